@@ -1,0 +1,1 @@
+"""unspool: read Claude Code sessions without loss."""

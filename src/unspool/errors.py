@@ -1,0 +1,54 @@
+"""What can go wrong with an operation. Bad data in a log is never one of these: it is a value.
+
+    UnspoolError            1   anything below
+    ├── UsageProblem        2   the command line asks for something impossible
+    ├── NotFound            3   no such session, project, file or address
+    ├── Ambiguous           4   several sessions fit; the candidates are listed
+    ├── Unreadable          5   there, but cannot be read (permission, not a log, too large)
+    └── FetchFailed         6   a URL did not give a log
+
+Each class carries the exit code that the command line ends with.
+"""
+
+
+class UnspoolError(Exception):
+    """An operation failed; the message is one sentence for the user."""
+
+    exit_code = 1
+
+
+class UsageProblem(UnspoolError):
+    """The request contradicts itself or names something that cannot be."""
+
+    exit_code = 2
+
+
+class NotFound(UnspoolError):
+    """Nothing by that name."""
+
+    exit_code = 3
+
+
+class Ambiguous(UnspoolError):
+    """Several things by that name; `candidates` lists them, one line each."""
+
+    exit_code = 4
+
+    def __init__(self, message: str, candidates: tuple[str, ...] = ()) -> None:
+        super().__init__(message)
+        self.candidates = candidates
+
+    def __str__(self) -> str:
+        return "\n".join([super().__str__(), *(f"  {line}" for line in self.candidates)])
+
+
+class Unreadable(UnspoolError):
+    """It exists but cannot be read."""
+
+    exit_code = 5
+
+
+class FetchFailed(UnspoolError):
+    """A URL did not give a log within the limits."""
+
+    exit_code = 6

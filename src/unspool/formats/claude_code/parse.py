@@ -1,0 +1,134 @@
+"""Entries of a log to events: each line understood by itself, the facts of the session gathered on the way."""
+
+from collections.abc import Iterable, Iterator
+
+from unspool.formats.claude_code import notices, side
+from unspool.formats.claude_code.assistant import assistant, unplaced
+from unspool.formats.claude_code.results import Spills
+from unspool.formats.claude_code.user import user
+from unspool.formats.claude_code.values import mapping, moment, text
+from unspool.model import Entry, Event, Facts, Json, Place, Problem, SideLine
+
+_CHAIN = frozenset({"user", "assistant", "system", "attachment", "progress"})
+_BACKGROUND = ("bg", "daemon", "daemon-worker")
+
+
+def _no_spills(_: str) -> str | None:
+    return None
+
+
+class Parser:
+    """Reads the entries of one log, in order. `facts` is complete when the last one was read."""
+
+    def __init__(self, spills: Spills = _no_spills) -> None:
+        self.facts = Facts()
+        self._spills = spills
+        self._last = ""
+
+    def events(self, entries: Iterable[Entry]) -> Iterator[Event]:
+        for entry in entries:
+            yield self.event(entry)
+
+    def event(self, entry: Entry) -> Event:
+        """What one entry says."""
+        data, place = entry.data, entry.place
+        if data is None:
+            return Event("problem", place, problem=Problem(place, entry.problem, entry.raw))
+        kind = data.get("type")
+        event = self._chain(data, place) if kind in _CHAIN else self._beside(data, place)
+        if entry.problem:
+            event.problem = Problem(place, entry.problem, entry.raw, mended=True)
+        return event
+
+    def _beside(self, data: dict[str, Json], place: Place) -> Event:
+        kind = text(data.get("type"))
+        side.learn(data, place, self.facts)
+        if kind == "result" and "session_id" in data:
+            self.facts.headless = True
+        if not self.facts.session:
+            self.facts.session = text(data.get("sessionId")) or text(data.get("session_id"))
+        if kind in side.KNOWN:
+            return Event("side", place, side=SideLine(place, kind, data), time=None)
+        return Event("notice", place, link=True, time=moment(data.get("timestamp")), blocks=(unplaced(place, data),))
+
+    def _chain(self, data: dict[str, Json], place: Place) -> Event:
+        identity = data.get("uuid")
+        parent = data.get("parentUuid")
+        event = Event(
+            "notice",
+            place,
+            identity if isinstance(identity, str) and identity else f"line-{place.line}.{place.offset}",
+            parent if isinstance(parent, str) and parent else None,
+            time=moment(data.get("timestamp")),
+            sidechain=data.get("isSidechain") is True,
+            agent=text(data.get("agentId")),
+            meta=data.get("isMeta") is True,
+            team=bool(data.get("teamName")),
+            answers=text(data.get("sourceToolAssistantUUID")),
+            link="parentUuid" not in data or not isinstance(identity, str),
+        )
+        self._envelope(data, event)
+        kind = data["type"]
+        if "session_id" in data and "sessionId" not in data:
+            data = self._streamed(data, event)
+        if kind == "user":
+            event.turn = True
+            user(event, data, self._spills)
+        elif kind == "assistant":
+            event.turn = True
+            assistant(event, data)
+        elif kind == "system":
+            notices.system(event, data)
+        elif kind == "attachment":
+            notices.attachment(event, data)
+        else:
+            notices.progress(event, data, self.facts)
+        if event.prompt is not None and not event.sidechain and not self.facts.first_mode:
+            self.facts.first_mode = event.prompt.mode or "default"
+        return event
+
+    def _streamed(self, data: dict[str, Json], event: Event) -> dict[str, Json]:
+        """A line of the print mode's output, in the words of a log."""
+        self.facts.headless = True
+        self.facts.session = self.facts.session or text(data.get("session_id"))
+        caller = text(data.get("parent_tool_use_id"))
+        if caller:
+            event.sidechain, event.agent, event.spawner = True, f"call-{caller}", caller
+        return {**data, "toolUseResult": data.get("tool_use_result")} if "tool_use_result" in data else data
+
+    def _envelope(self, data: dict[str, Json], event: Event) -> None:
+        facts = self.facts
+        time = event.time
+        if time is not None:
+            if facts.started is None or time < facts.started:
+                facts.started = time
+            if facts.ended is None or time > facts.ended:
+                facts.ended = time
+        if not facts.session:
+            facts.session = text(data.get("sessionId"))
+        cwd = data.get("cwd")
+        if isinstance(cwd, str) and cwd not in facts.cwds:
+            facts.cwds[cwd] = event.place.line
+            facts.cwd = facts.cwd or cwd
+        version = data.get("version")
+        if isinstance(version, str) and version not in facts.versions:
+            facts.versions[version] = None
+        self._rare(data)
+
+    def _rare(self, data: dict[str, Json]) -> None:
+        facts = self.facts
+        if not facts.branch:
+            facts.branch = text(data.get("gitBranch"))
+        slug = data.get("slug")
+        if isinstance(slug, str):
+            facts.slug = slug
+        if not facts.entrypoint:
+            facts.entrypoint = text(data.get("entrypoint"))
+            facts.headless = facts.headless or facts.entrypoint.startswith("sdk")
+        if data.get("sessionKind") in _BACKGROUND:
+            facts.background = True
+        if not facts.team:
+            facts.team = text(data.get("teamName"))
+        forked = data.get("forkedFrom")
+        if forked is not None and not facts.forked_from:
+            facts.forked_from = text(mapping(forked).get("sessionId"))

@@ -1,0 +1,114 @@
+"""Sessions that continue one another: planning, implementation, further work, and copied histories."""
+
+import re
+from array import array
+from collections import Counter
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+import msgspec
+
+from unspool.model import ChainLink, Overview, Titles
+from unspool.turns.skim import stable
+
+_LONG_AGO = datetime.min.replace(tzinfo=UTC)
+
+
+class Skimmed(NamedTuple):
+    """An overview with the ids of its lines."""
+
+    overview: Overview
+    ids: "array[int]"
+
+
+def source_id(path: str) -> str:
+    """The session a transcript path names."""
+    name = re.split(r"[\\/]", path)[-1]
+    return name.removesuffix(".jsonl")
+
+
+def linked(skimmed: Sequence[Skimmed]) -> list[Overview]:
+    """The overviews with their links, and with titles and kinds that only other sessions can tell."""
+    overviews = {one.overview.id: one.overview for one in skimmed}
+    pairs = _continuations(list(overviews.values()))
+    links: dict[str, list[ChainLink]] = {}
+    for later, (earlier, by) in pairs.items():
+        _join(links, overviews[earlier], overviews[later], by)
+    for copy, original in _copies(skimmed).items():
+        if original not in {link.session for link in links.get(copy, ())}:
+            links.setdefault(copy, []).append(_link(overviews[original], "copied-from", "uuid"))
+    titled = _foreign_summaries(skimmed)
+    planned = {earlier: overviews[later] for later, (earlier, _) in pairs.items()}
+    return [_told(one.overview, links, titled, planned) for one in skimmed]
+
+
+def _join(links: dict[str, list[ChainLink]], earlier: Overview, later: Overview, by: str) -> None:
+    links.setdefault(later.id, []).append(_link(earlier, "source", by))
+    links.setdefault(earlier.id, []).append(_link(later, "follow-up", by))
+
+
+def _link(other: Overview, relation: str, by: str) -> ChainLink:
+    return ChainLink(other.id, relation, by, other.title, other.titles.prompt)  # type: ignore[arg-type]
+
+
+def _continuations(overviews: list[Overview]) -> dict[str, tuple[str, str]]:
+    """The session each implementation continues, and how that is known."""
+    known = {overview.id for overview in overviews}
+    found: dict[str, tuple[str, str]] = {}
+    for overview in overviews:
+        named = source_id(overview.source) if overview.source else ""
+        if named in known and named != overview.id:
+            found[overview.id] = named, "path"
+        elif overview.kind == "implementation":
+            earlier, by = _earlier(overview, overviews)
+            if earlier is not None:
+                found[overview.id] = earlier.id, by
+    return found
+
+
+def _earlier(overview: Overview, overviews: list[Overview]) -> tuple[Overview | None, str]:
+    """The nearest session before it with the same slug, else with the same plan."""
+    begun = overview.started or _LONG_AGO
+    before = [o for o in overviews if o.id != overview.id and (o.started or _LONG_AGO) <= begun]
+    same_slug = [o for o in before if o.slug and o.slug == overview.slug]
+    same_plan = [o for o in before if overview.accepted and overview.accepted in o.offered]
+    for group, by in ((same_slug, "slug"), (same_plan, "plan")):
+        if group:
+            return max(group, key=lambda o: o.started or _LONG_AGO), by
+    return None, ""
+
+
+def _copies(skimmed: Sequence[Skimmed]) -> dict[str, str]:
+    """The session whose history each copy holds: the one that owns the last line it has in common."""
+    owner: dict[int, str] = {}
+    shared: Counter[str] = Counter()
+    found: dict[str, str] = {}
+    for one in sorted(skimmed, key=lambda one: (one.overview.log.modified or _LONG_AGO, one.overview.id)):
+        for identity in one.ids:
+            first = owner.setdefault(identity, one.overview.id)
+            if first != one.overview.id:
+                found[one.overview.id] = first
+                shared[one.overview.id] += 1
+    return found
+
+
+def _foreign_summaries(skimmed: Sequence[Skimmed]) -> dict[str, str]:
+    """Summaries written in one log that describe another's session, by that session."""
+    wanted = {stable(leaf): said for one in skimmed for leaf, said in one.overview.summaries.items()}
+    if not wanted:
+        return {}
+    return {one.overview.id: wanted[identity] for one in skimmed for identity in one.ids if identity in wanted}
+
+
+def _told(
+    overview: Overview, links: dict[str, list[ChainLink]], titled: dict[str, str], planned: dict[str, Overview]
+) -> Overview:
+    titles, kind = overview.titles, overview.kind
+    later = planned.get(overview.id)
+    if later is not None and kind == "interactive" and later.kind == "implementation":
+        kind = "planning"
+    plan = later.titles.plan if later is not None and titles.plan and later.titles.plan else titles.plan
+    summary = titles.summary or titled.get(overview.id, "")
+    told = Titles(titles.custom, titles.generated, plan, summary, titles.prompt, titles.slug, titles.agent)
+    return msgspec.structs.replace(overview, links=tuple(links.get(overview.id, ())), titles=told, kind=kind)

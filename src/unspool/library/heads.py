@@ -1,0 +1,50 @@
+"""The beginning of a log: enough to tell whether its session continues another."""
+
+from itertools import islice
+
+import msgspec
+
+from unspool.errors import UnspoolError
+from unspool.formats import Found, by_id
+from unspool.library.inputs import opened
+from unspool.library.read import Reader
+from unspool.model import Prompt
+from unspool.turns.assemble import prompt_title
+
+_LINES = 80
+
+
+class Head(msgspec.Struct, frozen=True):
+    """What the first lines of a session say."""
+
+    id: str
+    slug: str
+    title: str
+    prompt: str
+    """The first prompt, in short."""
+    implements: bool
+    plan: str = ""
+    source: str = ""
+
+
+def head(found: Found) -> Head | None:
+    """The head of a log; None where it cannot be read."""
+    format_ = by_id(found.format)
+    parser = format_.parser(None)
+    prompts: list[Prompt] = []
+    try:
+        with opened(found.path) as stream:
+            for entry in islice(Reader().entries(stream), _LINES):
+                event = parser.event(entry)
+                if event.prompt is not None and not event.sidechain:
+                    prompts.append(event.prompt)
+                if any(prompt.kind in ("text", "plan") for prompt in prompts):
+                    break
+    except (UnspoolError, OSError):
+        return None
+    first = prompts[0] if prompts else None
+    plan = first.plan if first is not None else None
+    words = prompt_title(prompts)
+    title = parser.facts.custom_title or parser.facts.generated_title or (plan.title if plan else "") or words
+    source = first.source if first is not None else ""
+    return Head(found.session_id, parser.facts.slug, title, words, plan is not None, plan.text if plan else "", source)

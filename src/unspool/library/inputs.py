@@ -1,0 +1,93 @@
+"""Bytes of a log from wherever it is: a file, standard input or a web address; plain, gzip or zstd."""
+
+import gzip
+import io
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO, cast
+
+from unspool.errors import FetchFailed, NotFound, Unreadable
+
+_GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+_UTF16 = (b"\xff\xfe", b"\xfe\xff")
+_BUFFER = 1 << 20
+FETCH_BYTES = 512 * 1024 * 1024
+FETCH_SECONDS = 60
+
+
+def is_url(name: str) -> bool:
+    return name.startswith(("http://", "https://"))
+
+
+@contextmanager
+def opened(name: str) -> Iterator[BinaryIO]:
+    """The log called `name`: "-", an http(s) URL, or a path."""
+    if name == "-":
+        yield _plain(cast("BinaryIO", sys.stdin.buffer))
+    elif is_url(name):
+        yield _plain(io.BytesIO(fetch(name)))
+    else:
+        with _file(Path(name)) as stream:
+            yield _plain(stream)
+
+
+@contextmanager
+def _file(path: Path) -> Iterator[BinaryIO]:
+    try:
+        stream = path.open("rb", buffering=_BUFFER)
+    except FileNotFoundError:
+        raise NotFound(f"There is no file {path}.") from None
+    except IsADirectoryError:
+        raise Unreadable(f"{path} is a folder; name a log in it, or use --source {path}.") from None
+    except PermissionError:
+        raise Unreadable(f"No permission to read {path}.") from None
+    except (OSError, ValueError) as error:
+        raise Unreadable(f"Cannot read {path}: {error}.") from None
+    with stream:
+        yield stream
+
+
+def _plain(stream: BinaryIO) -> BinaryIO:
+    """The stream, unpacked if it is packed."""
+    buffered = stream if isinstance(stream, io.BufferedReader) else io.BufferedReader(cast("io.RawIOBase", stream), _BUFFER)
+    head = buffered.peek(4)[:4]
+    if head.startswith(_GZIP):
+        return cast("BinaryIO", gzip.open(buffered))
+    if head.startswith(_ZSTD):
+        import zstandard  # noqa: PLC0415  only where a log is packed so
+
+        unpacked = zstandard.ZstdDecompressor().stream_reader(buffered, read_across_frames=True)
+        return cast("BinaryIO", io.BufferedReader(cast("io.RawIOBase", unpacked), _BUFFER))
+    if head.startswith(_UTF16):
+        return io.BytesIO(buffered.read().decode("utf-16", "replace").encode())
+    return cast("BinaryIO", buffered)
+
+
+def fetch(url: str, limit: int = FETCH_BYTES, seconds: float = FETCH_SECONDS) -> bytes:
+    """The body at a URL, within a size and a time; redirects are followed."""
+    deadline = time.monotonic() + seconds
+    request = urllib.request.Request(url, headers={"User-Agent": "unspool", "Accept-Encoding": "identity"})  # noqa: S310
+    try:
+        with urllib.request.urlopen(request, timeout=seconds) as answer:  # noqa: S310  http(s) only, checked by is_url
+            return _body(answer, url, limit, deadline)
+    except urllib.error.HTTPError as error:
+        raise FetchFailed(f"{url} answered {error.code} {error.reason}.") from None
+    except (urllib.error.URLError, TimeoutError, OSError) as error:
+        raise FetchFailed(f"{url} could not be fetched: {getattr(error, 'reason', error)}.") from None
+
+
+def _body(answer: BinaryIO, url: str, limit: int, deadline: float) -> bytes:
+    chunks, size = [], 0
+    while chunk := answer.read(_BUFFER):
+        size += len(chunk)
+        if size > limit:
+            raise FetchFailed(f"{url} is larger than {limit // (1024 * 1024)} MB.")
+        if time.monotonic() > deadline:
+            raise FetchFailed(f"{url} took too long.")
+        chunks.append(chunk)
+    return b"".join(chunks)

@@ -1,0 +1,40 @@
+"""Sessions that lie in one project folder belong to one project, whatever path each of them names."""
+
+import re
+from collections.abc import Iterable
+from datetime import UTC, datetime
+
+import msgspec
+
+from unspool.model import Overview
+
+_LONG_AGO = datetime.min.replace(tzinfo=UTC)
+
+
+def unified(overviews: Iterable[tuple[str, Overview]]) -> list[Overview]:
+    """The overviews, each with its project's path settled; the text beside each is the folder it lies in."""
+    listed = list(overviews)
+    by_folder: dict[str, list[Overview]] = {}
+    for folder, overview in listed:
+        by_folder.setdefault(folder, []).append(overview)
+    settled = {folder: _path(folder, group) for folder, group in by_folder.items() if folder}
+    return [_in(overview, settled.get(folder, "")) for folder, overview in listed]
+
+
+def _in(overview: Overview, project: str) -> Overview:
+    return overview if not project or project == overview.project else msgspec.structs.replace(overview, project=project)
+
+
+def _path(folder: str, group: list[Overview]) -> str:
+    """The path the folder is named after, if a session names it; else the newest session's."""
+    name = _letters(folder.rsplit("/", 1)[-1])
+    for overview in group:
+        if _letters(overview.project) == name:
+            return overview.project
+    newest = max(group, key=lambda overview: overview.ended or _LONG_AGO)
+    named = [overview for overview in group if overview.cwd]
+    return newest.project if newest.cwd or not named else named[-1].project
+
+
+def _letters(path: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", path.lower())

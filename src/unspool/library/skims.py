@@ -1,0 +1,72 @@
+"""Overviews of many logs, a process a core where there is enough to do."""
+
+import os
+from array import array
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from typing import NamedTuple
+
+import msgspec
+
+from unspool.errors import UnspoolError
+from unspool.formats import Found, by_id
+from unspool.library.read import log_file, skimmed
+from unspool.model import Call, Overview
+from unspool.prices import PriceTable, Spend
+from unspool.turns.skim import Skim
+
+_WORTH_A_POOL = 24 * 1024 * 1024
+Progress = Callable[[int], None]
+
+
+class Counted(NamedTuple):
+    """One log counted: its overview, its line ids and its billed requests; or why it could not be read."""
+
+    found: Found
+    overview: Overview | None
+    ids: "array[int]"
+    calls: tuple[Call, ...]
+    failure: str = ""
+
+
+def count(found: Found) -> Counted:
+    """Count one session."""
+    format_ = by_id(found.format)
+    parser = format_.parser(None)
+    skim = Skim(format_.dialect(found, parser.facts))
+    try:
+        skim.main(skimmed(found.path, format_, parser))
+        for agent in found.agents:
+            skim.agent(skimmed(agent.path, format_, format_.parser(None)))
+    except UnspoolError as error:
+        return Counted(found, None, array("Q"), (), str(error))
+    except OSError as error:
+        return Counted(found, None, array("Q"), (), f"Cannot read {found.path}: {error.strerror or error}.")
+    overview = skim.overview(found.session_id, parser.facts, log_file(found.path, found.size))
+    overview = msgspec.structs.replace(
+        overview, project=format_.project(parser.facts, found.folder), size=found.total_size
+    )
+    return Counted(found, overview, skim.ids, tuple(skim.ledger))
+
+
+def counted(logs: Sequence[Found], progress: Progress, jobs: int | None = None) -> Iterator[Counted]:
+    """Count many sessions, in the order given; `progress` hears the bytes of each that is done."""
+    workers = min(jobs or os.cpu_count() or 1, len(logs))
+    if workers < 2 or sum(log.size for log in logs) < _WORTH_A_POOL:
+        for log in logs:
+            yield count(log)
+            progress(log.size)
+        return
+    with ProcessPoolExecutor(workers) as pool:
+        for done in pool.map(count, logs, chunksize=max(1, min(8, len(logs) // (workers * 8) or 1))):
+            yield done
+            progress(done.found.size)
+
+
+def priced(overview: Overview, calls: Sequence[Call], prices: PriceTable) -> Overview:
+    """The overview with what its requests cost at list prices."""
+    spend = Spend(prices)
+    for call in calls:
+        spend.add(call)
+    total = spend.total()
+    return msgspec.structs.replace(overview, cost=total.amount, unpriced=tuple(name for name, _ in total.unpriced))

@@ -1,0 +1,166 @@
+"""The pieces of a turn, prompts and messages included."""
+
+from datetime import datetime
+from typing import Literal
+
+import msgspec
+
+from unspool.model.entry import Json, Place
+from unspool.model.meaning import Plan, Questionnaire, Todos
+from unspool.model.usage import Call, Usage
+
+class Text(msgspec.Struct, frozen=True, tag="text", omit_defaults=True):
+    """Words of the assistant."""
+
+    place: Place
+    text: str
+    message: str = ""
+    id: str = ""
+    time: datetime | None = None
+
+
+class Thinking(msgspec.Struct, frozen=True, tag="thinking", omit_defaults=True):
+    """Reasoning; the text may be empty where the log kept only its signature."""
+
+    place: Place
+    text: str
+    message: str = ""
+    id: str = ""
+    time: datetime | None = None
+    signature: str = ""
+    redacted: bool = False
+
+
+class Image(msgspec.Struct, frozen=True, tag="image", omit_defaults=True):
+    """A picture or document: its data in base64, or the address it was at."""
+
+    place: Place
+    media_type: str
+    data: str = ""
+    url: str = ""
+    path: str = ""
+    label: str = ""
+    id: str = ""
+    time: datetime | None = None
+
+
+class Unknown(msgspec.Struct, frozen=True, tag="unknown", omit_defaults=True):
+    """Something well-formed that this version does not know, whole."""
+
+    place: Place
+    what: str
+    data: Json
+    message: str = ""
+    id: str = ""
+    time: datetime | None = None
+
+
+class Notice(msgspec.Struct, frozen=True, tag="notice", omit_defaults=True):
+    """What happened around the conversation: hooks, reminders, compaction, errors, interruptions, ..."""
+
+    place: Place
+    kind: str
+    text: str = ""
+    facts: dict[str, Json] = {}
+    id: str = ""
+    time: datetime | None = None
+    images: tuple[Image, ...] = ()
+
+
+class Result(msgspec.Struct, frozen=True, tag="result", omit_defaults=True):
+    """What a tool answered. `detail` is the agent's structured twin of the text, where it kept one."""
+
+    place: Place
+    call_id: str
+    text: str
+    error: bool = False
+    images: tuple[Image, ...] = ()
+    detail: Json = None
+    parts: tuple[Json, ...] = ()
+    """Pieces of the answer that are neither text nor image."""
+    denial: str = ""
+    """Why it never ran: user-rejected, permission-rule, automode-blocked, interrupted, cancelled, ..."""
+    feedback: str = ""
+    """What the user said when refusing."""
+    spilled: str = ""
+    """The file that `text` was read back from, or that is missing."""
+    missing: bool = False
+    """True where the full answer was in a file that is gone: `text` is the preview."""
+    id: str = ""
+    time: datetime | None = None
+
+
+CallState = Literal["ok", "error", "rejected", "denied", "interrupted", "cancelled", "running", "unanswered", "orphan"]
+
+
+class ToolCall(msgspec.Struct, frozen=True, tag="tool", omit_defaults=True):
+    """A tool used, with its result. State `orphan`: a result whose call is not in the log."""
+
+    place: Place
+    call_id: str
+    name: str
+    input: Json
+    state: CallState
+    role: str = ""
+    """What the tool is for, in the agent's own terms made neutral: shell, read, write, edit, agent, plan, ..."""
+    result: Result | None = None
+    earlier: tuple[Result, ...] = ()
+    """Answers to the same call that the last one replaced."""
+    meaning: Plan | Todos | Questionnaire | None = None
+    agents: tuple[str, ...] = ()
+    """Ids of the subagents this call started."""
+    message: str = ""
+    id: str = ""
+    time: datetime | None = None
+    server: bool = False
+    """Run by the model's provider, not by the agent."""
+
+
+Block = Text | Thinking | ToolCall | Image | Notice | Unknown
+
+PromptKind = Literal["text", "command", "bash", "memory", "queued", "plan"]
+
+
+class Prompt(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What a person typed. `plan`: the text an accepted plan put in the person's mouth."""
+
+    place: Place
+    kind: PromptKind
+    text: str
+    id: str = ""
+    time: datetime | None = None
+    command: str = ""
+    arguments: str = ""
+    images: tuple[Image, ...] = ()
+    plan: Plan | None = None
+    source: str = ""
+    """The session log that an accepted plan came from, as the log names it."""
+    mode: str = ""
+    """The permission mode it was sent in."""
+    origin: str = ""
+    """How it came: typed, queued, sdk, ..."""
+
+
+class Message(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One answer of a model, joined from all the lines that carried it."""
+
+    id: str
+    model: str
+    calls: tuple[Call, ...]
+    stop: str = ""
+    lines: tuple[int, ...] = ()
+    time: datetime | None = None
+    ended: datetime | None = None
+    synthetic: bool = False
+    """Written by the agent itself (an error, a limit notice): costs nothing."""
+    retracted: bool = False
+    aborted: bool = False
+    effort: str = ""
+    live: bool = True
+
+    @property
+    def usage(self) -> Usage:
+        total = Usage()
+        for call in self.calls:
+            total = total + call.usage
+        return total

@@ -1,0 +1,146 @@
+"""What a format says of each entry: the neutral form that turns, overviews and clones are made from."""
+
+from datetime import datetime
+from typing import Any, Literal, Protocol
+
+import msgspec
+
+from unspool.model.blocks import Block, Prompt, Result, ToolCall
+from unspool.model.entry import Json, Place, Problem
+from unspool.model.meaning import Plan, Questionnaire, Todo, Todos
+from unspool.model.session import LogFile, SideLine
+from unspool.model.usage import Usage
+
+EventKind = Literal["prompt", "message", "result", "notice", "side", "problem"]
+
+
+class Part(msgspec.Struct, frozen=True, gc=False):
+    """The message an event carries a piece of."""
+
+    message: str
+    request: str
+    model: str
+    usage: Usage | None
+    stop: str = ""
+    index: int = -1
+    """Position of the piece in its message, where the log says; else -1."""
+    synthetic: bool = False
+    aborted: bool = False
+    effort: str = ""
+    speed: str = ""
+    tier: str = ""
+    geo: str = ""
+
+
+class Event(msgspec.Struct):
+    """One entry, understood line by line; what needs other lines is settled later."""
+
+    kind: EventKind
+    place: Place
+    id: str = ""
+    parent: str | None = None
+    logical: str = ""
+    """For a compaction boundary: the line it really continues."""
+    boundary: bool = False
+    link: bool = False
+    """True where the log gave no parent at all, so that the line follows the one before it."""
+    time: datetime | None = None
+    sidechain: bool = False
+    agent: str = ""
+    spawner: str = ""
+    """The call that started the subagent this line belongs to, where the line says so."""
+    meta: bool = False
+    team: bool = False
+    turn: bool = False
+    """A user or assistant line: it may be the tip of the conversation."""
+    blocks: tuple[Block | Result, ...] = ()
+    prompt: Prompt | None = None
+    part: Part | None = None
+    side: SideLine | None = None
+    problem: Problem | None = None
+    answers: str = ""
+    """Id of the line that holds the call this one answers, where the line says so."""
+    retracts: tuple[str, ...] = ()
+
+
+class Facts(msgspec.Struct):
+    """What the lines of a log say of the session as a whole; the last word wins unless said otherwise."""
+
+    session: str = ""
+    cwd: str = ""
+    cwds: dict[str, int] = {}
+    branch: str = ""
+    slug: str = ""
+    versions: dict[str, None] = {}
+    entrypoint: str = ""
+    team: str = ""
+    background: bool = False
+    headless: bool = False
+    custom_title: str = ""
+    generated_title: str = ""
+    agent_name: str = ""
+    summaries: dict[str, str] = {}
+    """Summary texts by the id of the line they describe."""
+    moved_to: str = ""
+    relocated: str = ""
+    worktree_of: str = ""
+    forked_from: str = ""
+    first_mode: str = ""
+    reported_cost: str = ""
+    started: datetime | None = None
+    ended: datetime | None = None
+    agents: dict[str, str] = {}
+    """Subagent ids by the call that started them, as progress lines tell."""
+    queue: list[tuple[str, str, Place, datetime | None]] = []
+    """(operation, text, place, time) of every record of the prompt queue."""
+    links: list[dict[str, Any]] = []
+    """Pull requests recorded: number, url, repository, time."""
+
+
+class Transcript(msgspec.Struct):
+    """One log, read: its events in order and what they say together."""
+
+    events: list[Event]
+    facts: Facts
+    log: LogFile
+    blank: int = 0
+
+
+class AgentSource(msgspec.Struct):
+    """A subagent's log and what is known of it beside the log."""
+
+    id: str
+    transcript: Transcript
+    kind: str = ""
+    description: str = ""
+    call_id: str = ""
+    parent: str = ""
+    name: str = ""
+    status: str = ""
+
+
+class Dialect(Protocol):
+    """What only the format of an agent can tell of calls that were paired with their results."""
+
+    agent: str
+
+    def note(self, call: ToolCall) -> None:
+        """Hear of a call that wrote a file, in order, before later calls are asked about."""
+
+    def plan(self, call: ToolCall) -> Plan | None:
+        """The plan a call put forward."""
+
+    def questions(self, call: ToolCall) -> Questionnaire | None:
+        """The questions a call asked, with answers."""
+
+    def todos(self, call: ToolCall, before: dict[str, Todo]) -> Todos | None:
+        """The list after a call; `before` holds the items by key and is brought up to date."""
+
+    def agent_ids(self, call: ToolCall) -> tuple[str, ...]:
+        """Subagents a call's result names."""
+
+    def agent_prompt(self, call: ToolCall) -> str:
+        """What a call told its subagent."""
+
+    def state(self, result: Result) -> str:
+        """How a call that has this result ended."""

@@ -1,0 +1,186 @@
+"""The session: turns, branches, subagents, figures and problems."""
+
+from datetime import datetime
+from typing import Literal
+
+import msgspec
+
+from unspool.model.blocks import Block, Message, Prompt
+from unspool.model.entry import Json, Place, Problem
+from unspool.model.meaning import Todos
+from unspool.model.usage import Usage
+
+class Turn(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A prompt and all that followed it until the next. The opening turn (number 0) has no prompt."""
+
+    number: int
+    prompt: Prompt | None
+    blocks: tuple[Block, ...]
+    started: datetime | None = None
+    ended: datetime | None = None
+    usage: Usage = Usage()
+    context: int = 0
+    """Tokens in the window at its last request."""
+
+
+class Branch(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A way the conversation went and was left, by an edited prompt or a rewind."""
+
+    number: int
+    after: int
+    """The number of the turn it leaves from."""
+    turns: tuple[Turn, ...]
+    parent: int = 0
+    """The branch it leaves from; 0 is the live one."""
+    at: str = ""
+    """Id of the last line it has in common."""
+
+
+class SideLine(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A line beside the conversation: titles, snapshots, queue and mode records, ..."""
+
+    place: Place
+    type: str
+    data: dict[str, Json]
+
+
+class Lines(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Where every line of the log went. The parts add up to `total`."""
+
+    total: int = 0
+    conversation: int = 0
+    side: int = 0
+    repeated: int = 0
+    """Copies of a line already read."""
+    superseded: int = 0
+    """Early snapshots of a message that a later line holds whole."""
+    blank: int = 0
+    problems: int = 0
+    extra: int = 0
+    """Values beyond the first on lines that hold several; not part of `total`."""
+
+
+class Commit(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A commit the agent made."""
+
+    hash: str
+    branch: str
+    message: str
+    call_id: str
+    time: datetime | None = None
+    root: bool = False
+
+
+class Push(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A push, or a pull request: where it went."""
+
+    kind: Literal["push", "pull-request"]
+    branch: str = ""
+    url: str = ""
+    repository: str = ""
+    number: int = 0
+    call_id: str = ""
+    time: datetime | None = None
+
+
+class FileChange(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What was done with one file."""
+
+    path: str
+    reads: int = 0
+    writes: int = 0
+    added: int = 0
+    removed: int = 0
+    created: bool = False
+
+
+class Agent(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A subagent: its conversation, and the call that started it (empty where the log does not tell)."""
+
+    id: str
+    kind: str
+    description: str
+    session: "Session"
+    call_id: str = ""
+    background: bool = False
+    status: str = ""
+    name: str = ""
+    linked_by: str = ""
+    """How it was tied to its call: sidecar, result, progress, prompt, or nothing."""
+
+
+class LogFile(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The file a conversation was read from."""
+
+    path: str
+    size: int
+    modified: datetime | None = None
+
+
+SessionKind = Literal["interactive", "planning", "implementation", "subagent", "headless", "background", "empty", "stub"]
+
+
+class Titles(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Every name the session was given; `best` applies the order of rank."""
+
+    custom: str = ""
+    generated: str = ""
+    plan: str = ""
+    summary: str = ""
+    prompt: str = ""
+    slug: str = ""
+    agent: str = ""
+
+    @property
+    def best(self) -> str:
+        return self.custom or self.generated or self.plan or self.summary or self.prompt or self.slug or self.agent
+
+
+class ChainLink(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A session that this one continues, or that continues it."""
+
+    session: str
+    relation: Literal["source", "follow-up", "copied-from", "moved-to"]
+    by: Literal["path", "slug", "plan", "uuid", "record"]
+    title: str = ""
+    prompt: str = ""
+    """The first prompt of that session."""
+
+
+class Session(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One conversation, whole: live turns, abandoned branches, subagents, figures and problems."""
+
+    id: str
+    agent: str
+    kind: SessionKind
+    log: LogFile
+    titles: Titles
+    turns: tuple[Turn, ...]
+    branches: tuple[Branch, ...]
+    messages: tuple[Message, ...]
+    agents: tuple[Agent, ...]
+    side: tuple[SideLine, ...]
+    problems: tuple[Problem, ...]
+    lines: Lines
+    todos: Todos
+    live: tuple[str, ...] = ()
+    """Ids of the lines the agent itself would load on resume, in order, since the last compaction."""
+    project: str = ""
+    cwd: str = ""
+    branch: str = ""
+    """The git branch it began on."""
+    slug: str = ""
+    versions: tuple[str, ...] = ()
+    entrypoint: str = ""
+    team: str = ""
+    started: datetime | None = None
+    ended: datetime | None = None
+    source: str = ""
+    """The session log that its first prompt says it continues."""
+    links: tuple[ChainLink, ...] = ()
+    reported_cost: str = ""
+    """What the agent itself said it cost, in dollars; it counts calls the log does not hold."""
+
+    @property
+    def title(self) -> str:
+        return self.titles.best or self.id

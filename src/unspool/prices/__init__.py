@@ -1,0 +1,147 @@
+"""What calls cost, in exact US dollars, at the public list prices as of October 2026.
+
+A price that is not known is not known: such calls are named and counted, never taken for free. Prices depend on
+the single request (length of its prompt, day, speed, tier), so price calls first and add up the money after:
+`Spend` does so one call at a time. What the agent wrote itself, without a model, costs nothing.
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+from decimal import Decimal
+from pathlib import Path
+from typing import Self
+
+import msgspec
+
+from unspool.model import Call
+from unspool.prices.table import Price, Rates, Sheet, builtin_sheet, read_sheet
+
+SYNTHETIC = "<synthetic>"
+
+
+class Cost(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Money spent: the sum of what has a price, and what has none."""
+
+    amount: Decimal = Decimal(0)
+    unpriced: tuple[tuple[str, int], ...] = ()
+    """Models without a price, each with its number of calls, in order of name."""
+    floor: bool = False
+    """True where some usage is a lower bound."""
+
+    @property
+    def known(self) -> bool:
+        """True when `amount` is the whole cost."""
+        return not self.unpriced and not self.floor
+
+    def __add__(self, other: "Cost") -> "Cost":
+        unpriced = Counter(dict(self.unpriced)) + Counter(dict(other.unpriced))
+        return Cost(self.amount + other.amount, tuple(sorted(unpriced.items())), self.floor or other.floor)
+
+
+class PriceTable:
+    """Prices by model and day."""
+
+    def __init__(self, sheet: Sheet) -> None:
+        self._sheet = sheet
+        self._fitting: dict[str, tuple[Price, ...]] = {}
+        self.date = sheet.date
+        self.source = sheet.source
+
+    @classmethod
+    def load(cls, override: Path | None = None) -> Self:
+        """The built-in prices, with a user's own laid over them."""
+        sheet = builtin_sheet()
+        return cls(sheet if override is None else sheet.under(read_sheet(override)))
+
+    def price_of(self, call: Call) -> Decimal | None:
+        """What one request cost; None when any part of it has no known price."""
+        if call.model == SYNTHETIC:
+            return Decimal(0)
+        price = self._find(call)
+        factor = self._factor(call, price) if price else None
+        if price is None or factor is None:
+            return None
+        tokens = _tokens(call, _rates(price, call))
+        searches = _share(call.usage.web_searches, self._sheet.web_search)
+        return None if tokens is None or searches is None else tokens.scaleb(-6) * factor + searches
+
+    def cost(self, calls: Iterable[Call]) -> Cost:
+        """What requests cost together; each call must be a single request, not a sum of several."""
+        spend = Spend(self)
+        for call in calls:
+            spend.add(call)
+        return spend.total()
+
+    def _find(self, call: Call) -> Price | None:
+        if call.model not in self._fitting:
+            self._fitting[call.model] = self._sheet.fitting(call.model)
+        day = call.time.date() if call.time else None
+        return next((price for price in self._fitting[call.model] if price.covers(day)), None)
+
+    def _factor(self, call: Call, price: Price) -> Decimal | None:
+        """What speed, tier and place multiply the price of tokens by; None where one has no price."""
+        factors = [
+            price.fast if call.speed == "fast" else Decimal(1),
+            self._sheet.batch if call.tier == "batch" else Decimal(1),
+            self._sheet.geo.get(call.geo, Decimal(1)),
+        ]
+        product = Decimal(1)
+        for factor in factors:
+            if factor is None:
+                return None
+            product *= factor
+        return product
+
+
+class Spend:
+    """Adds up what calls cost, each priced by itself."""
+
+    def __init__(self, table: PriceTable) -> None:
+        self._table = table
+        self._amount = Decimal(0)
+        self._unpriced: Counter[str] = Counter()
+        self._floor = False
+
+    def add(self, call: Call) -> None:
+        """Count one request."""
+        price = self._table.price_of(call)
+        self._floor = self._floor or call.usage.floor
+        if price is None:
+            self._unpriced[call.model] += 1
+        else:
+            self._amount += price
+
+    def total(self) -> Cost:
+        """What has been spent so far."""
+        return Cost(self._amount, tuple(sorted(self._unpriced.items())), self._floor)
+
+
+def _rates(price: Price, call: Call) -> Rates:
+    long = price.above
+    return long if long is not None and call.usage.context > long.tokens else price
+
+
+def _tokens(call: Call, rates: Rates) -> Decimal | None:
+    """Tokens times their rates, in millionths of a dollar."""
+    usage = call.usage
+    hour = min(usage.cache_write_1h, usage.cache_write)
+    shares = (
+        _share(usage.input, rates.input),
+        _share(usage.output, rates.output),
+        _share(usage.cache_read, rates.read),
+        _share(usage.cache_write - hour, rates.write),
+        _share(hour, rates.write_1h),
+    )
+    total = Decimal(0)
+    for share in shares:
+        if share is None:
+            return None
+        total += share
+    return total
+
+
+def _share(count: int, rate: Decimal | None) -> Decimal | None:
+    """None only where something without a price was used."""
+    if not count:
+        return Decimal(0)
+    return None if rate is None else count * rate

@@ -1,0 +1,219 @@
+"""Entries understood line by line, joined into one session with its subagents."""
+
+from collections import Counter
+
+from unspool.model import (
+    Agent,
+    AgentSource,
+    Dialect,
+    Facts,
+    Plan,
+    Prompt,
+    Session,
+    SessionKind,
+    Titles,
+    ToolCall,
+    Transcript,
+    Turn,
+)
+from unspool.turns.agents import MAIN, Tie, Ties, first_prompt, inline, statuses
+from unspool.turns.build import Builder
+from unspool.turns.draft import Draft
+from unspool.turns.queue import unsent, words
+
+_TITLE = 200
+
+
+def assemble(main: Transcript, agents: list[AgentSource], dialect: Dialect, session_id: str) -> Session:
+    """The session of a log and its subagents' logs."""
+    return _Assembly(main, agents, dialect).session(session_id)
+
+
+class _Assembly:
+    def __init__(self, main: Transcript, agents: list[AgentSource], dialect: Dialect) -> None:
+        self._dialect = dialect
+        own = bool(main.events) and all(event.sidechain for event in main.events if event.id)
+        own = own and any(event.id for event in main.events)
+        self._own = own
+        draft = Draft(main.events, own=own)
+        self._sources = {MAIN: AgentSource(MAIN, main)}
+        self._drafts = {MAIN: draft}
+        for agent in [*agents, *inline(draft, main.log)]:
+            key = agent.id if agent.id not in self._sources else f"{agent.id}#{len(self._sources)}"
+            self._sources[key] = agent
+            self._drafts[key] = Draft(agent.transcript.events, own=True)
+        self._ties = self._tie_all()
+        self._status = statuses(draft)
+
+    def _tie_all(self) -> dict[str, Tie]:
+        progress: dict[str, str] = {}
+        for source in self._sources.values():
+            progress.update(source.transcript.facts.agents)
+        ties = Ties(self._drafts, progress, self._dialect)
+        found = {
+            name: ties.tie(source, first_prompt(self._drafts[name]))
+            for name, source in self._sources.items()
+            if name != MAIN
+        }
+        return {name: _rooted(name, tie, found) for name, tie in found.items()}
+
+    def session(self, session_id: str) -> Session:
+        kind = "subagent" if self._own else ""
+        return self._session(MAIN, session_id, kind, Titles())
+
+    def _session(self, key: str, session_id: str, kind: str, titles: Titles) -> Session:
+        draft, source = self._drafts[key], self._sources[key]
+        facts = source.transcript.facts
+        children = {name: tie for name, tie in self._ties.items() if tie.owner == key}
+        by_call: dict[str, tuple[str, ...]] = {}
+        for name, tie in children.items():
+            by_call[tie.call_id] = (*by_call.get(tie.call_id, ()), name)
+        prompts = [event.prompt for event in draft.chain if event.prompt is not None]
+        builder = Builder(draft, self._dialect, by_call, unsent(facts, Counter(map(words, prompts))))
+        agents = tuple(self._agent(name, tie) for name, tie in children.items())
+        return _session(
+            _Parts(draft, builder, source.transcript, agents),
+            session_id,
+            kind or _kind(draft, facts, prompts),
+            titles if key != MAIN else _titles(facts, draft, builder.turns),
+            self._dialect.agent,
+        )
+
+    def _agent(self, name: str, tie: Tie) -> Agent:
+        source = self._sources[name]
+        call = self._call(tie)
+        given = call.input if call is not None and isinstance(call.input, dict) else {}
+        kind = source.kind or _word(given.get("subagent_type"))
+        description = source.description or _word(given.get("description"))
+        status = source.status or self._status.get(name) or self._status.get(tie.call_id, "")
+        session = self._session(name, name, "subagent", Titles(agent=description or kind or name))
+        background = given.get("run_in_background") is True
+        return Agent(name, kind, description, session, tie.call_id, background, status, source.name, tie.by)
+
+    def _call(self, tie: Tie) -> ToolCall | None:
+        if not tie.call_id:
+            return None
+        return next((call for call in self._drafts[tie.owner].tool_calls() if call.call_id == tie.call_id), None)
+
+
+class _Parts:
+    """What a session is made from."""
+
+    def __init__(self, draft: Draft, builder: Builder, transcript: Transcript, agents: tuple[Agent, ...]) -> None:
+        self.draft, self.builder, self.transcript, self.agents = draft, builder, transcript, agents
+
+
+def _session(parts: _Parts, session_id: str, kind: str, titles: Titles, agent: str) -> Session:
+    draft, facts, log = parts.draft, parts.transcript.facts, parts.transcript.log
+    first = next((turn.prompt for turn in parts.builder.turns if turn.prompt is not None), None)
+    return Session(
+        session_id,
+        agent,
+        kind,  # type: ignore[arg-type]
+        log,
+        titles,
+        parts.builder.turns,
+        parts.builder.branches,
+        draft.messages(),
+        parts.agents,
+        tuple(draft.side),
+        tuple(draft.problems),
+        draft.lines(parts.transcript.blank),
+        parts.builder.todos,
+        live=draft.live,
+        cwd=facts.cwd,
+        branch=facts.branch,
+        slug=facts.slug,
+        versions=tuple(facts.versions),
+        entrypoint=facts.entrypoint,
+        team=facts.team,
+        started=facts.started,
+        ended=facts.ended,
+        source=first.source if first is not None else "",
+        reported_cost=facts.reported_cost,
+    )
+
+
+def _rooted(name: str, tie: Tie, ties: dict[str, Tie]) -> Tie:
+    """The tie, or one to the session itself where agents claim each other in a circle or an unknown owner."""
+    seen, owner = {name}, tie.owner
+    while owner != MAIN:
+        if owner in seen or owner not in ties:
+            return Tie(MAIN, "", "")
+        seen.add(owner)
+        owner = ties[owner].owner
+    return tie
+
+
+def _word(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _kind(draft: Draft, facts: Facts, prompts: list[Prompt]) -> SessionKind:
+    if not draft.chain and not draft.loose:
+        return "stub" if draft.side else "empty"
+    return kind_of(facts, prompts[0] if prompts else None, conversed=bool(prompts or draft.groups))
+
+
+def kind_of(facts: Facts, first: Prompt | None, *, conversed: bool) -> SessionKind:
+    """The kind of a session that has lines, from its facts and its first prompt."""
+    if not conversed:
+        return "stub"
+    if first is not None and first.kind == "plan":
+        return "implementation"
+    if facts.first_mode == "plan":
+        return "planning"
+    if facts.background:
+        return "background"
+    return "headless" if facts.headless else "interactive"
+
+
+def _titles(facts: Facts, draft: Draft, turns: tuple[Turn, ...]) -> Titles:
+    known = draft.tree.at
+    summary = next((words for leaf, words in reversed(facts.summaries.items()) if not leaf or leaf in known), "")
+    prompts = [turn.prompt for turn in turns if turn.prompt is not None]
+    return Titles(
+        facts.custom_title,
+        facts.generated_title,
+        plan_title(plans_of(turns)),
+        summary,
+        prompt_title(prompts),
+        facts.slug,
+        facts.agent_name,
+    )
+
+
+def plans_of(turns: tuple[Turn, ...]) -> list[Plan]:
+    """Plans in the order they were put forward; an accepted one that only repeats an earlier one is that one."""
+    found: list[Plan] = []
+    for turn in turns:
+        if turn.prompt is not None and turn.prompt.plan is not None:
+            plan = turn.prompt.plan
+            if not any(plan.text.strip().startswith(known.text.strip()) for known in found if known.text.strip()):
+                found.append(plan)
+        for block in turn.blocks:
+            if isinstance(block, ToolCall) and isinstance(block.meaning, Plan):
+                found.append(block.meaning)
+    return found
+
+
+def plan_title(plans: list[Plan]) -> str:
+    approved = next((plan.title for plan in plans if plan.status == "approved"), "")
+    return approved or (plans[0].title if plans else "")
+
+
+def prompt_title(prompts: list[Prompt]) -> str:
+    """The first thing a person really said, on one line; a command only where nothing else was said."""
+    for prompt in prompts:
+        if prompt.kind in ("text", "queued", "memory") and prompt.text.strip():
+            return shortened(prompt.text)
+    for prompt in prompts:
+        words = f"{prompt.command} {prompt.arguments}" if prompt.kind == "command" else prompt.text
+        if words.strip():
+            return shortened(f"! {words}" if prompt.kind == "bash" else words)
+    return ""
+
+
+def shortened(text: str) -> str:
+    words = " ".join(text[: 4 * _TITLE].split())
+    return words if len(words) <= _TITLE else words[: _TITLE - 1] + "…"

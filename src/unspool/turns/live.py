@@ -1,0 +1,113 @@
+"""The lines the agent itself would load on resume: the strict path, with what parallel calls left beside it.
+
+Each call's result hangs from its own line, so a path through a message with several calls meets only one of
+them; the other lines of that message and their results are put back behind its last line on the path.
+"""
+
+from collections.abc import Sequence
+
+from unspool.model import Event, Result, ToolCall
+from unspool.turns.tree import Tree
+
+
+def live(tree: Tree, leaf: int | None) -> tuple[str, ...]:
+    """Ids of the visible lines, in order. Lines that have no id of their own are not among them."""
+    if leaf is None:
+        return ()
+    path = tree.path(leaf, tree.strict)
+    put_back = _recovered(tree.events, path, set(path))
+    ids = []
+    for index in path:
+        for event in (tree.events[index], *(tree.events[other] for other in put_back.get(index, ()))):
+            if _visible(event):
+                ids.append(event.id)
+    return tuple(ids)
+
+
+def _visible(event: Event) -> bool:
+    return event.turn and not (event.meta or event.sidechain or event.team) and not event.id.startswith("line-")
+
+
+def _recovered(sequence: Sequence[Event], path: list[int], on_path: set[int]) -> dict[int, list[int]]:
+    """Lines to put back, by the position on the path that they follow."""
+    anchors = {part.message: index for index in path if (part := sequence[index].part) and _named(sequence[index])}
+    members, owners, answers = _index(sequence, anchors)
+    answered = {id for index in path for id in _answers(sequence[index])}
+    found: dict[int, list[int]] = {}
+    for message, anchor in anchors.items():
+        mates = [index for index in members[message] if index not in on_path]
+        results = _results(sequence, members[message], answers, (on_path, owners, answered))
+        extra = sorted(mates, key=lambda i: _when(sequence[i])) + sorted(results, key=lambda i: _when(sequence[i]))
+        if extra:
+            on_path.update(extra)
+            found[anchor] = extra
+    return found
+
+
+def _named(event: Event) -> bool:
+    return event.part is not None and event.part.message != event.id
+
+
+def _index(
+    events: Sequence[Event], anchors: dict[str, int]
+) -> tuple[dict[str, list[int]], dict[str, int], dict[str, list[int]]]:
+    """(lines of each message, the line of each call, results by the id of the line they may answer)."""
+    members: dict[str, list[int]] = {message: [] for message in anchors}
+    owners: dict[str, int] = {}
+    for index, event in enumerate(events):
+        if event.part is not None and not event.id.startswith("line-"):
+            if event.part.message in members:
+                members[event.part.message].append(index)
+            for block in event.blocks:
+                if isinstance(block, ToolCall):
+                    owners[block.call_id] = index
+    answers: dict[str, list[int]] = {}
+    for index, event in enumerate(events):
+        for line in _answered_lines(event, events, owners):
+            answers.setdefault(line, []).append(index)
+    return members, owners, answers
+
+
+def _answered_lines(event: Event, events: Sequence[Event], owners: dict[str, int]) -> set[str]:
+    if event.part is not None or not event.parent:
+        return set()
+    calls = _answers(event)
+    if not calls:
+        return set()
+    lines = {events[owners[call]].id for call in calls if call in owners and _same(event, events[owners[call]])}
+    return lines | {event.parent} | ({event.answers} if event.answers else set())
+
+
+def _same(one: Event, other: Event) -> bool:
+    return one.sidechain == other.sidechain and one.agent == other.agent
+
+
+def _answers(event: Event) -> list[str]:
+    return [block.call_id for block in event.blocks if isinstance(block, Result)] if event.part is None else []
+
+
+def _results(
+    events: Sequence[Event],
+    members: list[int],
+    answers: dict[str, list[int]],
+    state: tuple[set[int], dict[str, int], set[str]],
+) -> list[int]:
+    on_path, owners, answered = state
+    lines = {events[index].id for index in members}
+    near, stray = [], []
+    for line in (events[index].id for index in members):
+        for result in answers.get(line, ()):
+            if result in on_path or result in near or result in stray:
+                continue
+            (near if events[result].parent in lines else stray).append(result)
+    known = answered | {call for index in near for call in _answers(events[index])}
+    for result in sorted(stray):
+        open_calls = [c for c in _answers(events[result]) if c not in known and owners.get(c) in members]
+        if open_calls:
+            known.update(_answers(events[result]))
+            near.append(result)
+    return near
+
+
+def _when(event: Event) -> str:
+    return event.time.isoformat(timespec="microseconds") if event.time is not None else ""

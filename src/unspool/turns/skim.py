@@ -1,0 +1,201 @@
+"""What a list shows of a session, gathered line by line; nothing of the log is kept in memory."""
+
+from array import array
+from collections import Counter
+from collections.abc import Iterable
+from hashlib import blake2b
+
+from unspool.model import (
+    Dialect,
+    Event,
+    Facts,
+    LogFile,
+    Notice,
+    Overview,
+    Plan,
+    Prompt,
+    Result,
+    SessionKind,
+    Titles,
+    ToolCall,
+)
+from unspool.turns.assemble import kind_of, plan_title, prompt_title, shortened
+from unspool.turns.inline import InlineAgents
+from unspool.turns.ledger import Ledger, by_model
+from unspool.turns.queue import unsent, words
+
+_EARLY = 50
+"""How many prompts are looked at for a title."""
+
+
+_PLAN_HEAD = 800
+"""How much of a plan tells it from others."""
+
+
+class Skim:
+    """Counts one session: first its own log, then its subagents'."""
+
+    def __init__(self, dialect: Dialect) -> None:
+        self._dialect = dialect
+        self.ledger = Ledger()
+        self._seen: set[int] = set()
+        self.ids: array[int] = array("Q")
+        """Every line id in order, as `stable` gives it, for telling which session's history another holds."""
+        self._messages: set[int] = set()
+        self._calls: set[int] = set()
+        self._plans: dict[str, Plan] = {}
+        self._plan_calls: dict[str, ToolCall] = {}
+        self._offered: dict[int, None] = {}
+        self._accepted = 0
+        self._early: list[Prompt] = []
+        self._typed: Counter[int] = Counter()
+        self._sidechains = InlineAgents()
+        self._inline: set[str] = set()
+        self._own, self._conversed, self._sides = True, False, 0
+        self._turns = self._errors = self._compactions = self._problems = self._lines = self._agents = 0
+
+    def main(self, events: Iterable[Event]) -> None:
+        """Take in the session's own log."""
+        line = -1
+        for event in events:
+            self._lines += event.place.line != line
+            line = event.place.line
+            self._problems += event.problem is not None
+            self._sides += event.side is not None
+            if event.id:
+                self.ledger.see(event)
+                self._once(event)
+
+    def _once(self, event: Event) -> None:
+        """Count a line that was not counted yet; a message's lines are told apart by what they hold."""
+        identity = stable(event.id)
+        if identity in self._seen and event.part is None:
+            return
+        if identity not in self._seen:
+            self._seen.add(identity)
+            self.ids.append(identity)
+        self._conversed = True
+        if event.sidechain:
+            self._sidechain(event)
+        else:
+            self._count(event)
+
+    def _count(self, event: Event) -> None:
+        self._own = False
+        if event.prompt is not None:
+            self._prompt(event.prompt)
+        if event.part is not None and not event.part.synthetic:
+            self._messages.add(hash(event.part.message))
+        for block in event.blocks:
+            if isinstance(block, ToolCall):
+                self._call(block)
+            elif isinstance(block, Result):
+                self._result(block)
+            elif isinstance(block, Notice) and block.kind == "compaction":
+                self._compactions += 1
+
+    def _sidechain(self, event: Event) -> None:
+        """Lines of subagents in the session's own log: only their number and their usage count here."""
+        self._inline.add(self._sidechains.of(event))
+
+    def _prompt(self, prompt: Prompt) -> None:
+        if prompt.plan is not None and not self._turns:
+            self._accepted = plan_key(prompt.plan)
+        self._turns += 1
+        self._typed[words(prompt)] += 1
+        if len(self._early) < _EARLY:
+            self._early.append(_brief(prompt))
+        if prompt.plan is not None:
+            self._plans[f"line-{prompt.place.line}"] = _untold(prompt.plan)
+
+    def _call(self, call: ToolCall) -> None:
+        self._calls.add(hash(call.call_id))
+        if call.role == "plan":
+            self._plan_calls[call.call_id] = call
+            self._plan(call)
+
+    def _plan(self, call: ToolCall) -> None:
+        plan = self._dialect.plan(call)
+        if plan is not None:
+            self._plans[call.call_id] = _untold(plan)
+            self._offered[plan_key(plan)] = None
+
+    def _result(self, result: Result) -> None:
+        self._errors += result.error
+        call = self._plan_calls.get(result.call_id)
+        if call is not None:
+            self._plan(ToolCall(call.place, call.call_id, call.name, call.input, "ok", call.role, result))
+
+    def agent(self, events: Iterable[Event]) -> None:
+        """Take in a subagent's log: what it cost."""
+        self._agents += 1
+        for event in events:
+            self.ledger.see(event)
+
+    def overview(self, session_id: str, facts: Facts, log: LogFile) -> Overview:
+        """What was counted."""
+        queued = [item for item in unsent(facts, self._typed) if isinstance(item, Prompt)]
+        return Overview(
+            session_id,
+            self._dialect.agent,
+            self._kind(facts),
+            log,
+            self._titles(facts, [*self._early, *queued]),
+            cwd=facts.cwd,
+            branch=facts.branch,
+            slug=facts.slug,
+            versions=tuple(facts.versions),
+            started=facts.started,
+            ended=facts.ended,
+            turns=self._turns + len(queued),
+            messages=len(self._messages),
+            tool_calls=len(self._calls),
+            tool_errors=self._errors,
+            agents=self._agents + len(self._inline),
+            compactions=self._compactions,
+            problems=self._problems,
+            lines=self._lines,
+            calls=by_model(self.ledger),
+            offered=tuple(self._offered),
+            accepted=self._accepted,
+            summaries={leaf: said for leaf, said in facts.summaries.items() if leaf and stable(leaf) not in self._seen},
+            source=self._early[0].source if self._early else "",
+        )
+
+    def _kind(self, facts: Facts) -> SessionKind:
+        if not self._conversed:
+            return "stub" if self._sides else "empty"
+        if self._own and self._inline:
+            return "subagent"
+        first = self._early[0] if self._early else None
+        return kind_of(facts, first, conversed=bool(self._early or self._messages))
+
+    def _titles(self, facts: Facts, prompts: list[Prompt]) -> Titles:
+        own = (said for leaf, said in reversed(facts.summaries.items()) if not leaf or stable(leaf) in self._seen)
+        plans = list(self._plans.values())
+        title, name = plan_title(plans), facts.agent_name
+        return Titles(
+            facts.custom_title, facts.generated_title, title, next(own, ""), prompt_title(prompts), facts.slug, name
+        )
+
+
+def stable(id: str) -> int:  # noqa: A002
+    """64 bits of an id, the same in every process."""
+    return int.from_bytes(blake2b(id.encode(), digest_size=8).digest())
+
+
+def _brief(prompt: Prompt) -> Prompt:
+    """A prompt with no more of its text than a title needs."""
+    return Prompt(
+        prompt.place, prompt.kind, shortened(prompt.text), command=prompt.command,
+        arguments=shortened(prompt.arguments), source=prompt.source,
+    )  # fmt: skip
+
+
+def plan_key(plan: Plan) -> int:
+    """The same for a plan and for the prompt that implements it."""
+    return stable(" ".join(plan.text[:_PLAN_HEAD].split())[: _PLAN_HEAD // 2]) if plan.text.strip() else 0
+
+
+def _untold(plan: Plan) -> Plan:
+    return Plan(plan.title, "", plan.status)
