@@ -1,1 +1,36 @@
-"""unspool: read Claude Code sessions without loss."""
+"""unspool: Claude Code sessions read without loss.
+
+    >>> import unspool
+    >>> session = unspool.open_session("latest")
+    >>> for overview in unspool.sessions(): ...
+
+The names below are the public API; everything else may change.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from unspool.errors import UnspoolError
+    from unspool.library import Library, open_session, sessions
+    from unspool.model import Overview, Session
+
+__version__ = "0.1.0"
+__all__ = ["Library", "Overview", "Session", "UnspoolError", "__version__", "open_session", "sessions"]
+
+_HOMES = {
+    "Library": "unspool.library",
+    "open_session": "unspool.library",
+    "sessions": "unspool.library",
+    "Overview": "unspool.model",
+    "Session": "unspool.model",
+    "UnspoolError": "unspool.errors",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first used, so that `import unspool` costs nothing."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(_HOMES[name]), name)

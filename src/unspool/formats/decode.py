@@ -6,10 +6,10 @@ Nothing raises and nothing is lost: what is no JSON object becomes an entry that
 import json
 import math
 from collections.abc import Iterator
-from typing import Any
 
 import msgspec
 
+from unspool.formats.format import Decoder
 from unspool.formats.lines import Line
 from unspool.model import Entry, Json, Place
 
@@ -20,7 +20,7 @@ _TRIES = 64
 _scan = json.JSONDecoder().raw_decode
 
 
-def decode(line: Line, decoder: "msgspec.json.Decoder[Any]") -> Iterator[Entry]:
+def decode(line: Line, decoder: Decoder) -> Iterator[Entry]:
     """Every value of a line as an entry; none for a blank line."""
     raw = line.raw
     try:

@@ -11,7 +11,7 @@ from unspool.model import AgentSource, Dialect, Entry, Event, Facts, Transcript
 class Decoder(Protocol):
     """Turns the bytes of a line into plain data."""
 
-    def decode(self, raw: bytes, /) -> Any: ...  # noqa: ANN401
+    def decode(self, raw: bytes, /) -> Any: ...
 
 
 class Parser(Protocol):

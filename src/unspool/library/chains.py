@@ -1,7 +1,6 @@
 """Sessions that continue one another: planning, implementation, further work, and copied histories."""
 
 import re
-from array import array
 from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -19,7 +18,7 @@ class Skimmed(NamedTuple):
     """An overview with the ids of its lines."""
 
     overview: Overview
-    ids: "array[int]"
+    ids: Sequence[int]
 
 
 def source_id(path: str) -> str:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from unspool.errors import Ambiguous, NotFound
 from unspool.formats import Found
+from unspool.library.heads import head
 from unspool.library.inputs import is_url
 from unspool.model import Overview
 
@@ -13,7 +14,9 @@ _LISTED = 12
 
 def is_input(name: str) -> bool:
     """Whether a name says itself where the log is."""
-    return name == "-" or is_url(name) or "/" in name or "\\" in name or name.endswith((".jsonl", ".json", ".gz", ".zst"))
+    return (
+        name == "-" or is_url(name) or "/" in name or "\\" in name or name.endswith((".jsonl", ".json", ".gz", ".zst"))
+    )
 
 
 def find(name: str, logs: Sequence[Found], overviews: Callable[[], Iterable[Overview]]) -> Found:
@@ -21,7 +24,7 @@ def find(name: str, logs: Sequence[Found], overviews: Callable[[], Iterable[Over
     if not logs:
         raise NotFound("No sessions were found. `unspool list --demo` shows what they look like.")
     if name == "latest":
-        return logs[0]
+        return next((log for log in logs if _spoken(log)), logs[0])
     exact = [log for log in logs if log.session_id == name]
     started = exact or ([log for log in logs if log.session_id.startswith(name)] if name else [])
     if len(started) == 1:
@@ -30,6 +33,12 @@ def find(name: str, logs: Sequence[Found], overviews: Callable[[], Iterable[Over
         listed = tuple(f"{log.session_id}  {log.folder or Path(log.path).parent.name}" for log in started[:_LISTED])
         raise Ambiguous(f"{len(started)} sessions begin with “{name}”:", listed)
     return _titled(name, logs, overviews())
+
+
+def _spoken(log: Found) -> bool:
+    """Whether anything was asked in it: stubs and warm-ups are nobody's latest session."""
+    begun = head(log)
+    return begun is not None and bool(begun.prompt) and begun.prompt.casefold() != "warmup"
 
 
 def _titled(name: str, logs: Sequence[Found], overviews: Iterable[Overview]) -> Found:

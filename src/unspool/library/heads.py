@@ -31,7 +31,7 @@ def head(found: Found) -> Head | None:
     """The head of a log; None where it cannot be read."""
     format_ = by_id(found.format)
     parser = format_.parser(None)
-    prompts: list[Prompt] = []
+    prompts = list[Prompt]()
     try:
         with opened(found.path) as stream:
             for entry in islice(Reader().entries(stream), _LINES):

@@ -54,12 +54,14 @@ def _file(path: Path) -> Iterator[BinaryIO]:
 
 def _plain(stream: BinaryIO) -> BinaryIO:
     """The stream, unpacked if it is packed."""
-    buffered = stream if isinstance(stream, io.BufferedReader) else io.BufferedReader(cast("io.RawIOBase", stream), _BUFFER)
+    buffered = (
+        stream if isinstance(stream, io.BufferedReader) else io.BufferedReader(cast("io.RawIOBase", stream), _BUFFER)
+    )
     head = buffered.peek(4)[:4]
     if head.startswith(_GZIP):
         return cast("BinaryIO", gzip.open(buffered))
     if head.startswith(_ZSTD):
-        import zstandard  # noqa: PLC0415  only where a log is packed so
+        import zstandard
 
         unpacked = zstandard.ZstdDecompressor().stream_reader(buffered, read_across_frames=True)
         return cast("BinaryIO", io.BufferedReader(cast("io.RawIOBase", unpacked), _BUFFER))

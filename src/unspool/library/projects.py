@@ -22,18 +22,19 @@ def unified(overviews: Iterable[tuple[str, Overview]]) -> list[Overview]:
 
 
 def _in(overview: Overview, project: str) -> Overview:
-    return overview if not project or project == overview.project else msgspec.structs.replace(overview, project=project)
+    return (
+        overview if not project or project == overview.project else msgspec.structs.replace(overview, project=project)
+    )
 
 
 def _path(folder: str, group: list[Overview]) -> str:
     """The path the folder is named after, if a session names it; else the newest session's."""
     name = _letters(folder.rsplit("/", 1)[-1])
-    for overview in group:
+    named = [overview for overview in group if overview.cwd]
+    for overview in named:
         if _letters(overview.project) == name:
             return overview.project
-    newest = max(group, key=lambda overview: overview.ended or _LONG_AGO)
-    named = [overview for overview in group if overview.cwd]
-    return newest.project if newest.cwd or not named else named[-1].project
+    return max(named or group, key=lambda overview: overview.ended or _LONG_AGO).project
 
 
 def _letters(path: str) -> str:

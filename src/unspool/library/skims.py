@@ -24,7 +24,7 @@ class Counted(NamedTuple):
 
     found: Found
     overview: Overview | None
-    ids: "array[int]"
+    ids: Sequence[int]
     calls: tuple[Call, ...]
     failure: str = ""
 

@@ -39,5 +39,4 @@ def alone(path: Path) -> Found | None:
     except OSError:
         return None
     wanted = os.path.realpath(path)
-    found = next((log for log in beside if os.path.realpath(log.path) == wanted), None)
-    return found
+    return next((log for log in beside if os.path.realpath(log.path) == wanted), None)

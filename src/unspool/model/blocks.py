@@ -9,6 +9,7 @@ from unspool.model.entry import Json, Place
 from unspool.model.meaning import Plan, Questionnaire, Todos
 from unspool.model.usage import Call, Usage
 
+
 class Text(msgspec.Struct, frozen=True, tag="text", omit_defaults=True):
     """Words of the assistant."""
 

@@ -6,7 +6,7 @@ from typing import Any, Literal, Protocol
 import msgspec
 
 from unspool.model.blocks import Block, Prompt, Result, ToolCall
-from unspool.model.entry import Json, Place, Problem
+from unspool.model.entry import Place, Problem
 from unspool.model.meaning import Plan, Questionnaire, Todo, Todos
 from unspool.model.session import LogFile, SideLine
 from unspool.model.usage import Usage

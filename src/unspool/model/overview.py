@@ -8,6 +8,7 @@ import msgspec
 from unspool.model.session import ChainLink, LogFile, SessionKind, Titles
 from unspool.model.usage import Call, Usage
 
+
 class Overview(msgspec.Struct, frozen=True, omit_defaults=True):
     """What a list shows of a session, read in one pass without keeping the log in memory."""
 

@@ -10,6 +10,7 @@ from unspool.model.entry import Json, Place, Problem
 from unspool.model.meaning import Todos
 from unspool.model.usage import Usage
 
+
 class Turn(msgspec.Struct, frozen=True, omit_defaults=True):
     """A prompt and all that followed it until the next. The opening turn (number 0) has no prompt."""
 
@@ -117,7 +118,9 @@ class LogFile(msgspec.Struct, frozen=True, omit_defaults=True):
     modified: datetime | None = None
 
 
-SessionKind = Literal["interactive", "planning", "implementation", "subagent", "headless", "background", "empty", "stub"]
+SessionKind = Literal[
+    "interactive", "planning", "implementation", "subagent", "headless", "background", "empty", "stub"
+]
 
 
 class Titles(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -178,6 +181,8 @@ class Session(msgspec.Struct, frozen=True, omit_defaults=True):
     source: str = ""
     """The session log that its first prompt says it continues."""
     links: tuple[ChainLink, ...] = ()
+    recorded: tuple[Push, ...] = ()
+    """Pull requests that the log records beside the conversation."""
     reported_cost: str = ""
     """What the agent itself said it cost, in dollars; it counts calls the log does not hold."""
 

@@ -4,6 +4,7 @@ from datetime import datetime
 
 import msgspec
 
+
 class Usage(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """Tokens and server tools of one or more messages, each counted once."""
 

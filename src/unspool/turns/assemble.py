@@ -7,8 +7,10 @@ from unspool.model import (
     AgentSource,
     Dialect,
     Facts,
+    Json,
     Plan,
     Prompt,
+    Push,
     Session,
     SessionKind,
     Titles,
@@ -130,8 +132,14 @@ def _session(parts: _Parts, session_id: str, kind: str, titles: Titles, agent: s
         started=facts.started,
         ended=facts.ended,
         source=first.source if first is not None else "",
+        recorded=tuple(_recorded(link) for link in facts.links),
         reported_cost=facts.reported_cost,
     )
+
+
+def _recorded(link: dict[str, Json]) -> Push:
+    number = link["number"] if isinstance(link["number"], int) else 0
+    return Push("pull-request", url=link["url"], repository=link["repository"], number=number, time=link["time"])
 
 
 def _rooted(name: str, tie: Tie, ties: dict[str, Tie]) -> Tie:
@@ -191,9 +199,8 @@ def plans_of(turns: tuple[Turn, ...]) -> list[Plan]:
             plan = turn.prompt.plan
             if not any(plan.text.strip().startswith(known.text.strip()) for known in found if known.text.strip()):
                 found.append(plan)
-        for block in turn.blocks:
-            if isinstance(block, ToolCall) and isinstance(block.meaning, Plan):
-                found.append(block.meaning)
+        meanings = (block.meaning for block in turn.blocks if isinstance(block, ToolCall))
+        found += [meaning for meaning in meanings if isinstance(meaning, Plan)]
     return found
 
 

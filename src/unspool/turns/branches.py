@@ -4,7 +4,6 @@ Most forks in a log are none: results of parallel calls, progress, attachments, 
 A strand that leaves the path is a branch only where a person typed again, or the model answered again.
 """
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 from unspool.model import Event
@@ -24,7 +23,7 @@ class Branches:
 
     def __init__(self, tree: Tree, leaf: int | None) -> None:
         self._tree = tree
-        self._events: Sequence[Event] = tree.events
+        self._events = tree.events
         self.of = [-1] * len(tree.events)
         self.forks: list[Fork] = []
         self._next: dict[int, int] = {}

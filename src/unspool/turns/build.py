@@ -2,7 +2,25 @@
 
 from datetime import datetime
 
-from unspool.model import Block, Branch, Call, Dialect, Event, Notice, Plan, Prompt, Result, Todo, Todos, ToolCall, Turn, Usage
+from msgspec.structs import replace
+
+from unspool.model import (
+    Block,
+    Branch,
+    Call,
+    Dialect,
+    Event,
+    Notice,
+    Plan,
+    Prompt,
+    Questionnaire,
+    Result,
+    Todo,
+    Todos,
+    ToolCall,
+    Turn,
+    Usage,
+)
 from unspool.turns.draft import Draft
 from unspool.turns.queue import Unsent
 
@@ -41,35 +59,27 @@ class Builder:
                     self.calls[message, index] = self._finished(block, turn)
 
     def _finished(self, call: ToolCall, turn: int) -> ToolCall:
-        results = self._draft.results.get(call.call_id, ()) if call.call_id else ()
+        results = self._draft.results.get(call.call_id, []) if call.call_id else []
         self._paired.add(call.call_id)
         if turn:
             results = results[turn : turn + 1]
         result = results[-1] if results else None
         state = self._dialect.state(result) if result is not None else "unanswered"
-        paired = self._with(call, state, result, tuple(results[:-1]))
+        agents = self._agents.get(call.call_id, ())
+        paired = replace(call, state=state, result=result, earlier=tuple(results[:-1]), agents=agents)
         if call.role in ("write", "edit"):
             self._dialect.note(paired)
         return self._meaning(paired) if call.role in ("plan", "question", "todos") else paired
 
-    def _with(self, call: ToolCall, state: str, result: Result | None, earlier: tuple[Result, ...]) -> ToolCall:
-        return ToolCall(
-            call.place, call.call_id, call.name, call.input, state, call.role, result, earlier, None,  # type: ignore[arg-type]
-            self._agents.get(call.call_id, ()), call.message, call.id, call.time, call.server,
-        )  # fmt: skip
-
     def _meaning(self, call: ToolCall) -> ToolCall:
-        meaning: Plan | Todos | object
+        meaning: Plan | Todos | Questionnaire | None
         if call.role == "plan":
             meaning = self._settled(call, self._dialect.plan(call))
         elif call.role == "question":
             meaning = self._dialect.questions(call)
         else:
             meaning = self._dialect.todos(call, self._tasks)
-        return ToolCall(
-            call.place, call.call_id, call.name, call.input, call.state, call.role, call.result, call.earlier, meaning,  # type: ignore[arg-type]
-            call.agents, call.message, call.id, call.time, call.server,
-        )  # fmt: skip
+        return replace(call, meaning=meaning)
 
     def _settled(self, call: ToolCall, plan: Plan | None) -> Plan | None:
         """A plan that looks refused but was accepted with a cleared context: a later prompt implements it."""
@@ -137,7 +147,9 @@ class Builder:
         if not isinstance(block, Result):
             writer.add(block)
         elif block.call_id not in self._paired:
-            writer.add(ToolCall(block.place, block.call_id, "", None, "orphan", result=block, id=block.id, time=block.time))
+            writer.add(
+                ToolCall(block.place, block.call_id, "", None, "orphan", result=block, id=block.id, time=block.time)
+            )
 
     def _say(self, message: str, writer: "_Writer", number: int) -> None:
         """The whole message where its first line stands."""
@@ -222,16 +234,11 @@ class _Open:
 
     def _settled(self, *, last: bool) -> tuple[Block, ...]:
         """Say of calls without result whether they were broken off or still run."""
-        stopped = max((i for i, b in enumerate(self.blocks) if isinstance(b, Notice) and b.kind == "interruption"), default=-1)
+        stopped = max(
+            (i for i, b in enumerate(self.blocks) if isinstance(b, Notice) and b.kind == "interruption"), default=-1
+        )
         for index, block in enumerate(self.blocks):
             if isinstance(block, ToolCall) and block.state == "unanswered":
                 state = "interrupted" if index < stopped else "running" if last else "unanswered"
-                self.blocks[index] = _restated(block, state)
+                self.blocks[index] = replace(block, state=state)
         return tuple(self.blocks)
-
-
-def _restated(call: ToolCall, state: str) -> ToolCall:
-    return ToolCall(
-        call.place, call.call_id, call.name, call.input, state, call.role, call.result, call.earlier, call.meaning,  # type: ignore[arg-type]
-        call.agents, call.message, call.id, call.time, call.server,
-    )  # fmt: skip

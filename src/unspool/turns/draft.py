@@ -6,7 +6,7 @@ from unspool.model import Call, Event, Lines, Message, Problem, Result, SideLine
 from unspool.turns.branches import Branches
 from unspool.turns.inline import InlineAgents
 from unspool.turns.live import live
-from unspool.turns.merge import Merged, calls, merge
+from unspool.turns.merge import Merged, block_key, calls, merge
 from unspool.turns.tree import Tree
 
 
@@ -52,9 +52,12 @@ class Draft:
             return "conversation"
         before = seen.setdefault(event.id, event)
         if before is not event:
-            if event.part is None or event.blocks == before.blocks:
+            if _says(before) == _says(event):
                 return "repeated"
-            self._snapshots.add(id(event))
+            if before.part is not None and event.part is not None and before.part.message == event.part.message:
+                self._snapshots.add(id(event))
+            else:
+                event.id = f"{event.id}#{event.place.line}.{event.place.offset}"
         if event.sidechain and not own:
             self.inline.setdefault(agents.of(event), []).append(event)
         else:
@@ -119,7 +122,7 @@ class Draft:
         return Lines(total=total, superseded=superseded, blank=blank, **held)
 
     def messages(self) -> tuple[Message, ...]:
-        retracted = {id for event in self.chain for id in event.retracts}
+        retracted = {line for event in self.chain for line in event.retracts}
         return tuple(self._message(message, events, retracted) for message, events in self.groups.items())
 
     def _message(self, message: str, events: list[Event], retracted: set[str]) -> Message:
@@ -140,3 +143,9 @@ class Draft:
             self.message_branch[message] == 0,
         )
 
+
+def _says(event: Event) -> object:
+    """What a line says, whenever and wherever it was written."""
+    prompt = event.prompt
+    said = (prompt.kind, prompt.text, prompt.command, prompt.arguments) if prompt is not None else None
+    return event.kind, said, [block_key(block, event) for block in event.blocks]

@@ -16,12 +16,8 @@ def live(tree: Tree, leaf: int | None) -> tuple[str, ...]:
         return ()
     path = tree.path(leaf, tree.strict)
     put_back = _recovered(tree.events, path, set(path))
-    ids = []
-    for index in path:
-        for event in (tree.events[index], *(tree.events[other] for other in put_back.get(index, ()))):
-            if _visible(event):
-                ids.append(event.id)
-    return tuple(ids)
+    order = [step for index in path for step in (index, *put_back.get(index, ()))]
+    return tuple(tree.events[step].id for step in order if _visible(tree.events[step]))
 
 
 def _visible(event: Event) -> bool:
@@ -32,7 +28,7 @@ def _recovered(sequence: Sequence[Event], path: list[int], on_path: set[int]) ->
     """Lines to put back, by the position on the path that they follow."""
     anchors = {part.message: index for index in path if (part := sequence[index].part) and _named(sequence[index])}
     members, owners, answers = _index(sequence, anchors)
-    answered = {id for index in path for id in _answers(sequence[index])}
+    answered = {call for index in path for call in _answers(sequence[index])}
     found: dict[int, list[int]] = {}
     for message, anchor in anchors.items():
         mates = [index for index in members[message] if index not in on_path]
@@ -94,7 +90,8 @@ def _results(
 ) -> list[int]:
     on_path, owners, answered = state
     lines = {events[index].id for index in members}
-    near, stray = [], []
+    near: list[int] = []
+    stray: list[int] = []
     for line in (events[index].id for index in members):
         for result in answers.get(line, ()):
             if result in on_path or result in near or result in stray:

@@ -31,7 +31,7 @@ class Merged:
             loose = snapshot or several
             at = self._find(block, index, event, loose=loose)
             if at is None:
-                self._known[_key(block, event)] = len(self.blocks)
+                self._known[block_key(block, event)] = len(self.blocks)
                 self.blocks.append(block)
                 self._from.append((index, loose))
                 kept = True
@@ -43,7 +43,7 @@ class Merged:
 
     def _find(self, block: Piece, index: int, event: Event, *, loose: bool) -> int | None:
         """Where the same block already stands, in this or an earlier state."""
-        at = self._known.get(_key(block, event))
+        at = self._known.get(block_key(block, event))
         if at is not None:
             return at
         if not isinstance(block, Text | Thinking):
@@ -64,7 +64,7 @@ def _grows(before: Piece, after: Text | Thinking) -> bool:
     return False
 
 
-def _key(block: Piece, event: Event) -> object:
+def block_key(block: Piece, event: Event) -> object:
     """Equal for blocks that are the same block. Lines that number their blocks differ by that number."""
     index = event.part.index if event.part is not None and len(event.blocks) == 1 else -1
     match block:
@@ -90,7 +90,9 @@ def _fuller(after: Piece, before: Piece) -> bool:
     if isinstance(after, ToolCall) and isinstance(before, ToolCall):
         return bool(after.input) or not before.input
     if isinstance(after, Text | Thinking) and isinstance(before, Text | Thinking):
-        return len(after.text) > len(before.text) or bool(getattr(after, "signature", "") > getattr(before, "signature", ""))
+        return len(after.text) > len(before.text) or bool(
+            getattr(after, "signature", "") > getattr(before, "signature", "")
+        )
     return False
 
 

@@ -11,9 +11,10 @@ from datetime import datetime
 from unspool.model import Facts, Notice, Place, Prompt
 
 Unsent = list[Prompt | Notice]
+_Item = tuple[str, Place, datetime | None]
 
 
-def unsent(facts: Facts, known: "Counter[int]") -> Unsent:
+def unsent(facts: Facts, known: Counter[int]) -> Unsent:
     """Queued words that are in no prompt: absorbed ones as prompts, forgotten ones as notices.
 
     `known` counts the prompts that stand in lines of their own, by `words`; it is used up.
@@ -26,16 +27,13 @@ def unsent(facts: Facts, known: "Counter[int]") -> Unsent:
     return found
 
 
-def _unknown(items: "list[_Item]", known: "Counter[int]") -> "Iterator[_Item]":
+def _unknown(items: list[_Item], known: Counter[int]) -> Iterator[_Item]:
     for item in items:
         folded = _folded(item[0])
         if known[hash(folded)] > 0:
             known[hash(folded)] -= 1
         elif folded and not folded.startswith("<"):
             yield item
-
-
-_Item = tuple[str, Place, datetime | None]
 
 
 def _replay(facts: Facts) -> tuple[list[_Item], list[_Item]]:

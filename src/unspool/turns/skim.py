@@ -39,7 +39,7 @@ class Skim:
         self._dialect = dialect
         self.ledger = Ledger()
         self._seen: set[int] = set()
-        self.ids: array[int] = array("Q")
+        self.ids = array("Q")
         """Every line id in order, as `stable` gives it, for telling which session's history another holds."""
         self._messages: set[int] = set()
         self._calls: set[int] = set()

@@ -38,7 +38,7 @@ def assistant(event: Event, data: dict[str, Json]) -> None:
         event.blocks = (_failure(event, data, message),)
         return
     superseded = data.get("supersedesUuids")
-    event.retracts = tuple(text(id) for id in superseded) if isinstance(superseded, list) else ()
+    event.retracts = tuple(text(line) for line in superseded) if isinstance(superseded, list) else ()
     said = message.get("content")
     if isinstance(said, str):
         event.blocks = (Text(event.place, said, event.part.message, event.id, event.time),)
@@ -54,23 +54,23 @@ def _failure(event: Event, data: dict[str, Json], message: dict[str, Json]) -> N
 
 
 def _block(block: Json, event: Event, message: str) -> Block | Result:
-    kind = block.get("type") if isinstance(block, dict) else None
-    place, id, time = event.place, event.id, event.time  # noqa: A001
-    if kind == "tool_use" or kind in _CALLS:
+    kind = text(block.get("type")) if isinstance(block, dict) else ""
+    place, line, time = event.place, event.id, event.time
+    if kind in _CALLS:
         return _call(block, event, message)
     if kind == "text" and isinstance(block.get("text"), str):
-        return Text(place, block["text"], message, id, time)
+        return Text(place, block["text"], message, line, time)
     if kind == "thinking" and isinstance(block.get("thinking"), str):
-        return Thinking(place, block["thinking"], message, id, time, text(block.get("signature")))
+        return Thinking(place, block["thinking"], message, line, time, text(block.get("signature")))
     if kind == "redacted_thinking":
-        return Thinking(place, "", message, id, time, text(block.get("data")), redacted=True)
-    if isinstance(kind, str) and kind.endswith("_tool_result") and isinstance(block.get("tool_use_id"), str):
+        return Thinking(place, "", message, line, time, text(block.get("data")), redacted=True)
+    if kind.endswith("_tool_result") and isinstance(block.get("tool_use_id"), str):
         return _server_result(block, event)
     if kind == "fallback":
-        return Notice(place, "model-switch", _switch(block), dict(block), id, time)
+        return Notice(place, "model-switch", _switch(block), dict(block), line, time)
     if kind in KINDS:
         return image(block, place)
-    return Unknown(place, kind if isinstance(kind, str) else "content", block, message, id, time)
+    return Unknown(place, kind or "content", block, message, line, time)
 
 
 def _call(block: dict[str, Json], event: Event, message: str) -> ToolCall:

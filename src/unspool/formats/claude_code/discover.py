@@ -16,7 +16,9 @@ _HEAD_LINES = 20
 
 def roots(environment: Mapping[str, str], home: Path) -> list[Path]:
     """The agent's folders: the one the environment names (several with commas), else the usual two."""
-    named = [Path(part.strip()).expanduser() for part in environment.get("CLAUDE_CONFIG_DIR", "").split(",") if part.strip()]
+    named = [
+        Path(part.strip()).expanduser() for part in environment.get("CLAUDE_CONFIG_DIR", "").split(",") if part.strip()
+    ]
     return named or [home / ".claude", home / ".config" / "claude"]
 
 

@@ -61,7 +61,7 @@ def system(event: Event, data: dict[str, Json]) -> None:
     if subtype == "compact_boundary":
         event.boundary = True
         event.logical = text(data.get("logicalParentUuid"))
-    event.retracts = tuple(text(id) for id in items(data.get("retractedMessageUuids")))
+    event.retracts = tuple(text(line) for line in items(data.get("retractedMessageUuids")))
     event.blocks = (Notice(event.place, kind, words, facts, event.id, event.time),)
 
 

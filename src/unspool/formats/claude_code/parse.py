@@ -35,7 +35,7 @@ class Parser:
         if data is None:
             return Event("problem", place, problem=Problem(place, entry.problem, entry.raw))
         kind = data.get("type")
-        event = self._chain(data, place) if kind in _CHAIN else self._beside(data, place)
+        event = self._chain(data, place) if isinstance(kind, str) and kind in _CHAIN else self._beside(data, place)
         if entry.problem:
             event.problem = Problem(place, entry.problem, entry.raw, mended=True)
         return event
@@ -125,7 +125,7 @@ class Parser:
         if not facts.entrypoint:
             facts.entrypoint = text(data.get("entrypoint"))
             facts.headless = facts.headless or facts.entrypoint.startswith("sdk")
-        if data.get("sessionKind") in _BACKGROUND:
+        if text(data.get("sessionKind")) in _BACKGROUND:
             facts.background = True
         if not facts.team:
             facts.team = text(data.get("teamName"))

@@ -63,7 +63,7 @@ def content(value: Json, place: Place) -> tuple[str, tuple[Image, ...], tuple[Js
             words.append(block)
         elif isinstance(block, dict) and block.get("type") == "text" and isinstance(block.get("text"), str):
             words.append(block["text"])
-        elif isinstance(block, dict) and block.get("type") in KINDS:
+        elif isinstance(block, dict) and text(block.get("type")) in KINDS:
             images.append(image(block, place))
         else:
             parts.append(block)

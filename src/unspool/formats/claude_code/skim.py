@@ -97,7 +97,7 @@ class Skimmer:
         self._light = msgspec.json.Decoder(_Line)
         self._whole = msgspec.json.Decoder()
 
-    def decode(self, raw: bytes) -> Any:  # noqa: ANN401
+    def decode(self, raw: bytes) -> Any:
         if b"ExitPlanMode" in raw or b"exit_plan_mode" in raw or b"has approved" in raw:
             return self._whole.decode(raw)
         try:

@@ -36,7 +36,7 @@ def _block(
     into: tuple[list[Segment], list[Block | Result], list[Image], Spills],
 ) -> None:
     typed, blocks, images, spills = into
-    kind = block.get("type") if isinstance(block, dict) else None
+    kind = text(block.get("type")) if isinstance(block, dict) else ""
     if kind == "tool_result":
         found = result(block, data, event.place, spills)
         blocks.append(_stamped(found, event.id, event.time))
@@ -47,7 +47,7 @@ def _block(
     elif isinstance(block, str):
         _sort(segments(block), typed, blocks, event)
     else:
-        blocks.append(Unknown(event.place, kind if isinstance(kind, str) else "content", block, id=event.id, time=event.time))
+        blocks.append(Unknown(event.place, kind or "content", block, id=event.id, time=event.time))
 
 
 def _stamped(found: Result, id: str, time: datetime | None) -> Result:  # noqa: A002

@@ -1,0 +1,167 @@
+"""The logs that are measured: a made corpus, kept in `.cache`; one huge log; one log with a huge line.
+
+Where the corpus maker is not at hand the package's demo stands in for it, copied until it is large enough.
+"""
+
+import hashlib
+import json
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+CACHE = ROOT / ".cache" / "corpora"
+MB = 1_000_000
+SESSION = "0b3c7d1e-5f2a-4c8b-9d6e-1a2b3c4d5e6f"
+
+# What must differ in each copy of a log, lest the copies count as one: ids of lines, messages, requests and calls.
+IDS = re.compile(rb"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}|\b(?:msg|req|toolu)_\w+")
+
+
+def made(shared: Path, seed: int, mb: int) -> Path:
+    """A corpus of the maker in `shared`, with its truth.json; the same arguments give the same folder."""
+    maker = shared / "tools" / "make_corpus.py"
+    digest = hashlib.sha256(maker.read_bytes()).hexdigest()[:12]
+
+    def make(folder: Path) -> None:
+        command = [sys.executable, str(maker), str(folder), "--mb", str(mb), "--seed", str(seed)]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+
+    # The maker takes its words from the standard library, so another Python makes other bytes.
+    version = f"{sys.version_info.major}.{sys.version_info.minor}.{sys.version_info.micro}"
+    return _kept(f"made-{seed}-{mb}mb-py{version}-{digest}", make)
+
+
+def repeated(template: Path, mb: int) -> Path:
+    """A source of `mb` MB made of copies of the projects in `template`, each with ids of its own."""
+
+    def make(folder: Path) -> None:
+        written, number = 0, 0
+        while written < mb * MB:
+            number += 1
+            written += _copy(template, folder / "projects", number)
+
+    return _kept(f"repeated-{_digest(template)}-{mb}mb", make)
+
+
+def huge_log(template: Path, mb: int, folder: Path) -> None:
+    """Make `folder` a source with one log of `mb` MB: the log `template` again and again as one long session."""
+    with _only_log(folder, template.stem).open("wb") as out:
+        for chunk in _copies(template.read_bytes()):
+            out.write(chunk)
+            if out.tell() >= mb * MB:
+                break
+
+
+def long_line(mb: int, folder: Path) -> None:
+    """Make `folder` a source with one log whose last line, an answer of a tool, is `mb` MB long."""
+    with _only_log(folder, SESSION).open("wb") as out:
+        for line in _dialogue():
+            head, hole, tail = line.partition(b"HOLE")
+            out.write(head)
+            for _ in range(mb if hole else 0):
+                out.write(b"0123456789abcdef" * (MB // 16))
+            out.write(tail)
+
+
+@contextmanager
+def scratch() -> Iterator[Path]:
+    """A folder on the same disk as what is kept, gone afterwards."""
+    CACHE.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=CACHE) as folder:
+        yield Path(folder)
+
+
+def size(source: Path) -> int:
+    """Bytes of all logs under `source`."""
+    return sum(path.stat().st_size for path in source.rglob("*.jsonl"))
+
+
+def largest(source: Path) -> Path:
+    """The largest session log under `source`, subagents left out."""
+    logs = [path for path in source.rglob("*.jsonl") if "agent-" not in path.name]
+    return max(logs, key=lambda path: path.stat().st_size)
+
+
+def _kept(name: str, make: Callable[[Path], None]) -> Path:
+    """`CACHE/name`, made by `make` unless it is there; whole or not at all, also with several makers at once."""
+    place = CACHE / name
+    if place.is_dir():
+        return place
+    with scratch() as folder:
+        making = folder / name
+        making.mkdir()
+        make(making)
+        try:
+            making.rename(place)
+        except OSError:
+            if not place.is_dir():
+                raise
+    return place
+
+
+def _only_log(folder: Path, session: str) -> Path:
+    path = folder / "projects" / "-home-ada-loom" / f"{session}.jsonl"
+    path.parent.mkdir(parents=True)
+    return path
+
+
+def _digest(path: Path) -> str:
+    files = sorted(path.rglob("*.jsonl")) if path.is_dir() else [path]
+    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:12]
+
+
+def _renumbered(name: bytes, number: int) -> bytes:
+    """Another id of the same shape."""
+    return name + b"x%x" % number if b"_" in name else name[:-7] + b"%07x" % number
+
+
+def _copy(template: Path, folder: Path, number: int) -> int:
+    """Copy the projects of a source; folders, files and lines get the ids of this copy."""
+
+    def fresh(text: bytes) -> bytes:
+        return IDS.sub(lambda found: _renumbered(found.group(), number), text)
+
+    written = 0
+    for path in sorted(template.rglob("*.jsonl")):
+        project, *rest = path.relative_to(template).parts
+        target = folder.joinpath(f"{project}-{number}", *(fresh(part.encode()).decode() for part in rest))
+        target.parent.mkdir(parents=True, exist_ok=True)
+        written += target.write_bytes(fresh(path.read_bytes()))
+    return written
+
+
+def _copies(log: bytes) -> Iterator[bytes]:
+    """The log again and again, each copy with fresh ids and hung on the one before; the session id stays."""
+    pieces, ids = IDS.split(log), IDS.findall(log)
+    session = max(set(ids), key=ids.count)
+    last = re.findall(rb'"uuid":"([^"]+)"', log)[-1]
+    above = b"null"
+    for number in range(1, 1 << 28):
+        fresh = (name if name == session else _renumbered(name, number) for name in ids)
+        chunk = b"".join(part for pair in zip(pieces, [*fresh, b""], strict=True) for part in pair)
+        yield chunk.replace(b'"parentUuid":null', b'"parentUuid":' + above, 1)
+        above = b'"' + _renumbered(last, number) + b'"'
+
+
+def _dialogue() -> Iterator[bytes]:
+    """A call and its answer, with a HOLE where the answer's text belongs."""
+    common = {"sessionId": SESSION, "cwd": "/home/ada/loom", "version": "2.1.100"}
+    call = {"type": "tool_use", "id": "toolu_1", "name": "Bash", "input": {"command": "cat big"}}
+    answer = {"type": "tool_result", "tool_use_id": "toolu_1", "content": "HOLE"}
+    usage = {"input_tokens": 10, "output_tokens": 20}
+    message = {"id": "msg_1", "role": "assistant", "model": "claude-opus-4-6", "content": [call], "usage": usage}
+    lines = (
+        {"type": "user", "message": {"role": "user", "content": "Show me the big file"}},
+        {"type": "assistant", "requestId": "req_1", "message": message},
+        {"type": "user", "message": {"role": "user", "content": [answer]}},
+    )
+    for number, line in enumerate(lines):
+        parent = f"00000000-0000-4000-8000-{number - 1:012d}" if number else None
+        place = {"uuid": f"00000000-0000-4000-8000-{number:012d}", "parentUuid": parent}
+        stamp = {"timestamp": f"2026-11-01T10:00:0{number}.000Z"}
+        yield json.dumps({**place, **stamp, **common, **line}, separators=(",", ":")).encode() + b"\n"

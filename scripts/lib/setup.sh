@@ -1,0 +1,157 @@
+# Sets up what the scripts need, on a machine that may have nothing but Python 3.11+. Sourced, never run.
+#
+#   setup run|dev|sdk     .venv with the pinned packages of that layer, and unspool itself, editable
+#   setup_venv DIR FILE   another environment, from one file of pins
+#   setup_ccusage         sets UNSPOOL_CCUSAGE where npm can install it
+#
+# Everything made lies in .venv and .cache. A stamp makes the second time quick. A later need (a browser, say) is
+# one more function here.
+
+ROOT="$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd -P)"
+CACHE="$ROOT/.cache"
+VENV="$ROOT/.venv"
+CCUSAGE_VERSION=20.0.24
+PYTHON="${PYTHON:-}"
+UV=""
+
+say() { printf 'unspool: %s\n' "$*" >&2; }
+die() { say "$*"; exit 1; }
+
+# A home that cannot be written to (none, or another user's) must not stop uv, pip or npm.
+if [ ! -w "${HOME:-/nonexistent}" ]; then
+  export UV_CACHE_DIR="${UV_CACHE_DIR:-$CACHE/uv-cache}" PIP_CACHE_DIR="${PIP_CACHE_DIR:-$CACHE/pip-cache}"
+  export npm_config_cache="${npm_config_cache:-$CACHE/npm-cache}"
+fi
+export PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_ROOT_USER_ACTION=ignore
+
+find_python() {
+  local name
+  for name in "$PYTHON" python3 python python3.15 python3.14 python3.13 python3.12 python3.11; do
+    [ -n "$name" ] || continue
+    PYTHON="$("$name" -c 'import sys; sys.version_info >= (3, 11) and print(sys.executable)' 2>/dev/null || true)"
+    if [ -n "$PYTHON" ]; then return; fi
+  done
+  die "Python 3.11 or newer is needed and none was found; set PYTHON to its path."
+}
+
+# pip of the Python found, wherever its distributor left it; `--python` points it at the environment to fill.
+run_pip() {
+  local wheel
+  if "$PYTHON" -m pip --version >/dev/null 2>&1; then
+    "$PYTHON" -m pip "$@"
+    return
+  fi
+  wheel="$("$PYTHON" - <<'PY' 2>/dev/null || true
+from importlib.util import find_spec
+from pathlib import Path
+
+places = [Path("/usr/share/python-wheels")]
+if (spec := find_spec("ensurepip")) and spec.origin:
+    places += [Path(spec.origin).parent / "_bundled"]
+print(next((str(wheel) for place in places for wheel in place.glob("pip-*.whl")), ""))
+PY
+)"
+  if [ -z "$wheel" ]; then return 127; fi
+  PYTHONPATH="$wheel" "$PYTHON" -m pip "$@"
+}
+
+# Debian's bare Python has neither pip nor the parts to make one; as root they can be had from the system.
+have_pip() {
+  if run_pip --version >/dev/null 2>&1; then return; fi
+  if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+    say "this Python has no pip: installing the system's"
+    { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qqy python3-pip; } >&2 </dev/null || true
+    run_pip --version >/dev/null 2>&1 && return
+  fi
+  die "neither uv nor pip was found; install uv, or your system's python3-venv or python3-pip, and run this again."
+}
+
+find_uv() {
+  if uv --version >/dev/null 2>&1; then
+    UV=uv
+    return
+  fi
+  if [ ! -x "$CACHE/uv/bin/uv" ]; then
+    have_pip
+    say "installing uv into .cache/uv"
+    run_pip install -q --require-hashes --target "$CACHE/uv" -r "$ROOT/requirements/uv.txt" >&2 || return 0
+  fi
+  if "$CACHE/uv/bin/uv" --version >/dev/null 2>&1; then UV="$CACHE/uv/bin/uv"; fi
+}
+
+# install DIR ARGUMENTS...: uv is quick; where it cannot do it (a mirror that only pip is told of), pip does.
+install() {
+  local dir="$1"
+  shift
+  if [ -n "$UV" ] && "$UV" pip install -q --python "$dir/bin/python" "$@"; then return; fi
+  if [ -n "$UV" ]; then say "uv could not install; trying pip"; fi
+  have_pip
+  run_pip --python "$dir/bin/python" install -q "$@"
+}
+
+works() { "$1/bin/python" -c 'import sys' >/dev/null 2>&1 && [ "$(cat "$1/stamp-place" 2>/dev/null)" = "$1" ]; }
+
+# An environment holds its own path, so a moved or copied one is made anew.
+make_venv() {
+  if works "$1"; then return; fi
+  rm -rf "$1"
+  "$PYTHON" -m venv --without-pip "$1" || die "could not make the environment $1."
+  printf '%s' "$1" >"$1/stamp-place"
+}
+
+prepare() {
+  mkdir -p "$CACHE"
+  if command -v flock >/dev/null; then
+    exec 9>"$CACHE/setup.lock"
+    flock 9
+  fi
+  find_python
+  if [ -z "$UV" ]; then find_uv; fi
+}
+
+done_with() {
+  printf '%s' "$2" >"$1"
+  if command -v flock >/dev/null; then exec 9>&-; fi
+}
+
+fresh() { [ -f "$1" ] && [ "$(cat "$1")" = "$2" ]; }
+
+# The layers share .venv: run is what a user gets, dev and sdk add to it.
+setup() {
+  local layer="$1" stamp="$VENV/stamp-$1" key
+  key="$(cat "$ROOT/pyproject.toml" "$ROOT/requirements/$layer.txt" | cksum)"
+  if works "$VENV" && fresh "$stamp" "$key"; then return; fi
+  say "setting up .venv ($layer)"
+  prepare
+  make_venv "$VENV"
+  install "$VENV" --require-hashes -r "$ROOT/requirements/$layer.txt" || die "could not install requirements/$layer.txt."
+  install "$VENV" --no-deps -e "$ROOT" || die "could not install unspool itself."
+  done_with "$stamp" "$key"
+}
+
+setup_venv() {
+  local dir="$1" file="$2" key
+  key="$(cksum <"$file")"
+  if works "$dir" && fresh "$dir/stamp" "$key"; then return; fi
+  say "setting up ${dir#"$ROOT/"}"
+  prepare
+  make_venv "$dir"
+  install "$dir" --require-hashes -r "$file" || return
+  done_with "$dir/stamp" "$key"
+}
+
+setup_ccusage() {
+  local dir="$CACHE/ccusage-$CCUSAGE_VERSION"
+  UNSPOOL_CCUSAGE="${UNSPOOL_CCUSAGE:-$dir/node_modules/.bin/ccusage}"
+  if [ ! -x "$UNSPOOL_CCUSAGE" ] && command -v npm >/dev/null; then
+    say "installing ccusage $CCUSAGE_VERSION into ${dir#"$ROOT/"}"
+    npm install --silent --no-audit --no-fund --prefix "$dir" "ccusage@$CCUSAGE_VERSION" >&2 </dev/null || true
+  fi
+  # It is only there when it runs: npm counts its program for this kind of machine as optional.
+  if "$UNSPOOL_CCUSAGE" --version >/dev/null 2>&1; then
+    export UNSPOOL_CCUSAGE
+  else
+    unset UNSPOOL_CCUSAGE
+    say "no ccusage (npm is missing or could not install it): what compares with it is skipped"
+  fi
+}

@@ -1,0 +1,5 @@
+"""`python -m unspool`."""
+
+from unspool.cli import main
+
+main()

@@ -1,0 +1,54 @@
+"""`unspool info`: what one session holds, used and cost."""
+
+from pathlib import Path
+
+import click
+import msgspec
+
+from unspool.cli import options, terminal
+from unspool.cli.facts import fact_rows
+from unspool.export.inert import one_line
+from unspool.figures import Figures, figures
+from unspool.library import Library
+from unspool.model import Session
+
+
+@click.command("info")
+@click.argument("session", default="latest")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, with every figure.")
+@options.sources
+def command(session: str, as_json: bool, library: Library) -> None:
+    """Tell what one session holds, used and cost.
+
+    SESSION is an id or its first characters, a path, "-" for standard input, an http(s) URL (fetched with a
+    limit of 512 MB and 60 seconds; redirects and private addresses are followed as you ask), a piece of a
+    title, or `latest`, which is the default.
+    """
+    found = library.open(session)
+    counted = figures(found, library.prices)
+    companions = library.companions(found)
+    if as_json:
+        data = {"session": _identity(found), "figures": counted, "companions": companions}
+        click.echo(msgspec.json.format(msgspec.json.encode(data)).decode())
+        return
+    _print(found, counted, [f"{companion.kind} {Path(companion.path).name}" for companion in companions])
+
+
+def _identity(session: Session) -> dict[str, object]:
+    names = ("id", "agent", "kind", "project", "cwd", "branch", "slug", "versions", "entrypoint", "team")
+    more = ("started", "ended", "log", "titles", "lines", "links", "todos", "source", "reported_cost")
+    return {"title": session.title, **{name: getattr(session, name) for name in (*names, *more)}}
+
+
+def _print(session: Session, counted: Figures, companions: list[str]) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    console = terminal.console()
+    console.print(Text(one_line(session.title), "bold"))
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style="dim", no_wrap=True)
+    table.add_column(overflow="fold")
+    for name, value in fact_rows(session, counted, companions):
+        table.add_row(name, "\n".join(one_line(line) for line in value.split("\n")))
+    console.print(table)

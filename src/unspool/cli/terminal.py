@@ -1,0 +1,42 @@
+"""What the commands print with: a console that fits the terminal, progress on stderr, a pager."""
+
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+
+import click
+from rich.console import Console
+
+PLAIN_WIDTH = 120
+"""Columns where the output is no terminal."""
+
+
+def console() -> Console:
+    """Standard output; colours only on a terminal that has them and unless NO_COLOR forbids."""
+    made = Console(highlight=False, emoji=False, markup=False)
+    if not made.is_terminal:
+        made.width = max(made.width, PLAIN_WIDTH)
+    return made
+
+
+@contextmanager
+def progress(total: int, what: str) -> Iterator[Callable[[int], None]]:
+    """A bar on standard error, shown only on a terminal and for work worth one."""
+    if not sys.stderr.isatty() or total < 32 * 1024 * 1024:
+        yield lambda _: None
+        return
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(what, total=total)
+        yield lambda done: bar.advance(task, done)
+
+
+def paged(lines: Iterable[str], *, pager: bool) -> None:
+    """Print lines, through a pager where one is wanted and the output is a terminal."""
+    if pager and sys.stdout.isatty():
+        click.echo_via_pager(lines)
+        return
+    for line in lines:
+        sys.stdout.write(line)

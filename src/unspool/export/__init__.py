@@ -1,0 +1,51 @@
+"""A session as a file: explicit writers, each one format, all through the same door.
+
+To add a format: one file with a writer, and its name in `WRITERS`. A contract suite tests it from then on.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO, ClassVar, Protocol
+
+from unspool.errors import UsageProblem
+from unspool.export.json import Json
+from unspool.export.markdown import Markdown
+from unspool.export.text import Text
+from unspool.files import write_atomically
+from unspool.model import Session
+from unspool.transcript import View
+
+__all__ = ["WRITERS", "Json", "Markdown", "Text", "Writer", "find_writer", "write"]
+
+
+class Writer(Protocol):
+    """One format. Its options are its fields; what to show is the view's."""
+
+    name: ClassVar[str]
+    suffixes: ClassVar[tuple[str, ...]]
+    description: ClassVar[str]
+
+    def chunks(self, session: Session, view: View, folder: Path | None = None) -> Iterator[bytes]:
+        """The bytes of the file; other files that it needs are put below `folder`, where there is one."""
+
+
+WRITERS: tuple[Writer, ...] = (Text(), Markdown(), Json())
+
+
+def find_writer(name: str) -> Writer:
+    """The writer of that name, or of a file so called; UsageProblem where there is none."""
+    for writer in WRITERS:
+        if name == writer.name or name.lower().endswith(writer.suffixes):
+            return writer
+    known = ", ".join(writer.name for writer in WRITERS)
+    raise UsageProblem(f"Nothing writes {name!r}; the formats are {known}.")
+
+
+def write(writer: Writer, session: Session, target: Path | BinaryIO, view: View | None = None) -> None:
+    """Write the session to a path, whole or not at all and private to the user, or to an open stream."""
+    view = view or View()
+    if isinstance(target, Path):
+        write_atomically(target, writer.chunks(session, view, target.parent))
+        return
+    for chunk in writer.chunks(session, view):
+        target.write(chunk)

@@ -1,0 +1,94 @@
+"""The session itself as JSON: every block, side line, problem and figure, by a published schema.
+
+The whole session is written whatever the view hides: this is data to compute with, and to read back.
+Bytes are in base64, times in ISO 8601; a field that has its default is left out.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, ClassVar, Final, Literal
+
+import msgspec
+
+from unspool.errors import Unreadable
+from unspool.model import Session, Usage
+from unspool.transcript import View
+from unspool.transcript.cast import calls, family, spent
+
+SCHEMA: Final = "unspool.session/1"
+"""Changes when a reader of the JSON would have to change; a new field that may be ignored is no such change."""
+
+
+class Figures(msgspec.Struct, frozen=True):
+    """What the session adds up to. `usage` is its own; `usage_with_agents` counts every request once."""
+
+    turns: int
+    abandoned_turns: int
+    tool_calls: int
+    tool_errors: int
+    messages: int
+    agents: int
+    problems: int
+    usage: Usage
+    usage_with_agents: Usage
+
+
+class Document(msgspec.Struct, frozen=True):
+    """A session and its figures, by a version of the schema."""
+
+    schema: Literal["unspool.session/1"]
+    title: str
+    figures: Figures
+    session: Session
+
+
+class Json(msgspec.Struct, frozen=True):
+    """One JSON object; `indent` 0 writes it on one line."""
+
+    indent: int = 0
+
+    name: ClassVar[str] = "json"
+    suffixes: ClassVar[tuple[str, ...]] = (".json",)
+    description: ClassVar[str] = "the whole session as data, by a published JSON Schema"
+
+    def chunks(self, session: Session, view: View, folder: Path | None = None) -> Iterator[bytes]:
+        try:
+            data = msgspec.json.encode(document(session))
+        except RecursionError as error:
+            raise Unreadable(f"Session {session.id} holds data nested too deeply to be written as JSON.") from error
+        yield msgspec.json.format(data, indent=self.indent) if self.indent else data
+        yield b"\n"
+
+
+def document(session: Session) -> Document:
+    """The session with its figures."""
+    return Document(SCHEMA, session.title, figures(session), session)
+
+
+def figures(session: Session) -> Figures:
+    """What the session adds up to."""
+    made = tuple(calls(session))
+    return Figures(
+        turns=sum(turn.prompt is not None for turn in session.turns),
+        abandoned_turns=sum(turn.prompt is not None for branch in session.branches for turn in branch.turns),
+        tool_calls=len(made),
+        tool_errors=sum(call.state == "error" for call in made),
+        messages=len(session.messages),
+        agents=sum(1 for _ in family(session)) - 1,
+        problems=len(session.problems),
+        usage=spent(session),
+        usage_with_agents=spent(*family(session)),
+    )
+
+
+def load(data: bytes) -> Session:
+    """The session that was written as JSON; Unreadable where the data is something else."""
+    try:
+        return msgspec.json.decode(data, type=Document).session
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise Unreadable(f"This is not a session as JSON ({SCHEMA}): {error}") from error
+
+
+def schema() -> dict[str, Any]:
+    """The JSON Schema of what is written."""
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **msgspec.json.schema(Document)}

@@ -1,0 +1,158 @@
+"""What a session adds up to: every count, once, exact; money at list prices."""
+
+from collections import Counter
+from collections.abc import Iterator
+
+import msgspec
+
+from unspool.figures.changes import changes
+from unspool.figures.git import commits, pushes, repository
+from unspool.model import (
+    Block,
+    Call,
+    Commit,
+    FileChange,
+    Image,
+    Notice,
+    Plan,
+    Push,
+    Questionnaire,
+    Session,
+    Text,
+    Thinking,
+    ToolCall,
+    Turn,
+    Usage,
+)
+from unspool.prices import Cost, PriceTable
+from unspool.turns.assemble import plans_of
+from unspool.turns.ledger import Ledger, by_model
+
+
+class Figures(msgspec.Struct, frozen=True):
+    """Counts of the session's own conversation, abandoned branches included; subagents apart."""
+
+    turns: int
+    abandoned_turns: int
+    prompts: dict[str, int]
+    """Prompts by kind."""
+    messages: int
+    texts: int
+    thinking: int
+    images: int
+    tool_calls: int
+    tool_errors: int
+    """Results marked as errors, refusals included."""
+    tools: dict[str, int]
+    """Calls by tool."""
+    questions: int
+    compactions: int
+    branches: int
+    agents: int
+    """Subagents, nested ones included."""
+    agent_tool_calls: int
+    problems: int
+    plans: tuple[Plan, ...]
+    commits: tuple[Commit, ...]
+    pushes: tuple[Push, ...]
+    repository: str
+    files: tuple[FileChange, ...]
+    """Files read or changed, by subagents too."""
+    usage: Usage
+    agents_usage: Usage
+    """What the subagents used beyond it."""
+    models: tuple[Call, ...]
+    """Usage by model, subagents included."""
+    cost: Cost
+    """Of session and subagents together."""
+    context: int
+    """Tokens in the window at the last request."""
+
+
+def figures(session: Session, prices: PriceTable) -> Figures:
+    """Count a session."""
+    turns = list(all_turns(session))
+    blocks = [block for turn in turns for block in turn.blocks]
+    calls = [block for block in blocks if isinstance(block, ToolCall)]
+    own, members = Ledger(), list(family(session))
+    own.add(call for message in session.messages for call in message.calls)
+    mine = own.usage
+    own.add(call for member in members[1:] for message in member.messages for call in message.calls)
+    agent_calls = [call for member in members[1:] for call in calls_of(member)]
+    made = [call for call in calls if call.state != "orphan"]
+    prompts = [turn.prompt for turn in turns if turn.prompt is not None]
+    return Figures(
+        turns=len(prompts),
+        abandoned_turns=sum(turn.prompt is not None for branch in session.branches for turn in branch.turns),
+        prompts=dict(Counter(prompt.kind for prompt in prompts)),
+        messages=sum(not message.synthetic for message in session.messages),
+        texts=_count(blocks, Text),
+        thinking=_count(blocks, Thinking),
+        images=sum(len(prompt.images) for prompt in prompts) + _images(blocks),
+        tool_calls=len(made),
+        tool_errors=sum(call.result is not None and call.result.error for call in calls),
+        tools=dict(Counter(call.name for call in made).most_common()),
+        questions=sum(isinstance(call.meaning, Questionnaire) for call in calls),
+        compactions=sum(isinstance(block, Notice) and block.kind == "compaction" for block in blocks),
+        branches=len(session.branches),
+        agents=len(members) - 1,
+        agent_tool_calls=sum(call.state != "orphan" for call in agent_calls),
+        problems=sum(not problem.mended for problem in session.problems),
+        plans=tuple(plans_of(session.turns)),
+        commits=tuple(commits(calls)),
+        pushes=tuple(pushes(session, calls)),
+        repository=repository(session, calls),
+        files=changes([*calls, *agent_calls]),
+        usage=mine,
+        agents_usage=_minus(own.usage, mine),
+        models=by_model(own),
+        cost=prices.cost(own),
+        context=next((turn.context for turn in reversed(session.turns) if turn.context), 0),
+    )
+
+
+def family(session: Session) -> Iterator[Session]:
+    """The session and all its subagents' sessions."""
+    waiting = [session]
+    while waiting:
+        member = waiting.pop()
+        yield member
+        waiting.extend(agent.session for agent in reversed(member.agents))
+
+
+def all_turns(session: Session) -> Iterator[Turn]:
+    """Every turn, those of abandoned branches included."""
+    yield from session.turns
+    for branch in session.branches:
+        yield from branch.turns
+
+
+def calls_of(session: Session) -> Iterator[ToolCall]:
+    """Every tool call of the session itself."""
+    for turn in all_turns(session):
+        for block in turn.blocks:
+            if isinstance(block, ToolCall):
+                yield block
+
+
+def _count(blocks: list[Block], kind: type) -> int:
+    return sum(isinstance(block, kind) for block in blocks)
+
+
+def _images(blocks: list[Block]) -> int:
+    return _count(blocks, Image) + sum(
+        len(block.result.images) for block in blocks if isinstance(block, ToolCall) and block.result is not None
+    )
+
+
+def _minus(whole: Usage, part: Usage) -> Usage:
+    return Usage(
+        whole.input - part.input,
+        whole.output - part.output,
+        whole.cache_read - part.cache_read,
+        whole.cache_write - part.cache_write,
+        whole.cache_write_1h - part.cache_write_1h,
+        whole.web_searches - part.web_searches,
+        whole.web_fetches - part.web_fetches,
+        whole.floor,
+    )

@@ -1,0 +1,37 @@
+"""One session from its logs: found in a source, or lying by itself."""
+
+import re
+
+import msgspec
+
+from unspool.errors import NotFound
+from unspool.formats import Found, by_id
+from unspool.library.inputs import opened
+from unspool.library.read import Reader, log_file, sniffed, transcript
+from unspool.model import Session, Transcript
+from unspool.turns.assemble import assemble
+
+
+def read_session(found: Found) -> Session:
+    """The session of a found log with its subagents, before its neighbours are asked."""
+    format_ = by_id(found.format)
+    main = transcript(found.path, format_, found)
+    agents = [format_.agent(agent, transcript(agent.path, format_, found)) for agent in found.agents]
+    session = assemble(main, agents, format_.dialect(found, main.facts), found.session_id)
+    return msgspec.structs.replace(session, project=format_.project(main.facts, found.folder))
+
+
+def read_stream(name: str) -> Session:
+    """The session of a log that lies by itself: standard input, a URL, a file elsewhere."""
+    reader = Reader()
+    with opened(name) as stream:
+        entries = list(reader.entries(stream))
+    if not entries:
+        raise NotFound(f"{name} holds no log lines.")
+    format_ = sniffed(entries)
+    parser = format_.parser(None)
+    events = [parser.event(entry) for entry in entries]
+    main = Transcript(events, parser.facts, log_file(name, reader.size), reader.blank)
+    identity = parser.facts.session or re.split(r"[\\/]", name)[-1].split(".")[0] or "stdin"
+    session = assemble(main, [], format_.dialect(None, parser.facts), identity)
+    return msgspec.structs.replace(session, project=format_.project(parser.facts, ""))

@@ -1,0 +1,123 @@
+"""Changes of files, line by line: from a patch the agent kept, or computed from two texts.
+
+Lines end at a newline; a carriage return before it is left out unless it is all that changed. The work is
+bounded: texts too large to compare in reasonable time become one block taken out and one put in.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from difflib import SequenceMatcher
+
+from unspool.doc import Diff, Hunk
+from unspool.model import Json
+
+CONTEXT = 3
+_THOROUGH = 600  # lines up to which even the commonest may begin a match
+_COMMON = 8  # occurrences from which a line of a larger text may only prolong one
+_LARGEST = 20_000
+_Step = tuple[str, int, int, int, int]
+
+
+def of_patch(path: str, hunks: Json, created: bool = False) -> Diff | None:
+    """The diff a structured patch holds; None where it is empty or no patch."""
+    if not isinstance(hunks, list) or not hunks:
+        return None
+    try:
+        found = tuple(Hunk(_start(hunk["oldStart"]), _start(hunk["newStart"]), _lines(hunk)) for hunk in hunks)
+    except (KeyError, TypeError, ValueError):
+        return None
+    return joined(path, found, created)
+
+
+def of_texts(path: str, before: str, after: str, *, created: bool = False) -> Diff:
+    """The diff between a file and what it became."""
+    before, after = _same_ends(before, after)
+    old, new = _ended(before), _ended(after)
+    hunks = (
+        Hunk(start, other, tuple(line.removesuffix("\n") for line in lines)) for start, other, lines in _hunks(old, new)
+    )
+    return joined(path, tuple(hunks), created)
+
+
+def of_fragments(path: str, before: str, after: str) -> Diff:
+    """The diff between a piece of a file and what it became. Where it stands is not known: starts are 0."""
+    before, after = _same_ends(before, after)
+    old, new = _pieces(before, after)
+    return joined(path, tuple(Hunk(0, 0, tuple(lines)) for _, _, lines in _hunks(old, new)), created=False)
+
+
+def joined(path: str, hunks: tuple[Hunk, ...], created: bool) -> Diff:
+    """The hunks as one diff, its lines counted."""
+    signs = Counter(line[0] for hunk in hunks for line in hunk.lines)
+    return Diff(path, hunks, signs["+"], signs["-"], created)
+
+
+def _start(value: Json) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        raise TypeError("a line number is missing")
+    return value
+
+
+def _lines(hunk: dict[str, Json]) -> tuple[str, ...]:
+    lines = hunk["lines"]
+    if not isinstance(lines, list) or not all(isinstance(line, str) and line[:1] in " +-\\" and line for line in lines):
+        raise ValueError("no lines of a patch")
+    return tuple(line for line in lines if line[0] != "\\")
+
+
+def _same_ends(before: str, after: str) -> tuple[str, str]:
+    old, new = before.replace("\r\n", "\n"), after.replace("\r\n", "\n")
+    return (old, new) if old != new else (before, after)
+
+
+def _ended(text: str) -> list[str]:
+    """The lines of a file, each with its newline, so that a last one without is another line."""
+    lines = text.split("\n")
+    last = lines.pop()
+    return [line + "\n" for line in lines] + ([last] if last else [])
+
+
+def _pieces(before: str, after: str) -> tuple[list[str], list[str]]:
+    """The lines of two fragments; a newline that only one ends with is a line more."""
+    if not before or not after or (before.endswith("\n") and after.endswith("\n")):
+        before, after = before.removesuffix("\n"), after.removesuffix("\n")
+    return before.split("\n") if before else [], after.split("\n") if after else []
+
+
+def _hunks(old: list[str], new: list[str]) -> Iterator[tuple[int, int, list[str]]]:
+    """(first old line, first new line, signed lines) of every run of changes with its context."""
+    skipped = max(_alike(old, new) - CONTEXT, 0)
+    ended = max(_alike(old[skipped:][::-1], new[skipped:][::-1]) - CONTEXT, 0)
+    a, b = old[skipped : len(old) - ended], new[skipped : len(new) - ended]
+    for group in _groups(a, b):
+        (_, i, _, k, _), (_, _, j, _, m) = group[0], group[-1]
+        lines = [line for tag, *ends in group for line in _signed(tag, a[ends[0] : ends[1]], b[ends[2] : ends[3]])]
+        # A side without lines is said to start at the line before, as in every unified diff.
+        yield skipped + i + (j > i), skipped + k + (m > k), lines
+
+
+def _groups(a: list[str], b: list[str]) -> Iterable[Sequence[_Step]]:
+    if len(a) + len(b) <= _LARGEST:
+        return SequenceMatcher(_common(a, b), a, b, autojunk=False).get_grouped_opcodes(CONTEXT)
+    head = _alike(a, b)
+    tail = _alike(a[head:][::-1], b[head:][::-1])
+    old, new = len(a) - tail, len(b) - tail
+    return [[("equal", 0, head, 0, head), ("replace", head, old, head, new), ("equal", old, len(a), new, len(b))]]
+
+
+def _common(a: list[str], b: list[str]) -> Callable[[str], bool] | None:
+    if len(a) + len(b) <= _THOROUGH:
+        return None
+    return {line for line, times in Counter(b).items() if times > _COMMON}.__contains__
+
+
+def _signed(tag: str, old: list[str], new: list[str]) -> Iterable[str]:
+    if tag == "equal":
+        return (" " + line for line in old)
+    return (*("-" + line for line in old), *("+" + line for line in new))
+
+
+def _alike(old: list[str], new: list[str]) -> int:
+    """How many lines both begin with."""
+    pairs = enumerate(zip(old, new, strict=False))
+    return next((number for number, (a, b) in pairs if a != b), min(len(old), len(new)))

@@ -1,0 +1,63 @@
+"""Edits of a file: pieces of text replaced by others, shown as the lines that changed."""
+
+from unspool.doc import Diff
+from unspool.model import ToolCall
+from unspool.tools import diff, reply, words
+from unspool.tools.given import Given
+from unspool.tools.shown import Shown
+
+NAMES: tuple[str, ...] = ("Edit", "MultiEdit")
+
+_Edit = tuple[str, str, bool]
+
+
+def describe(call: ToolCall) -> Shown:
+    made = changes(call)
+    given = Given(call.input)
+    path = given.need("file_path")
+    for key in ("old_string", "new_string", "edits"):
+        given.take(key)
+    everywhere = reply.fields(("replace all", "yes" if given.flag("replace_all") else ""))
+    mine = "changed by the user" if reply.detail(call).flag("userModified") else ""
+    outcome = words.joined((words.changed(sum(d.added for d in made), sum(d.removed for d in made)), mine))
+    return Shown(f"{call.name} {path}", outcome, (*everywhere, *given.rest(), *made))
+
+
+def changes(call: ToolCall) -> tuple[Diff, ...]:
+    """The kept patch; else the edits applied to the kept original; else the pieces themselves."""
+    given, detail = Given(call.input), reply.detail(call)
+    path, edits = given.need("file_path"), _edits(given)
+    original = detail.text("originalFile") or detail.text("originalFileContents")
+    created = not original and bool(edits) and not edits[0][0]
+    patch = diff.of_patch(path, detail.take("structuredPatch"), created)
+    if patch:
+        return (patch,)
+    after = _applied(original, edits) if original or created else None
+    if after is not None:
+        return (diff.of_texts(path, original, after, created=created),)
+    pieces = (diff.of_fragments(path, old, new) for old, new, _ in edits)
+    return (diff.joined(path, tuple(hunk for piece in pieces for hunk in piece.hunks), created=False),)
+
+
+def _edits(given: Given) -> list[_Edit]:
+    if "edits" not in given:
+        return [_one(given)]
+    return [_one(Given(edit)) for edit in given.items("edits")]
+
+
+def _one(edit: Given) -> _Edit:
+    return edit.need("old_string"), edit.need("new_string"), edit.flag("replace_all")
+
+
+def _applied(text: str, edits: list[_Edit]) -> str | None:
+    """The text after all edits; None where one does not fit."""
+    for old, new, everywhere in edits:
+        if not old and not text:
+            text = new
+        elif old and old in text:
+            # A piece replaced by nothing takes the end of its line along: the agent leaves no empty line behind.
+            line = old if new or old.endswith("\n") or old + "\n" not in text else old + "\n"
+            text = text.replace(line, new, -1 if everywhere else 1)
+        else:
+            return None
+    return text

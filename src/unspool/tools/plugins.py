@@ -1,0 +1,34 @@
+"""Renderers that other packages bring: entry points of the group `unspool.tools`, looked up once and late.
+
+An entry point names a module or object with `NAMES` and `describe`. One that cannot be loaded is warned of
+and left out: a broken guest must not keep anybody from reading a log.
+"""
+
+import warnings
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any
+
+from unspool.tools.shown import Renderer
+
+GROUP = "unspool.tools"
+
+
+@cache
+def installed() -> tuple[Renderer, ...]:
+    """Every renderer that another package brings."""
+    found = (_loaded(point) for point in entry_points(group=GROUP))
+    return tuple(renderer for renderer in found if renderer is not None)
+
+
+def _loaded(point: EntryPoint) -> Renderer | None:
+    try:
+        found: Any = point.load()
+        if isinstance(found.NAMES, tuple) and callable(found.describe):
+            renderer: Renderer = found
+            return renderer
+        why = "it has no NAMES and describe"
+    except (ImportError, AttributeError) as problem:
+        why = str(problem)
+    warnings.warn(f"the tool renderer {point.name} ({point.value}) is left out: {why}", stacklevel=2)
+    return None

@@ -1,0 +1,62 @@
+"""Questions put to the user: what could be chosen, what was, and what was said beside it."""
+
+from typing import Final
+
+from unspool.doc import Check, Checklist, Node
+from unspool.model import Json, Option, Question, Questionnaire, ToolCall
+from unspool.tools import other, reply
+from unspool.tools.given import Given
+from unspool.tools.shown import Shown
+
+NAMES: tuple[str, ...] = ("AskUserQuestion",)
+
+_OUTCOMES: Final = {"rejected": "rejected", "away": "no answer", "pending": "no answer yet"}
+
+
+def describe(call: ToolCall) -> Shown:
+    asked = call.meaning
+    if not isinstance(asked, Questionnaire):
+        return _unread(call)
+    nodes = tuple(node for question in asked.questions for node in _question(question))
+    if asked.outcome == "answered":
+        outcome = ", ".join(question.answer or "no answer" for question in asked.questions)
+        said = (*nodes, *reply.prose(asked.feedback))
+        return Shown(_summary(call, asked.questions), outcome, said, "plain", settled=True)
+    return Shown(_summary(call, asked.questions), "" if call.state != "ok" else _OUTCOMES[asked.outcome], nodes)
+
+
+def _unread(call: ToolCall) -> Shown:
+    """Nobody made sense of the answer: the questions as they were asked, the answer as it is."""
+    given = Given(call.input)
+    if "questions" not in given:
+        return other.describe(call)
+    questions = tuple(_asked(Given(entry)) for entry in given.items("questions"))
+    nodes = tuple(node for question in questions for node in _question(question))
+    return Shown(_summary(call, questions), "", (*nodes, *given.rest(), *reply.printed(reply.text(call))))
+
+
+def _asked(entry: Given) -> Question:
+    options = tuple(_option(option) for option in entry.items("options"))
+    return Question(entry.text("question"), entry.text("header"), options, entry.flag("multiSelect"))
+
+
+def _option(option: Json) -> Option:
+    fields = Given(option)
+    return Option(fields.need("label"), fields.text("description"))
+
+
+def _summary(call: ToolCall, questions: tuple[Question, ...]) -> str:
+    if len(questions) == 1:
+        return f"{call.name} {questions[0].text}"
+    return f"{call.name} {', '.join(question.header or question.text for question in questions)}"
+
+
+def _question(question: Question) -> tuple[Node, ...]:
+    title = f"{question.header}: {question.text}" if question.header else question.text
+    checks = tuple(
+        Check(option.label, "done" if option.chosen else "open", option.description) for option in question.options
+    )
+    chosen = any(option.chosen for option in question.options)
+    answer = "" if chosen else question.answer or ""
+    said = reply.fields(("answer", answer), ("notes", question.notes))
+    return (Checklist(checks, title), *said) if checks else (*reply.prose(title), *said)

@@ -1,0 +1,88 @@
+"""The web: pages fetched and searches made, by the agent or by the model's provider."""
+
+from urllib.parse import urlsplit
+
+from unspool.model import Json, ToolCall
+from unspool.tools import data, reply, words
+from unspool.tools.given import Given
+from unspool.tools.shown import Shown
+
+_FETCH = ("WebFetch", "web_fetch")
+NAMES: tuple[str, ...] = (*_FETCH, "WebSearch", "web_search")
+
+_LINKS = "\nLinks: ["
+
+
+def describe(call: ToolCall) -> Shown:
+    return _fetched(call) if call.name in _FETCH else _searched(call)
+
+
+def _fetched(call: ToolCall) -> Shown:
+    given, detail = Given(call.input), reply.detail(call)
+    url = given.need("url")
+    parts = urlsplit(url)
+    code, size, took = detail.number("code"), detail.number("bytes"), detail.number("durationMs")
+    outcome = words.joined(
+        (
+            "" if code is None else f"{code:.0f} {detail.text('codeText')}".rstrip(),
+            "" if size is None else words.size(size),
+            "" if took is None else words.duration(took / 1000),
+        )
+    )
+    asked = (*reply.link(url), *reply.prose(given.text("prompt")), *given.rest())
+    answer = reply.prose(reply.text(call) or detail.text("result"))
+    where = f"{parts.netloc}{parts.path.rstrip('/')}" if parts.netloc else url
+    return Shown(f"{call.name} {where}", outcome, (*asked, *answer))
+
+
+def _searched(call: ToolCall) -> Shown:
+    given, detail = Given(call.input), reply.detail(call)
+    query = given.need("query")
+    seconds = detail.number("durationSeconds")
+    found, whole = _found(call, detail.items("results"))
+    number = sum(len(page) == 2 for page in found)
+    shown = tuple(node for page in found for node in (reply.prose(page[0]) if len(page) == 1 else reply.link(*page)))
+    counted = words.count(number, "result") if reply.good(call) else ""
+    outcome = words.joined((counted, "" if seconds is None else words.duration(seconds)))
+    return Shown(f"{call.name} {query}", outcome, (*given.rest(), *shown), parts=whole)
+
+
+_Found = list[tuple[str, ...]]
+"""(address, title) of a page, or (words,) said about the pages."""
+
+
+def _found(call: ToolCall, results: list[Json]) -> tuple[_Found, bool]:
+    """What was found, and whether the unknown pieces of the answer are part of it."""
+    result = reply.good(call)
+    if result is None:
+        return [], False
+    if results:
+        return [item for entry in results if entry is not None for item in _entry(entry)], False
+    pages = [page for part in result.parts for page in _pages(part)]
+    if pages:
+        return [*pages, *([(result.text,)] if result.text else [])], True
+    return _told(result.text), False
+
+
+def _entry(entry: Json) -> _Found:
+    return [(entry,)] if isinstance(entry, str) else _pages(entry)
+
+
+def _pages(value: Json) -> _Found:
+    """The pages that an object lists, or the one page that it is."""
+    fields = Given(value)
+    return [_page(Given(item)) for item in (fields.items("content") if "content" in fields else [value])]
+
+
+def _page(fields: Given) -> tuple[str, str]:
+    url = fields.need("url")
+    return url, fields.text("title") or url
+
+
+def _told(text: str) -> _Found:
+    """Pages from the text of a result, which lists them as JSON on a line of their own."""
+    head, links, rest = text.partition(_LINKS)
+    if not links:
+        return [(text,)] if text else []
+    line, _, tail = rest.partition("\n")
+    return [*(_page(Given(page)) for page in data.parsed("[" + line)), (tail or head,)]

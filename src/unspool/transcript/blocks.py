@@ -1,0 +1,171 @@
+"""The blocks of a turn as nodes, subagents' conversations inside the calls that started them."""
+
+from collections.abc import Iterator
+from typing import assert_never
+
+import msgspec
+
+from unspool.doc import Fields, Fold, Heading, Node, Prose, Raw
+from unspool.model import (
+    Agent,
+    Block,
+    Image,
+    Notice,
+    Plan,
+    Questionnaire,
+    Text,
+    Thinking,
+    ToolCall,
+    Turn,
+    Unknown,
+)
+from unspool.tools import data, describe
+from unspool.transcript import human
+from unspool.transcript.cast import DEPTH, Cast, calls, spent
+from unspool.transcript.notices import notice_nodes
+from unspool.transcript.pictures import picture
+from unspool.transcript.prompts import prompt_nodes, prompt_notes
+from unspool.transcript.remains import problem_fold
+from unspool.transcript.shorten import shorten
+from unspool.transcript.view import View
+
+
+class Stage(msgspec.Struct, frozen=True):
+    """Where the telling is: whose turns, how deep, under which anchors."""
+
+    view: View
+    cast: Cast
+    depth: int = 0
+    prefix: str = ""
+
+    def level(self, step: int) -> int:
+        return min(6, 2 + self.depth + step)
+
+
+def turn_nodes(turn: Turn, stage: Stage) -> Iterator[Node]:
+    """A turn: heading, prompt, then all that followed."""
+    name = f"Turn {turn.number}" if turn.number else "Before the first prompt"
+    yield Heading("turn", stage.level(0), name, f"{stage.prefix}turn-{turn.number}", _notes(turn, stage))
+    if turn.prompt is not None:
+        yield from prompt_nodes(turn.prompt)
+        if turn.blocks:
+            yield Heading("answer", stage.level(1), "Answer")
+    for block in turn.blocks:
+        yield from _block(block, stage)
+
+
+def _notes(turn: Turn, stage: Stage) -> tuple[str, ...]:
+    notes = (
+        human.moment(turn.started, stage.view.zone),
+        human.elapsed(turn.started, turn.ended),
+        ", ".join(stage.cast.models_of(turn.blocks)),
+        f"{human.tokens(turn.usage.total)} tokens" if turn.usage.total else "",
+        f"{human.tokens(turn.context)} in the window" if turn.context else "",
+        *(prompt_notes(turn.prompt) if turn.prompt else ()),
+    )
+    return tuple(note for note in notes if note)
+
+
+def _block(block: Block, stage: Stage) -> Iterator[Node]:
+    if getattr(block, "message", "") in stage.cast.retracted:
+        children = tuple(_shown(block, stage))
+        if children:
+            yield Fold("retracted", "Withdrawn from the conversation", "", "warn", children=children)
+        return
+    yield from _shown(block, stage)
+
+
+def _shown(block: Block, stage: Stage) -> Iterator[Node]:
+    if not _wanted(block, stage.view):
+        return
+    match block:
+        case Text():
+            yield Prose(block.text)
+        case Thinking():
+            yield _thinking(block)
+        case ToolCall():
+            yield _call(block, stage)
+        case Image():
+            yield picture(block)
+        case Notice():
+            for node in notice_nodes(block, stage.level(1)):
+                yield from _cut(node, stage)
+        case Unknown():
+            yield from _cut(_unknown(block), stage)
+        case _:
+            assert_never(block)
+
+
+def _wanted(block: Block, view: View) -> bool:
+    match block:
+        case Thinking():
+            return view.thinking
+        case ToolCall():
+            return view.tools or isinstance(block.meaning, Plan | Questionnaire)
+        case Notice():
+            return view.notices or block.kind == "compaction"
+        case _:
+            return True
+
+
+def _cut(node: Node, stage: Stage) -> tuple[Node, ...]:
+    return (node,) if stage.view.full else shorten(node)
+
+
+def _thinking(block: Thinking) -> Fold:
+    if block.text:
+        preview = human.first_line(block.text, 60)
+        return Fold("thinking", f"Thinking: {preview}", "", "quiet", children=(Prose(block.text),))
+    return Fold("thinking", "Thinking", "redacted" if block.redacted else "not kept in the log", "quiet")
+
+
+def _unknown(block: Unknown) -> Raw:
+    return Raw(data.text(block.data), f"{block.what or 'unknown'}, line {block.place.line}")
+
+
+def _call(call: ToolCall, stage: Stage) -> Fold:
+    fold = describe(call)
+    if not stage.view.full:
+        (short,) = shorten(fold)
+        fold = short if isinstance(short, Fold) else fold
+    inside = tuple(node for agent in stage.cast.of(call) for node in agent_nodes(agent, stage))
+    return msgspec.structs.replace(fold, children=fold.children + inside) if inside else fold
+
+
+def agent_nodes(agent: Agent, stage: Stage) -> Iterator[Node]:
+    """A subagent's conversation where the view wants it, else that there is one."""
+    if not stage.view.agents or not stage.cast.enter(agent):
+        yield Fields((("subagent", human.joined(_who(agent), _done(agent))),))
+    elif stage.depth >= DEPTH:
+        stage.cast.postpone(agent)
+        yield Fields((("subagent", f"{_who(agent)} · told at the end"),))
+    else:
+        children = tuple(_conversation(agent, stage))
+        yield Fold("agent", f"Subagent: {_who(agent)}", _done(agent), "plain", False, f"agent-{agent.id}", children)
+
+
+def _conversation(agent: Agent, stage: Stage) -> Iterator[Node]:
+    """All of a subagent's session: turns, what it abandoned, what could not be read."""
+    inner = Stage(stage.view, stage.cast, stage.depth + 1, f"agent-{agent.id}-")
+    for turn in agent.session.turns:
+        yield from turn_nodes(turn, inner)
+    for branch in agent.session.branches if stage.view.branches else ():
+        aside = Stage(stage.view, stage.cast, inner.depth, f"{inner.prefix}branch-{branch.number}-")
+        children = tuple(node for turn in branch.turns for node in turn_nodes(turn, aside))
+        yield Fold("branch", f"Abandoned after turn {branch.after}", "", "quiet", children=children)
+    yield from (problem_fold(problem, stage.view) for problem in agent.session.problems)
+
+
+def _who(agent: Agent) -> str:
+    return human.joined(agent.name, agent.kind, human.first_line(agent.description), agent.id)
+
+
+def _done(agent: Agent) -> str:
+    used = spent(agent.session).total
+    return human.joined(
+        agent.status,
+        "in the background" if agent.background else "",
+        human.count(sum(turn.prompt is not None for turn in agent.session.turns), "turn"),
+        human.count(sum(1 for _ in calls(agent.session)), "tool call"),
+        f"{human.tokens(used)} tokens" if used else "",
+    )

@@ -1,0 +1,109 @@
+"""Who takes part: subagents by id and by the call that started them, models by message, wherever they nest."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from itertools import chain
+
+from unspool.model import Agent, Block, Call, Session, ToolCall, Turn, Usage
+
+DEPTH = 24
+"""Subagents nested deeper than this are told at the end instead of in place."""
+
+
+class Cast:
+    """The subagents and models of a session, and which subagents have been shown."""
+
+    def __init__(self, session: Session) -> None:
+        self.models: dict[str, str] = {}
+        self.retracted: set[str] = set()
+        self.late: list[Agent] = []
+        self._by_id: dict[str, Agent] = {}
+        self._by_call: defaultdict[str, list[Agent]] = defaultdict(list)
+        self._shown: set[str] = set()
+        self._named: set[str] = set()
+        self._called: set[str] = set()
+        for member in family(session):
+            self._meet(member)
+
+    def _meet(self, session: Session) -> None:
+        for message in session.messages:
+            self.models[message.id] = message.model
+            if message.retracted:
+                self.retracted.add(message.id)
+        for agent in session.agents:
+            self._by_id.setdefault(agent.id, agent)
+            self._by_call[agent.call_id].append(agent)
+        for call in calls(session):
+            self._named.update(call.agents)
+            self._called.add(call.call_id)
+
+    def of(self, call: ToolCall) -> tuple[Agent, ...]:
+        """The subagents that a call started."""
+        named = [self._by_id[name] for name in call.agents if name in self._by_id]
+        tied = self._by_call.get(call.call_id, []) if call.call_id else []
+        return tuple({agent.id: agent for agent in chain(named, tied)}.values())
+
+    def enter(self, agent: Agent) -> bool:
+        """True the first time an agent is to be shown."""
+        new = agent.id not in self._shown
+        self._shown.add(agent.id)
+        return new
+
+    def postpone(self, agent: Agent) -> None:
+        """Keep an agent for the end."""
+        self.late.append(agent)
+
+    def recall(self) -> Agent:
+        """The next agent that was kept for the end, to be entered anew."""
+        agent = self.late.pop(0)
+        self._shown.discard(agent.id)
+        return agent
+
+    def untied(self) -> tuple[Agent, ...]:
+        """Subagents that no call in the log accounts for."""
+        loose = (agent for agent in self._by_id.values() if agent.id not in self._named)
+        return tuple(agent for agent in loose if not agent.call_id or agent.call_id not in self._called)
+
+    def models_of(self, blocks: tuple[Block, ...]) -> tuple[str, ...]:
+        """The models that spoke, in order."""
+        spoken = (self.models.get(getattr(block, "message", ""), "") for block in blocks)
+        return tuple(dict.fromkeys(model for model in spoken if model))
+
+
+def family(session: Session) -> Iterator[Session]:
+    """The session and all its subagents' sessions."""
+    waiting = [session]
+    while waiting:
+        member = waiting.pop()
+        yield member
+        waiting.extend(agent.session for agent in reversed(member.agents))
+
+
+def turns(session: Session) -> Iterator[Turn]:
+    """Every turn, those of abandoned branches included."""
+    yield from session.turns
+    for branch in session.branches:
+        yield from branch.turns
+
+
+def calls(session: Session) -> Iterator[ToolCall]:
+    """Every tool call of the session itself."""
+    for turn in turns(session):
+        for block in turn.blocks:
+            if isinstance(block, ToolCall):
+                yield block
+
+
+def billed(*sessions: Session) -> tuple[Call, ...]:
+    """Every request to a model, once, whatever number of logs repeat it."""
+    found: dict[str, Call] = {}
+    for session in sessions:
+        for message in session.messages:
+            for call in message.calls:
+                found.setdefault(call.key, call)
+    return tuple(found.values())
+
+
+def spent(*sessions: Session) -> Usage:
+    """The tokens of the sessions together."""
+    return sum((call.usage for call in billed(*sessions)), Usage())

@@ -1,0 +1,86 @@
+"""Figures as people write them: 1.9 M tokens, 1 h 47 m, 34 kB, 2026-03-01 10:20 UTC."""
+
+from datetime import UTC, datetime, tzinfo
+
+_CLOCK = ((86_400, "d"), (3_600, "h"), (60, "m"), (1, "s"))
+
+
+def tokens(number: int) -> str:
+    """950, 9.4 k, 120 k, 1.9 M."""
+    return _scaled(number)
+
+
+def size(number: int) -> str:
+    """950 B, 9.4 kB, 120 MB: powers of a thousand."""
+    text = _scaled(number)
+    return f"{text}B" if text[-1].isalpha() else f"{text} B"
+
+
+def _scaled(number: int) -> str:
+    value, unit = float(min(number, 10**18)), ""
+    for larger in ("k", "M", "G"):
+        if value < 999.5:
+            break
+        value, unit = value / 1000, larger
+    if not unit:
+        return str(number)
+    return f"{value:.1f} {unit}" if value < 9.95 else f"{value:,.0f} {unit}"
+
+
+def duration(seconds: float) -> str:
+    """480 ms, 12 s, 3 m 5 s, 1 h 47 m, 2 d 3 h: the two largest units."""
+    if 0 < seconds < 1:
+        return f"{seconds * 1000:.0f} ms"
+    left = max(0, round(seconds))
+    parts: list[str] = []
+    for unit, name in _CLOCK:
+        count, left = divmod(left, unit)
+        if count:
+            parts.append(f"{count} {name}")
+        if len(parts) == 2 or (parts and not count):
+            break
+    return " ".join(parts) or "0 s"
+
+
+def moment(time: datetime | None, zone: tzinfo = UTC) -> str:
+    """2026-03-01 10:20 UTC; empty where there is no time."""
+    return _shown(time, zone, "%Y-%m-%d %H:%M %Z")
+
+
+def day(time: datetime | None, zone: tzinfo = UTC) -> str:
+    """2026-03-01; empty where there is no time."""
+    return _shown(time, zone, "%Y-%m-%d")
+
+
+def _shown(time: datetime | None, zone: tzinfo, pattern: str) -> str:
+    if time is None:
+        return ""
+    try:
+        return time.astimezone(zone).strftime(pattern)
+    except (OverflowError, ValueError):  # the first and last days of the calendar have no time in every zone
+        return time.isoformat()
+
+
+def count(number: int, one: str, many: str = "") -> str:
+    """1 turn, 3 turns, 2,400 lines."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def elapsed(start: datetime | None, end: datetime | None) -> str:
+    """How long from start to end; empty where either is missing or the clock went back."""
+    if start is None or end is None:
+        return ""
+    seconds = (end - start).total_seconds()
+    return duration(seconds) if seconds > 0 else ""
+
+
+def first_line(text: str, limit: int = 80) -> str:
+    """The first line that says something, cut to `limit` characters."""
+    line = next((line for line in text[:4_000].splitlines() if line.strip()), "")
+    line = " ".join(line.split())
+    return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
+
+
+def joined(*parts: str) -> str:
+    """The parts that say something, with a dot between."""
+    return " · ".join(part for part in parts if part)

@@ -1,0 +1,196 @@
+"""What happened around the conversation, each kind in one readable line that opens to all that is known of it.
+
+The kinds are those a format gives; a kind that is not listed here is shown by its own name.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from unspool.doc import Fields, Fold, Heading, Node, Prose, Terminal, Tone
+from unspool.model import Notice
+from unspool.tools import data
+from unspool.tools.ansi import spans
+from unspool.transcript import human
+from unspool.transcript.pictures import picture
+
+
+class Line(NamedTuple):
+    """What the folded row of a notice says."""
+
+    summary: str
+    outcome: str = ""
+    tone: Tone = "quiet"
+
+
+def notice_nodes(notice: Notice, level: int) -> Iterator[Node]:
+    """A fold with everything the notice holds; a compaction is a divider of its own."""
+    line = _line(notice)
+    children = tuple(_children(notice))
+    if notice.kind == "compaction":
+        yield Heading("compaction", level, line.summary, notes=(line.outcome,) if line.outcome else ())
+        if children:
+            yield Fold("notice:compaction", "What the log says of it", "", "quiet", children=children)
+        return
+    yield Fold(f"notice:{notice.kind}", line.summary, line.outcome, line.tone, children=children)
+
+
+def _children(notice: Notice) -> Iterator[Node]:
+    if notice.text:
+        yield Terminal(spans(notice.text)) if notice.kind in _VERBATIM else Prose(notice.text)
+    facts = tuple((name, data.text(value)) for name, value in notice.facts.items() if value != notice.text)
+    if facts:
+        yield Fields(facts)
+    yield from (picture(image) for image in notice.images)
+
+
+def _line(notice: Notice) -> Line:
+    make = _LINES.get(notice.kind)
+    if make is not None:
+        return make(notice)
+    name = notice.kind.replace("-", " ").replace("_", " ").strip().capitalize() or "Notice"
+    return _with_words(notice, name)
+
+
+def _fact(notice: Notice, *names: str) -> str:
+    """The first of these facts that the notice has."""
+    found = (notice.facts.get(name) for name in names)
+    return next((human.first_line(data.text(value)) for value in found if value not in (None, "", [], {})), "")
+
+
+def _number(notice: Notice, *names: str) -> int:
+    found = (notice.facts.get(name) for name in names)
+    numbers = (value for value in found if isinstance(value, (int, float)) and not isinstance(value, bool))
+    return next((int(value) for value in numbers if abs(value) < 1e15), 0)
+
+
+def _with_words(notice: Notice, name: str, tone: Tone = "quiet") -> Line:
+    words = human.first_line(notice.text) or _fact(notice, "content", "message", "summary")
+    return Line(f"{name}: {words}" if words else name, "", tone)
+
+
+def _named(name: str, tone: Tone = "quiet") -> Callable[[Notice], Line]:
+    return lambda notice: _with_words(notice, name, tone)
+
+
+def _plain(name: str, tone: Tone = "quiet") -> Callable[[Notice], Line]:
+    return lambda notice: Line(name, human.count(notice.text.count("\n") + 1, "line") if notice.text else "", tone)
+
+
+def _milliseconds(notice: Notice, *names: str) -> str:
+    number = _number(notice, *names)
+    return human.duration(number / 1000) if number else ""
+
+
+def _hook(notice: Notice) -> Line:
+    name = _fact(notice, "hook", "hookName", "hook_name", "event", "hookEvent", "command", "name")
+    code = _number(notice, "exit_code", "exitCode")
+    blocked = any(notice.facts.get(key) for key in ("blocked", "blockingError", "preventedContinuation"))
+    failed = blocked or code != 0 or bool(_fact(notice, "error", "hookErrors", "stderr") and code)
+    said = "blocked" if blocked else f"exit code {code}" if code else _fact(notice, "outcome", "status")
+    took = _milliseconds(notice, "duration_ms", "durationMs")
+    words = name or human.first_line(notice.text)
+    return Line(f"Hook: {words}" if words else "Hook", human.joined(said, took), "bad" if failed else "quiet")
+
+
+def _compaction(notice: Notice) -> Line:
+    before = _number(notice, "pre_tokens", "preTokens", "before")
+    after = _number(notice, "post_tokens", "postTokens", "after")
+    arrow = f"{human.tokens(before)} → {human.tokens(after)} tokens" if after else f"{human.tokens(before)} tokens"
+    took = _milliseconds(notice, "duration_ms", "durationMs")
+    return Line("Conversation compacted", human.joined(_fact(notice, "trigger"), arrow if before else "", took))
+
+
+def _micro_compaction(notice: Notice) -> Line:
+    saved = _number(notice, "tokens_saved", "tokensSaved", "saved")
+    return Line("Old tool results cleared from the window", f"{human.tokens(saved)} tokens saved" if saved else "")
+
+
+def _retry(notice: Notice) -> Line:
+    attempt = _number(notice, "attempt", "retryAttempt")
+    limit = _number(notice, "max_retries", "maxRetries", "limit")
+    wait = _milliseconds(notice, "retry_in_ms", "retryInMs", "wait_ms")
+    tried = f"attempt {attempt}" + (f" of {limit}" if limit else "") if attempt else ""
+    why = human.first_line(notice.text) or _fact(notice, "status", "message", "error")
+    return Line(f"Request tried again: {why}" if why else "Request tried again", human.joined(tried, wait), "warn")
+
+
+def _switch(notice: Notice) -> Line:
+    before = _fact(notice, "from", "before", "originalModel", "original_model")
+    after = _fact(notice, "to", "after", "fallbackModel", "fallback_model", "model")
+    arrow = f"{before} → {after}" if before and after else after
+    return Line(f"Model: {arrow}", "", "warn") if arrow else _with_words(notice, "Model switched", "warn")
+
+
+def _task(notice: Notice) -> Line:
+    words = _fact(notice, "summary", "description") or human.first_line(notice.text)
+    status = _fact(notice, "status")
+    tone: Tone = "bad" if status in ("failed", "killed", "error") else "good" if status == "completed" else "quiet"
+    return Line(f"Background task: {words}" if words else "Background task", status, tone)
+
+
+def _mail(who: str) -> Callable[[Notice], Line]:
+    def line(notice: Notice) -> Line:
+        sender = _fact(notice, "teammate_id", "from-name", "from_name", "from", "name", "sender")
+        name = f"{who} {sender}" if sender else who
+        return _with_words(notice, name)
+
+    return line
+
+
+def _attachment(notice: Notice) -> Line:
+    kind = _fact(notice, "type", "attachment", "kind", "what").replace("_", " ")
+    path = _fact(notice, "displayPath", "filename", "path", "planFilePath")
+    return Line(f"Attached: {human.joined(kind, path)}" if kind or path else "Attached")
+
+
+def _ide(notice: Notice) -> Line:
+    what = _fact(notice, "notice", "filename", "path").replace("_", " ")
+    return _with_words(notice, f"Editor ({what})" if what else "Editor")
+
+
+def _duration(notice: Notice) -> Line:
+    took = _milliseconds(notice, "duration_ms", "durationMs")
+    return Line(f"Turn took {took}" if took else "Turn ended")
+
+
+def _refusal(notice: Notice) -> Line:
+    why = human.first_line(notice.text) or _fact(notice, "apiRefusalExplanation", "explanation", "category")
+    return Line(f"The model refused: {why}" if why else "The model refused", "", "bad")
+
+
+def _queue(notice: Notice) -> Line:
+    name = {"enqueue": "Queued", "dequeue": "Sent from the queue", "remove": "Taken in while working"}
+    operation = _fact(notice, "operation")
+    return _with_words(notice, name.get(operation, f"Queue {operation}".strip()))
+
+
+_VERBATIM = frozenset({"command-output", "bash-output", "hook", "api-error", "retry", "attachment"})
+_LINES: dict[str, Callable[[Notice], Line]] = {
+    "api-error": _named("The request failed", "bad"),
+    "attachment": _attachment,
+    "bash-output": _plain("Output", "plain"),
+    "caveat": _plain("Note to the model: what follows came from local commands"),
+    "command-output": _plain("Output of the command", "plain"),
+    "compaction": _compaction,
+    "denied": _named("Not permitted", "bad"),
+    "duration": _duration,
+    "goal": _named("Goal"),
+    "hook": _hook,
+    "ide": _ide,
+    "info": _named("Note"),
+    "interruption": _plain("Interrupted by the user", "warn"),
+    "memory": _named("Memory"),
+    "memory-input": _named("Added to memory"),
+    "micro-compaction": _micro_compaction,
+    "model-switch": _switch,
+    "peer": _mail("Message from session"),
+    "queue": _queue,
+    "recap": _named("Recap"),
+    "refusal": _refusal,
+    "reminder": _named("Reminder to the model"),
+    "retry": _retry,
+    "summary": _plain("Summary of the conversation so far"),
+    "task-notification": _task,
+    "teammate": _mail("Message from teammate"),
+    "tick": _named("Tick"),
+}

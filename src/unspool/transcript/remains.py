@@ -1,0 +1,81 @@
+"""The end of a document: what could not be read, and where every other line of the log went."""
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Literal
+
+from unspool.doc import Check, Checklist, Fields, Fold, Heading, Node, Raw
+from unspool.model import Problem, Session, Todos
+from unspool.transcript.human import count, joined
+from unspool.transcript.shorten import shorten
+from unspool.transcript.view import View
+
+_ESCAPES = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\t"}
+_GLANCE = 20_000
+_State = Literal["open", "active", "done", "dropped"]
+_STATES: dict[str, _State] = {
+    "completed": "done",
+    "in_progress": "active",
+    "deleted": "dropped",
+    "cancelled": "dropped",
+}
+
+
+def tail(session: Session, view: View) -> Iterator[Node]:
+    """The todo list as it ended, the problems, the count of every kind of line."""
+    if session.todos.items:
+        yield Heading("todos", 2, "Todo list at the end")
+        yield checklist(session.todos)
+    if session.problems:
+        yield Heading("problems", 2, "Lines that could not be read", notes=(count(len(session.problems), "line"),))
+    for problem in session.problems:
+        yield problem_fold(problem, view)
+    if session.lines.total or session.side:
+        yield Heading("lines", 2, "Lines of the log", notes=(count(session.lines.total, "line"),))
+        yield Fields(tuple(_lines(session)))
+
+
+def checklist(todos: Todos) -> Checklist:
+    """A todo list as a reader ticks it."""
+    checks: list[Check] = []
+    for todo in todos.items:
+        waits = f"waits for {', '.join(todo.blocked_by)}" if todo.blocked_by else ""
+        note = joined(f"#{todo.id}" if todo.id else "", todo.owner, todo.priority, waits)
+        checks.append(Check(todo.text, _STATES.get(todo.status, "open"), note))
+    return Checklist(tuple(checks))
+
+
+def printable(raw: bytes) -> str:
+    """Bytes as text that can be read and typed again: what is no character or drives a terminal is escaped."""
+    return raw.decode("utf-8", "backslashreplace").translate(_ESCAPES)
+
+
+def problem_fold(problem: Problem, view: View) -> Fold:
+    """What could not be read, where it stands and its bytes."""
+    raw = problem.raw if view.full else problem.raw[:_GLANCE]
+    text = Raw(printable(raw), joined(problem.log, f"bytes {problem.place.offset:,} and on", _more(problem, raw)))
+    children: tuple[Node, ...] = (text,) if view.full else shorten(text)
+    summary = f"Line {problem.place.line}: {problem.why}"
+    if problem.mended:
+        return Fold("problem", summary, "mended", "warn", children=children)
+    return Fold("problem", summary, "not read", "bad", children=children)
+
+
+def _more(problem: Problem, raw: bytes) -> str:
+    return f"the first {len(raw):,} of {len(problem.raw):,}" if len(raw) < len(problem.raw) else ""
+
+
+def _lines(session: Session) -> Iterator[tuple[str, str]]:
+    lines = session.lines
+    figures = (
+        ("conversation", lines.conversation),
+        ("beside the conversation", lines.side),
+        ("copies of a line already read", lines.repeated),
+        ("early snapshots of a message", lines.superseded),
+        ("blank", lines.blank),
+        ("not read", lines.problems),
+        ("further values on a line", lines.extra),
+    )
+    yield from ((name, f"{number:,}") for name, number in figures if number)
+    for kind, number in sorted(Counter(line.type for line in session.side).items()):
+        yield f"· {kind or '(no type)'}", f"{number:,}"
