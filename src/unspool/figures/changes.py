@@ -1,10 +1,9 @@
 """What was done with files: read, written, and how many lines came and went."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
-from unspool.doc import Diff, Fold, Node
 from unspool.model import FileChange, ToolCall
-from unspool.tools import describe
+from unspool.tools import changes as diffs_of
 
 _PATHS = ("file_path", "notebook_path", "path")
 
@@ -15,41 +14,30 @@ def changes(calls: Iterable[ToolCall]) -> tuple[FileChange, ...]:
     for call in calls:
         if call.state != "ok" or call.role not in ("read", "write", "edit"):
             continue
+        path = _path(call)
         if call.role == "read":
-            _add(files, FileChange(_path(call), reads=1))
+            _add(files, FileChange(path, reads=1))
             continue
-        diffs = list(_diffs(describe(call)))
-        for diff in diffs or [Diff(_path(call), (), 0, 0)]:
-            _add(files, FileChange(diff.path or _path(call), 0, 1, diff.added, diff.removed, diff.created))
+        _add(files, FileChange(path, writes=1))
+        for diff in diffs_of(call):
+            _add(files, FileChange(diff.path or path, 0, 0, diff.added, diff.removed, diff.created))
     return tuple(files.values())
 
 
 def _add(files: dict[str, FileChange], new: FileChange) -> None:
     if not new.path:
         return
-    was = files.get(new.path)
-    files[new.path] = (
-        new
-        if was is None
-        else FileChange(
-            new.path,
-            was.reads + new.reads,
-            was.writes + new.writes,
-            was.added + new.added,
-            was.removed + new.removed,
-            was.created or new.created,
-        )
+    was = files.get(new.path, FileChange(new.path))
+    files[new.path] = FileChange(
+        new.path,
+        was.reads + new.reads,
+        was.writes + new.writes,
+        was.added + new.added,
+        was.removed + new.removed,
+        was.created or new.created,
     )
 
 
 def _path(call: ToolCall) -> str:
     given = call.input if isinstance(call.input, dict) else {}
     return next((given[key] for key in _PATHS if isinstance(given.get(key), str)), "")
-
-
-def _diffs(node: Node) -> Iterator[Diff]:
-    if isinstance(node, Diff):
-        yield node
-    elif isinstance(node, Fold):
-        for child in node.children:
-            yield from _diffs(child)

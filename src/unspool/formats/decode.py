@@ -1,4 +1,4 @@
-"""From the bytes of a line to entries: good lines fast, damaged ones as far as they can be read.
+"""Damaged lines, read as far as they can be.
 
 Nothing raises and nothing is lost: what is no JSON object becomes an entry that says why, with its bytes.
 """
@@ -7,10 +7,6 @@ import json
 import math
 from collections.abc import Iterator
 
-import msgspec
-
-from unspool.formats.format import Decoder
-from unspool.formats.lines import Line
 from unspool.model import Entry, Json, Place
 
 BOM = b"\xef\xbb\xbf"
@@ -20,40 +16,27 @@ _TRIES = 64
 _scan = json.JSONDecoder().raw_decode
 
 
-def decode(line: Line, decoder: Decoder) -> Iterator[Entry]:
-    """Every value of a line as an entry; none for a blank line."""
-    raw = line.raw
-    try:
-        data = decoder.decode(raw)
-    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
-        yield from _mend(line)
-        return
-    if isinstance(data, dict):
-        yield Entry(Place(line.number, line.offset, len(raw)), raw, data)
-    else:
-        yield from _mend(line)
-
-
 def is_blank(raw: bytes) -> bool:
     return not raw or raw.isspace() or raw == BOM
 
 
-def _mend(line: Line) -> Iterator[Entry]:
-    body, why = _trimmed(line.raw)
+def mended(raw: bytes, number: int, offset: int) -> Iterator[Entry]:
+    """What can be read of a line that is no JSON object: its values, and the rubble with what is wrong with it."""
+    body, why = _trimmed(raw)
     if not body:
-        if not is_blank(line.raw):
-            yield _entry(line, (0, len(line.raw)), None, "only NUL bytes")
+        if not is_blank(raw):
+            yield _entry((raw, number, offset), (0, len(raw)), None, "only NUL bytes")
         return
     text, why = _text(body, why)
     found = list(_values(text))
     if len(found) == 1:
         _, _, value, problem = found[0]
-        yield _entry(line, (0, len(line.raw)), value, problem or why or "read after a repair")
+        yield _entry((raw, number, offset), (0, len(raw)), value, problem or why or "read after a repair")
         return
-    base = line.raw.find(body)
+    base = raw.find(body)
     for start, end, value, problem in found:
         span = base + len(text[:start].encode()), len(text[start:end].encode())
-        yield _entry(line, span, value, problem or why)
+        yield _entry((raw, number, offset), span, value, problem or why)
 
 
 def _trimmed(raw: bytes) -> tuple[bytes, str]:
@@ -121,9 +104,9 @@ def _resume(text: str, start: int) -> int:
     return len(text)
 
 
-def _entry(line: Line, span: tuple[int, int], data: dict[str, Json] | None, why: str) -> Entry:
-    start, size = span
-    return Entry(Place(line.number, line.offset + start, size), line.raw[start : start + size], data, why)
+def _entry(line: tuple[bytes, int, int], span: tuple[int, int], data: Json | None, why: str) -> Entry:
+    (raw, number, offset), (start, size) = line, span
+    return Entry(Place(number, offset + start, size), raw[start : start + size], data, why)
 
 
 def scrub(value: Json) -> None:

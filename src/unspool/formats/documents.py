@@ -1,5 +1,6 @@
 """Logs that are one JSON document instead of lines: web exports, event lists, bare arrays."""
 
+import re
 from typing import Any
 
 import msgspec
@@ -21,10 +22,12 @@ _event = msgspec.json.Decoder(_Event)
 _any = msgspec.json.Decoder()
 
 
-def starts_document(raw: bytes) -> bool:
+def starts_document(head: bytes) -> bool:
     """Whether the first bytes of a log look like a document rather than a line."""
-    head = raw.lstrip(b"\xef\xbb\xbf \t\r\n")
-    return head.startswith(b"[") or any(head[1:64].lstrip().startswith(b'"%s"' % key.encode()) for key in _HOLDERS)
+    body = head.lstrip(b"\xef\xbb\xbf \t\r\n")
+    if body.startswith(b"[") or re.match(rb"\{\s*\n", body):
+        return True
+    return re.match(rb'\{\s*"(?:loglines|data|events|messages|has_more|next_cursor)"\s*:', body) is not None
 
 
 def entries(data: bytes) -> list[Entry] | None:

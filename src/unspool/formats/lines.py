@@ -1,15 +1,13 @@
-"""Lines of a log with their numbers and byte offsets, read from where the last read ended."""
+"""Lines of a log as entries, with their numbers and byte offsets, read from where the last read ended."""
 
 from collections.abc import Iterator
 from typing import BinaryIO, NamedTuple
 
+import msgspec
 
-class Line(NamedTuple):
-    """The exact bytes of one line, its newline included; only the last line of a log may lack one."""
-
-    raw: bytes
-    number: int
-    offset: int
+from unspool.formats.decode import is_blank, mended
+from unspool.formats.format import Decoder
+from unspool.model import Entry, Place
 
 
 class Cursor(NamedTuple):
@@ -19,19 +17,31 @@ class Cursor(NamedTuple):
     line: int = 1
 
 
-def lines(stream: BinaryIO, start: Cursor = Cursor()) -> Iterator[Line]:  # noqa: B008  a frozen value
-    """Yield the lines of a stream that stands at `start`."""
-    offset, number = start
-    for raw in stream:
-        yield Line(raw, number, offset)
-        offset += len(raw)
-        number += 1
+class Lines:
+    """The entries of a stream, line by line. `blank` and `cursor` are right once the last one was taken."""
 
+    def __init__(self, decoder: Decoder) -> None:
+        self._decoder = decoder
+        self.blank = 0
+        self.cursor = Cursor()
 
-def after(line: Line | None, start: Cursor) -> Cursor:
-    """Where to read on once `line` was the last one read: a line without newline is read again."""
-    if line is None:
-        return start
-    if line.raw.endswith(b"\n"):
-        return Cursor(line.offset + len(line.raw), line.number + 1)
-    return Cursor(line.offset, line.number)
+    def entries(self, stream: BinaryIO, start: Cursor) -> Iterator[Entry]:
+        """Every value of every line of a stream that stands at `start`; blank lines are counted only."""
+        decode = self._decoder.decode
+        offset, number = self.cursor = start
+        for raw in stream:
+            try:
+                data = decode(raw)
+            except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+                data = None
+            if isinstance(data, dict):
+                yield Entry(Place(number, offset, len(raw)), raw, data)
+            elif is_blank(raw):
+                self.blank += 1
+            else:
+                yield from mended(raw, number, offset)
+            if not raw.endswith(b"\n"):
+                return  # an unfinished line is read again
+            offset += len(raw)
+            number += 1
+            self.cursor = Cursor(offset, number)

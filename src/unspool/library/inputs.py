@@ -6,6 +6,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -27,13 +28,16 @@ def is_url(name: str) -> bool:
 @contextmanager
 def opened(name: str) -> Iterator[BinaryIO]:
     """The log called `name`: "-", an http(s) URL, or a path."""
-    if name == "-":
-        yield _plain(cast("BinaryIO", sys.stdin.buffer))
-    elif is_url(name):
-        yield _plain(io.BytesIO(fetch(name)))
-    else:
-        with _file(Path(name)) as stream:
-            yield _plain(stream)
+    try:
+        if name == "-":
+            yield _plain(sys.stdin.buffer)
+        elif is_url(name):
+            yield _plain(io.BytesIO(fetch(name)))
+        else:
+            with _file(Path(name)) as stream:
+                yield _plain(stream)
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise Unreadable(f"{name} is damaged: its compressed data ends or breaks ({error}).") from None
 
 
 @contextmanager
@@ -52,22 +56,24 @@ def _file(path: Path) -> Iterator[BinaryIO]:
         yield stream
 
 
-def _plain(stream: BinaryIO) -> BinaryIO:
-    """The stream, unpacked if it is packed."""
-    buffered = (
-        stream if isinstance(stream, io.BufferedReader) else io.BufferedReader(cast("io.RawIOBase", stream), _BUFFER)
-    )
-    head = buffered.peek(4)[:4]
+def _plain(stream: object) -> BinaryIO:
+    """The stream, unpacked if it is packed; always one that can be peeked into."""
+    buffered = _buffered(stream)
+    head = cast("io.BufferedReader", buffered).peek(4)[:4]
     if head.startswith(_GZIP):
-        return cast("BinaryIO", gzip.open(buffered))
+        return _buffered(gzip.open(buffered))
     if head.startswith(_ZSTD):
         import zstandard
 
-        unpacked = zstandard.ZstdDecompressor().stream_reader(buffered, read_across_frames=True)
-        return cast("BinaryIO", io.BufferedReader(cast("io.RawIOBase", unpacked), _BUFFER))
+        return _buffered(zstandard.ZstdDecompressor().stream_reader(buffered, read_across_frames=True))
     if head.startswith(_UTF16):
-        return io.BytesIO(buffered.read().decode("utf-16", "replace").encode())
-    return cast("BinaryIO", buffered)
+        return _buffered(io.BytesIO(buffered.read().decode("utf-16", "replace").encode()))
+    return buffered
+
+
+def _buffered(stream: object) -> BinaryIO:
+    made = stream if isinstance(stream, io.BufferedReader) else io.BufferedReader(cast("io.RawIOBase", stream), _BUFFER)
+    return cast("BinaryIO", made)
 
 
 def fetch(url: str, limit: int = FETCH_BYTES, seconds: float = FETCH_SECONDS) -> bytes:

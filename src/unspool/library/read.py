@@ -9,9 +9,8 @@ from typing import BinaryIO
 import msgspec
 
 from unspool.formats import FORMATS, Format, Found, documents
-from unspool.formats.decode import decode, is_blank
 from unspool.formats.format import Decoder, Parser
-from unspool.formats.lines import Cursor, Line, after, lines
+from unspool.formats.lines import Cursor, Lines
 from unspool.library.inputs import opened
 from unspool.model import Entry, Event, LogFile, Transcript
 
@@ -20,44 +19,36 @@ class Reader:
     """Gives the entries of one log and remembers how many lines were blank and where it ended."""
 
     def __init__(self, decoder: Decoder | None = None) -> None:
-        self._decoder: Decoder = decoder or msgspec.json.Decoder()
-        self.blank = 0
+        self._lines = Lines(decoder or msgspec.json.Decoder())
         self.size = 0
-        self.cursor = Cursor()
+
+    @property
+    def blank(self) -> int:
+        return self._lines.blank
+
+    @property
+    def cursor(self) -> Cursor:
+        return self._lines.cursor
 
     def entries(self, stream: BinaryIO, start: Cursor | None = None) -> Iterator[Entry]:
         """Every entry of a stream that stands at `start`; a log that is one document is taken apart."""
         start = start or Cursor()
-        self.cursor = start
-        if start.offset == 0:
-            first = stream.readline()
-            if _may_be_document(first):
-                data = first + stream.read()
-                found = documents.entries(data)
-                if found is not None:
-                    self.size = len(data)
-                    yield from found
-                    return
-                stream = io.BytesIO(data)
-                first = stream.readline()
-            yield from self._line(Line(first, 1, 0), start)
-            start = Cursor(len(first), 2)
-        for line in lines(stream, start):
-            yield from self._line(line, start)
-
-    def _line(self, line: Line, start: Cursor) -> Iterator[Entry]:
-        if not line.raw:
-            return
-        self.size = line.offset + len(line.raw)
-        self.cursor = after(line, start)
-        if is_blank(line.raw):
-            self.blank += 1
-            return
-        yield from decode(line, self._decoder)
+        if start.offset == 0 and _may_be_document(stream):
+            data = stream.read()
+            found = documents.entries(data)
+            if found is not None:
+                self.size = len(data)
+                yield from found
+                return
+            stream = io.BytesIO(data)
+        for entry in self._lines.entries(stream, start):
+            self.size = max(self.size, entry.place.offset + entry.place.size)
+            yield entry
 
 
-def _may_be_document(first: bytes) -> bool:
-    return documents.starts_document(first) or first.strip() in (b"{", b"\xef\xbb\xbf{")
+def _may_be_document(stream: BinaryIO) -> bool:
+    """Whether the stream begins like one JSON document; nothing of it is consumed."""
+    return isinstance(stream, io.BufferedReader) and documents.starts_document(stream.peek(256)[:256])
 
 
 def transcript(name: str, format_: Format, found: Found | None = None) -> Transcript:

@@ -6,10 +6,12 @@ and left out: a broken guest must not keep anybody from reading a log.
 
 import warnings
 from functools import cache
-from importlib.metadata import EntryPoint, entry_points
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from unspool.tools.shown import Renderer
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 GROUP = "unspool.tools"
 
@@ -17,11 +19,13 @@ GROUP = "unspool.tools"
 @cache
 def installed() -> tuple[Renderer, ...]:
     """Every renderer that another package brings."""
+    from importlib.metadata import entry_points  # costs more than all of the tools, and is rarely needed
+
     found = (_loaded(point) for point in entry_points(group=GROUP))
     return tuple(renderer for renderer in found if renderer is not None)
 
 
-def _loaded(point: EntryPoint) -> Renderer | None:
+def _loaded(point: "EntryPoint") -> Renderer | None:
     try:
         found: Any = point.load()
         if isinstance(found.NAMES, tuple) and callable(found.describe):
