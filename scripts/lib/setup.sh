@@ -23,6 +23,9 @@ if [ ! -w "${HOME:-/nonexistent}" ]; then
   export npm_config_cache="${npm_config_cache:-$CACHE/npm-cache}"
 fi
 export PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_ROOT_USER_ACTION=ignore
+# Compiled modules are kept, whatever the caller's environment says: starting up is what users feel.
+unset PYTHONDONTWRITEBYTECODE
+export UV_COMPILE_BYTECODE=1
 
 find_python() {
   local name

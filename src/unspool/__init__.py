@@ -7,9 +7,11 @@
 The names below are the public API; everything else may change.
 """
 
-from typing import TYPE_CHECKING, Any
+TYPE_CHECKING = False  # spares the import of typing, the dearest part of starting up
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from unspool.errors import UnspoolError
     from unspool.library import Library, open_session, sessions
     from unspool.model import Overview, Session
@@ -27,7 +29,7 @@ _HOMES = {
 }
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> "Any":
     """Import a public name when it is first used, so that `import unspool` costs nothing."""
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,81 +1,25 @@
-"""The command line: one file a command, loaded when it is called, and the one place where errors become exit codes."""
+"""The command line: one file a command.
 
-import os
+Bare `--help` and `--version` are answered before anything is imported: they are what a newcomer and a script
+try first. A test holds `help.txt` to what the commands say themselves.
+"""
+
 import sys
-from importlib import import_module
-
-import click
 
 from unspool import __version__
-from unspool.errors import UnspoolError
 
-COMMANDS = (
-    ("list", "List sessions or projects, newest first."),
-    ("info", "Tell what one session holds, used and cost."),
-    ("show", "Read a session in the terminal."),
-    ("export", "Write sessions as Markdown, JSON or text."),
-    ("schema", "Print the JSON Schema of exported sessions."),
-    ("completion", "Print the shell completion script."),
-)
-"""Name and help line of every command; the module of that name holds it. Adding one is a file and a line here."""
-
-_INTERRUPTED = 130
-
-
-class _Lazy(click.Group):
-    """A group that imports a command only when it is called, so that help stays quick."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return [name for name, _ in COMMANDS]
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in dict(COMMANDS):
-            return None
-        command: click.Command = import_module(f"unspool.cli.{cmd_name}_cmd").command
-        return command
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl(COMMANDS)
-
-
-@click.group(
-    cls=_Lazy,
-    invoke_without_command=True,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog="A SESSION is an id or its first characters, a path, a URL, a piece of its title, or `latest`.",
-)
-@click.version_option(__version__, "-V", "--version", prog_name="unspool", message="%(prog)s %(version)s")
-@click.pass_context
-def cli(ctx: click.Context) -> None:
-    """Read, find and export your Claude Code sessions.
-
-    unspool reads the logs that Claude Code keeps under ~/.claude/projects and never writes there. Without a
-    command it lists your newest sessions; where there are none, it shows a bundled demo.
-    """
-    if ctx.invoked_subcommand is None:
-        listing = cli.get_command(ctx, "list")
-        if listing is not None:
-            ctx.invoke(listing)
+HELP = __file__.replace("__init__.py", "help.txt")
 
 
 def main() -> None:
-    """Run the command line and end with the exit code that the outcome has."""
-    try:
-        code = cli.main(standalone_mode=False, prog_name="unspool")
-    except click.exceptions.Exit as ended:
-        code = ended.exit_code
-    except click.ClickException as error:
-        error.show()
-        code = error.exit_code
-    except UnspoolError as error:
-        click.echo(f"unspool: {error}", err=True)
-        code = error.exit_code
-    except (click.Abort, KeyboardInterrupt):
-        click.echo("\nStopped.", err=True)
-        code = _INTERRUPTED
-    except BrokenPipeError:
-        # The reader of our output (head, a pager) has seen enough; nothing more can be written.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = 0
-    sys.exit(code if isinstance(code, int) else 0)
+    """Run the command line and end with its exit code."""
+    if sys.argv[1:] in (["--help"], ["-h"]):
+        with open(HELP, encoding="utf-8") as text:  # noqa: PTH123  pathlib alone would double the time
+            sys.stdout.write(text.read())
+        return
+    if sys.argv[1:] in (["--version"], ["-V"]):
+        sys.stdout.write(f"unspool {__version__}\n")
+        return
+    from unspool.cli.group import run
+
+    sys.exit(run())

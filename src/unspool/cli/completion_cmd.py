@@ -16,7 +16,7 @@ def command(shell: str) -> None:
     zsh    unspool completion zsh > ~/.zfunc/_unspool
     fish   unspool completion fish > ~/.config/fish/completions/unspool.fish
     """
-    from unspool.cli import cli
+    from unspool.cli.group import cli
 
     found = get_completion_class(shell)
     if found is None:

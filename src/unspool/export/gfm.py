@@ -20,8 +20,10 @@ _TICKS = re.compile(r"`+")
 _AUTOLINK = re.compile(r"<(?:https?://[^\s<>`]+|[\w.+-]{1,64}@[\w-]+(?:\.[\w-]+)+)>", re.ASCII)
 _STEP = re.compile(r"(?P<url>(?i:(?:https?|ftp)://|www\.))|[\\`]|<(?=[A-Za-z/!?])|!(?=\[)|\](?=\s*[(:])")
 _SPACE = re.compile(r"\s")
+_PLACE = r"[^\s()<>`\\]{1,2000}"
 _LINK = re.compile(
-    r"""\]\(([^\s()<>`\\]+(?:\([^\s()<>`\\]*\)[^\s()<>`\\]*)?)(?:[ ]+"[^"`\\<]*")?\)|\]:\s*([^\s<>`\\]+)"""
+    rf"\]\(({_PLACE}(?:\({_PLACE}\))?)(?:[ ]+\"[^\"`\\<]{{0,500}}\")?\)"
+    r"|\]:\s*([^\s<>`\\]{1,2000})"
 )
 _SCHEME = re.compile(r"[^/?#]*?:")
 _SAFE = ("http:", "https:", "mailto:")

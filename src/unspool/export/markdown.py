@@ -119,6 +119,8 @@ def _data(node: Table | Fields | Checklist) -> Iterator[str]:
 
 def _table(node: Table) -> Iterator[str]:
     columns = max(len(cells) for cells in (node.headings, *node.rows))
+    if not columns:
+        return
     for number, cells in enumerate((node.headings, *node.rows)):
         shown = [literal(cell) for cell in cells] + [""] * (columns - len(cells))
         yield f"| {' | '.join(shown)} |"

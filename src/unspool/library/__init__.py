@@ -15,7 +15,7 @@ from unspool.library.projects import unified
 from unspool.library.skims import Counted, counted, priced
 from unspool.library.sources import alone, discovered
 from unspool.model import Overview, Session, Usage
-from unspool.prices import Cost, PriceTable, Spend
+from unspool.prices import Cost, PriceTable
 from unspool.turns.ledger import Ledger
 
 
@@ -55,17 +55,15 @@ class Library:
     def listing(self, progress: Callable[[int], None] | None = None) -> Listing:
         """All sessions counted, linked to each other and priced."""
         done = list(counted(self.logs(), progress or (lambda _: None)))
-        ledger, spend = Ledger(), Spend(self.prices)
+        ledger = Ledger()
         for one in done:
-            ledger.add(one.calls)
-        for call in ledger:
-            spend.add(call)
+            ledger.merge(one.ledger)
         failures = tuple(one.failure for one in done if one.failure)
-        return Listing(self._overviews(done), ledger.usage, spend.total(), failures)
+        return Listing(self._overviews(done), ledger.usage, self.prices.cost(ledger), failures)
 
     def _overviews(self, done: list[Counted]) -> tuple[Overview, ...]:
         named = [(f"{one.found.root}/{one.found.folder}", one) for one in done if one.overview is not None]
-        priced_ = [priced(one.overview, one.calls, self.prices) for _, one in named if one.overview is not None]
+        priced_ = [priced(one.overview, one.ledger, self.prices) for _, one in named if one.overview is not None]
         settled_ = unified((folder, overview) for (folder, _), overview in zip(named, priced_, strict=True))
         skims = [Skimmed(overview, one.ids) for (_, one), overview in zip(named, settled_, strict=True)]
         listed = linked(skims)

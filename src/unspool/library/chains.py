@@ -9,7 +9,7 @@ from typing import NamedTuple
 import msgspec
 
 from unspool.model import ChainLink, Overview, Titles
-from unspool.turns.skim import stable
+from unspool.turns.ledger import stable
 
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
 

@@ -11,8 +11,9 @@ import msgspec
 from unspool.errors import UnspoolError
 from unspool.formats import Found, by_id
 from unspool.library.read import log_file, skimmed
-from unspool.model import Call, Overview
-from unspool.prices import PriceTable, Spend
+from unspool.model import Overview
+from unspool.prices import PriceTable
+from unspool.turns.ledger import Ledger
 from unspool.turns.skim import Skim
 
 _WORTH_A_POOL = 24 * 1024 * 1024
@@ -25,7 +26,7 @@ class Counted(NamedTuple):
     found: Found
     overview: Overview | None
     ids: Sequence[int]
-    calls: tuple[Call, ...]
+    ledger: Ledger
     failure: str = ""
 
 
@@ -39,14 +40,14 @@ def count(found: Found) -> Counted:
         for agent in found.agents:
             skim.agent(skimmed(agent.path, format_, format_.parser(None)))
     except UnspoolError as error:
-        return Counted(found, None, array("Q"), (), str(error))
+        return Counted(found, None, array("Q"), Ledger(), str(error))
     except OSError as error:
-        return Counted(found, None, array("Q"), (), f"Cannot read {found.path}: {error.strerror or error}.")
+        return Counted(found, None, array("Q"), Ledger(), f"Cannot read {found.path}: {error.strerror or error}.")
     overview = skim.overview(found.session_id, parser.facts, log_file(found.path, found.size))
     overview = msgspec.structs.replace(
         overview, project=format_.project(parser.facts, found.folder), size=found.total_size
     )
-    return Counted(found, overview, skim.ids, tuple(skim.ledger))
+    return Counted(found, overview, skim.ids, skim.ledger)
 
 
 def counted(logs: Sequence[Found], progress: Progress, jobs: int | None = None) -> Iterator[Counted]:
@@ -63,10 +64,7 @@ def counted(logs: Sequence[Found], progress: Progress, jobs: int | None = None) 
             progress(done.found.size)
 
 
-def priced(overview: Overview, calls: Sequence[Call], prices: PriceTable) -> Overview:
+def priced(overview: Overview, ledger: Ledger, prices: PriceTable) -> Overview:
     """The overview with what its requests cost at list prices."""
-    spend = Spend(prices)
-    for call in calls:
-        spend.add(call)
-    total = spend.total()
+    total = prices.cost(ledger)
     return msgspec.structs.replace(overview, cost=total.amount, unpriced=tuple(name for name, _ in total.unpriced))

@@ -23,6 +23,8 @@ def head(session: Session, view: View) -> Iterator[Node]:
     yield Fields(tuple((name, value) for name, value in items if value))
     for link in session.links:
         yield Link(f"session:{link.session}", _relation(link))
+    for push in session.recorded:
+        yield Link(push.url, human.joined(f"Pull request #{push.number}", push.repository, push.branch))
 
 
 def _relation(link: ChainLink) -> str:

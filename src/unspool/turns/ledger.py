@@ -1,70 +1,138 @@
-"""Requests counted once, whatever number of lines, branches and files repeat them."""
+"""Requests counted once, whatever number of lines, branches and files repeat them.
 
+Kept as columns of numbers, not as objects: a log of gigabytes holds hundreds of thousands of requests. Ids are
+kept as 64 bits of their digest.
+"""
+
+from array import array
 from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from hashlib import blake2b
 
-from unspool.model import Call, Event, Usage
-from unspool.turns.merge import larger
+from unspool.model import Call, Event, Part, Usage
+
+_FIGURES = 7
+_NO_TIME = float("inf")
+_Terms = tuple[str, str, str, str]
+"""Model, speed, tier and place: what the price depends on besides the figures."""
+
+
+def stable(name: str) -> int:
+    """64 bits of an id, the same in every process."""
+    return int.from_bytes(blake2b(name.encode(errors="replace"), digest_size=8).digest())
 
 
 class Ledger:
-    """Billed requests by key. A repetition keeps the larger figures."""
+    """Billed requests. A repetition keeps the larger of each figure."""
 
     def __init__(self) -> None:
-        self._calls: dict[str, Call] = {}
-        self._first_request: dict[str, str] = {}
-
-    def __iter__(self) -> Iterator[Call]:
-        return iter(self._calls.values())
+        self._rows: dict[int, int] = {}
+        """The row of each message's first request, by message; of a further one, by message and request."""
+        self._messages = array("Q")
+        self._requests = array("Q")
+        self._figures = tuple(array("Q") for _ in range(_FIGURES))
+        self._times = array("d")
+        self._final = bytearray()
+        self._terms = array("L")
+        self._known_terms: dict[_Terms, int] = {}
 
     def __len__(self) -> int:
-        return len(self._calls)
+        return len(self._messages)
 
-    def add(self, calls: Iterable[Call]) -> None:
-        for call in calls:
-            before = self._calls.get(call.key)
-            self._calls[call.key] = call if before is None else _joined(before, call)
+    def __iter__(self) -> Iterator[Call]:
+        terms = list(self._known_terms)
+        for row in range(len(self)):
+            time = None if self._times[row] == _NO_TIME else datetime.fromtimestamp(self._times[row], UTC)
+            key = f"{self._messages[row]:x}:{self._requests[row]:x}"
+            model, speed, tier, geo = terms[self._terms[row]]
+            yield Call(key, model, self._usage(row), time, speed, tier, geo)
+
+    def _usage(self, row: int) -> Usage:
+        input_, output, read, write, hour, searches, fetches = (column[row] for column in self._figures)
+        return Usage(input_, output, read, write, hour, searches, fetches, floor=not self._final[row])
 
     def see(self, event: Event) -> None:
         """Take in the usage of one line as it comes by."""
         part = event.part
         if part is None or part.usage is None or part.synthetic:
             return
-        request = part.request or self._first_request.get(part.message, "")
-        if request and part.message not in self._first_request:
-            self._adopt(part.message, request)
-        usage = part.usage
-        if not part.stop:
-            usage = _floor(usage)
-        self.add([Call(f"{part.message}:{request}", part.model, usage, event.time, part.speed, part.tier, part.geo)])
+        request = stable(part.request) if part.request else 0
+        time = event.time.timestamp() if event.time is not None else _NO_TIME
+        self._put((stable(part.message), request), part.usage, time, _terms_of(part), final=bool(part.stop))
 
-    def _adopt(self, message: str, request: str) -> None:
-        """Lines of a message that came before its request was named belong to that request."""
-        self._first_request[message] = request
-        early = self._calls.pop(f"{message}:", None)
-        if early is not None:
-            key = f"{message}:{request}"
-            self._calls[key] = Call(key, early.model, early.usage, early.time, early.speed, early.tier, early.geo)
+    def add(self, calls: Iterable[Call]) -> None:
+        """Take in requests that were joined from their lines already."""
+        for call in calls:
+            message, _, request = call.key.rpartition(":")
+            ids = stable(message), stable(request) if request else 0
+            time = call.time.timestamp() if call.time is not None else _NO_TIME
+            self._put(ids, call.usage, time, _terms_of(call), final=not call.usage.floor)
+
+    def merge(self, other: "Ledger") -> None:
+        """Take in all that another ledger holds."""
+        terms = list(other._known_terms)
+        for row in range(len(other)):
+            usage = other._usage(row)
+            ids = other._messages[row], other._requests[row]
+            self._put(ids, usage, other._times[row], terms[other._terms[row]], final=bool(other._final[row]))
+
+    def _put(self, ids: tuple[int, int], usage: Usage, time: float, terms: _Terms, *, final: bool) -> None:
+        row = self._row(*ids)
+        if row is None:
+            self._append(ids, usage, time, terms, final=final)
+            return
+        for column, figure in zip(self._figures, _figures(usage), strict=True):
+            column[row] = max(column[row], figure)
+        self._times[row] = min(self._times[row], time)
+        if final and not self._final[row]:
+            self._final[row] = True
+        self._terms[row] = self._term(terms)
+
+    def _row(self, message: int, request: int) -> int | None:
+        """Where the request stands; a line that names no request belongs to its message's first."""
+        row = self._rows.get(message)
+        if row is None or not request or self._requests[row] == request:
+            return row
+        if not self._requests[row]:
+            self._requests[row] = request
+            return row
+        return self._rows.get(message ^ request)
+
+    def _append(self, ids: tuple[int, int], usage: Usage, time: float, terms: _Terms, *, final: bool) -> None:
+        message, request = ids
+        self._rows[message if message not in self._rows else message ^ request] = len(self)
+        self._messages.append(message)
+        self._requests.append(request)
+        for column, figure in zip(self._figures, _figures(usage), strict=True):
+            column.append(figure)
+        self._times.append(time)
+        self._final.append(final)
+        self._terms.append(self._term(terms))
+
+    def _term(self, terms: _Terms) -> int:
+        return self._known_terms.setdefault(terms, len(self._known_terms))
 
     @property
     def usage(self) -> Usage:
-        total = Usage()
-        for call in self:
-            total = total + call.usage
-        return total
+        """All of it together."""
+        input_, output, read, write, hour, searches, fetches = (sum(column) for column in self._figures)
+        return Usage(input_, output, read, write, hour, searches, fetches, floor=not all(self._final))
 
 
-def _floor(usage: Usage) -> Usage:
-    return Usage(
-        usage.input, usage.output, usage.cache_read, usage.cache_write,
-        usage.cache_write_1h, usage.web_searches, usage.web_fetches, floor=True,
-    )  # fmt: skip
+def _figures(usage: Usage) -> tuple[int, ...]:
+    return (
+        usage.input,
+        usage.output,
+        usage.cache_read,
+        usage.cache_write,
+        usage.cache_write_1h,
+        usage.web_searches,
+        usage.web_fetches,
+    )
 
 
-def _joined(before: Call, after: Call) -> Call:
-    usage = larger(before.usage, after.usage)
-    if usage is before.usage:
-        return before
-    return Call(before.key, after.model, usage, before.time, after.speed, after.tier, after.geo)
+def _terms_of(said: Part | Call) -> _Terms:
+    return said.model, said.speed, said.tier, said.geo
 
 
 def by_model(calls: Iterable[Call]) -> tuple[Call, ...]:

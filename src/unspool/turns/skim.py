@@ -3,7 +3,6 @@
 from array import array
 from collections import Counter
 from collections.abc import Iterable
-from hashlib import blake2b
 
 from unspool.model import (
     Dialect,
@@ -21,7 +20,7 @@ from unspool.model import (
 )
 from unspool.turns.assemble import kind_of, plan_title, prompt_title, shortened
 from unspool.turns.inline import InlineAgents
-from unspool.turns.ledger import Ledger, by_model
+from unspool.turns.ledger import Ledger, by_model, stable
 from unspool.turns.queue import unsent, words
 
 _EARLY = 50
@@ -177,11 +176,6 @@ class Skim:
         return Titles(
             facts.custom_title, facts.generated_title, title, next(own, ""), prompt_title(prompts), facts.slug, name
         )
-
-
-def stable(id: str) -> int:  # noqa: A002
-    """64 bits of an id, the same in every process."""
-    return int.from_bytes(blake2b(id.encode(), digest_size=8).digest())
 
 
 def _brief(prompt: Prompt) -> Prompt:

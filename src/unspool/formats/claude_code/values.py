@@ -6,15 +6,18 @@ from typing import Any
 from unspool.model import Json
 
 
+_LARGEST = 2**53
+
+
 def text(value: Json) -> str:
     return value if isinstance(value, str) else ""
 
 
 def whole(value: Json) -> int:
-    """A count: never negative, never a bool, 0 for anything else."""
+    """A count: never negative, never beyond what any reader of JSON can hold, 0 for anything else."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return 0
-    return max(0, int(value))
+    return max(0, min(int(value), _LARGEST))
 
 
 def mapping(value: Json) -> dict[str, Any]:
