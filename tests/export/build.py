@@ -19,6 +19,7 @@ from unspool.model import (
     Plan,
     Problem,
     Prompt,
+    Push,
     Question,
     Questionnaire,
     Result,
@@ -186,5 +187,6 @@ def everything() -> Session:
         started=START,
         ended=after(107),
         links=(ChainLink("s0", "source", "path", "Planning it", "plan it"),),
+        recorded=(Push("pull-request", url="https://example.org/pulls/7", repository="ann/shop", number=7),),
         reported_cost="1.25",
     )

@@ -19,7 +19,9 @@ def _strings(value: Any) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):
-        for item in value.values():
+        if "spans" in value:
+            yield "".join(span["text"] for span in value["spans"])
+        for item in (item for name, item in value.items() if name != "spans"):
             yield from _strings(item)
     elif isinstance(value, list | tuple):
         for item in value:

@@ -6,17 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from unspool.tools.ansi import plain
 from unspool.transcript import human
 
 
 @pytest.mark.parametrize(
     ("number", "text"),
-    [(0, "0"), (999, "999"), (1_000, "1.0 k"), (9_949, "9.9 k"), (9_950, "10 k"), (120_400, "120 k")]
-    + [
-        (999_499, "999 k"),
-        (999_500, "1.0 M"),
-        (1_900_000, "1.9 M"),
-        (2_500_000_000, "2.5 G"),
+    [
+        *((0, "0"), (999, "999"), (1_000, "1.0 k"), (9_949, "9.9 k"), (9_950, "10 k"), (120_400, "120 k")),
+        *((999_499, "999 k"), (999_500, "1.0 M"), (1_900_000, "1.9 M"), (2_500_000_000, "2.5 G")),
         (10**30, "1,000,000,000 G"),
     ],
 )
@@ -84,4 +82,4 @@ def test_a_first_line_is_one_short_line(text: str, limit: int) -> None:
     line = human.first_line(text, limit)
     assert len(line) <= limit
     assert line.splitlines() in ([], [line])
-    assert bool(line) == bool(text[:4_000].strip())
+    assert bool(line) == bool(plain(text[:4_000]).strip())

@@ -12,6 +12,7 @@ from unspool.errors import UsageProblem
 from unspool.export import Json, Markdown, Text, Writer, find_writer, write
 from unspool.library import Library
 from unspool.model import Session
+from unspool.prices import PriceTable
 from unspool.transcript import View
 
 _FORMATS = ("markdown", "json", "text")
@@ -50,7 +51,11 @@ def command(
         raise UsageProblem("Several sessions need a folder to go to: -o DIR.")
     folder = target if target is not None and _is_folder(str(output), target, len(session)) else None
     file = None if folder is not None else target
-    writer = _writer(name or (find_writer(file.name).name if file is not None else "markdown"), inline=inline_images)
+    writer = _writer(
+        name or (find_writer(file.name).name if file is not None else "markdown"),
+        inline=inline_images,
+        prices=library.prices,
+    )
     for one in session:
         found = library.open(one)
         check(found, view)
@@ -61,10 +66,10 @@ def _is_folder(given: str, target: Path, sessions: int) -> bool:
     return sessions > 1 or target.is_dir() or given.endswith(("/", "\\"))
 
 
-def _writer(name: str, *, inline: bool) -> Writer:
+def _writer(name: str, *, inline: bool, prices: PriceTable) -> Writer:
     made: dict[str, Writer] = {
         "markdown": Markdown(images="inline" if inline else "beside"),
-        "json": Json(),
+        "json": Json(prices=prices),
         "text": Text(),
     }
     return made[name]

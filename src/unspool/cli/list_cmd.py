@@ -9,6 +9,7 @@ from unspool.cli import options, terminal
 from unspool.cli.filters import Wanted, filter_options
 from unspool.cli.rows import projects_table, sessions_table, summary_line
 from unspool.library import Library, Listing
+from unspool.library.sources import usual_roots
 from unspool.model import Overview
 
 
@@ -50,7 +51,8 @@ def _or_demo(library: Library) -> Library:
     """The library; the demo where nobody named a source and the agent has logged nothing yet."""
     if library.sources or library.logs():
         return library
-    click.echo("No sessions yet under ~/.claude/projects; here is the demo (unspool list --demo).\n", err=True)
+    places = " or ".join(str(root) for root in usual_roots())
+    click.echo(f"No sessions yet under {places}; here is the demo (unspool list --demo).\n", err=True)
     return Library([options.demo_folder()])
 
 

@@ -23,7 +23,7 @@ _SPACE = re.compile(r"\s")
 _PLACE = r"[^\s()<>`\\]{1,2000}"
 _LINK = re.compile(
     rf"\]\(({_PLACE}(?:\({_PLACE}\))?)(?:[ ]+\"[^\"`\\<]{{0,500}}\")?\)"
-    r"|\]:\s*([^\s<>`\\]{1,2000})"
+    r"|\]:\s*((?:https?://|mailto:|[\w./#-]{1,200}(?=\s|$)))"
 )
 _SCHEME = re.compile(r"[^/?#]*?:")
 _SAFE = ("http:", "https:", "mailto:")

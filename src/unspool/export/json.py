@@ -11,26 +11,13 @@ from typing import Any, ClassVar, Final, Literal
 import msgspec
 
 from unspool.errors import Unreadable
-from unspool.model import Session, Usage
+from unspool.figures import Figures, figures
+from unspool.model import Session
+from unspool.prices import PriceTable
 from unspool.transcript import View
-from unspool.transcript.cast import calls, family, spent
 
 SCHEMA: Final = "unspool.session/1"
 """Changes when a reader of the JSON would have to change; a new field that may be ignored is no such change."""
-
-
-class Figures(msgspec.Struct, frozen=True):
-    """What the session adds up to. `usage` is its own; `usage_with_agents` counts every request once."""
-
-    turns: int
-    abandoned_turns: int
-    tool_calls: int
-    tool_errors: int
-    messages: int
-    agents: int
-    problems: int
-    usage: Usage
-    usage_with_agents: Usage
 
 
 class Document(msgspec.Struct, frozen=True):
@@ -46,6 +33,8 @@ class Json(msgspec.Struct, frozen=True):
     """One JSON object; `indent` 0 writes it on one line."""
 
     indent: int = 0
+    prices: PriceTable | None = None
+    """The prices that costs are told in; the built-in ones where none are given."""
 
     name: ClassVar[str] = "json"
     suffixes: ClassVar[tuple[str, ...]] = (".json",)
@@ -53,32 +42,16 @@ class Json(msgspec.Struct, frozen=True):
 
     def chunks(self, session: Session, view: View, folder: Path | None = None) -> Iterator[bytes]:
         try:
-            data = msgspec.json.encode(document(session))
+            data = msgspec.json.encode(document(session, self.prices))
         except RecursionError as error:
             raise Unreadable(f"Session {session.id} holds data nested too deeply to be written as JSON.") from error
         yield msgspec.json.format(data, indent=self.indent) if self.indent else data
         yield b"\n"
 
 
-def document(session: Session) -> Document:
+def document(session: Session, prices: PriceTable | None = None) -> Document:
     """The session with its figures."""
-    return Document(SCHEMA, session.title, figures(session), session)
-
-
-def figures(session: Session) -> Figures:
-    """What the session adds up to."""
-    made = tuple(calls(session))
-    return Figures(
-        turns=sum(turn.prompt is not None for turn in session.turns),
-        abandoned_turns=sum(turn.prompt is not None for branch in session.branches for turn in branch.turns),
-        tool_calls=len(made),
-        tool_errors=sum(call.state == "error" for call in made),
-        messages=len(session.messages),
-        agents=sum(1 for _ in family(session)) - 1,
-        problems=len(session.problems),
-        usage=spent(session),
-        usage_with_agents=spent(*family(session)),
-    )
+    return Document(SCHEMA, session.title, figures(session, prices or PriceTable.load()), session)
 
 
 def load(data: bytes) -> Session:

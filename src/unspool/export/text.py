@@ -27,7 +27,7 @@ from unspool.doc import (
     Table,
     Terminal,
 )
-from unspool.export.inert import lines, one_line, row
+from unspool.export.inert import inert, lines, one_line, row
 from unspool.export.pen import TONES, Pen
 from unspool.export.prose import prose_lines
 from unspool.export.stream import encoded
@@ -174,26 +174,26 @@ def _terminal(node: Terminal, pen: Pen) -> Iterator[str]:
         first, *rest = lines(node.command)
         yield f"{pen('$', 'dim')} {pen(first, 'bold')}"
         yield from (f"  {pen(line, 'bold')}" for line in rest)
-    if any(span.text for span in node.spans):
+    if any(inert(span.text) for span in node.spans):
         yield from _spans(node.spans, pen)
     if node.exit_code:
         yield pen(f"exit code {node.exit_code}", "red")
 
 
 def _spans(spans: tuple[Span, ...], pen: Pen) -> Iterator[str]:
+    texts = [inert(span.text) for span in spans]
     if len(spans) == 1 or not pen.colour:
-        text = spans[0].text if len(spans) == 1 else "".join(span.text for span in spans)
-        yield from (pen.span(spans[0], line) for line in lines(text))
+        yield from (pen.span(spans[0], line) for line in lines("".join(texts)))
         return
-    row: list[str] = []
-    for span in spans:
-        first, *rest = span.text.split("\n")
-        row.append(pen.span(span, first))
+    parts: list[str] = []
+    for span, text in zip(spans, texts, strict=True):
+        first, *rest = text.split("\n")
+        parts.append(pen.span(span, first))
         for piece in rest:
-            yield "".join(row)
-            row = [pen.span(span, piece)]
-    if any(row):
-        yield "".join(row)
+            yield "".join(parts)
+            parts = [pen.span(span, piece)]
+    if any(parts):
+        yield "".join(parts)
 
 
 def _diff(node: Diff, pen: Pen) -> Iterator[str]:

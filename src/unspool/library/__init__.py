@@ -55,11 +55,10 @@ class Library:
     def listing(self, progress: Callable[[int], None] | None = None) -> Listing:
         """All sessions counted, linked to each other and priced."""
         done = list(counted(self.logs(), progress or (lambda _: None)))
-        ledger = Ledger()
-        for one in done:
-            ledger.merge(one.ledger)
+        overviews = self._overviews(done)
         failures = tuple(one.failure for one in done if one.failure)
-        return Listing(self._overviews(done), ledger.usage, self.prices.cost(ledger), failures)
+        together = _together([one.ledger for one in done])
+        return Listing(overviews, together.usage, self.prices.cost(together), failures)
 
     def _overviews(self, done: list[Counted]) -> tuple[Overview, ...]:
         named = [(f"{one.found.root}/{one.found.folder}", one) for one in done if one.overview is not None]
@@ -90,6 +89,15 @@ class Library:
         """Files of a session that are no logs: spilled outputs, plans, todo lists, ..."""
         found = alone(Path(session.log.path))
         return tuple(by_id(found.format).companions(found, session.slug)) if found is not None else ()
+
+
+def _together(ledgers: list[Ledger]) -> Ledger:
+    """All requests once, gathered into the largest ledger, which spares a copy of it."""
+    gathered = max(ledgers, key=len, default=Ledger())
+    for ledger in ledgers:
+        if ledger is not gathered:
+            gathered.merge(ledger)
+    return gathered
 
 
 def _newest(overview: Overview) -> tuple[float, str]:

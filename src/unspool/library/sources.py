@@ -8,9 +8,9 @@ from unspool.errors import NotFound, Unreadable
 from unspool.formats import FORMATS, Found
 
 
-def default_roots() -> list[Path]:
-    """Where the agents keep their logs on this machine."""
-    return [root for format_ in FORMATS for root in format_.roots(os.environ, Path.home()) if root.is_dir()]
+def usual_roots() -> list[Path]:
+    """Where the agents keep their logs on this machine, whether anything is there or not."""
+    return [root for format_ in FORMATS for root in format_.roots(os.environ, Path.home())]
 
 
 def discovered(sources: Sequence[Path]) -> list[Found]:
@@ -19,7 +19,7 @@ def discovered(sources: Sequence[Path]) -> list[Found]:
         if not source.is_dir():
             raise NotFound(f"There is no folder {source}.")
     found: dict[str, Found] = {}
-    for root in sources or default_roots():
+    for root in sources or [root for root in usual_roots() if root.is_dir()]:
         for log in _below(root):
             found.setdefault(os.path.realpath(log.path), log)
     return sorted(found.values(), key=lambda log: (-log.modified, log.path))

@@ -7,7 +7,7 @@ import msgspec
 PlanStatus = Literal["approved", "rejected", "pending"]
 
 
-class Plan(msgspec.Struct, frozen=True, omit_defaults=True):
+class Plan(msgspec.Struct, frozen=True, tag="plan", omit_defaults=True):
     """A plan and what the user made of it."""
 
     title: str
@@ -34,7 +34,7 @@ class Todo(msgspec.Struct, frozen=True, omit_defaults=True):
     task: bool = False
 
 
-class Todos(msgspec.Struct, frozen=True):
+class Todos(msgspec.Struct, frozen=True, tag="todos"):
     """The whole todo list as it stood after a call."""
 
     items: tuple[Todo, ...]
@@ -59,7 +59,7 @@ class Question(msgspec.Struct, frozen=True, omit_defaults=True):
     notes: str = ""
 
 
-class Questionnaire(msgspec.Struct, frozen=True, omit_defaults=True):
+class Questionnaire(msgspec.Struct, frozen=True, tag="questionnaire", omit_defaults=True):
     """Questions asked together; `outcome` says why there are no answers, where there are none."""
 
     questions: tuple[Question, ...]

@@ -6,6 +6,7 @@ from typing import assert_never
 import msgspec
 
 from unspool.doc import Fields, Fold, Heading, Node, Prose, Raw
+from unspool.figures import calls_of
 from unspool.model import (
     Agent,
     Block,
@@ -21,13 +22,22 @@ from unspool.model import (
 )
 from unspool.tools import data, describe
 from unspool.transcript import human
-from unspool.transcript.cast import DEPTH, Cast, calls, spent
+from unspool.transcript.cast import DEPTH, Cast, spent
 from unspool.transcript.notices import notice_nodes
 from unspool.transcript.pictures import picture
 from unspool.transcript.prompts import prompt_nodes, prompt_notes
 from unspool.transcript.remains import problem_fold
 from unspool.transcript.shorten import shorten
 from unspool.transcript.view import View
+
+
+_TOLD = frozenset(
+    {
+        "agent", "api-error", "bash-output", "command-output", "compaction", "interruption", "note", "peer", "queue",
+        "recap", "refusal", "summary", "task-notification", "teammate",
+    }
+)  # fmt: skip
+"""Notices that are told whole in every view."""
 
 
 class Stage(msgspec.Struct, frozen=True):
@@ -88,12 +98,23 @@ def _shown(block: Block, stage: Stage) -> Iterator[Node]:
         case Image():
             yield picture(block)
         case Notice():
-            for node in notice_nodes(block, stage.level(1)):
-                yield from _cut(node, stage)
+            yield from _notice(block, stage)
         case Unknown():
             yield from _cut(_unknown(block), stage)
         case _:
             assert_never(block)
+
+
+def _notice(notice: Notice, stage: Stage) -> Iterator[Node]:
+    """A notice; in the short view those that people seldom read are one line each, and progress is not told."""
+    brief = not stage.view.full and notice.kind not in _TOLD
+    if brief and notice.kind == "progress":
+        return
+    for node in notice_nodes(notice, stage.level(1)):
+        if brief and isinstance(node, Fold):
+            yield msgspec.structs.replace(node, children=())
+        else:
+            yield from _cut(node, stage)
 
 
 def _wanted(block: Block, view: View) -> bool:
@@ -166,6 +187,6 @@ def _done(agent: Agent) -> str:
         agent.status,
         "in the background" if agent.background else "",
         human.count(sum(turn.prompt is not None for turn in agent.session.turns), "turn"),
-        human.count(sum(1 for _ in calls(agent.session)), "tool call"),
+        human.count(sum(1 for _ in calls_of(agent.session)), "tool call"),
         f"{human.tokens(used)} tokens" if used else "",
     )

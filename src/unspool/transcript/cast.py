@@ -1,10 +1,10 @@
 """Who takes part: subagents by id and by the call that started them, models by message, wherever they nest."""
 
 from collections import defaultdict
-from collections.abc import Iterator
 from itertools import chain
 
-from unspool.model import Agent, Block, Call, Session, ToolCall, Turn, Usage
+from unspool.figures import calls_of, family
+from unspool.model import Agent, Block, Call, Session, ToolCall, Usage
 
 DEPTH = 24
 """Subagents nested deeper than this are told at the end instead of in place."""
@@ -33,7 +33,7 @@ class Cast:
         for agent in session.agents:
             self._by_id.setdefault(agent.id, agent)
             self._by_call[agent.call_id].append(agent)
-        for call in calls(session):
+        for call in calls_of(session):
             self._named.update(call.agents)
             self._called.add(call.call_id)
 
@@ -68,30 +68,6 @@ class Cast:
         """The models that spoke, in order."""
         spoken = (self.models.get(getattr(block, "message", ""), "") for block in blocks)
         return tuple(dict.fromkeys(model for model in spoken if model))
-
-
-def family(session: Session) -> Iterator[Session]:
-    """The session and all its subagents' sessions."""
-    waiting = [session]
-    while waiting:
-        member = waiting.pop()
-        yield member
-        waiting.extend(agent.session for agent in reversed(member.agents))
-
-
-def turns(session: Session) -> Iterator[Turn]:
-    """Every turn, those of abandoned branches included."""
-    yield from session.turns
-    for branch in session.branches:
-        yield from branch.turns
-
-
-def calls(session: Session) -> Iterator[ToolCall]:
-    """Every tool call of the session itself."""
-    for turn in turns(session):
-        for block in turn.blocks:
-            if isinstance(block, ToolCall):
-                yield block
 
 
 def billed(*sessions: Session) -> tuple[Call, ...]:

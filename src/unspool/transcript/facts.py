@@ -3,9 +3,10 @@
 from collections.abc import Iterator
 
 from unspool.doc import Fields, Heading, Link, Node
+from unspool.figures import calls_of, family
 from unspool.model import ChainLink, Session
 from unspool.transcript import human
-from unspool.transcript.cast import billed, calls, family, spent
+from unspool.transcript.cast import billed, spent
 from unspool.transcript.view import View
 
 _RELATIONS = {
@@ -55,7 +56,7 @@ def _figures(session: Session) -> Iterator[tuple[str, str]]:
     prompts = sum(turn.prompt is not None for turn in session.turns)
     left = sum(len(branch.turns) for branch in session.branches)
     yield "turns", human.joined(str(prompts), f"{left} more on {_branches(session)}" if left else "")
-    all_calls = tuple(calls(session))
+    all_calls = tuple(calls_of(session))
     failed = sum(call.state == "error" for call in all_calls)
     yield "tool calls", human.joined(str(len(all_calls)), f"{failed} failed" if failed else "")
     yield "subagents", str(sum(1 for _ in family(session)) - 1 or "")

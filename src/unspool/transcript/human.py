@@ -2,6 +2,8 @@
 
 from datetime import UTC, datetime, tzinfo
 
+from unspool.tools.ansi import plain
+
 _CLOCK = ((86_400, "d"), (3_600, "h"), (60, "m"), (1, "s"))
 
 
@@ -75,8 +77,8 @@ def elapsed(start: datetime | None, end: datetime | None) -> str:
 
 
 def first_line(text: str, limit: int = 80) -> str:
-    """The first line that says something, cut to `limit` characters."""
-    line = next((line for line in text[:4_000].splitlines() if line.strip()), "")
+    """The first line that says something, without controls, cut to `limit` characters."""
+    line = next((line for line in plain(text[:4_000]).splitlines() if line.strip()), "")
     line = " ".join(line.split())
     return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
 

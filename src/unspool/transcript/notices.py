@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from unspool.doc import Fields, Fold, Heading, Node, Prose, Terminal, Tone
-from unspool.model import Notice
+from unspool.model import Json, Notice
 from unspool.tools import data
 from unspool.tools.ansi import spans
 from unspool.transcript import human
@@ -51,20 +51,43 @@ def _line(notice: Notice) -> Line:
     return _with_words(notice, name)
 
 
+def _known(notice: Notice) -> dict[str, Json]:
+    """The facts, and those one level below them."""
+    inner = (value for value in notice.facts.values() if isinstance(value, dict))
+    return {**{name: value for facts in inner for name, value in facts.items()}, **notice.facts}
+
+
 def _fact(notice: Notice, *names: str) -> str:
-    """The first of these facts that the notice has."""
-    found = (notice.facts.get(name) for name in names)
-    return next((human.first_line(data.text(value)) for value in found if value not in (None, "", [], {})), "")
+    """The first of these facts that says something in words."""
+    known = _known(notice)
+    return next((word for name in names if (word := _word(known.get(name)))), "")
+
+
+def _word(value: Json, depth: int = 3) -> str:
+    """Words of a value: its own, or those of its most telling part a few levels down."""
+    match value:
+        case str():
+            return human.first_line(value)
+        case dict() if depth:
+            return next((word for name in _TELLING if (word := _word(value.get(name), depth - 1))), "")
+        case [first, *_] if depth:
+            return _word(first, depth - 1)
+        case int() | float() if not isinstance(value, bool):
+            return human.first_line(data.text(value), 40)
+        case _:
+            return ""
 
 
 def _number(notice: Notice, *names: str) -> int:
-    found = (notice.facts.get(name) for name in names)
+    known = _known(notice)
+    found = (known.get(name) for name in names)
     numbers = (value for value in found if isinstance(value, (int, float)) and not isinstance(value, bool))
     return next((int(value) for value in numbers if abs(value) < 1e15), 0)
 
 
 def _with_words(notice: Notice, name: str, tone: Tone = "quiet") -> Line:
     words = human.first_line(notice.text) or _fact(notice, "content", "message", "summary")
+    words = words or _fact(notice, "type").replace("_", " ")
     return Line(f"{name}: {words}" if words else name, "", tone)
 
 
@@ -82,14 +105,21 @@ def _milliseconds(notice: Notice, *names: str) -> str:
 
 
 def _hook(notice: Notice) -> Line:
-    name = _fact(notice, "hook", "hookName", "hook_name", "event", "hookEvent", "command", "name")
+    words = _fact(notice, "hookName", "hook_name", "hookEvent", "hook_event", "command", "hookInfos")
+    words = words or human.first_line(notice.text)
     code = _number(notice, "exit_code", "exitCode")
-    blocked = any(notice.facts.get(key) for key in ("blocked", "blockingError", "preventedContinuation"))
-    failed = blocked or code != 0 or bool(_fact(notice, "error", "hookErrors", "stderr") and code)
-    said = "blocked" if blocked else f"exit code {code}" if code else _fact(notice, "outcome", "status")
+    blocked = any(_known(notice).get(key) for key in ("blockingError", "preventedContinuation"))
+    failed = bool(blocked or code or _known(notice).get("hookErrors"))
+    said = "blocked" if blocked else f"exit code {code}" if code else "failed" if failed else _fact(notice, "outcome")
     took = _milliseconds(notice, "duration_ms", "durationMs")
-    words = name or human.first_line(notice.text)
     return Line(f"Hook: {words}" if words else "Hook", human.joined(said, took), "bad" if failed else "quiet")
+
+
+def _progress(notice: Notice) -> Line:
+    kind = notice.text.removesuffix("_progress").replace("_", " ")
+    words = _fact(notice, "hookName", "hookEvent", "toolName", "taskDescription", "query", "command")
+    took = _number(notice, "elapsedTimeSeconds")
+    return Line(f"Progress: {human.joined(kind, words)}", human.duration(took) if took else "")
 
 
 def _compaction(notice: Notice) -> Line:
@@ -164,6 +194,7 @@ def _queue(notice: Notice) -> Line:
     return _with_words(notice, name.get(operation, f"Queue {operation}".strip()))
 
 
+_TELLING = ("message", "formatted", "model", "name", "command", "type", "blockingError")
 _VERBATIM = frozenset({"command-output", "bash-output", "hook", "api-error", "retry", "attachment"})
 _LINES: dict[str, Callable[[Notice], Line]] = {
     "api-error": _named("The request failed", "bad"),
@@ -183,7 +214,9 @@ _LINES: dict[str, Callable[[Notice], Line]] = {
     "memory-input": _named("Added to memory"),
     "micro-compaction": _micro_compaction,
     "model-switch": _switch,
+    "meta": _named("Put in by the agent"),
     "peer": _mail("Message from session"),
+    "progress": _progress,
     "queue": _queue,
     "recap": _named("Recap"),
     "refusal": _refusal,

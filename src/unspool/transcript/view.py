@@ -14,7 +14,7 @@ class View(msgspec.Struct, frozen=True):
     notices: bool = True
     """False hides what happened around the conversation, save compactions: they divide it."""
     full: bool = False
-    """False cuts long outputs and says how much was cut."""
+    """False cuts long outputs, saying how much was cut, tells most notices in one line each and no progress."""
     turns: tuple[tuple[int, int], ...] = ()
     """Ranges of turn numbers, both ends included; empty for all."""
     branch: int = 0

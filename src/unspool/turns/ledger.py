@@ -51,14 +51,17 @@ class Ledger:
         input_, output, read, write, hour, searches, fetches = (column[row] for column in self._figures)
         return Usage(input_, output, read, write, hour, searches, fetches, floor=not self._final[row])
 
-    def see(self, event: Event) -> None:
-        """Take in the usage of one line as it comes by."""
+    def see(self, event: Event) -> bool:
+        """Take in the usage of one line as it comes by; True where its message was not known."""
         part = event.part
         if part is None or part.usage is None or part.synthetic:
-            return
+            return False
         request = stable(part.request) if part.request else 0
         time = event.time.timestamp() if event.time is not None else _NO_TIME
-        self._put((stable(part.message), request), part.usage, time, _terms_of(part), final=bool(part.stop))
+        message = stable(part.message)
+        new = message not in self._rows
+        self._put((message, request), part.usage, time, _terms_of(part), final=bool(part.stop))
+        return new
 
     def add(self, calls: Iterable[Call]) -> None:
         """Take in requests that were joined from their lines already."""

@@ -11,6 +11,7 @@ from unspool.model import (
     LogFile,
     Notice,
     Overview,
+    Part,
     Plan,
     Prompt,
     Result,
@@ -40,7 +41,7 @@ class Skim:
         self._seen: set[int] = set()
         self.ids = array("Q")
         """Every line id in order, as `stable` gives it, for telling which session's history another holds."""
-        self._messages: set[int] = set()
+        self._unbilled: set[int] = set()
         self._calls: set[int] = set()
         self._plans: dict[str, Plan] = {}
         self._plan_calls: dict[str, ToolCall] = {}
@@ -51,7 +52,9 @@ class Skim:
         self._sidechains = InlineAgents()
         self._inline: set[str] = set()
         self._own, self._conversed, self._sides = True, False, 0
-        self._turns = self._errors = self._compactions = self._problems = self._lines = self._agents = 0
+        self._messages = self._turns = self._errors = self._compactions = self._problems = self._lines = (
+            self._agents
+        ) = 0
 
     def main(self, events: Iterable[Event]) -> None:
         """Take in the session's own log."""
@@ -62,10 +65,9 @@ class Skim:
             self._problems += event.problem is not None
             self._sides += event.side is not None
             if event.id:
-                self.ledger.see(event)
-                self._once(event)
+                self._once(event, billed=self.ledger.see(event))
 
-    def _once(self, event: Event) -> None:
+    def _once(self, event: Event, *, billed: bool) -> None:
         """Count a line that was not counted yet; a message's lines are told apart by what they hold."""
         identity = stable(event.id)
         if identity in self._seen and event.part is None:
@@ -77,14 +79,14 @@ class Skim:
         if event.sidechain:
             self._sidechain(event)
         else:
-            self._count(event)
+            self._count(event, billed=billed)
 
-    def _count(self, event: Event) -> None:
+    def _count(self, event: Event, *, billed: bool) -> None:
         self._own = False
         if event.prompt is not None:
             self._prompt(event.prompt)
         if event.part is not None and not event.part.synthetic:
-            self._messages.add(hash(event.part.message))
+            self._message(event.part, billed=billed)
         for block in event.blocks:
             if isinstance(block, ToolCall):
                 self._call(block)
@@ -92,6 +94,14 @@ class Skim:
                 self._result(block)
             elif isinstance(block, Notice) and block.kind == "compaction":
                 self._compactions += 1
+
+    def _message(self, part: Part, *, billed: bool) -> None:
+        """Count a message once: the ledger knows the billed ones, the others are few."""
+        if part.usage is None:
+            self._unbilled.add(hash(part.message))
+        elif billed:
+            self._messages += 1
+            self._unbilled.discard(hash(part.message))
 
     def _sidechain(self, event: Event) -> None:
         """Lines of subagents in the session's own log: only their number and their usage count here."""
@@ -147,7 +157,7 @@ class Skim:
             started=facts.started,
             ended=facts.ended,
             turns=self._turns + len(queued),
-            messages=len(self._messages),
+            messages=self._messages + len(self._unbilled),
             tool_calls=len(self._calls),
             tool_errors=self._errors,
             agents=self._agents + len(self._inline),
@@ -167,7 +177,7 @@ class Skim:
         if self._own and self._inline:
             return "subagent"
         first = self._early[0] if self._early else None
-        return kind_of(facts, first, conversed=bool(self._early or self._messages))
+        return kind_of(facts, first, conversed=bool(self._early or self._messages or self._unbilled))
 
     def _titles(self, facts: Facts, prompts: list[Prompt]) -> Titles:
         own = (said for leaf, said in reversed(facts.summaries.items()) if not leaf or stable(leaf) in self._seen)

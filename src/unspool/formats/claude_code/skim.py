@@ -8,6 +8,8 @@ from typing import Any, TypedDict
 
 import msgspec
 
+from unspool.formats.claude_code.roles import ROLES
+
 
 class _Block(TypedDict, total=False):
     type: Any
@@ -91,16 +93,30 @@ class _Line(TypedDict, total=False):
 
 
 class Skimmer:
-    """Decodes like a msgspec decoder, without the bulk. Plans and what became of them are wanted whole, for titles."""
+    """Decodes like a msgspec decoder, without the bulk. Plans and what became of them come whole, for titles."""
 
     def __init__(self) -> None:
         self._light = msgspec.json.Decoder(_Line)
         self._whole = msgspec.json.Decoder()
+        self._plans: set[str] = set()
 
     def decode(self, raw: bytes) -> Any:
-        if b"ExitPlanMode" in raw or b"exit_plan_mode" in raw or b"has approved" in raw:
-            return self._whole.decode(raw)
         try:
-            return self._light.decode(raw)
+            line = self._light.decode(raw)
         except msgspec.ValidationError:
             return self._whole.decode(raw)
+        return self._whole.decode(raw) if self._tells_of_plan(line) else line
+
+    def _tells_of_plan(self, line: _Line) -> bool:
+        message = line.get("message")
+        content = message.get("content") if message else None
+        if not isinstance(content, list):
+            return False
+        for block in content:
+            name, answered = block.get("name"), block.get("tool_use_id")
+            if isinstance(name, str) and ROLES.get(name) == "plan":
+                self._plans.add(str(block.get("id")))
+                return True
+            if self._plans and isinstance(answered, str) and answered in self._plans:
+                return True
+        return False

@@ -5,7 +5,6 @@ from typing import Any
 
 from unspool.model import Json
 
-
 _LARGEST = 2**53
 
 

@@ -1,0 +1,119 @@
+"""Logs from elsewhere: standard input, a URL, packed files, exports of other shapes."""
+
+import gzip
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+
+import pytest
+import zstandard
+
+from tests.cli.running import finished, run, talk
+
+LOG = talk("Where do gulls sleep?", "abcabcab-0000-4000-8000-000000000001").to_bytes()
+LINES = [json.loads(line) for line in LOG.splitlines()]
+
+
+class Handler(BaseHTTPRequestHandler):
+    """Gives the log at /log, leads there from /moved, and knows nothing else."""
+
+    def do_GET(self) -> None:
+        status = {"/log": 200, "/moved": 302}.get(self.path, 404)
+        self.send_response(status)
+        if status == 302:
+            self.send_header("Location", "/log")
+        self.end_headers()
+        if status == 200:
+            self.wfile.write(LOG)
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+@contextmanager
+def served() -> Iterator[str]:
+    """The address of a server on this machine."""
+    with HTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}"
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+SHAPES = {
+    "lines": LOG,
+    "gzip": gzip.compress(LOG),
+    "zstd": zstandard.compress(LOG),
+    "web export": json.dumps({"loglines": LINES}).encode(),
+    "bare array": json.dumps(LINES).encode(),
+    "byte-order mark": b"\xef\xbb\xbf" + LOG,
+    "CRLF": LOG.replace(b"\n", b"\r\n"),
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_standard_input(shape: str) -> None:
+    """`-` reads a log of any shape, plain or packed, from standard input."""
+    done = run("show", "-", stdin=SHAPES[shape])
+    assert done.code == 0, done.err
+    assert done.out.startswith("Where do gulls sleep?\n")
+    assert "Aye." in done.out
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_file_of_any_shape(shape: str, tmp_path: Path) -> None:
+    """A path reads the same, whatever the file is called."""
+    path = tmp_path / "log.json"
+    path.write_bytes(SHAPES[shape])
+    assert run("show", str(path), "--no-thinking").out.startswith("Where do gulls sleep?\n")
+
+
+def test_standard_input_of_a_process() -> None:
+    """The same in a real pipe, to info and to export."""
+    assert "abcabcab" in finished("info", "-", stdin=LOG).out
+    assert finished("export", "-", "-f", "json", stdin=LOG).out.startswith('{"schema"')
+
+
+def test_nothing_on_standard_input() -> None:
+    """An empty log ends with 3 and a sentence."""
+    done = run("show", "-", stdin=b"")
+    assert done.code == 3
+    assert "Traceback" not in done.err
+
+
+def test_what_is_no_log_is_kept() -> None:
+    """Rubbish is no failure: it is a session of lines that could not be read, each shown."""
+    done = run("show", "-", stdin=b"not a log at all\n")
+    assert done.code == 0
+    assert "not a log at all" in done.out
+    assert "could not be read" in done.out
+
+
+@pytest.mark.parametrize("path", ["/log", "/moved"])
+def test_a_url(path: str) -> None:
+    """An address is fetched, redirects included."""
+    with served() as address:
+        done = run("show", address + path)
+    assert done.code == 0, done.err
+    assert done.out.startswith("Where do gulls sleep?\n")
+
+
+def test_a_url_that_gives_none() -> None:
+    """An address that answers with an error ends with 6 and says what it answered."""
+    with served() as address:
+        done = run("info", f"{address}/elsewhere")
+    assert done.code == 6
+    assert done.err == f"unspool: {address}/elsewhere answered 404 Not Found.\n"
+
+
+def test_an_address_nobody_answers() -> None:
+    """A server that is not there ends with 6."""
+    done = run("info", "http://127.0.0.1:1/log")
+    assert done.code == 6
+    assert done.err.startswith("unspool: http://127.0.0.1:1/log could not be fetched: ")

@@ -1,0 +1,193 @@
+"""`unspool list`: what it shows, leaves out and says where there is nothing."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.running import FIRST_LIGHT, NIGHTLY, STORM, STUB, demo, run, source, talk
+from unspool.demo.builder import LogBuilder
+from unspool.prices.table import builtin_sheet
+
+
+def listed(*arguments: str) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = json.loads(demo("list", "--json", *arguments))["sessions"]
+    return rows
+
+
+def ids(*arguments: str) -> list[str]:
+    return [row["id"] for row in listed(*arguments)]
+
+
+def test_sessions_are_listed_newest_first() -> None:
+    """The table has one row a session under its headings, the newest on top."""
+    lines = demo("list").splitlines()
+    assert lines[0].split() == ["id", "when", "project", "turns", "tools", "cost", "size", "kind", "title"]
+    rows = [line for line in lines[1:] if re.match(r"[0-9a-f]{8}  ", line)]
+    times = [row[10:26] for row in rows]
+    assert rows[0].startswith(NIGHTLY[:8])
+    assert times == sorted(times, reverse=True)
+    assert len(rows) == 7
+
+
+def test_no_command_lists_too() -> None:
+    """`unspool` alone is `unspool list`; where the agent has logged nothing it shows the demo and says so."""
+    alone = run()
+    assert (alone.code, alone.out) == (0, demo("list"))
+    assert re.search(r"No sessions yet.*demo", alone.err)
+
+
+def test_the_total_stands_below() -> None:
+    """The last line counts the sessions and what they cost together, and names what is not listed."""
+    assert re.fullmatch(
+        r"7 sessions · 1 more not listed.* · all together ≥\$\d+\.\d\d, [\d.]+ M tokens", demo("list").splitlines()[-1]
+    )
+
+
+def test_a_lower_bound_is_marked() -> None:
+    """A session whose log held only placeholders has ≥ before its cost; another has none."""
+    rows = {line[:8]: line for line in demo("list").splitlines()}
+    assert "≥$" in rows[FIRST_LIGHT[:8]]
+    assert "≥" not in rows[STORM[:8]]
+
+
+def test_an_unknown_price_is_a_question_mark(tmp_path: Path) -> None:
+    """The cost of a model without a price is unknown, not nothing."""
+    out = run("list", *source(tmp_path, talk("Any fish?", model="sea-monster-1"))).out
+    assert re.search(r" \? +\d", out)
+    assert "$0.00 " not in out.splitlines()[1]
+
+
+def test_a_user_may_set_prices(home: Path, tmp_path: Path) -> None:
+    """A price file in the configuration folder gives an unknown model its price."""
+    file = home / "xdg_config_home" / "unspool" / "prices.json"
+    file.parent.mkdir(parents=True)
+    file.write_text(
+        '{"models": [{"model": "sea-monster", "input": "1", "output": "2", "write": "1", "write_1h": "1",'
+        ' "read": "1"}]}'
+    )
+    row = json.loads(run("list", "--json", *source(tmp_path, talk("Any fish?", model="sea-monster"))).out)["sessions"][
+        0
+    ]
+    assert float(row["cost"]) > 0
+    assert not any("sea-monster" in price.model for price in builtin_sheet().models)
+
+
+def test_a_broken_price_file_is_one_sentence(home: Path) -> None:
+    """A price file that is none stops the command and is named."""
+    file = home / "xdg_config_home" / "unspool" / "prices.json"
+    file.parent.mkdir(parents=True)
+    file.write_text("[]")
+    done = run("list", "--demo")
+    assert done.code == 5
+    assert re.fullmatch(r"unspool: The price file .*prices\.json is not a price table: [^\n]*\n", done.err)
+
+
+def test_json_has_every_figure() -> None:
+    """`--json` holds the same sessions with exact figures, and the totals of all."""
+    data = json.loads(demo("list", "--json"))
+    first = data["sessions"][0]
+    wanted = {"id", "title", "kind", "project", "log", "turns", "tool_calls", "cost", "usage", "models", "size"}
+    assert wanted <= set(first)
+    assert first["id"] == NIGHTLY
+    assert set(data["all"]) == {"sessions", "usage", "cost", "unpriced"}
+    assert data["all"]["sessions"] == 8
+
+
+def test_what_is_shared_is_counted_once(tmp_path: Path) -> None:
+    """A copy of a session has the same cost, and adds nothing to the total."""
+    original = talk("Which way to the harbour?", session_id="11111111-0000-4000-8000-000000000001")
+    copy = original.copied("22222222-0000-4000-8000-000000000002")
+    data = json.loads(run("list", "--json", *source(tmp_path, original, copy)).out)
+    costs = [row["cost"] for row in data["sessions"]]
+    assert len(costs) == 2
+    assert costs[0] == costs[1] == data["all"]["cost"] != "0"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "wanted"),
+    [
+        (("-t", "STORM"), {STORM}),
+        (("-m", "haiku"), {NIGHTLY}),
+        (("-k", "headless"), {NIGHTLY}),
+        (("-k", "stub"), {STUB}),
+        (("--until", "2026-01-13"), {FIRST_LIGHT}),
+        (("--since", "2026-10-15"), {NIGHTLY}),
+        (("--since", "2026-08-19", "--until", "2026-08-20"), {STORM}),
+        (("-p", "nowhere"), set()),
+        (("-p", "HARBOUR", "-t", "storm"), {STORM}),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
+)
+def test_filters_narrow_the_list(arguments: tuple[str, ...], wanted: set[str]) -> None:
+    """Each filter leaves the sessions that fit, in any case, and filters add up."""
+    assert set(ids(*arguments)) == wanted
+
+
+def test_an_age_is_a_date() -> None:
+    """`--since 100y` leaves everything, `--until 100y` nothing."""
+    assert len(ids("--since", "100y")) == 7
+    assert ids("--until", "100y") == []
+
+
+def test_all_shows_stubs_too() -> None:
+    """`-a` adds what holds no conversation."""
+    assert set(ids("-a")) - set(ids()) == {STUB}
+
+
+def test_the_limit_cuts_and_says_so() -> None:
+    """`-n 2` shows two and says of how many; `-n 0` shows all."""
+    assert "2 of 7 sessions" in demo("list", "-n", "2")
+    assert ids("-n", "2") == ids()[:2]
+    assert ids("-n", "0") == ids()
+
+
+def test_projects_add_up() -> None:
+    """`--projects` has a row a project with its sessions, turns and cost."""
+    lines = demo("list", "--projects").splitlines()
+    assert lines[0].split() == ["last", "active", "sessions", "turns", "cost", "size", "project"]
+    assert re.search(r"^2026-10-15 03:00 +7 +\d+ +≥\$\d+\.\d\d +\d+ kB +/home/dev/harbour *$", lines[1])
+
+
+def test_projects_as_json() -> None:
+    """`--projects --json` gives projects."""
+    data = json.loads(demo("list", "--projects", "--json"))
+    assert [project["project"] for project in data["projects"]] == ["/home/dev/harbour"]
+
+
+def test_an_empty_source_is_no_failure(tmp_path: Path) -> None:
+    """A folder without sessions gives a sentence, and JSON without sessions; the demo does not step in."""
+    empty = source(tmp_path)
+    done = run("list", *empty)
+    assert (done.code, done.out.strip(), done.err) == (0, "No sessions were found.", "")
+    assert json.loads(run("list", "--json", *empty).out)["sessions"] == []
+
+
+def test_nothing_that_fits_is_said() -> None:
+    """Filters that leave nothing say so."""
+    assert demo("list", "-t", "no such title").strip() == "No session fits."
+
+
+@pytest.mark.parametrize("columns", [60, 80, 100, 200])
+def test_a_title_has_room_at_any_width(columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a narrow terminal other columns give way before the title does, and no line is longer than it."""
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", str(columns))
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", demo("list"))
+    assert re.search(r"^2e1ea5e0.*  Release 1\.0", plain, re.M)
+    assert max(map(len, plain.splitlines())) <= columns
+
+
+def test_a_hostile_title_is_inert(tmp_path: Path) -> None:
+    """Escapes and line breaks in a title, a project or a model print as plain text on one line."""
+    evil = "\x1b]0;owned\x07\x1b[2J\x1b[31mred\x1b[0m\r\nnext [bold]x[/bold]"
+    log = LogBuilder(cwd="/home/\x1b[2Jdev/e\x9bvil")
+    log.prompt("hello").assistant(log.text("Aye.")).title(evil)
+    for arguments in (("list",), ("list", "--projects"), ("info",), ("show", "--no-pager")):
+        done = run(*arguments, *source(tmp_path, log))
+        assert done.code == 0
+        assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", done.out), arguments
+    row = run("list", *source(tmp_path, log)).out.splitlines()[1]
+    assert "red next [bold]" in row
