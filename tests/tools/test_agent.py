@@ -16,7 +16,7 @@ def test_a_finished_agent_tells_what_it_took() -> None:
     asked, answer, detail = EXAMPLES["Task"]
     fold = tools.describe(called("Task", asked, answer, detail=detail, role="agent"))
     assert fold.kind == "agent"
-    assert (fold.summary, fold.outcome) == ("Task Explore: look", "1,200 tokens · 3 tool uses · 1 min 1 s")
+    assert (fold.summary, fold.outcome) == ("Task Explore: look", "1,200 tokens · 3 tool uses · 1 m 1 s")
     assert fold.children == (
         Fields((("type", "Explore"), ("model", "m"))),
         Prose("Look."),

@@ -38,7 +38,7 @@ def test_a_command_that_failed_without_a_word_still_shows_its_exit_code() -> Non
 def test_how_a_command_ended_is_in_its_outcome() -> None:
     asked, answer, detail = EXAMPLES["Bash"]
     fold = tools.describe(called("Bash", asked, answer, detail={**detail, "gitOperation": None}))
-    assert fold.outcome == "2 lines · interrupted · timed out after 2.0 s · in background as b1"
+    assert fold.outcome == "2 lines · interrupted · timed out after 2 s · in background as b1"
 
 
 def test_what_a_command_did_to_the_repository_is_in_its_outcome() -> None:

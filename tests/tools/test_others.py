@@ -14,7 +14,7 @@ SUMMARIES = {
     "ToolSearch": ("ToolSearch select:A", "2 tools"),
     "LSP": ("LSP hover a.py:3:5", "1 result"),
     "SendMessage": ("SendMessage → bob: greets", "sent"),
-    "ScheduleWakeup": ("ScheduleWakeup in 1 min 30 s: CI", "in 1 min"),
+    "ScheduleWakeup": ("ScheduleWakeup in 1 m 30 s: CI", "in 1 m"),
     "CronCreate": ("CronCreate 0 9 * * *", "daily at 9"),
     "EnterWorktree": ("EnterWorktree w", "b"),
     "Workflow": ("Workflow w", "in background · run r1"),

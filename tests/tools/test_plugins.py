@@ -37,7 +37,7 @@ def install(monkeypatch: pytest.MonkeyPatch, *names: str) -> list[str]:
         asked.append(group)
         return points
 
-    monkeypatch.setattr(plugins, "entry_points", entry_points)
+    monkeypatch.setattr("importlib.metadata.entry_points", entry_points)
     return asked
 
 

@@ -45,7 +45,7 @@ def test_a_picture_tells_its_sides_and_size() -> None:
     file = {"base64": "cGlj", "type": "image/jpeg", "originalSize": 96_800}
     sides = {"dimensions": {"originalWidth": 1200, "originalHeight": 800}}
     fold = read("", {"type": "image", "file": {**file, **sides}})
-    assert fold.outcome == "image · 1200 × 800 · 96.8 KB"
+    assert fold.outcome == "image · 1200 × 800 · 97 kB"
     assert fold.children == (Picture("image/jpeg", "cGlj", label="src/app.py"),)
 
 
@@ -56,12 +56,12 @@ def test_a_picture_that_the_answer_holds_is_shown_once() -> None:
 
 def test_a_document_is_kept_with_its_type() -> None:
     fold = read("", {"type": "pdf", "file": {"base64": "cGRm", "originalSize": 1000}})
-    assert (fold.outcome, fold.children) == ("PDF · 1.0 KB", (Picture("application/pdf", "cGRm", label="src/app.py"),))
+    assert (fold.outcome, fold.children) == ("PDF · 1.0 kB", (Picture("application/pdf", "cGRm", label="src/app.py"),))
 
 
 def test_pages_of_a_document_are_counted() -> None:
     fold = read("", {"type": "parts", "file": {"count": 3, "originalSize": 1000, "outputDir": "/tmp/x"}})
-    assert (fold.outcome, fold.children) == ("3 pages · 1.0 KB", (Fields((("pages in", "/tmp/x"),)),))
+    assert (fold.outcome, fold.children) == ("3 pages · 1.0 kB", (Fields((("pages in", "/tmp/x"),)),))
 
 
 def test_cells_of_a_notebook_are_shown_with_their_outputs() -> None:

@@ -29,5 +29,5 @@ def test_a_stopped_task_says_what_it_was() -> None:
 def test_a_watched_command_is_shown_with_its_task() -> None:
     asked = {"description": "CI", "command": "gh run watch", "timeout_ms": 1}
     fold = tools.describe(called("Monitor", asked, "", detail={"taskId": "t1", "timeoutMs": 60000}))
-    assert (fold.summary, fold.outcome) == ("Monitor CI", "task t1 · 1 min")
+    assert (fold.summary, fold.outcome) == ("Monitor CI", "task t1 · 1 m")
     assert fold.children[0] == Code("gh run watch", "bash")

@@ -9,7 +9,7 @@ from unspool.doc import Fields, Link, Prose, Raw
 def test_a_page_fetched_tells_its_host_and_code() -> None:
     asked, answer, detail = EXAMPLES["WebFetch"]
     fold = tools.describe(called("WebFetch", asked, answer, detail=detail))
-    assert (fold.summary, fold.outcome) == ("WebFetch a.b/c", "200 OK · 1.2 KB · 4.2 s")
+    assert (fold.summary, fold.outcome) == ("WebFetch a.b/c", "200 OK · 1.2 kB · 4.2 s")
     assert fold.children == (Link("https://a.b/c/", "https://a.b/c/"), Prose("What?"), Prose("This."))
 
 

@@ -33,13 +33,13 @@ def test_a_text_whose_end_was_never_looked_at_says_so() -> None:
 @pytest.mark.parametrize(
     ("seconds", "said"),
     [
-        (0.0, "0 ms"),
+        (0.0, "0 s"),
         (0.85, "850 ms"),
         (4.2, "4.2 s"),
-        (59.96, "1 min"),
-        (200, "3 min 20 s"),
+        (59.96, "1 m"),
+        (200, "3 m 20 s"),
         (3600, "1 h"),
-        (7500, "2 h 5 min"),
+        (7500, "2 h 5 m"),
     ],
 )
 def test_a_duration_is_said_in_the_units_that_fit(seconds: float, said: str) -> None:
@@ -51,7 +51,7 @@ def test_a_count_agrees_with_its_noun(number: int, said: str) -> None:
     assert words.count(number, "line") == said
 
 
-@pytest.mark.parametrize(("number", "said"), [(512, "512 bytes"), (96_800, "96.8 KB"), (1_250_000, "1.2 MB")])
+@pytest.mark.parametrize(("number", "said"), [(512, "512 B"), (96_800, "97 kB"), (1_250_000, "1.2 MB")])
 def test_a_size_is_said_in_the_unit_that_fits(number: int, said: str) -> None:
     assert words.size(number) == said
 
@@ -63,3 +63,12 @@ def test_lines_are_counted_with_or_without_a_last_newline(text: str, number: int
 
 def test_changes_are_said_with_a_true_minus() -> None:
     assert words.changed(12, 3) == "+12 −3"
+
+
+@given(st.text(), st.integers(2, 50))
+def test_a_first_line_is_one_short_line(text: str, limit: int) -> None:
+    """However long the text, its first line fits and holds no line break."""
+    line = words.first_line(text, limit)
+    assert len(line) <= limit
+    assert line.splitlines() in ([], [line])
+    assert bool(line) == bool(plain(text[:4_000]).strip())

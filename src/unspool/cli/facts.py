@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator
 
+from unspool import human
 from unspool.cli.options import local_zone
 from unspool.cli.rows import money
 from unspool.figures import Figures
 from unspool.model import Call, Plan, Session, Usage
-from unspool.transcript import human
+from unspool.tools.words import first_line
 
 _LISTED = 8
 
@@ -75,7 +76,7 @@ def _push_line(kind: str, branch: str, url: str) -> str:
 
 def _plan(plan: Plan) -> str:
     by = f" by {plan.settled_by[:8]}" if plan.settled_by else ""
-    said = f": {human.first_line(plan.feedback)}" if plan.feedback else ""
+    said = f": {first_line(plan.feedback)}" if plan.feedback else ""
     return f"{plan.status}{by}  {plan.title}{said}"
 
 

@@ -7,11 +7,11 @@ from decimal import Decimal
 from rich.table import Table
 from rich.text import Text
 
+from unspool import human
 from unspool.cli.options import local_zone
 from unspool.export.inert import one_line
 from unspool.library import Listing
 from unspool.model import Overview
-from unspool.transcript import human
 
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
 _KIND_STYLES = {"planning": "yellow", "implementation": "green", "subagent": "magenta"}

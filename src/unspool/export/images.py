@@ -6,10 +6,10 @@ import hashlib
 from pathlib import Path
 from typing import Literal
 
+from unspool import human
 from unspool.doc import Picture
 from unspool.export.gfm import address, literal
 from unspool.files import write_atomically
-from unspool.transcript import human
 
 Images = Literal["beside", "inline"]
 FOLDER = "images"

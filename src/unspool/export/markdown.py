@@ -6,6 +6,7 @@ from typing import ClassVar, assert_never
 
 import msgspec
 
+from unspool import human
 from unspool.doc import (
     Checklist,
     Code,
@@ -26,7 +27,7 @@ from unspool.export.images import Album, Images
 from unspool.export.inert import inert, row
 from unspool.export.stream import encoded
 from unspool.model import Session
-from unspool.transcript import View, human, nodes
+from unspool.transcript import View, nodes
 
 _BOXES = {"open": "- [ ]", "active": "- [ ] ◐", "done": "- [x]", "dropped": "- [x]"}
 

@@ -11,6 +11,7 @@ from typing import ClassVar, NamedTuple, assert_never
 import msgspec
 from rich.cells import cell_len
 
+from unspool import human
 from unspool.doc import (
     Checklist,
     Code,
@@ -33,7 +34,7 @@ from unspool.export.prose import prose_lines
 from unspool.export.stream import encoded
 from unspool.export.wrap import wrapped
 from unspool.model import Session
-from unspool.transcript import View, human, nodes
+from unspool.transcript import View, nodes
 
 WIDTH = 100
 _BOXES = {"open": "☐", "active": "◐", "done": "☑", "dropped": "☒"}

@@ -5,6 +5,7 @@ from typing import assert_never
 
 import msgspec
 
+from unspool import human
 from unspool.doc import Fields, Fold, Heading, Node, Prose, Raw
 from unspool.figures import calls_of
 from unspool.model import (
@@ -21,7 +22,7 @@ from unspool.model import (
     Unknown,
 )
 from unspool.tools import data, describe
-from unspool.transcript import human
+from unspool.tools.words import first_line
 from unspool.transcript.cast import DEPTH, Cast, spent
 from unspool.transcript.notices import notice_nodes
 from unspool.transcript.pictures import picture
@@ -29,7 +30,6 @@ from unspool.transcript.prompts import prompt_nodes, prompt_notes
 from unspool.transcript.remains import problem_fold
 from unspool.transcript.shorten import shorten
 from unspool.transcript.view import View
-
 
 _TOLD = frozenset(
     {
@@ -135,7 +135,7 @@ def _cut(node: Node, stage: Stage) -> tuple[Node, ...]:
 
 def _thinking(block: Thinking) -> Fold:
     if block.text:
-        preview = human.first_line(block.text, 60)
+        preview = first_line(block.text, 60)
         return Fold("thinking", f"Thinking: {preview}", "", "quiet", children=(Prose(block.text),))
     return Fold("thinking", "Thinking", "redacted" if block.redacted else "not kept in the log", "quiet")
 
@@ -178,7 +178,7 @@ def _conversation(agent: Agent, stage: Stage) -> Iterator[Node]:
 
 
 def _who(agent: Agent) -> str:
-    return human.joined(agent.name, agent.kind, human.first_line(agent.description), agent.id)
+    return human.joined(agent.name, agent.kind, first_line(agent.description), agent.id)
 
 
 def _done(agent: Agent) -> str:

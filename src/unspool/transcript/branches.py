@@ -4,8 +4,9 @@ from collections import defaultdict
 
 from unspool.doc import Fields, Fold
 from unspool.errors import NotFound
+from unspool.human import count
 from unspool.model import Branch, Session, Turn
-from unspool.transcript.human import count, first_line
+from unspool.tools.words import first_line
 
 Leaving = dict[int, list[Fold]]
 """Mentions by the number of the turn they follow."""

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator
 
+from unspool import human
 from unspool.doc import Fields, Heading, Link, Node
 from unspool.figures import calls_of, family
 from unspool.model import ChainLink, Session
-from unspool.transcript import human
+from unspool.tools.words import first_line
 from unspool.transcript.cast import billed, spent
 from unspool.transcript.view import View
 
@@ -19,7 +20,7 @@ _RELATIONS = {
 
 def head(session: Session, view: View) -> Iterator[Node]:
     """Title, facts, links to the sessions before and after."""
-    yield Heading("session", 1, human.first_line(session.title, 200) or "Untitled session")
+    yield Heading("session", 1, first_line(session.title, 200) or "Untitled session")
     items = (*_identity(session), *_times(session, view), *_figures(session), *_tokens(session))
     yield Fields(tuple((name, value) for name, value in items if value))
     for link in session.links:
@@ -29,7 +30,7 @@ def head(session: Session, view: View) -> Iterator[Node]:
 
 
 def _relation(link: ChainLink) -> str:
-    name = link.title or human.first_line(link.prompt)
+    name = link.title or first_line(link.prompt)
     return f"{_RELATIONS.get(link.relation, link.relation)}: {human.joined(name, link.session)}"
 
 

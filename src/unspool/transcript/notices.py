@@ -6,11 +6,12 @@ The kinds are those a format gives; a kind that is not listed here is shown by i
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+from unspool import human
 from unspool.doc import Fields, Fold, Heading, Node, Prose, Terminal, Tone
 from unspool.model import Json, Notice
 from unspool.tools import data
 from unspool.tools.ansi import spans
-from unspool.transcript import human
+from unspool.tools.words import first_line
 from unspool.transcript.pictures import picture
 
 
@@ -67,13 +68,13 @@ def _word(value: Json, depth: int = 3) -> str:
     """Words of a value: its own, or those of its most telling part a few levels down."""
     match value:
         case str():
-            return human.first_line(value)
+            return first_line(value)
         case dict() if depth:
             return next((word for name in _TELLING if (word := _word(value.get(name), depth - 1))), "")
         case [first, *_] if depth:
             return _word(first, depth - 1)
         case int() | float() if not isinstance(value, bool):
-            return human.first_line(data.text(value), 40)
+            return first_line(data.text(value), 40)
         case _:
             return ""
 
@@ -86,7 +87,7 @@ def _number(notice: Notice, *names: str) -> int:
 
 
 def _with_words(notice: Notice, name: str, tone: Tone = "quiet") -> Line:
-    words = human.first_line(notice.text) or _fact(notice, "content", "message", "summary")
+    words = first_line(notice.text) or _fact(notice, "content", "message", "summary")
     words = words or _fact(notice, "type").replace("_", " ")
     return Line(f"{name}: {words}" if words else name, "", tone)
 
@@ -106,7 +107,7 @@ def _milliseconds(notice: Notice, *names: str) -> str:
 
 def _hook(notice: Notice) -> Line:
     words = _fact(notice, "hookName", "hook_name", "hookEvent", "hook_event", "command", "hookInfos")
-    words = words or human.first_line(notice.text)
+    words = words or first_line(notice.text)
     code = _number(notice, "exit_code", "exitCode")
     blocked = any(_known(notice).get(key) for key in ("blockingError", "preventedContinuation"))
     failed = bool(blocked or code or _known(notice).get("hookErrors"))
@@ -140,7 +141,7 @@ def _retry(notice: Notice) -> Line:
     limit = _number(notice, "max_retries", "maxRetries", "limit")
     wait = _milliseconds(notice, "retry_in_ms", "retryInMs", "wait_ms")
     tried = f"attempt {attempt}" + (f" of {limit}" if limit else "") if attempt else ""
-    why = human.first_line(notice.text) or _fact(notice, "status", "message", "error")
+    why = first_line(notice.text) or _fact(notice, "status", "message", "error")
     return Line(f"Request tried again: {why}" if why else "Request tried again", human.joined(tried, wait), "warn")
 
 
@@ -152,7 +153,7 @@ def _switch(notice: Notice) -> Line:
 
 
 def _task(notice: Notice) -> Line:
-    words = _fact(notice, "summary", "description") or human.first_line(notice.text)
+    words = _fact(notice, "summary", "description") or first_line(notice.text)
     status = _fact(notice, "status")
     tone: Tone = "bad" if status in ("failed", "killed", "error") else "good" if status == "completed" else "quiet"
     return Line(f"Background task: {words}" if words else "Background task", status, tone)
@@ -184,7 +185,7 @@ def _duration(notice: Notice) -> Line:
 
 
 def _refusal(notice: Notice) -> Line:
-    why = human.first_line(notice.text) or _fact(notice, "apiRefusalExplanation", "explanation", "category")
+    why = first_line(notice.text) or _fact(notice, "apiRefusalExplanation", "explanation", "category")
     return Line(f"The model refused: {why}" if why else "The model refused", "", "bad")
 
 

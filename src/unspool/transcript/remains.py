@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from typing import Literal
 
 from unspool.doc import Check, Checklist, Fields, Fold, Heading, Node, Raw
+from unspool.human import count, joined
 from unspool.model import Problem, Session, Todos
-from unspool.transcript.human import count, joined
 from unspool.transcript.shorten import shorten
 from unspool.transcript.view import View
 

@@ -21,7 +21,7 @@ from unspool.doc import (
     Table,
     Terminal,
 )
-from unspool.transcript.human import count
+from unspool.human import count
 
 LINES = 30
 CHARACTERS = 4_000

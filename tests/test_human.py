@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unspool.tools.ansi import plain
-from unspool.transcript import human
+from unspool import human
 
 
 @pytest.mark.parametrize(
@@ -74,12 +73,3 @@ def test_counts_know_one_from_many() -> None:
     assert human.count(1, "turn") == "1 turn"
     assert human.count(2_400, "turn") == "2,400 turns"
     assert human.count(2, "branch", "branches") == "2 branches"
-
-
-@given(st.text(), st.integers(2, 50))
-def test_a_first_line_is_one_short_line(text: str, limit: int) -> None:
-    """However long the text, its first line fits and holds no line break."""
-    line = human.first_line(text, limit)
-    assert len(line) <= limit
-    assert line.splitlines() in ([], [line])
-    assert bool(line) == bool(plain(text[:4_000]).strip())

@@ -2,8 +2,6 @@
 
 from datetime import UTC, datetime, tzinfo
 
-from unspool.tools.ansi import plain
-
 _CLOCK = ((86_400, "d"), (3_600, "h"), (60, "m"), (1, "s"))
 
 
@@ -12,27 +10,29 @@ def tokens(number: int) -> str:
     return _scaled(number)
 
 
-def size(number: int) -> str:
+def size(number: float) -> str:
     """950 B, 9.4 kB, 120 MB: powers of a thousand."""
     text = _scaled(number)
     return f"{text}B" if text[-1].isalpha() else f"{text} B"
 
 
-def _scaled(number: int) -> str:
+def _scaled(number: float) -> str:
     value, unit = float(min(number, 10**18)), ""
     for larger in ("k", "M", "G"):
         if value < 999.5:
             break
         value, unit = value / 1000, larger
     if not unit:
-        return str(number)
+        return f"{number:.0f}"
     return f"{value:.1f} {unit}" if value < 9.95 else f"{value:,.0f} {unit}"
 
 
 def duration(seconds: float) -> str:
-    """480 ms, 12 s, 3 m 5 s, 1 h 47 m, 2 d 3 h: the two largest units."""
+    """480 ms, 4.2 s, 12 s, 3 m 5 s, 1 h 47 m, 2 d 3 h: the two largest units."""
     if 0 < seconds < 1:
         return f"{seconds * 1000:.0f} ms"
+    if 0 < seconds < 9.95:
+        return f"{seconds:.1f} s".replace(".0 ", " ")
     left = max(0, round(seconds))
     parts: list[str] = []
     for unit, name in _CLOCK:
@@ -63,9 +63,9 @@ def _shown(time: datetime | None, zone: tzinfo, pattern: str) -> str:
         return time.isoformat()
 
 
-def count(number: int, one: str, many: str = "") -> str:
+def count(number: float, one: str, many: str = "") -> str:
     """1 turn, 3 turns, 2,400 lines."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
+    return f"{number:,.0f} {one if number == 1 else many or one + 's'}"
 
 
 def elapsed(start: datetime | None, end: datetime | None) -> str:
@@ -74,13 +74,6 @@ def elapsed(start: datetime | None, end: datetime | None) -> str:
         return ""
     seconds = (end - start).total_seconds()
     return duration(seconds) if seconds > 0 else ""
-
-
-def first_line(text: str, limit: int = 80) -> str:
-    """The first line that says something, without controls, cut to `limit` characters."""
-    line = next((line for line in plain(text[:4_000]).splitlines() if line.strip()), "")
-    line = " ".join(line.split())
-    return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
 
 
 def joined(*parts: str) -> str:
