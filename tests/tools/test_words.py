@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from unspool.tools import words
+from unspool.tools.ansi import plain
 
 
 @given(st.text())
