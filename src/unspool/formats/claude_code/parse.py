@@ -61,10 +61,10 @@ class Parser:
             parent if isinstance(parent, str) and parent else None,
             time=moment(data.get("timestamp")),
             sidechain=data.get("isSidechain") is True,
-            agent=text(data.get("agentId")),
+            agent=text(data["agentId"]) if "agentId" in data else "",
             meta=data.get("isMeta") is True,
             team=bool(data.get("teamName")),
-            answers=text(data.get("sourceToolAssistantUUID")),
+            answers=text(data["sourceToolAssistantUUID"]) if "sourceToolAssistantUUID" in data else "",
             link="parentUuid" not in data or not isinstance(identity, str),
         )
         self._envelope(data, event)
