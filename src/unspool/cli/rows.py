@@ -14,7 +14,8 @@ from unspool.library import Listing
 from unspool.model import Overview
 
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
-_KIND_STYLES = {"planning": "yellow", "implementation": "green", "subagent": "magenta"}
+_KIND_STYLES = {"plan": "yellow", "impl": "green", "agent": "magenta"}
+_KIND_WORDS = {"interactive": "", "planning": "plan", "implementation": "impl", "background": "bg", "subagent": "agent"}
 
 
 def hidden(overview: Overview) -> bool:
@@ -44,11 +45,11 @@ def sessions_table(overviews: Sequence[Overview], width: int) -> Table:
     table.add_column("id", no_wrap=True, style="cyan", min_width=8)
     table.add_column("when", no_wrap=True, min_width=16)
     if wide:
-        table.add_column("project", no_wrap=True, overflow="ellipsis", min_width=12, max_width=22)
+        table.add_column("project", no_wrap=True, overflow="ellipsis", min_width=10, max_width=16)
     for name in ("turns", "tools", "cost", "size") if middle else ("turns", "cost"):
         table.add_column(name, justify="right", no_wrap=True, min_width=6)
     if middle:
-        table.add_column("kind", no_wrap=True, min_width=14)
+        table.add_column("kind", no_wrap=True, min_width=4)
     table.add_column("title", no_wrap=True, overflow="ellipsis", ratio=1)
     for overview in overviews:
         table.add_row(*_cells(overview, wide=wide, middle=middle))
@@ -68,7 +69,7 @@ def _cells(overview: Overview, *, wide: bool, middle: bool) -> list[Text | str]:
         cells.append(str(overview.tool_calls))
     cells.append(cost(overview))
     if middle:
-        kind = "" if overview.kind == "interactive" else overview.kind
+        kind = _KIND_WORDS.get(overview.kind, overview.kind)
         cells += [human.size(overview.size), Text(kind, _KIND_STYLES.get(kind, ""))]
     cells.append(one_line(overview.title))
     return cells

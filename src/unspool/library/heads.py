@@ -25,6 +25,8 @@ class Head(msgspec.Struct, frozen=True):
     implements: bool
     plan: str = ""
     source: str = ""
+    summaries: dict[str, str] = {}
+    """Summaries it holds, by the id of a line of the session they describe."""
 
 
 def head(found: Found) -> Head | None:
@@ -47,4 +49,13 @@ def head(found: Found) -> Head | None:
     words = prompt_title(prompts)
     title = parser.facts.custom_title or parser.facts.generated_title or (plan.title if plan else "") or words
     source = first.source if first is not None else ""
-    return Head(found.session_id, parser.facts.slug, title, words, plan is not None, plan.text if plan else "", source)
+    return Head(
+        found.session_id,
+        parser.facts.slug,
+        title,
+        words,
+        plan is not None,
+        plan.text if plan else "",
+        source,
+        parser.facts.summaries,
+    )

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import msgspec
 
+from unspool.figures import calls_of
 from unspool.formats import Found, by_id
 from unspool.library.chains import source_id
 from unspool.library.heads import Head, head
@@ -25,7 +26,7 @@ class Neighbours:
         links = [_link(one, "source", by) for one in heads if (by := _continues(session, one))]
         later = [(one, by) for one in heads if one.implements and (by := _continued_by(session, one))]
         links += [_link(one, "follow-up", by) for one, by in later]
-        session = settled(session, [(one.plan, one.id) for one, _ in later])
+        session = _named(settled(session, [(one.plan, one.id) for one, _ in later]), heads)
         return msgspec.structs.replace(session, links=tuple(links)) if links else session
 
     def _head(self, found: Found) -> Head | None:
@@ -34,8 +35,8 @@ class Neighbours:
         return self._heads[found.path]
 
     def _neighbours(self, session: Session, found: Found) -> list[Found]:
-        """Logs worth a look: those beside this one, where it has something to link by."""
-        if not (session.source or session.slug or open_plans(session)):
+        """Logs worth a look: those beside this one, where they may name it or it has something to link by."""
+        if session.titles.custom and not (session.source or session.slug or open_plans(session)):
             return []
         folder = str(Path(found.path).parent)
         beside = [log for log in self._around(found) if log.path != found.path]
@@ -47,6 +48,18 @@ class Neighbours:
         if any(log.path == found.path for log in logs):
             return logs
         return tuple(by_id(found.format).discover(Path(found.path).parent))
+
+
+def _named(session: Session, heads: list[Head]) -> Session:
+    """The session with the summary that a later log holds of it, where its own holds none."""
+    if session.titles.summary or not any(one.summaries for one in heads):
+        return session
+    lines = {block.id for turn in session.turns for block in turn.blocks if block.id}
+    lines |= {call.result.id for call in calls_of(session) if call.result is not None}
+    lines |= {turn.prompt.id for turn in session.turns if turn.prompt is not None}
+    said = next((text for one in heads for leaf, text in one.summaries.items() if leaf in lines), "")
+    titles = msgspec.structs.replace(session.titles, summary=said)
+    return msgspec.structs.replace(session, titles=titles) if said else session
 
 
 def _continues(session: Session, one: Head) -> str:

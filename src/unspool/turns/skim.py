@@ -149,7 +149,7 @@ class Skim:
             self._dialect.agent,
             self._kind(facts),
             log,
-            self._titles(facts, [*self._early, *queued]),
+            self._titles(facts, sorted([*self._early, *queued], key=lambda prompt: prompt.place.offset)),
             cwd=facts.cwd,
             branch=facts.branch,
             slug=facts.slug,
