@@ -9,7 +9,8 @@ import re
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+import tomllib
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
@@ -104,14 +105,22 @@ def _help(arguments: list[str]) -> str:
     return CliRunner().invoke(cli, arguments, prog_name="unspool").output.rstrip()
 
 
+def layers() -> str:
+    """The layers, as import-linter checks them."""
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]["contracts"]
+    drawn = next(contract["layers"] for contract in contracts if contract["type"] == "layers")
+    return "\n".join(["```", *drawn, "```"])
+
+
 def exit_codes() -> str:
     """Every way to end."""
-    rows = [("0", "", "It went well; also where a reader such as `head` has seen enough.")]
-    for error in [errors.UnspoolError, *errors.UnspoolError.__subclasses__()]:
-        rows.append((str(error.exit_code), f"`{error.__name__}`", (error.__doc__ or "").splitlines()[0]))
-    return _table(
-        ("code", "in Python", "meaning"), [*rows, ("130", "", "Stopped with Ctrl-C; no file is half written.")]
-    )
+    classes: list[type[errors.UnspoolError]] = [errors.UnspoolError, *errors.UnspoolError.__subclasses__()]
+    rows = [
+        ("0", "", "It went well; also where a reader such as `head` has seen enough."),
+        *((str(one.exit_code), f"`{one.__name__}`", (one.__doc__ or "").splitlines()[0]) for one in classes),
+        ("130", "", "Stopped with Ctrl-C; no file is half written."),
+    ]
+    return _table(("code", "in Python", "meaning"), rows)
 
 
 def tool_table() -> str:
@@ -161,13 +170,14 @@ def json_example() -> str:
     return f"```json\n{msgspec.json.format(data).decode()}\n```"
 
 
-def _table(heads: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+def _table(heads: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
     lines = [heads, tuple("---" for _ in heads), *rows]
     return "\n".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |" for line in lines)
 
 
 MAKERS: dict[str, Callable[[], str]] = {
     "commands": commands,
+    "layers": layers,
     "exit-codes": exit_codes,
     "tools": tool_table,
     "prices": price_table,

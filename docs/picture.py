@@ -6,13 +6,15 @@ from rich.console import Console
 from rich.terminal_theme import TerminalTheme
 from rich.text import Text
 
-_PAPER = TerminalTheme(
-    (24, 26, 31),
-    (208, 212, 220),
-    [(24, 26, 31), (224, 108, 117), (138, 190, 112), (222, 184, 106), (97, 160, 230), (190, 130, 210), (92, 180, 190), (170, 176, 188)],
-    [(110, 116, 128), (240, 130, 138), (160, 210, 135), (240, 205, 130), (120, 180, 245), (210, 155, 228), (115, 200, 210), (255, 255, 255)],
-)  # fmt: skip
+_DIM = "181a1f e06c75 8abe70 deb86a 61a0e6 be82d2 5cb4be aab0bc"
+_BRIGHT = "6e7480 f0828a a0d287 f0cd82 78b4f5 d29be4 73c8d2 ffffff"
 
+
+def _colours(names: str) -> list[tuple[int, int, int]]:
+    return [(rgb[0], rgb[1], rgb[2]) for rgb in map(bytes.fromhex, names.split())]
+
+
+_THEME = TerminalTheme((24, 26, 31), (208, 212, 220), _colours(_DIM), _colours(_BRIGHT))
 _SVG = """\
 <svg viewBox="0 0 {width} {height}" xmlns="http://www.w3.org/2000/svg" role="img">
 <style>
@@ -22,7 +24,9 @@ _SVG = """\
 {styles}
 </style>
 <defs>
-<clipPath id="{unique_id}-clip-terminal"><rect x="0" y="0" width="{terminal_width}" height="{terminal_height}" /></clipPath>
+<clipPath id="{unique_id}-clip-terminal">
+<rect x="0" y="0" width="{terminal_width}" height="{terminal_height}" />
+</clipPath>
 {lines}
 </defs>
 {chrome}
@@ -41,5 +45,5 @@ def picture(output: str, name: str, columns: int) -> str:
     console = Console(record=True, file=io.StringIO(), width=columns, force_terminal=True, color_system="truecolor")
     for line in output.rstrip("\n").split("\n"):
         console.print(Text.from_ansi(line), soft_wrap=True, crop=False)
-    made = console.export_svg(title="", theme=_PAPER, code_format=_SVG, unique_id=name)
+    made = console.export_svg(title="", theme=_THEME, code_format=_SVG, unique_id=name)
     return "\n".join(line.rstrip() for line in made.splitlines()) + "\n"

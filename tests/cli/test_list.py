@@ -42,7 +42,8 @@ def test_no_command_lists_too() -> None:
 def test_the_total_stands_below() -> None:
     """The last line counts the sessions and what they cost together, and names what is not listed."""
     assert re.fullmatch(
-        r"7 sessions · 1 more not listed.* · all together ≥\$\d+\.\d\d, [\d.]+ M tokens", demo("list").splitlines()[-1]
+        r"7 sessions · 1 empty one hidden \(-a\) · all together ≥\$\d+\.\d\d, [\d.]+ M tokens",
+        demo("list").splitlines()[-1],
     )
 
 

@@ -120,12 +120,13 @@ def test_an_error_of_the_api_before_the_real_answer_makes_no_branch() -> None:
     assert texts(read) == ["Done."]
 
 
-def test_a_meta_line_with_two_children_makes_no_branch() -> None:
-    log = LogBuilder().meta("caveat")
+def test_an_answer_and_a_prompt_below_one_meta_line_make_no_branch() -> None:
+    log = LogBuilder().command("review", body="Review all of it.")
     at = log.last
-    log.local_command("model", "opus", "Set model").rewind(at)
-    read = session(answered(log.prompt("go"), "Done."))
-    assert [prompt.kind for prompt in prompts(read)] == ["command", "text"]
+    answered(log, "Reviewed.").rewind(at)
+    read = session(answered(log.prompt("go on"), "Done."))
+    assert read.branches == ()
+    assert texts(read) == ["Reviewed.", "Done."]
 
 
 def test_a_parent_that_is_missing_is_bridged_to_the_line_before() -> None:

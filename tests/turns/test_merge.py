@@ -160,12 +160,17 @@ def test_a_line_that_names_no_request_belongs_to_its_messages_own() -> None:
 def test_each_figure_is_the_largest_of_any_line_and_counted_once() -> None:
     one = {"input_tokens": 3, "output_tokens": 1, "cache_read_input_tokens": 50, "cache_creation_input_tokens": 7}
     two = {"input_tokens": 3, "output_tokens": 90, "cache_read_input_tokens": 50, "cache_creation_input_tokens": 0}
-    found = read(said("a", "m", [text("a")], "u1", usage=one), said("b", "m", [use("t")], "a", usage=two, stop="tool_use"))
+    found = read(
+        said("a", "m", [text("a")], "u1", usage=one), said("b", "m", [use("t")], "a", usage=two, stop="tool_use")
+    )
     assert message(found).usage == Usage(3, 90, 50, 7)
     assert found.turns[-1].usage == Usage(3, 90, 50, 7)
 
 
-@pytest.mark.parametrize(("version", "output", "floor"), [("1.0.88", 500, True), ("2.1.20", 3, True), ("2.1.90", 500, False), ("2.1.230", 500, False)])
+@pytest.mark.parametrize(
+    ("version", "output", "floor"),
+    [("1.0.88", 500, True), ("2.1.20", 3, True), ("2.1.90", 500, False), ("2.1.230", 500, False)],
+)
 def test_output_that_was_never_final_is_a_lower_bound(version: str, output: int, floor: bool) -> None:
     log = LogBuilder(version=version).prompt("hi")
     log.assistant(log.think("hm"), log.text("hello"), usage=Tokens(output=500))
@@ -192,7 +197,13 @@ def test_what_the_agent_says_itself_is_never_joined_and_costs_nothing() -> None:
 def test_lines_that_were_withdrawn_are_marked_and_still_billed() -> None:
     found = read(
         said("a", "m1", [text("No.")], "u1", stop="refusal"),
-        {"type": "system", "subtype": "model_refusal_fallback", "uuid": "r", "parentUuid": "a", "retractedMessageUuids": ["a"]},
+        {
+            "type": "system",
+            "subtype": "model_refusal_fallback",
+            "uuid": "r",
+            "parentUuid": "a",
+            "retractedMessageUuids": ["a"],
+        },
         said("b", "m2", [text("Yes.")], "r", request="req_2", stop="end_turn"),
     )
     assert [(one.id, one.retracted, one.usage.output) for one in found.messages] == [("m1", True, 5), ("m2", False, 5)]

@@ -20,6 +20,10 @@ def main() -> None:
     if sys.argv[1:] in (["--version"], ["-V"]):
         sys.stdout.write(f"unspool {__version__}\n")
         return
-    from unspool.cli.group import run
+    try:
+        from unspool.cli.group import run
 
-    sys.exit(run())
+        code = run()
+    except KeyboardInterrupt:  # before the commands are there to answer it
+        code = 130
+    sys.exit(code)

@@ -56,7 +56,7 @@ def command(
         inline=inline_images,
         prices=library.prices,
     )
-    for one in session:
+    for one in [library.resolve(name) for name in session]:
         found = library.open(one)
         check(found, view)
         _write(writer, found, folder / _file_name(found, writer) if folder is not None else file, view)

@@ -35,7 +35,7 @@ def _identity(session: Session) -> Iterator[tuple[str, str]]:
     yield "slug", session.slug
     for link in session.links:
         words = link.title or link.prompt
-        yield link.relation, f"{link.session[:8]}  {words} (by {link.by})"
+        yield link.relation, f"{link.session[:8]} · {words} (by {link.by})"
         if link.relation == "source" and link.prompt and link.prompt != words:
             yield "first asked", link.prompt
 
@@ -44,10 +44,10 @@ def _conversation(counted: Figures) -> Iterator[tuple[str, str]]:
     kinds = ", ".join(f"{number} {kind}" for kind, number in counted.prompts.items())
     left = f"; {counted.abandoned_turns} on abandoned branches" if counted.abandoned_turns else ""
     yield "turns", f"{counted.turns} ({kinds}{left})" if kinds else "0"
-    yield "messages", f"{counted.messages} ({counted.texts} texts, {counted.thinking} thinking)"
+    yield "messages", f"{counted.messages} ({human.count(counted.texts, 'text')}, {counted.thinking} thinking)"
     tools = ", ".join(f"{name} {number}" for name, number in list(counted.tools.items())[:_LISTED])
     failed = f", {counted.tool_errors} failed or refused" if counted.tool_errors else ""
-    yield "tool calls", f"{counted.tool_calls}{failed}  {tools}" if counted.tool_calls else ""
+    yield "tool calls", f"{counted.tool_calls}{failed} · {tools}" if counted.tool_calls else ""
     yield (
         "subagents",
         f"{counted.agents} with {human.count(counted.agent_tool_calls, 'tool call')}" if counted.agents else "",
@@ -77,7 +77,7 @@ def _push_line(kind: str, branch: str, url: str) -> str:
 def _plan(plan: Plan) -> str:
     by = f" by {plan.settled_by[:8]}" if plan.settled_by else ""
     said = f": {first_line(plan.feedback)}" if plan.feedback else ""
-    return f"{plan.status}{by}  {plan.title}{said}"
+    return f"{plan.status}{by} · {plan.title}{said}"
 
 
 def _more(listed: list[str]) -> list[str]:
@@ -88,7 +88,7 @@ def _use(session: Session, counted: Figures) -> Iterator[tuple[str, str]]:
     yield "tokens", _usage(counted.usage)
     yield "… subagents", _usage(counted.agents_usage) if counted.agents_usage.total else ""
     for call in counted.models:
-        yield "model", f"{_model(call)}  {_usage(call.usage)}"
+        yield "model", f"{_model(call)} · {_usage(call.usage)}"
     floor = counted.cost.floor or bool(counted.cost.unpriced)
     yield "cost", money(counted.cost.amount, floor=floor) + _unpriced(counted)
     yield "agent's own figure", f"${session.reported_cost}" if session.reported_cost else ""
@@ -97,7 +97,7 @@ def _use(session: Session, counted: Figures) -> Iterator[tuple[str, str]]:
 
 def _unpriced(counted: Figures) -> str:
     names = ", ".join(name for name, _ in counted.cost.unpriced)
-    return f"  (no known price: {names})" if names else ""
+    return f" (no known price: {names})" if names else ""
 
 
 def _model(call: Call) -> str:

@@ -23,7 +23,7 @@ class Wanted(msgspec.Struct, frozen=True):
     project: str = ""
     title: str = ""
     model: str = ""
-    kind: str = ""
+    kind: str | None = None
     since: datetime | None = None
     until: datetime | None = None
     everything: bool = False
@@ -58,7 +58,7 @@ _OPTIONS = [
     click.option("-p", "--project", default="", metavar="TEXT", help="Only projects whose path holds TEXT."),
     click.option("-t", "--title", default="", metavar="TEXT", help="Only sessions whose title holds TEXT."),
     click.option("-m", "--model", default="", metavar="TEXT", help="Only sessions that used such a model."),
-    click.option("-k", "--kind", default="", type=click.Choice([*_KINDS, ""]), metavar="KIND", help=_KIND_HELP),
+    click.option("-k", "--kind", type=click.Choice(_KINDS), metavar="KIND", help=_KIND_HELP),
     click.option("--since", callback=options.day, metavar="WHEN", help="Active since 2026-01-31, or 3d, 2w ago."),
     click.option("--until", callback=options.day, metavar="WHEN", help="Active before a date or an age."),
     click.option("-a", "--all", "everything", is_flag=True, help="Also empty sessions, stubs and warm-ups."),

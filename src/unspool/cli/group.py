@@ -2,6 +2,7 @@
 
 import os
 import sys
+from contextlib import suppress
 from importlib import import_module
 
 import click
@@ -19,7 +20,7 @@ COMMANDS = (
 )
 """Name and help line of every command; the module of that name holds it. Adding one is a file and a line here."""
 
-_INTERRUPTED = 130
+INTERRUPTED = 130
 
 
 class _Lazy(click.Group):
@@ -62,20 +63,40 @@ def cli(ctx: click.Context) -> None:
 def run() -> int:
     """Run the command line; the exit code that the outcome has."""
     try:
-        code = cli.main(standalone_mode=False, prog_name="unspool")
+        _invoke()
+        sys.stdout.flush()
     except click.exceptions.Exit as ended:
-        code = ended.exit_code
+        return ended.exit_code
     except click.ClickException as error:
         error.show()
-        code = error.exit_code
+        return error.exit_code
     except UnspoolError as error:
-        click.echo(f"unspool: {error}", err=True)
-        code = error.exit_code
+        return _fail(str(error), error.exit_code)
     except (click.Abort, KeyboardInterrupt):
-        click.echo("\nStopped.", err=True)
-        code = _INTERRUPTED
+        click.echo("Stopped.", err=True)
+        return INTERRUPTED
     except BrokenPipeError:
         # The reader of our output (head, a pager) has seen enough; nothing more can be written.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = 0
-    return code if isinstance(code, int) else 0
+    except OSError as error:
+        return _fail(
+            f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}.", UnspoolError.exit_code
+        )
+    return 0
+
+
+def _invoke() -> None:
+    """What click's own main does, without its answer to a closed pipe, which is to fail."""
+    if "_UNSPOOL_COMPLETE" in os.environ:
+        cli.main(prog_name="unspool")
+    with cli.make_context("unspool", sys.argv[1:]) as context:
+        cli.invoke(context)
+
+
+def _fail(message: str, code: int) -> int:
+    """Say what went wrong; names and titles from logs cannot drive the terminal."""
+    from unspool.export.inert import lines
+
+    with suppress(OSError):
+        click.echo("\n".join(lines(f"unspool: {message}")), err=True)
+    return code

@@ -51,4 +51,4 @@ def _print(session: Session, counted: Figures, companions: list[str]) -> None:
     table.add_column(overflow="fold")
     for name, value in fact_rows(session, counted, companions):
         table.add_row(name, "\n".join(one_line(line) for line in value.split("\n")))
-    console.print(table)
+    terminal.show(table, console)

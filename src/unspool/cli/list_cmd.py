@@ -1,13 +1,14 @@
 """`unspool list`: sessions or projects, newest first."""
 
 import sys
+from decimal import Decimal
 
 import click
 import msgspec
 
 from unspool.cli import options, terminal
 from unspool.cli.filters import Wanted, filter_options
-from unspool.cli.rows import projects_table, sessions_table, summary_line
+from unspool.cli.rows import by_project, projects_table, sessions_table, summary_line
 from unspool.library import Library, Listing
 from unspool.library.sources import usual_roots
 from unspool.model import Overview
@@ -38,7 +39,7 @@ def command(wanted: Wanted, limit: int, projects: bool, as_json: bool, library: 
         listing = library.listing(done)
     found = [overview for overview in listing.overviews if wanted.fits(overview)]
     if as_json:
-        click.echo(_json(listing, found[:limit] if limit else found))
+        click.echo(_json(listing, found, limit, projects=projects))
     else:
         _print(listing, found, limit, projects=projects)
     for failure in listing.failures:
@@ -62,19 +63,39 @@ def _print(listing: Listing, found: list[Overview], limit: int, *, projects: boo
         console.print("No session fits." if listing.overviews else "No sessions were found.")
         return
     shown = found[:limit] if limit else found
-    console.print(projects_table(found, limit) if projects else sessions_table(shown, console.width))
+    terminal.show(projects_table(found, limit) if projects else sessions_table(shown, console.width), console)
     console.print(summary_line(listing, found, shown), style="dim")
 
 
-def _json(listing: Listing, shown: list[Overview]) -> str:
-    rows = []
-    for overview in shown:
-        row = msgspec.to_builtins(overview)
-        row.update(title=overview.title, models=overview.models, usage=msgspec.to_builtins(overview.usage))
-        row.update(cost=str(overview.cost), turns=overview.turns, tool_calls=overview.tool_calls)
-        row.pop("offered", None)
-        row.pop("accepted", None)
-        rows.append(row)
+def _json(listing: Listing, found: list[Overview], limit: int, *, projects: bool) -> str:
     usage, cost = msgspec.to_builtins(listing.usage), str(listing.cost.amount)
     totals = {"sessions": len(listing.overviews), "usage": usage, "cost": cost, "unpriced": dict(listing.cost.unpriced)}
-    return msgspec.json.format(msgspec.json.encode({"sessions": rows, "all": totals})).decode()
+    rows = (
+        {"projects": [_project(path, group) for path, group in by_project(found)][: limit or None]}
+        if projects
+        else {"sessions": [_session(overview) for overview in found][: limit or None]}
+    )
+    return msgspec.json.format(msgspec.json.encode({**rows, "all": totals})).decode()
+
+
+def _session(overview: Overview) -> dict[str, object]:
+    row: dict[str, object] = msgspec.to_builtins(overview)
+    row.update(title=overview.title, models=overview.models, usage=msgspec.to_builtins(overview.usage))
+    row.update(cost=str(overview.cost), turns=overview.turns, tool_calls=overview.tool_calls)
+    row.pop("offered", None)
+    row.pop("accepted", None)
+    return row
+
+
+def _project(path: str, group: list[Overview]) -> dict[str, object]:
+    ended = max((overview.ended for overview in group if overview.ended is not None), default=None)
+    return {
+        "project": path,
+        "sessions": len(group),
+        "ids": [overview.id for overview in group],
+        "turns": sum(overview.turns for overview in group),
+        "tool_calls": sum(overview.tool_calls for overview in group),
+        "size": sum(overview.size for overview in group),
+        "cost": str(sum((overview.cost for overview in group), Decimal(0))),
+        "ended": ended,
+    }

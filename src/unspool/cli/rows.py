@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
 
+from rich.console import JustifyMethod
 from rich.table import Table
 from rich.text import Text
 
@@ -13,6 +14,8 @@ from unspool.export.inert import one_line
 from unspool.library import Listing
 from unspool.model import Overview
 
+_FULL_DATES = 72
+"""Columns from which the time of day is told as well."""
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
 _KIND_STYLES = {"plan": "yellow", "impl": "green", "agent": "magenta"}
 _KIND_WORDS = {"interactive": "", "planning": "plan", "implementation": "impl", "background": "bg", "subagent": "agent"}
@@ -38,41 +41,56 @@ def cost(overview: Overview) -> str:
     return money(overview.cost, floor=bool(overview.unpriced) or overview.usage.floor)
 
 
+_COLUMNS: tuple[tuple[str, int, JustifyMethod, int, int | None], ...] = (
+    # name, narrowest terminal that has room for it, alignment, least and greatest width
+    ("id", 0, "left", 8, 8),
+    ("when", 0, "left", 10, 16),
+    ("project", 110, "left", 10, 16),
+    ("turns", 44, "right", 5, None),
+    ("tools", 90, "right", 5, None),
+    ("cost", 64, "right", 6, None),
+    ("size", 90, "right", 6, None),
+    ("kind", 90, "left", 4, None),
+)
+
+
 def sessions_table(overviews: Sequence[Overview], width: int) -> Table:
-    """One row a session; the less important columns give way on a narrow terminal."""
+    """One row a session; the less important columns give way on a narrow terminal, never the title."""
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim", expand=True)
-    wide, middle = width >= 110, width >= 80
-    table.add_column("id", no_wrap=True, style="cyan", min_width=8)
-    table.add_column("when", no_wrap=True, min_width=16)
-    if wide:
-        table.add_column("project", no_wrap=True, overflow="ellipsis", min_width=10, max_width=16)
-    for name in ("turns", "tools", "cost", "size") if middle else ("turns", "cost"):
-        table.add_column(name, justify="right", no_wrap=True, min_width=6)
-    if middle:
-        table.add_column("kind", no_wrap=True, min_width=4)
+    shown = [column for column in _COLUMNS if width >= column[1]]
+    for name, _, justify, least, most in shown:
+        style = "cyan" if name == "id" else ""
+        table.add_column(
+            name,
+            justify=justify,
+            no_wrap=True,
+            overflow="ellipsis",
+            min_width=least,
+            max_width=most,
+            style=style,
+        )
     table.add_column("title", no_wrap=True, overflow="ellipsis", ratio=1)
     for overview in overviews:
-        table.add_row(*_cells(overview, wide=wide, middle=middle))
+        cells = _cells(overview, brief=width < _FULL_DATES)
+        table.add_row(*(cells[column[0]] for column in shown), cells["title"])
     return table
 
 
-def _cells(overview: Overview, *, wide: bool, middle: bool) -> list[Text | str]:
+def _cells(overview: Overview, *, brief: bool) -> dict[str, Text | str]:
     when = overview.ended or overview.log.modified
-    cells: list[Text | str] = [
-        overview.id[:8],
-        when.astimezone(local_zone()).strftime("%Y-%m-%d %H:%M") if when else "",
-    ]
-    if wide:
-        cells.append(one_line(project_name(overview.project)))
-    cells.append(str(overview.turns))
-    if middle:
-        cells.append(str(overview.tool_calls))
-    cells.append(cost(overview))
-    if middle:
-        kind = _KIND_WORDS.get(overview.kind, overview.kind)
-        cells += [human.size(overview.size), Text(kind, _KIND_STYLES.get(kind, ""))]
-    cells.append(one_line(overview.title))
-    return cells
+    pattern = "%Y-%m-%d" if brief else "%Y-%m-%d %H:%M"
+    kind = _KIND_WORDS.get(overview.kind, overview.kind)
+    return {
+        "id": one_line(overview.id[:8]),
+        "when": when.astimezone(local_zone()).strftime(pattern) if when else "",
+        "project": one_line(project_name(overview.project)),
+        "turns": str(overview.turns),
+        "tools": str(overview.tool_calls),
+        "cost": cost(overview),
+        "size": human.size(overview.size),
+        "kind": Text(kind, _KIND_STYLES.get(kind, "")),
+        "title": one_line(overview.title),
+    }
 
 
 def project_name(path: str) -> str:
@@ -80,11 +98,16 @@ def project_name(path: str) -> str:
     return path.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1] or path
 
 
-def projects_table(overviews: Sequence[Overview], limit: int) -> Table:
-    """One row a project, the most recently active first."""
+def by_project(overviews: Sequence[Overview]) -> list[tuple[str, list[Overview]]]:
+    """Sessions by project, in the order given."""
     groups: dict[str, list[Overview]] = {}
     for overview in overviews:
         groups.setdefault(overview.project, []).append(overview)
+    return list(groups.items())
+
+
+def projects_table(overviews: Sequence[Overview], limit: int) -> Table:
+    """One row a project, the most recently active first."""
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
     for name, justify in (
         ("last active", "left"),
@@ -95,7 +118,7 @@ def projects_table(overviews: Sequence[Overview], limit: int) -> Table:
     ):
         table.add_column(name, justify=justify, no_wrap=True)  # type: ignore[arg-type]
     table.add_column("project", overflow="fold")
-    for project, group in list(groups.items())[: limit or None]:
+    for project, group in by_project(overviews)[: limit or None]:
         when = max((o.ended or _LONG_AGO for o in group), default=_LONG_AGO)
         floor = any(o.unpriced or o.usage.floor for o in group)
         table.add_row(
@@ -111,13 +134,11 @@ def projects_table(overviews: Sequence[Overview], limit: int) -> Table:
 
 def summary_line(listing: Listing, found: Sequence[Overview], shown: Sequence[Overview]) -> Text:
     """What is shown, and what all sessions cost together with copied history counted once."""
-    parts = [
-        f"{len(shown)} of {human.count(len(found), 'session')}"
-        if len(shown) < len(found)
-        else human.count(len(found), "session")
-    ]
-    if len(found) < len(listing.overviews):
-        parts.append(f"{len(listing.overviews) - len(found)} more not listed (-a for empty ones)")
+    total = human.count(len(found), "session")
+    parts = [f"{len(shown)} of {total}" if len(shown) < len(found) else total]
+    left = sum(hidden(overview) for overview in listing.overviews) - sum(map(hidden, found))
+    if left:
+        parts.append(f"{human.count(left, 'empty one')} hidden (-a)")
     floor = listing.cost.floor or bool(listing.cost.unpriced)
     parts.append(f"all together {money(listing.cost.amount, floor=floor)}, {human.tokens(listing.usage.total)} tokens")
     return Text("\n" + " · ".join(parts))

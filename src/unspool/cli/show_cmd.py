@@ -34,5 +34,6 @@ def command(session: str, view: View, pager: bool, width: int | None, library: L
     found = library.open(session)
     check(found, view)
     console = terminal.console()
-    lines = render(nodes(found, view), width or min(console.width, _WIDEST), colour=console.color_system is not None)
+    colour = console.color_system is not None and not console.no_color
+    lines = render(nodes(found, view), width or min(console.width, _WIDEST), colour=colour)
     terminal.paged(lines, pager=pager)

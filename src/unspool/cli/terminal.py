@@ -1,11 +1,12 @@
 """What the commands print with: a console that fits the terminal, progress on stderr, a pager."""
 
+import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
 import click
-from rich.console import Console
+from rich.console import Console, RenderableType
 
 PLAIN_WIDTH = 120
 """Columns where the output is no terminal."""
@@ -14,9 +15,19 @@ PLAIN_WIDTH = 120
 def console() -> Console:
     """Standard output; colours only on a terminal that has them and unless NO_COLOR forbids."""
     made = Console(highlight=False, emoji=False, markup=False)
-    if not made.is_terminal:
-        made.width = max(made.width, PLAIN_WIDTH)
+    if not made.is_terminal and "COLUMNS" not in os.environ:
+        made.width = PLAIN_WIDTH
     return made
+
+
+def show(table: RenderableType, to: Console) -> None:
+    """Print a table; where no colours are wanted, without the spaces that would end its lines."""
+    if to.color_system is not None:
+        to.print(table)
+        return
+    with to.capture() as printed:
+        to.print(table)
+    click.echo("\n".join(line.rstrip() for line in printed.get().rstrip("\n").split("\n")))
 
 
 @contextmanager

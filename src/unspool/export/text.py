@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import ClassVar, NamedTuple, assert_never
 
 import msgspec
-from rich.cells import cell_len
+from rich.cells import cell_len, set_cell_size
 
 from unspool import human
 from unspool.doc import (
@@ -123,7 +123,8 @@ def _mark(node: Picture | Link | Heading, sheet: Sheet) -> Iterator[str]:
                 one_line(f"[picture: {human.joined(node.label, node.media_type, size, node.url)}]"), "magenta"
             )
         case Link():
-            yield sheet.pen(one_line(f"→ {node.text} <{node.target}>"), "blue")
+            target = "" if node.target.startswith("session:") else f" <{node.target}>"
+            yield sheet.pen(one_line(f"→ {node.text}{target}"), "blue")
         case Heading():
             yield from _heading(node, sheet)
         case _:
@@ -138,13 +139,20 @@ def _heading(node: Heading, sheet: Sheet) -> Iterator[str]:
     elif node.kind == "answer":
         yield sheet.pen(said, "bold")
     else:
-        rule = "─" * max(3, sheet.width - cell_len(said) - 4)
-        yield sheet.pen(f"── {said} {rule}", "bold" if node.kind == "turn" else "yellow")
+        style = "bold" if node.kind == "turn" else "yellow"
+        long = cell_len(said) + 7 > sheet.width
+        head = one_line(node.text) if long else said
+        yield sheet.pen(f"── {head} {'─' * max(3, sheet.width - cell_len(head) - 4)}", style)
+        if long and node.notes:
+            yield from (sheet.pen(line, "dim") for line in wrapped(one_line(human.joined(*node.notes)), sheet.width))
 
 
 def _fold(node: Fold, sheet: Sheet) -> Iterator[str]:
-    said = sheet.pen(f"▸ {one_line(node.summary)}", TONES[node.tone])
-    outcome = one_line(node.outcome)
+    outcome, summary = one_line(node.outcome), one_line(node.summary)
+    room = max(20, sheet.width - cell_len(outcome) - 6)
+    if cell_len(summary) > room:
+        summary = f"{set_cell_size(summary, room).rstrip()}…"
+    said = sheet.pen(f"▸ {summary}", TONES[node.tone])
     yield said + (sheet.pen(f"   {outcome}", TONES[node.tone] or "dim") if outcome else "")
     inside = sheet.inside()
     for number, child in enumerate(node.children):
@@ -201,7 +209,8 @@ def _diff(node: Diff, pen: Pen) -> Iterator[str]:
     made = "new file" if node.created else ""
     yield pen(one_line(human.joined(node.path, f"+{node.added} -{node.removed}", made)), "bold")
     for hunk in node.hunks:
-        yield pen(f"@@ -{hunk.old_start} +{hunk.new_start} @@", "cyan")
+        if hunk.new_start:
+            yield pen(f"@@ -{hunk.old_start} +{hunk.new_start} @@", "cyan")
         yield from (pen(row(line), _DIFF_STYLES.get(line[:1], "")) for line in hunk.lines)
 
 

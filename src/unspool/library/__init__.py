@@ -72,18 +72,19 @@ class Library:
         """The log that `name` means; see `unspool.library.find`."""
         return find(name, self.logs(), self.overviews)
 
+    def resolve(self, name: str | Path) -> Found | str:
+        """What a person's name for a session means: a found log, or the input to read it from."""
+        text = str(name)
+        if text == "-" or is_url(text):
+            return text
+        if isinstance(name, Path) or is_input(text) or Path(text).is_file():
+            return alone(Path(text)) or text
+        return self.find(text)
+
     def open(self, log: Found | str | Path) -> Session:
         """The session of a log, whole: given as found, or by anything a person may call it."""
-        if isinstance(log, Found):
-            return self._neighbours.linked(read_session(log), log)
-        name = str(log)
-        if isinstance(log, Path) or is_input(name):
-            found = None if name == "-" or is_url(name) else alone(Path(name))
-            return self._neighbours.linked(read_session(found), found) if found is not None else read_stream(name)
-        if Path(name).is_file():
-            return self.open(Path(name))
-        found = self.find(name)
-        return self._neighbours.linked(read_session(found), found)
+        found = log if isinstance(log, Found) else self.resolve(log)
+        return self._neighbours.linked(read_session(found), found) if isinstance(found, Found) else read_stream(found)
 
     def companions(self, session: Session) -> tuple[Companion, ...]:
         """Files of a session that are no logs: spilled outputs, plans, todo lists, ..."""

@@ -100,6 +100,11 @@ def _foreign_summaries(skimmed: Sequence[Skimmed]) -> dict[str, str]:
     return {one.overview.id: wanted[identity] for one in skimmed for identity in one.ids if identity in wanted}
 
 
+def _distinct(links: tuple[ChainLink, ...]) -> tuple[ChainLink, ...]:
+    """One link a session and relation: the log's own word comes first."""
+    return tuple({(link.session, link.relation): link for link in reversed(links)}.values())[::-1]
+
+
 def _told(
     overview: Overview, links: dict[str, list[ChainLink]], titled: dict[str, str], planned: dict[str, Overview]
 ) -> Overview:
@@ -110,4 +115,6 @@ def _told(
     plan = later.titles.plan if later is not None and titles.plan and later.titles.plan else titles.plan
     summary = titles.summary or titled.get(overview.id, "")
     told = Titles(titles.custom, titles.generated, plan, summary, titles.prompt, titles.slug, titles.agent)
-    return msgspec.structs.replace(overview, links=tuple(links.get(overview.id, ())), titles=told, kind=kind)
+    return msgspec.structs.replace(
+        overview, links=_distinct((*overview.links, *links.get(overview.id, ()))), titles=told, kind=kind
+    )

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from unspool.errors import Ambiguous, NotFound
 from unspool.formats import Found
-from unspool.library.heads import head
+from unspool.library.heads import head, last_active
 from unspool.library.inputs import is_url
 from unspool.model import Overview
 
@@ -24,7 +24,8 @@ def find(name: str, logs: Sequence[Found], overviews: Callable[[], Iterable[Over
     if not logs:
         raise NotFound("No sessions were found. `unspool list --demo` shows what they look like.")
     if name == "latest":
-        return next((log for log in logs if _spoken(log)), logs[0])
+        recent = sorted(logs, key=lambda log: -last_active(log))
+        return next((log for log in recent if _spoken(log)), recent[0])
     exact = [log for log in logs if log.session_id == name]
     started = exact or ([log for log in logs if log.session_id.startswith(name)] if name else [])
     if len(started) == 1:

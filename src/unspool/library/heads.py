@@ -1,17 +1,21 @@
 """The beginning of a log: enough to tell whether its session continues another."""
 
+from io import BytesIO
 from itertools import islice
+from pathlib import Path
 
 import msgspec
 
 from unspool.errors import UnspoolError
 from unspool.formats import Found, by_id
+from unspool.formats.lines import Cursor, Lines
 from unspool.library.inputs import opened
 from unspool.library.read import Reader
 from unspool.model import Prompt
 from unspool.turns.assemble import prompt_title
 
 _LINES = 80
+_TAIL = 16 * 1024
 
 
 class Head(msgspec.Struct, frozen=True):
@@ -59,3 +63,17 @@ def head(found: Found) -> Head | None:
         source,
         parser.facts.summaries,
     )
+
+
+def last_active(found: Found) -> float:
+    """When the last line of a log was written, as the line says; copying a file does not change it."""
+    parser = by_id(found.format).parser(None)
+    try:
+        with Path(found.path).open("rb") as stream:
+            stream.seek(max(0, found.size - _TAIL))
+            data = stream.read(_TAIL)
+    except OSError:
+        return found.modified
+    for entry in Lines(msgspec.json.Decoder()).entries(BytesIO(data), Cursor()):
+        parser.event(entry)
+    return parser.facts.ended.timestamp() if parser.facts.ended is not None else found.modified

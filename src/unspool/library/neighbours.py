@@ -27,7 +27,7 @@ class Neighbours:
         later = [(one, by) for one in heads if one.implements and (by := _continued_by(session, one))]
         links += [_link(one, "follow-up", by) for one, by in later]
         session = _named(settled(session, [(one.plan, one.id) for one, _ in later]), heads)
-        return msgspec.structs.replace(session, links=tuple(links)) if links else session
+        return msgspec.structs.replace(session, links=(*session.links, *links)) if links else session
 
     def _head(self, found: Found) -> Head | None:
         if found.path not in self._heads:

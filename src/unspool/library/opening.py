@@ -32,6 +32,6 @@ def read_stream(name: str) -> Session:
     parser = format_.parser(None)
     events = [parser.event(entry) for entry in entries]
     main = Transcript(events, parser.facts, log_file(name, reader.size), reader.blank)
-    identity = parser.facts.session or re.split(r"[\\/]", name)[-1].split(".")[0] or "stdin"
+    identity = parser.facts.session or ("stdin" if name == "-" else re.split(r"[\\/]", name)[-1].split(".")[0])
     session = assemble(main, [], format_.dialect(None, parser.facts), identity)
     return msgspec.structs.replace(session, project=format_.project(parser.facts, ""))

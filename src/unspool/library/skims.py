@@ -1,6 +1,7 @@
 """Overviews of many logs, a process a core where there is enough to do."""
 
 import os
+import signal
 from array import array
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -58,10 +59,18 @@ def counted(logs: Sequence[Found], progress: Progress, jobs: int | None = None) 
             yield count(log)
             progress(log.size)
         return
-    with ProcessPoolExecutor(workers) as pool:
-        for done in pool.map(count, logs, chunksize=max(1, min(8, len(logs) // (workers * 8) or 1))):
+    pool = ProcessPoolExecutor(workers, initializer=_die_quietly)
+    try:
+        for done in pool.map(count, logs, chunksize=max(1, min(8, len(logs) // (workers * 8)))):
             yield done
             progress(done.found.size)
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _die_quietly() -> None:
+    """A worker that is interrupted just ends; the parent says what there is to say."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def priced(overview: Overview, ledger: Ledger, prices: PriceTable) -> Overview:

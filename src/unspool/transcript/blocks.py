@@ -21,8 +21,7 @@ from unspool.model import (
     Turn,
     Unknown,
 )
-from unspool.tools import data, describe
-from unspool.tools.words import first_line
+from unspool.tools import data, describe, words
 from unspool.transcript.cast import DEPTH, Cast, spent
 from unspool.transcript.notices import notice_nodes
 from unspool.transcript.pictures import picture
@@ -58,7 +57,7 @@ def turn_nodes(turn: Turn, stage: Stage) -> Iterator[Node]:
     yield Heading("turn", stage.level(0), name, f"{stage.prefix}turn-{turn.number}", _notes(turn, stage))
     if turn.prompt is not None:
         yield from prompt_nodes(turn.prompt)
-        if turn.blocks:
+        if any(isinstance(block, Text | Thinking | ToolCall) for block in turn.blocks):
             yield Heading("answer", stage.level(1), "Answer")
     for block in turn.blocks:
         yield from _block(block, stage)
@@ -135,7 +134,7 @@ def _cut(node: Node, stage: Stage) -> tuple[Node, ...]:
 
 def _thinking(block: Thinking) -> Fold:
     if block.text:
-        preview = first_line(block.text, 60)
+        preview = words.first_line(block.text, 60)
         return Fold("thinking", f"Thinking: {preview}", "", "quiet", children=(Prose(block.text),))
     return Fold("thinking", "Thinking", "redacted" if block.redacted else "not kept in the log", "quiet")
 
@@ -178,7 +177,7 @@ def _conversation(agent: Agent, stage: Stage) -> Iterator[Node]:
 
 
 def _who(agent: Agent) -> str:
-    return human.joined(agent.name, agent.kind, first_line(agent.description), agent.id)
+    return human.joined(agent.name, agent.kind, words.first_line(agent.description), agent.id)
 
 
 def _done(agent: Agent) -> str:

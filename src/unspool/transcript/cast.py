@@ -27,7 +27,7 @@ class Cast:
 
     def _meet(self, session: Session) -> None:
         for message in session.messages:
-            self.models[message.id] = message.model
+            self.models[message.id] = "" if message.synthetic else message.model
             if message.retracted:
                 self.retracted.add(message.id)
         for agent in session.agents:

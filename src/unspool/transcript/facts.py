@@ -40,7 +40,12 @@ def _identity(session: Session) -> Iterator[tuple[str, str]]:
     yield "project", session.project or session.cwd
     yield "folder", session.cwd if session.cwd != session.project else ""
     yield "git branch", session.branch
-    yield "model", ", ".join(dict.fromkeys(message.model for message in session.messages if message.model))
+    yield (
+        "model",
+        ", ".join(
+            dict.fromkeys(message.model for message in session.messages if message.model and not message.synthetic)
+        ),
+    )
     yield "version", human.joined(session.agent, ", ".join(session.versions))
     yield "team", session.team
     yield "log", human.joined(session.log.path, human.size(session.log.size))

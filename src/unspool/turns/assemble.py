@@ -5,6 +5,7 @@ from collections import Counter
 from unspool.model import (
     Agent,
     AgentSource,
+    ChainLink,
     Dialect,
     Facts,
     Json,
@@ -132,9 +133,16 @@ def _session(parts: _Parts, session_id: str, kind: str, titles: Titles, agent: s
         started=facts.started,
         ended=facts.ended,
         source=first.source if first is not None else "",
+        links=recorded_links(facts),
         recorded=tuple(_recorded(link) for link in facts.links),
         reported_cost=facts.reported_cost,
     )
+
+
+def recorded_links(facts: Facts) -> tuple[ChainLink, ...]:
+    """Sessions that the log itself says it was copied from or went on in."""
+    links = (("copied-from", facts.forked_from), ("moved-to", facts.moved_to))
+    return tuple(ChainLink(session, relation, "record") for relation, session in links if session)  # type: ignore[arg-type]
 
 
 def _recorded(link: dict[str, Json]) -> Push:

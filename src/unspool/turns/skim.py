@@ -19,7 +19,7 @@ from unspool.model import (
     Titles,
     ToolCall,
 )
-from unspool.turns.assemble import kind_of, plan_title, prompt_title, shortened
+from unspool.turns.assemble import kind_of, plan_title, prompt_title, recorded_links, shortened
 from unspool.turns.inline import InlineAgents
 from unspool.turns.ledger import Ledger, by_model, stable
 from unspool.turns.queue import unsent, words
@@ -169,6 +169,7 @@ class Skim:
             accepted=self._accepted,
             summaries={leaf: said for leaf, said in facts.summaries.items() if leaf and stable(leaf) not in self._seen},
             source=self._early[0].source if self._early else "",
+            links=recorded_links(facts),
         )
 
     def _kind(self, facts: Facts) -> SessionKind:

@@ -133,6 +133,7 @@ def companions(found: Found, slug: str = "") -> list[Companion]:
     listed = [*_below(found.home / "tool-results", "tool-result"), *_below(found.home / "workflows", "workflow")]
     if found.root:
         root = Path(found.root)
+        listed += _below(root, "history", "history.jsonl")
         listed += _below(root / "todos", "todos", f"{found.session_id}-agent-")
         listed += _below(root / "tasks" / found.session_id, "task")
         listed += _below(root / "file-history" / found.session_id, "file-history")

@@ -1,0 +1,112 @@
+"""A session's counts: each thing once, branches included, subagents apart."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.turns.reading import opened, session
+from unspool.demo.blocks import png
+from unspool.demo.builder import LogBuilder
+from unspool.demo.usage import Tokens
+from unspool.figures import Figures, all_turns, family, figures
+from unspool.model import FileChange, Usage
+from unspool.prices import PriceTable
+
+PRICES = PriceTable.load()
+DOT = png(1, 1, b"\0")
+
+
+def counted(log: LogBuilder) -> Figures:
+    return figures(session(log), PRICES)
+
+
+def test_a_session_with_nothing_in_it_counts_nothing() -> None:
+    found = counted(LogBuilder())
+    assert (found.turns, found.messages, found.tool_calls, found.usage, found.cost.amount) == (0, 0, 0, Usage(), 0)
+
+
+def test_prompts_are_counted_by_kind_and_abandoned_ones_are_known() -> None:
+    log = LogBuilder().prompt("one")
+    at = log.last
+    log.assistant(log.text("1")).prompt("two").rewind(at).assistant(log.text("again")).bash("ls").command(
+        "model", stdout="x"
+    )
+    found = counted(log.prompt("three"))
+    assert found.prompts == {"text": 3, "bash": 1, "command": 1}
+    assert (found.turns, found.abandoned_turns, found.branches) == (5, 1, 1)
+
+
+def test_calls_are_counted_by_tool_and_orphans_are_not_calls() -> None:
+    log = (
+        LogBuilder().prompt("go").ran("ls", "a").ran("ls", "b").read("/a", "x").failed("Bash", {"command": "x"}, "boom")
+    )
+    log.user([{"type": "tool_result", "tool_use_id": "gone", "content": "x", "is_error": True}])
+    found = counted(log)
+    assert (found.tool_calls, found.tools) == (4, {"Bash": 3, "Read": 1})
+    assert found.tool_errors == 2
+
+
+def test_pictures_of_prompts_and_of_results_are_counted() -> None:
+    log = LogBuilder().prompt("see", images=[DOT, DOT])
+    log.call("Read", {"file_path": "/a.png"}, [log.image(DOT)])
+    assert counted(log).images == 3
+
+
+def test_files_are_counted_with_what_was_done_to_them() -> None:
+    log = LogBuilder().prompt("go").read("/a", "x\ny").wrote("/b", "one\ntwo\n").edited("/a", "x\ny", "y", "z\nw")
+    log.failed("Edit", {"file_path": "/c", "old_string": "a", "new_string": "b"}, "not found")
+    assert set(counted(log).files) == {
+        FileChange("/a", reads=1, writes=1, added=2, removed=1),
+        FileChange("/b", writes=1, added=2, created=True),
+    }
+
+
+def test_the_window_is_that_of_the_last_request() -> None:
+    log = LogBuilder().prompt("go")
+    log.assistant(log.text("a"), usage=Tokens(input=5, output=9, read=100, write=20))
+    log.prompt("on").assistant(log.text("b"), usage=Tokens(input=7, output=9, read=200, write=30))
+    assert counted(log).context == 237
+
+
+def test_usage_is_summed_by_model_with_subagents(tmp_path: Path) -> None:
+    log = LogBuilder(model="claude-opus-4-8").prompt("go")
+    use = log.agent_use("Explore", "d", "Look")
+    log.assistant(use, usage=Tokens(input=1, output=10))
+    log.subagent(
+        use,
+        "Explore",
+        "d",
+        lambda child: child.assistant(child.text("ok"), model="claude-haiku-4-5", usage=Tokens(input=2, output=20)),
+    )
+    found = figures(opened(tmp_path, log), PRICES)
+    assert {call.model: call.usage.output for call in found.models} == {"claude-opus-4-8": 10, "claude-haiku-4-5": 20}
+    assert (found.usage.output, found.agents_usage.output) == (10, 20)
+    assert found.cost.amount == PRICES.cost(found.models).amount
+
+
+def test_a_model_without_price_is_named() -> None:
+    log = LogBuilder().prompt("go")
+    found = counted(log.assistant(log.text("x"), model="some-other-model"))
+    assert [name for name, _ in found.cost.unpriced] == ["some-other-model"]
+
+
+def test_the_family_of_a_session_is_itself_and_its_subagents_to_any_depth(tmp_path: Path) -> None:
+    def deeper(log: LogBuilder) -> None:
+        inner = log.agent_use("Plan", "inner", "Deeper")
+        log.assistant(inner).subagent(inner, "Plan", "inner", lambda child: child.assistant(child.text("ok")))
+
+    log = LogBuilder().prompt("go")
+    use = log.agent_use("Explore", "outer", "Look")
+    read = opened(tmp_path, log.assistant(use).subagent(use, "Explore", "outer", deeper))
+    assert len(list(family(read))) == 3
+
+
+@pytest.mark.parametrize("version", ["1.0.88", "2.0.76", "2.1.33", "2.1.230"])
+def test_the_usage_of_turns_and_branches_adds_up_to_that_of_the_session(version: str) -> None:
+    log = LogBuilder(version=version).prompt("one")
+    at = log.last
+    use = log.use("Bash", command="ls")
+    log.assistant(log.think("hm"), use).result(use, "a").assistant(log.text("1"))
+    log.rewind(at).assistant(log.text("again")).prompt("two").assistant(log.text("2"))
+    read = session(log)
+    assert sum((turn.usage for turn in all_turns(read)), Usage()) == figures(read, PRICES).usage
