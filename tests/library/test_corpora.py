@@ -138,7 +138,7 @@ def test_the_live_path_of_made_logs_is_the_agents_own(
 def test_overviews_of_real_logs_agree_with_whole_sessions(whole: dict[str, Session], claude: Path) -> None:
     shown = {one.log.path: one for one in Library([claude]).overviews()}
     prices = PriceTable.load()
-    differing = {}
+    differing: dict[str, tuple[object, object]] = {}
     for path, session in whole.items():
         full, skim = figures(session, prices), shown[path]
         pairs = {

@@ -3,6 +3,7 @@
 import os
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,7 +14,7 @@ from unspool.errors import NotFound, Unreadable
 from unspool.library import Library, sessions
 
 
-def log(seed: str = "a", **fields: str) -> LogBuilder:
+def log(seed: str = "a", **fields: Any) -> LogBuilder:
     made = LogBuilder(seed=seed, **fields).prompt(f"task {seed}")
     return made.assistant(made.text("ok"))
 

@@ -16,8 +16,8 @@ import json, resource, sys
 from pathlib import Path
 from unspool.library import Library
 (shown,) = Library([Path(sys.argv[1])]).overviews()
-peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-print(json.dumps({"peak": peak / (1024 if sys.platform == "linux" else 1024 * 1024), "lines": shown.lines, "turns": shown.turns}))
+peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1024 if sys.platform == "linux" else 1024 * 1024)
+print(json.dumps({"peak": peak, "lines": shown.lines, "turns": shown.turns}))
 """
 
 

@@ -1,7 +1,7 @@
 """Made corpora say what is in them: every figure is met exactly, opened whole and skimmed."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -35,8 +35,8 @@ class Made:
 
 
 @pytest.fixture(scope="module", params=SEEDS)
-def made(request: pytest.FixtureRequest, made_corpus: Callable[[int, int], Path]) -> Iterator[Made]:
-    yield Made(made_corpus(request.param, MB))
+def made(request: pytest.FixtureRequest, made_corpus: Callable[[int, int], Path]) -> Made:
+    return Made(made_corpus(request.param, MB))
 
 
 def test_every_session_is_found_and_no_other(made: Made) -> None:

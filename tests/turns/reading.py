@@ -33,7 +33,7 @@ FORMAT = ClaudeCodeFormat()
 
 def stream(data: bytes) -> BinaryIO:
     """The bytes of a log as an open file gives them."""
-    return cast("BinaryIO", io.BufferedReader(io.BytesIO(data)))  # type: ignore[arg-type]
+    return cast("BinaryIO", io.BufferedReader(io.BytesIO(data)))
 
 
 def entries(data: bytes) -> list[Entry]:

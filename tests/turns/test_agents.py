@@ -9,7 +9,6 @@ from tests.turns.lines import answer, asked, said, text, use
 from tests.turns.reading import call, calls, jsonl, opened, prompts, session, texts
 from unspool.demo.builder import LogBuilder
 from unspool.figures import figures
-from unspool.model import Session
 from unspool.prices import PriceTable
 
 ERAS = ["1.0.88", "2.0.30", "2.1.3", "2.1.33", "2.1.90", "2.1.230", "2.1.300"]
@@ -208,7 +207,7 @@ def test_a_teammate_is_a_session_of_its_own_with_its_team(tmp_path: Path) -> Non
         agentName="ann",
     )
     log.assistant(log.text("Looking."), teamName="crew", agentName="ann")
-    read: Session = opened(tmp_path, log)
+    read = opened(tmp_path, log)
     assert (read.team, prompts(read)) == ("crew", [])
     assert texts(read) == ["Looking."]
 

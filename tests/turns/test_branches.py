@@ -66,7 +66,7 @@ def test_an_edit_inside_a_branch_that_is_left_itself_is_a_branch_of_that_branch(
     assert said(read.turns) == ["one", "two again"]
     by_number = {branch.number: branch for branch in read.branches}
     nested = [branch for branch in read.branches if branch.parent]
-    assert sorted(sum(branches(read), [])) == ["three", "three again", "two"]
+    assert sorted(words for branch in branches(read) for words in branch) == ["three", "three again", "two"]
     assert len(nested) == 1
     assert by_number[nested[0].parent].parent == 0
 

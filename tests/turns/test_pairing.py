@@ -8,7 +8,6 @@ import pytest
 from tests.turns.lines import answer, asked, said, text, use
 from tests.turns.reading import call, calls, jsonl, opened, session
 from unspool.demo.builder import LogBuilder
-from unspool.model import ToolCall
 
 REJECTED = "The user doesn't want to proceed with this tool use. The tool use was rejected"
 
@@ -180,5 +179,5 @@ def test_a_log_cannot_name_a_file_outside_its_session(tmp_path: Path) -> None:
     log.assistant(use_).result(use_, "preview", {"persistedOutputPath": f"/x/../{secret}"})
     log.prompt("again").assistant(other := log.use("Read", file_path="/x"))
     log.result(other, "preview", {"persistedOutputPath": "../../../secret.txt"})
-    found: list[ToolCall] = calls(opened(tmp_path / "home", log))
+    found = calls(opened(tmp_path / "home", log))
     assert [one.result.text for one in found if one.result] == ["preview", "preview"]

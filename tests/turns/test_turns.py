@@ -8,6 +8,7 @@ from tests.turns.lines import answer
 from tests.turns.reading import notices, prompts, said, session
 from unspool.demo.blocks import png
 from unspool.demo.builder import LogBuilder
+from unspool.model import Notice
 
 DOT = png(1, 1, b"\0")
 BEGIN: dict[str, tuple[Callable[[LogBuilder], object], str]] = {
@@ -122,10 +123,11 @@ def test_the_command_its_body_and_its_output_stay_together() -> None:
     first, second = [turn for turn in session(log).turns if turn.prompt is not None]
     assert first.prompt is not None
     assert (first.prompt.command, first.prompt.arguments) == ("/review", "src")
-    assert [block.text for block in first.blocks if hasattr(block, "kind") and block.kind == "meta"] == ["Review all."]
-    assert [block.text for block in second.blocks if hasattr(block, "kind") and block.kind == "command-output"] == [
-        "Set to opus"
+    assert [block.text for block in first.blocks if isinstance(block, Notice) and block.kind == "meta"] == [
+        "Review all."
     ]
+    printed = [block.text for block in second.blocks if isinstance(block, Notice) and block.kind == "command-output"]
+    assert printed == ["Set to opus"]
 
 
 def test_every_injected_line_is_still_there_as_a_notice() -> None:

@@ -209,7 +209,7 @@ def _diff(node: Diff, pen: Pen) -> Iterator[str]:
     made = "new file" if node.created else ""
     yield pen(one_line(human.joined(node.path, f"+{node.added} -{node.removed}", made)), "bold")
     for hunk in node.hunks:
-        if hunk.new_start:
+        if hunk.old_start and hunk.new_start:
             yield pen(f"@@ -{hunk.old_start} +{hunk.new_start} @@", "cyan")
         yield from (pen(row(line), _DIFF_STYLES.get(line[:1], "")) for line in hunk.lines)
 

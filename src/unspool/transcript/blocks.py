@@ -60,7 +60,7 @@ def turn_nodes(turn: Turn, stage: Stage) -> Iterator[Node]:
         if any(isinstance(block, Text | Thinking | ToolCall) for block in turn.blocks):
             yield Heading("answer", stage.level(1), "Answer")
     for block in turn.blocks:
-        yield from _block(block, stage)
+        yield from block_nodes(block, stage)
 
 
 def _notes(turn: Turn, stage: Stage) -> tuple[str, ...]:
@@ -75,7 +75,7 @@ def _notes(turn: Turn, stage: Stage) -> tuple[str, ...]:
     return tuple(note for note in notes if note)
 
 
-def _block(block: Block, stage: Stage) -> Iterator[Node]:
+def block_nodes(block: Block, stage: Stage) -> Iterator[Node]:
     if getattr(block, "message", "") in stage.cast.retracted:
         children = tuple(_shown(block, stage))
         if children:

@@ -9,7 +9,7 @@ from unspool.model import Notice, Result, Text, Thinking, ToolCall, Unknown
 
 
 def line(*content: Any, **extra: Any) -> dict[str, Any]:
-    message = {"id": "msg_1", "role": "assistant", "model": "claude-opus-4-8", "content": list(content)}
+    message: dict[str, Any] = {"id": "msg_1", "role": "assistant", "model": "claude-opus-4-8", "content": list(content)}
     message |= {"stop_reason": "end_turn", "usage": {"input_tokens": 3, "output_tokens": 5}, **extra.pop("message", {})}
     return {"type": "assistant", "uuid": "u", "parentUuid": "p", "requestId": "req_1", "message": message, **extra}
 

@@ -65,7 +65,10 @@ def test_what_the_user_said_when_refusing_is_read_from_the_text_or_the_line() ->
 
 
 def spilled(path: str = "/home/x/.claude/projects/p/s/tool-results/abc.txt") -> str:
-    return f"<persisted-output>\nOutput too large (96.8KB). Full output saved to: {path}\n\nPreview (first 2KB):\nhead\n</persisted-output>"
+    return (
+        f"<persisted-output>\nOutput too large (96.8KB). Full output saved to: {path}\n\n"
+        "Preview (first 2KB):\nhead\n</persisted-output>"
+    )
 
 
 def test_spilled_output_is_read_back_by_its_name() -> None:

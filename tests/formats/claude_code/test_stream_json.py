@@ -9,7 +9,12 @@ SID = "5f0c7d1e-0000-4000-8000-000000000001"
 
 
 def say(identity: str, *content: dict[str, Any], **extra: Any) -> dict[str, Any]:
-    message = {"id": identity, "role": "assistant", "model": "claude-opus-4-8", "content": list(content)}
+    message: dict[str, Any] = {
+        "id": identity,
+        "role": "assistant",
+        "model": "claude-opus-4-8",
+        "content": list(content),
+    }
     message |= {"stop_reason": None, "usage": {"input_tokens": 10, "output_tokens": 4}}
     return {
         "type": "assistant",
