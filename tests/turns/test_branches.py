@@ -177,6 +177,14 @@ def test_lines_in_the_wrong_order_are_one_path_still() -> None:
     assert [type(block).__name__ for block in read.turns[0].blocks] == ["ToolCall", "Text"]
 
 
+def test_a_first_line_that_stands_behind_its_children_makes_no_branch() -> None:
+    log = answered(LogBuilder().prompt("one"), "1")
+    first, *rest = answered(log.prompt("two"), "2").to_bytes().splitlines(keepends=True)
+    read = session(b"".join([rest[0], first, *rest[1:]]))
+    assert read.branches == ()
+    assert sorted(prompt.text for prompt in prompts(read)) == ["one", "two"]
+
+
 def test_a_queued_prompt_in_the_middle_of_a_turn_makes_no_branch() -> None:
     log = LogBuilder().prompt("go")
     use_ = log.use("Bash", command="make")

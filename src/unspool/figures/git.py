@@ -13,7 +13,7 @@ _TO = re.compile(r"^To (\S+)$", re.M)
 _REF = re.compile(
     r"^ [ +*] ?(?:\[new (?:branch|tag)\]|[0-9a-f]{7,40}\.{2,3}[0-9a-f]{7,40}) +(?P<from>\S+) -> (?P<to>\S+)", re.M
 )
-_REMOTE = re.compile(r"(?:github|gitlab)\.[a-z.]+[:/](?P<repository>[\w.-]+(?:/[\w.-]+)+?)(?:\.git)?/?$")
+_REMOTE = re.compile(r"(?:github|gitlab)\.[a-z.]+[:/](?P<repository>[\w.-]+(?:/[\w.-]+?)+?)(?:\.git)?/?$")
 _NEW_PULL = re.compile(r"https?://(?P<host>[\w.-]+)/(?P<repository>[\w.-]+/[\w.-]+)/pull/new/(?P<branch>\S+)")
 _PULL = re.compile(
     r"https?://(?P<host>[\w.-]+)/(?P<repository>[\w.-]+(?:/[\w.-]+)+?)/(?:-/)?(?:pull|merge_requests)/(?P<number>\d+)"

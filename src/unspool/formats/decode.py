@@ -33,10 +33,16 @@ def mended(raw: bytes, number: int, offset: int) -> Iterator[Entry]:
         _, _, value, problem = found[0]
         yield _entry((raw, number, offset), (0, len(raw)), value, problem or why or "read after a repair")
         return
-    base = raw.find(body)
+    at, read = raw.find(body), 0
     for start, end, value, problem in found:
-        span = base + len(text[:start].encode()), len(text[start:end].encode())
-        yield _entry((raw, number, offset), span, value, problem or why)
+        at += _bytes(text[read:start])
+        size = _bytes(text[start:end])
+        yield _entry((raw, number, offset), (at, size), value, problem or why)
+        at, read = at + size, end
+
+
+def _bytes(text: str) -> int:
+    return len(text.encode(errors="surrogateescape"))
 
 
 def _trimmed(raw: bytes) -> tuple[bytes, str]:
@@ -53,7 +59,8 @@ def _text(body: bytes, why: str) -> tuple[str, str]:
     try:
         return body.decode(), why
     except UnicodeDecodeError as error:
-        return body.decode(errors="replace"), f"not UTF-8 at byte {error.start}"
+        # Bytes that are no UTF-8 stay countable until the places are known; `scrub` makes them U+FFFD.
+        return body.decode(errors="surrogateescape"), f"not UTF-8 at byte {error.start}"
 
 
 def _values(text: str) -> Iterator[tuple[int, int, Json | None, str]]:

@@ -13,7 +13,7 @@ _HOLDERS = ("loglines", "data", "events", "messages")
 
 
 class _Event(msgspec.Struct):
-    payload: msgspec.Raw | None = None
+    payload: msgspec.Raw = msgspec.Raw(b"null")
 
 
 _parts = msgspec.json.Decoder(dict[str, msgspec.Raw])
@@ -27,7 +27,8 @@ def starts_document(head: bytes) -> bool:
     body = head.lstrip(b"\xef\xbb\xbf \t\r\n")
     if body.startswith(b"[") or re.match(rb"\{\s*\n", body):
         return True
-    return re.match(rb'\{\s*"(?:loglines|data|events|messages|has_more|next_cursor)"\s*:', body) is not None
+    first = re.match(rb'\{\s*"(?:data|events|messages|has_more|next_cursor|first_id|last_id)"\s*:', body)
+    return first is not None or re.search(rb'"loglines"\s*:\s*\[', body) is not None
 
 
 def entries(data: bytes) -> list[Entry] | None:
@@ -56,7 +57,7 @@ def _payload(item: msgspec.Raw) -> msgspec.Raw:
         inner = _event.decode(bytes(item)).payload
     except msgspec.ValidationError:
         return item
-    return inner if inner is not None and bytes(inner) != b"null" else item
+    return inner if bytes(inner).strip() != b"null" else item
 
 
 def _entries(data: bytes, items: list[msgspec.Raw]) -> list[Entry]:

@@ -18,11 +18,12 @@ class Cursor(NamedTuple):
 
 
 class Lines:
-    """The entries of a stream, line by line. `blank` and `cursor` are right once the last one was taken."""
+    """The entries of a stream, line by line. `blank`, `size` and `cursor` are right once the last one was taken."""
 
     def __init__(self, decoder: Decoder) -> None:
         self._decoder = decoder
         self.blank = 0
+        self.size = 0
         self.cursor = Cursor()
 
     def entries(self, stream: BinaryIO, start: Cursor) -> Iterator[Entry]:
@@ -30,6 +31,7 @@ class Lines:
         decode = self._decoder.decode
         offset, number = self.cursor = start
         for raw in stream:
+            self.size = offset + len(raw)
             try:
                 data = decode(raw)
             except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
 
@@ -51,31 +51,65 @@ def _link(other: Overview, relation: str, by: str) -> ChainLink:
     return ChainLink(other.id, relation, by, other.title, other.titles.prompt)  # type: ignore[arg-type]
 
 
+class Known:
+    """What must be known of a session to tell which one it continues."""
+
+    def __init__(
+        self,
+        id: str,  # noqa: A002
+        slug: str,
+        source: str,
+        started: datetime | None,
+        accepted: int,
+        offered: Callable[[], tuple[int, ...]],
+    ) -> None:
+        self.id, self.slug, self.source, self.accepted, self.offered = id, slug, source, accepted, offered
+        self.started = started or _LONG_AGO
+        self.implements = bool(accepted)
+
+
+def source_of(one: Known, others: Sequence[Known]) -> tuple[str, str]:
+    """The session that one continues and how that is known: by the path it names, else by slug, else by plan."""
+    if one.source and one.source != one.id and any(other.id == one.source for other in others):
+        return one.source, "path"
+    if not one.implements:
+        return "", ""
+    before = [other for other in others if other.id != one.id and other.started <= one.started]
+    before.sort(key=lambda other: other.started, reverse=True)
+    for other in before:
+        if one.slug and other.slug == one.slug:
+            return other.id, "slug"
+    for other in before:
+        if one.accepted in other.offered():
+            return other.id, "plan"
+    return "", ""
+
+
 def _continuations(overviews: list[Overview]) -> dict[str, tuple[str, str]]:
-    """The session each implementation continues, and how that is known."""
-    known = {overview.id for overview in overviews}
+    """The session each one continues, of those that lie in the same folder or that it names."""
+    known = {overview.id: _known(overview) for overview in overviews}
+    folders: dict[str, list[Known]] = {}
+    for overview in overviews:
+        folders.setdefault(_folder(overview), []).append(known[overview.id])
     found: dict[str, tuple[str, str]] = {}
     for overview in overviews:
-        named = source_id(overview.source) if overview.source else ""
-        if named in known and named != overview.id:
-            found[overview.id] = named, "path"
-        elif overview.kind == "implementation":
-            earlier, by = _earlier(overview, overviews)
-            if earlier is not None:
-                found[overview.id] = earlier.id, by
+        one = known[overview.id]
+        if one.source or one.implements:
+            beside = folders[_folder(overview)]
+            named = [known[one.source]] if one.source in known else []
+            source, by = source_of(one, [*beside, *named])
+            if source:
+                found[one.id] = source, by
     return found
 
 
-def _earlier(overview: Overview, overviews: list[Overview]) -> tuple[Overview | None, str]:
-    """The nearest session before it with the same slug, else with the same plan."""
-    begun = overview.started or _LONG_AGO
-    before = [o for o in overviews if o.id != overview.id and (o.started or _LONG_AGO) <= begun]
-    same_slug = [o for o in before if o.slug and o.slug == overview.slug]
-    same_plan = [o for o in before if overview.accepted and overview.accepted in o.offered]
-    for group, by in ((same_slug, "slug"), (same_plan, "plan")):
-        if group:
-            return max(group, key=lambda o: o.started or _LONG_AGO), by
-    return None, ""
+def _known(overview: Overview) -> Known:
+    source = source_id(overview.source) if overview.source else ""
+    return Known(overview.id, overview.slug, source, overview.started, overview.accepted, lambda: overview.offered)
+
+
+def _folder(overview: Overview) -> str:
+    return re.split(r"[\\/](?=[^\\/]*$)", overview.log.path)[0]
 
 
 def _copies(skimmed: Sequence[Skimmed]) -> dict[str, str]:
@@ -112,7 +146,8 @@ def _told(
     later = planned.get(overview.id)
     if later is not None and kind == "interactive" and later.kind == "implementation":
         kind = "planning"
-    plan = later.titles.plan if later is not None and titles.plan and later.titles.plan else titles.plan
+    settled_later = later is not None and overview.plan_open and later.titles.plan
+    plan = later.titles.plan if later is not None and settled_later else titles.plan
     summary = titles.summary or titled.get(overview.id, "")
     told = Titles(titles.custom, titles.generated, plan, summary, titles.prompt, titles.slug, titles.agent)
     return msgspec.structs.replace(

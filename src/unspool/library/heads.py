@@ -1,5 +1,6 @@
 """The beginning of a log: enough to tell whether its session continues another."""
 
+from datetime import datetime
 from io import BytesIO
 from itertools import islice
 from pathlib import Path
@@ -13,6 +14,7 @@ from unspool.library.inputs import opened
 from unspool.library.read import Reader
 from unspool.model import Prompt
 from unspool.turns.assemble import prompt_title
+from unspool.turns.skim import plan_key
 
 _LINES = 80
 _TAIL = 16 * 1024
@@ -23,20 +25,21 @@ class Head(msgspec.Struct, frozen=True):
 
     id: str
     slug: str
-    title: str
     prompt: str
     """The first prompt, in short."""
     implements: bool
     plan: str = ""
+    accepted: int = 0
+    """The key of the plan it implements."""
     source: str = ""
+    started: datetime | None = None
     summaries: dict[str, str] = {}
     """Summaries it holds, by the id of a line of the session they describe."""
 
 
 def head(found: Found) -> Head | None:
     """The head of a log; None where it cannot be read."""
-    format_ = by_id(found.format)
-    parser = format_.parser(None)
+    parser = by_id(found.format).parser(None)
     prompts = list[Prompt]()
     try:
         with opened(found.path) as stream:
@@ -50,18 +53,17 @@ def head(found: Found) -> Head | None:
         return None
     first = prompts[0] if prompts else None
     plan = first.plan if first is not None else None
-    words = prompt_title(prompts)
-    title = parser.facts.custom_title or parser.facts.generated_title or (plan.title if plan else "") or words
-    source = first.source if first is not None else ""
+    facts = parser.facts
     return Head(
         found.session_id,
-        parser.facts.slug,
-        title,
-        words,
+        facts.slug,
+        prompt_title(prompts),
         plan is not None,
-        plan.text if plan else "",
-        source,
-        parser.facts.summaries,
+        plan.text if plan is not None else "",
+        plan_key(plan) if plan is not None else 0,
+        first.source if first is not None else "",
+        facts.started,
+        facts.summaries,
     )
 
 

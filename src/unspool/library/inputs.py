@@ -10,9 +10,12 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import TYPE_CHECKING, BinaryIO, cast
 
 from unspool.errors import FetchFailed, NotFound, Unreadable
+
+if TYPE_CHECKING:
+    from http.client import HTTPResponse
 
 _GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
@@ -63,9 +66,9 @@ def _plain(stream: object) -> BinaryIO:
     if head.startswith(_GZIP):
         return _buffered(gzip.open(buffered))
     if head.startswith(_ZSTD):
-        import zstandard
+        from unspool.library.zstd import Unpacked
 
-        return _buffered(zstandard.ZstdDecompressor().stream_reader(buffered, read_across_frames=True))
+        return _buffered(Unpacked(buffered))
     if head.startswith(_UTF16):
         return _buffered(io.BytesIO(buffered.read().decode("utf-16", "replace").encode()))
     return buffered
@@ -89,9 +92,9 @@ def fetch(url: str, limit: int = FETCH_BYTES, seconds: float = FETCH_SECONDS) ->
         raise FetchFailed(f"{url} could not be fetched: {getattr(error, 'reason', error)}.") from None
 
 
-def _body(answer: BinaryIO, url: str, limit: int, deadline: float) -> bytes:
+def _body(answer: "HTTPResponse", url: str, limit: int, deadline: float) -> bytes:
     chunks, size = [], 0
-    while chunk := answer.read(_BUFFER):
+    while chunk := answer.read1(_BUFFER):
         size += len(chunk)
         if size > limit:
             raise FetchFailed(f"{url} is larger than {limit // (1024 * 1024)} MB.")

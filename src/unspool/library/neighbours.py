@@ -7,80 +7,84 @@ import msgspec
 
 from unspool.figures import calls_of
 from unspool.formats import Found, by_id
-from unspool.library.chains import source_id
+from unspool.library.chains import Known, source_id, source_of
 from unspool.library.heads import Head, head
-from unspool.library.settle import open_plans, settled
-from unspool.model import ChainLink, Session
+from unspool.library.settle import settled
+from unspool.library.skims import count
+from unspool.model import ChainLink, Overview, Session
+from unspool.turns.assemble import plans_of
+from unspool.turns.skim import plan_key
 
 
 class Neighbours:
-    """Links sessions to the ones beside them; each log's beginning is read once."""
+    """Links sessions to the ones beside them; each log is looked into once."""
 
     def __init__(self, logs: Callable[[], Sequence[Found]]) -> None:
         self._logs = logs
         self._heads: dict[str, Head | None] = {}
+        self._overviews: dict[str, Overview | None] = {}
 
     def linked(self, session: Session, found: Found) -> Session:
         """The session with its neighbours in a chain, and the plans that they settle."""
-        heads = [one for one in map(self._head, self._neighbours(session, found)) if one is not None]
-        links = [_link(one, "source", by) for one in heads if (by := _continues(session, one))]
-        later = [(one, by) for one in heads if one.implements and (by := _continued_by(session, one))]
-        links += [_link(one, "follow-up", by) for one, by in later]
-        session = _named(settled(session, [(one.plan, one.id) for one, _ in later]), heads)
-        return msgspec.structs.replace(session, links=(*session.links, *links)) if links else session
+        around = {log.session_id: log for log in self._around(session, found)}
+        known = {name: self._known(log) for name, log in around.items() if self._head(log) is not None}
+        mine = known.get(session.id)
+        if mine is None:
+            return session
+        mine.offered = lambda: tuple(plan_key(plan) for plan in plans_of(session.turns))
+        links = list(session.links)
+        earlier, by = source_of(mine, list(known.values()))
+        if earlier:
+            links.append(self._link(around[earlier], "source", by))
+        later = [(one, source_of(one, list(known.values()))) for one in known.values() if one.implements]
+        followers = [(around[one.id], by) for one, (source, by) in later if source == session.id]
+        links += [self._link(log, "follow-up", by) for log, by in followers]
+        heads = [one for log in around.values() if (one := self._head(log)) is not None]
+        plans = [(one.plan, one.id) for one in heads if any(log.session_id == one.id for log, _ in followers)]
+        session = _named(settled(session, plans), heads)
+        return msgspec.structs.replace(session, links=tuple(links)) if links else session
+
+    def _around(self, session: Session, found: Found) -> list[Found]:
+        """The logs in the same folder, and the one that the session says it continues."""
+        logs = self._logs()
+        if all(log.path != found.path for log in logs):
+            logs = tuple(by_id(found.format).discover(Path(found.path).parent))
+        folder = str(Path(found.path).parent)
+        wanted = source_id(session.source) if session.source else ""
+        return [log for log in logs if str(Path(log.path).parent) == folder or log.session_id == wanted]
 
     def _head(self, found: Found) -> Head | None:
         if found.path not in self._heads:
             self._heads[found.path] = head(found)
         return self._heads[found.path]
 
-    def _neighbours(self, session: Session, found: Found) -> list[Found]:
-        """Logs worth a look: those beside this one, where they may name it or it has something to link by."""
-        if session.titles.custom and not (session.source or session.slug or open_plans(session)):
-            return []
-        folder = str(Path(found.path).parent)
-        beside = [log for log in self._around(found) if log.path != found.path]
-        wanted = source_id(session.source) if session.source else ""
-        return [log for log in beside if str(Path(log.path).parent) == folder or log.session_id == wanted]
+    def _known(self, found: Found) -> Known:
+        one = self._head(found) or Head(found.session_id, "", "", implements=False)
+        return Known(
+            one.id, one.slug, source_id(one.source) if one.source else "", one.started, one.accepted,
+            lambda: overview.offered if (overview := self._overview(found)) is not None else (),
+        )  # fmt: skip
 
-    def _around(self, found: Found) -> Sequence[Found]:
-        logs = self._logs()
-        if any(log.path == found.path for log in logs):
-            return logs
-        return tuple(by_id(found.format).discover(Path(found.path).parent))
+    def _overview(self, found: Found) -> Overview | None:
+        if found.path not in self._overviews:
+            self._overviews[found.path] = count(found).overview
+        return self._overviews[found.path]
+
+    def _link(self, found: Found, relation: str, by: str) -> ChainLink:
+        overview = self._overview(found)
+        title, prompt = (overview.title, overview.titles.prompt) if overview is not None else ("", "")
+        return ChainLink(found.session_id, relation, by, title, prompt)  # type: ignore[arg-type]
 
 
 def _named(session: Session, heads: list[Head]) -> Session:
-    """The session with the summary that a later log holds of it, where its own holds none."""
-    if session.titles.summary or not any(one.summaries for one in heads):
+    """The session with the summary that another log holds of it, where its own holds none."""
+    said = {leaf: text for one in heads for leaf, text in one.summaries.items() if leaf}
+    if session.titles.summary or not said:
         return session
-    lines = {block.id for turn in session.turns for block in turn.blocks if block.id}
-    lines |= {call.result.id for call in calls_of(session) if call.result is not None}
-    lines |= {turn.prompt.id for turn in session.turns if turn.prompt is not None}
-    said = next((text for one in heads for leaf, text in one.summaries.items() if leaf in lines), "")
-    titles = msgspec.structs.replace(session.titles, summary=said)
-    return msgspec.structs.replace(session, titles=titles) if said else session
-
-
-def _continues(session: Session, one: Head) -> str:
-    """How it is known that a session continues another: by the path it names, else by slug."""
-    first = next((turn.prompt for turn in session.turns if turn.prompt is not None), None)
-    if session.source:
-        return "path" if source_id(session.source) == one.id else ""
-    implements = first is not None and first.kind == "plan"
-    same = bool(session.slug) and session.slug == one.slug
-    return "slug" if implements and same and not one.implements else ""
-
-
-def _continued_by(session: Session, one: Head) -> str:
-    """How it is known that another session implements a plan of this one."""
-    if one.source:
-        return "path" if source_id(one.source) == session.id else ""
-    if session.slug and session.slug == one.slug:
-        return "slug"
-    plans = [plan.text.strip() for plan in open_plans(session)]
-    return "plan" if any(one.plan.strip().startswith(plan) for plan in plans) else ""
-
-
-def _link(one: Head, relation: str, by: str) -> ChainLink:
-    return ChainLink(one.id, relation, by, one.title, one.prompt)  # type: ignore[arg-type]
+    places = {block.id: block.place.offset for turn in session.turns for block in turn.blocks}
+    places |= {call.result.id: call.result.place.offset for call in calls_of(session) if call.result is not None}
+    places |= {turn.prompt.id: turn.prompt.place.offset for turn in session.turns if turn.prompt is not None}
+    told = [(places[leaf], text) for leaf, text in said.items() if leaf in places]
+    if not told:
+        return session
+    return msgspec.structs.replace(session, titles=msgspec.structs.replace(session.titles, summary=max(told)[1]))

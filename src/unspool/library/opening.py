@@ -4,11 +4,11 @@ import re
 
 import msgspec
 
-from unspool.errors import NotFound
+from unspool.errors import NotFound, UnspoolError
 from unspool.formats import Found, by_id
 from unspool.library.inputs import opened
 from unspool.library.read import Reader, log_file, sniffed, transcript
-from unspool.model import Session, Transcript
+from unspool.model import AgentSource, Place, Problem, Session, Transcript
 from unspool.turns.assemble import assemble
 
 
@@ -16,9 +16,18 @@ def read_session(found: Found) -> Session:
     """The session of a found log with its subagents, before its neighbours are asked."""
     format_ = by_id(found.format)
     main = transcript(found.path, format_, found)
-    agents = [format_.agent(agent, transcript(agent.path, format_, found)) for agent in found.agents]
+    agents: list[AgentSource] = []
+    problems: list[Problem] = []
+    for agent in found.agents:
+        try:
+            agents.append(format_.agent(agent, transcript(agent.path, format_, found)))
+        except (UnspoolError, OSError) as error:
+            problems.append(
+                Problem(Place(0, 0, 0), f"a subagent's log could not be read: {error}", b"", log=agent.path)
+            )
     session = assemble(main, agents, format_.dialect(found, main.facts), found.session_id)
-    return msgspec.structs.replace(session, project=format_.project(main.facts, found.folder))
+    project = format_.project(main.facts, found.folder)
+    return msgspec.structs.replace(session, project=project, problems=(*session.problems, *problems))
 
 
 def read_stream(name: str) -> Session:

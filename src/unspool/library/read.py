@@ -14,13 +14,20 @@ from unspool.formats.lines import Cursor, Lines
 from unspool.library.inputs import opened
 from unspool.model import Entry, Event, LogFile, Transcript
 
+_HEAD = 4096
+
 
 class Reader:
     """Gives the entries of one log and remembers how many lines were blank and where it ended."""
 
     def __init__(self, decoder: Decoder | None = None) -> None:
         self._lines = Lines(decoder or msgspec.json.Decoder())
-        self.size = 0
+        self._document = 0
+
+    @property
+    def size(self) -> int:
+        """The bytes read."""
+        return self._document or self._lines.size
 
     @property
     def blank(self) -> int:
@@ -37,18 +44,16 @@ class Reader:
             data = stream.read()
             found = documents.entries(data)
             if found is not None:
-                self.size = len(data)
+                self._document = len(data)
                 yield from found
                 return
             stream = io.BytesIO(data)
-        for entry in self._lines.entries(stream, start):
-            self.size = max(self.size, entry.place.offset + entry.place.size)
-            yield entry
+        yield from self._lines.entries(stream, start)
 
 
 def _may_be_document(stream: BinaryIO) -> bool:
     """Whether the stream begins like one JSON document; nothing of it is consumed."""
-    return isinstance(stream, io.BufferedReader) and documents.starts_document(stream.peek(256)[:256])
+    return isinstance(stream, io.BufferedReader) and documents.starts_document(stream.peek(_HEAD)[:_HEAD])
 
 
 def transcript(name: str, format_: Format, found: Found | None = None) -> Transcript:
@@ -68,9 +73,14 @@ def skimmed(name: str, format_: Format, parser: Parser) -> Iterator[Event]:
 
 
 def appended(path: Path, cursor: Cursor) -> tuple[list[Entry], Cursor]:
-    """The entries that came after `cursor`, and where to go on; an unfinished line is given again next time."""
+    """The entries that came after `cursor`, and where to go on; an unfinished line is given again next time.
+
+    A log that shrank was rewritten by its agent: it is read from the start.
+    """
     reader = Reader()
     with path.open("rb") as stream:
+        if stream.seek(0, io.SEEK_END) < cursor.offset:
+            cursor = Cursor()
         stream.seek(cursor.offset)
         found = list(reader.entries(stream, cursor))
     return found, reader.cursor

@@ -32,23 +32,32 @@ class Counted(NamedTuple):
 
 
 def count(found: Found) -> Counted:
-    """Count one session."""
+    """Count one session; a subagent's log that cannot be read is told of, and the rest counts."""
     format_ = by_id(found.format)
     parser = format_.parser(None)
     skim = Skim(format_.dialect(found, parser.facts))
-    try:
-        skim.main(skimmed(found.path, format_, parser))
-        for agent in found.agents:
-            skim.agent(skimmed(agent.path, format_, format_.parser(None)))
-    except UnspoolError as error:
-        return Counted(found, None, array("Q"), Ledger(), str(error))
-    except OSError as error:
-        return Counted(found, None, array("Q"), Ledger(), f"Cannot read {found.path}: {error.strerror or error}.")
+    failure = _attempt(found.path, lambda: skim.main(skimmed(found.path, format_, parser)))
+    if failure:
+        return Counted(found, None, array("Q"), Ledger(), failure)
+    for agent in found.agents:
+        events = skimmed(agent.path, format_, format_.parser(None))
+        failure = _attempt(agent.path, lambda events=events: skim.agent(events)) or failure  # type: ignore[misc]
     overview = skim.overview(found.session_id, parser.facts, log_file(found.path, found.size))
     overview = msgspec.structs.replace(
         overview, project=format_.project(parser.facts, found.folder), size=found.total_size
     )
-    return Counted(found, overview, skim.ids, skim.ledger)
+    return Counted(found, overview, skim.ids, skim.ledger, failure)
+
+
+def _attempt(path: str, read: Callable[[], None]) -> str:
+    """Why a log could not be read; empty where it could."""
+    try:
+        read()
+    except UnspoolError as error:
+        return str(error)
+    except OSError as error:
+        return f"Cannot read {path}: {error.strerror or error}."
+    return ""
 
 
 def counted(logs: Sequence[Found], progress: Progress, jobs: int | None = None) -> Iterator[Counted]:

@@ -33,7 +33,7 @@ class Thinking(msgspec.Struct, frozen=True, tag="thinking", omit_defaults=True):
 
 
 class Image(msgspec.Struct, frozen=True, tag="image", omit_defaults=True):
-    """A picture or document: its data in base64, or the address it was at."""
+    """A picture or document: its data in base64 (of a text, the text itself), or the address it was at."""
 
     place: Place
     media_type: str

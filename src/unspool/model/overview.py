@@ -41,6 +41,8 @@ class Overview(msgspec.Struct, frozen=True, omit_defaults=True):
     """Models without a known price that were used."""
     offered: tuple[int, ...] = ()
     """Keys of the plans put forward here."""
+    plan_open: bool = False
+    """True where plans were put forward and none approved, as far as this log tells."""
     accepted: int = 0
     """Key of the plan that the first prompt implements."""
     summaries: dict[str, str] = {}

@@ -187,7 +187,9 @@ def kind_of(facts: Facts, first: Prompt | None, *, conversed: bool) -> SessionKi
 def _titles(facts: Facts, draft: Draft, turns: tuple[Turn, ...]) -> Titles:
     known = draft.tree.at
     summary = next((words for leaf, words in reversed(facts.summaries.items()) if not leaf or leaf in known), "")
-    prompts = [turn.prompt for turn in turns if turn.prompt is not None]
+    typed = [event.prompt for event in draft.chain if event.prompt is not None]
+    slipped_in = [turn.prompt for turn in turns if turn.prompt is not None and not turn.prompt.id]
+    prompts = sorted([*typed, *slipped_in], key=lambda prompt: prompt.place.offset)
     return Titles(
         facts.custom_title,
         facts.generated_title,

@@ -1,5 +1,6 @@
 """From a draft to the turns of a session: calls paired and understood, blocks in order, branches beside."""
 
+from collections import Counter
 from datetime import datetime
 
 from msgspec.structs import replace
@@ -41,6 +42,9 @@ class Builder:
         ]
         self._pair()
         self.turn_at: dict[tuple[int, int], int] = {}
+        self._positions: dict[int, list[int]] = {}
+        for index, branch in enumerate(draft.branches.of):
+            self._positions.setdefault(branch, []).append(index)
         self.turns = self._branch(0, 0)
         self.branches = self._branches()
 
@@ -51,17 +55,20 @@ class Builder:
     def _pair(self) -> None:
         """Give every call its result and its meaning, in the order the calls were made."""
         used: dict[str, int] = {}
+        shared = Counter(call.call_id for call in self._draft.tool_calls())
         for message, merged in self._draft.merged.items():
             for index, block in enumerate(merged.blocks):
                 if isinstance(block, ToolCall):
                     turn = used.get(block.call_id, 0)
                     used[block.call_id] = turn + 1
-                    self.calls[message, index] = self._finished(block, turn)
+                    self.calls[message, index] = self._finished(block, turn, shared[block.call_id])
 
-    def _finished(self, call: ToolCall, turn: int) -> ToolCall:
+    def _finished(self, call: ToolCall, turn: int, sharers: int) -> ToolCall:
+        """The call with its result: the last one, or its own in turn where several calls have one id."""
         results = self._draft.results.get(call.call_id, []) if call.call_id else []
-        self._paired.add(call.call_id)
-        if turn:
+        if call.call_id:
+            self._paired.add(call.call_id)
+        if sharers > 1:
             results = results[turn : turn + 1]
         result = results[-1] if results else None
         state = self._dialect.state(result) if result is not None else "unanswered"
@@ -102,11 +109,9 @@ class Builder:
     def _branch(self, number: int, after: int) -> tuple[Turn, ...]:
         """The turns of one branch, in the order of the log."""
         writer = _Writer(after, opening=number == 0)
-        chain, of = self._draft.chain, self._draft.branches.of
         extra = self._extra(number)
-        for index, event in enumerate(chain):
-            if of[index] != number:
-                continue
+        for index in self._positions.get(number, ()):
+            event = self._draft.chain[index]
             while extra and extra[0][0] < event.place.offset:
                 self._insert(extra.pop(0)[1], writer)
             self._event(event, writer, number)
@@ -133,12 +138,12 @@ class Builder:
             writer.extend(item.blocks)
 
     def _event(self, event: Event, writer: "_Writer", number: int) -> None:
+        if event.prompt is not None:
+            writer.begin(event.prompt)
         writer.saw(event.time)
         if event.part is not None:
             self._say(event.part.message, writer, number)
             return
-        if event.prompt is not None:
-            writer.begin(event.prompt)
         for block in event.blocks:
             self._add(block, writer)
 

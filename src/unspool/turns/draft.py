@@ -115,7 +115,7 @@ class Draft:
 
     def lines(self, blank: int) -> Lines:
         """Where every line went."""
-        superseded = sum(len(merged.superseded) for merged in self.merged.values())
+        superseded = sum(merged.superseded for merged in self.merged.values())
         held = dict(self._held)
         held["conversation"] -= superseded
         total = blank + sum(count for name, count in held.items() if name != "extra") + superseded

@@ -13,6 +13,7 @@ from unspool.model import Call, Event, Part, Usage
 
 _FIGURES = 7
 _NO_TIME = float("inf")
+_LAST = datetime(9999, 12, 31, tzinfo=UTC).timestamp()
 _Terms = tuple[str, str, str, str]
 """Model, speed, tier and place: what the price depends on besides the figures."""
 
@@ -42,7 +43,7 @@ class Ledger:
     def __iter__(self) -> Iterator[Call]:
         terms = list(self._known_terms)
         for row in range(len(self)):
-            time = None if self._times[row] == _NO_TIME else datetime.fromtimestamp(self._times[row], UTC)
+            time = None if self._times[row] == _NO_TIME else datetime.fromtimestamp(min(self._times[row], _LAST), UTC)
             key = f"{self._messages[row]:x}:{self._requests[row]:x}"
             model, speed, tier, geo = terms[self._terms[row]]
             yield Call(key, model, self._usage(row), time, speed, tier, geo)

@@ -15,18 +15,19 @@ Piece = Block | Result
 
 
 class Merged:
-    """Blocks joined so far, and which events gave nothing that was kept."""
+    """Blocks joined so far, and the line each was taken from."""
 
     def __init__(self) -> None:
         self.blocks: list[Piece] = []
-        self.superseded: list[Event] = []
+        self._lines: list[Event] = []
+        self._givers: list[Event] = []
         self._from: list[tuple[int, bool]] = []
         self._known: dict[object, int] = {}
 
     def add(self, event: Event, *, snapshot: bool) -> None:
         """Take in the blocks of one line."""
         several = len(event.blocks) > 1
-        kept = not event.blocks
+        self._lines.append(event)
         for index, block in enumerate(event.blocks):
             loose = snapshot or several
             at = self._find(block, index, event, loose=loose)
@@ -34,12 +35,16 @@ class Merged:
                 self._known[block_key(block, event)] = len(self.blocks)
                 self.blocks.append(block)
                 self._from.append((index, loose))
-                kept = True
+                self._givers.append(event)
             elif _fuller(block, self.blocks[at]):
                 self.blocks[at] = block
-                kept = True
-        if not kept:
-            self.superseded.append(event)
+                self._givers[at] = event
+
+    @property
+    def superseded(self) -> int:
+        """How many lines hold nothing but what another line holds as well or better."""
+        givers = {id(event) for event in self._givers}
+        return sum(bool(event.blocks) and id(event) not in givers for event in self._lines)
 
     def _find(self, block: Piece, index: int, event: Event, *, loose: bool) -> int | None:
         """Where the same block already stands, in this or an earlier state."""

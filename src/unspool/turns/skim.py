@@ -52,7 +52,7 @@ class Skim:
         self._sidechains = InlineAgents()
         self._inline: set[str] = set()
         self._own, self._conversed, self._sides = True, False, 0
-        self._messages = self._turns = self._errors = self._compactions = self._problems = self._lines = (
+        self._loose = self._messages = self._turns = self._errors = self._compactions = self._problems = self._lines = (
             self._agents
         ) = 0
 
@@ -64,6 +64,7 @@ class Skim:
             line = event.place.line
             self._problems += event.problem is not None
             self._sides += event.side is not None
+            self._loose += bool(event.blocks) and not event.id
             if event.id:
                 self._once(event, billed=self.ledger.see(event))
 
@@ -166,6 +167,7 @@ class Skim:
             lines=self._lines,
             calls=by_model(self.ledger),
             offered=tuple(self._offered),
+            plan_open=bool(self._plans) and all(plan.status != "approved" for plan in self._plans.values()),
             accepted=self._accepted,
             summaries={leaf: said for leaf, said in facts.summaries.items() if leaf and stable(leaf) not in self._seen},
             source=self._early[0].source if self._early else "",
@@ -174,7 +176,7 @@ class Skim:
 
     def _kind(self, facts: Facts) -> SessionKind:
         if not self._conversed:
-            return "stub" if self._sides else "empty"
+            return "stub" if self._sides or self._loose else "empty"
         if self._own and self._inline:
             return "subagent"
         first = self._early[0] if self._early else None

@@ -9,6 +9,9 @@ from collections.abc import Sequence
 
 from unspool.model import Event
 
+_NEAR = 1000
+"""How far back a line is looked for that a root may follow."""
+
 
 class Tree:
     """Links between the events of one transcript, by position in `events`."""
@@ -31,16 +34,17 @@ class Tree:
 
     def _joined(self) -> list[int | None]:
         joined: list[int | None] = []
+        roots = _roots(self.strict)
         rooted_in_prompt = False
         for index, event in enumerate(self.events):
             parent = self.strict[index]
             if event.boundary:
                 logical = self.at.get(event.logical, index)
-                parent = logical if logical < index else _before(index)
+                parent = logical if logical < index else _before(index, roots)
             elif parent is None:
                 first_words = event.parent is None and _typed(event)
                 restart = first_words and rooted_in_prompt and not self._cleared(index)
-                parent = None if restart else _before(index)
+                parent = None if restart else _before(index, roots)
                 rooted_in_prompt = rooted_in_prompt or first_words
             joined.append(parent)
         return joined
@@ -102,8 +106,29 @@ class Tree:
         return path
 
 
-def _before(index: int) -> int | None:
-    return index - 1 if index else None
+def _before(index: int, roots: Sequence[int]) -> int | None:
+    """The nearest line before a root that does not itself hang from it."""
+    for before in range(index - 1, max(-1, index - _NEAR), -1):
+        if roots[before] != index:
+            return before
+    return None
+
+
+def _roots(links: Sequence[int | None]) -> list[int]:
+    """The root each line hangs from; lines of a cycle hang from one of them."""
+    roots = [-1] * len(links)
+    for start in range(len(links)):
+        walked: list[int] = []
+        at: int | None = start
+        last = start
+        while at is not None and roots[at] < 0:
+            roots[at] = at
+            walked.append(at)
+            last, at = at, links[at]
+        root = last if at is None else roots[at]
+        for step in walked:
+            roots[step] = root
+    return roots
 
 
 def _typed(event: Event) -> bool:

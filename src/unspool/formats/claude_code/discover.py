@@ -26,7 +26,8 @@ def discover(root: Path) -> Iterator[Found]:
     """Every session under a folder that holds `projects/`, is one, or is one project's folder."""
     projects = root / "projects"
     base = projects if projects.is_dir() else root
-    agent_home = str(root) if base is projects else str(root.parent) if root.name == "projects" else ""
+    above = [folder for folder in (projects, root, root.parent) if folder.name == "projects" and folder.is_dir()]
+    agent_home = str(above[0].parent) if above else ""
     if any(_is_log(entry.name) for entry in _scan(base)):
         yield from _project(base, agent_home)
     for entry in sorted(_scan(base), key=lambda entry: entry.name):

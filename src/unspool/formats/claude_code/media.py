@@ -15,5 +15,5 @@ def image(block: dict[str, Json], place: Place) -> Image:
     path = text(block.get("path")) or text(source.get("path")) or text(source.get("file_id"))
     url = text(source.get("url")) or text(block.get("url"))
     if kind == "text":
-        return Image(place, media, label=label or text(source.get("data")), path=path)
+        return Image(place, text(source.get("media_type")) or "text/plain", data=text(source.get("data")), label=label)
     return Image(place, media, data=text(source.get("data")), url=url, path=path, label=label)

@@ -116,7 +116,8 @@ def _queued_prompt(event: Event, typed: list[Segment], images: tuple[Image, ...]
     words = "\n".join(segment.text for segment in typed)
     command = next((text(s.facts.get("name")) for s in typed if s.kind == "command"), "")
     kind = "bash" if mode == "bash" else "command" if command else "queued"
-    return Prompt(event.place, kind, words, event.id, event.time, command, images=images, origin="queued")  # type: ignore[arg-type]
+    arguments = next((text(s.facts.get("args")) for s in typed if s.kind == "command"), "")
+    return Prompt(event.place, kind, words, event.id, event.time, command, arguments, images, origin="queued")  # type: ignore[arg-type]
 
 
 def _queued_content(said: Json, event: Event) -> tuple[str, tuple[Image, ...]]:

@@ -5,9 +5,9 @@ import re
 from unspool.model import Plan
 
 IMPLEMENT = "Implement the following plan:"
-_TAIL = re.compile(r"\n+If you need specific details from before exiting plan mode", re.IGNORECASE)
+_TAIL = "If you need specific details from before exiting plan mode"
 _TRANSCRIPT = re.compile(r"read the full transcript at:\s*(\S[^\n]*?\.jsonl)")
-_HEADING = re.compile(r"^#\s+(.+?)\s*$", re.MULTILINE)
+_HEADING = re.compile(r"^#[ \t]+(\S[^\n]*)", re.MULTILINE)
 
 
 def title(text: str) -> str:
@@ -20,6 +20,6 @@ def title(text: str) -> str:
 def accepted(words: str, content: str) -> tuple[Plan, str]:
     """The plan of an "implement" prompt and the log it came from; `content` is the plan field, if any."""
     body = words[len(IMPLEMENT) :].strip("\n") if words.startswith(IMPLEMENT) else words
-    plan = content or _TAIL.split(body, maxsplit=1)[0].rstrip()
+    plan = content or body.partition(_TAIL)[0].rstrip()
     source = _TRANSCRIPT.search(words[-2000:])
     return Plan(title(plan), plan, "approved"), source[1] if source else ""

@@ -6,8 +6,7 @@ from typing import Literal
 from unspool.formats.claude_code.values import items, mapping, text
 from unspool.model import Json, Option, Question, Questionnaire, ToolCall
 
-_PAIR = re.compile(r'"((?:[^"\\]|\\.)*?)"=(?:"((?:[^"\\]|\\.)*?)"(?=[,.;]|\s|$)|\(no option selected\))([^"]*)')
-_NOTES = re.compile(r"notes: ([^\n]*?)(?:, \"|\. You can|$)")
+_CLOSING = re.compile(r'(?<!\\)"(?=[,.;\s]|\Z)')
 _AWAY = "No response after"
 
 
@@ -16,7 +15,7 @@ def questionnaire(call: ToolCall) -> Questionnaire | None:
     asked = items(mapping(call.input).get("questions"))
     if not asked:
         return None
-    answers, notes = _answers(call)
+    answers, notes = _answers(call, asked)
     questions = tuple(_question(mapping(item), answers, notes) for item in asked)
     return Questionnaire(questions, _outcome(call, answers), call.result.feedback if call.result else "")
 
@@ -31,7 +30,7 @@ def _outcome(call: ToolCall, answers: dict[str, str]) -> Literal["answered", "re
     return "answered" if answers or not call.result.error else "pending"
 
 
-def _answers(call: ToolCall) -> tuple[dict[str, str], dict[str, str]]:
+def _answers(call: ToolCall, asked: list[Json]) -> tuple[dict[str, str], dict[str, str]]:
     """(answers, notes) by question text: the structured record first, else what the text says."""
     if call.result is None:
         return {}, {}
@@ -41,23 +40,39 @@ def _answers(call: ToolCall) -> tuple[dict[str, str], dict[str, str]]:
     notes = {question: text(mapping(mark).get("notes")) for question, mark in marks.items()}
     if given:
         return {question: _joined(answer) for question, answer in given.items()}, notes
-    return _from_text(call.result.text)
+    return _from_text(call.result.text, asked)
 
 
 def _joined(answer: Json) -> str:
     return ", ".join(text(part) for part in answer) if isinstance(answer, list) else text(answer)
 
 
-def _from_text(words: str) -> tuple[dict[str, str], dict[str, str]]:
+def _from_text(words: str, asked: list[Json]) -> tuple[dict[str, str], dict[str, str]]:
+    """What the text of a result says after each question."""
     answers: dict[str, str] = {}
     notes: dict[str, str] = {}
-    for question, answer, rest in _PAIR.findall(words):
+    questions = filter(None, (text(mapping(item).get("question")) for item in asked))
+    places = sorted((words.find(f'"{question}"='), question) for question in questions)
+    for number, (at, question) in enumerate(places):
+        if at < 0:
+            continue
+        end = places[number + 1][0] if number + 1 < len(places) else len(words)
+        answer, rest = _quoted(words[at + len(question) + 3 : end])
         if answer:
             answers[question] = answer
-        noted = _NOTES.search(rest)
+        _, noted, note = rest.partition("notes: ")
         if noted:
-            notes[question] = noted[1].strip()
+            notes[question] = note.split("\n")[0].split(". You can")[0].rstrip(", ").strip()
     return answers, notes
+
+
+def _quoted(said: str) -> tuple[str, str]:
+    """A quoted answer and what stands behind it; quotes inside it are escaped or followed by more words."""
+    if not said.startswith('"'):
+        return "", said
+    closing = _CLOSING.search(said, 1)
+    end = closing.start() if closing else len(said)
+    return said[1:end].replace('\\"', '"'), said[end + 1 :]
 
 
 def _question(item: dict[str, Json], answers: dict[str, str], notes: dict[str, str]) -> Question:

@@ -19,7 +19,7 @@ class Segment(NamedTuple):
 
 
 _OPEN = re.compile(r"\s*<([a-z][a-z0-9_-]*)((?:\s[^<>]*)?)>")
-_ATTRIBUTE = re.compile(r'([a-z_-]+)="([^"]*)"')
+_ATTRIBUTE = re.compile(r'(?<![a-z_-])([a-z_-]{1,40})="([^"]*)"')
 _COMMAND_TAGS = frozenset({"command-name", "command-message", "command-args", "command-contents"})
 _KINDS = {
     "local-command-stdout": "command-output",
@@ -145,11 +145,18 @@ def _append(found: list[Segment], name: str, inner: str, attributes: str) -> Non
     found.append(Segment(kind, inner.strip() if kind != "bash" else inner, facts))
 
 
-_INNER = re.compile(r"<([a-z][a-z_-]*)>(.*?)</\1>", re.DOTALL)
+_MARK = re.compile(r"<(/?)([a-z][a-z_-]{0,40})>")
 
 
 def _notification(inner: str) -> tuple[dict[str, Json], str]:
-    facts: dict[str, Json] = {name.replace("-", "_"): value.strip() for name, value in _INNER.findall(inner)}
+    facts: dict[str, Json] = {}
+    opened: dict[str, int] = {}
+    for mark in _MARK.finditer(inner):
+        name = mark[2]
+        if not mark[1]:
+            opened.setdefault(name, mark.end())
+        elif name in opened:
+            facts[name.replace("-", "_")] = inner[opened.pop(name) : mark.start()].strip()
     return facts, str(facts.get("summary") or facts.get("result") or inner.strip())
 
 

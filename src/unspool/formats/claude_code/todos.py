@@ -11,11 +11,13 @@ def todos(call: ToolCall, before: dict[str, Todo]) -> Todos | None:
     """The list after a call, which `before` is brought up to; None where the call changed nothing."""
     given = mapping(call.input)
     failed = call.result is not None and call.result.error
+    if failed:
+        return None
     if isinstance(given.get("todos"), list):
         _write(given["todos"], before)
     elif text(given.get("subject")) and not given.get("taskId"):
         _create(call, given, before)
-    elif given.get("taskId") is not None and len(given) > 1 and not failed:
+    elif given.get("taskId") is not None and len(given) > 1:
         _update(given, before)
     else:
         return None

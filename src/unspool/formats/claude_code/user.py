@@ -27,6 +27,8 @@ def user(event: Event, data: dict[str, Json], spills: Spills) -> None:
         if content is not None and not isinstance(content, list):
             blocks.append(Unknown(event.place, "content", content, id=event.id, time=event.time))
     _settle(event, data, typed, (blocks, images))
+    if event.prompt is None and not event.blocks:
+        event.blocks = (Unknown(event.place, "user line without content", data, id=event.id, time=event.time),)
 
 
 def _block(

@@ -1,0 +1,35 @@
+"""Text that a stranger made to be slow is read in no more than a moment."""
+
+import time
+from collections.abc import Callable
+
+import pytest
+
+from tests.turns.lines import answer, asked, said, use
+from tests.turns.reading import entries, jsonl, session
+
+ASKED = use("t", "AskUserQuestion", questions=[{"question": "q", "options": []}])
+HOSTILE: dict[str, Callable[[], object]] = {
+    "a notification of opening tags": lambda: session(
+        jsonl(asked("a", "<task-notification>" + "<a>" * 20_000 + "</task-notification>"))
+    ),
+    "a tag with one endless attribute": lambda: session(
+        jsonl(asked("a", "<teammate-message " + "a" * 30_000 + ">x</teammate-message>"))
+    ),
+    "a plan of newlines": lambda: session(
+        jsonl(asked("a", "Implement the following plan:\n# P\n" + "\n" * 30_000 + "x"))
+    ),
+    "an answer of quotes": lambda: session(
+        jsonl(asked("u", "x"), said("a", "m", [ASKED], "u"), asked("r", [answer("t", '"\\' * 15_000)], "a"))
+    ),
+    "a line of glued objects": lambda: entries('{"a":"é"}'.encode() * 40_000),
+    "a torn line of opening braces": lambda: entries(b'{"type":"a","x":[' + b'{"' * 200_000),
+    "a line of NUL bytes": lambda: entries(b"\0" * 5_000_000),
+}
+
+
+@pytest.mark.parametrize("name", list(HOSTILE))
+def test_it_takes_but_a_moment_to_read(name: str) -> None:
+    began = time.process_time()
+    HOSTILE[name]()
+    assert time.process_time() - began < 1
