@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.tools.calls import called
 from unspool import tools
 from unspool.model import ToolCall
@@ -36,7 +38,10 @@ def _paired(use: dict[str, Any], answer: dict[str, Any] | None, detail: Any) -> 
 
 def test_real_calls_are_shown_by_their_own_renderer(shared: Path) -> None:
     """Each is understood, not shown by its plain fields; the one exception is a question of an invented shape."""
-    calls = sampled(shared / "corpora" / "samples" / "tools")
+    folder = shared / "corpora" / "samples" / "tools"
+    if not folder.is_dir():
+        pytest.skip("the shared folder has no corpora/samples")
+    calls = sampled(folder)
     assert len({call.name for call in calls}) > 15
     for call in calls:
         shown = tools.renderer(call.name).describe(call)

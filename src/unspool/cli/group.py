@@ -76,13 +76,18 @@ def run() -> int:
         click.echo("Stopped.", err=True)
         return INTERRUPTED
     except BrokenPipeError:
-        # The reader of our output (head, a pager) has seen enough; nothing more can be written.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()  # the reader of it (head, a pager) has seen enough
     except OSError as error:
-        return _fail(
-            f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}.", UnspoolError.exit_code
-        )
+        _drop_output()
+        where = f": {error.filename}" if error.filename else ""
+        return _fail(f"{error.strerror or error}{where}.", UnspoolError.exit_code)
     return 0
+
+
+def _drop_output() -> None:
+    """Nothing more can be written: what waits to be must not fail again when Python ends."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _invoke() -> None:

@@ -40,8 +40,8 @@ class Format(Protocol):
     def parser(self, found: Found | None) -> Parser:
         """A fresh reader of one log; `found` gives it the log's companions."""
 
-    def skimmer(self) -> Decoder:
-        """A decoder for passes that only count."""
+    def skimmer(self, whole: frozenset[str] = frozenset()) -> Decoder:
+        """A decoder for passes that only count; answers to the calls named come whole."""
 
     def dialect(self, found: Found | None, facts: Facts) -> Dialect:
         """What its tools mean, for one session."""

@@ -64,9 +64,9 @@ def transcript(name: str, format_: Format, found: Found | None = None) -> Transc
     return Transcript(events, parser.facts, log_file(name, reader.size), reader.blank)
 
 
-def skimmed(name: str, format_: Format, parser: Parser) -> Iterator[Event]:
-    """The events of a log one by one, without the bulk of its lines."""
-    reader = Reader(format_.skimmer())
+def skimmed(name: str, format_: Format, parser: Parser, whole: frozenset[str] = frozenset()) -> Iterator[Event]:
+    """The events of a log one by one, without the bulk of its lines, but for the answers to the calls named."""
+    reader = Reader(format_.skimmer(whole))
     with opened(name) as stream:
         for entry in reader.entries(stream):
             yield parser.event(entry)

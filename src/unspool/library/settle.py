@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import msgspec
 
 from unspool.model import Plan, Session, ToolCall, Turn
-from unspool.turns.assemble import plan_title, plans_of
+from unspool.turns.assemble import plan_title, plans_in_order, plans_of
 
 
 def open_plans(session: Session) -> list[Plan]:
@@ -19,7 +19,8 @@ def settled(session: Session, accepted: Iterable[tuple[str, str]]) -> Session:
     turns = tuple(_turn(turn, known) for turn in session.turns)
     if turns == session.turns:
         return session
-    titles = msgspec.structs.replace(session.titles, plan=plan_title(plans_of(turns)))
+    every = (*turns, *(turn for branch in session.branches for turn in branch.turns))
+    titles = msgspec.structs.replace(session.titles, plan=plan_title(plans_in_order(every)))
     kind = "planning" if session.kind == "interactive" else session.kind
     return msgspec.structs.replace(session, turns=turns, titles=titles, kind=kind)
 

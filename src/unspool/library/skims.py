@@ -39,6 +39,8 @@ def count(found: Found) -> Counted:
     failure = _attempt(found.path, lambda: skim.main(skimmed(found.path, format_, parser)))
     if failure:
         return Counted(found, None, array("Q"), Ledger(), failure)
+    if skim.open_plans:
+        skim.settle(skimmed(found.path, format_, format_.parser(None), skim.open_plans))
     for agent in found.agents:
         events = skimmed(agent.path, format_, format_.parser(None))
         failure = _attempt(agent.path, lambda events=events: skim.agent(events)) or failure  # type: ignore[misc]

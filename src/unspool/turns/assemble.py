@@ -78,7 +78,7 @@ class _Assembly:
             _Parts(draft, builder, source.transcript, agents),
             session_id,
             kind or _kind(draft, facts, prompts),
-            titles if key != MAIN else _titles(facts, draft, builder.turns),
+            titles if key != MAIN else _titles(facts, draft, builder),
             self._dialect.agent,
         )
 
@@ -184,7 +184,8 @@ def kind_of(facts: Facts, first: Prompt | None, *, conversed: bool) -> SessionKi
     return "headless" if facts.headless else "interactive"
 
 
-def _titles(facts: Facts, draft: Draft, turns: tuple[Turn, ...]) -> Titles:
+def _titles(facts: Facts, draft: Draft, builder: Builder) -> Titles:
+    turns = (*builder.turns, *(turn for branch in builder.branches for turn in branch.turns))
     known = draft.tree.at
     summary = next((words for leaf, words in reversed(facts.summaries.items()) if not leaf or leaf in known), "")
     typed = [event.prompt for event in draft.chain if event.prompt is not None]
@@ -193,12 +194,21 @@ def _titles(facts: Facts, draft: Draft, turns: tuple[Turn, ...]) -> Titles:
     return Titles(
         facts.custom_title,
         facts.generated_title,
-        plan_title(plans_of(turns)),
+        plan_title(plans_in_order(turns)),
         summary,
         prompt_title(prompts),
         facts.slug,
         facts.agent_name,
     )
+
+
+def plans_in_order(turns: tuple[Turn, ...]) -> list[Plan]:
+    """Every plan of the turns, in the order of the log, whichever branch it stands on."""
+    calls = [block for turn in turns for block in turn.blocks if isinstance(block, ToolCall)]
+    found = [(call.place.offset, call.meaning) for call in calls if isinstance(call.meaning, Plan)]
+    prompts = [turn.prompt for turn in turns if turn.prompt is not None]
+    found += [(prompt.place.offset, prompt.plan) for prompt in prompts if prompt.plan is not None]
+    return [plan for _, plan in sorted(found, key=lambda pair: pair[0])]
 
 
 def plans_of(turns: tuple[Turn, ...]) -> list[Plan]:

@@ -20,6 +20,7 @@ class Draft:
         self.problems: list[Problem] = []
         self.inline: dict[str, list[Event]] = {}
         self._snapshots: set[int] = set()
+        self._again: list[Event] = []
         self._held = {"conversation": 0, "side": 0, "repeated": 0, "problems": 0, "extra": 0}
         self._sort(events, own=own)
         self._messages()
@@ -53,6 +54,7 @@ class Draft:
         before = seen.setdefault(event.id, event)
         if before is not event:
             if _says(before) == _says(event):
+                self._again.append(event)
                 return "repeated"
             if before.part is not None and event.part is not None and before.part.message == event.part.message:
                 self._snapshots.add(id(event))
@@ -75,12 +77,16 @@ class Draft:
             if id(event) in self._snapshots and not event.id.startswith("line-"):
                 repeated.append(id(event))
         self.groups = groups
+        billed = {message: list(events) for message, events in groups.items()}
+        for event in self._again:
+            if event.part is not None and event.part.message in billed:
+                billed[event.part.message].append(event)
         self.merged: dict[str, Merged] = {}
         self.billed: dict[str, tuple[Call, ...]] = {}
         for message, events in groups.items():
             snapshots = self._snapshots if len(events) > 1 else frozenset[int]()
             self.merged[message] = merge(events, snapshots)
-            self.billed[message] = calls(events)
+            self.billed[message] = calls(billed[message])
         again = set(repeated)
         if again:
             self.chain = [event for event in self.chain if id(event) not in again]
@@ -148,4 +154,5 @@ def _says(event: Event) -> object:
     """What a line says, whenever and wherever it was written."""
     prompt = event.prompt
     said = (prompt.kind, prompt.text, prompt.command, prompt.arguments) if prompt is not None else None
-    return event.kind, said, [block_key(block, event) for block in event.blocks]
+    message = event.part.message if event.part is not None else ""
+    return event.kind, message, said, [block_key(block, event) for block in event.blocks]

@@ -40,6 +40,10 @@ class Ledger:
     def __len__(self) -> int:
         return len(self._messages)
 
+    def knows(self, message: str) -> bool:
+        """Whether a request of that message was seen."""
+        return stable(message) in self._rows
+
     def __iter__(self) -> Iterator[Call]:
         terms = list(self._known_terms)
         for row in range(len(self)):

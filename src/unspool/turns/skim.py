@@ -45,6 +45,7 @@ class Skim:
         self._calls: set[int] = set()
         self._plans: dict[str, Plan] = {}
         self._plan_calls: dict[str, ToolCall] = {}
+        self._answered: set[str] = set()
         self._offered: dict[int, None] = {}
         self._accepted = 0
         self._early: list[Prompt] = []
@@ -99,7 +100,8 @@ class Skim:
     def _message(self, part: Part, *, billed: bool) -> None:
         """Count a message once: the ledger knows the billed ones, the others are few."""
         if part.usage is None:
-            self._unbilled.add(hash(part.message))
+            if not self.ledger.knows(part.message):
+                self._unbilled.add(hash(part.message))
         elif billed:
             self._messages += 1
             self._unbilled.discard(hash(part.message))
@@ -132,9 +134,26 @@ class Skim:
 
     def _result(self, result: Result) -> None:
         self._errors += result.error
-        call = self._plan_calls.get(result.call_id)
-        if call is not None:
-            self._plan(ToolCall(call.place, call.call_id, call.name, call.input, "ok", call.role, result))
+        if result.call_id in self._plan_calls:
+            self._settle(result)
+
+    @property
+    def open_plans(self) -> frozenset[str]:
+        """Calls that put a plan forward and whose answer has not been met: it may stand before them."""
+        return frozenset(self._plan_calls) - self._answered
+
+    def settle(self, events: Iterable[Event]) -> None:
+        """Look once more for the answers to plans."""
+        wanted = self.open_plans
+        for event in events:
+            for block in event.blocks:
+                if isinstance(block, Result) and block.call_id in wanted:
+                    self._settle(block)
+
+    def _settle(self, result: Result) -> None:
+        call = self._plan_calls[result.call_id]
+        self._answered.add(result.call_id)
+        self._plan(ToolCall(call.place, call.call_id, call.name, call.input, "ok", call.role, result))
 
     def agent(self, events: Iterable[Event]) -> None:
         """Take in a subagent's log: what it cost."""

@@ -31,8 +31,8 @@ class ClaudeCodeFormat:
     def parser(self, found: Found | None) -> Parser:
         return Parser(Beside(found).spill)
 
-    def skimmer(self) -> Skimmer:
-        return Skimmer()
+    def skimmer(self, whole: frozenset[str] = frozenset()) -> Skimmer:
+        return Skimmer(whole)
 
     def dialect(self, found: Found | None, facts: Facts) -> ClaudeCode:
         return ClaudeCode(Beside(found), facts)

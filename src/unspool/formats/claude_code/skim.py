@@ -95,10 +95,10 @@ class _Line(TypedDict, total=False):
 class Skimmer:
     """Decodes like a msgspec decoder, without the bulk. Plans and what became of them come whole, for titles."""
 
-    def __init__(self) -> None:
+    def __init__(self, plans: frozenset[str] = frozenset()) -> None:
         self._light = msgspec.json.Decoder(_Line)
         self._whole = msgspec.json.Decoder()
-        self._plans: set[str] = set()
+        self._plans = set(plans)
 
     def decode(self, raw: bytes) -> Any:
         try:
