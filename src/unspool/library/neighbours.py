@@ -1,5 +1,6 @@
 """The sessions before and after one in its chain, looked for among the logs that lie around it."""
 
+import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -21,6 +22,7 @@ class Neighbours:
 
     def __init__(self, logs: Callable[[], Sequence[Found]]) -> None:
         self._logs = logs
+        self._folders: dict[str, list[Found]] = {}
         self._heads: dict[str, Head | None] = {}
         self._overviews: dict[str, Overview | None] = {}
 
@@ -46,12 +48,14 @@ class Neighbours:
 
     def _around(self, session: Session, found: Found) -> list[Found]:
         """The logs in the same folder, and the one that the session says it continues."""
-        logs = self._logs()
-        if all(log.path != found.path for log in logs):
-            logs = tuple(by_id(found.format).discover(Path(found.path).parent))
-        folder = str(Path(found.path).parent)
+        if not self._folders:
+            for log in self._logs():
+                self._folders.setdefault(os.path.dirname(log.path), []).append(log)  # noqa: PTH120  hot
+        folder = os.path.dirname(found.path)  # noqa: PTH120
+        beside = self._folders.get(folder) or list(by_id(found.format).discover(Path(folder)))
         wanted = source_id(session.source) if session.source else ""
-        return [log for log in logs if str(Path(log.path).parent) == folder or log.session_id == wanted]
+        named = [] if any(log.session_id == wanted for log in beside) else self._logs()
+        return [*beside, *(log for log in named if wanted and log.session_id == wanted)]
 
     def _head(self, found: Found) -> Head | None:
         if found.path not in self._heads:
