@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from http.client import HTTPResponse
 
 _GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
-_UTF16 = (b"\xff\xfe", b"\xfe\xff")
+_UTF16 = (b"\xff\xfe{\0", b"\xff\xfe[\0", b"\xfe\xff\0{", b"\xfe\xff\0[")
+"""How a log begins that a shell wrote in two-byte characters."""
 _BUFFER = 1 << 20
 FETCH_BYTES = 512 * 1024 * 1024
 FETCH_SECONDS = 60
