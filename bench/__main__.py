@@ -8,10 +8,10 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from bench import answers, assembly, corpus, fuzz, memory, startup
+from bench import answers, assembly, corpus, fuzz, memory, site, startup
 from bench.table import Row, lines
 
-PARTS = ("assembly", "answers", "startup", "memory")
+PARTS = ("assembly", "answers", "site", "startup", "memory")
 
 
 def main() -> int:
@@ -58,6 +58,8 @@ def _measured(options: argparse.Namespace, source: Path) -> Iterator[Row]:
         yield _said(assembly.row(source))
     if "answers" in parts:
         yield from map(_said, answers.rows(source))
+    if "site" in parts:
+        yield from map(_said, site.rows(source))
     if "startup" in parts:
         yield _said(startup.row())
     if "memory" in parts:

@@ -3,14 +3,17 @@
 #   setup run|dev|sdk     .venv with the pinned packages of that layer, and unspool itself, editable
 #   setup_venv DIR FILE   another environment, from one file of pins
 #   setup_ccusage         sets UNSPOOL_CCUSAGE where npm can install it
+#   setup_axe             sets UNSPOOL_AXE, the script that checks pages for accessibility, where npm can install it
+#   setup_chromium        sets UNSPOOL_CHROMIUM where there is one, or where Debian's can be installed
 #
-# Everything made lies in .venv and .cache. A stamp makes the second time quick. A later need (a browser, say) is
-# one more function here.
+# Everything made lies in .venv and .cache, but for Debian's packages. A stamp makes the second time quick. A later
+# need is one more function here.
 
 ROOT="$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd -P)"
 CACHE="$ROOT/.cache"
 VENV="$ROOT/.venv"
 CCUSAGE_VERSION=20.0.24
+AXE_VERSION=4.14.0
 PYTHON="${PYTHON:-}"
 UV=""
 
@@ -157,4 +160,38 @@ setup_ccusage() {
     unset UNSPOOL_CCUSAGE
     say "no ccusage (npm is missing or could not install it): what compares with it is skipped"
   fi
+}
+
+setup_axe() {
+  local dir="$CACHE/axe-core-$AXE_VERSION"
+  UNSPOOL_AXE="${UNSPOOL_AXE:-$dir/node_modules/axe-core/axe.min.js}"
+  if [ ! -f "$UNSPOOL_AXE" ] && command -v npm >/dev/null; then
+    say "installing axe-core $AXE_VERSION into ${dir#"$ROOT/"}"
+    npm install --silent --no-audit --no-fund --prefix "$dir" "axe-core@$AXE_VERSION" >&2 </dev/null || true
+  fi
+  if [ -f "$UNSPOOL_AXE" ]; then export UNSPOOL_AXE; else unset UNSPOOL_AXE; fi
+}
+
+# The system's own browser: a download of another 150 MB would be a browser nobody uses.
+setup_chromium() {
+  find_chromium
+  if [ -z "${UNSPOOL_CHROMIUM:-}" ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+    say "installing chromium"
+    { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qqy --no-install-recommends chromium; } \
+      >&2 </dev/null || true
+    find_chromium
+  fi
+  [ -n "${UNSPOOL_CHROMIUM:-}" ] || say "no chromium: the tests of pages in a browser are skipped"
+}
+
+find_chromium() {
+  local name
+  for name in "${UNSPOOL_CHROMIUM:-}" chromium chromium-browser google-chrome google-chrome-stable; do
+    if [ -n "$name" ] && "$name" --version >/dev/null 2>&1; then
+      UNSPOOL_CHROMIUM="$(command -v "$name")"
+      export UNSPOOL_CHROMIUM
+      return
+    fi
+  done
+  unset UNSPOOL_CHROMIUM
 }

@@ -15,6 +15,10 @@ COMMANDS = (
     ("info", "Tell what one session holds, used and cost."),
     ("show", "Read a session in the terminal."),
     ("export", "Write sessions as Markdown, JSON or text."),
+    ("json", "Make a web page of one log or session."),
+    ("local", "Choose a session and make a web page of it."),
+    ("all", "Make a web site of all your sessions."),
+    ("web", "Make a web page of a session that is kept on the web."),
     ("schema", "Print the JSON Schema of exported sessions."),
     ("completion", "Print the shell completion script."),
 )

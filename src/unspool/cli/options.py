@@ -10,7 +10,6 @@ from typing import Any
 
 import click
 
-from unspool.demo import write_demo
 from unspool.errors import UsageProblem
 from unspool.library import Library
 from unspool.prices import PriceTable
@@ -34,10 +33,11 @@ def sources(command: Command) -> Command:
     def run(*args: Any, **given: Any) -> Any:
         named = [demo_folder()] if given.pop("demo") else given.pop("source")
         given.pop("source", None)
-        return command(*args, library=Library(named, PriceTable.load(_own_prices())), **given)
+        return command(*args, library=Library(named, PriceTable.load(own_prices())), **given)
 
     wrapped = click.option("--demo", is_flag=True, help="Use the bundled demo sessions instead of your own.")(run)
     return click.option(
+        "-s",
         "--source",
         multiple=True,
         metavar="DIR",
@@ -46,7 +46,7 @@ def sources(command: Command) -> Command:
     )(wrapped)
 
 
-def _own_prices() -> Path | None:
+def own_prices() -> Path | None:
     """The user's price table, where there is one."""
     base = os.environ.get("XDG_CONFIG_HOME") or str(Path.home() / ".config")
     path = Path(base) / "unspool" / "prices.json"
@@ -55,6 +55,8 @@ def _own_prices() -> Path | None:
 
 def demo_folder() -> Path:
     """The demo's sessions, written to the cache folder."""
+    from unspool.demo import write_demo
+
     base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
     return write_demo(Path(base) / "unspool" / "demo")
 

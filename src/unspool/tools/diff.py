@@ -31,6 +31,9 @@ def of_patch(path: str, hunks: Json, created: bool = False) -> Diff | None:
 
 def of_texts(path: str, before: str, after: str, *, created: bool = False) -> Diff:
     """The diff between a file and what it became."""
+    if not before and after:
+        lines = ("+" + after.replace("\r\n", "\n").removesuffix("\n").replace("\n", "\n+")).split("\n")
+        return Diff(path, (Hunk(0, 1, tuple(lines)),), len(lines), 0, created)
     before, after = _same_ends(before, after)
     old, new = _ended(before), _ended(after)
     hunks = (

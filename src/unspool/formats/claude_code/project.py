@@ -8,6 +8,9 @@ from unspool.model import Facts
 
 _OWN_WORKTREE = re.compile(r"^(.+?)[\\/]\.claude[\\/]worktrees[\\/][^\\/]+")
 _TOOL_WORKTREE = re.compile(r"^(.+)[\\/]t3code-[0-9a-f]+$")
+_HIDDEN_WORKTREE = re.compile(r"^(.+?)[\\/]\.worktrees[\\/][^\\/]+")
+_KEPT_WORKTREE = re.compile(r"^(.+[\\/])worktrees[\\/](?P<name>[^\\/]+)[\\/][^\\/]+[\\/](?P=name)$")
+"""A folder of worktrees beside the checkouts: worktrees/NAME/BRANCH/NAME stands for NAME."""
 _GITDIR = re.compile(r"^gitdir:\s*(.+?)[\\/]\.git[\\/]worktrees[\\/]", re.MULTILINE)
 
 
@@ -21,10 +24,13 @@ def project(facts: Facts, folder: str) -> str:
 
 def _main(path: str) -> str:
     """The main checkout of a worktree; any other path as it is."""
-    for pattern in (_OWN_WORKTREE, _TOOL_WORKTREE):
+    for pattern in (_OWN_WORKTREE, _TOOL_WORKTREE, _HIDDEN_WORKTREE):
         found = pattern.match(path)
         if found:
             return found[1]
+    kept = _KEPT_WORKTREE.match(path)
+    if kept:
+        return kept[1] + kept["name"]
     return _linked(path) or path
 
 

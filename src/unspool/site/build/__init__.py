@@ -1,0 +1,1 @@
+"""Pages written to disk: one session, or all of them, again only where something changed."""

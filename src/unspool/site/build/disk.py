@@ -1,0 +1,103 @@
+"""Files and folders that are there whole or not at all: made beside their place and moved into it.
+
+A process may be killed at any moment: what it was making is left under a name that begins with a dot and ends with
+`.part`, and is swept away by the next run. A site can be made again, so nothing waits for the disk to settle.
+"""
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from unspool.site.build.exchange import exchange
+
+_PART, _AWAY = ".part", ".away"
+
+
+def replace(path: Path, data: bytes) -> bool:
+    """Make the file hold the data, at once; False where it already did and nothing was written."""
+    with suppress(OSError):
+        if path.stat().st_size == len(data) and path.read_bytes() == data:
+            return False
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = _beside(path, _PART)
+    part.write_bytes(data)
+    part.replace(path)
+    return True
+
+
+def encoded(html: str) -> bytes:
+    """A page as bytes; what no encoding can hold is a question mark."""
+    return html.encode("utf-8", "replace")
+
+
+@contextmanager
+def swapped(folder: Path) -> Iterator[Path]:
+    """An empty folder to fill; when the block ends well it takes the place of `folder`, otherwise it is removed."""
+    part = _beside(folder, _PART)
+    shutil.rmtree(part, ignore_errors=True)
+    part.mkdir(parents=True)
+    try:
+        yield part
+        _swap(part, folder)
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+
+
+def _swap(new: Path, old: Path) -> None:
+    """Put a folder in the place of another, which ends up where the first was."""
+    try:
+        new.rename(old)  # where there is nothing yet, or an empty folder
+    except OSError:
+        if exchange(new, old):
+            return
+        away = _beside(old, _AWAY)
+        old.rename(away)
+        new.rename(old)
+        shutil.rmtree(away, ignore_errors=True)
+
+
+def _beside(path: Path, suffix: str) -> Path:
+    return path.with_name(f".{path.name}.{os.getpid()}{suffix}")
+
+
+def sweep(folder: Path) -> None:
+    """Remove what killed runs left in a folder; what they had moved away and not replaced comes back."""
+    try:
+        left = [entry.name for entry in os.scandir(folder) if entry.name.startswith(".")]
+    except OSError:
+        return
+    for name in left:
+        path = folder / name
+        if name.endswith(_AWAY) and not (home := folder / name[1:].rsplit(".", 2)[0]).exists():
+            path.rename(home)
+        elif name.endswith((_PART, _AWAY)):
+            shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink(missing_ok=True)
+
+
+def sweep_site(site: Path) -> None:
+    """Sweep a site and each folder in it."""
+    sweep(site)
+    for entry in os.scandir(site):
+        if entry.is_dir(follow_symlinks=False):
+            sweep(Path(entry.path))
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[bool]:
+    """Hold the folder against other runs; False where another one has it. Systems without such locks always have it."""
+    try:
+        import fcntl
+    except ImportError:
+        yield True
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        yield False
+    else:
+        yield True
+    finally:
+        os.close(descriptor)

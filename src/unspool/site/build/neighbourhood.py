@@ -1,0 +1,118 @@
+"""Which logs a session's pages depend on beside its own: the one it continues, those that continue it, and those that
+name it.
+
+Only the beginning of a log is read for that, and only when the log is new or has changed; a whole log only where
+nothing but the text of a plan can tell.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import datetime
+from functools import cache
+from hashlib import blake2b
+
+import msgspec
+
+from unspool.formats import Found
+from unspool.library.chains import Known, source_id, source_of
+from unspool.library.heads import head
+
+
+class Start(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What the beginning of a log says to its neighbours."""
+
+    slug: str = ""
+    source: str = ""
+    """Id of the session that it says it continues."""
+    started: datetime | None = None
+    accepted: int = 0
+    """Key of the plan that it implements."""
+    names: bool = False
+    """Whether it holds summaries of other sessions."""
+    digest: str = ""
+    """Of all of it."""
+
+
+class Told(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What a session says to its neighbours once it has been read."""
+
+    title: str = ""
+    prompt: str = ""
+    named: bool = False
+    """Whether it has a better name than a neighbour may give it."""
+    offered: tuple[int, ...] = ()
+    """Keys of the plans put forward in it."""
+
+
+def start(found: Found) -> Start:
+    """The start of a log; an empty one where it cannot be read."""
+    begun = head(found)
+    if begun is None:
+        return Start()
+    source = source_id(begun.source) if begun.source else ""
+    digest = blake2b(msgspec.json.encode(begun), digest_size=8).hexdigest()
+    return Start(begun.slug, source, begun.started, begun.accepted, bool(begun.summaries), digest)
+
+
+Offered = Callable[[Found], tuple[int, ...]]
+
+
+class Neighbourhood:
+    """All logs of a run, and how their starts say that they continue one another."""
+
+    def __init__(self, logs: Iterable[Found], starts: Mapping[str, Start], offered: Offered) -> None:
+        self._ids: dict[str, Found] = {}
+        self._folders: dict[str, dict[str, Found]] = {}
+        for log in logs:
+            self._ids.setdefault(log.session_id, log)
+            self._folders.setdefault(_folder(log), {}).setdefault(log.session_id, log)
+        self._starts, self._offered = starts, cache(offered)
+        self._sources: dict[str, Found] = {}
+        """By path: the session that a log continues."""
+        self._followers: dict[str, list[Found]] = {}
+        for folder in self._folders.values():
+            self._join(folder)
+        self._names = {name: [log for log in group.values() if starts[log.path].names]
+                       for name, group in self._folders.items()}  # fmt: skip
+
+    def _join(self, folder: dict[str, Found]) -> None:
+        """Find what each session of a folder continues."""
+        beside: list[Known] = []
+        for log in folder.values():
+            own = self._starts[log.path]
+            if not own.source and not own.accepted:
+                continue
+            beside = beside or [self._known(one) for one in folder.values()]
+            named = [self._known(self._ids[own.source])] if own.source in self._ids else []
+            source, _ = source_of(self._known(log), [*beside, *named])
+            if source:
+                earlier = folder.get(source) or self._ids[source]
+                self._sources[log.path] = earlier
+                self._followers.setdefault(earlier.path, []).append(log)
+
+    def _known(self, log: Found) -> Known:
+        own = self._starts[log.path]
+        return Known(log.session_id, own.slug, own.source, own.started, own.accepted, lambda: self._offered(log))
+
+    def near(self, found: Found) -> list[Found]:
+        """Sessions of the same chain that a session's pages tell of, each with what it continues itself."""
+        listed: dict[str, Found] = {}
+        waiting = [*self._followers.get(found.path, ()), found]
+        while waiting:
+            log = waiting.pop()
+            if log.path not in listed:
+                listed[log.path] = log
+                waiting += [self._sources[log.path]] if log.path in self._sources else []
+        listed.pop(found.path)
+        return list(listed.values())
+
+    def names(self, found: Found) -> list[Found]:
+        """Logs that may hold a name for a session."""
+        return [log for log in self._names[_folder(found)] if log.path != found.path]
+
+    def digests(self, logs: Iterable[Found]) -> Iterator[str]:
+        """Of what the starts of these logs say."""
+        return (self._starts[log.path].digest for log in logs)
+
+
+def _folder(found: Found) -> str:
+    return found.path.replace("\\", "/").rpartition("/")[0]

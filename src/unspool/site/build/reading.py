@@ -1,0 +1,39 @@
+"""A session read for its pages: joined with the logs near it, and what it leaves for them to tell."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from unspool.formats import Found
+from unspool.library import read_session
+from unspool.library.neighbours import Neighbours
+from unspool.model import Session
+from unspool.site.build.neighbourhood import Told
+from unspool.turns.assemble import plans_of
+from unspool.turns.skim import plan_key
+
+_EMPTY = ("empty", "stub")
+
+
+class Reading(NamedTuple):
+    """A session, and what it says to its neighbours by itself."""
+
+    session: Session
+    told: Told
+
+
+def read(found: Found, near: Sequence[Found], names: Sequence[Found]) -> Reading:
+    """Read a log; its links come from the logs near it, and its title from those that name others, if it has none."""
+    alone = read_session(found)
+    titles = alone.titles
+    named = bool(titles.custom or titles.generated or titles.plan or titles.summary)
+    offered = tuple(plan_key(plan) for plan in plans_of(alone.turns))
+    around = (found, *near, *(() if named else names))
+    session = Neighbours(lambda: around).linked(alone, found) if len(around) > 1 else alone
+    return Reading(session, Told(alone.title, titles.prompt, named, offered))
+
+
+def says_nothing(session: Session, *, strays: bool) -> bool:
+    """Whether a session holds nothing that a person would look for; `strays` are subagents without a session."""
+    if session.kind == "subagent":
+        return not strays
+    return session.kind in _EMPTY or session.title.strip().casefold() == "warmup"

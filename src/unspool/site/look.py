@@ -1,0 +1,99 @@
+"""What pages wear: styles and scripts, as hashed files shared by a site or inside each page, and the policy that
+lets a browser run exactly these.
+
+A file's name changes with its content, so a site never shows old styles with new pages. `file:` stands beside
+`'self'` in the policy because browsers differ in whether a page on disk is its own origin; served over the web
+it permits nothing.
+"""
+
+from base64 import b64encode
+from functools import cache
+from hashlib import sha256
+from importlib.resources import files
+from typing import NamedTuple
+
+from markupsafe import Markup
+
+from unspool.site.options import SiteOptions
+
+FOLDER = "assets"
+STYLES = ("look.css", "search.css")
+SCRIPTS = ("page.js", "search.js")
+HIGHLIGHTER = "highlight.min.js"
+
+
+class Asset(NamedTuple):
+    """A file that pages share."""
+
+    path: str
+    """Relative to the site's root."""
+    data: bytes
+
+    @property
+    def policy(self) -> str:
+        """How a policy names the content, where it stands inside a page."""
+        return f"'sha256-{b64encode(sha256(self.data).digest()).decode()}'"
+
+
+class Dress(NamedTuple):
+    """What goes into the head of a page."""
+
+    policy: str
+    styles: Markup
+    scripts: Markup
+    highlighter: str
+    """Where the page finds the highlighter when it needs it; empty where the page has it in itself."""
+
+
+@cache
+def asset(name: str) -> Asset:
+    """A static file by its name in the package."""
+    data = files("unspool.site").joinpath("static", name).read_bytes().replace(b"\r\n", b"\n")
+    stem, _, kind = name.partition(".")
+    return Asset(f"{FOLDER}/{stem}-{sha256(data).hexdigest()[:12]}.{kind}", data)
+
+
+@cache
+def assets() -> tuple[Asset, ...]:
+    """Every file that a site whose pages are not self-contained needs below its root."""
+    return tuple(asset(name) for name in (*STYLES, *SCRIPTS, HIGHLIGHTER))
+
+
+@cache
+def version() -> str:
+    """A digest of the look: what pages are made with, besides sessions and options."""
+    templates = sorted(files("unspool.site").joinpath("templates").iterdir(), key=lambda one: one.name)
+    parts = [*(one.data for one in assets()), *(one.read_bytes() for one in templates if one.is_file())]
+    return sha256(b"".join(sha256(part).digest() for part in parts)).hexdigest()[:16]
+
+
+@cache
+def dress(options: SiteOptions, root: str, code: bool = True) -> Dress:
+    """The head of a page that lies `root` below the site's root; `code` says whether it has any to highlight."""
+    styles, scripts = [asset(name) for name in STYLES], [asset(name) for name in SCRIPTS]
+    if not options.self_contained:
+        return Dress(
+            _policy("'self' file:", "'self' file:"),
+            Markup("").join(Markup('<link rel="stylesheet" href="{}">').format(root + one.path) for one in styles),
+            Markup("").join(Markup('<script src="{}"></script>').format(root + one.path) for one in scripts),
+            root + asset(HIGHLIGHTER).path,
+        )
+    scripts += [asset(HIGHLIGHTER)] if code else []
+    return Dress(
+        _policy(" ".join(one.policy for one in styles), " ".join(one.policy for one in scripts)),
+        Markup("").join(_inside("style", one) for one in styles),
+        Markup("").join(_inside("script", one) for one in scripts),
+        "",
+    )
+
+
+def _inside(tag: str, one: Asset) -> Markup:
+    """An asset of our own as part of a page; none may hold the end of its own element."""
+    return Markup(f"<{tag}>{one.data.decode()}</{tag}>")  # noqa: S704
+
+
+def _policy(styles: str, scripts: str) -> str:
+    return (
+        f"default-src 'none'; img-src 'self' data:; style-src {styles}; script-src {scripts}; "
+        "base-uri 'none'; form-action 'none'"
+    )

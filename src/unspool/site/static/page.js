@@ -1,0 +1,300 @@
+/* unspool: what a page does beyond being read. Everything here is an extra: without it all content is there.
+   The address keeps the state: `#anchor&hide=thinking,tools`. What other scripts keep there is left as it is. */
+(() => {
+  "use strict";
+  const root = document.documentElement;
+  const THEMES = ["system", "light", "dark"];
+  const KINDS = [["thinking", "Thinking"], ["tools", "Tool calls"], ["notices", "Notices"], ["agents", "Subagents"],
+    ["todos", "Todo lists"], ["images", "Images"]];
+  const CLIP = 250, TOO_LONG = 50000;
+  const all = (selector, within = document) => Array.from(within.querySelectorAll(selector));
+
+  /* --- theme: before the first paint ------------------------------------------------------------- */
+  const kept = (value) => {
+    try {
+      if (value !== undefined) localStorage.setItem("unspool-theme", value);
+      return localStorage.getItem("unspool-theme");
+    } catch { return null; } // storage may be forbidden: the choice then lasts as long as the page
+  };
+  const theme = () => root.dataset.theme || "system";
+  const wear = (name) => { if (name === "system") delete root.dataset.theme; else root.dataset.theme = name; };
+  root.classList.add("js");
+  if (THEMES.includes(kept())) wear(kept());
+
+  /* --- making elements --------------------------------------------------------------------------- */
+  function make(tag, attributes, ...inside) {
+    const element = document.createElement(tag);
+    for (const [name, value] of Object.entries(attributes || {}))
+      if (name.startsWith("on")) element.addEventListener(name.slice(2), value); else element.setAttribute(name, value);
+    element.append(...inside);
+    return element;
+  }
+
+  /* --- times in the reader's own zone ------------------------------------------------------------ */
+  function localTimes() {
+    const clock = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" });
+    const day = new Intl.DateTimeFormat(undefined, { dateStyle: "medium" });
+    const both = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+    const full = new Intl.DateTimeFormat(undefined, { dateStyle: "full", timeStyle: "long" });
+    for (const element of all("time[datetime]")) {
+      const when = new Date(element.dateTime);
+      if (isNaN(when)) continue;
+      element.title = full.format(when);
+      const style = element.classList.contains("clock") ? clock : element.classList.contains("day") ? day : both;
+      element.textContent = style.format(when);
+    }
+  }
+
+  /* --- the address ------------------------------------------------------------------------------- */
+  function address() {
+    const parts = location.hash.slice(1).split("&").filter(Boolean);
+    const hide = parts.find((part) => part.startsWith("hide="));
+    return {
+      anchor: parts.find((part) => !part.includes("=")) || "",
+      hide: hide ? decodeURIComponent(hide.slice(5)).split(",").filter((kind) => KINDS.some(([known]) => known === kind)) : [],
+      rest: parts.filter((part) => part.includes("=") && part !== hide),
+    };
+  }
+  function hashOf(anchor, hide, rest) {
+    const parts = [anchor, ...rest, ...(hide.length ? [`hide=${hide.join(",")}`] : [])];
+    return parts.some(Boolean) ? `#${parts.join("&")}` : "";
+  }
+  const hidden = () => KINDS.map(([kind]) => kind).filter((kind) => root.classList.contains(`hide-${kind}`));
+  function rewrite(hide) {
+    const now = address();
+    history.replaceState(history.state, "", location.pathname + location.search + hashOf(now.anchor, hide, now.rest));
+  }
+  function conceal(hide) {
+    for (const [kind] of KINDS) root.classList.toggle(`hide-${kind}`, hide.includes(kind));
+    for (const box of all(".sheet input")) box.checked = !hide.includes(box.value);
+  }
+  function reveal(anchor) {
+    let target = null;
+    try { target = document.getElementById(decodeURIComponent(anchor)); } catch { return; } // an address can hold anything
+    if (!target) return;
+    for (let at = target; at; at = at.parentElement) {
+      if (at.tagName === "DETAILS") at.open = true;
+      if (at.classList.contains("clip")) unclip(at);
+    }
+    target.scrollIntoView({ block: "start" });
+    if (!target.matches("details, a, button, [tabindex]")) target.tabIndex = -1;
+    (target.tagName === "DETAILS" ? target.querySelector("summary") : target).focus({ preventScroll: true });
+  }
+  function follow() {
+    const now = address();
+    if (now.hide.length) conceal(now.hide);
+    else if (hidden().length) rewrite(hidden());
+    if (now.anchor) reveal(now.anchor);
+  }
+  /** Links to other pages of the session keep what is hidden. */
+  function carry(event) {
+    const link = event.target.closest("a[href]");
+    const hide = hidden();
+    if (!link || !hide.length || link.protocol !== location.protocol || link.host !== location.host) return;
+    if (link.pathname === location.pathname || !link.pathname.endsWith(".html") || link.hash.includes("hide=")) return;
+    link.hash = hashOf(link.hash.slice(1), hide, []);
+  }
+  /** Viewers of gists name the page in the query, `?ID/page-002.html`: links are made to fit before they are used. */
+  function fit(event) {
+    const gist = /^\?([0-9a-f]{20,})(?:\/|$)/.exec(location.search);
+    const link = gist && event.target.closest?.("a[href]");
+    const href = link ? link.getAttribute("href") : "";
+    if (/^[\w.-]+\.html(?:#|$)/.test(href)) link.setAttribute("href", `?${gist[1]}/${href}`);
+  }
+
+  /* --- long blocks, copying, colours: each when it comes into view --------------------------------- */
+  const seen = new IntersectionObserver((entries) => {
+    for (const { isIntersecting, target } of entries) {
+      if (!isIntersecting) continue;
+      seen.unobserve(target);
+      if (target.classList.contains("clip")) measure(target);
+      if (target.tagName === "PRE") { addCopy(target); colour(target); }
+    }
+  }, { rootMargin: "200px" });
+
+  function measure(block) {
+    if (block.classList.contains("whole")) return;
+    if (block.scrollHeight <= CLIP + 40) { block.classList.add("whole"); return; }
+    block.classList.add("cut");
+    const button = make("button", { class: "more", type: "button", "aria-expanded": "false", onclick: () => {
+      const open = block.classList.toggle("whole");
+      button.textContent = open ? "Show less" : "Show more";
+      button.setAttribute("aria-expanded", String(open));
+      if (!open && block.getBoundingClientRect().top < 0) block.scrollIntoView({ block: "center" });
+    } }, "Show more");
+    block.after(button);
+    block.addEventListener("focusin", () => { if (!block.classList.contains("whole")) button.click(); });
+  }
+  function unclip(block) {
+    block.classList.add("whole");
+    if (block.nextElementSibling?.matches(".more[aria-expanded=false]")) {
+      block.classList.remove("whole");
+      block.nextElementSibling.click();
+    }
+  }
+  function addCopy(pre) {
+    const place = pre.parentElement;
+    if (place.querySelector(":scope > .copy")) return;
+    place.classList.add("copies");
+    const button = make("button", { class: "copy", type: "button", onclick: async () => {
+      try {
+        await navigator.clipboard.writeText(said(pre));
+        button.textContent = "Copied";
+      } catch { button.textContent = "Not allowed"; }
+      setTimeout(() => { button.textContent = "Copy"; }, 1500);
+    } }, "Copy");
+    place.append(button);
+  }
+  /** The text of a block without line numbers; a diff with its signs. */
+  function said(pre) {
+    if (!pre.closest(".diff") || pre.querySelector("code")) return pre.textContent;
+    const signs = { INS: "+", DEL: "-", SPAN: " " };
+    return Array.from(pre.children, (line) => {
+      const copy = line.cloneNode(true);
+      all("i", copy).forEach((mark) => mark.remove());
+      return line.className === "gap" ? "" : signs[line.tagName] + copy.textContent;
+    }).join("");
+  }
+  /** What scrolls sideways can be reached by keyboard. */
+  function reachable(within) {
+    const wide = all("pre, .table, .prose table", within).filter((one) => one.scrollWidth > one.clientWidth && one.clientWidth);
+    for (const one of wide) one.tabIndex = 0;
+  }
+  let loading = null;
+  function highlighter() {
+    loading = loading || (window.hljs ? Promise.resolve() : new Promise((done, failed) => {
+      document.head.append(make("script", { src: root.dataset.highlight, onload: done, onerror: failed }));
+    }));
+    return loading;
+  }
+  async function colour(pre) {
+    const code = pre.querySelector("code[class*=language-]");
+    if (!code || code.textContent.length > TOO_LONG || code.dataset.highlighted) return;
+    if (!window.hljs && !root.dataset.highlight) return;
+    try { await highlighter(); } catch { return; } // without the file the code is plain
+    const language = /language-([\w+#.-]+)/.exec(code.className);
+    if (language && window.hljs.getLanguage(language[1])) window.hljs.highlightElement(code);
+  }
+
+  /* --- dialogs ------------------------------------------------------------------------------------ */
+  function show(dialog) {
+    dialog.addEventListener("click", (event) => { if (event.target === dialog) dialog.close(); });
+    dialog.addEventListener("close", () => dialog.remove());
+    document.body.append(dialog);
+    dialog.showModal();
+  }
+  function enlarge(image) {
+    const dialog = make("dialog", { class: "light", "aria-label": image.alt || "Image", onclick: () => dialog.close() },
+      make("img", { src: image.currentSrc || image.src, alt: image.alt }));
+    show(dialog);
+  }
+  function help() {
+    if (document.querySelector("dialog[open]")) return;
+    const keys = [["j", "next prompt"], ["k", "previous prompt"], ["/", "search"], ["t", "light, dark or as the system"],
+      ["o", "open or close all folds"], ["?", "this help"], ["Esc", "close"]];
+    const list = make("dl");
+    for (const [key, what] of keys) list.append(make("dt", null, make("kbd", null, key)), make("dd", null, what));
+    const close = make("button", { class: "button", type: "button", onclick: () => dialog.close() }, "Close");
+    const dialog = make("dialog", { "aria-labelledby": "help-title" }, make("h2", { id: "help-title" }, "Keys"), list, close);
+    show(dialog);
+  }
+
+  /* --- the bar ------------------------------------------------------------------------------------ */
+  function cycle() {
+    wear(THEMES[(THEMES.indexOf(theme()) + 1) % THEMES.length]);
+    kept(theme());
+    label();
+  }
+  function label() {
+    for (const button of all("[data-do=theme]")) {
+      button.textContent = { system: "◐", light: "☀", dark: "☾" }[theme()];
+      for (const name of ["aria-label", "title"]) button.setAttribute(name, `Theme: ${theme()}`);
+    }
+  }
+  function toggleAll() {
+    const folds = all("main details");
+    const open = folds.some((fold) => !fold.open);
+    for (const fold of folds) fold.open = open;
+  }
+  function menu(place) {
+    const sheet = make("div", { class: "sheet" });
+    for (const [kind, name] of KINDS) {
+      const box = make("input", { type: "checkbox", value: kind, checked: "", onchange: () => {
+        const hide = all(".sheet input").filter((one) => !one.checked).map((one) => one.value);
+        conceal(hide);
+        rewrite(hide);
+      } });
+      sheet.append(make("label", null, box, name));
+    }
+    sheet.append(make("button", { class: "button", type: "button", onclick: toggleAll }, "Open or close all"));
+    place.append(sheet);
+    document.addEventListener("click", (event) => { if (!place.contains(event.target)) place.open = false; });
+    place.addEventListener("keydown", (event) => {
+      if (event.key === "Escape") { place.open = false; place.querySelector("summary").focus(); }
+    });
+  }
+  function railToggle(force, open = root.classList.toggle("rail-open", force)) {
+    for (const button of all("[data-do=rail]")) button.setAttribute("aria-expanded", String(open));
+  }
+
+  /* --- from prompt to prompt ----------------------------------------------------------------------- */
+  function step(way) {
+    const prompts = all("main .turn > .prompt, .timeline > li[id]").filter((one) => one.checkVisibility());
+    const held = prompts.indexOf(document.activeElement), top = held < 0 ? 0 : prompts[held].getBoundingClientRect().top;
+    const stays = held >= 0 && top > 40 && top < window.innerHeight; // near the end of a page it cannot come to the top
+    const here = stays ? held : prompts.filter((one) => one.getBoundingClientRect().top < 80).length - 1;
+    const exact = stays || (here >= 0 && prompts[here].getBoundingClientRect().top > 40);
+    const next = prompts[way > 0 ? here + 1 : exact ? here - 1 : here];
+    if (!next) { document.querySelector(way > 0 ? "a[rel=next]" : "a[rel=prev]")?.click(); return; }
+    if (!next.hasAttribute("tabindex")) next.tabIndex = -1;
+    next.scrollIntoView({ block: "start" });
+    next.focus({ preventScroll: true });
+  }
+  function press(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+    if (event.target.closest("input, textarea, select, [contenteditable]") || document.querySelector("dialog[open]")) return;
+    const search = document.querySelector("[data-do=search]");
+    const acts = { j: () => step(1), k: () => step(-1), t: cycle, o: toggleAll, "?": help, Escape: () => railToggle(false),
+      "/": search && search.offsetParent ? () => search.click() : null };
+    if (!Object.hasOwn(acts, event.key) || !acts[event.key]) return;
+    if (event.key !== "Escape") event.preventDefault();
+    acts[event.key]();
+  }
+  /** The rail says where the reader is. */
+  function track() {
+    const links = new Map(all(".rail a[href^='#']").map((link) => [link.hash.slice(1), link]));
+    const watch = new IntersectionObserver((entries) => {
+      for (const { isIntersecting, target } of entries) {
+        if (!isIntersecting || !links.has(target.id)) continue;
+        for (const link of links.values()) link.removeAttribute("aria-current");
+        links.get(target.id).setAttribute("aria-current", "true");
+      }
+    }, { rootMargin: "-10% 0px -75% 0px" });
+    for (const turn of all("main .turn[id]")) watch.observe(turn);
+  }
+
+  /* --- start ---------------------------------------------------------------------------------------- */
+  function start() {
+    localTimes();
+    label();
+    all("details.menu").forEach(menu);
+    all(".clip, main pre:not([aria-hidden])").forEach((block) => seen.observe(block));
+    reachable(document);
+    document.addEventListener("toggle", (event) => { if (event.target.open) reachable(event.target); }, true);
+    const does = { theme: cycle, help, rail: () => railToggle() };
+    document.addEventListener("click", (event) => {
+      const button = event.target.closest("[data-do]");
+      if (button && does[button.dataset.do]) does[button.dataset.do]();
+      else if (event.target.matches("main img") && !event.target.closest("a")) enlarge(event.target);
+      else if (event.target.closest(".rail a")) railToggle(false);
+      carry(event);
+    });
+    for (const use of ["pointerdown", "focusin", "click"]) document.addEventListener(use, fit, true);
+    document.addEventListener("keydown", press);
+    window.addEventListener("hashchange", follow);
+    track();
+    follow();
+  }
+  if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", start);
+  else start();
+})();

@@ -1,0 +1,124 @@
+"""`unspool all`: a site of everything, and what it says about it."""
+
+import os
+import pty
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.fakes import browser
+from tests.cli.running import finished, run, source, talk
+from tests.site.links import broken
+
+
+@pytest.fixture
+def given(tmp_path: Path) -> tuple[str, ...]:
+    """A source of two sessions, and where the site goes."""
+    logs = [talk(f"Ahoy {number}", f"{number:08x}-0000-4000-8000-000000000000") for number in (1, 2)]
+    return (*source(tmp_path / "logs", *logs), "-o", str(tmp_path / "site"))
+
+
+def test_a_site_is_made_and_told(given: tuple[str, ...], tmp_path: Path) -> None:
+    """One line says how much was made and where; a second run says that nothing has changed."""
+    done = run("all", *given)
+    assert done.code == 0, done.err
+    assert re.fullmatch(rf"2 sessions made \(\d+ files\): {re.escape(str(tmp_path))}/site/index.html\n", done.out)
+    assert done.err == ""
+    assert broken(tmp_path / "site") == []
+    again = run("all", *given)
+    assert again.out == f"Nothing has changed: 2 sessions in {tmp_path}/site/index.html\n"
+
+
+def test_a_dry_run_makes_nothing(given: tuple[str, ...], tmp_path: Path) -> None:
+    """--dry-run names projects and sessions, and the folder is not even made."""
+    done = run("all", *given, "--dry-run")
+    assert done.code == 0
+    assert "2 logs, 2 to make" in done.out
+    assert "00000001-0000" in done.out
+    assert "2 sessions of 2 would be made." in done.out
+    assert not (tmp_path / "site").exists()
+
+
+def test_quiet_says_nothing(given: tuple[str, ...]) -> None:
+    """-q prints nothing where all went well."""
+    done = run("all", *given, "-q")
+    assert (done.out, done.err, done.code) == ("", "", 0)
+
+
+def test_the_default_is_a_folder_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without -o the site is made below the current folder."""
+    monkeypatch.chdir(tmp_path)
+    assert run("all", "--demo", "-q").code == 0
+    assert (tmp_path / "unspool-site" / "index.html").is_file()
+
+
+def test_failures_are_listed_with_reasons_and_an_exit_code(given: tuple[str, ...], tmp_path: Path) -> None:
+    """What could not be made is listed at the end, the rest is made, and the exit code tells."""
+    log = next((tmp_path / "logs").rglob("*.jsonl"))
+    log.with_name("00000003-0000-4000-8000-000000000000.jsonl.gz").write_bytes(b"\x1f\x8bbroken")
+    for quiet in ((), ("-q",)):
+        done = run("all", *given, *quiet)
+        assert done.code == 1
+        assert "1 session could not be made:" in done.err
+        assert "00000003" in done.err
+        assert "damaged" in done.err
+    assert broken(tmp_path / "site") == []
+
+
+def test_open_shows_the_site(given: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """--open opens the first page; without it no browser opens."""
+    opened = browser(tmp_path / "browser", monkeypatch)
+    run("all", *given)
+    assert not opened.exists()
+    run("all", *given, "--open")
+    assert opened.read_text() == (tmp_path / "site" / "index.html").as_uri()
+
+
+def test_one_project(tmp_path: Path) -> None:
+    """--project makes only projects whose path holds the text."""
+    logs = [talk("Nets", cwd="/home/ada/nets"), talk("Boats", cwd="/home/ada/boats")]
+    run("all", *source(tmp_path / "logs", *logs), "-o", str(tmp_path / "site"), "--project", "NETS")
+    assert (tmp_path / "site" / "nets").is_dir()
+    assert not (tmp_path / "site" / "boats").exists()
+
+
+def test_no_sessions_are_told(tmp_path: Path) -> None:
+    """A source without logs makes a site that says so, and no error."""
+    (tmp_path / "logs" / "projects").mkdir(parents=True)
+    done = run("all", "-s", str(tmp_path / "logs"), "-o", str(tmp_path / "site"))
+    assert done.code == 0
+    assert "No sessions" in (tmp_path / "site" / "index.html").read_text()
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_as_a_process(jobs: str, given: tuple[str, ...], tmp_path: Path) -> None:
+    """A real process does the same, with one worker or several."""
+    done = finished("all", *given, "-j", jobs)
+    assert (done.code, done.err) == (0, "")
+    assert broken(tmp_path / "site") == []
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a POSIX terminal")
+def test_progress_on_a_terminal(given: tuple[str, ...]) -> None:
+    """On a terminal a bar with bytes, rate and time left is drawn on standard error."""
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "unspool", "all", *given]
+    with subprocess.Popen(command, stdin=theirs, stdout=subprocess.PIPE, stderr=theirs) as started:
+        os.close(theirs)
+        seen = b""
+        while chunk := _read(ours):
+            seen += chunk
+        assert started.wait(60) == 0
+    os.close(ours)
+    assert b"Making pages" in seen
+    assert b"B/s" in seen
+
+
+def _read(descriptor: int) -> bytes:
+    try:
+        return os.read(descriptor, 65536)
+    except OSError:  # the terminal's other end is closed
+        return b""

@@ -1,0 +1,74 @@
+"""A run that is killed in the middle, again and again: the site is whole every time."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.site.build.sites import contents, made, session
+from tests.site.links import broken
+from unspool.demo import write_demo
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="SIGKILL is POSIX's")
+
+KILLS = 12
+
+
+def long_source(folder: Path) -> Path:
+    """Enough sessions, chains among them, that a run can be met in the middle."""
+    write_demo(folder)
+    for number in range(40):
+        log = session(number)
+        for turn in range(30):
+            log.prompt(f"Prompt {turn}").assistant(log.text(f"Answer {turn}: " + "wave after wave, " * 300))
+        log.write(folder)
+    return folder
+
+
+def started(source: Path, site: Path, *more: str) -> "subprocess.Popen[bytes]":
+    command = [sys.executable, "-m", "unspool", "all", "-s", str(source), "-o", str(site), "-j", "2", *more]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
+
+
+def settled(site: Path) -> None:
+    """Wait until no worker that outlived the kill for a moment writes any more."""
+    for _ in range(200):
+        before = sorted(str(path) for path in site.rglob("*"))
+        time.sleep(0.05)
+        if before == sorted(str(path) for path in site.rglob("*")):
+            return
+
+
+def test_a_killed_run_leaves_a_whole_site(tmp_path: Path) -> None:
+    """Killed at any moment, at first and while everything is made again: pages are complete, links lead somewhere."""
+    source, site = long_source(tmp_path / "logs"), tmp_path / "site"
+    begun = time.monotonic()
+    with started(source, tmp_path / "fresh") as whole:
+        _, said = whole.communicate(timeout=120)
+    assert whole.returncode == 0, said
+    long = time.monotonic() - begun
+    chosen, met = random.Random(3), 0
+    for number in range(KILLS):
+        again = ["--force"] if number > KILLS // 2 else []
+        with started(source, site, *again) as run:
+            time.sleep(chosen.uniform(0.15, 0.95) * long)
+            met += run.poll() is None
+            if number % 2:
+                run.kill()
+            else:
+                os.killpg(run.pid, signal.SIGKILL)
+        settled(site)
+        assert broken(site) == []
+    assert met > 0, "no run was met in the middle"
+    made(source, site)
+    assert broken(site) == []
+    ours, fresh = contents(site), contents(tmp_path / "fresh")
+    assert {
+        name: data for name, data in ours.items() if data != fresh.get(name) and not name.startswith("assets/")
+    } == {}
+    assert not [path for path in site.rglob("*") if path.name.endswith((".part", ".away"))]

@@ -1,0 +1,47 @@
+"""Where the links of a folder of pages lead."""
+
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+
+class Page(HTMLParser):
+    """Ids and links of one page; and whether it is complete."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.ids: set[str] = set()
+        self.links: list[str] = []
+        self.ended = html.rstrip().endswith("</html>")
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        self.ids |= {given["id"] or ""} if "id" in given else set()
+        self.links += [given[name] or "" for name in ("href", "src", "data-highlight") if given.get(name)]
+
+
+def broken(site: Path) -> list[str]:
+    """Pages that are not complete, and links of pages that lead nowhere."""
+    pages = {path.resolve(): Page(path.read_text("utf-8")) for path in site.rglob("*.html") if not _hidden(path, site)}
+    found = [f"{path.name} is not complete" for path, page in pages.items() if not page.ended]
+    for path, page in pages.items():
+        found += [f"{path.relative_to(site.resolve())}: {link}" for link in page.links if not _leads(link, path, pages)]
+    return found
+
+
+def _hidden(path: Path, site: Path) -> bool:
+    """Half-made files, which no page leads to."""
+    return any(part.startswith(".") for part in path.relative_to(site).parts)
+
+
+def _leads(link: str, path: Path, pages: dict[Path, Page]) -> bool:
+    parts = urlsplit(link)
+    if parts.scheme or parts.netloc:
+        return True
+    target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+    if target.is_dir():
+        target /= "index.html"
+    if target in pages and parts.fragment:
+        return unquote(parts.fragment) in pages[target].ids
+    return target.is_file()
