@@ -4,8 +4,6 @@ import gzip
 import io
 import sys
 import time
-import urllib.error
-import urllib.request
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -82,6 +80,9 @@ def _buffered(stream: object) -> BinaryIO:
 
 def fetch(url: str, limit: int = FETCH_BYTES, seconds: float = FETCH_SECONDS) -> bytes:
     """The body at a URL, within a size and a time; redirects are followed."""
+    import urllib.error
+    import urllib.request  # dear to import, and most logs are files
+
     deadline = time.monotonic() + seconds
     request = urllib.request.Request(url, headers={"User-Agent": "unspool", "Accept-Encoding": "identity"})  # noqa: S310
     try:

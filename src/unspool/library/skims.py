@@ -4,7 +4,6 @@ import os
 import signal
 from array import array
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from typing import NamedTuple
 
 import msgspec
@@ -70,6 +69,8 @@ def counted(logs: Sequence[Found], progress: Progress, jobs: int | None = None) 
             yield count(log)
             progress(log.size)
         return
+    from concurrent.futures import ProcessPoolExecutor  # dear to import where there is little to do
+
     pool = ProcessPoolExecutor(workers, initializer=_die_quietly)
     try:
         for done in pool.map(count, logs, chunksize=max(1, min(8, len(logs) // (workers * 8)))):
