@@ -145,3 +145,15 @@ def _plain(out: bytes) -> str:
 def test_a_module_runs_too() -> None:
     """`python -m unspool` is `unspool`."""
     assert finished("--version").out.startswith("unspool ")
+
+
+@posix
+@pytest.mark.parametrize("command", [("all",), ("json", STORM), ("export", STORM)])
+def test_what_is_written_is_the_users_alone(command: tuple[str, ...], tmp_path: Path) -> None:
+    """Folders and files that a command makes can be read by nobody else, whatever the shell allows."""
+    target = tmp_path / "new" / ("x.md" if command[0] == "export" else "site")
+    with process(*command, "--demo", "-o", str(target)) as started:
+        assert started.wait(60) == 0
+    made = [path for path in (tmp_path / "new", *(tmp_path / "new").rglob("*")) if not path.is_symlink()]
+    assert len(made) > 1
+    assert [path for path in made if path.stat().st_mode & 0o077] == []

@@ -66,6 +66,7 @@ def cli(ctx: click.Context) -> None:
 
 def run() -> int:
     """Run the command line; the exit code that the outcome has."""
+    os.umask(0o077)  # whatever is written holds what an agent saw: it is the user's alone
     try:
         _invoke()
         sys.stdout.flush()
