@@ -1,5 +1,6 @@
 """Files beside a log that complete it: spilled output, plan files, and the sidecars of subagents."""
 
+import stat
 from pathlib import Path
 
 import msgspec
@@ -34,11 +35,13 @@ def _is_name(name: str) -> bool:
 
 
 def _read(path: Path) -> str | None:
+    """The text of a plain file; a link could lead anywhere, and a pipe would never end."""
     try:
-        if path.stat().st_size > _LARGEST:
+        status = path.lstat()
+        if not stat.S_ISREG(status.st_mode) or status.st_size > _LARGEST:
             return None
         return path.read_bytes().decode(errors="replace")
-    except OSError:
+    except (OSError, ValueError):
         return None
 
 
