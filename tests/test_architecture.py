@@ -46,6 +46,9 @@ HEAVY = {
     "zstandard",
 }
 
+MARKUP = re.compile(r"(?<!\?P)<(?:/?[a-zA-Z]|!--)")
+"""A tag or a comment, or the beginning of one."""
+
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -235,6 +238,24 @@ def test_no_tool_is_named_outside_tools_and_formats() -> None:
 def tool_names() -> set[str]:
     """The whole names that renderers are listed under; a star stands for many names."""
     return {name for tool in TOOLS for name in tool.NAMES if not name.endswith("*")}
+
+
+def test_pages_make_no_markup_themselves() -> None:
+    """What a page is made of comes from the HTML writer and the templates, which alone make text safe."""
+    found = [
+        f"{name_of(path)}:{line}: {text!r}"
+        for path in MODULES
+        if part_of(path) == "site"
+        for line, text in literals(tree_of(path), docstrings(tree_of(path)))
+        if MARKUP.search(text)
+    ]
+    assert found == []
+
+
+def test_markup_is_known_when_it_is_seen() -> None:
+    """Tags are, whole or begun; named groups of patterns and comparisons are not."""
+    assert all(map(MARKUP.search, ["<p>", "</a>", '<div class="', "<!-- ", "a <b> c", "<h"]))
+    assert not any(map(MARKUP.search, ["(?P<host>.*)", "1 < 2", "<[^>]*>", "a<", "->"]))
 
 
 def test_every_renderer_is_listed() -> None:

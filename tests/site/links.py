@@ -6,18 +6,20 @@ from urllib.parse import unquote, urlsplit
 
 
 class Page(HTMLParser):
-    """Ids and links of one page; and whether it is complete."""
+    """Ids and links of one page; whether it is complete, and whether it has in itself what it searches."""
 
     def __init__(self, html: str) -> None:
         super().__init__()
         self.ids: set[str] = set()
         self.links: list[str] = []
+        self.searches = False
         self.ended = html.rstrip().endswith("</html>")
         self.feed(html)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         given = dict(attrs)
         self.ids |= {given["id"] or ""} if "id" in given else set()
+        self.searches = self.searches or (tag == "script" and "data-search" in given)
         self.links += [given[name] or "" for name in ("href", "src", "data-highlight") if given.get(name)]
 
 
@@ -42,6 +44,8 @@ def _leads(link: str, path: Path, pages: dict[Path, Page]) -> bool:
     target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
     if target.is_dir():
         target /= "index.html"
+    if target in pages and parts.fragment.startswith("search="):
+        return pages[target].searches
     if target in pages and parts.fragment:
         return unquote(parts.fragment) in pages[target].ids
     return target.is_file()

@@ -70,6 +70,7 @@ class Read(HTMLParser):
         self.kinds: list[str] = []
         self.faults: list[str] = []
         self.files: list[str] = []
+        self.searches = False
         self._open: list[str] = []
         self.feed(html)
         self.close()
@@ -85,6 +86,7 @@ class Read(HTMLParser):
             self.faults.append("<a> inside <a>")
         self.faults += [f"<{tag} {name}>" for name in given if name.startswith("on") or name == "style"]
         self.ids += [given["id"]] if "id" in given else []
+        self.searches = self.searches or (tag == "script" and "data-search" in given)
         self.kinds += [given["data-kind"]] if "data-kind" in given else []
         self.links += [given["href"]] if tag == "a" and "href" in given else []
         self.files += [given[name] for name in ("src", "data-highlight") if given.get(name)]
@@ -114,6 +116,11 @@ def broken(pages: dict[str, str]) -> list[str]:
             if ":" in file or file.startswith("../"):
                 continue
             target = read.get(file or path)
-            if target is None or (anchor and unquote(anchor) not in target.ids):
+            if target is None or not _has(target, unquote(anchor)):
                 found.append(f"{path}: {link}")
     return found
+
+
+def _has(page: Read, anchor: str) -> bool:
+    """Whether a page has an anchor, or can search where that is what it is asked for."""
+    return page.searches if anchor == "search=" else not anchor or anchor in page.ids

@@ -78,6 +78,7 @@ def figures(session: Session, prices: PriceTable) -> Figures:
     own.add(call for message in session.messages for call in message.calls)
     mine = own.usage
     own.add(call for member in members[1:] for message in member.messages for call in message.calls)
+    billed = list(own)
     agent_calls = [call for member in members[1:] for call in calls_of(member)]
     made = [call for call in calls if call.state != "orphan"]
     prompts = [turn.prompt for turn in turns if turn.prompt is not None]
@@ -105,8 +106,8 @@ def figures(session: Session, prices: PriceTable) -> Figures:
         files=changes([*calls, *agent_calls]),
         usage=mine,
         agents_usage=_minus(own.usage, mine),
-        models=by_model(own),
-        cost=prices.cost(own),
+        models=by_model(billed),
+        cost=prices.cost(billed),
         context=next((turn.context for turn in reversed(session.turns) if turn.context), 0),
     )
 

@@ -3,18 +3,19 @@
 from collections.abc import Iterable
 
 from unspool.model import FileChange, ToolCall
-from unspool.tools import changes as diffs_of
 
 _PATHS = ("file_path", "notebook_path", "path")
 
 
 def changes(calls: Iterable[ToolCall]) -> tuple[FileChange, ...]:
     """Every file that calls read or changed, in order of first touch; calls that failed changed nothing."""
+    from unspool.tools import changes as diffs_of  # all of the tools: a program that only lists needs none
+
     files: dict[str, FileChange] = {}
     for call in calls:
         if call.state != "ok" or call.role not in ("read", "write", "edit"):
             continue
-        path = _path(call)
+        path = path_of(call)
         if call.role == "read":
             _add(files, FileChange(path, reads=1))
             continue
@@ -38,6 +39,7 @@ def _add(files: dict[str, FileChange], new: FileChange) -> None:
     )
 
 
-def _path(call: ToolCall) -> str:
+def path_of(call: ToolCall) -> str:
+    """The file that a call says it reads or changes; empty where it names none."""
     given = call.input if isinstance(call.input, dict) else {}
     return next((given[key] for key in _PATHS if isinstance(given.get(key), str)), "")

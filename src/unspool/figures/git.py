@@ -29,7 +29,7 @@ def commits(calls: Iterable[ToolCall]) -> Iterator[Commit]:
 
 
 def _printed(call: ToolCall, text: str) -> Iterator[Commit]:
-    if "] " not in text or not ("git" in _command(call) or _CHANGED.search(text)):
+    if "] " not in text or not ("git" in _command(call) or (" changed" in text and _CHANGED.search(text))):
         return
     for match in _COMMIT.finditer(text):
         yield Commit(
@@ -60,7 +60,7 @@ def _pushed(call: ToolCall) -> Iterator[Push]:
     if call.role != "shell" or call.result is None:
         return
     text, time = call.result.text, call.result.time
-    to = _TO.search(text)
+    to = _to(text)
     if to is not None:
         repository = _repository(to[1])
         for ref in _REF.finditer(text, to.end()):
@@ -85,8 +85,13 @@ def repository(session: Session, calls: Iterable[ToolCall]) -> str:
 
 
 def _remote_of(text: str) -> "re.Match[str] | None":
-    to = _TO.search(text)
+    to = _to(text)
     return _REMOTE.search(to[1]) if to is not None else None
+
+
+def _to(text: str) -> "re.Match[str] | None":
+    """Where a push says it goes; most of what is printed is no push, which is seen without looking at every line."""
+    return _TO.search(text) if "To " in text else None
 
 
 def _repository(remote: str) -> str:

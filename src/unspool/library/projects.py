@@ -29,12 +29,15 @@ def _in(overview: Overview, project: str) -> Overview:
 
 def _path(folder: str, group: list[Overview]) -> str:
     """The path the folder is named after, if a session names it; else the newest session's."""
-    name = _letters(folder.rsplit("/", 1)[-1])
     named = [overview for overview in group if overview.cwd]
-    for overview in named:
-        if _letters(overview.project) == name:
-            return overview.project
-    return max(named or group, key=lambda overview: overview.ended or _LONG_AGO).project
+    newest = max(named or group, key=lambda overview: overview.ended or _LONG_AGO)
+    return named_after(folder, (overview.project for overview in named)) or newest.project
+
+
+def named_after(folder: str, paths: Iterable[str]) -> str:
+    """Which of the paths a project's log folder is named after; empty where it is none of them."""
+    name = _letters(folder.rsplit("/", 1)[-1])
+    return next((path for path in paths if _letters(path) == name), "")
 
 
 def _letters(path: str) -> str:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from markupsafe import Markup
 
 from unspool import human
+from unspool.export.html import when
 from unspool.prices import Cost
 from unspool.site.address import INDEX
 from unspool.site.bill import money
@@ -17,7 +18,6 @@ from unspool.site.frame import Frame, Page
 from unspool.site.options import SiteOptions
 from unspool.site.sheet import Sheet, render, safe
 from unspool.site.statistics import Badge, Tile
-from unspool.site.times import when
 
 __all__ = ["Card", "Shelf", "card", "master_page", "project_page"]
 

@@ -5,8 +5,8 @@ from typing import NamedTuple
 import msgspec
 
 from unspool.doc import Diff, Fold, Node
-from unspool.export.html import commit_card, content, escape, fragment
-from unspool.export.html.paint import Paint
+from unspool.export.html import Paint, bits, commit_card, fragment
+from unspool.export.html import told as html
 from unspool.model import Block, Image, Notice, Plan, Push, Questionnaire, Text, Thinking, Todos, ToolCall, Unknown
 from unspool.site.scene import Scene
 from unspool.tools import describe, shorten, words
@@ -23,6 +23,7 @@ _LOUD = frozenset(
 )  # fmt: skip
 """Notices that are rows of their own; all others are gathered and folded away."""
 _DIVIDERS = frozenset({"compaction", "interruption"})
+TODOS = "todos"
 _ON_FILES = ("read", "write", "edit")
 _ANSWERS = frozenset({"bash-output", "command-output"})
 """Notices that answer what a person typed, and so stand open."""
@@ -35,7 +36,9 @@ class Piece(NamedTuple):
     place: str = "loose"
     """`loose`, `row` or `hush`."""
     name: str = ""
-    """What a hushed piece is, to be counted."""
+    """What a hushed piece is, to be counted; `todos` for a todo list."""
+    bare: bool = False
+    """Whether it is a line by itself, which needs no folding away."""
 
 
 def wanted(block: Block, hide: frozenset[str]) -> bool:
@@ -77,10 +80,10 @@ def piece(block: Block, scene: Scene, paint: Paint) -> Piece:
             return _notice(block, anchor, paint)
         case Image():
             nodes = tuple(block_nodes(block, Stage(_FULL, scene.cast)))
-            return Piece(f'<div id="{anchor}" data-kind="image">{fragment(nodes, paint)}</div>')
+            return Piece(html.part(anchor, "image", fragment(nodes, paint)))
         case Text() | Unknown():
             nodes = tuple(block_nodes(block, Stage(_FULL, scene.cast)))
-            return Piece(f'<div id="{anchor}" data-kind="unknown">{fragment(nodes, paint)}</div>')
+            return Piece(html.part(anchor, "unknown", fragment(nodes, paint)))
 
 
 def _anchored(nodes: tuple[Node, ...], anchor: str) -> tuple[Node, ...]:
@@ -94,8 +97,7 @@ def _thinking(block: Thinking, anchor: str, scene: Scene, paint: Paint) -> Piece
     if block.text:
         return Piece(fragment(_anchored(nodes, anchor), paint))
     why = "redacted" if block.redacted else "not kept in the log"
-    line = f'<p id="{anchor}" data-kind="thinking">Thinking · {why}</p>'
-    return Piece(line, "hush", "thinking not kept")
+    return Piece(html.line(anchor, "thinking", f"Thinking · {why}"), "hush", "thinking not kept", bare=True)
 
 
 def _call(call: ToolCall, anchor: str, cwd: str, paint: Paint) -> Piece:
@@ -103,7 +105,7 @@ def _call(call: ToolCall, anchor: str, cwd: str, paint: Paint) -> Piece:
     if cwd and call.role in (*_ON_FILES, "shell"):
         fold = _from(fold, call, cwd)
     if fold.kind == "todos" and isinstance(call.meaning, Todos):
-        return Piece(_todos(fold, anchor, paint))
+        return Piece(html.todos(anchor, _progress(fold), fold.outcome, fragment(fold.children, paint)), name=TODOS)
     return Piece(fragment((fold,), paint), "loose" if fold.kind in ("plan", "question", "todos") else "row")
 
 
@@ -131,15 +133,6 @@ def _command(command: str, cwd: str) -> str:
     return command
 
 
-def _todos(fold: Fold, anchor: str, paint: Paint) -> str:
-    """A todo list, folded to its progress: only the last of a turn is opened, by the turn."""
-    badge = f' <span class="badge">{content(fold.outcome)}</span>' if fold.outcome else ""
-    return (
-        f'<details class="card" data-kind="todos" id="{anchor}"><summary><span>{content(_progress(fold))}</span>{badge}'
-        f"</summary><div>{fragment(fold.children, paint)}</div></details>"
-    )
-
-
 def _progress(fold: Fold) -> str:
     name, _, what = fold.summary.partition(" ")
     return f"Todos: {what}" if what else name
@@ -151,8 +144,8 @@ def _notice(notice: Notice, anchor: str, paint: Paint) -> Piece:
         return Piece(_divider(nodes, anchor, notice, paint))
     if notice.kind in _ANSWERS:
         nodes = tuple(msgspec.structs.replace(node, open=True) if isinstance(node, Fold) else node for node in nodes)
-    html = fragment(_anchored(nodes, anchor), paint)
-    return Piece(html, "row") if notice.kind in _LOUD else Piece(html, "hush", notice.kind.replace("-", " "))
+    made = fragment(_anchored(nodes, anchor), paint)
+    return Piece(made, "row") if notice.kind in _LOUD else Piece(made, "hush", notice.kind.replace("-", " "))
 
 
 def _divider(nodes: tuple[Node, ...], anchor: str, notice: Notice, paint: Paint) -> str:
@@ -163,9 +156,8 @@ def _divider(nodes: tuple[Node, ...], anchor: str, notice: Notice, paint: Paint)
         rest = rest if first.children and (notice.facts or len(notice.text) > 80) else []
     else:
         told = " · ".join((getattr(first, "text", ""), *getattr(first, "notes", ())))
-    tone = " bad" if notice.kind == "interruption" else ""
-    line = f'<p class="divider{tone}">{content(told)}</p>'
-    return f'<div id="{anchor}" data-kind="notice">{line}{fragment(rest, paint)}</div>'
+    line = html.divider(told, bad=notice.kind == "interruption")
+    return html.part(anchor, "notice", line + fragment(rest, paint))
 
 
 def outcomes(call: ToolCall, scene: Scene, paint: Paint) -> str:
@@ -181,7 +173,4 @@ def outcomes(call: ToolCall, scene: Scene, paint: Paint) -> str:
 def push_card(push: Push) -> str:
     """Where something was pushed, or the pull request that was made."""
     name = f"Pull request #{push.number}" if push.kind == "pull-request" else "Pushed"
-    shown = f'<a href="{escape(push.url)}" rel="noopener noreferrer nofollow">{content(name)}</a>'
-    shown = shown if push.url.startswith(("https://", "http://")) else content(name)
-    where = f'<span class="mono">{content(push.branch or push.repository)}</span>'
-    return f'<div class="commit push"><b aria-hidden="true">⇡</b><span>{shown}</span>{where}</div>'
+    return html.push_card(bits.lead_out(push.url, name), push.branch or push.repository)

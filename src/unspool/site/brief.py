@@ -4,7 +4,9 @@ import re
 
 from unspool.model import Prompt
 
-_MARKS = re.compile(r"^\s*(?:```.*|#{1,6}\s+|[-*]\s+|>\s+)|\*\*|__|`", re.MULTILINE)
+_START = re.compile(r"\s*(?:```.*|(?:#{1,6}|[-*>])(?:\s+|$))")
+_INSIDE = re.compile(r"\*\*|__|`")
+"""What marks a line, and what marks words in it."""
 
 
 def line(prompt: Prompt | None, limit: int = 90) -> str:
@@ -52,4 +54,6 @@ def flat(text: str, limit: int) -> str:
 
 def plain(text: str, limit: int) -> str:
     """The beginning of Markdown without its marks."""
-    return flat(_MARKS.sub("", text[: limit * 4 + 200]), limit)
+    lines = text[: limit * 4 + 200].split("\n")
+    bare = [line[mark.end() :] if (mark := _START.match(line)) else line for line in lines]
+    return flat(_INSIDE.sub("", "\n".join(bare)), limit)

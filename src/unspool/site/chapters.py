@@ -3,15 +3,14 @@
 from collections.abc import Iterator
 
 from unspool import human
-from unspool.export.html import content
+from unspool.export.html import bits
+from unspool.export.html import told as html
 from unspool.model import Agent
 from unspool.site import rail as ways
 from unspool.site.address import Chapter, Leaf, agent_anchor
 from unspool.site.scene import Scene
 from unspool.site.subagents import gist, title
 from unspool.site.turns import Narrator, agent_turns, asides, told
-
-_LABEL, _BELOW = 'aria-label="Pages"', 'aria-label="Pages, below"'
 
 
 def named(chapter: Chapter, leaf: Leaf) -> str:
@@ -29,22 +28,19 @@ def body(chapter: Chapter, leaf: Leaf, scene: Scene, narrator: Narrator) -> str:
     if chapter.branch is not None:
         what = f"Branch {chapter.branch.number}: {what}"
         switch = ways.switcher(scene, chapter.branch.parent, chapter.branch.after, chapter.branch.number)
-    head = f'<h1>{content(scene.name)}</h1><p class="facts">{content(what)}</p>{switch}'
-    return framed(head, chapter, leaf, "".join(tell(chapter, leaf, scene, narrator)))
+    return framed(bits.title(scene.name, what) + switch, chapter, leaf, "".join(tell(chapter, leaf, scene, narrator)))
 
 
 def _agent(chapter: Chapter, leaf: Leaf, agent: Agent, scene: Scene) -> str:
     turns = agent_turns(agent, leaf.turns, scene) + (asides(agent, scene) if leaf == chapter.leaves[0] else "")
-    facts = f'<p class="facts">{content(gist(agent, scene))}</p>'
-    head = f'<h1>{content(title(agent))}</h1><div class="badges"><span class="badge plan">subagent</span></div>{facts}'
-    inside = f'<h2 class="label">Conversation</h2><div class="agent own" id="{agent_anchor(agent)}">{turns}</div>'
+    head, inside = html.agent_page(agent_anchor(agent), title(agent), gist(agent, scene), turns)
     return framed(head, chapter, leaf, inside)
 
 
 def framed(head: str, chapter: Chapter, leaf: Leaf, turns: str) -> str:
     """A page of turns, with the way to the others above and below."""
-    pager = ways.pager(chapter, leaf.path)
-    return f"{head}{pager}{turns}{pager.replace(_LABEL, _BELOW, 1)}"
+    above, below = ways.pagers(chapter, leaf.path)
+    return f"{head}{above}{turns}{below}"
 
 
 def spanned(leaf: Leaf) -> str:
@@ -75,17 +71,14 @@ def tell(chapter: Chapter, leaf: Leaf, scene: Scene, narrator: Narrator) -> Iter
 def everything(scene: Scene) -> Iterator[str]:
     """All turns of a single page: the live conversation, branches, subagents that no call accounts for."""
     (leaf,) = scene.addresses.live.leaves
-    yield '<h2 class="label" id="conversation">Conversation</h2>'
+    yield bits.label("Conversation", "conversation")
     yield from tell(scene.addresses.live, leaf, scene, Narrator(scene))
     for number, chapter in scene.addresses.branches.items():
         (leaf,) = chapter.leaves
         turns = "".join(tell(chapter, leaf, scene, Narrator(scene, chapter.prefix)))
         summary = f"Branch {number} · {human.count(len(leaf.turns), 'turn')}"
-        yield f'<details class="card" id="branch-{number}"><summary>{summary}</summary><div>{turns}</div></details>'
+        yield bits.card(summary, turns, anchor=f"branch-{number}")
     waiting = list(scene.untied) if "agents" not in scene.options.hide else []
     while waiting or scene.late:
         agent = waiting.pop(0) if waiting else scene.late.pop(0)
-        yield (
-            f'<details class="card" data-kind="agent" id="{agent_anchor(agent)}"><summary>Subagent: '
-            f'{content(title(agent))}</summary><div class="agent">{told(agent, scene)}</div></details>'
-        )
+        yield html.agent_card(agent_anchor(agent), title(agent), told(agent, scene))

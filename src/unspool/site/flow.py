@@ -6,16 +6,13 @@ from itertools import groupby
 
 from unspool import human
 from unspool.doc import Prose
-from unspool.export.html import content, fragment
-from unspool.export.html.paint import Paint
+from unspool.export.html import Paint, bits, fragment, when
+from unspool.export.html import told as html
 from unspool.model import Block, Text, ToolCall
-from unspool.site.blocks import Piece, outcomes, piece, wanted
+from unspool.site.blocks import TODOS, Piece, outcomes, piece, wanted
 from unspool.site.models import model_name
 from unspool.site.scene import Scene
 from unspool.site.subagents import Teller, agent_row
-from unspool.site.times import when
-
-_TODOS = '<details class="card" data-kind="todos"'
 
 
 def flow(blocks: Iterable[Block], scene: Scene, paint: Paint, tell: Teller) -> str:
@@ -27,7 +24,7 @@ def flow(blocks: Iterable[Block], scene: Scene, paint: Paint, tell: Teller) -> s
         if loose:
             parts.extend(one.html for one in run)
         elif any(one.place == "row" for one in run):
-            parts.append(f'<div class="calls">{"".join(_rows(run))}</div>')
+            parts.append(html.rows("".join(_rows(run))))
         else:
             parts.append(_hushed(run))
     return "".join(parts)
@@ -63,34 +60,32 @@ def _pieces(blocks: Iterable[Block], scene: Scene, paint: Paint, tell: Teller) -
 def _answer(block: Text, scene: Scene, paint: Paint, model: str) -> str:
     anchor = scene.addresses.anchor(block)
     said = _who(block, scene, model) + fragment((Prose(block.text),), paint)
-    return f'<div class="answer" id="{anchor}" data-kind="text">{said}</div>'
+    return html.answer(anchor, said)
 
 
 def _who(block: Text, scene: Scene, model: str) -> str:
     """Who speaks, where that is new."""
     if not model:
         return ""
-    link = f'<a href="#{scene.addresses.anchor(block)}">{when(block.time, "clock")}</a>' if block.time else ""
-    return f'<p class="who"><b>{content(scene.speaker)}</b> <span>{content(model_name(model))}</span> {link}</p>'
+    link = bits.around(f"#{scene.addresses.anchor(block)}", when(block.time, "clock")) if block.time else ""
+    return html.speaker(scene.speaker, model_name(model), link)
 
 
 def _hushed(run: list[Piece]) -> str:
     """What few people read, behind one line that says what it is."""
-    if all(one.html.startswith("<p") for one in run):
-        return f'<div class="hush">{"".join(one.html for one in run)}</div>'
+    inside = "".join([one.html for one in run])
+    if all(one.bare for one in run):
+        return html.hush(inside)
     counts = Counter(one.name for one in run)
     names = ", ".join(f"{name} ×{number}" if number > 1 else name for name, number in counts.most_common(6))
     more = f" and {len(counts) - 6} more kinds" if len(counts) > 6 else ""
-    summary = f"{human.count(len(run), 'notice')}: {content(names)}{more}"
-    inside = "".join([one.html for one in run])
-    return f'<details class="notices" data-kind="notice"><summary>{summary}</summary><div>{inside}</div></details>'
+    return html.notices(f"{human.count(len(run), 'notice')}: {names}{more}", inside)
 
 
 def _last_open(pieces: list[Piece]) -> list[Piece]:
     """The last todo list of a turn stands open: it is how things then were."""
     for at in range(len(pieces) - 1, -1, -1):
-        if pieces[at].html.startswith(_TODOS):
-            opened = pieces[at].html.replace(_TODOS, _TODOS.replace("<details", "<details open"), 1)
-            pieces[at] = pieces[at]._replace(html=opened)
+        if pieces[at].name == TODOS:
+            pieces[at] = pieces[at]._replace(html=bits.stand_open(pieces[at].html))
             break
     return pieces

@@ -4,9 +4,8 @@ from collections.abc import Iterable, Iterator
 
 from unspool import human
 from unspool.doc import Heading, Node
-from unspool.export.html import content, fragment
-from unspool.export.html.paint import Paint
-from unspool.model import Agent, FileChange
+from unspool.export.html import Paint, bits, fragment, listed
+from unspool.model import Agent, FileChange, Usage
 from unspool.site.rail import pager_links
 from unspool.site.scene import Scene
 from unspool.site.statistics import head
@@ -24,11 +23,9 @@ def index_body(scene: Scene) -> str:
     """All of an index page."""
     happened = timeline(scene)
     if scene.options.single_page:
-        happened = (
-            f'<details class="card"><summary>Timeline</summary><div>{happened}</div></details>' if happened else ""
-        )
+        happened = bits.card("Timeline", happened) if happened else ""
     elif happened:
-        happened = f'{pager_links(scene.addresses.live)}<h2 class="label">Timeline</h2>{happened}'
+        happened = f"{pager_links(scene.addresses.live)}{bits.label('Timeline')}{happened}"
     return head(scene) + happened + "".join(_rest(scene))
 
 
@@ -43,28 +40,21 @@ def _loose(scene: Scene) -> str:
     """Subagents that the timeline cannot show, because no call in the log accounts for them."""
     if not scene.untied or scene.options.single_page:
         return ""
-    rows = "".join(_agent(agent, scene) for agent in scene.untied)
-    return _card("Subagents that no call accounts for", f'<ul class="events">{rows}</ul>', opened=True)
+    rows = listed.events(_agent(agent, scene) for agent in scene.untied)
+    return bits.card("Subagents that no call accounts for", rows, opened=True)
 
 
 def _agent(agent: Agent, scene: Scene) -> str:
     href = scene.addresses.agents[agent.id].first
-    words = f'<a href="{href}">{content(title(agent))}</a> <span class="quiet">{content(gist(agent, scene))}</span>'
-    return f'<li class="agents"><span class="kind">subagent</span><span>{words}</span></li>'
+    return listed.agent(f"{bits.lead(href, title(agent))} {bits.quiet(gist(agent, scene))}")
 
 
 def _files(files: Iterable[FileChange]) -> str:
     changed = sorted((file for file in files if file.writes), key=lambda file: file.path)
     if not changed:
         return ""
-    rows = "".join(
-        f'<tr><td class="mono">{content(file.path)}</td><td class="end">{"yes" if file.created else ""}</td>'
-        f'<td class="end">+{file.added:,}</td><td class="end">−{file.removed:,}</td></tr>'
-        for file in changed
-    )
-    heads = '<tr><th>File</th><th>New</th><th class="end">Lines in</th><th class="end">Lines out</th></tr>'
-    table = f'<div class="table"><table><thead>{heads}</thead><tbody>{rows}</tbody></table></div>'
-    return _card(f"{human.count(len(changed), 'file')} changed", table)
+    table = listed.files((file.path, file.created, file.added, file.removed) for file in changed)
+    return bits.card(f"{human.count(len(changed), 'file')} changed", table)
 
 
 def _models(scene: Scene) -> str:
@@ -72,20 +62,12 @@ def _models(scene: Scene) -> str:
     used = [call for call in scene.counted.models if call.usage.total]
     if not used:
         return ""
-    rows = "".join(
-        f"<tr><td>{content(call.model)}</td>"
-        + "".join(
-            f'<td class="end num" title="{number:,}">{human.tokens(number)}</td>'
-            for number in (call.usage.input, call.usage.output, call.usage.cache_read, call.usage.cache_write)
-        )
-        + "</tr>"
-        for call in used
-    )
-    names = "".join(f'<th class="end">{name}</th>' for name in ("In", "Out", "From cache", "To cache"))
-    table = (
-        f'<div class="table"><table><thead><tr><th>Model</th>{names}</tr></thead><tbody>{rows}</tbody></table></div>'
-    )
-    return _card("Tokens by model", table)
+    return bits.card("Tokens by model", listed.models((call.model, _tokens(call.usage)) for call in used))
+
+
+def _tokens(used: Usage) -> list[tuple[str, int]]:
+    numbers = (used.input, used.output, used.cache_read, used.cache_write)
+    return [(human.tokens(number), number) for number in numbers]
 
 
 def _remains(scene: Scene) -> Iterator[str]:
@@ -97,13 +79,7 @@ def _remains(scene: Scene) -> Iterator[str]:
             first, *rest = section
             if isinstance(first, Heading) and not (first.kind == "todos" and "todos" in scene.options.hide):
                 name = human.joined(first.text, *first.notes)
-                yield _card(name, fragment(rest, Paint()), opened=first.kind != "lines", anchor=first.kind)
+                yield bits.card(name, fragment(rest, Paint()), opened=first.kind != "lines", anchor=first.kind)
             section = []
         if node is not None:
             section.append(node)
-
-
-def _card(name: str, inside: str, opened: bool = False, anchor: str = "") -> str:
-    mark = f' id="{anchor}"' if anchor else ""
-    is_open = " open" if opened else ""
-    return f'<details class="card"{mark}{is_open}><summary>{content(name)}</summary><div>{inside}</div></details>'

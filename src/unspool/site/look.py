@@ -7,19 +7,22 @@ it permits nothing.
 """
 
 from base64 import b64encode
+from collections.abc import Iterable
 from functools import cache
 from hashlib import sha256
-from importlib.resources import files
+from pathlib import Path
 from typing import NamedTuple
 
 from markupsafe import Markup
 
+from unspool.export.html import worn
 from unspool.site.options import SiteOptions
 
 FOLDER = "assets"
 STYLES = ("look.css", "search.css")
 SCRIPTS = ("page.js", "search.js")
 HIGHLIGHTER = "highlight.min.js"
+_STATIC = Path(__file__).parent / "static"
 
 
 class Asset(NamedTuple):
@@ -48,7 +51,7 @@ class Dress(NamedTuple):
 @cache
 def asset(name: str) -> Asset:
     """A static file by its name in the package."""
-    data = files("unspool.site").joinpath("static", name).read_bytes().replace(b"\r\n", b"\n")
+    data = _STATIC.joinpath(name).read_bytes().replace(b"\r\n", b"\n")
     stem, _, kind = name.partition(".")
     return Asset(f"{FOLDER}/{stem}-{sha256(data).hexdigest()[:12]}.{kind}", data)
 
@@ -60,36 +63,28 @@ def assets() -> tuple[Asset, ...]:
 
 
 @cache
-def version() -> str:
-    """A digest of the look: what pages are made with, besides sessions and options."""
-    templates = sorted(files("unspool.site").joinpath("templates").iterdir(), key=lambda one: one.name)
-    parts = [*(one.data for one in assets()), *(one.read_bytes() for one in templates if one.is_file())]
-    return sha256(b"".join(sha256(part).digest() for part in parts)).hexdigest()[:16]
-
-
-@cache
 def dress(options: SiteOptions, root: str, code: bool = True) -> Dress:
     """The head of a page that lies `root` below the site's root; `code` says whether it has any to highlight."""
     styles, scripts = [asset(name) for name in STYLES], [asset(name) for name in SCRIPTS]
     if not options.self_contained:
         return Dress(
             _policy("'self' file:", "'self' file:"),
-            Markup("").join(Markup('<link rel="stylesheet" href="{}">').format(root + one.path) for one in styles),
-            Markup("").join(Markup('<script src="{}"></script>').format(root + one.path) for one in scripts),
+            _joined(worn.stylesheet(root + one.path) for one in styles),
+            _joined(worn.script(root + one.path) for one in scripts),
             root + asset(HIGHLIGHTER).path,
         )
     scripts += [asset(HIGHLIGHTER)] if code else []
     return Dress(
         _policy(" ".join(one.policy for one in styles), " ".join(one.policy for one in scripts)),
-        Markup("").join(_inside("style", one) for one in styles),
-        Markup("").join(_inside("script", one) for one in scripts),
+        _joined(worn.style_inside(one.data.decode()) for one in styles),
+        _joined(worn.script_inside(one.data.decode()) for one in scripts),
         "",
     )
 
 
-def _inside(tag: str, one: Asset) -> Markup:
-    """An asset of our own as part of a page; none may hold the end of its own element."""
-    return Markup(f"<{tag}>{one.data.decode()}</{tag}>")  # noqa: S704
+def _joined(parts: Iterable[str]) -> Markup:
+    """Markup of our own."""
+    return Markup("".join(parts))  # noqa: S704
 
 
 def _policy(styles: str, scripts: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from unspool.figures import Figures
 from unspool.model import Session
-from unspool.site.address import INDEX, Chapter
+from unspool.site.address import INDEX, Addresses, Chapter
 from unspool.site.chapters import body, everything, named
 from unspool.site.frame import Crumb, Frame, Page
 from unspool.site.index import index_body
@@ -19,9 +19,14 @@ from unspool.site.sheet import Sheet
 from unspool.site.turns import Narrator
 
 
-def session_pages(session: Session, counted: Figures, options: SiteOptions, frame: Frame) -> Iterator[Page]:
-    """Every page of a session, one at a time; paths are relative to the session's folder. The index comes last."""
-    scene = Scene(session, counted, options, frame)
+def session_pages(
+    session: Session, counted: Figures, options: SiteOptions, frame: Frame, addresses: Addresses | None = None
+) -> Iterator[Page]:
+    """Every page of a session, one at a time; paths are relative to the session's folder. The index comes last.
+
+    `addresses` are the session's under these options, where somebody has them already.
+    """
+    scene = Scene(session, counted, options, frame, addresses)
     sheet = Sheet(options, frame, session.id)
     first = index_body(scene)
     if options.single_page:
@@ -29,7 +34,8 @@ def session_pages(session: Session, counted: Figures, options: SiteOptions, fram
     else:
         for chapter in scene.addresses.chapters():
             yield from _chapter(chapter, scene, sheet)
-    yield Page(INDEX, sheet.page(scene.name, first + _findable(scene), rail=rail(scene.addresses.live, INDEX)))
+    ways = rail(scene.addresses.live, INDEX)
+    yield Page(INDEX, sheet.page(scene.name, first, rail=ways, found=_findable(scene)))
 
 
 def _chapter(chapter: Chapter, scene: Scene, sheet: Sheet) -> Iterator[Page]:
@@ -48,5 +54,4 @@ def _findable(scene: Scene) -> str:
     """What a page that has no files beside it can search in: all of its session."""
     if not scene.options.self_contained:
         return ""
-    found = records(scene.session, scene.addresses, scene.options.hide)
-    return f'<script type="application/json" data-search>{inline(found)}</script>'
+    return inline(records(scene.session, scene.addresses, scene.options.hide))

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from unspool import human
-from unspool.export.html import content
+from unspool.export.html import ways
 from unspool.model import Branch, Turn
 from unspool.site import brief
 from unspool.site.address import INDEX, Addresses, Chapter
@@ -20,40 +20,33 @@ def rail(chapter: Chapter, path: str) -> str:
         return ""
     own = [at for at, (page, _) in enumerate(found) if page == path] or [0]
     first, last = max(0, own[0] - NEAR), min(len(found), own[-1] + NEAR + 1)
-    items = "".join(_stop(turn, page, path, chapter.prefix) for page, turn in found[first:last])
-    before = _skipped(first, "earlier")
-    after = _skipped(len(found) - last, "later")
-    return f"<h2>{human.count(len(found), 'prompt')}</h2><ol>{before}{items}{after}</ol>"
+    stops = [_stop(turn, page, path, chapter.prefix) for page, turn in found[first:last]]
+    return ways.rail(human.count(len(found), "prompt"), stops, first, len(found) - last)
 
 
 def _stop(turn: Turn, page: str, path: str, prefix: str) -> str:
     href = f"{'' if page == path else page}#{prefix}turn-{turn.number}"
-    words = content(brief.line(turn.prompt))
-    return f'<li><a href="{href}"><span class="num">{turn.number}</span> <span>{words}</span></a></li>'
+    return ways.stop(href, turn.number, brief.line(turn.prompt))
 
 
-def _skipped(number: int, name: str) -> str:
-    return f'<li class="skipped">{number:,} {name}</li>' if number else ""
-
-
-def pager(chapter: Chapter, path: str) -> str:
-    """Index, previous, numbers, next."""
+def pagers(chapter: Chapter, path: str) -> tuple[str, str]:
+    """Index, previous, numbers, next: above a page's turns, and below them."""
     paths = [leaf.path for leaf in chapter.leaves]
     if path == INDEX:
-        return ""
+        return "", ""
     at = paths.index(path) if path in paths else 0
-    parts = [f'<a href="{INDEX}" rel="up">Index</a>', _step(paths, at - 1, "← Prev", "prev")]
+    parts = [ways.step(INDEX, "Index", "up"), ways.step(_path(paths, at - 1), ways.PREVIOUS, "prev")]
     parts += [_number(paths, number, at) for number in _numbers(len(paths), at)]
-    parts.append(_step(paths, at + 1, "Next →", "next"))
-    return f'<nav class="pager" aria-label="Pages">{"".join(parts)}</nav>'
+    parts.append(ways.step(_path(paths, at + 1), ways.NEXT, "next"))
+    return ways.pager(parts), ways.pager(parts, below=True)
 
 
 def pager_links(chapter: Chapter) -> str:
     """The pages of a conversation, for its index."""
     paths = [leaf.path for leaf in chapter.leaves]
-    links = [f'<a href="{paths[0]}" rel="next">Read from the start →</a>']
+    links = [ways.step(paths[0], "Read from the start →", "next")]
     links += [_number(paths, number, -1) for number in _numbers(len(paths), 0)] if len(paths) > 1 else []
-    return f'<nav class="pager" aria-label="Pages">{"".join(links)}</nav>'
+    return ways.pager(links)
 
 
 def _numbers(count: int, at: int) -> Iterator[int]:
@@ -68,24 +61,19 @@ def _numbers(count: int, at: int) -> Iterator[int]:
 
 
 def _number(paths: list[str], number: int, at: int) -> str:
-    if number < 0:
-        return '<span class="gap" aria-hidden="true">…</span>'
-    if number == at:
-        return f'<a href="{paths[number]}" aria-current="page">{number + 1}</a>'
-    return f'<a href="{paths[number]}">{number + 1}</a>'
+    return ways.gap() if number < 0 else ways.number(paths[number], number + 1, here=number == at)
 
 
-def _step(paths: list[str], at: int, name: str, rel: str) -> str:
-    if not 0 <= at < len(paths):
-        return f'<span class="off">{name}</span>'
-    return f'<a href="{paths[at]}" rel="{rel}">{name}</a>'
+def _path(paths: list[str], at: int) -> str:
+    return paths[at] if 0 <= at < len(paths) else ""
 
 
 def switcher(scene: Scene, parent: int, after: int, here: int) -> str:
     """The ways a conversation goes on from a turn; `here` is the branch that is being read."""
-    ways = [branch for branch in scene.leaving[parent] if branch.after == after]
-    items = [_stay(scene, parent, after, here), *(_leave(branch, scene.addresses, here) for branch in ways)]
-    return f'<nav class="branches" aria-label="Branches"><span>From here:</span> {"".join(items)}</nav>'
+    left = [branch for branch in scene.leaving[parent] if branch.after == after]
+    return ways.branches(
+        [_stay(scene, parent, after, here), *(_leave(branch, scene.addresses, here) for branch in left)]
+    )
 
 
 def _stay(scene: Scene, parent: int, after: int, here: int) -> str:
@@ -97,7 +85,7 @@ def _stay(scene: Scene, parent: int, after: int, here: int) -> str:
     words = brief.line(following.prompt, 60) if following else "ends here"
     href = scene.addresses.turn(following.number if following else after, parent)
     name = f"branch {parent}" if parent else "the live conversation"
-    return _way(href, f"{name}: {words}", parent == here)
+    return ways.way(href, f"{name}: {words}", here=parent == here)
 
 
 def _leave(branch: Branch, addresses: Addresses, here: int) -> str:
@@ -105,9 +93,4 @@ def _leave(branch: Branch, addresses: Addresses, here: int) -> str:
     words = f"branch {branch.number}: {brief.line(first, 60)} · {human.count(len(branch.turns), 'turn')}"
     chapter = addresses.branches[branch.number]
     href = f"#{chapter.prefix.rstrip('.')}" if chapter.first == INDEX else chapter.first
-    return _way(href, words, branch.number == here)
-
-
-def _way(href: str, words: str, current: bool) -> str:
-    mark = ' aria-current="true"' if current else ""
-    return f'<a href="{href}"{mark}>{content(words)}</a>'
+    return ways.way(href, words, here=branch.number == here)

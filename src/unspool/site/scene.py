@@ -25,10 +25,17 @@ NESTED = 8
 class Scene:
     """One session, ready to be told."""
 
-    def __init__(self, session: Session, counted: Figures, options: SiteOptions, frame: Frame) -> None:
+    def __init__(
+        self,
+        session: Session,
+        counted: Figures,
+        options: SiteOptions,
+        frame: Frame,
+        addresses: Addresses | None = None,
+    ) -> None:
         self.session, self.counted, self.options, self.frame = session, counted, options, frame
         self.name = flat(session.title, 120) or "Untitled session"
-        self.addresses = Addresses(session, options)
+        self.addresses = addresses or Addresses(session, options)
         self.cast = Cast(session)
         self.bill = Bill(session, frame.prices or list_prices())
         self.repository = forge.repository(options.repository, counted)

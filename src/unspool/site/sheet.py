@@ -10,6 +10,9 @@ from unspool.site.frame import Crumb, Frame
 from unspool.site.look import dress
 from unspool.site.options import SiteOptions
 
+_BODY = "\x02"
+"""Where the body goes; no text has this character once it has been made visible."""
+
 
 class Sheet:
     """What goes around a body: the same for all pages of one place."""
@@ -17,10 +20,12 @@ class Sheet:
     def __init__(self, options: SiteOptions, frame: Frame, session: str = "") -> None:
         self._options, self._frame, self._session = options, frame, session
 
-    def page(self, title: str, body: str, *, rail: str = "", up: Crumb | None = None, here: str = "") -> str:
-        """The whole HTML of a page; `up` is the page above it in its own folder."""
+    def page(
+        self, title: str, body: str, *, rail: str = "", up: Crumb | None = None, here: str = "", found: str = ""
+    ) -> str:
+        """The whole HTML of a page: `up` is the page above it in its own folder, `found` the JSON it can search."""
         code = 'class="language-' in body
-        return render(
+        before, after = render(
             "page.html",
             theme=self._options.theme,
             dress=dress(self._options, self._frame.root, code),
@@ -30,9 +35,11 @@ class Sheet:
             here=here or title,
             up=up,
             rail=safe(rail),
-            body=safe(body),
-            find=not self._options.self_contained or "<script" in body,
-        )
+            body=safe(_BODY),
+            found=safe(found),
+            find=not self._options.self_contained or bool(found),
+        ).split(_BODY, 1)
+        return f"{before}{body}{after}"
 
 
 def render(template: str, **values: object) -> str:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from markupsafe import Markup
 
 from unspool import human
-from unspool.export.html import content
+from unspool.export.html import bits, when
 from unspool.figures import Figures
 from unspool.model import ChainLink, Session
 from unspool.site.bill import money
@@ -14,7 +14,6 @@ from unspool.site.brief import flat
 from unspool.site.models import model_name
 from unspool.site.scene import Scene
 from unspool.site.sheet import render, safe
-from unspool.site.times import when
 
 _RELATIONS = {"source": "continues", "follow-up": "continued by", "copied-from": "copied from", "moved-to": "moved to"}
 
@@ -80,10 +79,10 @@ def facts(session: Session) -> Iterator[Markup]:
     """When and where, as markup."""
     if session.started:
         took = human.elapsed(session.started, session.ended)
-        yield safe(when(session.started) + (f" for <b>{content(took)}</b>" if took else ""))
+        yield safe(when(session.started) + (f" for {bits.strong(took)}" if took else ""))
     for name in (session.cwd or session.project, session.id):
         if name:
-            yield safe(f'<span class="mono">{content(name)}</span>')
+            yield safe(bits.mono(name))
 
 
 def tiles(session: Session, counted: Figures) -> Iterator[Tile]:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from unspool import human
-from unspool.export.html import content
+from unspool.export.html import told as html
 from unspool.figures import calls_of
 from unspool.model import Agent
 from unspool.site.address import agent_anchor
@@ -33,18 +33,11 @@ def gist(agent: Agent, scene: Scene) -> str:
 
 def agent_row(agent: Agent, scene: Scene, tell: Teller) -> str:
     """A subagent in a box of rows."""
-    anchor, words = agent_anchor(agent), content(title(agent))
+    anchor, name, outcome = agent_anchor(agent), title(agent), gist(agent, scene)
     single, href = scene.options.single_page, scene.addresses.agents[agent.id].first
-    name = '<span class="name">Subagent</span>'
-    outcome = f'<span class="gist">{content(gist(agent, scene))}</span>'
     told = tell(agent)
-    if told is None and single:  # it has its anchor where it is told, at the end of the page
-        return (
-            f'<div class="call" data-kind="agent">{name} <a class="what" href="#{anchor}">{words}</a> {outcome}</div>'
-        )
-    marks = f'class="call" data-kind="agent" id="{anchor}"'
-    if told is None:
-        return f'<div {marks}>{name} <a class="what" href="{href}">{words}</a> {outcome}</div>'
-    own = "" if single else f'<p class="link"><a href="{href}">On a page of its own</a></p>'
-    summary = f'<summary>{name} <span class="what">{words}</span> {outcome}</summary>'
-    return f'<details {marks}>{summary}<div class="agent">{own}{told}</div></details>'
+    if told is not None:
+        return html.agent_row(anchor, name, outcome, "" if single else href, told)
+    if single:  # it has its anchor where it is told, at the end of the page
+        return html.agent_lead("", f"#{anchor}", name, outcome)
+    return html.agent_lead(anchor, href, name, outcome)

@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from unspool import human
-from unspool.export.html import commit_link, content, escape, prose
-from unspool.export.html.paint import Paint
+from unspool.export.html import Paint, bits, commit_link, content, listed, prose, when
 from unspool.model import Block, Notice, Plan, Prompt, Push, Questionnaire, Text, ToolCall, Turn
 from unspool.site import brief
 from unspool.site.address import agent_anchor
@@ -15,7 +14,6 @@ from unspool.site.blocks import wanted
 from unspool.site.rail import switcher
 from unspool.site.scene import Scene
 from unspool.site.subagents import gist, title
-from unspool.site.times import when
 
 SHORT = 300
 """Characters of a prompt that are shown at once, and from which on an answer is worth an excerpt."""
@@ -39,27 +37,17 @@ def timeline(scene: Scene) -> str:
     for turn in scene.session.turns:
         items.append(_item(turn, scene))
         if turn.number in afters:
-            items.append(f'<li class="aside">{switcher(scene, 0, turn.number, 0)}</li>')
-    return f'<ol class="timeline">{"".join(items)}</ol>' if items else ""
+            items.append(listed.aside(switcher(scene, 0, turn.number, 0)))
+    return listed.timeline(items)
 
 
 def _item(turn: Turn, scene: Scene) -> str:
-    events = "".join(map(_event, happenings(turn, scene)))
-    events = f'<ul class="events">{events}</ul>' if events else ""
+    events = listed.events(listed.event(*one) for one in happenings(turn, scene))
     if turn.prompt is None:
-        if not events:
-            return ""
-        return f'<li class="aside"><p class="who"><b>Before the first prompt</b></p>{events}</li>'
+        return listed.before_prompts(events) if events else ""
     href = scene.addresses.turn(turn.number)
-    link = f'<a href="{href}">{when(turn.prompt.time)}</a>' if turn.prompt.time else ""
-    return (
-        f'<li id="at-{turn.number}"><p class="who"><b><a href="{href}">Prompt {turn.number}</a></b>'
-        f"{link}</p>{_asked(turn.prompt, scene)}{_did(turn, scene)}{events}</li>"
-    )
-
-
-def _event(one: Happening) -> str:
-    return f'<li class="{one.tone}"><span class="kind">{one.kind}</span><span class="said">{one.said}</span></li>'
+    link = bits.around(href, when(turn.prompt.time)) if turn.prompt.time else ""
+    return listed.asked(turn.number, href, link, f"{_asked(turn.prompt, scene)}{_did(turn, scene)}{events}")
 
 
 def _asked(prompt: Prompt, scene: Scene) -> str:
@@ -67,14 +55,13 @@ def _asked(prompt: Prompt, scene: Scene) -> str:
     whole = brief.whole(prompt)
     if len(whole) <= SHORT:
         pictures = human.count(len(prompt.images), "image") if prompt.images else ""
-        note = f' <span class="quiet">{pictures}</span>' if pictures else ""
-        return f'<div class="words">{content(whole)}{note}</div>'
-    start = content(brief.start(whole, SHORT))
+        note = f" {bits.quiet(pictures)}" if pictures else ""
+        return listed.words(content(whole) + note)
+    start = brief.start(whole, SHORT)
     if len(whole) > WHOLE:
-        link = f'<a href="{scene.addresses.link(prompt)}">all {len(whole):,} characters</a>'
-        return f'<div class="words">{start} {link}</div>'
-    told = f'<div class="prose">{prose(whole, images=False)}</div>'
-    return f'<details class="words whole"><summary>{start}</summary>{told}</details>'
+        link = bits.lead(scene.addresses.link(prompt), f"all {len(whole):,} characters")
+        return listed.words(f"{content(start)} {link}")
+    return listed.unfolding(start, prose(whole, images=False))
 
 
 def _did(turn: Turn, scene: Scene) -> str:
@@ -83,12 +70,11 @@ def _did(turn: Turn, scene: Scene) -> str:
     tools = " · ".join(f"{number:,} {name}" for name, number in calls.most_common())
     failed = sum(isinstance(block, ToolCall) and block.state == "error" for block in turn.blocks)
     facts = (
-        f'<span title="{human.count(calls.total(), "tool call")}">{content(tools)}</span>' if tools else "",
-        f'<span class="badtext">{failed:,} failed</span>' if failed else "",
-        *(f"<span>{text}</span>" for text in (_took(turn, scene)) if text),
+        bits.fact(tools, human.count(calls.total(), "tool call")) if tools else "",
+        bits.bad_fact(f"{failed:,} failed") if failed else "",
+        *(bits.fact(text) for text in _took(turn, scene) if text),
     )
-    shown = "".join(fact for fact in facts if fact)
-    return f'<p class="done">{shown}</p>' if shown else ""
+    return listed.done("".join(facts))
 
 
 def _took(turn: Turn, scene: Scene) -> tuple[str, str, str]:
@@ -128,17 +114,18 @@ def _called(call: ToolCall, turn: Turn, scene: Scene) -> Iterator[Happening]:
     match call.meaning:
         case Plan(title=name, status=status):
             tone = {"approved": "good", "rejected": "bad"}.get(status, "")
-            badge = f' <span class="badge {tone}">{status}</span>'
-            yield Happening("plan", _linked(call, brief.flat(name, 120) or "Plan", turn, scene) + badge, "plan")
+            said = _linked(call, brief.flat(name, 120) or "Plan", turn, scene)
+            yield Happening("plan", f"{said} {bits.badge(status, tone)}", "plan")
         case Questionnaire(questions=asked):
             for question in asked:
-                answer = f" <b>{content(brief.flat(question.answer, 120))}</b>" if question.answer else " no answer"
-                yield Happening("question", _linked(call, brief.flat(question.text, 160), turn, scene) + answer)
+                answer = bits.strong(brief.flat(question.answer, 120)) if question.answer else "no answer"
+                said = _linked(call, brief.flat(question.text, 160), turn, scene)
+                yield Happening("question", f"{said} {answer}")
     for agent in scene.started(call):
         chapter = scene.addresses.agents[agent.id]
         href = f"#{agent_anchor(agent)}" if scene.options.single_page else chapter.first
-        did = f'<span class="quiet">{content(gist(agent, scene))}</span>'
-        yield Happening("subagent", f'<a href="{href}">{content(title(agent))}</a> {did}', "agents")
+        said = f"{bits.lead(href, title(agent))} {bits.quiet(gist(agent, scene))}"
+        yield Happening("subagent", said, "agents")
     if call.call_id:
         yield from _committed(call, scene)
 
@@ -147,7 +134,7 @@ def _committed(call: ToolCall, scene: Scene) -> Iterator[Happening]:
     paint = Paint(scene.repository)
     for commit in scene.commits.get(call.call_id, ()):
         said = f"{commit_link(commit.hash, paint)} {content(brief.flat(commit.message, 160))}"
-        yield Happening("commit", f'{said} <span class="quiet">{content(commit.branch)}</span>', "commit-made")
+        yield Happening("commit", f"{said} {bits.quiet(commit.branch)}", "commit-made")
     for push in scene.pushes.get(call.call_id, ()):
         yield Happening("push" if push.kind == "push" else "pull request", push_words(push), "commit-made")
 
@@ -155,13 +142,12 @@ def _committed(call: ToolCall, scene: Scene) -> Iterator[Happening]:
 def push_words(push: Push) -> str:
     """Where something went, as a link where it has one."""
     name = f"#{push.number} {push.repository}" if push.kind == "pull-request" else push.branch or push.url
-    if push.url.startswith(("https://", "http://")):
-        return f'<a href="{escape(push.url)}" rel="noopener noreferrer nofollow">{content(name)}</a>'
-    return f'{content(name)} <span class="quiet">{content(push.repository)}</span>'
+    said = bits.lead_out(push.url, name)
+    return said if push.url.startswith(("https://", "http://")) else f"{said} {bits.quiet(push.repository)}"
 
 
 def _linked(block: Block, words: str, turn: Turn, scene: Scene) -> str:
     """Words that lead to where a block is told; to its turn where the block is left out."""
     shown = wanted(block, scene.options.hide)
     href = scene.addresses.link(block) if shown else scene.addresses.turn(turn.number)
-    return f'<a class="said" href="{href}">{content(words)}</a>'
+    return bits.lead(href, words, "said")

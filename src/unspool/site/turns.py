@@ -4,14 +4,13 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from unspool import human
-from unspool.export.html import content, escape, fragment
-from unspool.export.html.paint import Paint
+from unspool.export.html import Paint, bits, fragment, when
+from unspool.export.html import told as html
 from unspool.model import Agent, Prompt, Turn
 from unspool.prices import Cost
 from unspool.site.bill import money
 from unspool.site.flow import flow
 from unspool.site.scene import Scene
-from unspool.site.times import when
 from unspool.transcript.prompts import prompt_nodes, prompt_notes
 from unspool.transcript.remains import problem_fold
 from unspool.transcript.view import View
@@ -31,27 +30,19 @@ class Narrator:
         scene, level = self._scene, 3 if self._agent else 2
         paint = scene.paint(turn.started)
         name = f"Prompt {turn.number}" if turn.prompt else "Before the first prompt"
-        label = "" if self._agent else f' aria-label="{name}"'
         asked = self._prompt(turn, turn.prompt, paint, level) if turn.prompt else self._opening(turn, level)
-        return (
-            f'<section class="turn" id="{self._prefix}turn-{turn.number}"{label}>{asked}'
-            f"{flow(turn.blocks, scene, paint, self._tell)}{foot(turn, scene.bill.of(turn))}</section>"
-        )
+        inside = f"{asked}{flow(turn.blocks, scene, paint, self._tell)}{foot(turn, scene.bill.of(turn))}"
+        return html.turn(f"{self._prefix}turn-{turn.number}", "" if self._agent else name, inside)
 
     def _opening(self, turn: Turn, level: int) -> str:
-        if not turn.blocks:
-            return ""
-        return f'<div class="who opening">{_heading(level, "Before the first prompt")} {self._when(turn.started)}</div>'
+        return html.opening(level, self._when(turn.started)) if turn.blocks else ""
 
     def _prompt(self, turn: Turn, prompt: Prompt, paint: Paint, level: int) -> str:
         anchor = self._scene.addresses.anchor(prompt)
-        who, number = ("Asked", "") if self._agent else ("You", f" <span>prompt {turn.number}</span>")
-        notes = "".join(f"<span>{content(note)}</span>" for note in prompt_notes(prompt))
-        link = f'<a href="#{anchor}">{self._when(prompt.time)}</a>' if prompt.time else ""
-        return (
-            f'<div class="prompt" id="{anchor}" data-kind="prompt"><div class="who">{_heading(level, who + number)}'
-            f"{notes}{link}</div>{fragment(prompt_nodes(prompt), paint)}</div>"
-        )
+        who, number = ("Asked", 0) if self._agent else ("You", turn.number)
+        link = bits.around(f"#{anchor}", self._when(prompt.time)) if prompt.time else ""
+        head = html.asker(level, who, number, prompt_notes(prompt), link)
+        return html.prompt(anchor, head, fragment(prompt_nodes(prompt), paint))
 
     def _when(self, time: datetime | None) -> str:
         """The clock; with the day where that is new."""
@@ -88,8 +79,8 @@ def asides(agent: Agent, scene: Scene, depth: int = 0) -> str:
         prefix = f"{scene.addresses.agents[agent.id].prefix}branch-{branch.number}."
         narrator = Narrator(scene, prefix, agent, depth)
         inside = "".join(map(narrator.turn, branch.turns))
-        summary = f"<summary>Abandoned after turn {branch.after} · {human.count(len(branch.turns), 'turn')}</summary>"
-        parts.append(f'<details class="card">{summary}<div>{inside}</div></details>')
+        summary = f"Abandoned after turn {branch.after} · {human.count(len(branch.turns), 'turn')}"
+        parts.append(bits.card(summary, inside))
     return "".join(parts) + fragment((problem_fold(problem, _FULL) for problem in agent.session.problems), Paint())
 
 
@@ -98,22 +89,17 @@ def foot(turn: Turn, cost: Cost) -> str:
     used = turn.usage
     if turn.prompt is None and not used.total:
         return ""
-    facts = (
-        (human.elapsed(turn.started, turn.ended), ""),
-        _tokens(used.input, "in"),
-        _tokens(used.output, "out", "at least " if used.floor else ""),
-        _tokens(used.cache_read, "cached"),
-        _tokens(used.cache_write, "to cache"),
-        (money(cost), _unpriced(cost)),
-        (f"{human.tokens(turn.context)} in the window" if turn.context else "", f"{turn.context:,} tokens"),
+    return html.foot(
+        (
+            (human.elapsed(turn.started, turn.ended), ""),
+            _tokens(used.input, "in"),
+            _tokens(used.output, "out", "at least " if used.floor else ""),
+            _tokens(used.cache_read, "cached"),
+            _tokens(used.cache_write, "to cache"),
+            (money(cost), _unpriced(cost)),
+            (f"{human.tokens(turn.context)} in the window" if turn.context else "", f"{turn.context:,} tokens"),
+        )
     )
-    items = [_fact(text, exact) for text, exact in facts if text]
-    return f'<ul class="foot" aria-label="What it took">{"".join(items)}</ul>' if items else ""
-
-
-def _fact(text: str, exact: str) -> str:
-    title = f' title="{escape(exact)}"' if exact else ""
-    return f"<li{title}>{content(text)}</li>"
 
 
 def _tokens(number: int, name: str, least: str = "") -> tuple[str, str]:
@@ -124,7 +110,3 @@ def _unpriced(cost: Cost) -> str:
     """Which models have no price."""
     names = ", ".join(name for name, _ in cost.unpriced)
     return f"without {names}, which has no known price" if names else f"${cost.amount:f}" if cost.amount else ""
-
-
-def _heading(level: int, inside: str) -> str:
-    return f"<h{level}>{inside}</h{level}>"

@@ -15,6 +15,7 @@ from unspool.tools.sgr import PLAIN, Style, after
 
 _SGR = re.compile(r"\x1b\[([0-9:;]*+)m")
 _ACTIVE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_PASSIVE = bytes((9, 10, *range(32, 127)))
 _BODY = r"[^\x00-\x1f\x7f-\x9f]*+(?:\x07|\x1b\\|\x9c)"
 _ESCAPE = re.compile(
     r"(?!\x1b\[[0-9:;]*+m)(?:"
@@ -35,7 +36,7 @@ _CONTROLS: dict[int, str | None] = {
 
 def spans(text: str) -> tuple[Span, ...]:
     """The text as runs of one style each."""
-    if not _ACTIVE.search(text):
+    if not _active(text):
         return (Span(text),) if text else ()
     text = _inert(text)
     if "\x1b" not in text:
@@ -45,7 +46,14 @@ def spans(text: str) -> tuple[Span, ...]:
 
 def plain(text: str) -> str:
     """The text of the spans, without their styles."""
-    return _SGR.sub("", _inert(text)) if _ACTIVE.search(text) else text
+    return _SGR.sub("", _inert(text)) if _active(text) else text
+
+
+def _active(text: str) -> bool:
+    """Whether anything in the text is more than text; most has nothing, which is found out fast."""
+    if text.isprintable():
+        return False
+    return bool(text.encode().translate(None, _PASSIVE)) if text.isascii() else _ACTIVE.search(text) is not None
 
 
 def _inert(text: str) -> str:

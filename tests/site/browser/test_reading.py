@@ -38,6 +38,17 @@ def test_a_single_file_needs_no_other(browser: Any, one_file: Path) -> None:
         assert [url for url in asked if not url.startswith("data:")] == [one_file.resolve().as_uri()]
 
 
+def test_pages_that_are_files_by_themselves_lead_to_the_one_that_searches(watched: Tab, tmp_path: Path) -> None:
+    """In a gist of several pages the records are on the first; the others open its search, by key and by click."""
+    folder = made(tmp_path / "storm", "json", "57024000", "--demo", "--self-contained")
+    for way in ("key", "click"):
+        page = watched.open(folder / "page-001.html")
+        page.keyboard.press("/") if way == "key" else page.get_by_role("link", name="Search").click()
+        page.locator("dialog[open] input").first.fill("surge")
+        page.locator("dialog[open] mark").first.wait_for()
+        assert "/index.html#search=" in page.url
+
+
 def test_real_sessions_open_without_complaint_and_fit(watched: Tab, shared: Path, tmp_path: Path) -> None:
     source = shared / "corpora/claude"
     if not source.is_dir():

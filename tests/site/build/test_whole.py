@@ -68,11 +68,11 @@ def test_other_options_make_everything_again(again: dict[str, object], tmp_path:
     assert made(source, tmp_path / "site", **again).made == 2
 
 
-def test_another_look_makes_everything_again(tmp_path: Path) -> None:
-    """Other templates or styles make every session again."""
+def test_another_program_makes_everything_again(tmp_path: Path) -> None:
+    """Other code, templates or styles make every session again."""
     source = put(tmp_path / "logs", session(1), session(2))
     made(source, tmp_path / "site")
-    with mock.patch("unspool.site.look.version", return_value="another"):
+    with mock.patch("unspool.site.build.plan.fingerprint", return_value="another"):
         assert made(source, tmp_path / "site").made == 2
 
 
@@ -332,6 +332,26 @@ def test_a_stray_subagent_is_a_session_only_if_asked(tmp_path: Path) -> None:
     stray.write_bytes(lines)
     assert made(source, tmp_path / "site").made == 1
     assert made(source, tmp_path / "site", strays=True).made == 2
+
+
+@pytest.mark.parametrize("field", ["moved", "forked"])
+def test_a_session_that_comes_later_is_led_to_by_those_that_name_it(field: str, tmp_path: Path) -> None:
+    """A session that says where it went on, or what it was copied from, links there once the other is in the site."""
+    first = session(1)
+    if field == "moved":
+        first.side("continued-in", continuedInSessionId=session(2).session_id)
+    else:
+        first = session(2).copied(first.session_id, fork=True)
+    source = put(tmp_path / "logs", first, session(3))
+    made(source, tmp_path / "site")
+    page = pages_of(tmp_path / "site", 1) / "index.html"
+    assert f"{session(2).session_id}/index.html" not in page.read_text()
+    put(source, session(2))
+    report = made(source, tmp_path / "site")
+    assert f"{session(2).session_id}/index.html" in page.read_text()
+    assert (report.made, report.unchanged) == (2, 1)
+    assert made(source, tmp_path / "site").made == 0
+    assert broken(tmp_path / "site") == []
 
 
 def test_another_title_is_told_by_the_sessions_around_it(tmp_path: Path) -> None:

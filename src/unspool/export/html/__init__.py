@@ -5,6 +5,7 @@ from unspool.export.html.links import commit_card, commit_link, file_link
 from unspool.export.html.nodes import fragment, grouped
 from unspool.export.html.paint import Paint
 from unspool.export.html.prose import prose
+from unspool.export.html.times import when
 
 __all__ = [
     "Paint",
@@ -17,4 +18,5 @@ __all__ = [
     "grouped",
     "ident",
     "prose",
+    "when",
 ]

@@ -49,6 +49,8 @@ def content(text: str) -> str:
 
 def visible(text: str) -> str:
     """The text with marks in place of what cannot be seen; the marks hold nothing that would need escaping."""
+    if text.isprintable():
+        return text
     # Bytes are looked through faster than characters, and most text is ASCII.
     odd = text.encode().translate(None, _PLAIN) if text.isascii() else _ODD.search(text)
     return text.replace("\r\n", "\n").translate(_MARKS) if odd else text

@@ -18,7 +18,7 @@ def is_row(node: Node) -> bool:
 
 def is_conversation(node: Fold) -> bool:
     """True for a fold that holds turns of its own, as a subagent does."""
-    return any(isinstance(child, Heading) for child in node.children)
+    return Heading in map(type, node.children)
 
 
 def fold(node: Fold, inside: str) -> str:

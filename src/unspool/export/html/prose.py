@@ -47,8 +47,7 @@ _FIXED = {
 def prose(markdown: str, images: bool = True) -> str:
     """The Markdown as HTML. `images` False names the pictures that the text itself holds."""
     made = comrak.render_markdown(_hidden(markdown), _DIALECT, _PARSING, _RENDERING)
-    if _TAG.search(made):
-        made = _TAG.sub(_Passed(images), made)
+    made = _TAG.sub(_Passed(images), made)
     if not made.isascii():
         made = made.replace(_LESS, "&lt;").replace(_COLON, ":").replace(_AT, "@")
     return visible(made)

@@ -59,6 +59,7 @@ def _project(folder: Path, root: str) -> Iterator[Found]:
     logs = {entry.name: entry for entry in entries if _is_log(entry.name) and _stem(entry.name) != "journal"}
     beside = _agents_beside(entry.path for name, entry in logs.items() if name.startswith("agent-"))
     claimed = set()
+    names = {entry.name for entry in entries}
     for name, entry in sorted(logs.items()):
         if name.startswith("agent-"):
             continue
@@ -68,7 +69,7 @@ def _project(folder: Path, root: str) -> Iterator[Found]:
             status = entry.stat()
         except OSError:
             continue
-        agents = (*beside.get(stem, ()), *_agents_below(folder / stem))
+        agents = (*beside.get(stem, ()), *(_agents_below(folder / stem) if stem in names else ()))
         yield Found(entry.path, stem, ID, status.st_size, status.st_mtime, folder.name, root, agents)
     yield from _strays(beside, claimed, folder, root)
 
@@ -80,7 +81,8 @@ def _strays(beside: dict[str, list[FoundAgent]], claimed: set[str], folder: Path
             continue
         for agent in agents:
             status = Path(agent.path).stat()
-            yield Found(agent.path, f"agent-{agent.id}", ID, status.st_size, status.st_mtime, folder.name, root)
+            name = f"agent-{agent.id}"
+            yield Found(agent.path, name, ID, status.st_size, status.st_mtime, folder.name, root, owner=session)
 
 
 def _agents_beside(paths: Iterator[str]) -> dict[str, list[FoundAgent]]:

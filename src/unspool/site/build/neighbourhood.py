@@ -41,6 +41,8 @@ class Told(msgspec.Struct, frozen=True, omit_defaults=True):
     """Whether it has a better name than a neighbour may give it."""
     offered: tuple[int, ...] = ()
     """Keys of the plans put forward in it."""
+    leads: tuple[str, ...] = ()
+    """Ids of the sessions that it says itself it was copied from or went on in."""
 
 
 def start(found: Found) -> Start:

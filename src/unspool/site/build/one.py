@@ -20,16 +20,18 @@ def session_folder(
     session: Session, counted: Figures, options: SiteOptions, frame: Frame
 ) -> Iterator[tuple[str, bytes]]:
     """Name and content of every file of a session's folder; its first page comes last."""
+    addresses = Addresses(session, options)
     if not options.self_contained or frame.search:
-        yield from search_files(session, options)
-    for page in session_pages(session, counted, options, frame):
+        yield from search_files(session, options, addresses)
+    for page in session_pages(session, counted, options, frame, addresses):
         yield page.path, encoded(page.html)
 
 
-def search_files(session: Session, options: SiteOptions) -> Iterator[tuple[str, bytes]]:
+def search_files(session: Session, options: SiteOptions, addresses: Addresses) -> Iterator[tuple[str, bytes]]:
     """What the search of a session's pages loads."""
-    shared = msgspec.structs.replace(options, self_contained=False)  # found from other pages too, so linked by page
-    return session_files(records(session, Addresses(session, shared), options.hide))
+    if options.self_contained:  # found from other pages too, so linked by page
+        addresses = Addresses(session, msgspec.structs.replace(options, self_contained=False))
+    return session_files(records(session, addresses, options.hide))
 
 
 def write_folder(session: Session, counted: Figures, options: SiteOptions, folder: Path) -> Path:

@@ -2,15 +2,15 @@
 
 import os
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from pathlib import Path
 
 import msgspec
 
-from unspool import __version__
 from unspool.formats import Found
 from unspool.library.skims import count
-from unspool.site import look
 from unspool.site.address import INDEX, slug
+from unspool.site.build.fingerprint import fingerprint
 from unspool.site.build.manifest import Kept, Manifest, digest, load
 from unspool.site.build.neighbourhood import Neighbourhood, Start, start
 from unspool.site.build.projects import free, key_of, settle
@@ -38,7 +38,7 @@ class Wanted(msgspec.Struct, frozen=True):
         """Of everything that all pages depend on."""
         site = self.options
         told = (*(getattr(site, name) for name in site.__struct_fields__ if name != "hide"), *sorted(site.hide))
-        return digest(__version__, look.version(), self.strays, _state(self.prices) if self.prices else "", *told)
+        return digest(fingerprint(), self.strays, _state(self.prices) if self.prices else "", *told)
 
 
 class Step(msgspec.Struct, frozen=True):
@@ -117,7 +117,7 @@ class Plan:
 
     def _fresh(self, step: Step) -> bool:
         kept = self.manifest.sessions[step.id]
-        page = self._site / self.manifest.place(kept) / INDEX
+        page = f"{self._site}/{self.manifest.place(kept)}/{INDEX}"
         return kept.key == self.key(step) and os.path.exists(page)  # noqa: PTH110  as for stat
 
     def key(self, step: Step) -> str:
@@ -125,7 +125,13 @@ class Plan:
         kept = self.manifest.sessions[step.id]
         near, names = self.near(step), () if kept.told.named else self.names(step)
         labels = [(other.told.title, other.told.prompt) for log in near if (other := self._kept(log)) is not None]
-        return digest(self.shared, step.log, *sorted(self._around.digests((*near, *names))), *sorted(labels))
+        leads = [f"{name} {self._addresses.get(name, '')}" for name in kept.told.leads]
+        return digest(self.shared, step.log, *sorted(self._around.digests((*near, *names))), *sorted(labels), *leads)
+
+    @cached_property
+    def _addresses(self) -> dict[str, str]:
+        """Where a page that leads to another session finds it; one that comes later changes the page."""
+        return self.manifest.addresses()
 
     def near(self, step: Step) -> tuple[Found, ...]:
         """The logs of the same chain that a session's pages tell of."""
@@ -154,7 +160,18 @@ def _largest_first(steps: Iterable[Step]) -> list[Step]:
 
 def _steps(logs: Sequence[Found], manifest: Manifest) -> list[Step]:
     made = []
+    folders: dict[str, str] = {}
     for found in logs:
-        name, state = digest(os.path.realpath(found.path)), _log_state(found)
+        name, state = digest(_real(found.path, folders)), _log_state(found)
         made.append(Step(name, found, state, _start(found, manifest.sessions.get(name), state)))
     return made
+
+
+def _real(path: str, folders: dict[str, str]) -> str:
+    """The path without links; each folder is looked at once."""
+    folder, name = os.path.split(path)
+    if not name or os.path.islink(path):  # noqa: PTH114  as for stat
+        return os.path.realpath(path)
+    if folder not in folders:
+        folders[folder] = os.path.realpath(folder)
+    return os.path.join(folders[folder], name)  # noqa: PTH118

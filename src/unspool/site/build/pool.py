@@ -3,6 +3,7 @@
 What goes wrong with one task is that task's result: neither an error nor a process that dies stops the others.
 """
 
+import gc
 import os
 import signal
 import sys
@@ -19,6 +20,9 @@ Job = TypeVar("Job")
 Done = TypeVar("Done")
 Work = Callable[[Shared, Job], Done]
 Ended = tuple[Job, Done | BaseException]
+
+_OBJECTS = 20_000
+"""New objects in a worker after which it looks for garbage: next to nothing it makes refers to itself."""
 
 _held: dict[str, Any] = {}
 """In a worker: the work, and what all tasks share; handed over once instead of with every task."""
@@ -68,6 +72,8 @@ def _work(task: Any) -> Any:
 
 def _settle_in(work: Any, shared: Any) -> None:
     """A worker that is interrupted just ends, and so does one whose parent is gone."""
+    gc.freeze()  # what the parent had is no garbage, and stays shared while nobody looks through it
+    gc.set_threshold(_OBJECTS)
     _hold(work, shared)
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     threading.Thread(target=_end_with_parent, daemon=True).start()

@@ -7,6 +7,7 @@ from itertools import islice
 from unspool.errors import UnspoolError
 from unspool.formats import Found, by_id
 from unspool.library.inputs import opened
+from unspool.library.projects import named_after
 from unspool.library.read import Reader
 from unspool.site.build.manifest import Manifest, Project, digest
 
@@ -42,9 +43,13 @@ def settle(logs: Iterable[Found], manifest: Manifest) -> None:
 
 def _path(group: list[Found]) -> str:
     """The project's path as its newest logs tell; the one its folder is named after, if any does."""
-    told = [path for found in group[:_ASKED] if (path := _told(found))]
-    named = _letters(group[0].folder)
-    return next((path for path in told if _letters(path) == named), told[0] if told else group[0].folder)
+    folder, newest = group[0].folder, ""
+    for found in group[:_ASKED]:
+        path = _told(found)
+        if path and named_after(folder, (path,)):
+            return path
+        newest = newest or path
+    return newest or folder
 
 
 def _told(found: Found) -> str:
@@ -60,10 +65,6 @@ def _told(found: Found) -> str:
     except (UnspoolError, OSError):
         return ""
     return format_.project(parser.facts, "")
-
-
-def _letters(path: str) -> str:
-    return re.sub(r"[^a-z0-9]", "", path.lower())
 
 
 def name(path: str) -> str:

@@ -1,10 +1,12 @@
 """A session read for its pages: joined with the logs near it, and what it leaves for them to tell."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from unspool.formats import Found
 from unspool.library import read_session
+from unspool.library.heads import Head, head
 from unspool.library.neighbours import Neighbours
 from unspool.model import Session
 from unspool.site.build.neighbourhood import Told
@@ -12,6 +14,16 @@ from unspool.turns.assemble import plans_of
 from unspool.turns.skim import plan_key
 
 _EMPTY = ("empty", "stub")
+
+
+class _Around(Neighbours):
+    """Neighbours that remember the beginnings of logs from one session to the next: many have the same around them."""
+
+    def _head(self, found: Found) -> Head | None:
+        return _begun(found)
+
+
+_begun = lru_cache(maxsize=4096)(head)
 
 
 class Reading(NamedTuple):
@@ -28,8 +40,9 @@ def read(found: Found, near: Sequence[Found], names: Sequence[Found]) -> Reading
     named = bool(titles.custom or titles.generated or titles.plan or titles.summary)
     offered = tuple(plan_key(plan) for plan in plans_of(alone.turns))
     around = (found, *near, *(() if named else names))
-    session = Neighbours(lambda: around).linked(alone, found) if len(around) > 1 else alone
-    return Reading(session, Told(alone.title, titles.prompt, named, offered))
+    session = _Around(lambda: around).linked(alone, found) if len(around) > 1 else alone
+    leads = tuple(link.session for link in alone.links)
+    return Reading(session, Told(alone.title, titles.prompt, named, offered, leads))
 
 
 def says_nothing(session: Session, *, strays: bool) -> bool:

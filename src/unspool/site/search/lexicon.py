@@ -4,6 +4,7 @@ One line of JSON about the session, then, compressed, all words and all postings
 a word, ascending but for words that were cut.
 """
 
+from collections import defaultdict
 from collections.abc import Iterator
 from typing import Final
 
@@ -50,21 +51,11 @@ def postings(content: bytes) -> Iterator[tuple[str, bytes]]:
 
 
 def _postings(ranked: list[Record]) -> dict[str, str]:
-    found: dict[str, str] = {}
-    get = found.get
+    found: defaultdict[str, list[str]] = defaultdict(list)
     for number, record in enumerate(ranked):
         code = codes.of_record(number)
         for word in words(record.text):
-            found[word] = get(word, "") + code
-    bounded = _bounded(found)
-    return {word: bounded[word] for word in sorted(bounded)}
-
-
-def _bounded(found: dict[str, str]) -> dict[str, str]:
-    """Without words of one ASCII character; long ones cut, their records told under the cut word."""
-    for word in [word for word in found if len(word) == 1 and word.isascii()]:
-        del found[word]
+            found[word].append(code)
     for word in [word for word in found if len(word) > LONGEST]:
-        cut, numbers = word[:LONGEST], found.pop(word)
-        found[cut] = found.get(cut, "") + numbers
-    return found
+        found[word[:LONGEST]] += found.pop(word)
+    return {word: "".join(found[word]) for word in sorted(found) if len(word) > 1 or not word.isascii()}

@@ -18,7 +18,8 @@ _UNSPACED: Final = (
 )
 _SPACED: Final = re.compile(rf"[^\W_{_UNSPACED}]+")
 _RUN: Final = re.compile(f"[{_UNSPACED}]+")
-_PLAIN: Final = bytes(code if chr(code).isalnum() and code < 128 else 32 for code in range(256))
+_PLAIN: Final = bytes(ord(chr(code).lower()) if chr(code).isalnum() and code < 128 else 32 for code in range(256))
+"""ASCII in lower case, with a space for all that is no part of a word."""
 
 
 def fold(text: str) -> str:
@@ -33,7 +34,8 @@ def fold(text: str) -> str:
 
 def words(text: str) -> set[str]:
     """The distinct words of a text, those of one ASCII character and long ones too."""
-    text = fold(text)
+    if not text.isascii():
+        text = fold(text)
     if text.isascii() or not any(map(_is_letter, set(text))):
         return set(text.encode("ascii", "replace").translate(_PLAIN).decode().split())
     found = set(_SPACED.findall(text))

@@ -253,7 +253,7 @@
   function press(event) {
     if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
     if (event.target.closest("input, textarea, select, [contenteditable]") || document.querySelector("dialog[open]")) return;
-    const search = document.querySelector("[data-do=search]");
+    const search = document.querySelector("[data-do=search], a[rel=search]"); // a page without records leads to the one that has them
     const acts = { j: () => step(1), k: () => step(-1), t: cycle, o: toggleAll, "?": help, Escape: () => railToggle(false),
       "/": search && search.offsetParent ? () => search.click() : null };
     if (!Object.hasOwn(acts, event.key) || !acts[event.key]) return;

@@ -13,16 +13,14 @@ def when(time: datetime | None, style: Style = "") -> str:
     if time is None:
         return ""
     try:
-        utc = time.astimezone(UTC)
+        utc = time if time.tzinfo is UTC else time.astimezone(UTC)
     except OverflowError:  # the first and last days of the calendar have no time in every zone
         utc = time.replace(tzinfo=UTC)
-    exact = f"{utc.year:04}-{utc:%m-%dT%H:%M:%S}Z"
+    date, _, clock = utc.isoformat(timespec="seconds")[:19].partition("T")
     kind = f' class="{style}"' if style else ""
-    title = f"{utc.year:04}-{utc:%m-%d %H:%M:%S} UTC"
-    return f'<time{kind} datetime="{exact}" title="{title}">{_shown(utc, style)}</time>'
+    shown = clock[:5] if style == "clock" else _day(utc) if style == "day" else f"{_day(utc)}, {clock[:5]}"
+    return f'<time{kind} datetime="{date}T{clock}Z" title="{date} {clock} UTC">{shown}</time>'
 
 
-def _shown(utc: datetime, style: Style) -> str:
-    clock = f"{utc:%H:%M}"
-    day = f"{utc.day} {_MONTHS[utc.month - 1]} {utc.year}"
-    return {"clock": clock, "day": day}.get(style, f"{day}, {clock}")
+def _day(utc: datetime) -> str:
+    return f"{utc.day} {_MONTHS[utc.month - 1]} {utc.year}"
