@@ -81,6 +81,15 @@ def size(source: Path) -> int:
     return sum(path.stat().st_size for path in source.rglob("*.jsonl"))
 
 
+def warm(source: Path) -> None:
+    """Read every file of `source` once, so that no measurement waits for the disk."""
+    for path in source.rglob("*"):
+        if path.is_file():
+            with path.open("rb") as stream:
+                while stream.read(MB):
+                    pass
+
+
 def largest(source: Path) -> Path:
     """The largest session log under `source`, subagents left out."""
     logs = [path for path in source.rglob("*.jsonl") if "agent-" not in path.name]

@@ -19,6 +19,8 @@ class Run:
     output: str
     failed: str = ""
     """The last words of a command that ended badly."""
+    cpu: float = 0.0
+    """Seconds of all cores, its own processes included."""
 
 
 def run(command: Sequence[str], env: dict[str, str] | None = None, cwd: Path | None = None) -> Run:
@@ -36,7 +38,8 @@ def run(command: Sequence[str], env: dict[str, str] | None = None, cwd: Path | N
         err.seek(0)
         last = err.read().decode(errors="replace").strip().splitlines()[-1:] or ["no message"]
         failed = f"exit {process.returncode}: {last[0]}" if process.returncode else ""
-        return Run(seconds, usage.ru_maxrss * 1024 / 1e6, out.read().decode(errors="replace"), failed)
+        cpu = usage.ru_utime + usage.ru_stime
+        return Run(seconds, usage.ru_maxrss * 1024 / 1e6, out.read().decode(errors="replace"), failed, cpu)
 
 
 def median(command: Sequence[str], times: int, env: dict[str, str] | None = None) -> Run:

@@ -3,6 +3,7 @@
 #   setup run|dev|sdk     .venv with the pinned packages of that layer, and unspool itself, editable
 #   setup_venv DIR FILE   another environment, from one file of pins
 #   setup_ccusage         sets UNSPOOL_CCUSAGE where npm can install it
+#   setup_ripgrep         sets UNSPOOL_RIPGREP where there is one, or where Debian's can be installed
 #   setup_axe             sets UNSPOOL_AXE, the script that checks pages for accessibility, where npm can install it
 #   setup_chromium        sets UNSPOOL_CHROMIUM where there is one, or where Debian's can be installed
 #
@@ -170,6 +171,20 @@ setup_axe() {
     npm install --silent --no-audit --no-fund --prefix "$dir" "axe-core@$AXE_VERSION" >&2 </dev/null || true
   fi
   if [ -f "$UNSPOOL_AXE" ]; then export UNSPOOL_AXE; else unset UNSPOOL_AXE; fi
+}
+
+setup_ripgrep() {
+  if ! command -v rg >/dev/null && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+    say "installing ripgrep"
+    { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qqy --no-install-recommends ripgrep; } \
+      >&2 </dev/null || true
+  fi
+  if UNSPOOL_RIPGREP="$(command -v rg)"; then
+    export UNSPOOL_RIPGREP
+  else
+    unset UNSPOOL_RIPGREP
+    say "no ripgrep: what compares with it is skipped"
+  fi
 }
 
 # The system's own browser: a download of another 150 MB would be a browser nobody uses.

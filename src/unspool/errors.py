@@ -5,7 +5,8 @@
     ├── NotFound            3   no such session, project, file or address
     ├── Ambiguous           4   several sessions fit; the candidates are listed
     ├── Unreadable          5   there, but cannot be read (permission, not a log, too large)
-    └── FetchFailed         6   a URL did not give a log
+    ├── FetchFailed         6   a URL did not give a log
+    └── AlreadyRunning      7   another process does this already
 
 Each class carries the exit code that the command line ends with.
 """
@@ -52,3 +53,9 @@ class FetchFailed(UnspoolError):
     """A URL did not give a log within the limits."""
 
     exit_code = 6
+
+
+class AlreadyRunning(UnspoolError):
+    """Another process does this already, and one is enough."""
+
+    exit_code = 7

@@ -23,10 +23,10 @@ def write_atomically(path: Path, chunks: Iterable[bytes]) -> None:
         part.replace(path)
     finally:
         part.unlink(missing_ok=True)
-    _settle(path.parent)
+    settle(path.parent)
 
 
-def _settle(folder: Path) -> None:
+def settle(folder: Path) -> None:
     """Make the move itself durable; only POSIX lets a folder be flushed."""
     if os.name != "posix":
         return

@@ -2,28 +2,21 @@
 
 import os
 import re
+import sys
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import UTC, datetime, tzinfo
 from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from unspool.errors import UsageProblem
-from unspool.library import Library
-from unspool.prices import PriceTable
+
+if TYPE_CHECKING:
+    from unspool.library.kept import KeptSessions
 
 Command = Callable[..., Any]
-
-_AGO = re.compile(r"(\d+)\s*(h|d|w|m|y)")
-_UNITS = {
-    "h": timedelta(hours=1),
-    "d": timedelta(days=1),
-    "w": timedelta(weeks=1),
-    "m": timedelta(days=30),
-    "y": timedelta(days=365),
-}
 
 
 def sources(command: Command) -> Command:
@@ -31,11 +24,74 @@ def sources(command: Command) -> Command:
 
     @wraps(command)
     def run(*args: Any, **given: Any) -> Any:
+        from unspool.library import Library
+        from unspool.prices import PriceTable
+
         named = [demo_folder()] if given.pop("demo") else given.pop("source")
         given.pop("source", None)
-        return command(*args, library=Library(named, PriceTable.load(own_prices())), **given)
+        kept = None if named else _kept()
+        return command(*args, library=Library(named, PriceTable.load(own_prices()), kept), **given)
 
     wrapped = click.option("--demo", is_flag=True, help="Use the bundled demo sessions instead of your own.")(run)
+    return named_sources(wrapped)
+
+
+def _kept() -> "KeptSessions | None":
+    """The archive's own sessions, where there is an archive that can be opened without asking."""
+    from unspool.archive.place import ARCHIVE, INDEX, folder
+
+    place = folder()
+    if not (place / ARCHIVE).exists() or not (place / INDEX).exists():
+        return None
+    from unspool.archive.key import encrypted, key
+    from unspool.library.kept import KeptSessions
+
+    found = key(os.environ, None, None) if encrypted(place / ARCHIVE) else None
+    if found is None and encrypted(place / ARCHIVE):
+        click.echo(
+            f"unspool: the archive in {place} is encrypted; without its key its sessions are left out.", err=True
+        )
+        return None
+    return KeptSessions(place, found)
+
+
+def archive(command: Command) -> Command:
+    """--archive and --key-file, for a command that takes `archive`, the folder of the archive and the index."""
+
+    @wraps(command)
+    def run(*args: Any, **given: Any) -> Any:
+        from unspool.archive.place import folder
+
+        key_file = given.pop("key_file")
+        if key_file is not None:
+            os.environ["UNSPOOL_KEY_FILE"] = str(key_file)
+        return command(*args, **{**given, "archive": folder(given["archive"])})
+
+    wrapped = click.option(
+        "--key-file",
+        metavar="FILE",
+        type=click.Path(path_type=Path, dir_okay=False),
+        help="The key of an encrypted archive; else UNSPOOL_KEY_FILE or UNSPOOL_PASSPHRASE.",
+    )(run)
+    return click.option(
+        "--archive",
+        metavar="DIR",
+        type=click.Path(path_type=Path, file_okay=False),
+        help="The folder of the archive; else UNSPOOL_ARCHIVE, else unspool in your data folder.",
+    )(wrapped)
+
+
+def key_of(folder: Path) -> str | None:
+    """The key that the archive of a folder needs, asked for on a terminal; None where it is not encrypted."""
+    from unspool.archive.key import key, needed
+    from unspool.archive.place import ARCHIVE
+
+    ask = (lambda: str(click.prompt("Passphrase", hide_input=True, err=True))) if sys.stdin.isatty() else None
+    return needed(folder / ARCHIVE, lambda: key(os.environ, None, ask))
+
+
+def named_sources(command: Command) -> Command:
+    """--source, for a command that takes `source`, the folders named."""
     return click.option(
         "-s",
         "--source",
@@ -43,7 +99,7 @@ def sources(command: Command) -> Command:
         metavar="DIR",
         type=click.Path(path_type=Path, file_okay=False),
         help="Look here instead: a folder that holds projects/, or is one. May be given several times.",
-    )(wrapped)
+    )(command)
 
 
 def own_prices() -> Path | None:
@@ -69,9 +125,11 @@ def day(_: click.Context, __: click.Parameter, value: str | None) -> datetime | 
     """A date (2026-01-31), a time (2026-01-31T12:00), or how long ago (12h, 3d, 2w, 6m, 1y)."""
     if value is None:
         return None
-    ago = _AGO.fullmatch(value.strip().lower())
-    if ago:
-        return datetime.now(UTC) - int(ago[1]) * _UNITS[ago[2]]
+    from unspool.index.when import ago
+
+    before = ago(value)
+    if before:
+        return before
     try:
         found = datetime.fromisoformat(value)
     except ValueError:

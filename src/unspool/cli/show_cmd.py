@@ -3,6 +3,7 @@
 import click
 
 from unspool.cli import options, terminal
+from unspool.cli.locating import anchor, opened_at
 from unspool.cli.viewing import check, view_options
 from unspool.export.text import render
 from unspool.library import Library
@@ -15,10 +16,11 @@ _WIDEST = 110
 @click.command("show")
 @click.argument("session", default="latest")
 @view_options(whole=False)
+@click.option("--at", callback=anchor, metavar="ANCHOR", help="Only the turn that holds msg-1774856863840.")
 @click.option("--pager/--no-pager", default=True, help="Page on a terminal, or print straight.", show_default=True)
 @click.option("--width", type=click.IntRange(min=20), help="Columns to wrap at.")
 @options.sources
-def command(session: str, view: View, pager: bool, width: int | None, library: Library) -> None:
+def command(session: str, view: View, at: int | None, pager: bool, width: int | None, library: Library) -> None:
     """Read a session in the terminal.
 
     \b
@@ -32,6 +34,7 @@ def command(session: str, view: View, pager: bool, width: int | None, library: L
     title, or `latest`.
     """
     found = library.open(session)
+    view = opened_at(found, view, at)
     check(found, view)
     console = terminal.console()
     colour = console.color_system is not None and not console.no_color

@@ -2,10 +2,12 @@
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, BinaryIO, Protocol
 
 from unspool.formats.found import Companion, Found, FoundAgent
-from unspool.model import AgentSource, Dialect, Entry, Event, Facts, Transcript
+from unspool.formats.hooks import Edit
+from unspool.formats.traces import Belonging, Leaving, Remembered, Retention, Running
+from unspool.model import AgentSource, Call, Dialect, Entry, Event, Facts, Transcript
 
 
 class Decoder(Protocol):
@@ -27,6 +29,8 @@ class Format(Protocol):
 
     id: str
     name: str
+    prompts: str
+    """The file that lists every prompt typed, below the agent's folder."""
 
     def roots(self, environment: Mapping[str, str], home: Path) -> list[Path]:
         """Where the agent keeps its files."""
@@ -52,5 +56,51 @@ class Format(Protocol):
     def project(self, facts: Facts, folder: str) -> str:
         """The path of the project a session belongs to."""
 
+    def billed(self, stream: BinaryIO) -> Iterator[Call]:
+        """The requests of a log that stands at its start: a call for each line that tells of one."""
+
     def sniff(self, data: dict[str, Any]) -> bool:
         """Whether an entry is one of this format's."""
+
+    def home(self, root: Path) -> Path | None:
+        """The agent's own folder that a source is, or lies in."""
+
+    def retention(self, home: Path) -> Retention:
+        """How long the agent keeps its files before it deletes them by itself."""
+
+    def hooks(self, home: Path) -> tuple[str, ...]:
+        """The commands that the agent runs at moments of a session, as the user has set."""
+
+    def belongings(self, root: Path) -> Iterator[Belonging]:
+        """Every file that the agent keeps of the sessions of a source."""
+
+    def remembered(self, home: Path) -> Iterator[Remembered]:
+        """The prompts of the agent's own list of them."""
+
+    def leavings(self, home: Path) -> Iterator[Leaving]:
+        """Files that bear a session's id outside its log."""
+
+    def running(self, home: Path) -> Iterator[Running]:
+        """Sessions that a process says it has open."""
+
+    def hooked(self, home: Path, command: str) -> Edit:
+        """The edit of its settings that has it run the command whenever a session's log is worth keeping; with an
+        empty command, no command of ours any more. Unreadable where the settings cannot be edited safely."""
+
+    def lively(self, root: Path) -> list[Path]:
+        """The paths of a source that change while sessions go on, whether they are there yet or not."""
+
+    def role(self, tool: str) -> str:
+        """What a tool is for: shell, read, write, edit, ...; empty where nobody knows."""
+
+    def resume(self, session_id: str, cwd: str) -> str:
+        """The shell command that goes on with a session in the agent."""
+
+    def belongs(self, path: str) -> str:
+        """The session that a file is of, by its path below the agent's folder; empty where it is no single one's."""
+
+    def is_session(self, path: str) -> bool:
+        """Whether a file, by such a path, is a session's own log."""
+
+    def is_agent_beside(self, path: str) -> bool:
+        """Whether a file is a subagent's log that lies among sessions, so that only its lines tell whose it is."""

@@ -35,6 +35,10 @@ class Found(msgspec.Struct, frozen=True):
     root: str = ""
     """The agent's own folder, above the projects; empty where the log was named by itself."""
     agents: tuple[FoundAgent, ...] = ()
+    origin: int = 0
+    """The archive's number of the place it came from, where only the archive has it; else 0."""
+    owner: str = ""
+    """The session whose subagent this is, where that session's own log is missing."""
 
     @property
     def home(self) -> Path:

@@ -38,6 +38,8 @@ def find(name: str, logs: Sequence[Found], overviews: Callable[[], Iterable[Over
 
 def _spoken(log: Found) -> bool:
     """Whether anything was asked in it: stubs and warm-ups are nobody's latest session."""
+    if log.origin:
+        return True  # a look into the archive for each would take long, and it keeps few stubs
     begun = head(log)
     return begun is not None and bool(begun.prompt) and begun.prompt.casefold() != "warmup"
 

@@ -4,17 +4,21 @@ from datetime import datetime
 from io import BytesIO
 from itertools import islice
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from unspool.errors import UnspoolError
 from unspool.formats import Found, by_id
 from unspool.formats.lines import Cursor, Lines
-from unspool.library.inputs import opened
+from unspool.library.inputs import held, opened
 from unspool.library.read import Reader
 from unspool.model import Prompt
 from unspool.turns.assemble import prompt_title
 from unspool.turns.skim import plan_key
+
+if TYPE_CHECKING:
+    from unspool.library.kept import KeptSessions
 
 _LINES = 80
 _TAIL = 16 * 1024
@@ -37,12 +41,12 @@ class Head(msgspec.Struct, frozen=True):
     """Summaries it holds, by the id of a line of the session they describe."""
 
 
-def head(found: Found) -> Head | None:
-    """The head of a log; None where it cannot be read."""
+def head(found: Found, kept: "KeptSessions | None" = None) -> Head | None:
+    """The head of a log, or of its copy in an archive; None where it cannot be read."""
     parser = by_id(found.format).parser(None)
     prompts = list[Prompt]()
     try:
-        with opened(found.path) as stream:
+        with held(kept.beginning(found)) if kept is not None and found.origin else opened(found.path) as stream:
             for entry in islice(Reader().entries(stream), _LINES):
                 event = parser.event(entry)
                 if event.prompt is not None and not event.sidechain:

@@ -8,7 +8,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from unspool.errors import FetchFailed, NotFound, Unreadable
 
@@ -28,8 +28,8 @@ def is_url(name: str) -> bool:
 
 
 @contextmanager
-def opened(name: str) -> Iterator[BinaryIO]:
-    """The log called `name`: "-", an http(s) URL, or a path."""
+def opened(name: str, size: int | None = None) -> Iterator[BinaryIO]:
+    """The log called `name`: "-", an http(s) URL, or a path; of a file, no more than its first `size` bytes."""
     try:
         if name == "-":
             yield _plain(sys.stdin.buffer)
@@ -37,9 +37,18 @@ def opened(name: str) -> Iterator[BinaryIO]:
             yield _plain(io.BytesIO(fetch(name)))
         else:
             with _file(Path(name)) as stream:
-                yield _plain(stream)
+                yield _plain(stream if size is None else _Head(stream, size))
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise Unreadable(f"{name} is damaged: its compressed data ends or breaks ({error}).") from None
+
+
+@contextmanager
+def held(data: bytes) -> Iterator[BinaryIO]:
+    """The log whose bytes these are."""
+    try:
+        yield _plain(io.BytesIO(data))
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise Unreadable(f"A log is damaged: its compressed data ends or breaks ({error}).") from None
 
 
 @contextmanager
@@ -56,6 +65,23 @@ def _file(path: Path) -> Iterator[BinaryIO]:
         raise Unreadable(f"Cannot read {path}: {error}.") from None
     with stream:
         yield stream
+
+
+class _Head(io.RawIOBase):
+    """The beginning of a stream."""
+
+    def __init__(self, stream: BinaryIO, size: int) -> None:
+        self._stream = stream
+        self._left = size
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any, /) -> int:
+        data = self._stream.read(min(len(buffer), self._left))
+        buffer[: len(data)] = data
+        self._left -= len(data)
+        return len(data)
 
 
 def _plain(stream: object) -> BinaryIO:

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -16,12 +17,16 @@ from unspool.model import ChainLink, Overview, Session
 from unspool.turns.assemble import plans_of
 from unspool.turns.skim import plan_key
 
+if TYPE_CHECKING:
+    from unspool.library.kept import KeptSessions
+
 
 class Neighbours:
     """Links sessions to the ones beside them; each log is looked into once."""
 
-    def __init__(self, logs: Callable[[], Sequence[Found]]) -> None:
+    def __init__(self, logs: Callable[[], Sequence[Found]], kept: "KeptSessions | None" = None) -> None:
         self._logs = logs
+        self._kept = kept
         self._folders: dict[str, list[Found]] = {}
         self._heads: dict[str, Head | None] = {}
         self._overviews: dict[str, Overview | None] = {}
@@ -59,7 +64,7 @@ class Neighbours:
 
     def _head(self, found: Found) -> Head | None:
         if found.path not in self._heads:
-            self._heads[found.path] = head(found)
+            self._heads[found.path] = head(found, self._kept)
         return self._heads[found.path]
 
     def _known(self, found: Found) -> Known:
@@ -71,7 +76,8 @@ class Neighbours:
 
     def _overview(self, found: Found) -> Overview | None:
         if found.path not in self._overviews:
-            self._overviews[found.path] = count(found).overview
+            kept = self._kept if found.origin else None
+            self._overviews[found.path] = kept.overview(found) if kept is not None else count(found).overview
         return self._overviews[found.path]
 
     def _link(self, found: Found, relation: str, by: str) -> ChainLink:

@@ -119,8 +119,9 @@ class LogFile(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 SessionKind = Literal[
-    "interactive", "planning", "implementation", "subagent", "headless", "background", "empty", "stub"
+    "interactive", "planning", "implementation", "subagent", "headless", "background", "empty", "stub", "ghost"
 ]
+"""`ghost`: its log is gone, and what is known comes from its traces."""
 
 
 class Titles(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -8,6 +8,7 @@ the single request (length of its prompt, day, speed, tier), so price calls firs
 from collections import Counter
 from collections.abc import Iterable
 from decimal import Decimal
+from hashlib import blake2b
 from pathlib import Path
 from typing import Self
 
@@ -53,17 +54,28 @@ class PriceTable:
         sheet = builtin_sheet()
         return cls(sheet if override is None else sheet.under(read_sheet(override)))
 
+    @property
+    def digest(self) -> str:
+        """Equal for tables that price alike."""
+        return blake2b(msgspec.json.encode(self._sheet), digest_size=8).hexdigest()
+
     def price_of(self, call: Call) -> Decimal | None:
         """What one request cost; None when any part of it has no known price."""
         if call.model == SYNTHETIC:
             return Decimal(0)
+        found = self.rates(call)
+        if found is None:
+            return None
+        price, factor, search = found
+        tokens = _tokens(call, _rates(price, call))
+        searches = _share(call.usage.web_searches, search)
+        return None if tokens is None or searches is None else tokens.scaleb(-6) * factor + searches
+
+    def rates(self, call: Call) -> tuple[Price, Decimal, Decimal | None] | None:
+        """The prices of tokens that hold for a request, what multiplies them, and the price of a web search."""
         price = self._find(call)
         factor = self._factor(call, price) if price else None
-        if price is None or factor is None:
-            return None
-        tokens = _tokens(call, _rates(price, call))
-        searches = _share(call.usage.web_searches, self._sheet.web_search)
-        return None if tokens is None or searches is None else tokens.scaleb(-6) * factor + searches
+        return None if price is None or factor is None else (price, factor, self._sheet.web_search)
 
     def cost(self, calls: Iterable[Call]) -> Cost:
         """What requests cost together; each call must be a single request, not a sum of several."""

@@ -14,6 +14,7 @@ from unspool.model import Call, Event, Part, Usage
 _FIGURES = 7
 _NO_TIME = float("inf")
 _LAST = datetime(9999, 12, 31, tzinfo=UTC).timestamp()
+_Figures = tuple[int, int, int, int, int, int, int]
 _Terms = tuple[str, str, str, str]
 """Model, speed, tier and place: what the price depends on besides the figures."""
 
@@ -52,6 +53,18 @@ class Ledger:
             model, speed, tier, geo = terms[self._terms[row]]
             yield Call(key, model, self._usage(row), time, speed, tier, geo)
 
+    def rows(self) -> Iterator[tuple[int, int, float | None, _Terms, _Figures, bool]]:
+        """Every request as numbers: message, request, time, terms, figures, and whether these are final."""
+        terms = list(self._known_terms)
+        ids = zip(self._messages, self._requests, self._times, self._terms, self._final, strict=True)
+        figures = zip(*self._figures, strict=True)
+        for (message, request, time, term, final), counts in zip(ids, figures, strict=True):
+            yield message, request, None if time == _NO_TIME else time, terms[term], counts, bool(final)
+
+    def meets(self, other: "Ledger") -> bool:
+        """Whether both hold requests of one message."""
+        return not self._rows.keys().isdisjoint(other._rows)
+
     def _usage(self, row: int) -> Usage:
         input_, output, read, write, hour, searches, fetches = (column[row] for column in self._figures)
         return Usage(input_, output, read, write, hour, searches, fetches, floor=not self._final[row])
@@ -75,6 +88,10 @@ class Ledger:
             ids = stable(message), stable(request) if request else 0
             time = call.time.timestamp() if call.time is not None else _NO_TIME
             self._put(ids, call.usage, time, _terms_of(call), final=not call.usage.floor)
+
+    def enter(self, ids: tuple[int, int], usage: Usage, time: float | None, terms: _Terms) -> None:
+        """Take in a request whose ids are known as 64 bits of their digests."""
+        self._put(ids, usage, _NO_TIME if time is None else time, terms, final=not usage.floor)
 
     def merge(self, other: "Ledger") -> None:
         """Take in all that another ledger holds."""

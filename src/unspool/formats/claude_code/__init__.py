@@ -2,15 +2,22 @@
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from shlex import quote
+from typing import BinaryIO
 
+from unspool.formats.claude_code import belongings, history, hooks, layout, leavings, running, settings, watching
 from unspool.formats.claude_code import discover as places
 from unspool.formats.claude_code.beside import Beside, agent_source
+from unspool.formats.claude_code.billed import billed
 from unspool.formats.claude_code.meaning import ClaudeCode
 from unspool.formats.claude_code.parse import Parser
 from unspool.formats.claude_code.project import project
+from unspool.formats.claude_code.roles import role
 from unspool.formats.claude_code.skim import Skimmer
 from unspool.formats.found import Companion, Found, FoundAgent
-from unspool.model import AgentSource, Facts, Json, Transcript
+from unspool.formats.hooks import Edit
+from unspool.formats.traces import Belonging, Leaving, Remembered, Retention, Running
+from unspool.model import AgentSource, Call, Facts, Json, Transcript
 
 
 class ClaudeCodeFormat:
@@ -18,6 +25,7 @@ class ClaudeCodeFormat:
 
     id = places.ID
     name = "Claude Code"
+    prompts = history.NAME
 
     def roots(self, environment: Mapping[str, str], home: Path) -> list[Path]:
         return places.roots(environment, home)
@@ -43,5 +51,51 @@ class ClaudeCodeFormat:
     def project(self, facts: Facts, folder: str) -> str:
         return project(facts, folder)
 
+    def billed(self, stream: BinaryIO) -> Iterator[Call]:
+        return billed(stream)
+
     def sniff(self, data: dict[str, Json]) -> bool:
         return "sessionId" in data or "session_id" in data or "parentUuid" in data or "leafUuid" in data
+
+    def home(self, root: Path) -> Path | None:
+        return belongings.home(root)
+
+    def retention(self, home: Path) -> Retention:
+        return settings.retention(home, folders=history.History(home).folders())
+
+    def hooks(self, home: Path) -> tuple[str, ...]:
+        return settings.hooks(home)
+
+    def belongings(self, root: Path) -> Iterator[Belonging]:
+        return belongings.belongings(root)
+
+    def remembered(self, home: Path) -> Iterator[Remembered]:
+        return history.History(home).prompts()
+
+    def leavings(self, home: Path) -> Iterator[Leaving]:
+        return leavings.leavings(home)
+
+    def running(self, home: Path) -> Iterator[Running]:
+        return running.running(home)
+
+    def hooked(self, home: Path, command: str) -> Edit:
+        return hooks.edit(home, command)
+
+    def lively(self, root: Path) -> list[Path]:
+        return watching.lively(root)
+
+    def role(self, tool: str) -> str:
+        return role(tool)
+
+    def resume(self, session_id: str, cwd: str) -> str:
+        command = f"claude --resume {quote(session_id)}"
+        return f"cd {quote(cwd)} && {command}" if cwd else command
+
+    def belongs(self, path: str) -> str:
+        return layout.belongs(path)
+
+    def is_session(self, path: str) -> bool:
+        return layout.is_session(path)
+
+    def is_agent_beside(self, path: str) -> bool:
+        return layout.is_agent_beside(path)

@@ -5,7 +5,7 @@ from typing import Any
 
 from unspool.model import Json
 
-_LARGEST = 2**53
+LARGEST = 2**53
 
 
 def text(value: Json) -> str:
@@ -14,9 +14,11 @@ def text(value: Json) -> str:
 
 def whole(value: Json) -> int:
     """A count: never negative, never beyond what any reader of JSON can hold, 0 for anything else."""
+    if type(value) is int and 0 <= value <= LARGEST:
+        return value
     if isinstance(value, bool) or not isinstance(value, int | float):
         return 0
-    return max(0, min(int(value), _LARGEST))
+    return max(0, min(int(value), LARGEST))
 
 
 def mapping(value: Json) -> dict[str, Any]:

@@ -4,16 +4,14 @@ What goes wrong with one task is that task's result: neither an error nor a proc
 """
 
 import gc
-import os
-import signal
 import sys
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
-from multiprocessing import get_context, parent_process
-from multiprocessing.connection import wait
+from multiprocessing import get_context
 from typing import Any, TypeVar
+
+from unspool.library.workers import settle_in
 
 Shared = TypeVar("Shared")
 Job = TypeVar("Job")
@@ -75,12 +73,4 @@ def _settle_in(work: Any, shared: Any) -> None:
     gc.freeze()  # what the parent had is no garbage, and stays shared while nobody looks through it
     gc.set_threshold(_OBJECTS)
     _hold(work, shared)
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-
-
-def _end_with_parent() -> None:
-    parent = parent_process()
-    if parent is not None:
-        wait([parent.sentinel])
-        os._exit(1)
+    settle_in()

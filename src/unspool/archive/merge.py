@@ -1,0 +1,224 @@
+"""Another archive joined into this one: whose and where is kept, nothing is lost, doing it twice changes nothing."""
+
+from collections.abc import Iterator
+from itertools import zip_longest
+from typing import NamedTuple
+
+import msgspec
+
+from unspool.archive.archive import Archive, Kept, stored
+from unspool.archive.chain import digest, name_digest
+from unspool.archive.numbering import renumbered
+from unspool.archive.packer import Packer
+from unspool.errors import Unreadable
+
+
+class Merged(msgspec.Struct, frozen=True):
+    """What a merge brought."""
+
+    origins: int = 0
+    files: int = 0
+    """New ones."""
+    grown: int = 0
+    """Generations of which the other archive had more."""
+    generations: int = 0
+    """Further generations of files that were here."""
+    bytes: int = 0
+    forgotten: int = 0
+    """Files of the other archive that were removed for good here, and stay so."""
+    buried: int = 0
+    """Tombstones taken over."""
+    forgotten_there: tuple[str, ...] = ()
+    """Files here that were removed for good there; they stay until they are forgotten here too."""
+
+
+class _Own(NamedTuple):
+    """A generation here, and where its bytes can be read: what was just taken over is not stored yet."""
+
+    generation: int
+    size: int
+    modified: int
+    archive: Archive
+    place: int
+
+
+def merge(archive: Archive, other: Archive) -> Merged:
+    """Join all that `other` holds into `archive`; all of it or, on an error, nothing."""
+    if other.path.samefile(archive.path):
+        return Merged()
+    merger = _Merger(archive, other)
+    try:
+        with archive.writing():
+            return merger.merged()
+    finally:
+        merger.close()
+
+
+class _Merger:
+    def __init__(self, archive: Archive, other: Archive) -> None:
+        self._archive, self._db, self._other = archive, archive.db, other
+        self._packer = Packer(archive)
+        self._moved: dict[tuple[bytes, int], tuple[int, int]] = {}
+        self._buried: frozenset[bytes] = frozenset()
+        self._salts: tuple[str, ...] = ()
+        self._counts = dict.fromkeys(("origins", "files", "grown", "generations", "bytes", "forgotten", "buried"), 0)
+
+    def close(self) -> None:
+        self._packer.close()
+
+    def merged(self) -> Merged:
+        self._packer.begin()
+        self._buried, self._salts = self._archive.buried(), self._archive.salts
+        known = set(self._archive.origins().values())
+        for number, origin in self._other.origins().items():
+            self._counts["origins"] += not any(origin[:3] == one[:3] for one in known)
+            self._origin(number, self._archive.origin(origin))
+        self._packer.flush()
+        there = self._tombstones()
+        return Merged(**self._counts, forgotten_there=there)
+
+    def _origin(self, theirs: int, ours: int) -> None:
+        for path, kept in self._other.kept(theirs).items():
+            if self._buried and any(name_digest(salt, path) in self._buried for salt in self._salts):
+                self._counts["forgotten"] += 1
+                continue
+            own = self._archive.last(ours, path)
+            generations = self._other.generations(kept.file)
+            if own is None:
+                self._new(ours, path, generations)
+            else:
+                self._join(own.file, generations)
+
+    def _new(self, origin: int, path: str, theirs: list[Kept]) -> None:
+        self._counts["files"] += 1
+        self._db.execute("INSERT INTO file(origin, path) VALUES(?, ?)", (origin, stored(path)))
+        file = self._db.last_insert_rowid()
+        for number, kept in enumerate(theirs, 1):
+            self._add(file, number, kept)
+        renumbered(self._archive, file)
+
+    def _join(self, file: int, theirs: list[Kept]) -> None:
+        """Generations of a file that is here too: what one side has more of wins, what differs stays beside."""
+        ours = [self._own(own) for own in self._archive.generations(file)]
+        known = len(ours)
+        at = 0  # place among ours that the next of theirs must not come before
+        for kept in theirs:
+            twin = self._twin(ours, kept)
+            if twin is None:
+                older = [place for place, own in enumerate(ours) if own.modified <= kept.modified]
+                at = max(at, older[-1] + 1 if older else 0)
+                added = self._add(file, -1 - len(ours), kept)
+                ours.insert(at, _Own(added, kept.size, kept.modified, self._other, kept.generation))
+                at += 1
+            else:
+                at = max(at, twin + 1)
+                ours[twin] = self._grown(ours[twin], kept)
+        self._counts["generations"] += len(ours) - known
+        renumbered(self._archive, file, [own.generation for own in ours])
+
+    def _own(self, own: Kept) -> _Own:
+        return _Own(own.generation, own.size, own.modified, self._archive, own.generation)
+
+    def _twin(self, ours: list[_Own], kept: Kept) -> int | None:
+        """Which generation here begins with that one, or is what that one began with; the one most in common."""
+        fits = [
+            (min(own.size, kept.size), place)
+            for place, own in enumerate(ours)
+            if (own.size or len(ours) == 1 or not kept.size) and self._begins(own, kept)
+        ]
+        return max(fits)[1] if fits else None
+
+    def _begins(self, own: _Own, kept: Kept) -> bool:
+        """Whether one of two generations is the beginning of the other."""
+        size = left = min(own.size, kept.size)
+        for one, other in zip_longest(own.archive.pieces(own.place), self._other.pieces(kept.generation)):
+            if left <= 0:
+                return True
+            if one is None or other is None or one.size != other.size:
+                break
+            if one.digest != other.digest:
+                return False
+            left -= one.size
+        return left <= 0 or _alike(own.archive.stream(own.place), self._other.stream(kept.generation), size)
+
+    def _grown(self, own: _Own, kept: Kept) -> _Own:
+        if kept.size <= own.size:
+            return own
+        self._counts["grown"] += 1
+        self._copy(own.generation, kept, own.size)
+        self._db.execute(
+            "UPDATE generation SET size = ?, modified = ?, changed = ?, inode = ?, gone = ? WHERE id = ?",
+            (kept.size, kept.modified, kept.changed, kept.inode, kept.gone, own.generation),
+        )
+        return _Own(own.generation, kept.size, kept.modified, self._other, kept.generation)
+
+    def _add(self, file: int, number: int, kept: Kept) -> int:
+        """One of their generations, as a new one here; its chain is made to fit afterwards."""
+        seen = self._other.db.execute("SELECT seen FROM generation WHERE id = ?", (kept.generation,)).get
+        row = (file, number, kept.size, kept.modified, kept.changed, kept.inode, seen, kept.gone, b"")
+        self._db.execute(
+            "INSERT INTO generation(file, number, size, modified, changed, inode, seen, gone, chain)"
+            " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            row,
+        )
+        generation = self._db.last_insert_rowid()
+        self._copy(generation, kept, 0)
+        return generation
+
+    def _copy(self, generation: int, kept: Kept, start: int) -> None:
+        """The bytes of their generation from `start` on, each piece checked before it is taken."""
+        end = start
+        for piece in self._other.pieces(kept.generation):
+            last = piece.start + piece.size
+            if last <= start:
+                continue
+            data = self._other.unpacked(piece.pack)[piece.place : piece.place + piece.size]
+            if len(data) != piece.size or digest(data) != piece.digest or piece.start > end:
+                raise Unreadable(f"{self._other.path} is damaged in {kept.path}; run `unspool verify` on it.")
+            data = data[max(0, start - piece.start) :]
+            self._piece(generation, end, data)
+            end = last
+        if end != kept.size:
+            raise Unreadable(f"{self._other.path} is damaged in {kept.path}; run `unspool verify` on it.")
+
+    def _piece(self, generation: int, start: int, data: bytes) -> None:
+        sum_ = digest(data)
+        place = self._moved.get((sum_, len(data)))
+        if place is None:
+            query = "SELECT pack, place FROM piece WHERE digest = ? AND size = ? LIMIT 1"
+            place = self._db.execute(query, (sum_, len(data))).fetchone() or self._packer.put(data)
+            self._moved[sum_, len(data)] = place
+        self._db.execute("INSERT INTO piece VALUES(?, ?, ?, ?, ?, ?)", (generation, start, len(data), *place, sum_))
+        self._counts["bytes"] += len(data)
+
+    def _tombstones(self) -> tuple[str, ...]:
+        """Take over what they buried, but for what is here: that is named instead."""
+        theirs = dict(self._other.db.execute("SELECT name, time FROM tombstone"))
+        salts, here = self._other.salts, set[str]()
+        if not theirs:
+            return ()
+        for number in self._archive.origins():
+            for path in self._archive.kept(number):
+                found = [name for salt in salts if (name := name_digest(salt, path)) in theirs]
+                here |= {path} if found else set()
+                for name in found:
+                    del theirs[name]
+        before = self._db.execute("SELECT count(*) FROM tombstone").get
+        self._db.executemany("INSERT OR IGNORE INTO tombstone VALUES(?, ?)", theirs.items())
+        self._counts["buried"] = self._db.execute("SELECT count(*) FROM tombstone").get - before
+        if theirs:
+            own = self._archive.salts
+            self._archive.note("salts", " ".join([*own[1:], *(salt for salt in salts if salt not in own)]))
+        return tuple(sorted(here))
+
+
+def _alike(one: Iterator[bytes], other: Iterator[bytes], size: int) -> bool:
+    """Whether two streams begin with the same bytes."""
+    a = b = b""
+    while size > 0:
+        a, b = a or next(one, b""), b or next(other, b"")
+        step = min(len(a), len(b), size)
+        if not step or a[:step] != b[:step]:
+            return False
+        a, b, size = a[step:], b[step:], size - step
+    return True

@@ -1,0 +1,238 @@
+"""`unspool archive`: what the archive holds; merging, encrypting, and other care of it."""
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from unspool.cli import keeping, options
+from unspool.errors import NotFound, UsageProblem
+
+if TYPE_CHECKING:
+    from unspool.archive import Archive
+    from unspool.archive.merge import Merged
+
+
+@click.group("archive", invoke_without_command=True)
+@click.pass_context
+def command(ctx: click.Context) -> None:
+    """Tell about the archive; merge, encrypt, decrypt it.
+
+    \b
+    unspool archive                         what it holds, and how small
+    unspool archive merge /mnt/laptop       join another machine's archive into this one
+    unspool archive encrypt                 with a passphrase, or --new-key-file FILE
+    unspool archive decrypt                 make it readable without a key again
+    unspool archive unbury SESSION          let sync keep a forgotten session again
+    unspool archive tidy                    join many small packs to large ones
+    """
+    if ctx.invoked_subcommand is None:
+        ctx.invoke(info, archive=None, key_file=None)
+
+
+@command.command("info")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@options.archive
+def info(archive: Path, as_json: bool = False) -> None:
+    """Tell what the archive holds, and how small."""
+    from unspool import human
+    from unspool.archive import Archive
+    from unspool.archive.place import ARCHIVE
+
+    with Archive.open(archive, key=options.key_of(archive), readonly=True) as opened:
+        told = _told(opened)
+    if as_json:
+        keeping.print_json(told)
+        return
+    share = f" ({100 * told['file_size'] / told['bytes']:.0f} % of them)" if told["bytes"] else ""
+    keeping.say(f"{archive / ARCHIVE}{', encrypted' if told['encrypted'] else ''}")
+    files = human.count(told["files"], "file")
+    keeping.say(f"{human.size(told['bytes'])} in {files}, kept in {human.size(told['file_size'])}{share}")
+    for place in told["origins"]:
+        keeping.say(f"  {place['user']} on {place['machine']}, {place['root']}: {human.count(place['files'], 'file')}")
+    if told["forgotten"]:
+        keeping.say(f"{human.count(told['forgotten'], 'file')} forgotten for good")
+
+
+def _told(archive: "Archive") -> dict[str, Any]:
+    from unspool.archive.key import encrypted
+
+    count = archive.db.execute
+    per_place = dict(count("SELECT origin, count(*) FROM file GROUP BY origin"))
+    return {
+        "path": str(archive.path),
+        "encrypted": encrypted(archive.path),
+        "file_size": archive.path.stat().st_size,
+        "files": sum(per_place.values()),
+        "generations": count("SELECT count(*) FROM generation").get,
+        "bytes": count("SELECT coalesce(sum(size), 0) FROM generation").get,
+        "stored": count("SELECT coalesce(sum(size), 0) FROM pack").get,
+        "packs": count("SELECT count(*) FROM pack").get,
+        "forgotten": len(archive.buried()),
+        "origins": [
+            {**place._asdict(), "files": per_place.get(number, 0)} for number, place in archive.origins().items()
+        ],
+    }
+
+
+@command.command("merge")
+@click.argument("other", type=click.Path(path_type=Path, exists=True))
+@click.option(
+    "--other-key-file", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False), help="The other's key."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print what it brought as JSON.")
+@options.archive
+def merge(other: Path, other_key_file: Path | None, as_json: bool, archive: Path) -> None:
+    """Join another archive (its folder or archive.db) into this one.
+
+    Who, where and on which machine is kept. A log that both have is joined: the longer one where it continues the
+    other, both as generations where they differ. What was forgotten here stays forgotten. The other archive is not
+    changed, everything is checked on the way in, and merging again brings nothing.
+    """
+    from unspool.archive import Archive
+    from unspool.archive.key import key, needed
+    from unspool.archive.merge import merge as join
+    from unspool.archive.place import ARCHIVE
+
+    folder = other if other.is_dir() else other.parent
+    if not other.is_dir() and other.name != ARCHIVE:
+        raise UsageProblem(f"{other} is no archive: name its folder, or {ARCHIVE} in it.")
+    ask = (
+        (lambda: str(click.prompt("Passphrase of the other", hide_input=True, err=True)))
+        if sys.stdin.isatty()
+        else None
+    )
+    theirs = needed(folder / ARCHIVE, lambda: key(os.environ, other_key_file, ask))
+    with (
+        Archive.open(folder, key=theirs, readonly=True) as there,
+        Archive.open(archive, key=options.key_of(archive)) as here,
+    ):
+        done = join(here, there)
+    keeping.print_json(done) if as_json else _print_merged(done)
+
+
+def _print_merged(done: "Merged") -> None:
+    from unspool import human
+
+    news = [
+        (done.files, "new file"),
+        (done.grown, "log that went on there"),
+        (done.generations, "further generation"),
+    ]
+    told = ", ".join(human.count(number, *_plural(what)) for number, what in news if number)
+    keeping.say(f"Merged: {told}, {human.size(done.bytes)}. Now run `unspool sync`." if told else "Nothing new there.")
+    if done.forgotten:
+        keeping.say(f"{human.count(done.forgotten, 'file')} left out: forgotten here.")
+    for path in done.forgotten_there:
+        keeping.say(f"Forgotten there, still here: {path}")
+
+
+def _plural(what: str) -> tuple[str, str]:
+    return (what, "logs that went on there") if what.startswith("log ") else (what, what + "s")
+
+
+@command.command("encrypt")
+@click.option(
+    "--new-key-file", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False), help="The key from now on."
+)
+@options.archive
+def encrypt(new_key_file: Path | None, archive: Path) -> None:
+    """Encrypt the archive, or give it another key.
+
+    Without --new-key-file, the key is that of --key-file, UNSPOOL_KEY_FILE or UNSPOOL_PASSPHRASE, or a passphrase
+    that is asked for. There is no way to read the archive without its key: keep it elsewhere. The archive is written
+    anew beside, proved equal, and put in place of the old one, which is overwritten; the next sync makes the index
+    anew, with the same key.
+    """
+    from unspool.archive.convert import convert
+    from unspool.archive.key import encrypted, key
+    from unspool.archive.place import ARCHIVE
+
+    _there(archive)
+    old = options.key_of(archive)
+    outside = {} if encrypted(archive / ARCHIVE) else os.environ
+    new = key(outside, new_key_file, _ask_twice if sys.stdin.isatty() else None)
+    if new is None:
+        raise UsageProblem("Name a key: --new-key-file FILE, UNSPOOL_KEY_FILE or UNSPOOL_PASSPHRASE.")
+    convert(archive, old, new)
+    click.echo("The archive is encrypted; `unspool sync` makes the index anew.")
+
+
+def _ask_twice() -> str:
+    typed: str = click.prompt("New passphrase", hide_input=True, confirmation_prompt=True, err=True)
+    return typed
+
+
+@command.command("decrypt")
+@options.archive
+def decrypt(archive: Path) -> None:
+    """Make the archive readable without a key again."""
+    from unspool.archive.convert import convert
+
+    _there(archive)
+    old = options.key_of(archive)
+    if old is None:
+        click.echo("The archive is not encrypted.")
+        return
+    convert(archive, old, None)
+    click.echo("The archive is no longer encrypted; `unspool sync` makes the index anew.")
+
+
+@command.command("unbury")
+@click.argument("names", nargs=-1, required=True)
+@options.archive
+def unbury(names: tuple[str, ...], archive: Path) -> None:
+    """Let sync keep forgotten files again.
+
+    NAMES are paths below the agent's folder, such as projects/-home-me-shop/ID.jsonl. A tombstone does not tell what
+    it is of, so the ids of sessions are tried with the files that the agent has now.
+    """
+    from unspool.archive import Archive
+    from unspool.archive.forget import unbury as raise_
+
+    _there(archive)
+    with Archive.open(archive, key=options.key_of(archive)) as opened:
+        paths = {path for name in names for path in _candidates(opened, name)}
+        count = raise_(opened, paths)
+    if not count:
+        raise NotFound("No tombstone is of any of these.")
+    click.echo(f"{count} files may be kept again; `unspool sync` keeps those that are still there.")
+
+
+def _candidates(archive: "Archive", name: str) -> set[str]:
+    """The name itself, and all files at the archive's sources that are of a session of that id."""
+    found = {name}
+    for place in archive.origins().values():
+        root = Path(place.root)
+        paths = (path.relative_to(root).as_posix() for path in root.rglob("*"))
+        found |= {path for path in paths if len(name) >= 8 and keeping.belongs(path).startswith(name)}
+    return found
+
+
+@command.command("tidy")
+@options.archive
+def tidy(archive: Path) -> None:
+    """Join many small packs to large ones, and give room that is not needed back to the disk."""
+    from unspool import human
+    from unspool.archive import Archive
+    from unspool.archive.place import ARCHIVE
+    from unspool.archive.tidy import tidy as join
+
+    _there(archive)
+    before = keeping.file_size(archive / ARCHIVE)
+    with Archive.open(archive, key=options.key_of(archive)) as opened:
+        while join(opened, 64):
+            pass
+        join(opened, 1)
+        opened.compact()
+    after = keeping.file_size(archive / ARCHIVE)
+    click.echo(f"{human.size(before)} became {human.size(after)}.")
+
+
+def _there(folder: Path) -> None:
+    from unspool.archive.place import ARCHIVE
+
+    if not (folder / ARCHIVE).exists():
+        raise NotFound(f"There is no archive in {folder} yet; `unspool sync` makes it.")

@@ -1,0 +1,95 @@
+"""`unspool doctor`: what endangers sessions, and how to mend it."""
+
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+import msgspec
+
+from unspool.cli import options
+from unspool.errors import UnspoolError
+
+if TYPE_CHECKING:
+    from unspool.sync.finding import Finding, Level
+
+_WORDS: "dict[Level, str]" = {
+    "bad": "Something must be done",
+    "warn": "Worth a look",
+    "note": "Good to know",
+    "ok": "All well",
+}
+_STYLES: "dict[Level, str]" = {"bad": "bold red", "warn": "yellow", "note": "cyan", "ok": "green"}
+_LISTED = 5
+"""Details that are printed of each finding; `--json` has all."""
+
+
+@click.command("doctor")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, with every path.")
+@options.named_sources
+@options.archive
+def command(as_json: bool, source: tuple[Path, ...], archive: Path) -> None:
+    """Tell what is at risk, and how to mend it.
+
+    \b
+    unspool doctor                 look at your sessions and the archive
+    unspool doctor --json | jq '.findings[] | select(.level == "bad")'
+
+    It tells what Claude Code will delete by itself and when, what is not kept yet, logs that stopped growing while
+    their session runs, what cannot be read, and which sessions are gone already. It writes nothing. The exit code
+    is 1 where something must be done, 0 otherwise.
+    """
+    from unspool.sync.doctor import diagnose
+
+    findings = tuple(map(_printable, diagnose(source, archive, datetime.now(UTC), _key(archive))))
+    if as_json:
+        click.echo(msgspec.json.format(msgspec.json.encode({"findings": findings})).decode())
+    else:
+        _print(findings)
+    if any(finding.level == "bad" for finding in findings):
+        sys.exit(1)
+
+
+def _printable(finding: "Finding") -> "Finding":
+    """The finding with what no text can hold (bytes of paths that are no text) replaced."""
+    message, remedy, *details = (
+        text.encode(errors="replace").decode() for text in (finding.message, finding.remedy, *finding.details)
+    )
+    return msgspec.structs.replace(finding, message=message, remedy=remedy, details=tuple(details))
+
+
+def _key(archive: Path) -> str | None:
+    """The archive's key; without it, that the archive cannot be read is a finding like others."""
+    try:
+        return options.key_of(archive)
+    except UnspoolError:
+        return None
+
+
+def _print(findings: "tuple[Finding, ...]") -> None:
+    from rich.text import Text
+
+    from unspool.cli import terminal
+
+    console = terminal.console()
+    groups = [(level, [one for one in findings if one.level == level]) for level in _WORDS]
+    for level, group in ((level, group) for level, group in groups if group):
+        console.print(Text(_WORDS[level], _STYLES[level]))
+        for finding in group:
+            console.print(Text("\n".join(_lines(finding))), soft_wrap=True)
+        console.print()
+
+
+def _lines(finding: "Finding") -> list[str]:
+    """A finding in lines that cannot drive the terminal."""
+    from unspool.export.inert import one_line
+
+    found = [f"  {one_line(finding.message)}"]
+    if finding.level != "ok":
+        found += [f"      {one_line(detail)}" for detail in finding.details[:_LISTED]]
+        if len(finding.details) > _LISTED:
+            found.append(f"      and {len(finding.details) - _LISTED:,} more")
+    if finding.remedy:
+        found.append(f"    → {one_line(finding.remedy)}")
+    return found

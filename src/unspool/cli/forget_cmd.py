@@ -1,0 +1,82 @@
+"""`unspool forget`: a session removed from the archive for good."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from unspool.cli import keeping, options
+
+if TYPE_CHECKING:
+    from unspool.archive.erasure import Erasure
+    from unspool.archive.forget import Going
+
+
+@click.command("forget")
+@click.argument("session")
+@click.option("--yes", is_flag=True, help="Remove it; without this, and unless you confirm, nothing is removed.")
+@click.option("--json", "as_json", is_flag=True, help="Print what would go, or went, as JSON.")
+@options.archive
+def command(session: str, yes: bool, as_json: bool, archive: Path) -> None:
+    """Remove a session from the archive for good.
+
+    \b
+    unspool forget 1c0ffee0           show what would go
+    unspool forget 1c0ffee0 --yes     remove it
+    unspool archive unbury 1c0ffee0   let sync keep it again
+
+    All generations of all its files go, and what was compressed together with them is written anew. Then samples of
+    the removed bytes are looked for everywhere in the archive's folder, which proves that they are gone. A tombstone,
+    which does not tell what it is of, keeps sync from bringing the session back. The agent's own files are not
+    touched: unspool never writes there.
+    """
+    from unspool.archive import Archive
+    from unspool.archive.forget import forget, going
+    from unspool.archive.place import INDEX
+    from unspool.archive.swap import without
+
+    with Archive.open(archive, key=options.key_of(archive)) as opened:
+        name, files = keeping.session_files(opened, session)
+        rows, still = going(opened, files), keeping.mentions(opened, name)
+        if not as_json:
+            _print(name, rows, still)
+        if not (yes or (not as_json and keeping.confirmed(f"Type {name[:8]} to remove it for good", name[:8]))):
+            if as_json:
+                keeping.print_json({"session": name, "removed": False, "files": rows, "mentions": still})
+            else:
+                click.echo("Nothing was removed. Add --yes to remove it for good.")
+            return
+        proof = forget(opened, files, lambda: without(archive / INDEX))
+    if as_json:
+        keeping.print_json({"session": name, "removed": True, "files": rows, "mentions": still, "proof": proof})
+    else:
+        _print_proof(proof)
+    if proof.found:
+        sys.exit(1)
+
+
+def _print(session: str, rows: "list[Going]", still: dict[str, int]) -> None:
+    from unspool import human
+
+    keeping.say(f"Session {session}: {human.count(len(rows), 'file')}, {human.size(sum(row.bytes for row in rows))}")
+    for row in rows:
+        shared = f", {human.size(row.shared)} of it also in files that stay" if row.shared else ""
+        size = f"{human.count(row.generations, 'generation')}, {human.size(row.bytes)}{shared}"
+        keeping.say(f"  {row.path} ({row.machine}): {size}")
+    for path, count in still.items():
+        keeping.say(f"  {path} names it in {human.count(count, 'line')}; it is of all sessions, and stays.")
+
+
+def _print_proof(proof: "Erasure") -> None:
+    from unspool import human
+
+    if proof.found:
+        where = ", ".join(proof.where)
+        keeping.say(
+            f"Removed, but {human.count(proof.found, 'sample')} of {proof.samples} are still in {where}.", err=True
+        )
+        return
+    shared = f" ({proof.shared} more are in sessions that stay)" if proof.shared else ""
+    keeping.say(f"Removed for good: {human.count(proof.samples, 'sample')} looked for, none found{shared}.")
+    keeping.say("The index was removed too; the next `unspool sync` makes it anew.")

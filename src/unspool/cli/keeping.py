@@ -1,0 +1,112 @@
+"""What the commands about the archive share: which files are a session's, and how they are printed."""
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from unspool.archive import Archive
+    from unspool.archive.chosen import Chosen
+    from unspool.archive.proof import Damage
+
+_BEGINNING = 4096
+
+
+def belongs(path: str) -> str:
+    """The session that a path is of, whichever agent's it is; empty where it is no single session's."""
+    from unspool.formats import FORMATS
+
+    return next((session for format_ in FORMATS if (session := format_.belongs(path))), "")
+
+
+def session_files(archive: "Archive", name: str) -> "tuple[str, list[Chosen]]":
+    """A session by its id or how that begins, and all its files, subagents' logs that lie elsewhere among them."""
+    from unspool.archive.chosen import chosen
+
+    session, files = chosen(archive, name, belongs)
+    return session, [*files, *_beside(archive, session, files)]
+
+
+def _beside(archive: "Archive", session: str, files: "list[Chosen]") -> "list[Chosen]":
+    """Logs of subagents that only name their session in their first lines."""
+    from unspool.archive.chosen import Chosen
+    from unspool.formats import FORMATS
+
+    places = {one.origin: one.place for one in files}
+    return [
+        Chosen(origin, place, kept)
+        for origin, place in places.items()
+        for path, kept in archive.kept(origin).items()
+        if any(format_.is_agent_beside(path) for format_ in FORMATS)
+        and f'"{session}"'.encode() in archive.read(kept.generation, 0, _BEGINNING)
+    ]
+
+
+def mentions(archive: "Archive", session: str) -> dict[str, int]:
+    """Kept files that are no single session's, and how many of their lines name one; all generations together."""
+    found = {}
+    for origin in archive.origins():
+        for path, last in archive.kept(origin).items():
+            if belongs(path):
+                continue
+            count = sum(_lines(archive, kept.generation, session) for kept in archive.generations(last.file))
+            if count:
+                found[path] = count
+    return found
+
+
+def _lines(archive: "Archive", generation: int, session: str) -> int:
+    needle, rest, count = session.encode(), b"", 0
+    for chunk in archive.stream(generation):
+        *lines, rest = (rest + chunk).split(b"\n")
+        count += sum(needle in line for line in lines)
+    return count + (needle in rest)
+
+
+def printable(value: Any) -> Any:
+    """Data with what no text can hold (bytes of names that are no text) replaced."""
+    import msgspec
+
+    def mended(part: Any) -> Any:
+        if isinstance(part, str):
+            return part.encode(errors="replace").decode()
+        if isinstance(part, dict):
+            return {mended(key): mended(inner) for key, inner in part.items()}
+        return [mended(inner) for inner in part] if isinstance(part, (list, tuple)) else part
+
+    return mended(msgspec.to_builtins(value))
+
+
+def print_json(value: Any) -> None:
+    import msgspec
+
+    click.echo(msgspec.json.format(msgspec.json.encode(printable(value))).decode())
+
+
+def say(text: str, *, err: bool = False) -> None:
+    """Print a line in which names of files stand; they cannot drive the terminal."""
+    from unspool.export.inert import lines
+
+    click.echo("\n".join(lines(printable(text))), err=err)
+
+
+def say_damage(damages: "Iterable[Damage]") -> None:
+    for one in damages:
+        where = f"{one.path}, generation {one.generation}, bytes {one.start:,} to {one.start + one.size:,}"
+        say(f"  {where} (of {one.machine}, {one.root}): {one.why}")
+
+
+def confirmed(question: str, answer: str) -> bool:
+    """Whether somebody at a terminal typed the answer."""
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return False
+    typed: str = click.prompt(question, default="", show_default=False, err=True)
+    return typed.strip() == answer
+
+
+def file_size(path: "Path") -> int:
+    return path.stat().st_size if path.exists() else 0

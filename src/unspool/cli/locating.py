@@ -1,0 +1,81 @@
+"""Opening a session at a place: the turn that holds what an anchor names."""
+
+import re
+from collections.abc import Iterator
+from datetime import datetime
+
+import click
+import msgspec
+
+from unspool.errors import NotFound
+from unspool.model import Session, ToolCall, Turn
+from unspool.transcript import View
+
+_ANCHOR = re.compile(r"msg-(\d{1,15})(?:-\d+)?")
+
+
+def anchor(_: click.Context, __: click.Parameter, value: str | None) -> int | None:
+    """The milliseconds that an anchor such as msg-1774856863840 names."""
+    if value is None:
+        return None
+    found = _ANCHOR.fullmatch(value.strip().lstrip("#"))
+    if found is None:
+        raise click.BadParameter(f"{value!r} is no anchor, such as msg-1774856863840.")
+    return int(found[1])
+
+
+def opened_at(session: Session, view: View, moment: int | None) -> View:
+    """The view of the turn that holds what was logged at a moment, a subagent's conversation shown where it is there.
+
+    Where no block is of that very moment, the last turn that had begun is shown: copies of a line are told once.
+    """
+    if moment is None:
+        return view
+    place = _place(session, moment)
+    called = _calling(session, moment) if place is None else None
+    branch, number = place or called or _begun(session, moment)
+    agents = view.agents or called is not None
+    return msgspec.structs.replace(view, turns=((number, number),), branch=branch, agents=agents)
+
+
+def _turns(session: Session) -> Iterator[tuple[int, Turn]]:
+    """Every turn, with the number of its branch."""
+    yield from ((0, turn) for turn in session.turns)
+    yield from ((branch.number, turn) for branch in session.branches for turn in branch.turns)
+
+
+def _place(session: Session, moment: int) -> tuple[int, int] | None:
+    """Branch and turn of what was logged at a moment."""
+    return next(((branch, turn.number) for branch, turn in _turns(session) if moment in _moments(turn)), None)
+
+
+def _moments(turn: Turn) -> Iterator[int]:
+    times = [turn.prompt.time if turn.prompt is not None else None]
+    for block in turn.blocks:
+        times.append(block.time)
+        if isinstance(block, ToolCall) and block.result is not None:
+            times.append(block.result.time)
+    return (_milliseconds(time) for time in times if time is not None)
+
+
+def _milliseconds(time: datetime) -> int:
+    return round(time.timestamp() * 1000)
+
+
+def _calling(session: Session, moment: int) -> tuple[int, int] | None:
+    """Branch and turn that called the subagent in whose conversation the moment is."""
+    for agent in session.agents:
+        if _place(agent.session, moment) is None and _calling(agent.session, moment) is None:
+            continue
+        for branch, turn in _turns(session):
+            calls = (block for block in turn.blocks if isinstance(block, ToolCall))
+            if any(call.call_id == agent.call_id or agent.id in call.agents for call in calls):
+                return branch, turn.number
+    return None
+
+
+def _begun(session: Session, moment: int) -> tuple[int, int]:
+    begun = [turn for turn in session.turns if turn.started is not None and _milliseconds(turn.started) <= moment]
+    if not begun:
+        raise NotFound(f"Session {session.id} has nothing at msg-{moment}.")
+    return 0, max(turn.number for turn in begun)

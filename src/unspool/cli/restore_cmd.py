@@ -1,0 +1,87 @@
+"""`unspool restore`: the files of a session, as they were."""
+
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from unspool.cli import keeping, options
+from unspool.errors import UsageProblem
+
+if TYPE_CHECKING:
+    from unspool.archive.chosen import Chosen
+    from unspool.archive.restore import Restored, Wish
+
+
+def wishes(command: options.Command) -> options.Command:
+    """The options that make a `wish`."""
+
+    @wraps(command)
+    def run(*args: Any, **given: Any) -> Any:
+        from unspool.archive.restore import Wish
+
+        number, every = given.pop("generation"), given.pop("all_generations")
+        if number and every:
+            raise UsageProblem("--generation and --all-generations contradict each other.")
+        wish = Wish(number or 0, every, given.pop("force"), given.pop("machine") or "")
+        return command(*args, wish=wish, **given)
+
+    made: options.Command = run
+    for option in (
+        click.option("--force", is_flag=True, help="Replace files of other content."),
+        click.option("--machine", metavar="NAME", help="Only what came from that machine."),
+        click.option("--all-generations", is_flag=True, help="All of them; earlier ones are called NAME.generation-N."),
+        click.option("--generation", type=click.IntRange(min=1), help="That generation of files that were rewritten."),
+    ):
+        made = option(made)
+    return made
+
+
+@click.command("restore")
+@click.argument("session")
+@click.option(
+    "--to", metavar="DIR", type=click.Path(path_type=Path, file_okay=False), help="Write them here [./SESSION]."
+)
+@click.option("--into-agent", is_flag=True, help="Put them back where they were, so that the agent can resume it.")
+@wishes
+@click.option("--json", "as_json", is_flag=True, help="Print what was written as JSON.")
+@options.archive
+def command(session: str, to: Path | None, into_agent: bool, wish: "Wish", as_json: bool, archive: Path) -> None:
+    """Give the files of a session back, byte for byte.
+
+    \b
+    unspool restore 1c0ffee0                    into ./SESSION
+    unspool restore 1c0ffee0 --to /tmp/look     somewhere else
+    unspool restore 1c0ffee0 --into-agent       where they were: then `claude --resume` finds it again
+
+    SESSION is an id or its first characters. Its log comes with all that belongs to it: subagents, spilled output,
+    todos, file history. Times are those of the originals, and nobody but you may read the files. A file that is
+    there already and differs stops everything before a byte is written, unless --force is given.
+    """
+    from unspool.archive import Archive
+    from unspool.archive.restore import restore
+
+    if to is not None and into_agent:
+        raise UsageProblem("--to and --into-agent are two places; choose one.")
+    with Archive.open(archive, key=options.key_of(archive), readonly=True) as opened:
+        name, files = keeping.session_files(opened, session)
+        place = None if into_agent else to or Path(name)
+        done = restore(opened, files, place, wish)
+    if as_json:
+        keeping.print_json({"session": name, "files": done})
+    else:
+        _print(done, files, place)
+
+
+def _print(done: "list[Restored]", files: "list[Chosen]", place: Path | None) -> None:
+    from unspool import human
+
+    total = human.size(sum(one.size for one in done))
+    where = place if place is not None else " and ".join(sorted({one.place.root for one in files}))
+    same = sum(one.outcome == "same" for one in done)
+    note = f" ({same} of them were there already)" if same else ""
+    keeping.say(f"Restored {human.count(len(done), 'file')}, {total}, in {where}{note}.")
+    for one in done:
+        if one.outcome == "replaced":
+            keeping.say(f"  replaced {one.path}")

@@ -1,0 +1,205 @@
+"""`unspool usage`: tokens and money, from the index."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+import click
+from click.core import ParameterSource
+
+from unspool.cli import options, span
+from unspool.errors import UsageProblem
+from unspool.index.billing import Wanted
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from unspool.index.billing import Indexed
+
+_WORDS = {
+    "daily": "day", "weekly": "week", "monthly": "month", "blocks": "block", "sessions": "session",
+    "projects": "project", "models": "model", "tools": "tool", "subagents": "subagent",
+}  # fmt: skip
+_BY = ("day", "week", "month", "session", "project", "model", "tool", "subagent", "block")
+_IN_TIME = ("day", "week", "month", "block")
+_T = TypeVar("_T")
+
+
+class _Asked(NamedTuple):
+    """What to show, and how."""
+
+    by: str
+    wanted: Wanted
+    zone: str
+    limit: int
+    order: str
+    as_json: bool
+    as_csv: bool
+    breakdown: bool
+
+
+@click.command("usage")
+@click.argument("what", required=False, type=click.Choice([*_WORDS, *_BY]), metavar="[WHAT]")
+@click.option("--by", type=click.Choice(_BY), help="What a row is of; day where nothing is said.")
+@click.option("--since", metavar="WHEN", help="From 2026-01-31 on, or from 3d, 2w ago.")
+@click.option("--until", metavar="WHEN", help="To the end of 2026-01-31, or to 3d, 2w ago.")
+@click.option("-p", "--project", default="", metavar="TEXT", help="Only projects whose path holds TEXT.")
+@click.option("-m", "--model", default="", metavar="TEXT", help="Only models whose name holds TEXT.")
+@click.option("--tz", default="local", metavar="ZONE", help="Where days begin: Europe/Berlin, UTC, +05:30.")
+@click.option("--week-starts", type=click.Choice(["monday", "sunday"]), default="monday", help="For --by week.")
+@click.option("-b", "--breakdown", is_flag=True, help="Each row by model as well.")
+@click.option("-n", "--limit", type=click.IntRange(min=0), default=0, help="At most so many rows; 0: all.")
+@click.option("-o", "--order", type=click.Choice(["asc", "desc", "cost", "tokens"]), help="asc: oldest first.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, with every figure.")
+@click.option("--csv", "as_csv", is_flag=True, help="Print CSV.")
+@options.named_sources
+@options.archive
+def command(what: str | None, by: str | None, tz: str, archive: Path, source: tuple[Path, ...], **given: Any) -> None:
+    """Tell what was used and what it cost.
+
+    \b
+    unspool usage                          by day
+    unspool usage monthly --breakdown      by month, and in it by model
+    unspool usage --by session --since 1w  the dearest sessions of a week
+    unspool usage blocks                   five-hour blocks, and where the running one leads
+    unspool usage --by project --csv       for a spreadsheet
+    unspool usage -s /backup/laptop        of logs elsewhere, by day, week, month, model or block
+
+    WHAT is daily, weekly, monthly, blocks, or what --by takes. Each request counts once, however many sessions hold
+    copies of it: in the one that began first. Cost is at public list prices; "≥" marks a lower bound, "?" a price
+    that is not known. The figures are of what `unspool sync` has kept; where nothing is kept yet, of the agent's own
+    logs. Subagents whose lines stand in the session's own log count with the main conversation.
+    """
+    asked = _asked(_what(what, by), tz, given)
+    with _opened(asked, source, archive) as index:
+        {"tool": _tools, "block": _blocks}.get(asked.by, _usage)(index, asked)
+
+
+def _opened(asked: _Asked, source: tuple[Path, ...], archive: Path) -> "AbstractContextManager[Indexed]":
+    """The index; the logs themselves where they are named, or where nothing is kept yet and nobody named an archive."""
+    from unspool.archive.place import INDEX
+
+    named = click.get_current_context().get_parameter_source("archive") is ParameterSource.COMMANDLINE
+    if source or not (named or "UNSPOOL_ARCHIVE" in os.environ or (archive / INDEX).exists()):
+        from unspool.cli.usage_light import from_logs
+
+        return from_logs(asked.by, asked.wanted, source)
+    from unspool.index.store import Index
+
+    return Index.open(archive, key=options.key_of(archive), readonly=True)
+
+
+def _what(word: str | None, by: str | None) -> str:
+    named = _WORDS.get(word, word) if word else None
+    if named and by and named != by:
+        raise UsageProblem(f"A row can be of one thing only, not of a {named} and a {by}.")
+    return named or by or "day"
+
+
+def _asked(by: str, tz: str, given: dict[str, Any]) -> _Asked:
+    if given["as_json"] and given["as_csv"]:
+        raise UsageProblem("--json and --csv exclude each other.")
+    if by == "tool" and given["model"]:
+        raise UsageProblem("Calls of tools are not counted by model: leave out --model.")
+    zone = span.zone(tz)
+    wanted = Wanted(
+        since=span.since(given["since"], zone),
+        until=span.until(given["until"], zone),
+        project=given["project"],
+        model=given["model"],
+        zone=zone,
+        week=6 if given["week_starts"] == "sunday" else 0,
+    )
+    order = given["order"] or ("asc" if by in _IN_TIME else "cost")
+    return _Asked(by, wanted, tz, given["limit"], order, given["as_json"], given["as_csv"], given["breakdown"])
+
+
+def _ordered(rows: Sequence[_T], asked: _Asked) -> list[_T]:
+    """The rows in the order asked for; a limit keeps the newest, the dearest or the largest."""
+
+    def moment(row: Any) -> tuple[float, float]:
+        first = row.start if asked.by == "block" else row.first
+        return (float("inf"), 0.0) if first is None else (first, row.last or 0.0)
+
+    if asked.order in ("cost", "tokens"):
+        size = (lambda row: row.sum.cost) if asked.order == "cost" else (lambda row: row.sum.total)
+        return sorted(rows, key=size, reverse=True)[: asked.limit or None]
+    found = sorted(rows, key=moment)[-asked.limit :]
+    return found if asked.order == "asc" else found[::-1]
+
+
+def _usage(index: "Indexed", asked: _Asked) -> None:
+    from unspool.index.usage import usage
+
+    report = usage(index, asked.by, asked.wanted)  # type: ignore[arg-type]
+    rows = _ordered(report.rows, asked)
+    if asked.as_json or asked.as_csv:
+        from unspool.cli.usage_data import as_csv, document, row_data
+
+        data = [row_data(asked.by, row) for row in rows]
+        made = document(data, report, asked.by, asked.wanted, asked.zone) if asked.as_json else ""
+        click.echo(made or as_csv(data, breakdown=asked.breakdown), nl=asked.as_json)
+        return
+    from unspool.cli.usage_rows import notes, table
+
+    if _empty(rows):
+        return
+    table(report, rows, breakdown=asked.breakdown)
+    _say(len(rows), len(report.rows), notes(report.sum, report.models, report.untimed))
+
+
+def _blocks(index: "Indexed", asked: _Asked) -> None:
+    from unspool.index.blocks import blocks
+
+    report = blocks(index, asked.wanted)
+    shown = [row for row in report.rows if not row.gap] if asked.order in ("cost", "tokens") else report.rows
+    rows = _ordered(shown, asked)
+    if asked.as_json or asked.as_csv:
+        from unspool.cli.usage_data import as_csv, block_data, document
+
+        data = [block_data(row) for row in rows]
+        made = document(data, report, asked.by, asked.wanted, asked.zone) if asked.as_json else ""
+        click.echo(made or as_csv(data, breakdown=asked.breakdown), nl=asked.as_json)
+        return
+    from unspool.cli.usage_rows import blocks_table, notes, running
+
+    if _empty(rows):
+        return
+    blocks_table(report, rows, asked.wanted)
+    _say(len(rows), len(shown), [*running(report), *notes(report.sum, report.models, report.untimed)])
+
+
+def _tools(index: "Indexed", asked: _Asked) -> None:
+    from unspool.index.tooling import tools
+
+    found = tools(index, asked.wanted)
+    rows = found[: asked.limit or None]
+    if asked.as_json or asked.as_csv:
+        from unspool.cli.usage_data import as_csv, encoded, tool_data
+
+        data = [tool_data(tool) for tool in rows]
+        made = encoded({"by": "tool", "rows": data}) if asked.as_json else ""
+        click.echo(made or as_csv(data, breakdown=False), nl=asked.as_json)
+        return
+    from unspool.cli.usage_rows import tools_table
+
+    if _empty(rows):
+        return
+    tools_table(rows, found)
+    whole = ["Sessions that were active in that time are counted whole."] if asked.wanted.timed else []
+    _say(len(rows), len(found), [*whole, "Tokens are billed by request, not by tool, so none are told here."])
+
+
+def _empty(rows: Sequence[object]) -> bool:
+    if not rows:
+        click.echo("Nothing was used, as far as is known here; `unspool sync` takes in what is new.")
+    return not rows
+
+
+def _say(shown: int, every: int, notes: list[str]) -> None:
+    from unspool.cli.grid import coloured
+
+    said = [f"{shown} of {every} rows; the total is of all.", *notes] if shown < every else notes
+    for number, note in enumerate(said):
+        click.echo(click.style(("\n" if not number else "") + note, dim=True), color=coloured())

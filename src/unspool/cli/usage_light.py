@@ -1,0 +1,34 @@
+"""Usage straight from logs."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+
+from unspool.cli import options
+from unspool.errors import NotFound, UsageProblem
+from unspool.index.billing import Indexed, Wanted
+from unspool.library.light import ANSWERS, light
+from unspool.library.sources import discovered
+from unspool.prices import PriceTable
+
+
+@contextmanager
+def from_logs(by: str, wanted: Wanted, sources: Sequence[Path]) -> Iterator[Indexed]:
+    """The requests of the logs of these folders, or of the agents' own; logs that cannot be read are named."""
+    if by not in ANSWERS or wanted.project:
+        raise UsageProblem(
+            "Sessions, projects, tools and subagents are told from what is kept: run `unspool sync` first."
+        )
+    logs = discovered(sources)
+    if not logs:
+        raise NotFound(
+            "Nothing is kept yet, and no sessions were found; `unspool sync -s DIR` keeps those of a folder."
+        )
+    found = light(logs, PriceTable.load(options.own_prices()))
+    for failure in found.failures:
+        click.echo(f"unspool: {failure}", err=True)
+    if not sources:
+        click.echo("unspool: nothing is kept yet; these figures are of the logs that are still there.\n", err=True)
+    yield found

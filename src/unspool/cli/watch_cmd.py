@@ -1,0 +1,254 @@
+"""`unspool watch`: the archive kept up to date, here and now or as a service."""
+
+import os
+import sys
+from collections.abc import Callable
+from datetime import datetime
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+
+from unspool.cli import options
+from unspool.cli.paging import with_options
+from unspool.errors import UsageProblem
+
+if TYPE_CHECKING:
+    from unspool.sync import Report
+    from unspool.sync.stop import Stop
+
+Command = Callable[..., Any]
+_KINDS = ("systemd", "launchd", "cron", "hooks")
+_USUAL = "usual"
+_INTERVAL = 600
+_KIND = click.Choice([*_KINDS, _USUAL])
+
+
+class Wanted(NamedTuple):
+    """What is kept where, and how often it is looked."""
+
+    archive: Path
+    sources: tuple[Path, ...]
+    interval: float
+    poll: float
+
+    def pace(self) -> list[str]:
+        """The options of the pace that are not as they are anyway."""
+        interval = ["--interval", f"{self.interval:g}"] if self.interval != _INTERVAL else []
+        return interval + (["--poll", f"{self.poll:g}"] if self.poll else [])
+
+
+class Service(NamedTuple):
+    """A service to put in or take out; empty where neither is asked for."""
+
+    install: str | None
+    uninstall: str | None
+    yes: bool
+
+
+_PACE = [
+    click.option(
+        "--interval",
+        type=click.FloatRange(min=1),
+        default=_INTERVAL,
+        show_default=True,
+        metavar="SECONDS",
+        help="Look at everything at least so often, in case an event was lost.",
+    ),
+    click.option(
+        "--poll",
+        type=click.FloatRange(min=1),
+        default=None,
+        metavar="SECONDS",
+        help="Look so often instead of waiting for file events, which network file systems do not have.",
+    ),
+]
+_SERVICE = [
+    click.option(
+        "--install",
+        is_flag=False,
+        flag_value=_USUAL,
+        type=_KIND,
+        metavar=f"[{'|'.join(_KINDS)}]",
+        help="Have it started by this; by what fits the machine where none is named.",
+    ),
+    click.option(
+        "--uninstall",
+        is_flag=False,
+        flag_value=_USUAL,
+        type=_KIND,
+        metavar=f"[{'|'.join(_KINDS)}]",
+        help="Undo that; all of it where none is named.",
+    ),
+    click.option("-y", "--yes", is_flag=True, help="Do not ask."),
+]
+
+
+def _wanted(command: Command) -> Command:
+    @wraps(command)
+    def run(*args: Any, **given: Any) -> Any:
+        service = Service(*(given.pop(name) for name in ("install", "uninstall", "yes")))
+        wanted = Wanted(given.pop("archive"), given.pop("source"), given.pop("interval"), given.pop("poll") or 0.0)
+        return command(*args, wanted=wanted, service=service, **given)
+
+    return options.named_sources(options.archive(with_options(run, _PACE + _SERVICE)))
+
+
+@click.command("watch")
+@_wanted
+@click.option("-q", "--quiet", is_flag=True, help="Say only what went wrong.")
+def command(wanted: Wanted, service: Service, quiet: bool) -> None:
+    """Keep the archive up to date while sessions go on.
+
+    \b
+    unspool watch                     here, until Ctrl-C
+    unspool watch --install           always, started by systemd, launchd or cron
+    unspool watch --install hooks     whenever Claude Code ends or compacts a session
+    unspool watch --uninstall         no longer
+    unspool watch --poll 30           where files change without file events
+
+    It syncs once, then whenever logs have changed, and uses no more than a twentieth of a core. What --install
+    and --uninstall would write and run is shown before it is done. Only `hooks` ever changes a file of the agent:
+    two entries in its settings.json, put there and taken out by these commands.
+
+    Ends with 0 when asked to by SIGTERM, with 130 after Ctrl-C, and with 7 where the archive is watched already.
+    """
+    if service.install and service.uninstall:
+        raise UsageProblem("Either --install or --uninstall.")
+    if service.install or service.uninstall:
+        _serve(wanted, service)
+    else:
+        _follow(wanted, quiet)
+
+
+def _serve(wanted: Wanted, asked: Service) -> None:
+    """Show what would be done, ask, and do it."""
+    from unspool.export.inert import row
+    from unspool.sync import service
+
+    kind = (asked.install or asked.uninstall or "").replace(_USUAL, "")
+    if asked.install:
+        job = service.job(wanted.archive, wanted.sources, _key_file(wanted.archive), wanted.pace())
+        plan = service.install(kind, job)
+    else:
+        plan = service.uninstall(kind)
+    for line in service.shown(plan):
+        click.echo(row(line))
+    if not plan.steps:
+        click.echo("Nothing to do.")
+        return
+    if not asked.yes and not sys.stdin.isatty():
+        raise UsageProblem("Nothing was done: give --yes to do this without being asked.")
+    if asked.yes or click.confirm("Do this?"):
+        service.perform(plan)
+        click.echo("Done.")
+    else:
+        click.echo("Nothing was done.")
+
+
+def _key_file(place: Path) -> Path | None:
+    """The key file that a service opens the archive with; it has nobody to ask for a passphrase."""
+    from unspool.archive.key import KEY_FILE, encrypted
+    from unspool.archive.place import ARCHIVE
+
+    named = os.environ.get(KEY_FILE)
+    if not named and encrypted(place / ARCHIVE):
+        raise UsageProblem(f"The archive in {place} is encrypted: a service needs its key in a file, --key-file FILE.")
+    return Path(named) if named else None
+
+
+def _follow(wanted: Wanted, quiet: bool) -> None:
+    """Watch until a signal."""
+    from unspool.archive.place import prepared
+    from unspool.library.sources import usual_roots
+    from unspool.sync.sole import sole
+    from unspool.sync.stop import Stop, Stopped
+
+    stop, key = Stop(), options.key_of(wanted.archive)
+    sources = wanted.sources or tuple(usual_roots())
+    with stop.heeding(), sole(prepared(wanted.archive)):
+        if not quiet:
+            _greet(wanted.archive, sources)
+        try:
+            _watch(wanted._replace(sources=sources), key, _Voice(quiet), stop)
+        except Stopped:
+            if not stop.interrupted:
+                return
+    if stop.interrupted:
+        raise KeyboardInterrupt
+
+
+def _watch(wanted: Wanted, key: str | None, voice: "_Voice", stop: "Stop") -> None:
+    from concurrent.futures import BrokenExecutor
+
+    import apsw
+
+    from unspool.errors import UnspoolError
+    from unspool.formats import FORMATS
+    from unspool.prices import PriceTable
+    from unspool.sync import sync
+    from unspool.sync.watch import Pace, Watched, Watcher
+
+    def lively(root: Path) -> list[Path]:
+        return list(dict.fromkeys(path for format_ in FORMATS for path in format_.lively(root)))
+
+    Watcher(
+        lambda changed: sync(wanted.archive, changed, None, key, PriceTable.load(options.own_prices())),
+        Watched(wanted.sources, lively, wanted.archive),
+        voice,
+        stop,
+        Pace(interval=wanted.interval, poll=wanted.poll),
+        (UnspoolError, OSError, apsw.Error, BrokenExecutor),
+    ).follow()
+
+
+def _greet(place: Path, sources: tuple[Path, ...]) -> None:
+    there = [source for source in sources if source.is_dir()]
+    for source in there:
+        _say(f"Watching {source} for {place}.")
+    if not there:
+        _say(f"There is no folder {' or '.join(map(str, sources))} yet; it is kept as soon as it is there.")
+
+
+def _say(text: str, *, err: bool = False) -> None:
+    from unspool.export.inert import one_line
+
+    now = datetime.now().astimezone().strftime("%H:%M:%S")
+    click.echo(f"{now}  {one_line(text)}", err=err)
+
+
+class _Voice:
+    """Tells what happens, a line each: what was kept, unless that is nothing; what went wrong, always."""
+
+    def __init__(self, quiet: bool) -> None:
+        self._quiet = quiet
+        self._told: set[str] = set()
+
+    def synced(self, report: "Report") -> None:
+        from unspool import human
+
+        for failure in report.failures:
+            if failure not in self._told:  # once: a log that cannot be read now cannot be read in ten minutes
+                _say(failure, err=True)
+        self._told |= set(report.failures)
+        if report.changed and not self._quiet:
+            counts = (
+                ("new", report.new),
+                ("grown", report.grown),
+                ("rewritten", report.rewritten),
+                ("gone", report.gone),
+            )
+            files = ", ".join(f"{human.count(count, f'{what} file')}" for what, count in counts if count) or "no file"
+            kept = f"{files}, {human.size(report.bytes)} kept; {human.count(report.parsed, 'session')} indexed"
+            _say(f"{kept} ({human.duration(report.seconds)})")
+
+    def failed(self, why: Exception, wait: float) -> None:
+        from unspool import human
+
+        _say(f"The sync failed: {why} It is tried again in {human.duration(wait)}.", err=True)
+
+    def deaf(self, why: OSError, poll: float) -> None:
+        from unspool import human
+
+        _say(f"No file events ({why}); looking every {human.duration(poll)} instead.", err=True)

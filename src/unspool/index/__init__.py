@@ -1,0 +1,1 @@
+"""Derived tables over the archive: search, usage, statistics. Disposable."""

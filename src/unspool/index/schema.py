@@ -1,0 +1,140 @@
+"""The tables of `index.db`. Everything in it is derived from the archive: delete it and the next sync makes it anew.
+
+Numbers that repeat are kept small: names of models and tools, and paths of files, are kept once and meant by
+number; money is whole picodollars (10^-12 of a dollar), so that sums are exact; times are seconds of the epoch, but
+those of turns, which are milliseconds, for addresses are made of them.
+"""
+
+VERSION = 2
+"""Another figure in the file, and it is made anew."""
+
+PICO = 10**12
+"""Picodollars of a dollar."""
+
+KINDS = ("title", "prompt", "answer", "thinking", "call", "result", "notice")
+"""What a document is, by its number."""
+
+ROLES = {"user": ("prompt",), "assistant": ("answer", "thinking", "call"), "tool": ("result",)}
+"""Who said it."""
+
+TOUCHES = ("read", "write", "edit")
+"""What was done with a file, by its number."""
+
+TABLES = """
+CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+
+-- One row a session. `state` tells what it was derived from: unequal to the archive's, it is derived anew.
+CREATE TABLE session(
+  id INTEGER PRIMARY KEY,
+  key TEXT NOT NULL,                 -- the session's own id
+  origin INTEGER NOT NULL,           -- the archive's number of the place it came from
+  path TEXT NOT NULL,                -- of its log, below that place
+  state BLOB NOT NULL,
+  project TEXT NOT NULL,
+  title TEXT NOT NULL,
+  kind TEXT NOT NULL,                -- as in the model; `ghost` where only traces of it survive
+  branch TEXT NOT NULL,
+  started REAL, ended REAL,
+  turns INTEGER NOT NULL, messages INTEGER NOT NULL, calls INTEGER NOT NULL, errors INTEGER NOT NULL,
+  cost INTEGER NOT NULL,             -- picodollars of what has a price, subagents included
+  unpriced INTEGER NOT NULL,         -- requests whose model has no known price
+  overview BLOB NOT NULL,            -- the whole Overview, in msgpack; empty for a ghost
+  ids BLOB NOT NULL,                 -- 64 bits of its first lines' ids, for telling copies; empty for a ghost
+  UNIQUE(origin, path)
+);
+CREATE INDEX session_key ON session(key);
+
+-- The logs of a session: its own (number 0) and its subagents'.
+CREATE TABLE log(
+  id INTEGER PRIMARY KEY,
+  session INTEGER NOT NULL,
+  number INTEGER NOT NULL,
+  path TEXT NOT NULL,                -- below the session's origin
+  agent TEXT NOT NULL,               -- the subagent's id; empty for the session's own log
+  generation INTEGER NOT NULL,       -- of the archive
+  size INTEGER NOT NULL              -- bytes of that generation that were read
+);
+CREATE INDEX log_session ON log(session);
+
+CREATE TABLE name(id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE);
+CREATE TABLE file(id INTEGER PRIMARY KEY, path TEXT NOT NULL);
+
+-- A prompt and what followed it in its log. Number 0: what stands before the first prompt.
+CREATE TABLE turn(
+  id INTEGER PRIMARY KEY,
+  log INTEGER NOT NULL,
+  number INTEGER NOT NULL,
+  time INTEGER,                      -- milliseconds
+  place INTEGER NOT NULL,            -- byte offset of its first line
+  model INTEGER,                     -- name of the model that answered first
+  doc INTEGER NOT NULL,              -- its first document
+  docs INTEGER NOT NULL              -- how many it has: their ids follow one another
+);
+CREATE INDEX turn_log ON turn(log);
+
+-- A document: one searchable piece of a turn. Its text is in `words` under the same id, and in the archive at `place`.
+CREATE TABLE doc(
+  id INTEGER PRIMARY KEY,
+  turn INTEGER NOT NULL,
+  kind INTEGER NOT NULL,             -- KINDS
+  place INTEGER NOT NULL,            -- byte offset of its line
+  tool INTEGER,                      -- name of the tool, of calls and results
+  error INTEGER                      -- 1 where a result says it failed
+);
+
+CREATE VIRTUAL TABLE words USING fts5(
+  text, content='', contentless_delete=1, tokenize='unicode61 remove_diacritics 2'
+);
+
+CREATE TABLE touch(
+  turn INTEGER NOT NULL,
+  file INTEGER NOT NULL,
+  how INTEGER NOT NULL,              -- TOUCHES
+  time REAL,
+  doc INTEGER NOT NULL               -- the call
+);
+CREATE INDEX touch_file ON touch(file);
+CREATE INDEX touch_turn ON touch(turn);
+
+CREATE TABLE git_commit(
+  turn INTEGER NOT NULL, hash TEXT NOT NULL, branch TEXT NOT NULL, message TEXT NOT NULL, time REAL
+);
+CREATE INDEX git_commit_turn ON git_commit(turn);
+CREATE TABLE plan(turn INTEGER NOT NULL, title TEXT NOT NULL, status TEXT NOT NULL);
+CREATE INDEX plan_turn ON plan(turn);
+CREATE TABLE todo(session INTEGER NOT NULL, position INTEGER NOT NULL, text TEXT NOT NULL, state TEXT NOT NULL);
+CREATE INDEX todo_session ON todo(session);
+
+-- Tool calls of a session, counted.
+CREATE TABLE tally(session INTEGER NOT NULL, tool INTEGER NOT NULL, calls INTEGER NOT NULL, errors INTEGER NOT NULL);
+CREATE INDEX tally_session ON tally(session);
+
+-- Billed requests. Copies of one request in several sessions: `counts` is 1 on the row of the session that began
+-- first, which then holds the larger of each figure; sums over rows with counts = 1 are exact.
+CREATE TABLE request(
+  session INTEGER NOT NULL,
+  message INTEGER NOT NULL, request INTEGER NOT NULL, -- 64 bits of their ids
+  time REAL,
+  terms INTEGER NOT NULL,            -- what the price depends on besides the figures
+  input INTEGER NOT NULL, output INTEGER NOT NULL, cache_read INTEGER NOT NULL, cache_write INTEGER NOT NULL,
+  cache_write_1h INTEGER NOT NULL, web_searches INTEGER NOT NULL, web_fetches INTEGER NOT NULL,
+  final INTEGER NOT NULL,            -- 0 where the figures are a lower bound
+  agent INTEGER,                     -- log of the subagent that made it
+  counts INTEGER NOT NULL,
+  cost INTEGER                       -- picodollars; unknown where its model has no price
+);
+CREATE INDEX request_message ON request(message);
+CREATE INDEX request_session ON request(session);
+-- What a session's own log says of a request, where its row in `request` holds more because a copy elsewhere says more.
+CREATE TABLE own(
+  session INTEGER NOT NULL, message INTEGER NOT NULL, request INTEGER NOT NULL, time REAL,
+  input INTEGER NOT NULL, output INTEGER NOT NULL, cache_read INTEGER NOT NULL, cache_write INTEGER NOT NULL,
+  cache_write_1h INTEGER NOT NULL, web_searches INTEGER NOT NULL, web_fetches INTEGER NOT NULL,
+  final INTEGER NOT NULL, cost INTEGER,
+  PRIMARY KEY(session, message, request)
+) WITHOUT ROWID;
+CREATE TABLE terms(
+  id INTEGER PRIMARY KEY, model TEXT NOT NULL, speed TEXT NOT NULL, tier TEXT NOT NULL, geo TEXT NOT NULL,
+  UNIQUE(model, speed, tier, geo)
+);
+"""

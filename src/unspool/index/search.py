@@ -1,0 +1,132 @@
+"""Search by words and filters: hits weighed, grouped by session, the best session first.
+
+A hit weighs its bm25 times WEIGHTS of its kind; a session as its best hit, times a bonus for being recent that falls
+from one half to nothing, by half every month: `weight = bm25 x kind x (1 + 0.5 x 2^(-age / 30 days))`. Words that
+more than COMMON documents hold tell little by themselves, and weighing each hit would take long: there a session
+weighs by the kind of its best hit and by how many it has, `kind x (1 + log10(hits) / 10)`, with the same bonus. Where
+no word is asked for there is nothing to weigh, and the newest comes first.
+"""
+
+import time
+from collections.abc import Sequence
+from heapq import nlargest
+from math import log10
+from typing import NamedTuple
+
+import apsw
+
+from unspool.index.filters import Condition, conditions
+from unspool.index.hits import Row, Store, Teller
+from unspool.index.match import match
+from unspool.index.query import Query, terms
+from unspool.index.results import FoundSession, Results, Snippet
+from unspool.index.schema import KINDS
+from unspool.index.scope import Scope, Span
+from unspool.index.snippet import marks, patterns, snippet
+
+WEIGHTS = {"title": 1.6, "prompt": 1.4, "answer": 1.2, "thinking": 0.9, "call": 1.0, "result": 0.8, "notice": 0.6}
+"""What people and the model said is looked for more often than what tools printed."""
+_FRESH = 0.5
+_HALF_LIFE = 30 * 86_400.0
+_KINDS = " ".join(f"WHEN {KINDS.index(kind)} THEN {by}" for kind, by in WEIGHTS.items())
+_KIND = f"CASE doc.kind {_KINDS} END"
+_SCORE = f"-rank * {_KIND}"
+COMMON = 3000
+"""Documents that may match before hits are no longer weighed one by one."""
+
+
+class Wanted(NamedTuple):
+    """How much is wanted."""
+
+    sessions: int = 10
+    """0: all."""
+    hits: int = 3
+    """Of each session."""
+    context: int = 160
+    """Characters of a snippet."""
+
+
+DEFAULT = Wanted()
+
+
+class Words:
+    """Looks for words in texts."""
+
+    def __init__(self, query: Query, size: int) -> None:
+        self._sought = patterns(terms(query.tree))
+        self._size = size
+
+    def pick(self, texts: Sequence[str]) -> Snippet:
+        """The piece with most of the words; the beginning where none stands there as it was typed."""
+        found = [(text, marks(text, self._sought)) for text in texts]
+        text, where = max(found, key=lambda one: len({number for _, number in one[1]}))
+        return snippet(text, where, self._size)
+
+
+def search(db: apsw.Connection, archive: Store, query: Query, wanted: Wanted = DEFAULT) -> Results:
+    """What a question finds. UsageProblem where a filter's value means nothing."""
+    asked = conditions(db, query.filters)
+    teller = Teller(db, archive, Words(query, wanted.context))
+    found = None if query.tree is None else match(query.tree)
+    if found is None or found.excluded:
+        results = _listed(Scope(db, [*asked, *word_condition(query)]), teller, wanted)
+    else:
+        results = _ranked(Scope(db, asked), teller, found.text, wanted)
+    return results.noting(query.notes)
+
+
+def word_condition(query: Query) -> list[Condition]:
+    """The words of a question as a condition among others."""
+    if query.tree is None:
+        return []
+    found = match(query.tree)
+    within = "doc.id IN (SELECT rowid FROM words WHERE words MATCH ?)"
+    return [Condition(f"NOT ({within})" if found.excluded else within, (found.text,))]
+
+
+class _Group(NamedTuple):
+    """The hits of one session: what the best weighs, how many, and where they are."""
+
+    weight: float
+    span: Span
+    hits: int
+
+
+def _ranked(scope: Scope, teller: Teller, words: str, wanted: Wanted) -> Results:
+    common = scope.exceeds(words, COMMON)
+    score = _KIND if common else _SCORE
+    found = scope.grouped(words, f"count(*), max({score})")
+    ended, now = scope.ended([span.session for span, _, _ in found]), time.time()
+    groups = [
+        _Group(weight * fresh(ended[span.session], now) * (1 + log10(hits) / 10 if common else 1), span, hits)
+        for span, hits, weight in found
+    ]
+    best = nlargest(wanted.sessions or len(groups), groups)
+    order = f"ORDER BY {score} DESC, doc.id DESC LIMIT {wanted.hits:d}"
+    told = (_told(teller, group, scope.matching(words, group.span, order)) for group in best)
+    return Results(tuple(told), len(groups), sum(group.hits for group in groups))
+
+
+def fresh(ended: float | None, now: float) -> float:
+    """What being recent multiplies a weight by; nothing is known to be recent that has no time."""
+    return 1.0 if ended is None else float(1 + _FRESH * 2 ** (-max(0.0, now - ended) / _HALF_LIFE))
+
+
+def _told(teller: Teller, group: _Group, rows: Sequence[Row]) -> FoundSession:
+    told = teller.told(group.span.session)
+    hits = [hit for row in rows if (hit := teller.hit(row, told)) is not None]
+    return teller.session(told, hits, group.hits, group.weight)
+
+
+def _listed(scope: Scope, teller: Teller, wanted: Wanted) -> Results:
+    found: list[FoundSession] = []
+    for session in scope.newest():
+        if wanted.sessions and len(found) == wanted.sessions:
+            return Results(tuple(found), None, None)
+        count = scope.count(session)
+        if count:
+            rows = scope.rows(session, f" ORDER BY turn.time DESC, doc.id DESC LIMIT {wanted.hits:d}")
+            told = teller.told(session)
+            hits = [hit for row in rows if (hit := teller.hit(row, told)) is not None]
+            found.append(teller.session(told, hits, count, 0.0))
+    return Results(tuple(found), len(found), sum(one.count for one in found))

@@ -1,0 +1,110 @@
+"""Sessions, from the agents' folders or from a log that is named."""
+
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from unspool.formats import Companion, Found, by_id
+from unspool.library.find import find, is_input
+from unspool.library.inputs import is_url
+from unspool.library.listing import Listing, listed
+from unspool.library.neighbours import Neighbours
+from unspool.library.opening import read_session, read_stream
+from unspool.library.skims import counted
+from unspool.library.sources import alone, discovered
+from unspool.model import Overview, Session
+from unspool.prices import PriceTable
+
+if TYPE_CHECKING:
+    from unspool.library.kept import KeptSessions  # brings the database, which most readers do without
+
+
+class Library:
+    """The sessions of some folders; of the agents' own folders where none is named."""
+
+    def __init__(
+        self, sources: Sequence[Path] = (), prices: PriceTable | None = None, kept: "KeptSessions | None" = None
+    ) -> None:
+        self.sources = tuple(sources)
+        self._prices = prices
+        self._kept = kept
+        """Sessions that only an archive has; None where only the sources count."""
+        self._logs: tuple[Found, ...] | None = None
+        self._neighbours = Neighbours(self.logs, kept)
+
+    @property
+    def prices(self) -> PriceTable:
+        self._prices = self._prices or PriceTable.load()
+        return self._prices
+
+    def logs(self) -> tuple[Found, ...]:
+        """Every session's log, the last written first; nothing is read yet."""
+        if self._logs is None:
+            here = discovered(self.sources)
+            gone = self._kept.logs({os.path.realpath(log.path) for log in here}) if self._kept is not None else []
+            self._logs = tuple(sorted([*here, *gone], key=lambda log: (-log.modified, log.path)))
+        return self._logs
+
+    def overviews(self, progress: Callable[[int], None] | None = None) -> tuple[Overview, ...]:
+        """What a list shows of every session, newest first."""
+        return self.listing(progress).overviews
+
+    def listing(self, progress: Callable[[int], None] | None = None) -> Listing:
+        """All sessions counted, linked to each other and priced."""
+        here = [log for log in self.logs() if not log.origin]
+        gone = [log for log in self.logs() if log.origin]
+        done = list(counted(here, progress or (lambda _: None)))
+        if gone and self._kept is not None:
+            done += self._kept.counted(gone)
+        return listed(done, self.prices)
+
+    def find(self, name: str) -> Found:
+        """The log that `name` means; see `unspool.library.find`."""
+        return find(name, self.logs(), self.overviews)
+
+    def resolve(self, name: str | Path) -> Found | str:
+        """What a person's name for a session means: a found log, or the input to read it from."""
+        text = str(name)
+        if text == "-" or is_url(text):
+            return text
+        if isinstance(name, Path) or is_input(text) or Path(text).is_file():
+            return alone(Path(text)) or text
+        return self.find(text)
+
+    def open(self, log: Found | str | Path) -> Session:
+        """The session of a log, whole: given as found, or by anything a person may call it."""
+        found = log if isinstance(log, Found) else self.resolve(log)
+        if isinstance(found, Found) and found.origin and self._kept is not None:
+            return self._from_archive(found, self._kept)
+        return self._neighbours.linked(read_session(found), found) if isinstance(found, Found) else read_stream(found)
+
+    def _from_archive(self, found: Found, kept: "KeptSessions") -> Session:
+        with kept.lent(found) as here:
+            session = read_session(here)
+            lent = here.path.removesuffix(os.path.relpath(found.path, found.root))
+        return self._neighbours.linked(_at(session, lent, f"{found.root}{os.sep}"), found)
+
+    def companions(self, session: Session) -> tuple[Companion, ...]:
+        """Files of a session that are no logs: spilled outputs, plans, todo lists, ..."""
+        found = alone(Path(session.log.path))
+        return tuple(by_id(found.format).companions(found, session.slug)) if found is not None else ()
+
+
+def _at(session: Session, lent: str, root: str) -> Session:
+    """A session that was read below one folder, and its subagents, as of another."""
+    agents = tuple(msgspec.structs.replace(one, session=_at(one.session, lent, root)) for one in session.agents)
+    path = f"{root}{session.log.path.removeprefix(lent)}"
+    return msgspec.structs.replace(session, agents=agents, log=msgspec.structs.replace(session.log, path=path))
+
+
+def open_session(name: str | Path, sources: Sequence[Path] = ()) -> Session:
+    """One session, whole. `name`: an id or its start, a path, "-", a URL, a piece of its title, or "latest"."""
+    return Library(sources).open(name)
+
+
+def sessions(sources: Sequence[Path] = ()) -> tuple[Overview, ...]:
+    """An overview of every session, newest first."""
+    return Library(sources).overviews()

@@ -1,0 +1,127 @@
+"""Usage straight from logs, for when there is no index yet: their billed requests, and nothing else of them."""
+
+import os
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from unspool.errors import UnspoolError
+from unspool.formats import Found, by_id
+from unspool.index.schema import TABLES
+from unspool.library.inputs import opened
+from unspool.prices import PriceTable
+from unspool.prices.pico import Picodollars
+from unspool.turns.ledger import Ledger
+
+if TYPE_CHECKING:
+    import apsw
+
+_WORTH_A_POOL = 48 * 1024 * 1024
+"""Bytes to read, below which another process costs more than it brings."""
+ANSWERS = ("day", "week", "month", "model", "block")
+"""What can be told without knowing sessions."""
+
+
+class Light:
+    """An index in memory that holds requests and their terms, each request once."""
+
+    def __init__(self, db: "apsw.Connection", failures: list[str]) -> None:
+        self.db = db
+        self.failures = failures
+        """Logs that could not be read, and why."""
+
+
+def light(logs: Sequence[Found], prices: PriceTable, jobs: int | None = None) -> Light:
+    """The requests of all logs; what the index would say of them, but for which session holds them."""
+    import apsw
+
+    ledgers, failures = _counted(logs, jobs or os.cpu_count() or 1)
+    db = apsw.Connection(":memory:")
+    db.execute(TABLES)
+    terms: dict[tuple[str, str, str, str], int] = {}
+    with db:
+        db.executemany(f"INSERT INTO request VALUES ({', '.join('?' * 16)})", _rows(ledgers, prices, terms))  # noqa: S608
+        named = ((number, *(_clean(word) for word in said)) for said, number in terms.items())
+        db.executemany("INSERT OR IGNORE INTO terms VALUES (?, ?, ?, ?, ?)", named)
+    return Light(db, failures)
+
+
+def _rows(
+    ledgers: list[Ledger], prices: PriceTable, terms: dict[tuple[str, str, str, str], int]
+) -> Iterator[tuple[object, ...]]:
+    cost = Picodollars(prices).of
+    for ledger in ledgers:
+        for _, _, time, said, figures, final in ledger.rows():
+            price = cost(said, time, figures)
+            number = terms.setdefault(said, len(terms) + 1)
+            yield 0, 0, 0, time, number, *figures, final, None, 1, price
+
+
+def _counted(logs: Sequence[Found], jobs: int) -> tuple[list[Ledger], list[str]]:
+    """Ledgers that share no request, and what could not be read."""
+    mine, *others = _shares(logs, jobs if _size(logs) >= _WORTH_A_POOL else 1)
+    if not others:
+        ledger, failures = _read(mine)
+        return [ledger], failures
+    from concurrent.futures import ProcessPoolExecutor
+
+    with ProcessPoolExecutor(len(others)) as pool:
+        waiting = [pool.submit(_read, share) for share in others]
+        done = [_read(mine), *(one.result() for one in waiting)]
+    found: list[Ledger] = []
+    for ledger, _ in done:
+        _join(found, ledger)
+    return found, [failure for _, failures in done for failure in failures]
+
+
+def _join(found: list[Ledger], ledger: Ledger) -> None:
+    """Add a ledger to others, as one with those that it shares requests with."""
+    for other in [other for other in found if other.meets(ledger)]:
+        found.remove(other)
+        other.merge(ledger)
+        ledger = other
+    found.append(ledger)
+
+
+def _shares(logs: Sequence[Found], jobs: int) -> list[list[Found]]:
+    """The logs in shares of like size, the first never missing.
+
+    Those of one folder, which may hold copies of each other, stay together where no folder is more than a share.
+    """
+    folders: dict[str, list[Found]] = {}
+    for log in logs:
+        folders.setdefault(log.folder, []).append(log)
+    most = _size(logs) / jobs
+    units = [
+        unit for group in folders.values() for unit in ([group] if _size(group) <= most else [[one] for one in group])
+    ]
+    shares: list[list[Found]] = [[] for _ in range(jobs)]
+    sizes = [0] * jobs
+    for unit in sorted(units, key=_size, reverse=True):
+        least = sizes.index(min(sizes))
+        shares[least] += unit
+        sizes[least] += _size(unit) + 1
+    return [shares[0], *(share for share in shares[1:] if share)]
+
+
+def _size(logs: Sequence[Found]) -> int:
+    return sum(log.total_size for log in logs)
+
+
+def _read(logs: Sequence[Found]) -> tuple[Ledger, list[str]]:
+    ledger, failures = Ledger(), []
+    for log in logs:
+        format_ = by_id(log.format)
+        for path in (log.path, *(agent.path for agent in log.agents)):
+            try:
+                with opened(path) as stream:
+                    ledger.add(format_.billed(stream))
+            except UnspoolError as error:
+                failures.append(str(error))
+            except OSError as error:
+                failures.append(f"Cannot read {path}: {error.strerror or error}.")
+    return ledger, failures
+
+
+def _clean(text: str) -> str:
+    """A text that the database takes."""
+    return text.encode(errors="replace").decode()

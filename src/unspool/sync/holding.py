@@ -1,0 +1,52 @@
+"""What an archive holds, for comparing it with its sources. Opened for reading alone."""
+
+from collections.abc import Sequence
+from pathlib import Path, PurePosixPath
+
+from unspool.archive import Archive, Kept
+from unspool.archive.place import ARCHIVE
+from unspool.archive.trouble import Busy, told
+from unspool.errors import UnspoolError
+from unspool.sync.places import Place
+from unspool.sync.scene import Holding, KeptFile
+
+_LOGS = (".jsonl", ".jsonl.gz", ".jsonl.zst")
+
+
+def holding(folder: Path, places: Sequence[Place], key: str | None = None) -> Holding | None:
+    """What the archive in a folder holds of some places; None where there is no archive."""
+    path = folder / ARCHIVE
+    try:
+        if not path.exists():
+            return None
+        with told(path), Archive.open(folder, key=key, readonly=True) as archive:
+            return _held(archive, places, path.stat().st_mtime)
+    except Busy:
+        return Holding(trouble="Another process is writing to the archive; ask again when it is done.", busy=True)
+    except UnspoolError as error:
+        return Holding(trouble=str(error))
+    except OSError as error:
+        return Holding(trouble=f"Cannot read the archive {path}: {error}.")
+
+
+def _held(archive: Archive, places: Sequence[Place], written: float) -> Holding:
+    here = {place.origin for place in places}
+    files: dict[str, KeptFile] = {}
+    sessions: set[str] = set()
+    for number, origin in archive.origins().items():
+        kept = archive.kept(number)
+        sessions.update(map(_session, kept))
+        if origin in here:
+            files.update((f"{origin.root}/{path}", _file(one)) for path, one in kept.items())
+    return Holding(files, frozenset(sessions - {""}), written, buried=archive.buried(), salts=archive.salts)
+
+
+def _file(one: Kept) -> KeptFile:
+    return KeptFile(one.size, one.modified / 1e9)
+
+
+def _session(path: str) -> str:
+    """The id that a log's name is; empty for what is no log."""
+    name = PurePosixPath(path).name
+    suffix = next((suffix for suffix in _LOGS if name.endswith(suffix)), "")
+    return name[: -len(suffix)] if suffix else ""

@@ -1,0 +1,113 @@
+"""Which sessions the index does not know as the archive will hold them."""
+
+import posixpath
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from unspool.archive import Archive, Origin
+from unspool.formats import Found, by_id
+from unspool.library.states import Sessions
+from unspool.sync.scan import Scan
+from unspool.sync.task import Task
+
+Known = Mapping[tuple[int, str], bytes]
+"""What the index has: the state of each session, by origin and path."""
+
+
+class _Files(NamedTuple):
+    """The files of a place as they stand, by session, and subagents' logs that lie among sessions by folder."""
+
+    own: Mapping[str, Sequence[str]]
+    beside: Mapping[str, Sequence[str]]
+
+    @classmethod
+    def of(cls, scan: Scan) -> "_Files":
+        format_ = scan.place.format
+        own: dict[str, list[str]] = {}
+        beside: dict[str, list[str]] = {}
+        for path in scan.files:
+            session = format_.belongs(path)
+            if session:
+                own.setdefault(session, []).append(path)
+            elif format_.is_agent_beside(path):
+                beside.setdefault(posixpath.dirname(path), []).append(path)
+        return cls(own, beside)
+
+    def around(self, path: str, session: str) -> tuple[str, ...]:
+        """The files that a session's rows may depend on."""
+        return (*self.own.get(session, ()), *self.beside.get(posixpath.dirname(path), ()))
+
+
+class Stale(NamedTuple):
+    """What the index does not know yet, and what it knows and should not."""
+
+    tasks: list[Task]
+    """In the order of their paths; those whose logs are gone from their places last."""
+    dropped: list[tuple[int, str]]
+
+
+def stale(archive: Archive, scans: Sequence[Scan], known: Known, salt: str) -> Stale:
+    """Sessions to be read, and rows of what is no session any more, by origin and path."""
+    found: dict[tuple[int, str], Task | None] = {}
+    for scan in scans:
+        for path, task in _of_scan(scan, known, salt):
+            found.setdefault((scan.origin, path), task)
+    for number, origin in archive.origins().items():
+        here = {scan: _Files.of(scan) for scan in scans if scan.origin == number and scan.fresh}
+        kept = next((scan.kept for scan in scans if scan.origin == number), None) or archive.kept(number)
+        sessions = Sessions(by_id(origin.agent), kept.values())
+        for path in sorted(path for path in sessions.paths if (number, path) not in found):
+            task = _gone(path, sessions, number, origin, here)
+            current = task.scan is None and known.get((number, path)) == sessions.state(path, salt)
+            found[number, path] = None if current else task
+        there = {path for scan in scans if scan.origin == number for path in scan.files}
+        found.update({(number, path): None for path in sessions.beside if path not in there})  # vanished ones stay
+    return Stale([task for task in found.values() if task is not None], [one for one in known if one not in found])
+
+
+def _of_scan(scan: Scan, known: Known, salt: str) -> Iterator[tuple[str, Task | None]]:
+    """Every session of a place that has its log there; None for those that are up to date."""
+    files = _Files.of(scan)
+    sessions = Sessions(scan.place.format, scan.kept.values())
+    logs = {f"{posixpath.dirname(log)}/{session}" for log, session in sessions.paths.items()}
+    for path, found in sorted(scan.place.logs(), key=lambda one: one[0]):
+        if path not in scan.files:
+            continue  # it came after the files were listed: the next sync takes it
+        if found.owner and f"{posixpath.dirname(path)}/{found.owner}" in logs:
+            continue  # only the archive has the log of its session, which takes it in
+        here = (*files.around(path, found.session_id), path)
+        fresh = not scan.fresh.isdisjoint(here)
+        current = not fresh and known.get((scan.origin, path)) == sessions.state(path, salt)
+        yield path, None if current else _present(scan, sessions, path, found, here)
+
+
+def _present(scan: Scan, sessions: Sessions, path: str, found: Found, here: Sequence[str]) -> Task:
+    """A session that has its log in its place; from the archive where other files of it are only there."""
+    kept = sessions.files(path)
+    lost = any(one.path not in scan.files for one in kept if _around(one.path, path))
+    agents = tuple(agent for agent in found.agents if scan.place.inside(agent.path) in scan.files)
+    logs = (path, *(scan.place.inside(agent.path) for agent in agents))
+    size = sum(scan.files[log].status.size for log in logs)
+    files = tuple(dict.fromkeys([*here, *(one.path for one in (*kept, *sessions.common))]))
+    seen = None if lost else msgspec.structs.replace(found, agents=agents)
+    return Task(scan.origin, scan.place.format, str(scan.place.root), path, files, size, seen, scan)
+
+
+def _gone(path: str, sessions: Sessions, number: int, origin: Origin, scans: Mapping[Scan, _Files]) -> Task:
+    """A session whose log only the archive has; with a scan where other files of it are still there, and changed."""
+    kept = {one.path: one.size for one in (*sessions.files(path), *sessions.common)}
+    size = sum(size for name, size in kept.items() if _around(name, path))
+    format_ = by_id(origin.agent)
+    for scan, files in scans.items():
+        fresh = scan.fresh.intersection(files.around(path, sessions.paths[path]))
+        if fresh:
+            return Task(number, format_, origin.root, path, (*kept, *(fresh - kept.keys())), size, None, scan)
+    return Task(number, format_, origin.root, path, tuple(kept), size, None, None)
+
+
+def _around(path: str, log: str) -> bool:
+    """Whether a file lies in or below the folder of a log."""
+    folder = posixpath.dirname(log)
+    return not folder or path.startswith(f"{folder}/")

@@ -1,0 +1,195 @@
+"""`unspool search` as people see it: sessions with hits, filters as options, data, exit codes, a safe terminal."""
+
+import json
+import re
+import subprocess
+import sys
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.running import finished, run
+from tests.index.synced import kept
+from unspool.cli.patience import patience
+from unspool.demo.builder import LogBuilder
+from unspool.errors import UnspoolError
+
+NOW = datetime.now(UTC).replace(microsecond=0)
+NASTY = "quokka \x1b]0;owned\x07\x1b[2J \u202eevil"
+
+
+def lighthouse() -> LogBuilder:
+    log = LogBuilder(session_id="lamp", cwd="/work/light house", start=NOW - timedelta(days=3))
+    log.prompt("Light the lamp.").ran("lamp --on", "lit").title(f"Lamps {NASTY}")
+    log.failed("Bash", {"command": "lamp --off"}, "no such lamp")
+    log.prompt("Again, the lamp!")
+    use = log.agent_use("Explore", "look", "Look for oil.")
+    log.assistant(use)
+    return log.subagent(use, "Explore", "look", lambda child: child.assistant(child.text("Whale oil, of course.")))
+
+
+@pytest.fixture(scope="module")
+def archive(tmp_path_factory: pytest.TempPathFactory) -> str:
+    quiet = LogBuilder(session_id="quiet", start=NOW - timedelta(days=9)).prompt(f"A {NASTY} and a lamp.")
+    return str(kept(tmp_path_factory.mktemp("cli"), lighthouse(), quiet))
+
+
+def search(archive: str, *arguments: str) -> Any:
+    done = run("search", "--archive", archive, "--json", *arguments)
+    assert done.code in (0, 1), done.err
+    return json.loads(done.out)
+
+
+def sessions(archive: str, *arguments: str) -> list[str]:
+    return [one["session"] for one in search(archive, *arguments)["sessions"]]
+
+
+def test_it_prints_sessions_with_their_hits(archive: str) -> None:
+    done = run("search", "--archive", archive, "again", "lamp")
+    assert done.code == 0
+    assert "Again, the lamp!" in done.out
+    assert "/work/light house" in done.out
+    assert "unspool show lamp --at msg-" in done.out
+    assert "cd '/work/light house' && claude --resume lamp" in done.out
+    assert "1 session, 1 hit" in done.out
+
+
+def test_nothing_found_ends_with_one(archive: str) -> None:
+    done = run("search", "--archive", archive, "wombat")
+    assert (done.code, done.out) == (1, "")
+    assert "Nothing" in done.err
+    assert search(archive, "wombat")["sessions"] == []
+
+
+def test_no_archive_says_how_to_make_one(tmp_path: Path) -> None:
+    done = run("search", "--archive", str(tmp_path), "lamp")
+    assert done.code == 3
+    assert "unspool sync" in done.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (("lamp",), ["lamp", "quiet"]),
+        (("lamp -quokka",), ["lamp"]),
+        (("lamp", "--project", "light"), ["lamp"]),
+        (("lamp", "--since", "5d"), ["lamp"]),
+        (("lamp", "--until", "5d"), ["quiet"]),
+        (("lamp", "--tool", "bash"), ["lamp"]),
+        (("lamp", "--role", "user", "--session", "qui"), ["quiet"]),
+        (("lamp", "--kind", "call", "--kind", "result"), ["lamp"]),
+        (("--errors",), ["lamp"]),
+        (("lamp", "--cost", ">500"), []),
+        (("lamp", "--branch", "nope"), []),
+        (("lamp", "--model", "nope"), []),
+        (("--substring", "mp --o"), ["lamp"]),
+        (("--regex", r"lamp --o(n|ff)"), ["lamp"]),
+        (("--command", "--off"), ["lamp"]),
+        (("--file", "nope.py"), []),
+        (("--", "-lamp", "kind:prompt"), ["lamp"]),
+    ],
+)
+def test_options_narrow_as_the_language_does(archive: str, arguments: tuple[str, ...], expected: list[str]) -> None:
+    assert sorted(sessions(archive, *arguments)) == expected
+
+
+def test_json_holds_all_that_is_documented(archive: str) -> None:
+    found = search(archive, "lamp", "--limit", "1", "--hits", "1", "--context", "40")
+    (session,) = found["sessions"]
+    (hit,) = session["hits"]
+    assert found["sessions_found"] == 2
+    assert set(session) == {
+        "session", "title", "project", "kind", "branch", "started", "ended", "cost", "score", "count", "hits", "resume",
+    }  # fmt: skip
+    assert set(hit) == {
+        "kind", "snippet", "turn", "time", "anchor", "tool", "error", "agent", "log", "place", "link", "file", "how",
+    }  # fmt: skip
+    assert set(hit["snippet"]) == {"text", "marks", "before", "after"}
+
+
+def test_what_was_mended_is_told_beside_the_answer(archive: str) -> None:
+    done = run("search", "--archive", archive, '"lamp')
+    assert done.code == 0
+    assert "quote" in done.err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("lamp", "since:soon"), ("--regex", "("), ("--regex", "a", "--substring", "b"), (), ("***",), ("--substring", "")],
+)
+def test_a_question_that_cannot_be_is_told(archive: str, arguments: tuple[str, ...]) -> None:
+    done = run("search", "--archive", archive, *arguments)
+    assert done.code == 2
+    assert done.err.startswith("unspool: ")
+
+
+def test_nothing_in_a_log_drives_the_terminal(archive: str) -> None:
+    done = run("search", "--archive", archive, "quokka")
+    assert "quokka" in done.out
+    assert not set(done.out) & {"\x1b", "\x07", "\u202e"}
+
+
+def test_colours_come_and_go_as_asked(archive: str) -> None:
+    lit = finished("search", "--archive", archive, "again", FORCE_COLOR="1")
+    assert "\x1b[33m\x1b[1mAgain\x1b[0m" in lit.out
+    assert "\x1b" not in finished("search", "--archive", archive, "again", FORCE_COLOR="1", NO_COLOR="1").out
+    assert "\x1b" not in finished("search", "--archive", archive, "again").out
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no alarm")
+def test_an_endless_pattern_ends() -> None:
+    """A pattern that would take for ever is stopped from outside."""
+    with pytest.raises(UnspoolError, match="too long"), patience(0.2, "too long"):
+        re.search(r"(a+)+$", "a" * 60 + "b")
+
+
+def test_it_starts_quickly(archive: str) -> None:
+    """Neither tables nor the writers of documents nor the library are loaded for a search."""
+    script = f"""
+import sys
+sys.argv = ["unspool", "search", "--archive", {archive!r}, "again"]
+import unspool.cli
+try:
+    unspool.cli.main()
+finally:
+    print(*sys.modules, file=sys.stderr)
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    loaded = set(done.stderr.split())
+    assert "Again" in done.stdout
+    assert loaded & {"rich", "jinja2", "comrak", "unspool.library", "unspool.export", "unspool.turns.assemble"} == set()
+
+
+# `unspool show --at`, where the links lead
+
+
+def link(archive: str, *arguments: str) -> list[str]:
+    (session,) = search(archive, *arguments, "--limit", "1", "--hits", "1")["sessions"]
+    return str(session["hits"][0]["link"]).split()[1:]
+
+
+@pytest.mark.parametrize(
+    ("question", "shown", "hidden"),
+    [
+        ("again kind:prompt", "Again, the lamp!", "Light the lamp."),
+        ("such is:error", "no such lamp", "Again, the lamp!"),
+        ("whale kind:answer", "Whale oil", "no such lamp"),
+    ],
+)
+def test_a_link_opens_the_turn(archive: str, question: str, shown: str, hidden: str) -> None:
+    """Of a subagent's words, the turn that called it, with its conversation."""
+    done = run(*link(archive, question), "--source", str(Path(archive).parent / "source"), "--full")
+    assert done.code == 0, done.err
+    assert shown in done.out
+    assert hidden not in done.out
+
+
+def test_a_moment_between_opens_the_turn_that_had_begun(archive: str) -> None:
+    anchor = link(archive, "again kind:prompt")[-1]
+    later = f"msg-{int(anchor.removeprefix('msg-')) + 1}"
+    source = str(Path(archive).parent / "source")
+    assert "Again, the lamp!" in run("show", "lamp", "--at", later, "--source", source).out
+    assert run("show", "lamp", "--at", "msg-5", "--source", source).code == 3
+    assert run("show", "lamp", "--at", "five", "--source", source).code == 2

@@ -1,0 +1,82 @@
+"""Usage straight from logs is what the index says of them."""
+
+from collections.abc import Callable
+from datetime import UTC
+from pathlib import Path
+
+import pytest
+
+from unspool.demo import write_demo
+from unspool.demo.builder import LogBuilder
+from unspool.demo.usage import Tokens
+from unspool.index.billing import Indexed, Wanted
+from unspool.index.blocks import blocks
+from unspool.index.store import Index
+from unspool.index.usage import usage
+from unspool.library import light as module
+from unspool.library.light import ANSWERS, light
+from unspool.library.sources import discovered
+from unspool.prices import PriceTable
+from unspool.sync import sync
+
+PRICES = PriceTable.load()
+WANTED = Wanted(zone=UTC)
+
+
+def answers(index: Indexed) -> list[object]:
+    return [blocks(index, WANTED) if by == "block" else usage(index, by, WANTED) for by in ANSWERS]  # type: ignore[arg-type]
+
+
+def kept(source: Path, folder: Path) -> list[object]:
+    sync(folder, [source], prices=PRICES)
+    with Index.open(folder, readonly=True) as index:
+        return answers(index)
+
+
+def test_made_logs_are_told_as_the_index_tells_them(made_corpus: Callable[[int, int], Path], tmp_path: Path) -> None:
+    source = made_corpus(1, 5)
+    assert answers(light(discovered([source]), PRICES)) == kept(source, tmp_path)
+
+
+def test_real_logs_are_told_as_the_index_tells_them(shared: Path, tmp_path: Path) -> None:
+    source = shared / "corpora" / "claude"
+    assert answers(light(discovered([source]), PRICES)) == kept(source, tmp_path)
+
+
+@pytest.mark.parametrize("jobs", [2, 5])
+def test_several_processes_find_the_same(jobs: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    logs = discovered([write_demo(tmp_path)])
+    alone = light(logs, PRICES, 1)
+    monkeypatch.setattr(module, "_WORTH_A_POOL", 0)
+    assert answers(light(logs, PRICES, jobs)) == answers(alone)
+    assert usage(alone).sum.requests > 50
+
+
+def test_copies_in_two_folders_count_once_whoever_reads_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = write_demo(tmp_path)
+    alone = usage(light(discovered([source]), PRICES, 1)).sum
+    for log in list((source / "projects").rglob("*.jsonl")):
+        copy = source / "projects" / "-a-copy" / log.relative_to(source / "projects").as_posix().replace("/", "-", 1)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.write_bytes(log.read_bytes())
+    monkeypatch.setattr(module, "_WORTH_A_POOL", 0)
+    assert usage(light(discovered([source]), PRICES, 2)).sum == alone
+
+
+def test_a_log_that_cannot_be_read_is_named_and_the_rest_counts(tmp_path: Path) -> None:
+    source = write_demo(tmp_path)
+    logs = discovered([source])
+    everything = usage(light(logs, PRICES)).sum.requests
+    gone = next(log for log in logs if usage(light([log], PRICES)).sum.requests)
+    Path(gone.path).unlink()
+    found = light(logs, PRICES)
+    assert [gone.path in failure for failure in found.failures] == [True]
+    assert 0 < usage(found).sum.requests < everything
+
+
+def test_figures_beyond_belief_have_no_price(tmp_path: Path) -> None:
+    log = LogBuilder(session_id="11111111-1111-4111-8111-111111111111")
+    log.prompt("How much?").assistant(log.text("Much."), usage=Tokens(input=2**53))
+    log.write(tmp_path)
+    found = usage(light(discovered([tmp_path]), PRICES)).sum
+    assert (found.input, found.unpriced, found.cost) == (2**53, 1, 0)
