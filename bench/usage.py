@@ -24,20 +24,20 @@ Four = tuple[int, ...]
 
 
 def rows(what: str, source: Path, archive: Path, times: int) -> Iterator[Row]:
-    """Cold, warm, and whether the figures are right; `archive` is up to date, its neighbours are not there."""
+    """Cold, warm, and whether the figures are right; `archive` is up to date."""
     theirs = (lambda _: _ccusage(source, "daily")) if os.environ.get("UNSPOOL_CCUSAGE") else None
-    nowhere = archive.with_name("no-archive")
-    cold = in_turns(lambda number: _usage(source, nowhere / str(number)), theirs, times)
+    cold = in_turns(lambda _: _usage(source, "--source", source), theirs, max(times, 5))
     yield row(f"usage, cold, {what}", cold[0], NAME, cold[1], 1.0)
-    warm = in_turns(lambda _: _usage(source, archive), theirs, max(times, 5))
+    warm = in_turns(lambda _: _usage(source, "--archive", archive), theirs, max(times, 5))
     yield row(f"usage, warm, {what}", warm[0], NAME, warm[1], WARM)
     if not cold[0].failed:
         yield _same("usage cold as warm", what, _total(cold[0].best), "usage, warm", _total(warm[0].best))
     yield from _agreement(what, source, _total(warm[0].best))
 
 
-def _usage(source: Path, archive: Path) -> Run:
-    command = [UNSPOOL, "usage", "--json", "--archive", str(archive)]
+def _usage(source: Path, option: str, place: Path) -> Run:
+    """From the logs themselves (--source), as on a machine that never synced, or from the index (--archive)."""
+    command = [UNSPOOL, "usage", "--json", option, str(place)]
     return run(command, {"CLAUDE_CONFIG_DIR": str(source), "TZ": "UTC"})
 
 

@@ -256,3 +256,30 @@ def test_sources_of_an_encrypted_archive_are_given_back(root: Path, tmp_path: Pa
     sync(folder, [root], key=key)
     assert {name: data for (_, name, _), data in held(folder, key).items()} == before
     assert unlike(Library([root], kept=KeptSessions(folder, key)).listing(), listing) == {}
+
+
+def test_a_subagent_whose_session_was_never_seen_stands_for_itself_until_that_comes(tmp_path: Path) -> None:
+    root, folder = tmp_path / "source", tmp_path / "archive"
+    log = full("stray", 1, version="2.0.5")
+    (path,) = write(root, [log, full("other", 1, version="2.0.5")])[:1]
+    path.unlink()
+    sync(folder, [root])
+    listing, before = Library([root]).listing(), dump(folder, states=True)
+    assert len(listing.overviews) == 2
+    swept(root)
+    assert sync(folder, [root]).parsed == 0
+    assert unlike(Library([root], kept=KeptSessions(folder)).listing(), listing) == {}
+    (folder / "index.db").unlink()
+    assert sync(folder, [root]).parsed == 2
+    assert differing(before, dump(folder, states=True)) == {}
+    assert sync(folder, [root]).parsed == 0
+    library = Library([root], kept=KeptSessions(folder))
+    assert {library.open(one).id for one in library.logs()} == {one.id for one in listing.overviews}
+    write(root, [log])
+    sync(folder, [root])
+    now = dump(folder, states=True)
+    assert len(now["session"]) == 2
+    assert sum(bool(row[4]) for row in now["log"]) == 2
+    (folder / "index.db").unlink()
+    sync(folder, [root])
+    assert differing(now, dump(folder, states=True)) == {}

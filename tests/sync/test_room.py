@@ -27,7 +27,7 @@ def disk(tmp_path: Path) -> Iterator[Callable[[str], Path]]:
     """`disk("size=2m")`: a small disk of its own; called again, the same one with other options."""
     place = tmp_path / "disk"
     place.mkdir()
-    mounted = []
+    mounted: list[str] = []
 
     def mount(options: str) -> Path:
         again = "remount," if mounted else ""

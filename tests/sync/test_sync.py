@@ -26,8 +26,13 @@ def stored(folder: Path) -> int:
 def test_a_second_sync_of_unchanged_logs_parses_nothing_and_writes_nothing(
     root: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    calls = []
-    monkeypatch.setattr(pool, "extract", lambda job: calls.append(job.found.path) or extract.extract(job))
+    calls: list[str] = []
+
+    def counting(job: extract.Job) -> object:
+        calls.append(job.found.path)
+        return extract.extract(job)
+
+    monkeypatch.setattr(pool, "extract", counting)
     first = sync(folder, [root])
     assert (first.parsed, len(calls)) == (3, 3)
     path = folder / "archive.db"

@@ -67,7 +67,8 @@ def test_usage_of_every_session_and_of_all_is_what_the_maker_knows(made: Made) -
     for one in made.truth:
         used = [row.usage for row in requests_of(made.index.db, ids[one["session"]])]
         for name in FIGURES:
-            told = one.get(name, one.get(f"{name}_tokens")) + one.get(f"agent_{name}", one.get(f"agent_{name}_tokens"))
+            keys = (name, f"{name}_tokens", f"agent_{name}", f"agent_{name}_tokens")
+            told = sum(one.get(key, 0) for key in keys)
             assert sum(getattr(usage, name) for usage in used) == told, (one["session"], name)
             all_[name] += told
     query = "SELECT sum(input), sum(output), sum(cache_read), sum(cache_write) FROM request WHERE counts = 1"
@@ -75,7 +76,7 @@ def test_usage_of_every_session_and_of_all_is_what_the_maker_knows(made: Made) -
 
 
 def test_all_together_is_what_the_list_says(made: Made) -> None:
-    assert counted(made.index) == (made.listing.usage, made.listing.cost.amount * PICO)
+    assert counted(made.index) == (made.listing.usage, int(made.listing.cost.amount * PICO))
 
 
 def test_the_columns_of_a_session_are_what_the_list_says(made: Made) -> None:
@@ -100,15 +101,12 @@ def test_the_whole_overview_is_that_of_the_list_before_sessions_are_told_of_each
 def test_plans_commits_todos_and_calls_are_what_the_maker_knows(made: Made) -> None:
     of_turn = "JOIN turn ON turn.id = turn JOIN log ON log.id = turn.log AND log.number = 0"
     plans: dict[str, list[tuple[str, str]]] = {}
-    query = (
-        f"SELECT key, plan.title, status FROM plan {of_turn} JOIN session ON session.id = log.session ORDER BY turn.id"  # noqa: S608
-    )
+    of_session = f"{of_turn} JOIN session ON session.id = log.session"
+    query = f"SELECT key, plan.title, status FROM plan {of_session}"  # noqa: S608
     for key, *plan in made.index.db.execute(query):
         plans.setdefault(key, []).append((plan[0], plan[1]))
     settled_elsewhere = {one.get("source_session") for one in made.truth}
-    commits = made.by_session(
-        f"SELECT key, count(*) FROM git_commit {of_turn} JOIN session ON session.id = log.session GROUP BY 1"  # noqa: S608
-    )
+    commits = made.by_session(f"SELECT key, count(*) FROM git_commit {of_session} GROUP BY 1")  # noqa: S608
     calls = made.by_session("SELECT key, sum(tally.calls) FROM tally JOIN session ON session.id = session GROUP BY 1")
     todos: dict[str, list[list[str]]] = {}
     for key, *todo in made.index.db.execute(
@@ -141,7 +139,8 @@ def counted(index: Index) -> tuple[Usage, int]:
         "SELECT sum(input), sum(output), sum(cache_read), sum(cache_write), sum(cache_write_1h), sum(web_searches),"
         " sum(web_fetches), sum(NOT final), sum(cost) FROM request WHERE counts = 1"
     )
-    *figures, open_, cost = index.db.execute(query).fetchone() or ()
+    row: Any = index.db.execute(query).fetchone()
+    *figures, open_, cost = row
     names = (*FIGURES, "cache_write_1h", "web_searches", "web_fetches")
     return msgspec.convert({**dict(zip(names, figures, strict=True)), "floor": bool(open_)}, Usage), cost
 
@@ -199,6 +198,6 @@ def agree(folder: Path, root: Path) -> None:
     """The index counts as the list does, and a session costs what the list says."""
     listing = Library([root]).listing()
     with Index.open(folder, readonly=True) as index:
-        assert counted(index) == (listing.usage, listing.cost.amount * PICO)
+        assert counted(index) == (listing.usage, int(listing.cost.amount * PICO))
         costs = dict(index.db.execute("SELECT key, cost FROM session"))
         assert costs == {one.id: int(one.cost * PICO) for one in listing.overviews}

@@ -39,7 +39,8 @@ def opened(path: Path, key: str | None, *, readonly: bool) -> apsw.Connection:
         _make(path)
     flags = apsw.SQLITE_OPEN_READONLY if readonly else apsw.SQLITE_OPEN_READWRITE
     with told(path):
-        db = apsw.Connection(str(path), flags=flags, vfs=pages.layer() if key is None else None)
+        real = os.path.realpath(path)  # a file layer of one's own is not told of links in a path
+        db = apsw.Connection(real, flags=flags, vfs=pages.layer() if key is None else None)
         db.set_busy_timeout(_WAIT_MS)
         if key is not None:
             db.pragma("cipher", _CIPHER)

@@ -1,6 +1,6 @@
 """What an agent's format offers to the rest."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
@@ -104,3 +104,6 @@ class Format(Protocol):
 
     def is_agent_beside(self, path: str) -> bool:
         """Whether a file is a subagent's log that lies among sessions, so that only its lines tell whose it is."""
+
+    def owner(self, lines: Iterable[bytes]) -> str:
+        """The session that the first lines of such a log name; empty where they name none."""

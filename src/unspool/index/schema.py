@@ -39,7 +39,7 @@ CREATE TABLE session(
   cost INTEGER NOT NULL,             -- picodollars of what has a price, subagents included
   unpriced INTEGER NOT NULL,         -- requests whose model has no known price
   overview BLOB NOT NULL,            -- the whole Overview, in msgpack; empty for a ghost
-  ids BLOB NOT NULL,                 -- 64 bits of its first lines' ids, for telling copies; empty for a ghost
+  ids BLOB NOT NULL,                 -- 64 bits of its lines' ids, for telling copies; empty for a ghost
   UNIQUE(origin, path)
 );
 CREATE INDEX session_key ON session(key);

@@ -12,7 +12,7 @@ from unspool.index.schema import TABLES, VERSION
 
 _WAIT_MS = 60_000
 _CACHE_KB = 32_000
-_HASH_BYTES = 64 * 1024 * 1024
+_HASH_BYTES = 32 * 1024 * 1024
 """Words gathered in memory before they are written: more of them make a smaller index, and quicker."""
 
 

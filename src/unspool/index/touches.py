@@ -68,6 +68,7 @@ def _which(db: apsw.Connection, path: str) -> Condition:
     wanted = path.replace("\\", "/").removeprefix("./")
     pattern = "%/" + holding(wanted.lstrip("/"))[1:-1]
     ends = f"({_PATH} = ? OR {_PATH} LIKE ? ESCAPE '\\')"
-    if db.execute(f"SELECT 1 FROM file WHERE {ends} LIMIT 1", (wanted, pattern)).get:  # noqa: S608
+    touched = "EXISTS (SELECT 1 FROM touch WHERE touch.file = file.id)"  # a path stays when what touched it is gone
+    if db.execute(f"SELECT 1 FROM file WHERE {ends} AND {touched} LIMIT 1", (wanted, pattern)).get:  # noqa: S608
         return Condition(ends, (wanted, pattern))
     return Condition(f"{_PATH} LIKE ? ESCAPE '\\'", (holding(wanted),))

@@ -14,7 +14,7 @@ from unspool.prices.pico import MOST
 
 DIGEST = 16
 """Bytes of a state that tell of everything; those after them tell of what is no log."""
-_TEXT = 32 * 1024 * 1024
+_TEXT = 20 * 1024 * 1024
 """Characters that may wait before they are written."""
 _OF_SESSION = ("tally", "todo", "request", "own")
 _OF_TURN = ("touch", "git_commit", "plan")

@@ -42,7 +42,7 @@ class KeptSessions:
             for number, origin in archive.origins().items():
                 kept = archive.kept(number)
                 sessions = Sessions(by_id(origin.agent), kept.values())
-                for path, session in sessions.paths.items():
+                for path, session in {**sessions.paths, **self._strays(number, sessions)}.items():
                     whole = str(Path(origin.root) / path)
                     if os.path.realpath(whole) not in present:
                         folder, one = path.rsplit("/", 2)[-2] if "/" in path else "", kept[path]
@@ -53,6 +53,15 @@ class KeptSessions:
                             )
                         )  # fmt: skip
         return sorted(found, key=lambda log: (-log.modified, log.path))
+
+    def _strays(self, origin: int, sessions: Sessions) -> dict[str, str]:
+        """Subagents' logs that stand for themselves, as the index knows: their ids, by path."""
+        beside = set(sessions.beside)
+        if not beside:
+            return {}
+        with Index.open(self._folder, key=self._key, readonly=True) as index:
+            rows = index.db.execute("SELECT path, key FROM session WHERE origin = ?", (origin,))
+            return {path: key for path, key in rows if path in beside}
 
     def counted(self, logs: list[Found]) -> Iterator[Counted]:
         """What the index knows of sessions; those that it does not know are left out."""

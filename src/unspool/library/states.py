@@ -3,6 +3,7 @@
 import hashlib
 import posixpath
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
 
 from unspool.archive import Kept
 from unspool.formats import Format
@@ -21,20 +22,24 @@ class Sessions:
     def __init__(self, format_: Format, kept: Iterable[Kept]) -> None:
         self._files: dict[str, list[Kept]] = {}
         self._beside: dict[str, list[Kept]] = {}
-        self.common: list[Kept] = []
-        """Files that are no single session's."""
+        self._common: list[Kept] = []
         self.paths: dict[str, str] = {}
         """The session of each log, by path."""
         for one in kept:
             session = format_.belongs(one.path)
             if one.path.startswith(_COMMON):
-                self.common.append(one)
+                self._common.append(one)
             if session:
                 self._files.setdefault(session, []).append(one)
             if format_.is_session(one.path):
                 self.paths[one.path] = session
             elif format_.is_agent_beside(one.path):
                 self._beside.setdefault(posixpath.dirname(one.path), []).append(one)
+
+    @cached_property
+    def common(self) -> tuple[str, ...]:
+        """Files that are no single session's, by path."""
+        return tuple(one.path for one in self._common)
 
     @property
     def beside(self) -> Iterator[str]:
@@ -51,7 +56,7 @@ class Sessions:
     def needed(self, path: str) -> list[Kept]:
         """The files that reading the session takes: those around its log, and what logs may name."""
         folder = posixpath.dirname(path)
-        return [one for one in self.files(path) if not folder or one.path.startswith(f"{folder}/")] + self.common
+        return [one for one in self.files(path) if not folder or one.path.startswith(f"{folder}/")] + self._common
 
     def state(self, path: str, salt: str) -> bytes:
         """Equal as long as nothing that the rows of a session are derived from changed.

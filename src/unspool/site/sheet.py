@@ -28,7 +28,7 @@ class Sheet:
         before, after = render(
             "page.html",
             theme=self._options.theme,
-            dress=dress(self._options, self._frame.root, code),
+            dress=self._frame.dress or dress(self._options, self._frame.root, code),
             frame=self._frame,
             session=self._session,
             title=title,

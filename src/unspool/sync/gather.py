@@ -35,7 +35,7 @@ _PACKED = 512
 """Strings of this length or more that hold nothing but the letters of base64 are no text."""
 _BASE64 = re.compile(r"[A-Za-z0-9+/=_\-\r\n]+")
 _EMBEDDED = re.compile(r"(;base64,)[A-Za-z0-9+/=]{64,}")
-_NUMBERS = re.compile(r"^ *\d+[\t→]", re.M)
+_NUMBERS = re.compile(r"\n *\d+[\t→]")
 """Numbers that a tool put before the lines of a file: they are not its text, and would stand inside phrases."""
 _LONGEST = 4 * 1024 * 1024
 _WRITES = dict(zip(TOUCHES, range(len(TOUCHES)), strict=True))
@@ -152,7 +152,9 @@ class Gathered:
     def _result(self, result: Result, place: int) -> None:
         call, turn = self._known_calls.get(result.call_id, (None, self._here))
         name = call.name if call is not None else ""
-        text = _NUMBERS.sub("", result.text) if call is not None and call.role == "read" else result.text
+        text = result.text
+        if call is not None and call.role == "read":
+            text = _NUMBERS.sub("\n", f"\n{text}")[1:]
         self._doc(RESULT, place, text, name, error=result.error)
         if result.error:
             self.errors[name] += 1

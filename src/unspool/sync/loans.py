@@ -34,7 +34,7 @@ def loans(archive: Archive, tasks: Iterable[Task], open_: ExitStack, failures: l
 
 def _lent(archive: Archive, tasks: Sequence[Task], open_: ExitStack, failures: list[str]) -> dict[str, Found]:
     origin, format_ = tasks[0].origin, tasks[0].format
-    paths = dict.fromkeys(path for task in tasks for path in task.files)
+    paths = dict.fromkeys(path for task in tasks for path in (*task.files, *task.common))
     kept = [one for one in (archive.last(origin, path) for path in paths) if one is not None]
     sessions = Sessions(format_, kept)
     files = {one.path: one for task in tasks for one in sessions.needed(task.path)}

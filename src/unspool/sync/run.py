@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 
 import apsw
@@ -55,7 +56,7 @@ def _indexed(archive: Archive, sources: Sequence[Path], terms: Terms, key: str |
 def _run(archive: Archive, index: Index, scans: Sequence[Scan], terms: Terms) -> Report:
     query = "SELECT origin, path, state FROM session WHERE kind <> 'ghost'"
     known = {(origin, path): state for origin, path, state in index.db.execute(query)}
-    wanted = stale(archive, scans, known, terms.salt)
+    wanted = stale(archive, scans, known, cache(lambda: _attached(index)), terms.salt)
     report = Report(files=sum(len(scan.files) for scan in scans))
     if any(wanted) or any(scan.fresh for scan in scans) or any(True for scan in scans for _ in scan.gone):
         from unspool.archive.tidy import tidy
@@ -70,6 +71,11 @@ def _run(archive: Archive, index: Index, scans: Sequence[Scan], terms: Terms) ->
     if not report.failures:
         index.note("synced", str(time.time()))
     return report
+
+
+def _attached(index: Index) -> set[tuple[int, str]]:
+    query = "SELECT origin, log.path FROM log JOIN session ON session.id = session WHERE agent <> ''"
+    return {(origin, path) for origin, path in index.db.execute(query)}
 
 
 def _haunt(archive: Archive, index: Index, report: Report) -> None:

@@ -1,12 +1,13 @@
 """Which sessions the index does not know as the archive will hold them."""
 
 import posixpath
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from typing import NamedTuple
 
 import msgspec
 
 from unspool.archive import Archive, Origin
+from unspool.errors import UnspoolError
 from unspool.formats import Found, by_id
 from unspool.library.states import Sessions
 from unspool.sync.scan import Scan
@@ -14,6 +15,9 @@ from unspool.sync.task import Task
 
 Known = Mapping[tuple[int, str], bytes]
 """What the index has: the state of each session, by origin and path."""
+Attached = Callable[[], Set[tuple[int, str]]]
+"""Tells the subagents' logs that the index has with their sessions."""
+_HEAD = 256 * 1024
 
 
 class _Files(NamedTuple):
@@ -48,7 +52,7 @@ class Stale(NamedTuple):
     dropped: list[tuple[int, str]]
 
 
-def stale(archive: Archive, scans: Sequence[Scan], known: Known, salt: str) -> Stale:
+def stale(archive: Archive, scans: Sequence[Scan], known: Known, attached: Attached, salt: str) -> Stale:
     """Sessions to be read, and rows of what is no session any more, by origin and path."""
     found: dict[tuple[int, str], Task | None] = {}
     for scan in scans:
@@ -63,7 +67,9 @@ def stale(archive: Archive, scans: Sequence[Scan], known: Known, salt: str) -> S
             current = task.scan is None and known.get((number, path)) == sessions.state(path, salt)
             found[number, path] = None if current else task
         there = {path for scan in scans if scan.origin == number for path in scan.files}
-        found.update({(number, path): None for path in sessions.beside if path not in there})  # vanished ones stay
+        for path in sorted(path for path in sessions.beside if path not in there):
+            stray = (number, path) in known or (number, path) in attached()
+            found[number, path] = None if stray else _stray(archive, path, sessions, number, origin)
     return Stale([task for task in found.values() if task is not None], [one for one in known if one not in found])
 
 
@@ -90,21 +96,34 @@ def _present(scan: Scan, sessions: Sessions, path: str, found: Found, here: Sequ
     agents = tuple(agent for agent in found.agents if scan.place.inside(agent.path) in scan.files)
     logs = (path, *(scan.place.inside(agent.path) for agent in agents))
     size = sum(scan.files[log].status.size for log in logs)
-    files = tuple(dict.fromkeys([*here, *(one.path for one in (*kept, *sessions.common))]))
+    files = tuple(dict.fromkeys([*here, *(one.path for one in kept)]))
     seen = None if lost else msgspec.structs.replace(found, agents=agents)
-    return Task(scan.origin, scan.place.format, str(scan.place.root), path, files, size, seen, scan)
+    common = sessions.common if lost else ()
+    return Task(scan.origin, scan.place.format, str(scan.place.root), path, files, size, seen, scan, common)
 
 
 def _gone(path: str, sessions: Sessions, number: int, origin: Origin, scans: Mapping[Scan, _Files]) -> Task:
     """A session whose log only the archive has; with a scan where other files of it are still there, and changed."""
-    kept = {one.path: one.size for one in (*sessions.files(path), *sessions.common)}
+    kept = {one.path: one.size for one in sessions.files(path)}
     size = sum(size for name, size in kept.items() if _around(name, path))
-    format_ = by_id(origin.agent)
+    task = Task(number, by_id(origin.agent), origin.root, path, tuple(kept), size, None, None, sessions.common)
     for scan, files in scans.items():
-        fresh = scan.fresh.intersection(files.around(path, sessions.paths[path]))
+        fresh = scan.fresh.intersection(files.around(path, sessions.paths.get(path, "")))
         if fresh:
-            return Task(number, format_, origin.root, path, (*kept, *(fresh - kept.keys())), size, None, scan)
-    return Task(number, format_, origin.root, path, tuple(kept), size, None, None)
+            return task._replace(files=(*kept, *(fresh - kept.keys())), scan=scan)
+    return task
+
+
+def _stray(archive: Archive, path: str, sessions: Sessions, number: int, origin: Origin) -> Task | None:
+    """A subagent's log that only the archive has, and whose session nobody has: it stands for itself."""
+    kept = archive.last(number, path)
+    try:
+        head = b"" if kept is None else archive.read(kept.generation, 0, _HEAD)
+    except UnspoolError:
+        return None  # verify tells of what is damaged
+    owner = by_id(origin.agent).owner(head.split(b"\n"))
+    logs = {f"{posixpath.dirname(log)}/{session}" for log, session in sessions.paths.items()}
+    return None if f"{posixpath.dirname(path)}/{owner}" in logs else _gone(path, sessions, number, origin, {})
 
 
 def _around(path: str, log: str) -> bool:

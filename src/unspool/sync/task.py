@@ -35,6 +35,8 @@ class Task(NamedTuple):
     found: Found | None
     """None where only the archive has all of it."""
     scan: Scan | None
+    common: tuple[str, ...] = ()
+    """Files that it may need and that are no single session's."""
 
     def job(self, prices: "PriceTable", lent: Mapping[tuple[int, str], Found]) -> "Job | None":
         """What a reader needs; `lent` are logs of the archive. None where its log is not among them."""

@@ -7,6 +7,7 @@ kept as 64 bits of their digest.
 from array import array
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
+from functools import lru_cache
 from hashlib import blake2b
 
 from unspool.model import Call, Event, Part, Usage
@@ -19,6 +20,7 @@ _Terms = tuple[str, str, str, str]
 """Model, speed, tier and place: what the price depends on besides the figures."""
 
 
+@lru_cache(1024)  # lines that follow one another name the same message and request
 def stable(name: str) -> int:
     """64 bits of an id, the same in every process."""
     return int.from_bytes(blake2b(name.encode(errors="replace"), digest_size=8).digest())

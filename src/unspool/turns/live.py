@@ -97,10 +97,10 @@ def _results(
             if result in on_path or result in near or result in stray:
                 continue
             (near if events[result].parent in lines else stray).append(result)
-    known = answered | {call for index in near for call in _answers(events[index])}
+    known = {call for index in near for call in _answers(events[index])}  # apart: `answered` is as long as the log
     for result in sorted(stray):
-        open_calls = [c for c in _answers(events[result]) if c not in known and owners.get(c) in members]
-        if open_calls:
+        given = [call for call in _answers(events[result]) if call not in known and call not in answered]
+        if any(owners.get(call) in members for call in given):
             known.update(_answers(events[result]))
             near.append(result)
     return near

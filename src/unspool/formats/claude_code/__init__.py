@@ -1,6 +1,6 @@
 """Claude Code: where its logs lie, what each line says, and what its tools mean."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from shlex import quote
 from typing import BinaryIO
@@ -99,3 +99,6 @@ class ClaudeCodeFormat:
 
     def is_agent_beside(self, path: str) -> bool:
         return layout.is_agent_beside(path)
+
+    def owner(self, lines: Iterable[bytes]) -> str:
+        return places.owner(lines)

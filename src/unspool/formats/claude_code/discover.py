@@ -1,7 +1,7 @@
 """Where Claude Code keeps its logs, and which files belong to which session."""
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 import msgspec
@@ -94,18 +94,23 @@ def _agents_beside(paths: Iterator[str]) -> dict[str, list[FoundAgent]]:
 
 
 def _session_of(path: str) -> str:
-    decoder = msgspec.json.Decoder()
     try:
         with Path(path).open("rb") as stream:
-            for _, line in zip(range(_HEAD_LINES), stream, strict=False):
-                try:
-                    data = decoder.decode(line)
-                except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
-                    continue
-                if isinstance(data, dict) and text(data.get("sessionId")):
-                    return text(data["sessionId"])
+            return owner(stream)
     except OSError:
         return ""
+
+
+def owner(lines: Iterable[bytes]) -> str:
+    """The session that the first lines of a subagent's log name."""
+    decoder = msgspec.json.Decoder()
+    for _, line in zip(range(_HEAD_LINES), lines, strict=False):
+        try:
+            data = decoder.decode(line)
+        except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+            continue
+        if isinstance(data, dict) and text(data.get("sessionId")):
+            return text(data["sessionId"])
     return ""
 
 
