@@ -52,7 +52,7 @@ def command(session: str, to: Path | None, into_agent: bool, wish: "Wish", as_js
 
     \b
     unspool restore 1c0ffee0                    into ./SESSION
-    unspool restore 1c0ffee0 --to /tmp/look     somewhere else
+    unspool restore 1c0ffee0 --to look/         somewhere else
     unspool restore 1c0ffee0 --into-agent       where they were: then `claude --resume` finds it again
 
     SESSION is an id or its first characters. Its log comes with all that belongs to it: subagents, spilled output,

@@ -1,12 +1,15 @@
 """The index's database: made anew where it is missing, of another version, or damaged."""
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Self
 
 import apsw
 
 from unspool.archive.place import INDEX
+from unspool.archive.trouble import told
 from unspool.errors import NotFound, Unreadable
 from unspool.index.schema import TABLES, VERSION
 
@@ -14,6 +17,10 @@ _WAIT_MS = 60_000
 _CACHE_KB = 32_000
 _HASH_BYTES = 32 * 1024 * 1024
 """Words gathered in memory before they are written: more of them make a smaller index, and quicker."""
+
+
+_MUCH = 12
+"""One page of so many may stay empty."""
 
 
 class Index:
@@ -46,6 +53,12 @@ class Index:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def shrink(self) -> None:
+        """Give back the room that merging words left empty, where it is much."""
+        free: int = self.db.pragma("freelist_count")
+        if free * _MUCH > self.db.pragma("page_count"):
+            self.db.execute("PRAGMA incremental_vacuum").fetchall()
 
     def note(self, name: str, value: str) -> None:
         """Keep a note."""
@@ -84,6 +97,18 @@ def _connection(path: Path, key: str | None) -> apsw.Connection:
     return db
 
 
+@contextmanager
+def telling(folder: Path) -> Iterator[None]:
+    """Errors of SQLite about the index of a folder become ours; but not damage, which making it anew mends."""
+    try:
+        yield
+    except apsw.CorruptError:
+        raise
+    except apsw.Error:
+        with told(folder / INDEX):
+            raise
+
+
 def discard(folder: Path) -> None:
     """Take the index of a folder away; the next sync makes it anew."""
     for name in (INDEX, f"{INDEX}-wal", f"{INDEX}-shm"):
@@ -94,6 +119,7 @@ def _fresh(path: Path, key: str | None) -> apsw.Connection:
     discard(path.parent)
     db = _connection(path, key)
     db.pragma("page_size", 8192)
+    db.pragma("auto_vacuum", "incremental")
     db.pragma("journal_mode", "wal")
     with db:
         db.execute(TABLES)

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import msgspec
 
 from unspool.prices import PriceTable
+from unspool.site.look import Dress
 
 
 class Crumb(NamedTuple):
@@ -40,3 +41,9 @@ class Frame(msgspec.Struct, frozen=True):
     """Folder of the search index, relative to the root; empty where there is none."""
     prices: PriceTable | None = None
     """What tokens cost; the built-in list where none is given."""
+    ways: tuple[Crumb, ...] = ()
+    """Links to other parts, at the top of the page; their addresses are relative to the root."""
+    dress: Dress | None = None
+    """What the page wears; the site's own styles and scripts where none is given."""
+    inset: str = ""
+    """Markup that stands below the head of a session's first page."""

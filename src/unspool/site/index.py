@@ -26,7 +26,7 @@ def index_body(scene: Scene) -> str:
         happened = bits.card("Timeline", happened) if happened else ""
     elif happened:
         happened = f"{pager_links(scene.addresses.live)}{bits.label('Timeline')}{happened}"
-    return head(scene) + happened + "".join(_rest(scene))
+    return head(scene) + scene.frame.inset + happened + "".join(_rest(scene))
 
 
 def _rest(scene: Scene) -> Iterator[str]:

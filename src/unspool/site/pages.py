@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from unspool.figures import Figures
 from unspool.model import Session
-from unspool.site.address import INDEX, Addresses, Chapter
+from unspool.site.address import INDEX, Addresses, Chapter, Leaf
 from unspool.site.chapters import body, everything, named
 from unspool.site.frame import Crumb, Frame, Page
 from unspool.site.index import index_body
@@ -27,27 +27,47 @@ def session_pages(
     `addresses` are the session's under these options, where somebody has them already.
     """
     scene = Scene(session, counted, options, frame, addresses)
-    sheet = Sheet(options, frame, session.id)
+    for chapter in () if options.single_page else _chapters(scene):
+        for leaf in chapter.leaves:
+            yield _told(chapter, leaf, scene)
+    yield _index(scene)
+
+
+def session_page(scene: Scene, path: str) -> Page | None:
+    """The page of that name alone, the same as among all; None where the session has none so called."""
+    if path == INDEX:
+        return _index(scene)
+    for chapter in _chapters(scene):
+        for leaf in chapter.leaves:
+            if leaf.path == path:
+                return _told(chapter, leaf, scene)
+    return None
+
+
+def _chapters(scene: Scene) -> Iterator[Chapter]:
+    """The chapters that have pages of their own."""
+    for chapter in scene.addresses.chapters():
+        if chapter.agent is None or "agents" not in scene.options.hide:
+            yield chapter
+
+
+def _index(scene: Scene) -> Page:
     first = index_body(scene)
-    if options.single_page:
+    if scene.options.single_page:
         first += "".join(everything(scene))
-    else:
-        for chapter in scene.addresses.chapters():
-            yield from _chapter(chapter, scene, sheet)
     ways = rail(scene.addresses.live, INDEX)
-    yield Page(INDEX, sheet.page(scene.name, first, rail=ways, found=_findable(scene)))
+    return Page(INDEX, _sheet(scene).page(scene.name, first, rail=ways, found=_findable(scene)))
 
 
-def _chapter(chapter: Chapter, scene: Scene, sheet: Sheet) -> Iterator[Page]:
-    """The pages of one chapter; each is made when it is asked for."""
-    if chapter.agent is not None and "agents" in scene.options.hide:
-        return
-    narrator = Narrator(scene, chapter.prefix)
-    up = Crumb(scene.name, INDEX)
-    for leaf in chapter.leaves:
-        here, inside = named(chapter, leaf), body(chapter, leaf, scene, narrator)
-        ways = rail(chapter, leaf.path)
-        yield Page(leaf.path, sheet.page(f"{here} · {scene.name}", inside, rail=ways, up=up, here=here))
+def _told(chapter: Chapter, leaf: Leaf, scene: Scene) -> Page:
+    """A page of turns; its narrator begins with it, so that it is the same whoever asks for it first."""
+    here, inside = named(chapter, leaf), body(chapter, leaf, scene, Narrator(scene, chapter.prefix))
+    ways, up = rail(chapter, leaf.path), Crumb(scene.name, INDEX)
+    return Page(leaf.path, _sheet(scene).page(f"{here} · {scene.name}", inside, rail=ways, up=up, here=here))
+
+
+def _sheet(scene: Scene) -> Sheet:
+    return Sheet(scene.options, scene.frame, scene.session.id)
 
 
 def _findable(scene: Scene) -> str:

@@ -63,10 +63,11 @@ def told(agent: Agent, scene: Scene, depth: int = 0) -> str:
 
 
 def agent_turns(agent: Agent, turns: Iterable[Turn], scene: Scene, depth: int = 0) -> str:
-    """Turns of a subagent. Those that are told in place are made once for both places."""
+    """Turns of a subagent. Those that are told in place are made once for both places, from the first one on."""
     narrator = Narrator(scene, scene.addresses.agents[agent.id].prefix, agent, depth)
-    kept = scene.told if scene.in_place(agent, 0) else {}
-    for turn in turns:
+    both = scene.in_place(agent, 0)
+    kept = scene.told if both else {}
+    for turn in agent.session.turns if both else turns:
         if id(turn) not in kept:
             kept[id(turn)] = narrator.turn(turn)
     return "".join(kept[id(turn)] for turn in turns)

@@ -8,10 +8,8 @@ from pathlib import Path
 import apsw
 
 from unspool.archive import Archive
-from unspool.archive.place import INDEX
-from unspool.archive.trouble import told
 from unspool.index.schema import VERSION
-from unspool.index.store import Index, discard
+from unspool.index.store import Index, discard, telling
 from unspool.prices import PriceTable
 from unspool.sync.places import places
 from unspool.sync.report import Progress, Report, Terms
@@ -43,14 +41,8 @@ def sync(
 
 def _indexed(archive: Archive, sources: Sequence[Path], terms: Terms, key: str | None) -> Report:
     folder = archive.path.parent
-    try:
-        with Index.open(folder, key=key) as index:
-            return _run(archive, index, [Scan(archive, place) for place in places(sources)], terms)
-    except apsw.CorruptError:
-        raise
-    except apsw.Error:
-        with told(folder / INDEX):
-            raise
+    with telling(folder), Index.open(folder, key=key) as index:
+        return _run(archive, index, [Scan(archive, place) for place in places(sources)], terms)
 
 
 def _run(archive: Archive, index: Index, scans: Sequence[Scan], terms: Terms) -> Report:
@@ -65,6 +57,7 @@ def _run(archive: Archive, index: Index, scans: Sequence[Scan], terms: Terms) ->
         index.note("ghosts", "")  # not known until all is done, which may be prevented
         Work(archive, index, terms, report).all(scans, wanted)
         tidy(archive)
+        index.shrink()
     for scan in scans:
         report.failures += scan.failures
     _haunt(archive, index, report)

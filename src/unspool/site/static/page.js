@@ -31,12 +31,11 @@
   }
 
   /* --- times in the reader's own zone ------------------------------------------------------------ */
-  function localTimes() {
-    const clock = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" });
-    const day = new Intl.DateTimeFormat(undefined, { dateStyle: "medium" });
-    const both = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
-    const full = new Intl.DateTimeFormat(undefined, { dateStyle: "full", timeStyle: "long" });
-    for (const element of all("time[datetime]")) {
+  function localTimes(within) {
+    const format = (options) => new Intl.DateTimeFormat(undefined, options);
+    const clock = format({ hour: "2-digit", minute: "2-digit" }), day = format({ dateStyle: "medium" });
+    const both = format({ dateStyle: "medium", timeStyle: "short" }), full = format({ dateStyle: "full", timeStyle: "long" });
+    for (const element of all("time[datetime]", within)) {
       const when = new Date(element.dateTime);
       if (isNaN(when)) continue;
       element.title = full.format(when);
@@ -274,17 +273,20 @@
   }
 
   /* --- start ---------------------------------------------------------------------------------------- */
+  function adorn(within) { // all of a page, or what somebody added to it
+    localTimes(within);
+    all(".clip, main pre:not([aria-hidden])", within).forEach((block) => seen.observe(block));
+    reachable(within);
+  }
   function start() {
-    localTimes();
-    label();
+    adorn(document), label();
     all("details.menu").forEach(menu);
-    all(".clip, main pre:not([aria-hidden])").forEach((block) => seen.observe(block));
-    reachable(document);
+    document.addEventListener("unspool:added", (event) => adorn(event.target));
     document.addEventListener("toggle", (event) => { if (event.target.open) reachable(event.target); }, true);
     const does = { theme: cycle, help, rail: () => railToggle() };
     document.addEventListener("click", (event) => {
-      const button = event.target.closest("[data-do]");
-      if (button && does[button.dataset.do]) does[button.dataset.do]();
+      const act = does[event.target.closest("[data-do]")?.dataset.do];
+      if (act) act();
       else if (event.target.matches("main img") && !event.target.closest("a")) enlarge(event.target);
       else if (event.target.closest(".rail a")) railToggle(false);
       carry(event);
@@ -292,9 +294,7 @@
     for (const use of ["pointerdown", "focusin", "click"]) document.addEventListener(use, fit, true);
     document.addEventListener("keydown", press);
     window.addEventListener("hashchange", follow);
-    track();
-    follow();
+    track(), follow();
   }
-  if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", start);
-  else start();
+  if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", start); else start();
 })();

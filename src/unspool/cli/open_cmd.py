@@ -1,0 +1,70 @@
+"""`unspool open`: all sessions in the browser."""
+
+import signal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from unspool.cli import options
+from unspool.errors import NotFound
+
+if TYPE_CHECKING:
+    from unspool.app.start import Wanted
+    from unspool.prices import PriceTable
+
+
+@click.command("open")
+@click.argument("session", required=False)
+@click.option("--port", type=click.IntRange(1, 65535), metavar="N", help="Listen on this port and no other.")
+@click.option("--host", default="", metavar="HOST", help="Let others reach it: the address to listen on.")
+@click.option("--no-browser", is_flag=True, help="Only print the address.")
+@click.option("--read-only", is_flag=True, help="Sync nothing and change nothing.")
+@options.named_sources
+@options.archive
+def command(session: str | None, source: tuple[Path, ...], archive: Path, no_browser: bool, **given: Any) -> None:
+    """Open the app: all sessions in the browser, kept up to date.
+
+    \b
+    unspool open                       your sessions
+    unspool open latest                the newest one
+    unspool open tide                  one by a piece of its title, or by its id
+    unspool open --no-browser          only print the address, as on a machine without a screen
+    unspool open --host 0.0.0.0        for other machines too
+
+    It runs on this machine until Ctrl-C, reads what is new into the archive in the background, and follows it.
+    The address that is printed holds a token that is made anew at each start: without it nobody gets in. Nothing
+    leaves the machine, and nothing is ever written to a source. Ends with 0 when asked to by SIGTERM, with 130 after
+    Ctrl-C.
+    """
+    from unspool.app.start import Wanted, run
+    from unspool.prices import PriceTable
+
+    prices, key = PriceTable.load(options.own_prices()), options.key_of(archive)
+    wanted = Wanted(archive, _absolute(source), key, prices, browser=not no_browser, **given)
+    ended = run(wanted._replace(at=_page(session, wanted, prices)) if session else wanted, click.echo, _warn)
+    if ended == signal.SIGINT:
+        raise KeyboardInterrupt
+
+
+def _absolute(sources: tuple[Path, ...]) -> tuple[Path, ...]:
+    for source in sources:
+        if not source.is_dir():
+            raise NotFound(f"There is no folder {source}.")
+    return tuple(source.absolute() for source in sources)
+
+
+def _page(name: str, wanted: "Wanted", prices: "PriceTable") -> str:
+    """Where the app has the session that a person means."""
+    from urllib.parse import quote
+
+    from unspool.library import Library
+    from unspool.library.kept import KeptSessions
+
+    kept = KeptSessions(wanted.folder, wanted.key)
+    found = Library(wanted.sources, prices, kept if kept.there else None).find(name)
+    return f"/s/{quote(found.session_id, safe='')}/"
+
+
+def _warn(text: str) -> None:
+    click.echo(f"unspool: {text}", err=True)
