@@ -1,8 +1,8 @@
 """The archive: bytes of files as they were, from many places, for good."""
 
 import os
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -163,6 +163,15 @@ class Archive:
             if end >= 0:
                 break
         return bytes(found)
+
+    def prepare(self, places: Iterable[tuple[int, int]]) -> None:
+        """Make ready to read the lines that begin at these bytes of these generations."""
+        wanted: dict[int, int] = {}
+        query = "SELECT pack, place + size FROM piece WHERE generation = ? AND start <= ? ORDER BY start DESC LIMIT 1"
+        for row in (row for place in places for row in self._rows(query, place)):
+            wanted[row[0]] = max(row[1], wanted.get(row[0], 0))
+        with suppress(Damaged, NotFound):  # whoever reads the line is told
+            self._shelf.prepare(wanted)
 
     def _spans(
         self, generation: int, start: int, end: int | None, unpack: "Callable[[int, int], bytes] | None" = None

@@ -1,7 +1,8 @@
 """Packs: bytes of many files, compressed together; and the few that were opened last, kept open."""
 
+import os
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 import zstandard
@@ -15,7 +16,10 @@ _HASH = 20
 """Of 2^20 entries: the usual table of this level forgets what was said a megabyte ago."""
 _MOST_OF_IT = 0.8
 """Of a pack: who wants more of it gets it whole."""
-_OPEN_BYTES = 64 * 1024 * 1024
+_OPEN_BYTES = 96 * 1024 * 1024
+_PREPARED = 12
+"""Packs that are unpacked together: no more than there is room for."""
+_WORTH_THREADS = 3
 
 Damaged = zstandard.ZstdError
 """What unpacking raises where the bytes are not what was packed."""
@@ -95,6 +99,21 @@ class Shelf:
         self._put(number, raw)
         self._parts.add(number)
         return raw
+
+    def prepare(self, wanted: Mapping[int, int]) -> None:
+        """Have packs unpacked, each at least so far, several at a time: unpacking waits for no other thread."""
+        todo = {number: upto for number, upto in wanted.items() if len(self._open.get(number, b"")) < upto}
+        if len(todo) < _WORTH_THREADS:
+            return
+        from concurrent.futures import ThreadPoolExecutor  # dear to import, and not needed for a line or two
+
+        packs = [self._load(number) for number in list(todo)[:_PREPARED]]
+        bases = {pack.base: self.get(pack.base, as_base=True) for pack in packs if pack.base is not None}
+        with ThreadPoolExecutor(min(len(packs), os.cpu_count() or 1)) as pool:
+            raws = list(pool.map(lambda pack: begun(pack.data, todo[pack.id], bases.get(pack.base)), packs))
+        for pack, raw in zip(packs, raws, strict=True):
+            self._put(pack.id, raw)
+            self._parts.add(pack.id)
 
     def _put(self, number: int, raw: bytes) -> None:
         self.drop(number)

@@ -39,6 +39,8 @@ class Store(Protocol):
 
     def line(self, generation: int, place: int) -> bytes: ...
 
+    def prepare(self, places: Iterable[tuple[int, int]]) -> None: ...
+
     def origins(self) -> dict[int, Any]: ...
 
 
@@ -79,6 +81,10 @@ class Teller:
         self._archive = archive
         self._seeker = seeker
         self._agents = {number: origin.agent for number, origin in archive.origins().items()}
+
+    def prepare(self, rows: Iterable[Row]) -> None:
+        """Make ready to tell of rows, all of them at once."""
+        self._archive.prepare((row.generation, row.place) for row in rows if KINDS[row.kind] != "title")
 
     def told(self, session: int) -> Told:
         """What is known of a session."""

@@ -103,7 +103,9 @@ def _ranked(scope: Scope, teller: Teller, words: str, wanted: Wanted) -> Results
     ]
     best = nlargest(wanted.sessions or len(groups), groups)
     order = f"ORDER BY {score} DESC, doc.id DESC LIMIT {wanted.hits:d}"
-    told = (_told(teller, group, scope.matching(words, group.span, order)) for group in best)
+    rows = [scope.matching(words, group.span, order) for group in best]
+    teller.prepare(row for some in rows for row in some)
+    told = (_told(teller, group, some) for group, some in zip(best, rows, strict=True))
     return Results(tuple(told), len(groups), sum(group.hits for group in groups))
 
 
