@@ -246,7 +246,7 @@ def test_where_nothing_is_kept_yet_the_agents_own_logs_are_told(home: Path) -> N
     (home / "demo").rename(home / ".claude")
     done = run("usage", "monthly")
     assert done.code == 0
-    assert "nothing is kept yet" in done.err
+    assert "there is no index yet" in done.err
     assert run("usage", "--by", "session").code == 2
     assert run("sync").code == 0
     assert run("usage", "monthly").out == done.out

@@ -30,5 +30,5 @@ def from_logs(by: str, wanted: Wanted, sources: Sequence[Path]) -> Iterator[Inde
     for failure in found.failures:
         click.echo(f"unspool: {failure}", err=True)
     if not sources:
-        click.echo("unspool: nothing is kept yet; these figures are of the logs that are still there.\n", err=True)
+        click.echo("unspool: there is no index yet, so these figures are of the logs that are still there; see `unspool sync`.\n", err=True)
     yield found

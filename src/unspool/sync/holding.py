@@ -1,16 +1,15 @@
 """What an archive holds, for comparing it with its sources. Opened for reading alone."""
 
 from collections.abc import Sequence
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from unspool.archive import Archive, Kept
 from unspool.archive.place import ARCHIVE
 from unspool.archive.trouble import Busy, told
 from unspool.errors import UnspoolError
+from unspool.formats import by_id
 from unspool.sync.places import Place
 from unspool.sync.scene import Holding, KeptFile
-
-_LOGS = (".jsonl", ".jsonl.gz", ".jsonl.zst")
 
 
 def holding(folder: Path, places: Sequence[Place], key: str | None = None) -> Holding | None:
@@ -35,7 +34,8 @@ def _held(archive: Archive, places: Sequence[Place], written: float) -> Holding:
     sessions: set[str] = set()
     for number, origin in archive.origins().items():
         kept = archive.kept(number)
-        sessions.update(map(_session, kept))
+        format_ = by_id(origin.agent)
+        sessions.update(format_.belongs(path) for path in kept if format_.is_session(path))
         if origin in here:
             files.update((f"{origin.root}/{path}", _file(one)) for path, one in kept.items())
     return Holding(files, frozenset(sessions - {""}), written, buried=archive.buried(), salts=archive.salts)
@@ -43,10 +43,3 @@ def _held(archive: Archive, places: Sequence[Place], written: float) -> Holding:
 
 def _file(one: Kept) -> KeptFile:
     return KeptFile(one.size, one.modified / 1e9)
-
-
-def _session(path: str) -> str:
-    """The id that a log's name is; empty for what is no log."""
-    name = PurePosixPath(path).name
-    suffix = next((suffix for suffix in _LOGS if name.endswith(suffix)), "")
-    return name[: -len(suffix)] if suffix else ""
