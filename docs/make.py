@@ -21,6 +21,8 @@ from click.testing import CliRunner
 
 from docs.picture import picture
 from unspool import errors, tools
+from unspool.app.api import DESCRIPTION, ENDPOINTS
+from unspool.app.api.endpoint import Endpoint, Parameter
 from unspool.cli.group import COMMANDS, cli
 from unspool.demo import write_demo
 from unspool.export.json import document, schema
@@ -48,6 +50,10 @@ PICTURES = {
 _MADE = re.compile(r"(<!-- made: ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
+HELP = "src/unspool/cli/help.txt"
+"""What `unspool --help` prints before anything is loaded."""
+
+
 def pages() -> dict[str, str]:
     """Every file that is made or has made parts, by its path in the repository, as it should be."""
     found = {SCHEMA: msgspec.json.format(msgspec.json.encode(schema())).decode() + "\n"}
@@ -56,6 +62,7 @@ def pages() -> dict[str, str]:
         if "<!-- made: " in text:
             found[path.relative_to(ROOT).as_posix()] = _MADE.sub(_fill, text)
     found |= {name: _picture(shot) for name, shot in PICTURES.items()}
+    found[HELP] = CliRunner().invoke(cli, ["--help"], prog_name="unspool").output
     return found
 
 
@@ -114,7 +121,8 @@ def layers() -> str:
 
 def exit_codes() -> str:
     """Every way to end."""
-    classes: list[type[errors.UnspoolError]] = [errors.UnspoolError, *errors.UnspoolError.__subclasses__()]
+    known = [one for one in errors.UnspoolError.__subclasses__() if one.__module__ == errors.__name__]
+    classes: list[type[errors.UnspoolError]] = [errors.UnspoolError, *known]
     rows = [
         ("0", "", "It went well; also where a reader such as `head` has seen enough."),
         *((str(one.exit_code), f"`{one.__name__}`", (one.__doc__ or "").splitlines()[0]) for one in classes),
@@ -170,6 +178,23 @@ def json_example() -> str:
     return f"```json\n{msgspec.json.format(data).decode()}\n```"
 
 
+def app_api() -> str:
+    """Every address of the app's API, with what it may be asked."""
+    return "\n\n".join(_endpoint(one) for one in (*ENDPOINTS, DESCRIPTION))
+
+
+def _endpoint(one: Endpoint) -> str:
+    rows = [(f"`{asked.name}`", asked.tells, _values(asked)) for asked in one.parameters]
+    table = f"\n\n{_table(('parameter', 'meaning', 'values'), rows)}" if rows else ""
+    return f"## {one.path}\n\n{one.tells}{table}"
+
+
+def _values(one: Parameter) -> str:
+    if one.choices:
+        return ", ".join(f"**{name}**" if name == one.default else name for name in one.choices)
+    return f"{one.least:,} to {one.most:,}; {one.default}" if one.kind is int else ""
+
+
 def _table(heads: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
     lines = [heads, tuple("---" for _ in heads), *rows]
     return "\n".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |" for line in lines)
@@ -182,6 +207,7 @@ MAKERS: dict[str, Callable[[], str]] = {
     "tools": tool_table,
     "prices": price_table,
     "json-example": json_example,
+    "app-api": app_api,
 }
 
 

@@ -6,7 +6,10 @@
     ├── Ambiguous           4   several sessions fit; the candidates are listed
     ├── Unreadable          5   there, but cannot be read (permission, not a log, too large)
     ├── FetchFailed         6   a URL did not give a log
-    └── AlreadyRunning      7   another process does this already
+    ├── AlreadyRunning      7   another process does this already
+    ├── Busy                8   another process works on the archive for longer than is waited for
+    ├── NoRoom              9   the disk is full; what was safe before still is
+    └── Exists             10   files of other content are where some should go
 
 Each class carries the exit code that the command line ends with.
 """
@@ -59,3 +62,21 @@ class AlreadyRunning(UnspoolError):
     """Another process does this already, and one is enough."""
 
     exit_code = 7
+
+
+class Busy(UnspoolError):
+    """Another process works on the archive for longer than is waited for."""
+
+    exit_code = 8
+
+
+class NoRoom(UnspoolError):
+    """The disk is full; what was safe before still is."""
+
+    exit_code = 9
+
+
+class Exists(UnspoolError):
+    """Files of other content are where some should go."""
+
+    exit_code = 10

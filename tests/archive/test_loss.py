@@ -16,8 +16,7 @@ import pytest
 
 from tests.archive.making import HERE, clean, held, kept, lines, origin, text, write
 from unspool.archive import Archive, Keeper, Status, connect
-from unspool.archive.trouble import Busy, NoRoom
-from unspool.errors import NotFound, Unreadable, UnspoolError
+from unspool.errors import Busy, NoRoom, NotFound, Unreadable, UnspoolError
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals and limits are POSIX's")
 

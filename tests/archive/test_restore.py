@@ -9,8 +9,8 @@ from tests.archive.making import kept, origin, text, write
 from tests.archive.test_forget import belongs
 from unspool.archive import Archive, Keeper, Status
 from unspool.archive.chosen import chosen
-from unspool.archive.restore import Exists, Restored, Wish, inside, restore
-from unspool.errors import UsageProblem
+from unspool.archive.restore import Restored, Wish, inside, restore
+from unspool.errors import Exists, UsageProblem
 
 WHEN = 1_700_000_000_123_456_789
 

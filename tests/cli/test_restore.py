@@ -51,7 +51,7 @@ def test_what_differs_is_not_overwritten(synced: Synced, tmp_path: Path) -> None
     synced.run("restore", STORM, "--to", str(out))
     log = next(path for path in out.rglob(f"{STORM}.jsonl"))
     log.write_bytes(b"mine")
-    assert "--force" in synced.run("restore", STORM, "--to", str(out), code=1).err
+    assert "--force" in synced.run("restore", STORM, "--to", str(out), code=10).err
     assert log.read_bytes() == b"mine"
     told = synced.json("restore", STORM, "--to", str(out), "--force")
     assert {one["outcome"] for one in told["files"]} == {"same", "replaced"}

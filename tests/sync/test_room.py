@@ -15,8 +15,7 @@ from tests.sync.dumped import differing, dump
 from tests.sync.killing import started
 from tests.sync.sessions import full, noise, source, turn, write
 from unspool.archive import Archive
-from unspool.archive.trouble import NoRoom
-from unspool.errors import Unreadable, UnspoolError
+from unspool.errors import NoRoom, Unreadable, UnspoolError
 from unspool.sync import sync
 
 linux = pytest.mark.skipif(sys.platform == "win32", reason="asks the system what Windows has not")

@@ -16,7 +16,7 @@ from tests.sync.dumped import differing, dump, generations_fit
 from tests.sync.killing import started, syncing
 from tests.sync.sessions import child, full, noise, rested, source, turn, write
 from unspool.archive import Archive, connect
-from unspool.archive.trouble import Busy
+from unspool.errors import Busy
 from unspool.index.store import Index
 from unspool.sync import extract, pool, sync
 

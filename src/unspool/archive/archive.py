@@ -64,6 +64,10 @@ class Archive:
             raise NotFound(f"There is no archive in {folder} yet; `unspool sync` makes it.")
         return cls(connect(path, key, readonly=readonly), path)
 
+    def hold(self, most: int) -> None:
+        """Keep no more than so many bytes unpacked, where several are open at once."""
+        self._shelf.room = most
+
     def close(self) -> None:
         self._shelf.clear()
         self.db.close()

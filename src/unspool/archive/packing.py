@@ -72,6 +72,8 @@ class Shelf:
         self._parts: set[int] = set()
         """Those of them that were unpacked only as far as was needed."""
         self._bytes = 0
+        self.room = _OPEN_BYTES
+        """Bytes of packs that are kept open."""
 
     def get(self, number: int, *, as_base: bool = False) -> bytes:
         """A pack's bytes, unpacked."""
@@ -107,7 +109,7 @@ class Shelf:
             return
         from concurrent.futures import ThreadPoolExecutor  # dear to import, and not needed for a line or two
 
-        packs = [self._load(number) for number in list(todo)[:_PREPARED]]
+        packs = [self._load(number) for number in list(todo)[: min(_PREPARED, self.room // PACK)]]
         bases = {pack.base: self.get(pack.base, as_base=True) for pack in packs if pack.base is not None}
         with ThreadPoolExecutor(min(len(packs), os.cpu_count() or 1)) as pool:
             raws = list(pool.map(lambda pack: begun(pack.data, todo[pack.id], bases.get(pack.base)), packs))
@@ -119,7 +121,7 @@ class Shelf:
         self.drop(number)
         self._open[number] = raw
         self._bytes += len(raw)
-        while self._bytes > _OPEN_BYTES and len(self._open) > 1:
+        while self._bytes > self.room and len(self._open) > 1:
             self.drop(next(iter(self._open)))
 
     def drop(self, number: int) -> None:

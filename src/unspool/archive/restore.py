@@ -9,15 +9,11 @@ import msgspec
 
 from unspool.archive.archive import Archive, Kept
 from unspool.archive.chosen import Chosen
-from unspool.errors import NotFound, UnspoolError, UsageProblem
+from unspool.errors import Exists, NotFound, UsageProblem
 from unspool.files import write_atomically
 
 Outcome = Literal["written", "same", "differs", "replaced"]
 _SUFFIX = ".generation-"
-
-
-class Exists(UnspoolError):
-    """Files of other content are where some should go."""
 
 
 class Restored(msgspec.Struct, frozen=True):

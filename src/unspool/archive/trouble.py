@@ -6,15 +6,7 @@ from pathlib import Path
 
 import apsw
 
-from unspool.errors import Unreadable, UnspoolError
-
-
-class Busy(UnspoolError):
-    """Another process works on the archive for longer than is waited for."""
-
-
-class NoRoom(UnspoolError):
-    """The disk is full; what was safe before still is."""
+from unspool.errors import Busy, NoRoom, Unreadable, UnspoolError
 
 
 @contextmanager

@@ -17,8 +17,7 @@ from unspool.archive.chain import Origin, digest, first_link, next_link
 from unspool.archive.key import encrypted
 from unspool.archive.place import ARCHIVE
 from unspool.archive.proof import Damage, Proof
-from unspool.archive.trouble import Busy
-from unspool.errors import NotFound, Unreadable, UnspoolError, UsageProblem
+from unspool.errors import Busy, NotFound, Unreadable, UnspoolError, UsageProblem
 
 Progress = Callable[[int], None]
 _STRIDE = 64

@@ -48,12 +48,21 @@ def command(session: str, yes: bool, as_json: bool, archive: Path) -> None:
                 click.echo("Nothing was removed. Add --yes to remove it for good.")
             return
         proof = forget(opened, files, lambda: without(archive / INDEX))
+    _forget_marks(archive, name)
     if as_json:
         keeping.print_json({"session": name, "removed": True, "files": rows, "mentions": still, "proof": proof})
     else:
         _print_proof(proof)
     if proof.found:
         sys.exit(1)
+
+
+def _forget_marks(archive: Path, session: str) -> None:
+    """What the user said about it goes as well."""
+    from unspool.app.marks.store import NAME, Marks
+
+    if (archive / NAME).exists():
+        Marks(archive, options.key_of(archive)).forget(session)
 
 
 def _print(session: str, rows: "list[Going]", still: dict[str, int]) -> None:

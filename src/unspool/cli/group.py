@@ -19,6 +19,7 @@ COMMANDS = (
     ("local", "Choose a session and make a web page of it."),
     ("all", "Make a web site of all your sessions."),
     ("web", "Make a web page of a session that is kept on the web."),
+    ("open", "Open the app: all sessions in the browser, kept up to date."),
     ("sync", "Keep everything new of your sessions, for good, and make it searchable."),
     ("watch", "Keep the archive up to date while sessions go on."),
     ("search", "Find what was said and done in any session."),

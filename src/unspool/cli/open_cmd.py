@@ -37,11 +37,12 @@ def command(session: str | None, source: tuple[Path, ...], archive: Path, no_bro
     leaves the machine, and nothing is ever written to a source. Ends with 0 when asked to by SIGTERM, with 130 after
     Ctrl-C.
     """
+    from unspool.app.config.store import price_file
     from unspool.app.start import Wanted, run
     from unspool.prices import PriceTable
 
-    prices, key = PriceTable.load(options.own_prices()), options.key_of(archive)
-    wanted = Wanted(archive, _absolute(source), key, prices, browser=not no_browser, **given)
+    prices, key = PriceTable.load(price_file() or options.own_prices()), options.key_of(archive)
+    wanted = Wanted(archive, _absolute(source) or _chosen(), key, prices, browser=not no_browser, **given)
     ended = run(wanted._replace(at=_page(session, wanted, prices)) if session else wanted, click.echo, _warn)
     if ended == signal.SIGINT:
         raise KeyboardInterrupt
@@ -52,6 +53,17 @@ def _absolute(sources: tuple[Path, ...]) -> tuple[Path, ...]:
         if not source.is_dir():
             raise NotFound(f"There is no folder {source}.")
     return tuple(source.absolute() for source in sources)
+
+
+def _chosen() -> tuple[Path, ...]:
+    """The folders that the settings name; one that is gone is said, and can be mended in the app."""
+    from unspool.app.config.store import sources
+
+    named = sources()
+    for source in named:
+        if not source.is_dir():
+            _warn(f"There is no folder {source}, which the settings name.")
+    return tuple(source.absolute() for source in named if source.is_dir())
 
 
 def _page(name: str, wanted: "Wanted", prices: "PriceTable") -> str:

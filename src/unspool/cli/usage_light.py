@@ -30,5 +30,9 @@ def from_logs(by: str, wanted: Wanted, sources: Sequence[Path]) -> Iterator[Inde
     for failure in found.failures:
         click.echo(f"unspool: {failure}", err=True)
     if not sources:
-        click.echo("unspool: there is no index yet, so these figures are of the logs that are still there; see `unspool sync`.\n", err=True)
+        click.echo(
+            "unspool: there is no index yet, so these figures are of the logs that are still there"
+            " (`unspool sync` keeps them).\n",
+            err=True,
+        )
     yield found

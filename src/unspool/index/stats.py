@@ -91,6 +91,8 @@ class Stats(msgspec.Struct, frozen=True):
     files: tuple[Touched, ...]
     streak: Streak
     untimed: int = 0
+    daily: tuple[Row, ...] = ()
+    """Every day, in order of time; what has no time last."""
 
 
 def stats(index: Indexed, wanted: Wanted | None = None, now: float | None = None, listed: int = LISTED) -> Stats:
@@ -113,6 +115,7 @@ def stats(index: Indexed, wanted: Wanted | None = None, now: float | None = None
         _files(db, where, wanted, listed),
         streak([row.key for row in days.rows if row.key], today),
         days.untimed,
+        days.rows,
     )
 
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from unspool.archive import Archive, Kept
 from unspool.archive.place import ARCHIVE
-from unspool.archive.trouble import Busy, told
-from unspool.errors import UnspoolError
+from unspool.archive.trouble import told
+from unspool.errors import Busy, UnspoolError
 from unspool.formats import by_id
 from unspool.sync.places import Place
 from unspool.sync.scene import Holding, KeptFile

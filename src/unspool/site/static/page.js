@@ -191,8 +191,8 @@
     if (document.querySelector("dialog[open]")) return;
     const keys = [["j", "next prompt"], ["k", "previous prompt"], ["/", "search"], ["t", "light, dark or as the system"],
       ["o", "open or close all folds"], ["?", "this help"], ["Esc", "close"]];
-    const list = make("dl");
-    for (const [key, what] of keys) list.append(make("dt", null, make("kbd", null, key)), make("dd", null, what));
+    const list = make("dl"), own = all("[data-keys]").flatMap((one) => one.dataset.keys.split("; ").map((pair) => pair.split(": ")));
+    for (const [key, what] of new Map([...keys, ...own])) list.append(make("dt", null, make("kbd", null, key)), make("dd", null, what));
     const close = make("button", { class: "button", type: "button", onclick: () => dialog.close() }, "Close");
     const dialog = make("dialog", { "aria-labelledby": "help-title" }, make("h2", { id: "help-title" }, "Keys"), list, close);
     show(dialog);

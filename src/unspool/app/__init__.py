@@ -1,0 +1,1 @@
+"""All sessions in one place, live, in the browser: the site's pages, served, and what only a server can add."""

@@ -1,0 +1,181 @@
+"""Tokens and money: /api/usage and /api/stats."""
+
+from typing import Any, cast
+
+import msgspec
+from starlette.requests import Request
+
+from unspool.app.api.endpoint import Endpoint, Parameter
+from unspool.app.api.times import SINCE, UNTIL, ZONE, since, told, until, zone
+from unspool.index.billing import By, Wanted
+from unspool.index.stats import Stats, Totals, Touched, stats
+from unspool.index.streaks import Streak
+from unspool.index.sums import ModelSum, Sum, dollars
+from unspool.index.tooling import Tool
+from unspool.index.usage import Row, usage
+
+BY = ("day", "week", "month", "session", "project", "model", "subagent")
+PROJECT = Parameter("project", "Only projects whose path holds this text.", default="")
+
+
+class Used(msgspec.Struct, frozen=True):
+    """What requests used, each counted once."""
+
+    requests: int
+    tokens: int
+    """Of every kind."""
+    input: int
+    output: int
+    cache_read: int
+    cache_write: int
+    cost: str
+    """Dollars at list prices, every digit."""
+    unpriced: int
+    """Requests whose price is not known; the cost is a lower bound where there are any."""
+    not_final: int
+    """Requests whose log never held the final figure."""
+
+
+class ModelUsed(msgspec.Struct, frozen=True):
+    """What one model did."""
+
+    model: str
+    figures: Used
+
+
+class UsageRow(msgspec.Struct, frozen=True):
+    """One row of /api/usage."""
+
+    key: str
+    """What it is a row of: a date, an id, a project's path, a model."""
+    title: str
+    project: str
+    session: str
+    """The session of a subagent."""
+    first: str | None
+    last: str | None
+    figures: Used
+    models: tuple[ModelUsed, ...]
+
+
+class UsageReport(msgspec.Struct, frozen=True):
+    """What was used."""
+
+    by: str
+    rows: tuple[UsageRow, ...]
+    total: Used
+    models: tuple[ModelUsed, ...]
+    untimed: int
+    """Requests without a time, which a question about some time cannot take in."""
+
+
+class Notable(msgspec.Struct, frozen=True):
+    """A session among the longest or dearest."""
+
+    key: str
+    title: str
+    project: str
+    started: str | None
+    ended: str | None
+    seconds: float
+    turns: int
+    cost: str
+
+
+class Statistics(msgspec.Struct, frozen=True):
+    """What all sessions add up to."""
+
+    totals: Totals
+    usage: Used
+    models: tuple[ModelUsed, ...]
+    tools: tuple[Tool, ...]
+    projects: tuple[UsageRow, ...]
+    busiest_days: tuple[UsageRow, ...]
+    hours: tuple[tuple[int, ...], ...]
+    """Requests by day of the week, Monday first, and hour of the day."""
+    longest: tuple[Notable, ...]
+    dearest: tuple[Notable, ...]
+    files: tuple[Touched, ...]
+    streak: Streak
+
+
+def _usage(request: Request, by: str, since: str, until: str, project: str, **more: Any) -> UsageReport:
+    wanted = _wanted(since, until, project, more["tz"], more["model"])
+    with request.app.state.desk.index() as index:
+        report = usage(index, cast("By", by), wanted)
+    rows = tuple(_row(row) for row in report.rows)
+    return UsageReport(by, rows, _figures(report.sum), _models(report.models), report.untimed)
+
+
+def _stats(request: Request, since: str, until: str, project: str, tz: str) -> Statistics:
+    with request.app.state.desk.index() as index:
+        return _statistics(stats(index, _wanted(since, until, project, tz, "")))
+
+
+def _wanted(first: str, last: str, project: str, tz: str, model: str) -> Wanted:
+    where = zone(tz)
+    return Wanted(since=since(first, where), until=until(last, where), project=project, model=model, zone=where)
+
+
+def _statistics(found: Stats) -> Statistics:
+    return Statistics(
+        found.totals,
+        _figures(found.sum),
+        _models(found.models),
+        found.tools,
+        tuple(_row(row) for row in found.projects),
+        tuple(_row(row) for row in found.days),
+        found.hours,
+        tuple(_notable(one) for one in found.longest),
+        tuple(_notable(one) for one in found.dearest),
+        found.files,
+        found.streak,
+    )
+
+
+def _figures(total: Sum) -> Used:
+    return Used(
+        total.requests, total.total, total.input, total.output, total.cache_read, total.cache_write,
+        dollars(total.cost), total.unpriced, total.open,
+    )  # fmt: skip
+
+
+def _models(models: tuple[ModelSum, ...]) -> tuple[ModelUsed, ...]:
+    return tuple(ModelUsed(one.model, _figures(one.sum)) for one in models)
+
+
+def _row(row: Row) -> UsageRow:
+    return UsageRow(
+        row.key, row.title, row.project, row.session, told(row.first), told(row.last), _figures(row.sum),
+        _models(row.models),
+    )  # fmt: skip
+
+
+def _notable(one: Any) -> Notable:
+    times = told(one.started), told(one.ended), one.seconds
+    return Notable(one.key, one.title, one.project, *times, one.turns, dollars(one.cost))
+
+
+ENDPOINTS = (
+    Endpoint(
+        "/api/usage",
+        "Tokens and money, each request counted once.",
+        _usage,
+        UsageReport,
+        (
+            Parameter("by", "What a row is of.", default="day", choices=BY),
+            SINCE,
+            UNTIL,
+            PROJECT,
+            Parameter("model", "Only models whose name holds this text.", default=""),
+            ZONE,
+        ),
+    ),
+    Endpoint(
+        "/api/stats",
+        "What all sessions add up to: models, tools, projects, hours, files.",
+        _stats,
+        Statistics,
+        (SINCE, UNTIL, PROJECT, ZONE),
+    ),
+)

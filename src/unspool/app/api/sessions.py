@@ -1,0 +1,154 @@
+"""Sessions: /api/sessions, one of them, and one of them whole."""
+
+from typing import Any
+
+import msgspec
+from starlette.requests import Request
+
+from unspool.app.api.endpoint import Endpoint, Parameter
+from unspool.app.api.times import SINCE, UNTIL, since, told, until
+from unspool.errors import NotFound
+from unspool.export.json import Document, Json
+from unspool.index.filters import holding
+from unspool.index.store import Index
+from unspool.index.sums import dollars
+from unspool.index.tooling import Tool
+from unspool.model import Overview
+from unspool.transcript import View
+
+_KEY = Parameter("key", "The session's id.")
+_COLUMNS = "key, project, title, kind, branch, started, ended, turns, messages, calls, errors, cost, unpriced"
+
+
+class Listed(msgspec.Struct, frozen=True):
+    """What a list shows of a session."""
+
+    key: str
+    project: str
+    title: str
+    kind: str
+    """`ghost` where only traces of it survive."""
+    branch: str
+    started: str | None
+    ended: str | None
+    turns: int
+    messages: int
+    tool_calls: int
+    tool_errors: int
+    cost: str
+    """Dollars at list prices, subagents included."""
+    unpriced: int
+    """Requests whose price is not known."""
+
+
+class Sessions(msgspec.Struct, frozen=True):
+    """A page of sessions, the last active first."""
+
+    sessions: tuple[Listed, ...]
+    total: int
+    """How many fit in all."""
+    next: int | None
+    """The `offset` of the next page; null where this is the last."""
+
+
+class Whole(msgspec.Struct, frozen=True):
+    """All that is known of a session without reading it."""
+
+    session: Listed
+    overview: Overview | None
+    """As `unspool list --json` has it; null for a ghost."""
+    tools: tuple[Tool, ...]
+    files: tuple[str, ...]
+    """The files that it read or changed, up to 1,000."""
+    address: str
+    """Of its page."""
+
+
+def _sessions(request: Request, limit: int, offset: int, **asked: str | None) -> Sessions:
+    where, values = _conditions(asked)
+    # A session that several places hold copies of is listed once: the copy that went on longest.
+    once = f"SELECT max(coalesce(ended, started, 0)) AS at, {_COLUMNS} FROM session WHERE {where} GROUP BY key"  # noqa: S608  values are bound
+    order = f"SELECT {_COLUMNS} FROM ({once}) ORDER BY at DESC, key LIMIT ? OFFSET ?"  # noqa: S608
+    with request.app.state.desk.index() as index:
+        rows = index.db.execute(order, (*values, limit, offset)).fetchall()
+        total = index.db.execute(f"SELECT count(DISTINCT key) FROM session WHERE {where}", values).get  # noqa: S608
+    following = offset + len(rows)
+    return Sessions(tuple(map(_told, rows)), total, following if following < total else None)
+
+
+def _conditions(asked: dict[str, str | None]) -> tuple[str, tuple[Any, ...]]:
+    """What is asked for as SQL; values are bound."""
+    first, last = since(asked["since"], None), until(asked["until"], None)
+    found: list[tuple[str, Any]] = [
+        ("project LIKE ? ESCAPE '\\'", holding(asked["project"]) if asked["project"] else None),
+        ("title LIKE ? ESCAPE '\\'", holding(asked["title"]) if asked["title"] else None),
+        ("branch = ?", asked["branch"]),
+        ("kind = ?", asked["kind"]),
+        ("coalesce(ended, started) >= ?", first),
+        ("coalesce(started, ended) < ?", last),
+    ]
+    wanted = [(sql, value) for sql, value in found if value is not None]
+    return " AND ".join(["TRUE", *(sql for sql, _ in wanted)]), tuple(value for _, value in wanted)
+
+
+def _told(row: Any) -> Listed:
+    values = [*row[:5], told(row[5]), told(row[6]), *row[7:11], dollars(row[11]), row[12]]
+    return Listed(*values)
+
+
+def _one(request: Request, key: str) -> Whole:
+    with request.app.state.desk.index() as index:
+        query = f"SELECT id, overview, {_COLUMNS} FROM session WHERE key = ? ORDER BY coalesce(ended, started, 0) DESC"  # noqa: S608
+        row: Any = index.db.execute(query, (key,)).fetchone()
+        if row is None:
+            raise NotFound(f"There is no session {key[:80]}.")
+        number, packed, *rest = row
+        overview = msgspec.msgpack.decode(packed, type=Overview) if packed else None
+        return Whole(_told(rest), overview, _tools(index, number), _files(index, number), f"/s/{rest[0]}/")
+
+
+def _tools(index: Index, session: int) -> tuple[Tool, ...]:
+    query = "SELECT text, calls, errors, 1 FROM tally JOIN name ON name.id = tally.tool WHERE session = ?"
+    rows: list[Any] = index.db.execute(f"{query} ORDER BY calls DESC, text", (session,)).fetchall()
+    return tuple(Tool(*row) for row in rows)
+
+
+def _files(index: Index, session: int) -> tuple[str, ...]:
+    query = """SELECT DISTINCT file.path FROM log JOIN turn ON turn.log = log.id JOIN touch ON touch.turn = turn.id
+    JOIN file ON file.id = touch.file WHERE log.session = ? ORDER BY file.path LIMIT 1000"""
+    rows: list[Any] = index.db.execute(query, (session,)).fetchall()
+    return tuple(path for (path,) in rows)
+
+
+def _document(request: Request, key: str) -> bytes:
+    desk = request.app.state.desk
+    return b"".join(Json(prices=desk.prices).chunks(desk.session(key), View()))
+
+
+ENDPOINTS = (
+    Endpoint(
+        "/api/sessions",
+        "Sessions, the last active first.",
+        _sessions,
+        Sessions,
+        (
+            Parameter("project", "Only projects whose path holds this text."),
+            Parameter("title", "Only titles that hold this text."),
+            Parameter("branch", "Only this git branch."),
+            Parameter("kind", "Only this kind of session."),
+            SINCE,
+            UNTIL,
+            Parameter("limit", "At most so many.", int, 50, least=1, most=500),
+            Parameter("offset", "Leave out so many.", int, 0, most=10**9),
+        ),
+    ),
+    Endpoint("/api/sessions/{key}", "What is known of one session.", _one, Whole, (_KEY,), missing=True),
+    Endpoint(
+        "/api/sessions/{key}/document",
+        "One session whole, as `unspool export --format json` writes it.",
+        _document,
+        Document,
+        (_KEY,),
+        missing=True,
+    ),
+)

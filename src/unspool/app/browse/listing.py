@@ -1,0 +1,216 @@
+"""Lists of sessions, asked of the index: the database filters, sorts and pages; only what is shown is read whole."""
+
+import json
+from collections.abc import Iterable, Sequence
+from datetime import tzinfo
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
+
+import apsw
+import msgspec
+
+from unspool.app.browse.shelf import Shelf
+from unspool.app.browse.wanted import ANY, Wanted, moment
+from unspool.app.marks import Said
+from unspool.index.filters import Condition, holding
+
+PAGE = 200
+"""Sessions on a page of the list."""
+_WHEN = "coalesce(ended, started)"
+_HOLLOW = ("empty", "stub")
+"""Kinds that hold no conversation, listed only when asked for."""
+_ORDERS = {
+    "": f"{_WHEN} DESC",
+    "oldest": f"{_WHEN} IS NULL, {_WHEN}",
+    "title": "coalesce((SELECT value FROM json_each(?) WHERE key = session.key), title) COLLATE NOCASE",
+    "cost": "cost DESC",
+    "turns": "turns DESC",
+    "calls": "calls DESC",
+    "errors": "errors DESC",
+    "longest": "ended - started DESC",
+}
+_COLUMNS = "id, key, project, title, kind, branch, started, ended, turns, calls, errors, cost, unpriced, overview"
+
+
+class _Used(msgspec.Struct):
+    model: str = ""
+
+
+class _More(msgspec.Struct):
+    """The few facts that only the whole overview has."""
+
+    calls: tuple[_Used, ...] = ()
+    agents: int = 0
+    compactions: int = 0
+    problems: int = 0
+
+
+class Listed(NamedTuple):
+    """A session as lists show it."""
+
+    id: int
+    key: str
+    project: str
+    title: str
+    kind: str
+    branch: str
+    started: float | None
+    ended: float | None
+    turns: int
+    calls: int
+    errors: int
+    cost: int
+    unpriced: int
+    more: _More = _More()
+    files: int = 0
+    """Files changed."""
+
+    @property
+    def time(self) -> float | None:
+        return self.started if self.ended is None else self.ended
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(one.model for one in self.more.calls if one.model))
+
+
+class Page(NamedTuple):
+    """Some sessions of a list, and how many there are in all."""
+
+    rows: tuple[Listed, ...]
+    total: int
+    kinds: dict[str, int]
+    """How many there are of each kind, whatever kind was asked for."""
+    notes: tuple[str, ...] = ()
+    """What was asked for and means nothing."""
+
+    @property
+    def pages(self) -> int:
+        return max(1, -(-self.total // PAGE))
+
+
+class Listing:
+    """Asks for sessions; a session that several logs are of is the one that was active last."""
+
+    def __init__(self, db: apsw.Connection, said: Said, shelf: Shelf, zone: tzinfo | None = None) -> None:
+        self._db, self._said, self._shelf, self._zone = db, said, shelf, zone
+
+    def page(self, wanted: Wanted, size: int = PAGE) -> Page:
+        """One page of the sessions asked for."""
+        conditions, notes = self._conditions(wanted)
+        where, values = _all(conditions)
+        counted = f"SELECT kind, count(*) FROM session WHERE {where} GROUP BY kind"  # noqa: S608  values are bound
+        kinds = dict(self._db.execute(counted, values))
+        chosen = {kind: number for kind, number in kinds.items() if _asked(kind, wanted.kind)}
+        where, values = _all([*conditions, _among("kind", chosen)])
+        rows = self._rows(where, values, wanted, size) if chosen else ()
+        return Page(rows, sum(chosen.values()), kinds, notes)
+
+    def between(self, since: float, until: float) -> tuple[Listed, ...]:
+        """Sessions with a conversation, of projects that are not hidden, last active in a span; the last first."""
+        lively = Condition(
+            "kind NOT IN ('ghost', 'empty', 'stub') AND coalesce(ended, started) BETWEEN ? AND ?", (since, until)
+        )
+        where, values = _all([Condition(_LATEST), *self._unhidden(), lively])
+        return self._rows(where, values, Wanted(), PAGE)
+
+    def _rows(self, where: str, values: tuple[Any, ...], wanted: Wanted, size: int) -> tuple[Listed, ...]:
+        titles = {key: mark.title for key, mark in self._said.marks.items() if mark.title}
+        order = _ORDERS[wanted.sort]
+        bound = (json.dumps(titles),) if wanted.sort == "title" else ()
+        skip = (wanted.page - 1) * size
+        query = f"SELECT id FROM session WHERE {where} ORDER BY {order}, id DESC LIMIT ? OFFSET ?"  # noqa: S608  bound
+        ids = [number for (number,) in self._db.execute(query, (*values, *bound, size, skip))]
+        return self._whole(ids)
+
+    def _whole(self, ids: Sequence[int]) -> tuple[Listed, ...]:
+        """Sessions by their numbers, in their order."""
+        asked = json.dumps(ids)
+        query = f"SELECT {_COLUMNS} FROM session WHERE id IN (SELECT value FROM json_each(?))"  # noqa: S608  ours
+        decode = msgspec.msgpack.Decoder(_More).decode
+        changed = dict(self._db.execute(_CHANGED, (asked,)))
+        rows: Iterable[Any] = self._db.execute(query, (asked,))
+        found = {}
+        for *columns, packed in rows:
+            more = decode(packed) if packed else _More()
+            found[columns[0]] = Listed(*columns)._replace(more=more, files=changed.get(columns[0], 0))
+        return tuple(found[number] for number in ids if number in found)
+
+    def _conditions(self, wanted: Wanted) -> tuple[list[Condition], tuple[str, ...]]:
+        found, notes = [Condition(_LATEST)], list[str]()
+        if wanted.project:
+            found.append(_among("project", self._shelf.paths(wanted.project)))
+        else:
+            found += self._unhidden()
+        if wanted.model:
+            found.append(self._using(wanted.model))
+        if wanted.starred:
+            found.append(_among("key", [key for key, mark in self._said.marks.items() if mark.starred]))
+        if wanted.tag:
+            tag = wanted.tag.casefold()
+            tagged = [key for key, mark in self._said.marks.items() if tag in map(str.casefold, mark.tags)]
+            found.append(_among("key", tagged))
+        if wanted.q:
+            found.append(self._holding(wanted.q))
+        for name, sign, after in (("since", ">=", 0), ("until", "<", 1)):
+            text = getattr(wanted, name)
+            second = moment(text, self._zone, after) if text else None
+            if second is not None:
+                found.append(Condition(f"{_WHEN} {sign} ?", (second,)))
+            elif text:
+                notes.append(
+                    f"{name} {text} is neither a date (2026-01-31) nor an age (12h, 3d, 2w), and was left out."
+                )
+        return found, tuple(notes)
+
+    def _using(self, model: str) -> Condition:
+        """Sessions with requests to a model. It is the one question that is not quick, so the last answer is kept."""
+        terms = [number for (number,) in self._db.execute(_TERMS, (holding(model),))]
+        asked = self._db.pragma("data_version"), tuple(terms)
+        if _USING.get(self._db, (None, ""))[0] != asked:
+            ids = [number for (number,) in self._db.execute(_MODEL, (json.dumps(terms),))] if terms else []
+            _USING[self._db] = asked, json.dumps(ids)
+        return Condition("id IN (SELECT value FROM json_each(?))", (_USING[self._db][1],))
+
+    def _unhidden(self) -> list[Condition]:
+        if not self._said.hidden:
+            return []
+        return [Condition("project NOT IN (SELECT value FROM json_each(?))", (json.dumps(sorted(self._said.hidden)),))]
+
+    def _holding(self, text: str) -> Condition:
+        """Sessions whose title, branch, project or id holds a text, or what was said about them does."""
+        part = text.casefold()
+        said = [
+            key
+            for key, mark in self._said.marks.items()
+            if any(part in one.casefold() for one in (mark.title, mark.note, *mark.tags))
+        ]
+        return Condition(_HOLDING, (*[holding(text)] * 4, json.dumps(said)))
+
+
+def _asked(kind: str, wanted: str) -> bool:
+    return wanted in (ANY, kind) or (not wanted and kind not in _HOLLOW)
+
+
+def _among(column: str, values: Iterable[str]) -> Condition:
+    sql = f"{column} IN (SELECT value FROM json_each(?))"  # noqa: S608  the name is this module's own
+    return Condition(sql, (json.dumps(list(values)),))
+
+
+def _all(conditions: Iterable[Condition]) -> tuple[str, tuple[Any, ...]]:
+    listed = list(conditions) or [Condition("TRUE")]
+    return " AND ".join(one.sql for one in listed), tuple(value for one in listed for value in one.values)
+
+
+_HOLDING = """(title LIKE ? ESCAPE '\\' OR branch LIKE ? ESCAPE '\\' OR project LIKE ? ESCAPE '\\'
+OR key LIKE ? ESCAPE '\\' OR key IN (SELECT value FROM json_each(?)))"""
+_LATEST = """NOT EXISTS (SELECT 1 FROM session AS other WHERE other.key = session.key AND other.id <> session.id
+AND (coalesce(other.ended, 0), other.id) > (coalesce(session.ended, 0), session.id))"""
+_USING: WeakKeyDictionary[apsw.Connection, tuple[Any, str]] = WeakKeyDictionary()
+"""By connection, of which each thread has its own: the last question about models, and the sessions, as JSON."""
+_TERMS = "SELECT id FROM terms WHERE model LIKE ? ESCAPE '\\'"
+_MODEL = """SELECT id FROM session WHERE EXISTS (SELECT 1 FROM request
+WHERE request.session = session.id AND terms IN (SELECT value FROM json_each(?)))"""
+_CHANGED = """SELECT log.session, count(DISTINCT touch.file) FROM log JOIN turn ON turn.log = log.id
+JOIN touch ON touch.turn = turn.id AND touch.how > 0
+WHERE log.session IN (SELECT value FROM json_each(?)) GROUP BY log.session"""

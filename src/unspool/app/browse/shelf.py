@@ -1,0 +1,97 @@
+"""Projects: each with its address and what its sessions add up to.
+
+The index has led worktrees and moved folders back to the project they belong to, so a path is a project.
+"""
+
+import re
+from collections.abc import Iterable
+from hashlib import sha256
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
+
+import apsw
+
+SORTS = {"newest": "Newest", "name": "Name", "sessions": "Sessions", "cost": "Cost"}
+_ADDED = """SELECT project, count(DISTINCT key), sum(turns), sum(calls), sum(errors),
+CAST(total(cost) AS INTEGER), sum(unpriced > 0), max(coalesce(ended, started)), min(started) FROM session
+WHERE kind NOT IN ('empty', 'stub') GROUP BY project"""
+
+
+class Project(NamedTuple):
+    """A project in figures."""
+
+    path: str
+    sessions: int = 0
+    turns: int = 0
+    calls: int = 0
+    errors: int = 0
+    cost: int = 0
+    """Picodollars, of what has a price."""
+    unpriced: int = 0
+    """Sessions that spent more than is known."""
+    latest: float | None = None
+    first: float | None = None
+
+    @property
+    def name(self) -> str:
+        return name_of(self.path)
+
+    @property
+    def slug(self) -> str:
+        return slug(self.path)
+
+
+class Shelf:
+    """Every project of an index."""
+
+    def __init__(self, projects: Iterable[Project]) -> None:
+        self.projects = {project.slug: project for project in projects}
+
+    @classmethod
+    def of(cls, db: apsw.Connection) -> "Shelf":
+        """The projects as they stand; counted anew only when the index has changed."""
+        version = db.pragma("data_version")
+        held = _HELD.get(db)
+        if held is None or held[0] != version:
+            rows: Iterable[Any] = db.execute(_ADDED)
+            held = _HELD[db] = version, cls(Project(*row) for row in rows)
+        return held[1]
+
+    def paths(self, asked: str) -> list[str]:
+        """The paths that a slug, or a part of a path, means."""
+        if asked in self.projects:
+            return [self.projects[asked].path]
+        part = asked.casefold()
+        return [project.path for project in self.projects.values() if part in project.path.casefold()]
+
+    def listed(self, sort: str = "", part: str = "") -> list[Project]:
+        """The projects whose path holds a text, in the order asked for."""
+        found = [one for one in self.projects.values() if part.casefold() in one.path.casefold()]
+        return sorted(found, key=lambda one: (*_rank(one, sort), one.name.casefold(), one.path))
+
+
+_HELD: WeakKeyDictionary[apsw.Connection, tuple[int, Shelf]] = WeakKeyDictionary()
+"""By connection, of which each thread has its own."""
+
+
+def _rank(project: Project, sort: str) -> tuple[float, ...]:
+    match sort:
+        case "name":
+            return ()
+        case "sessions":
+            return (-project.sessions,)
+        case "cost":
+            return (-project.cost,)
+    return (-(project.latest or 0),)
+
+
+def name_of(path: str) -> str:
+    """What a project is called: the last part of its path."""
+    return re.split(r"[\\/]", path.rstrip("\\/"))[-1] or path or "Without a project"
+
+
+def slug(path: str) -> str:
+    """The project's part of an address: its name as far as it is plain, and a digest, so that it is its alone."""
+    plain = re.sub(r"[^A-Za-z0-9]+", "-", name_of(path)).strip("-")[:40]
+    digest = sha256(path.encode("utf-8", "surrogatepass")).hexdigest()[:10]
+    return f"{plain}-{digest}" if plain else digest

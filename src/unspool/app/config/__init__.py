@@ -1,0 +1,1 @@
+"""What a person has chosen: one file that people may edit, and the environment over it."""

@@ -1,0 +1,144 @@
+"""What every page of the app works with: the archive and index of a folder, the sources, the prices."""
+
+import os
+import threading
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from unspool.app.config.store import current
+from unspool.archive import Archive
+from unspool.archive.place import ARCHIVE, INDEX
+from unspool.errors import NotFound
+from unspool.formats import Found
+from unspool.index.store import Index
+from unspool.library import Library
+from unspool.library.kept import KeptSessions
+from unspool.model import Session
+from unspool.prices import PriceTable
+from unspool.site.options import SiteOptions
+
+_SESSIONS = 4
+"""Whole sessions that are held in memory; the last used."""
+_CACHE_KB = 8_000
+"""Of the index, for each thread."""
+_ARCHIVES = 2
+_UNPACKED = 48 * 1024 * 1024
+"""Bytes that each archive keeps unpacked."""
+
+
+class Desk:
+    """Shared by all requests. Connections are per thread and read only; nothing here writes to a source."""
+
+    def __init__(
+        self, folder: Path, sources: Sequence[Path] = (), key: str | None = None, prices: PriceTable | None = None
+    ) -> None:
+        self.folder = folder
+        self.sources = tuple(sources)
+        self.key = key
+        self.prices = prices or PriceTable.load()
+        self._local = threading.local()
+        self._turns = threading.Semaphore(_ARCHIVES)
+        self._archives: list[tuple[tuple[int, int] | None, Archive]] = []
+        self._held: OrderedDict[tuple[str, int, float], Session] = OrderedDict()
+        self._lock = threading.Lock()
+
+    @property
+    def options(self) -> SiteOptions:
+        """How pages of sessions are made, as the settings have it now."""
+        return current().options(SiteOptions())
+
+    @contextmanager
+    def index(self) -> Iterator[Index]:
+        """The index, for reading; the same connection for all that one thread does, until the index is made anew."""
+        mark = _mark(self.folder / INDEX)
+        if getattr(self._local, "index", None) is None or self._local.mark != mark:
+            self._local.index = Index.open(self.folder, key=self.key, readonly=True)
+            self._local.index.db.pragma("cache_size", -_CACHE_KB)
+            self._local.mark = mark
+        yield self._local.index
+
+    @contextmanager
+    def archive(self) -> Iterator[Archive]:
+        """The archive, for reading. There are a few of them for all threads: what each has unpacked takes room."""
+        held = getattr(self._local, "archive", None)
+        if held is not None:
+            yield held
+            return
+        with self._turns:
+            mark = _mark(self.folder / ARCHIVE)
+            self._local.archive = found = self._idle(mark)
+            try:
+                yield found
+            finally:
+                self._local.archive = None
+                self._archives.append((mark, found))
+
+    def _idle(self, mark: tuple[int, int] | None) -> Archive:
+        """An archive that nobody reads from, of the file that is there now."""
+        with suppress(IndexError):
+            while True:
+                known, found = self._archives.pop()
+                if known == mark:
+                    return found
+                found.close()
+        archive = Archive.open(self.folder, key=self.key, readonly=True)
+        archive.hold(_UNPACKED)
+        return archive
+
+    def library(self) -> Library:
+        """The sessions of the sources and of the archive, as they stand now."""
+        kept = KeptSessions(self.folder, self.key)
+        return Library(self.here, self.prices, kept if kept.there else None)
+
+    @property
+    def here(self) -> tuple[Path, ...]:
+        """The sources named that are there now; the archive's folder, where no logs lie, if all of them are gone.
+
+        For none at all would mean the usual ones.
+        """
+        there = tuple(source for source in self.sources if source.is_dir())
+        return there or ((self.folder,) if self.sources else ())
+
+    def found(self, key: str) -> Found:
+        """The log of a session, by its id."""
+        found = next((log for log in self.library().logs() if log.session_id == key and inside(log)), None)
+        if found is None:
+            raise NotFound(f"There is no session {key}.")
+        return found
+
+    def session(self, key: str) -> Session:
+        """A session, whole; held as long as its log does not change."""
+        library = self.library()
+        found = next((log for log in library.logs() if log.session_id == key and inside(log)), None)
+        if found is None:
+            raise NotFound(f"There is no session {key}.")
+        name = found.path, found.size, found.modified
+        with self._lock:
+            if name in self._held:
+                self._held.move_to_end(name)
+                return self._held[name]
+        session = library.open(found)
+        with self._lock:
+            self._held[name] = session
+            while len(self._held) > _SESSIONS:
+                self._held.popitem(last=False)
+        return session
+
+
+def inside(log: Found) -> bool:
+    """Whether a log lies in its source, and is no link to elsewhere; what the archive has was looked at before."""
+    if log.origin:
+        return True
+    root = os.path.realpath(log.root or Path(log.path).parent)
+    return os.path.realpath(log.path).startswith(f"{root}{os.sep}")
+
+
+def _mark(path: Path) -> tuple[int, int] | None:
+    """Which file it is; None where there is none."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino

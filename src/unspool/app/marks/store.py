@@ -1,0 +1,224 @@
+"""`marks.db`: what a person says about sessions. Beside the archive, private, and never in a log.
+
+It is the one file here that cannot be made anew from anything else, so it is written with full care.
+"""
+
+import os
+import threading
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+import apsw
+import msgspec
+
+from unspool.archive.trouble import told, transaction
+from unspool.errors import Unreadable, UsageProblem
+
+NAME = "marks.db"
+LONGEST_TITLE, LONGEST_NOTE, LONGEST_TAG, MOST_TAGS = 300, 20_000, 60, 30
+_VERSION = 1
+_WAIT_MS = 10_000
+_CIPHER = "chacha20"
+_TABLES = """
+CREATE TABLE mark(session TEXT PRIMARY KEY, starred INTEGER NOT NULL DEFAULT 0, title TEXT NOT NULL DEFAULT '',
+  note TEXT NOT NULL DEFAULT '', changed REAL NOT NULL) WITHOUT ROWID;
+CREATE TABLE tag(session TEXT NOT NULL, name TEXT NOT NULL, PRIMARY KEY(session, name)) WITHOUT ROWID;
+CREATE TABLE hidden(project TEXT PRIMARY KEY) WITHOUT ROWID;
+CREATE TABLE saved(name TEXT PRIMARY KEY, query TEXT NOT NULL) WITHOUT ROWID;
+"""
+_T = TypeVar("_T")
+
+
+class Mark(NamedTuple):
+    """What was said about one session."""
+
+    starred: bool = False
+    title: str = ""
+    note: str = ""
+    tags: tuple[str, ...] = ()
+
+
+class Saved(NamedTuple):
+    """A filter with a name."""
+
+    name: str
+    query: str
+    """As it stands in an address, after the question mark."""
+
+
+class Said(msgspec.Struct, frozen=True):
+    """Everything that was said."""
+
+    marks: dict[str, Mark] = {}
+    """By the session's id."""
+    hidden: frozenset[str] = frozenset()
+    """Paths of projects."""
+    saved: tuple[Saved, ...] = ()
+
+    @property
+    def tags(self) -> dict[str, int]:
+        """Every tag with the number of its sessions, in order of name."""
+        counts: dict[str, int] = {}
+        for mark in self.marks.values():
+            for tag in mark.tags:
+                counts[tag] = counts.get(tag, 0) + 1
+        return dict(sorted(counts.items(), key=lambda one: one[0].casefold()))
+
+    def of(self, session: str) -> Mark:
+        """What was said about a session."""
+        return self.marks.get(session, Mark())
+
+
+class Marks:
+    """The marks of an archive's folder; a connection a thread, no file before the first mark."""
+
+    def __init__(self, folder: Path, key: str | None = None) -> None:
+        self.path = folder / NAME
+        self._key = key
+        self._local = threading.local()
+
+    def said(self) -> Said:
+        """Everything that was said; read again only when something changed."""
+        if not self.path.exists():
+            return Said()
+        with told(self.path):
+            db = self._db()
+            version = db.pragma("data_version"), self._inode()
+            kept: tuple[Any, Said] | None = getattr(self._local, "said", None)
+            if kept is None or kept[0] != version:
+                kept = version, _said(db)
+                self._local.said = kept
+            return kept[1]
+
+    def change(self, session: str, **values: Any) -> None:
+        """Set some of `starred`, `title`, `note` and `tags` of a session; the rest stays."""
+        if not session or len(session) > 200 or not session.isprintable():
+            raise UsageProblem("That is no session's id.")
+        values = _fitting(values)
+        self._write(lambda db: _change(db, session, values))
+
+    def forget(self, session: str) -> None:
+        """Take out all that was said about a session."""
+        if self.path.exists():
+            self._write(lambda db: _forget(db, session))
+
+    def hide(self, project: str, hidden: bool = True) -> None:
+        """Take a project out of the lists, or put it back."""
+        query = "INSERT OR IGNORE INTO hidden VALUES(?)" if hidden else "DELETE FROM hidden WHERE project = ?"
+        self._write(lambda db: db.execute(query, (clean(project),)))
+
+    def save(self, name: str, query: str) -> None:
+        """Keep a filter under a name; an empty query takes it out."""
+        name = " ".join(clean(name).split())[:LONGEST_TITLE]
+        if not name:
+            raise UsageProblem("A saved filter needs a name.")
+        if query:
+            self._write(lambda db: db.execute("INSERT OR REPLACE INTO saved VALUES(?, ?)", (name, clean(query)[:2000])))
+        else:
+            self._write(lambda db: db.execute("DELETE FROM saved WHERE name = ?", (name,)))
+
+    def close(self) -> None:
+        """Close this thread's connection."""
+        db = getattr(self._local, "db", None)
+        if db is not None:
+            db.close()
+            self._local.__dict__.clear()
+
+    def _write(self, work: Callable[[apsw.Connection], _T]) -> _T:
+        with told(self.path):
+            db = self._db()
+            self._local.said = None
+            with transaction(db):
+                return work(db)
+
+    def _inode(self) -> int:
+        """Tells whether the file is still the one that was opened."""
+        try:
+            return self.path.stat().st_ino
+        except OSError:
+            return 0
+
+    def _db(self) -> apsw.Connection:
+        db: apsw.Connection | None = getattr(self._local, "db", None)
+        if db is None or self._local.inode != self._inode():
+            self._local.db = db = _opened(self.path, self._key)
+            self._local.inode = self._inode()
+        return db
+
+
+def _opened(path: Path, key: str | None) -> apsw.Connection:
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+    except OSError as error:
+        raise Unreadable(f"Cannot write {path}: {error.strerror or error}.") from None
+    db = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
+    db.set_busy_timeout(_WAIT_MS)
+    if key is not None:
+        db.pragma("cipher", _CIPHER)
+        db.pragma("key", key)
+    db.pragma("journal_mode", "wal")
+    db.pragma("synchronous", "full")
+    if db.pragma("user_version") == 0:
+        with transaction(db):
+            if db.pragma("user_version") == 0:  # another process may have been quicker
+                db.execute(_TABLES)
+                db.pragma("user_version", _VERSION)
+    return db
+
+
+def _said(db: apsw.Connection) -> Said:
+    tags: dict[str, list[str]] = {}
+    with db:  # one moment for all of it
+        for session, name in db.execute("SELECT session, name FROM tag ORDER BY session, name COLLATE NOCASE"):
+            tags.setdefault(session, []).append(name)
+        marks = {
+            session: Mark(bool(starred), title, note, tuple(tags.pop(session, ())))
+            for session, starred, title, note in db.execute("SELECT session, starred, title, note FROM mark")
+        }
+        hidden = frozenset(project for (project,) in db.execute("SELECT project FROM hidden"))
+        rows: Iterable[Any] = db.execute("SELECT name, query FROM saved ORDER BY name COLLATE NOCASE").fetchall()
+    return Said(marks, hidden, tuple(Saved(*row) for row in rows))
+
+
+def _change(db: apsw.Connection, session: str, values: dict[str, Any]) -> None:
+    db.execute("INSERT OR IGNORE INTO mark(session, changed) VALUES(?, 0)", (session,))
+    for name in ("starred", "title", "note"):
+        if name in values:
+            db.execute(f"UPDATE mark SET {name} = ? WHERE session = ?", (values[name], session))  # noqa: S608  ours
+    if "tags" in values:
+        db.execute("DELETE FROM tag WHERE session = ?", (session,))
+        db.executemany("INSERT OR IGNORE INTO tag VALUES(?, ?)", ((session, name) for name in values["tags"]))
+    db.execute("UPDATE mark SET changed = ? WHERE session = ?", (time.time(), session))
+
+
+def _forget(db: apsw.Connection, session: str) -> None:
+    db.execute("DELETE FROM tag WHERE session = ?", (session,))
+    db.execute("DELETE FROM mark WHERE session = ?", (session,))
+
+
+def _fitting(values: dict[str, Any]) -> dict[str, Any]:
+    """The values as they are kept: white space settled, lengths bounded, one tag once."""
+    fitted = dict(values)
+    if "starred" in values:
+        fitted["starred"] = int(bool(values["starred"]))
+    if "title" in values:
+        fitted["title"] = " ".join(clean(values["title"]).split())[:LONGEST_TITLE]
+    if "note" in values:
+        fitted["note"] = clean(values["note"]).replace("\r\n", "\n").strip()[:LONGEST_NOTE]
+    if "tags" in values:
+        fitted["tags"] = tags_of(values["tags"])
+    return fitted
+
+
+def tags_of(names: Iterable[str]) -> tuple[str, ...]:
+    """Tags as they are kept: without their #, one of each in whatever case."""
+    whole = (" ".join(clean(name).split()).lstrip("#").strip()[:LONGEST_TAG] for name in names)
+    return tuple({name.casefold(): name for name in whole if name}.values())[:MOST_TAGS]
+
+
+def clean(text: str) -> str:
+    """A text that the database takes: no halves of characters, no NUL."""
+    return text.encode("utf-8", "replace").decode().replace("\0", "")

@@ -1,0 +1,94 @@
+"""The lines of a log behind a block, as they stand in it."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+import msgspec
+
+from unspool.app.desk import Desk
+from unspool.app.reading.held import Reading
+from unspool.errors import NotFound
+from unspool.figures import all_turns, family
+from unspool.formats import Found
+from unspool.library.inputs import held, opened
+from unspool.model import Json, Place, Session, ToolCall
+from unspool.site.address import Addresses, Item
+
+_LONGEST = 4_000
+"""Characters of one string that are shown; the whole line can be had as it is."""
+_PART = 1 << 20
+
+
+class Line(NamedTuple):
+    """A line of a log."""
+
+    log: str
+    place: Place
+    what: str
+    raw: bytes
+
+    @property
+    def pretty(self) -> str:
+        """The line laid out; as it is where it holds no JSON. Endless strings are cut, and say so."""
+        try:
+            data = msgspec.json.decode(self.raw)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            return self.raw.decode("utf-8", "replace")
+        return msgspec.json.format(msgspec.json.encode(_short(data)), indent=2).decode()
+
+
+def lines(desk: Desk, told: Reading, anchor: str) -> tuple[list[Line], str]:
+    """The lines behind a block or prompt, by its anchor, with those of a call's answers; and where it is told."""
+    addresses = told.addresses(desk.options)
+    owner, item = _item(told.session, addresses, anchor)
+    places = {item.place: "Line"}
+    if isinstance(item, ToolCall):
+        for answer in (*item.earlier, *((item.result,) if item.result is not None else ())):
+            places.setdefault(answer.place, "Answer on line")
+    with _log(desk, told.found, owner) as stream:
+        ordered = sorted(places, key=lambda place: place.offset)
+        found = [Line(owner.log.path, place, places[place], _read(stream, place)) for place in ordered]
+    return found, addresses.link(item)
+
+
+def _item(session: Session, addresses: Addresses, anchor: str) -> tuple[Session, Item]:
+    """Whose block has an anchor; the address is only ever compared, so it can name nothing else."""
+    for member in family(session):
+        for turn in all_turns(member):
+            for item in (*((turn.prompt,) if turn.prompt is not None else ()), *turn.blocks):
+                if addresses.anchor(item) == anchor:
+                    return member, item
+    raise NotFound("The session has no such block.")
+
+
+@contextmanager
+def _log(desk: Desk, found: Found, owner: Session) -> Iterator[BinaryIO]:
+    """The log of a session or subagent at its start, from its place or from the archive."""
+    if not found.origin:
+        with opened(owner.log.path) as stream:
+            yield stream
+        return
+    with desk.archive() as archive:
+        inside = Path(owner.log.path).relative_to(found.root).as_posix()
+        kept = archive.last(found.origin, inside)
+        if kept is None:
+            raise NotFound("The archive holds no such log.")
+        with held(archive.read(kept.generation)) as stream:
+            yield stream
+
+
+def _read(stream: BinaryIO, place: Place) -> bytes:
+    """The bytes at a place of a stream that stands before it; packed streams cannot leap."""
+    while (left := place.offset - stream.tell()) > 0 and stream.read(min(left, _PART)):
+        pass
+    return stream.read(place.size)
+
+
+def _short(value: Json) -> Json:
+    if isinstance(value, str) and len(value) > _LONGEST:
+        return f"{value[:_LONGEST]}… ({len(value) - _LONGEST:,} more characters)"
+    if isinstance(value, dict):
+        return {name: _short(inner) for name, inner in value.items()}
+    return [_short(inner) for inner in value] if isinstance(value, list) else value

@@ -1,0 +1,98 @@
+"""`/settings`: every choice, where it comes from, and what is wrong with the file."""
+
+from typing import Any
+
+from anyio.to_thread import run_sync
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+from starlette.routing import Route
+
+from unspool.app import render
+from unspool.app.config.store import Held, change, held, place
+from unspool.app.config.values import FIELDS, Field, Settings
+from unspool.app.forms import done, fields
+from unspool.errors import UnspoolError
+from unspool.library.sources import usual_roots
+
+PRICES = "prices.json"
+
+
+def settings(request: Request) -> HTMLResponse:
+    """The form."""
+    return _page(request, held(), saved=request.query_params.get("saved") == "1")
+
+
+async def write(request: Request) -> Response:
+    """Write the form to the file. Nothing is written where any of it is wrong; the form then says what."""
+    sent = await fields(request)
+    changes, wrong = _changes(sent, held())
+    if not wrong:
+        try:
+            await run_sync(change, changes)
+            return done(request, sent, "/settings?saved=1")
+        except UnspoolError as problem:
+            wrong = {"": str(problem)}
+    answer = _page(request, held(), wrong, sent)
+    answer.status_code = 400
+    return answer
+
+
+def _changes(sent: dict[str, str], now: Held) -> tuple[dict[str, Any], dict[str, str]]:
+    """What differs from the settings as they are, and what is wrong, by name."""
+    changes: dict[str, Any] = {}
+    wrong: dict[str, str] = {}
+    defaults = Settings()
+    for field in FIELDS:
+        if field.name not in sent or "environment" in now.origins[field.name]:
+            continue
+        value = field.parsed(sent[field.name])
+        problem = field.check(value)
+        if problem:
+            wrong[field.name] = f"{field.title} {problem}."
+        elif _plain(value) != _plain(getattr(now.settings, field.name)):
+            changes[field.name] = None if _plain(value) == _plain(getattr(defaults, field.name)) else value
+    return changes, wrong
+
+
+def _plain(value: Any) -> Any:
+    return list(value) if isinstance(value, (list, tuple)) else value
+
+
+def _page(
+    request: Request,
+    now: Held,
+    wrong: dict[str, str] | None = None,
+    sent: dict[str, str] | None = None,
+    saved: bool = False,
+) -> HTMLResponse:
+    path = place()
+    body = render.render(
+        "settings.html",
+        rows=[_row(field, now, sent or {}) for field in FIELDS],
+        path=str(path),
+        there=path.exists(),
+        troubles=now.troubles,
+        wrong=wrong or {},
+        saved=saved,
+        roots=[str(root) for root in usual_roots()],
+        prices=now.settings.prices or str(path.with_name(PRICES)),
+        archive=str(request.app.state.desk.folder),
+        read_only=getattr(request.app.state, "read_only", False),
+    )
+    return render.page(request, "Settings", body, (render.HOME,), ("app.css",), ("browse.js",))
+
+
+def _row(field: Field, now: Held, sent: dict[str, str]) -> dict[str, Any]:
+    """A choice for the template; what was sent and is wrong is shown again as it was sent."""
+    value = getattr(now.settings, field.name)
+    typed = sent.get(field.name)
+    if typed is not None:
+        value = typed.split("\n") if field.kind in ("many", "lines") else typed
+    origin = now.origins[field.name]
+    return {"field": field, "value": value, "origin": origin, "fixed": "environment" in origin}
+
+
+ROUTES = [
+    Route("/settings", settings, methods=["GET"]),
+    Route("/settings", write, methods=["POST"]),
+]

@@ -1,0 +1,103 @@
+/* unspool: reading in the app. Turns are copied as Markdown, blocks lead to their lines in the log, what is shown is
+   remembered. Without it, everything can be read. */
+const root = document.documentElement;
+const about = document.querySelector("meta[name=unspool-session]")?.dataset ?? {};
+const here = about.key ? `/s/${encodeURIComponent(about.key)}/` : "";
+const all = (selector, within = document) => Array.from(within.querySelectorAll(selector));
+
+function make(tag, attributes, ...inside) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes))
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value); else element.setAttribute(name, value);
+  element.append(...inside);
+  return element;
+}
+function kept(name, value) {
+  try {
+    if (value !== undefined) localStorage.setItem(name, value);
+    return localStorage.getItem(name);
+  } catch { return null; } // storage may be forbidden: the choice then lasts as long as the page
+}
+
+/* --- copying ------------------------------------------------------------------------------------------- */
+async function copy(button, text) {
+  const name = button.textContent;
+  try {
+    await navigator.clipboard.writeText(await text());
+    button.textContent = "Copied";
+  } catch { button.textContent = "Did not work"; }
+  setTimeout(() => { button.textContent = name; }, 1500);
+}
+async function asked(path) {
+  const answer = await fetch(path);
+  if (!answer.ok) throw new Error(String(answer.status));
+  return answer.text();
+}
+
+/* --- what can be done with turns and blocks ------------------------------------------------------------ */
+function turnPath(turn) {
+  const [, branch, number] = /^(?:branch-(\d+)\.)?turn-(\d+)$/.exec(turn.id) ?? [];
+  return !Number(number) ? "" : `${here}turn/${branch ? `${branch}/` : ""}${number}.md`;
+}
+function deeds(turn) {
+  const path = turnPath(turn);
+  const foot = turn.querySelector(":scope > .foot");
+  if (!path || turn.querySelector(":scope > .deeds, :scope > .foot > .deeds")) return;
+  const button = make("button", { class: "deed", type: "button", title: "As Markdown", onclick: () => copy(button, () => asked(path)) }, "Copy turn");
+  (foot ?? turn).append(make(foot ? "li" : "p", { class: "deeds" }, button));
+}
+const RAW = /^(?:msg|line)-\d+(?:-\d+)?$/;
+function behind(block) {
+  if (!RAW.test(block.id) || block.querySelector(":scope > .behind")) return;
+  const link = make("a", { class: "behind", href: `${here}raw?block=${encodeURIComponent(block.id)}`, title: "The line in the log" }, "raw");
+  link.setAttribute("aria-label", "The line in the log behind this");
+  block.classList.add("has-behind");
+  if (block.tagName === "DETAILS") { link.classList.add("inside"); block.append(link); } else block.prepend(link);
+}
+function adorn(within) {
+  for (const turn of [...all("main .turn", within), ...(within.matches?.(".turn") ? [within] : [])]) deeds(turn);
+  for (const block of all("main [id][data-kind]", within)) behind(block);
+  if (root.classList.contains("verbose")) for (const fold of all("main details", within)) fold.open = true;
+}
+
+/* --- what is shown, remembered --------------------------------------------------------------------------- */
+const MODES = [["", "All", "Everything, folded"], ["focus", "Focus", "Prompts and answers only"], ["verbose", "Verbose", "Everything, opened"]];
+function wear(mode) {
+  for (const [name] of MODES) if (name) root.classList.toggle(name, name === mode);
+  for (const button of all("[data-mode]")) button.setAttribute("aria-pressed", String(button.dataset.mode === mode));
+  for (const fold of mode === "verbose" ? all("main .turn details") : []) fold.open = true;
+}
+function modes() {
+  const box = make("div", { class: "modes", role: "group", "aria-label": "How much is shown" });
+  for (const [mode, name, title] of MODES) {
+    const choose = () => { kept("unspool-view", mode); wear(mode); };
+    box.append(make("button", { class: "button", type: "button", "data-mode": mode, title, onclick: choose }, name));
+  }
+  document.querySelector(".menu .sheet")?.prepend(box);
+  wear(kept("unspool-view") ?? "");
+}
+
+/* --- a long session, of which only the beginning was there ----------------------------------------------- */
+async function complete() {
+  const answer = await fetch(`${here}ready`);
+  if (!answer.ok) return;
+  if (!document.querySelector("main .turn")) { location.reload(); return; }
+  const whole = new DOMParser().parseFromString(await asked(location.pathname), "text/html");
+  const ours = all(".rail, .pager, title"), theirs = all(".rail, .pager, title", whole);
+  if (ours.length !== theirs.length) { location.reload(); return; }
+  ours.forEach((one, at) => one.replaceWith(document.adoptNode(theirs[at])));
+  root.dataset.whole = "";
+}
+
+/* --- start ---------------------------------------------------------------------------------------------- */
+function start() {
+  adorn(document);
+  modes();
+  document.addEventListener("unspool:added", (event) => adorn(event.target));
+  document.addEventListener("click", (event) => {
+    const button = event.target.closest("[data-copy]");
+    if (button) copy(button, () => button.dataset.copy);
+  });
+  if (about.part) complete().catch(() => {}); // the beginning can still be read; a reload asks again
+}
+if (document.readyState === "complete") start(); else document.addEventListener("DOMContentLoaded", start); // after page.js

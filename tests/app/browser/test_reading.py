@@ -1,0 +1,293 @@
+"""Reading in the app as a person does it: opening, paging, copying, looking behind, following."""
+
+import os
+import re
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.app.browser.windows import window
+from tests.app.serving import served
+from tests.app.sessions import STORM, demo_source, desk_of
+from tests.site.browser import hostile
+from tests.site.browser.tabs import DESKTOP, PHONE, too_wide
+from tests.site.search.chromium import chromium, until
+from unspool.app.reading import early
+from unspool.demo.builder import LogBuilder
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with chromium() as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def app() -> Iterator[str]:
+    with served(desk_of(demo_source())) as address:
+        yield address
+
+
+def test_a_session_is_opened_and_paged_through(browser: Any, app: str) -> None:
+    with window(browser, app) as page:
+        page.goto(f"{app}/s/{STORM}")
+        page.locator("a[rel=next]").first.click()
+        page.wait_for_url("**/page-001.html")
+        page.locator("a[rel=next]").first.click()
+        page.wait_for_url("**/page-002.html")
+        page.keyboard.press("k")
+        page.locator(".crumbs a", has_text="storm surge").click()
+        page.wait_for_url("**/index.html")
+        page.locator(".context svg a").nth(6).click()
+        page.wait_for_url("**/page-002.html#turn-7")
+
+
+def test_a_link_to_a_block_opens_its_fold(browser: Any, app: str) -> None:
+    with window(browser, app) as page:
+        page.goto(f"{app}/s/{STORM}/page-001.html")
+        anchor = page.locator("details.notices details[id]").first.get_attribute("id")
+        page.goto("about:blank")
+        page.goto(f"{app}/s/{STORM}/page-001.html#{anchor}")
+        until(page, f"document.getElementById('{anchor}').checkVisibility()")
+        assert page.evaluate(f"document.getElementById('{anchor}').closest('details.notices').open")
+
+
+def test_the_line_behind_a_block_is_one_press_away(browser: Any, app: str) -> None:
+    with window(browser, app) as page:
+        page.goto(f"{app}/s/{STORM}/page-001.html")
+        page.locator(".prompt").nth(1).hover()
+        page.locator(".prompt .behind").nth(1).click()
+        page.wait_for_url("**/raw?block=*")
+        until(page, "document.querySelectorAll('.hljs-attr').length > 5")
+        assert "and show it in centimetres" in page.locator("main").text_content()
+        page.locator("a", has_text="Back to the block").click()
+        page.wait_for_url(re.compile(r"page-001\.html#msg-\d+"))
+        page.locator("#turn-1 details.call > summary").first.click()
+        page.locator("#turn-1 details.call[open] > .behind").first.click()
+        page.wait_for_url("**/raw?block=*")
+        assert page.locator(".rawline").count() == 2
+
+
+def test_a_turn_and_the_resume_command_are_copied(browser: Any, app: str) -> None:
+    with window(browser, app, permissions=["clipboard-read", "clipboard-write"]) as page:
+        page.goto(f"{app}/s/{STORM}/")
+        page.locator("[data-copy]").click()
+        until(page, "document.querySelector('[data-copy]').textContent === 'Copied'")
+        assert page.evaluate("navigator.clipboard.readText()").endswith(f"--resume {STORM}")
+        page.goto(f"{app}/s/{STORM}/page-001.html")
+        page.locator("#turn-2 .deed").click()
+        until(page, "document.querySelector('#turn-2 .deed').textContent === 'Copied'")
+        assert "and show it in centimetres" in page.evaluate("navigator.clipboard.readText()")
+
+
+def test_the_focus_view_is_remembered(browser: Any, app: str) -> None:
+    with window(browser, app) as page:
+        page.goto(f"{app}/s/{STORM}/page-001.html")
+        assert page.locator("#turn-1 .calls").first.is_visible()
+        page.locator("details.menu > summary").click()
+        page.locator("[data-mode=focus]").click()
+        assert not page.locator("#turn-1 .calls").first.is_visible()
+        assert page.locator("#turn-1 > .prompt").is_visible()
+        page.goto(f"{app}/s/{STORM}/page-002.html")
+        until(page, "document.documentElement.classList.contains('focus')")
+        page.locator("details.menu > summary").click()
+        page.locator("[data-mode=verbose]").click()
+        assert page.evaluate("Array.from(document.querySelectorAll('main .turn details')).every((one) => one.open)")
+        page.locator("[data-mode='']").click()
+        assert not page.evaluate("document.documentElement.matches('.focus, .verbose')")
+
+
+def test_without_scripts_everything_can_be_read(browser: Any, app: str) -> None:
+    with window(browser, app, java_script_enabled=False) as page:
+        page.goto(f"{app}/s/{STORM}/")
+        assert page.locator(".context svg").is_visible()
+        page.locator("a", has_text="Read from the start").click()
+        assert page.locator(".prompt").first.is_visible()
+        page.locator("details.call > summary").first.click()
+        assert page.locator("details.call[open] .body").first.is_visible()
+        page.goto(f"{app}/live")
+        assert page.locator("h1", has_text="Live").is_visible()
+
+
+@pytest.mark.parametrize("size", [DESKTOP, PHONE])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_no_screen_is_too_wide(browser: Any, app: str, size: dict[str, int], scheme: str) -> None:
+    with window(browser, app, viewport=size, color_scheme=scheme) as page:
+        for path in (f"s/{STORM}/", f"s/{STORM}/page-001.html", f"s/{STORM}/branch-1.html", "live"):
+            page.goto(f"{app}/{path}")
+            page.keyboard.press("o")
+            assert not too_wide(page), path
+
+
+def _session(root: Path, turns: int) -> LogBuilder:
+    log = LogBuilder()
+    for number in range(1, turns + 1):
+        log.prompt(f"Question {number}").assistant(log.text(f"Answer {number}.\n\n" + "Words and words.\n\n" * 12))
+    return _written(log, root)
+
+
+def _written(log: LogBuilder, root: Path) -> LogBuilder:
+    os.utime(log.write(root))
+    return log
+
+
+def test_a_session_that_goes_on_is_followed_until_one_scrolls_up(browser: Any, tmp_path: Path) -> None:
+    log = _session(tmp_path, 7)
+    with served(desk_of(tmp_path / "projects")) as app, window(browser, app) as page:
+        page.goto(f"{app}/s/{log.session_id}/last")
+        page.wait_for_url("**/page-002.html#live")
+        until(page, "document.querySelector('.follow [aria-pressed=true]') !== null")
+        time.sleep(0.5)
+        _written(log.prompt("Question 8").assistant(log.text("Answer 8.\n\n" + "Words.\n\n" * 40)), tmp_path)
+        begun = time.monotonic()
+        page.locator("#turn-8").wait_for()
+        assert time.monotonic() - begun < 2
+        until(page, "window.scrollY > document.documentElement.scrollHeight - window.innerHeight - 130")
+        assert page.locator(".rail a", has_text="Question 8").count() == 1
+        assert page.locator("#turn-8 .deed").count() == 1
+        page.mouse.move(640, 400)
+        page.mouse.wheel(0, -900)
+        until(page, "document.querySelector('.follow [aria-pressed=true]') === null")
+        above = page.evaluate("window.scrollY")
+        _written(log.assistant(log.text("And more.")), tmp_path)
+        page.locator("text=And more.").wait_for()
+        assert abs(page.evaluate("window.scrollY") - above) < 5
+        page.locator(".follow .new").click()
+        until(page, "window.scrollY > document.documentElement.scrollHeight - window.innerHeight - 130")
+        until(page, "document.querySelector('.follow [aria-pressed=true]') !== null")
+        assert not page.locator(".follow .new").is_visible()
+
+
+def test_six_prompts_later_the_page_has_them_all_once(browser: Any, tmp_path: Path) -> None:
+    log = _session(tmp_path, 4)
+    with served(desk_of(tmp_path / "projects")) as app, window(browser, app) as page:
+        page.goto(f"{app}/s/{log.session_id}/last")
+        for number in range(5, 11):
+            _written(log.prompt(f"Question {number}").assistant(log.text(f"Answer {number}")), tmp_path)
+            page.locator(f"#turn-{number} .answer").wait_for()
+        shown = page.evaluate("Array.from(document.querySelectorAll('main > .turn')).map((one) => one.id)")
+        assert shown == [f"turn-{number}" for number in range(1, 11)]
+        page.reload()
+        page.wait_for_url("**/page-001.html*")
+
+
+def test_folds_stay_open_while_a_turn_goes_on(browser: Any, tmp_path: Path) -> None:
+    log = LogBuilder()
+    log.prompt("Look").ran("ls", "README.md")
+    _written(log, tmp_path)
+    with served(desk_of(tmp_path / "projects")) as app, window(browser, app) as page:
+        page.goto(f"{app}/s/{log.session_id}/last")
+        page.locator("details.call > summary").click()
+        _written(log.assistant(log.text("A README.")), tmp_path)
+        page.locator("text=A README.").wait_for()
+        assert page.locator("details.call[open]").count() == 1
+
+
+def test_the_board_keeps_itself_up_to_date(browser: Any, tmp_path: Path) -> None:
+    log = _session(tmp_path, 1)
+    with served(desk_of(tmp_path / "projects")) as app, window(browser, app) as page:
+        page.goto(f"{app}/live")
+        assert page.locator(".board .title").text_content() == "Question 1"
+        other = LogBuilder(session_id="bbbbbbbb-0000-4000-8000-000000000000")
+        _written(other.prompt("Quite another").assistant(other.text("Yes")), tmp_path)
+        page.locator(".board .title", has_text="Quite another").wait_for()
+        page.locator(".board .title", has_text="Question 1").click()
+        page.wait_for_url(f"**/s/{log.session_id}/page-001.html#live")
+
+
+def test_hostile_sessions_do_nothing_here(browser: Any, tmp_path: Path) -> None:
+    hostile.write(tmp_path)
+    for path in (tmp_path / "projects").rglob("*.jsonl"):
+        os.utime(path)
+    with served(desk_of(tmp_path / "projects")) as app:
+        for number in range(hostile.SESSIONS):
+            key = f"{number:08x}-bad0-4000-8000-000000000000"
+            with window(browser, app, may_fail=True) as page:
+                for path in (f"s/{key}/", f"s/{key}/last", f"s/{key}/page-001.html", "live"):
+                    page.goto(f"{app}/{path}")
+                    page.keyboard.press("o")
+                    page.wait_for_timeout(150)
+                    assert page.evaluate("window.pwned") is None, path
+                    assert not too_wide(page), path
+                page.goto(f"{app}/s/{key}/page-001.html")
+                for link in page.evaluate("Array.from(document.querySelectorAll('.behind'), (one) => one.href)")[:12]:
+                    page.goto(link)
+                    assert page.evaluate("window.pwned") is None, link
+
+
+def test_a_session_is_presented_part_by_part(browser: Any, app: str) -> None:
+    with window(browser, app) as page:
+        page.goto(f"{app}/s/{STORM}/")
+        page.locator("a", has_text="Present").click()
+        page.wait_for_url("**/present*")
+        seen = "document.querySelectorAll('.stage .turn > :not(.later, .calls, .foot), .calls > :not(.later)').length"
+        until(page, f"{seen} === 1")
+        page.keyboard.press("ArrowRight")
+        assert page.evaluate(seen) == 2
+        page.keyboard.press("ArrowLeft")
+        assert page.evaluate(seen) == 1
+        page.keyboard.press("ArrowDown")
+        page.wait_for_url("**/present?turn=2*")
+        until(page, "document.querySelector('.stage #turn-2') !== null")
+        page.keyboard.press("ArrowLeft")
+        until(page, "document.querySelector('.stage #turn-1') !== null")
+        assert page.locator(".stage .later").count() == 0
+        page.keyboard.press("Escape")
+        page.wait_for_url("**/page-001.html#turn-1")
+
+
+def test_a_presenter_hides_what_is_not_for_the_audience(browser: Any, app: str) -> None:
+    with window(browser, app) as page:
+        page.goto(f"{app}/s/{STORM}/present?turn=1")
+        page.locator("[data-hide=tools]").click()
+        for _ in range(9):
+            page.keyboard.press("PageDown")
+        assert not any(one.is_visible() for one in page.locator(".stage [data-kind=tool]").all())
+        page.reload()
+        assert page.locator("[data-hide=tools]").get_attribute("aria-pressed") == "true"
+        before = page.locator(".prompt").bounding_box()["height"]
+        page.keyboard.press("+")
+        assert page.locator(".prompt").bounding_box()["height"] > before
+
+
+def test_a_presentation_needs_no_scripts(browser: Any, app: str) -> None:
+    with window(browser, app, java_script_enabled=False) as page:
+        page.goto(f"{app}/s/{STORM}/present")
+        page.locator("a[rel=next]").click()
+        page.wait_for_url("**/present?turn=2")
+        assert "and show it in centimetres" in page.locator(".stage").text_content()
+
+
+def test_a_long_session_is_completed_under_the_reader(
+    browser: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(early, "LONG", 20_000)
+    monkeypatch.setattr(early, "_BEGINNING", 15_000)
+    log = _session(tmp_path, 60)
+    with served(desk_of(tmp_path / "projects")) as app, window(browser, app) as page:
+        page.goto(f"{app}/s/{log.session_id}/page-001.html")
+        until(page, "document.querySelector('.rail h2').textContent === '60 prompts'")
+        assert page.locator(".pager").first.locator("a", has_text="12").count() == 1
+        assert page.locator(".turn").count() == 5
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_nothing_serious_is_found_by_axe(browser: Any, app: str, scheme: str) -> None:
+    axe = os.environ.get("UNSPOOL_AXE", "")
+    if not Path(axe).is_file():
+        pytest.skip("no axe-core: run scripts/test on a machine that has npm")
+    with window(browser, app, color_scheme=scheme, bypass_csp=True) as page:
+        page.goto(f"{app}/s/{STORM}/page-001.html")
+        raw = page.locator(".behind").first.get_attribute("href")
+        for path in (f"/s/{STORM}/", f"/s/{STORM}/page-001.html", f"/s/{STORM}/present", raw, "/live"):
+            page.goto(f"{app}{path}")
+            page.locator("main").wait_for()
+            page.evaluate("for (const fold of document.querySelectorAll('main details')) fold.open = true")
+            page.add_script_tag(path=axe)
+            page.evaluate("Promise.all(document.getAnimations().map((one) => one.finished))")
+            found = page.evaluate("axe.run({ preload: false }).then((told) => told.violations)")
+            serious = [one["id"] for one in found if one["impact"] in {"serious", "critical"}]
+            assert serious == [], path

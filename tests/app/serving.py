@@ -1,0 +1,29 @@
+"""A real server on a real port, for tests: `with served(desk) as address`."""
+
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import uvicorn
+
+from unspool.app.desk import Desk
+from unspool.app.server import create
+
+
+@contextmanager
+def served(desk: Desk) -> Iterator[str]:
+    """The address of an app without its guard."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    server = uvicorn.Server(uvicorn.Config(create(desk), log_level="warning", lifespan="off"))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
+    thread.start()
+    while not server.started:
+        time.sleep(0.01)
+    try:
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+    finally:
+        server.should_exit = True
+        thread.join(10)
+        listener.close()

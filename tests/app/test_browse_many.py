@@ -1,0 +1,83 @@
+"""Ten thousand sessions: pages of the list are asked of the database, not of all that it holds."""
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.app.browsing import Browsed
+from tests.app.many import many
+from tests.app.serving import served
+from unspool.app.browse.listing import PAGE, Listing
+from unspool.app.browse.shelf import Shelf
+from unspool.app.browse.wanted import SORTS, wanted
+from unspool.app.desk import Desk
+from unspool.app.marks import Said
+from unspool.index.store import Index
+
+SESSIONS = 10_000
+LISTED = SESSIONS - SESSIONS // 13
+"""Those that hold a conversation."""
+SLOWEST = 0.25
+"""Seconds, on a machine that does other things too; about 0.02 on one that does not."""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return many(tmp_path_factory.mktemp("many") / "archive", SESSIONS, requests=5)
+
+
+@pytest.fixture(scope="module")
+def app(folder: Path) -> Iterator[Browsed]:
+    with served(Desk(folder, [folder])) as address:
+        yield Browsed(address)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [*({"sort": sort} for sort in SORTS), {"page": "40"}, {"q": "drift"}, {"model": "model-4"}, {"kind": "ghost"}],
+    ids=str,
+)
+def test_a_page_is_quick(folder: Path, query: dict[str, str]) -> None:
+    with Index.open(folder, readonly=True) as index:
+        listing = Listing(index.db, Said(), Shelf.of(index.db))
+        assert len(listing.page(wanted(query)).rows) == PAGE
+        assert min(_seconds(listing, query) for _ in range(5)) < SLOWEST
+
+
+def _seconds(listing: Listing, query: dict[str, str]) -> float:
+    began = time.perf_counter()
+    listing.page(wanted(query))
+    return time.perf_counter() - began
+
+
+@pytest.mark.parametrize("sort", SORTS)
+def test_pages_together_hold_every_session_once_and_in_order(folder: Path, sort: str) -> None:
+    with Index.open(folder, readonly=True) as index:
+        listing = Listing(index.db, Said(), Shelf.of(index.db))
+        pages = [listing.page(wanted({"sort": sort, "page": str(at)})) for at in range(1, LISTED // PAGE + 2)]
+    rows = [row for page in pages for row in page.rows]
+    assert {page.total for page in pages} == {LISTED}
+    assert len(rows) == len({row.key for row in rows}) == LISTED
+    if sort == "cost":
+        assert [row.cost for row in rows] == sorted((row.cost for row in rows), reverse=True)
+    if sort == "newest":
+        assert [row.ended for row in rows] == sorted((row.ended or 0 for row in rows), reverse=True)
+
+
+def test_the_list_can_be_walked_by_its_links_alone(app: Browsed) -> None:
+    seen, where = list[str](), "/sessions?kind=ghost"
+    while where:
+        seen += app.keys(where)
+        where = next(
+            (link for link in app.get(where).links("page=") if link.endswith(f"page={len(seen) // PAGE + 1}")), ""
+        )
+    assert len(seen) == len(set(seen)) == SESSIONS // 13
+
+
+def test_rows_alone_are_the_rows_of_the_page(app: Browsed) -> None:
+    part = app.get("/sessions", page=2, part="rows")
+    assert "<html" not in part.text
+    assert app.keys("/sessions", page=2, part="rows") == app.keys("/sessions", page=2)
+    assert "part=rows" not in part.text

@@ -1,0 +1,277 @@
+"""Sessions that go on: what a stream tells of them, and the board."""
+
+import http.client
+import json
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+from tests.app.serving import served
+from tests.app.sessions import STORM, demo_source, desk_of, get
+from unspool.app.live import streams
+from unspool.app.live.growth import Growth
+from unspool.app.reading.extras import mark
+from unspool.demo import write_demo
+from unspool.demo.builder import LogBuilder
+from unspool.formats import FORMATS, Found
+from unspool.library.opening import read_session
+
+
+class Stream:
+    """The events of an address, as a browser takes them."""
+
+    def __init__(self, answer: http.client.HTTPResponse) -> None:
+        self._answer = answer
+        assert answer.headers["content-type"].startswith("text/event-stream")
+
+    def next(self) -> tuple[str, str, Any]:
+        """Kind, id and data of the next event; signs of life are passed over."""
+        told: dict[str, str] = {}
+        while True:
+            line = self._answer.readline().decode().rstrip("\n")
+            if not line and "data" in told:
+                return told.get("event", ""), told.get("id", ""), json.loads(told["data"])
+            if not line:
+                told = {}
+            elif not line.startswith(":"):
+                name, _, value = line.partition(": ")
+                told[name] = value
+
+
+@contextmanager
+def listening(address: str, **headers: str) -> Iterator[Stream]:
+    parts = urlsplit(address)
+    connection = http.client.HTTPConnection(parts.netloc, timeout=10)
+    try:
+        connection.request("GET", f"{parts.path}?{parts.query}", headers=headers)
+        yield Stream(connection.getresponse())
+    finally:
+        connection.close()
+
+
+def _log() -> LogBuilder:
+    log = LogBuilder()
+    return log.prompt("First question").assistant(log.text("First answer"))
+
+
+def _found(root: Path) -> Found:
+    return next(FORMATS[0].discover(root))
+
+
+def test_new_turns_are_told_as_the_page_tells_them(tmp_path: Path) -> None:
+    log = _log()
+    log.write(tmp_path)
+    with served(desk_of(tmp_path / "projects")) as address:
+        base = f"{address}/s/{log.session_id}"
+        since = mark(read_session(_found(tmp_path)))
+        with listening(f"{base}/events?from=1&since={since}") as stream:
+            time.sleep(0.3)
+            log.prompt("Second question").assistant(log.text("Second answer"))
+            log.write(tmp_path)
+            kind, name, news = stream.next()
+        page = get(f"{base}/page-001.html").text
+        assert kind == "turns"
+        assert news["last"] == 2
+        assert name == news["mark"] != since
+        assert [turn["number"] for turn in news["turns"]] == [2]
+        assert news["turns"][0]["html"] in page
+        assert news["turns"][0]["words"] == "Second question"
+
+
+def test_a_turn_that_goes_on_is_told_again(tmp_path: Path) -> None:
+    log = _log()
+    log.write(tmp_path)
+    with served(desk_of(tmp_path / "projects")) as address:
+        since = mark(read_session(_found(tmp_path)))
+        with listening(f"{address}/s/{log.session_id}/events?from=1&since={since}") as stream:
+            log.assistant(log.text("And another thing"))
+            log.write(tmp_path)
+            _, _, news = stream.next()
+        assert [turn["number"] for turn in news["turns"]] == [1]
+        assert "And another thing" in news["turns"][0]["html"]
+
+
+def test_who_comes_back_is_told_what_was_missed(tmp_path: Path) -> None:
+    log = _log()
+    log.write(tmp_path)
+    with served(desk_of(tmp_path / "projects")) as address:
+        events = f"{address}/s/{log.session_id}/events?from=1"
+        with listening(events) as stream:
+            _, name, news = stream.next()
+            assert [turn["number"] for turn in news["turns"]] == [1]
+            log.prompt("Second").assistant(log.text("Two"))
+            log.write(tmp_path)
+            with listening(events, **{"Last-Event-ID": name}) as again:
+                _, _, missed = again.next()
+        assert [turn["number"] for turn in missed["turns"]] == [2]
+
+
+def test_a_line_half_written_is_waited_for(tmp_path: Path) -> None:
+    log = _log()
+    path = log.write(tmp_path)
+    before = path.read_bytes()
+    log.prompt("Second").assistant(log.text("Two"))
+    log.write(tmp_path)
+    after = path.read_bytes()
+    path.write_bytes(before)
+    growth = Growth()
+    found = _found(tmp_path)
+    assert len(growth.session(found).turns) == 1
+    for size in range(len(before), len(after), 97):
+        path.write_bytes(after[:size])
+        session = growth.session(found)
+        assert not session.problems
+    path.write_bytes(after)
+    assert growth.session(found).turns == read_session(found).turns
+
+
+def test_reading_on_gives_what_reading_whole_gives(tmp_path: Path) -> None:
+    """For each session of the demo, cut at every tenth line."""
+    for found in FORMATS[0].discover(write_demo(tmp_path)):
+        path = Path(found.path)
+        lines = path.read_bytes().splitlines(keepends=True)
+        growth = Growth()
+        for end in (*range(1, len(lines), 10), len(lines)):
+            path.write_bytes(b"".join(lines[:end]))
+            grown, whole = growth.session(found), read_session(found)
+            assert grown.turns == whole.turns
+            assert grown.branches == whole.branches
+            assert mark(grown) == mark(whole)
+
+
+def test_a_log_written_anew_is_read_anew(tmp_path: Path) -> None:
+    log = _log()
+    path = log.write(tmp_path)
+    growth, found = Growth(), _found(tmp_path)
+    growth.session(found)
+    other = LogBuilder(session_id=log.session_id, seed="other")
+    for number in range(5):
+        other.prompt(f"Quite another {number}").assistant(other.text("Yes"))
+    path.write_bytes(other.tree()[next(iter(other.tree()))])
+    assert growth.session(found).turns == read_session(found).turns
+
+
+def test_a_rewound_conversation_drops_its_last_turns(tmp_path: Path) -> None:
+    log = _log()
+    fork = log.last
+    log.prompt("Second").assistant(log.text("Two")).prompt("Third").assistant(log.text("Three"))
+    log.write(tmp_path)
+    with (
+        served(desk_of(tmp_path / "projects")) as address,
+        listening(f"{address}/s/{log.session_id}/events?from=1") as stream,
+    ):
+        assert stream.next()[2]["last"] == 3
+        log.rewind(fork).prompt("Another second").assistant(log.text("Else"))
+        log.write(tmp_path)
+        _, _, news = stream.next()
+    assert news["last"] == 2
+    assert "Another second" in news["turns"][-1]["html"]
+
+
+def test_a_log_that_goes_away_ends_the_stream(tmp_path: Path) -> None:
+    log = _log()
+    path = log.write(tmp_path)
+    with (
+        served(desk_of(tmp_path / "projects")) as address,
+        listening(f"{address}/s/{log.session_id}/events?from=1") as stream,
+    ):
+        stream.next()
+        path.unlink()
+        assert stream.next()[0] == "end"
+
+
+def test_no_more_streams_than_there_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(streams, "MOST", 1)
+    with served(desk_of(demo_source())) as address:
+        events = f"{address}/s/{STORM}/events?from=1"
+        with listening(events) as stream:
+            stream.next()
+            assert get(events).status == 503
+        ended = time.monotonic() + 10
+        while time.monotonic() < ended:
+            parts = urlsplit(events)
+            connection = http.client.HTTPConnection(parts.netloc, timeout=5)
+            connection.request("GET", f"{parts.path}?{parts.query}")
+            status = connection.getresponse().status
+            connection.close()
+            if status == 200:
+                return
+            time.sleep(0.1)
+        pytest.fail("a stream whose listener has gone still counts")
+
+
+@pytest.mark.parametrize("query", ["from=-1", "from=99999999999999", "from=x", "since=%00", "from=%C2%B2", ""])
+def test_any_question_has_an_answer(query: str) -> None:
+    with served(desk_of(demo_source())) as address:
+        with listening(f"{address}/s/{STORM}/events?{query}") as stream:
+            assert stream.next()[0] == "turns"
+        assert get(f"{address}/s/nope/events?{query}").status == 404
+
+
+def test_the_board_shows_what_was_written_to_of_late(tmp_path: Path) -> None:
+    old, new = LogBuilder(session_id="aaaaaaaa-0000-4000-8000-000000000000"), _log()
+    path = old.prompt("Long ago <b>").assistant(old.text("Yes")).write(tmp_path)
+    os.utime(path, (1, 1))
+    os.utime(new.write(tmp_path))
+    with served(desk_of(tmp_path / "projects")) as address:
+        html = get(f"{address}/live").text
+        assert f"/s/{new.session_id}/last" in html
+        assert "First answer" in html
+        assert "Long ago" not in html
+        with listening(f"{address}/live/events") as stream:
+            assert "Long ago" not in stream.next()[2]["html"]
+            os.utime(path)
+            told = stream.next()[2]["html"]
+        assert "Long ago &lt;b&gt;" in told
+
+
+def test_an_old_session_is_not_followed_and_one_of_now_is(tmp_path: Path) -> None:
+    log = _log()
+    path = log.write(tmp_path)
+    os.utime(path)
+    with served(desk_of(tmp_path / "projects")) as address:
+        last = get(f"{address}/s/{log.session_id}/last").text
+        assert 'data-live="1"' in last
+        assert "Follow live" in get(f"{address}/s/{log.session_id}/").text
+        os.utime(path, (1, 1))
+        assert "data-live" not in get(f"{address}/s/{log.session_id}/last").text
+
+
+def test_a_tool_that_runs_is_shown_as_running(tmp_path: Path) -> None:
+    log = _log()
+    use = log.use("Bash", command="sleep 60")
+    log.prompt("Wait").assistant(use).write(tmp_path)
+    with (
+        served(desk_of(tmp_path / "projects")) as address,
+        listening(f"{address}/s/{log.session_id}/events?from=2") as stream,
+    ):
+        assert "running" in stream.next()[2]["turns"][0]["html"]
+        log.result(use, "done waiting").write(tmp_path)
+        told = stream.next()[2]["turns"][0]["html"]
+    assert "running" not in told
+    assert "done waiting" in told
+
+
+def test_a_subagent_that_goes_on_is_told_in_its_caller_s_turn(tmp_path: Path) -> None:
+    log = _log()
+    use = log.agent_use("Explore", "Look around", "Look at everything")
+    log.prompt("Send somebody").assistant(use)
+    log.subagent(use, "Explore", "Look around", lambda child: child.assistant(child.text("Found the README")))
+    log.write(tmp_path)
+    agent = next(tmp_path.rglob("agent-*.jsonl"))
+    whole = agent.read_bytes()
+    agent.write_bytes(whole.splitlines(keepends=True)[0])
+    with (
+        served(desk_of(tmp_path / "projects")) as address,
+        listening(f"{address}/s/{log.session_id}/events?from=1") as stream,
+    ):
+        assert "Found the README" not in stream.next()[2]["turns"][-1]["html"].split('class="agent"')[-1][:2000]
+        agent.write_bytes(whole)
+        news = stream.next()[2]
+    assert [turn["number"] for turn in news["turns"]] == [2]

@@ -1,0 +1,193 @@
+"""Many readers, slow ones and impatient ones: everybody else is served, and memory stays within bounds."""
+
+import asyncio
+import resource
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import uvicorn
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
+
+from tests.app.opened import Opened, everything, opened, parsed
+from unspool.app import start_protocol
+from unspool.app.start_protocol import Patient
+
+pytestmark = pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="memory is read from /proc")
+
+READERS = 1000
+MEMORY = 320 * 1024 * 1024
+
+
+@pytest.fixture(scope="module")
+def app(made_corpus: Callable[[int, int], Path], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Opened]:
+    place = tmp_path_factory.mktemp("load")
+    home = {name: str(place / "home") for name in ("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME")}
+    with opened("-s", str(made_corpus(1, 50)), "--archive", str(place / "archive"), **home) as running:
+        running.synced(120)
+        yield running
+
+
+@pytest.fixture(autouse=True)
+def room() -> Iterator[None]:
+    """As many open files as the readers need."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = 3 * READERS if hard == resource.RLIM_INFINITY else min(hard, 3 * READERS)
+    if most < READERS + 100:
+        pytest.skip("this machine gives no process so many open files")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, most), hard))
+    yield
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+def request(app: Opened, path: str) -> bytes:
+    head = f"Host: {app.own}\r\nAuthorization: Bearer {app.token}\r\nConnection: close"
+    return f"GET {path} HTTP/1.1\r\n{head}\r\n\r\n".encode()
+
+
+async def read(app: Opened, path: str, all_here: asyncio.Barrier) -> tuple[int, int]:
+    """One reader: connects, waits until everybody has, asks and reads to the end."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", app.port)
+    await all_here.wait()
+    writer.write(request(app, path))
+    data = await reader.read()
+    writer.close()
+    return parsed(data).status, len(data)
+
+
+def test_a_thousand_readers_at_once(app: Opened) -> None:
+    """All are connected before the first asks; all get what they asked for, and the server stays small."""
+    keys = [one["key"] for one in app.get("/api/sessions?limit=20").json["sessions"]]
+    paths = ["/", "/api/state", "/api/sessions?limit=50", "/search?q=test", "/stats", f"/s/{keys[0]}/", "/sessions"]
+
+    async def everybody() -> list[tuple[int, int]]:
+        all_here = asyncio.Barrier(READERS)
+        return await asyncio.gather(*(read(app, paths[n % len(paths)], all_here) for n in range(READERS)))
+
+    answers = asyncio.run(asyncio.wait_for(everybody(), 240))
+    assert {status for status, _ in answers} == {200}
+    assert app.memory < MEMORY
+    assert app.get("/api/state").status == 200
+
+
+def test_slow_readers_keep_nobody_waiting(app: Opened) -> None:
+    """Hundreds who send a byte now and then, and hundreds who read nothing of a large answer."""
+    document = f"/api/sessions/{app.get('/api/sessions?limit=1').json['sessions'][0]['key']}/document"
+    links = [socket.create_connection(("127.0.0.1", app.port)) for _ in range(400)]
+    try:
+        for number, link in enumerate(links):
+            link.sendall(b"GET / HTTP/1.1\r\nHost: " if number % 2 else request(app, document))
+        began = time.monotonic()
+        assert app.get("/api/state").status == 200
+        for link in links[1::2]:
+            link.sendall(b"x")
+        assert app.get("/").status == 200
+        assert time.monotonic() - began < 30
+        assert app.memory < MEMORY
+    finally:
+        for link in links:
+            link.close()
+
+
+def test_readers_who_leave_early_are_forgotten(app: Opened) -> None:
+    for _ in range(300):
+        with socket.create_connection(("127.0.0.1", app.port)) as link:
+            link.sendall(request(app, "/api/sessions?limit=500"))
+    deadline = time.monotonic() + 60
+    while len(list(Path(f"/proc/{app.process.pid}/fd").iterdir())) > 100:
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    assert app.get("/api/state").status == 200
+
+
+# --- patience ----------------------------------------------------------------------------------------
+
+
+def _hello(_: Request) -> Response:
+    return PlainTextResponse("hello")
+
+
+def _much(_: Request) -> Response:
+    return PlainTextResponse("hello" * 10_000_000)
+
+
+@pytest.fixture
+def hasty(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
+    """The port of a server that waits a third of a second for the head of a request."""
+    monkeypatch.setattr(start_protocol, "PATIENCE", 0.3)
+    monkeypatch.setattr(start_protocol, "UNREAD", 0.3)
+    listener = socket.create_server(("127.0.0.1", 0))
+    app = Starlette(routes=[Route("/", _hello), Route("/much", _much)])
+    server = uvicorn.Server(
+        uvicorn.Config(app, http=Patient, lifespan="off", log_level="critical", timeout_keep_alive=1)
+    )
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
+    thread.start()
+    while not server.started:
+        time.sleep(0.01)
+    yield listener.getsockname()[1]
+    server.should_exit = True
+    thread.join(10)
+
+
+WHOLE = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    "first", [b"", b"G", WHOLE[:-2], WHOLE + b"GET / HT"], ids=["silent", "begun", "open", "second"]
+)
+def test_who_does_not_finish_asking_is_let_go(hasty: int, first: bytes) -> None:
+    with socket.create_connection(("127.0.0.1", hasty), timeout=5) as link:
+        began = time.monotonic()
+        link.sendall(first)
+        everything(link)
+        assert 0.2 < time.monotonic() - began < 3
+
+
+def test_a_byte_now_and_then_is_not_enough(hasty: int) -> None:
+    with socket.create_connection(("127.0.0.1", hasty), timeout=5) as link:
+        began = time.monotonic()
+        with pytest.raises(OSError, match=r"reset|Broken pipe"):
+            _drip(link)
+        assert time.monotonic() - began < 3
+
+
+def _drip(link: socket.socket) -> None:
+    for _ in range(200):
+        link.sendall(b"a")
+        time.sleep(0.05)
+
+
+def test_who_asks_again_and_again_in_time_is_heard(hasty: int) -> None:
+    """The clock is that of one head: a connection that is used may be as old as it likes."""
+    with socket.create_connection(("127.0.0.1", hasty), timeout=5) as link:
+        for _ in range(5):
+            link.sendall(WHOLE)
+            said = b""
+            while not said.endswith(b"hello"):
+                said += link.recv(65536)
+            time.sleep(0.15)
+
+
+def test_who_does_not_read_is_let_go(hasty: int) -> None:
+    with socket.create_connection(("127.0.0.1", hasty), timeout=10) as link:
+        link.sendall(WHOLE.replace(b"GET /", b"GET /much"))
+        time.sleep(2)
+        assert len(everything(link)) < 50_000_000
+
+
+def test_who_reads_slowly_gets_everything(hasty: int) -> None:
+    """The clock is that of a standstill, not of the whole answer."""
+    with socket.create_connection(("127.0.0.1", hasty), timeout=10) as link:
+        link.sendall(WHOLE.replace(b"GET /", b"GET /much").replace(b"Host", b"Connection: close\r\nHost"))
+        got = 0
+        while piece := link.recv(8_000_000):
+            got += len(piece)
+            time.sleep(0.01)
+        assert got > 50_000_000

@@ -1,0 +1,114 @@
+"""`unspool open`: how it is asked for, what it says, and how it ends."""
+
+import os
+import signal
+import socket
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.app.opened import Opened
+from tests.cli.running import process, run, source, talk
+from unspool.sync import sync
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals of this kind are POSIX")
+
+FIRST = "11111111-0000-4000-8000-000000000001"
+Started = Callable[..., Opened]
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> tuple[str, ...]:
+    return (*source(tmp_path / "source", talk("Tides of March", FIRST)), "--archive", str(tmp_path / "archive"))
+
+
+@pytest.fixture
+def started(place: tuple[str, ...]) -> Iterator[Started]:
+    """`started(*arguments)`: the app of one session, until the test ends."""
+    running: list[subprocess.Popen[bytes]] = []
+
+    def start(*arguments: str) -> Opened:
+        one = process("open", *place, *arguments, PYTHONUNBUFFERED="1", DISPLAY="", BROWSER="")
+        running.append(one)
+        assert one.stdout is not None
+        assert one.stderr is not None
+        return Opened(one, (one.stdout.readline() or one.stderr.read()).decode())
+
+    yield start
+    for one in running:
+        one.kill()
+        one.communicate()
+
+
+def test_it_says_where_it_is_and_how_to_end_it(started: Started) -> None:
+    app = started("--no-browser")
+    assert (app.host, app.path) == ("127.0.0.1", "/")
+    assert app.process.stdout is not None
+    assert app.process.stdout.readline() == b"Ctrl-C ends it.\n"
+
+
+@pytest.mark.parametrize("name", [FIRST, FIRST[:8], "tides", "latest"])
+def test_a_session_by_any_of_its_names(started: Started, name: str) -> None:
+    """The address that is printed leads to its page."""
+    app = started(name)
+    assert app.path == f"/s/{FIRST}/"
+    answer = app.ask("GET", f"{app.path}?token={app.token}")
+    assert (answer.status, answer.headers["location"]) == (303, app.path)
+
+
+def test_a_session_that_only_the_archive_has(started: Started, tmp_path: Path) -> None:
+    sync(tmp_path / "archive", (tmp_path / "source",))
+    (log,) = (tmp_path / "source").rglob(f"{FIRST}.jsonl")
+    log.unlink()
+    assert started("--read-only", FIRST[:8]).path == f"/s/{FIRST}/"
+
+
+def test_a_session_that_nobody_knows(place: tuple[str, ...]) -> None:
+    done = run("open", "no such session", *place)
+    assert (done.code, done.out) == (3, "")
+
+
+def test_a_source_that_is_not_there(tmp_path: Path) -> None:
+    done = run("open", "--source", str(tmp_path / "nowhere"), "--archive", str(tmp_path / "archive"))
+    assert done.code == 3
+    assert "nowhere" in done.err
+
+
+def test_exactly_the_port_that_is_asked_for(started: Started, place: tuple[str, ...]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        done = run("open", *place, "--port", str(port))
+        assert (done.code, done.out) == (2, "")
+        assert f"Port {port} of 127.0.0.1 is taken" in done.err
+    assert started("--port", str(port)).port == port
+
+
+@pytest.mark.parametrize("port", ["0", "65536", "-1", "http"])
+def test_what_is_no_port(place: tuple[str, ...], port: str) -> None:
+    assert run("open", *place, "--port", port).code == 2
+
+
+def test_ctrl_c_and_a_polite_end(started: Started) -> None:
+    for number, code, said in ((signal.SIGINT, 130, b"Stopped.\n"), (signal.SIGTERM, 0, b"")):
+        app = started()
+        app.synced()
+        assert app.stop(number) < 2
+        assert app.process.stderr is not None
+        assert (app.process.returncode, app.process.stderr.read()) == (code, said)
+
+
+def test_an_encrypted_archive_is_opened_with_its_key(started: Started, tmp_path: Path) -> None:
+    """The key goes to the sync as well, and stands among no process's arguments."""
+    key = tmp_path / "key"
+    key.write_text("a long and secret passphrase\n")
+    key.chmod(0o600)
+    sync(tmp_path / "archive", (tmp_path / "source",))
+    done = run("archive", "encrypt", "--archive", str(tmp_path / "archive"), "--new-key-file", str(key))
+    assert done.code == 0, done.err
+    app = started("--key-file", str(key))
+    app.synced()
+    assert app.get("/api/sessions").json["total"] == 1
+    listed = subprocess.run(["ps", "axww"], capture_output=True, text=True, check=True).stdout  # noqa: S607
+    assert "secret passphrase" not in listed
