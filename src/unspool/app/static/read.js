@@ -50,7 +50,7 @@ const RAW = /^(?:msg|line)-\d+(?:-\d+)?$/;
 function behind(block) {
   if (!RAW.test(block.id) || block.querySelector(":scope > .behind")) return;
   const link = make("a", { class: "behind", href: `${here}raw?block=${encodeURIComponent(block.id)}`, title: "The line in the log" }, "raw");
-  link.setAttribute("aria-label", "The line in the log behind this");
+  link.setAttribute("aria-label", "raw line in the log behind this");
   block.classList.add("has-behind");
   if (block.tagName === "DETAILS") { link.classList.add("inside"); block.append(link); } else block.prepend(link);
 }
