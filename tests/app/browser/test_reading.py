@@ -206,12 +206,12 @@ def test_hostile_sessions_do_nothing_here(browser: Any, tmp_path: Path) -> None:
         for number in range(hostile.SESSIONS):
             key = f"{number:08x}-bad0-4000-8000-000000000000"
             with window(browser, app, may_fail=True) as page:
-                for path in (f"s/{key}/", f"s/{key}/last", f"s/{key}/page-001.html", "live"):
-                    page.goto(f"{app}/{path}")
+                for place in (f"s/{key}/", f"s/{key}/last", f"s/{key}/page-001.html", "live"):
+                    page.goto(f"{app}/{place}")
                     page.keyboard.press("o")
                     page.wait_for_timeout(150)
-                    assert page.evaluate("window.pwned") is None, path
-                    assert not too_wide(page), path
+                    assert page.evaluate("window.pwned") is None, place
+                    assert not too_wide(page), place
                 page.goto(f"{app}/s/{key}/page-001.html")
                 for link in page.evaluate("Array.from(document.querySelectorAll('.behind'), (one) => one.href)")[:12]:
                     page.goto(link)

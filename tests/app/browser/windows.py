@@ -16,7 +16,8 @@ def window(browser: Any, app: str, *, may_fail: bool = False, **context: Any) ->
     faults: list[str] = []
     page.on("console", lambda told: faults.append(told.text) if told.type in {"error", "warning"} else None)
     page.on("pageerror", lambda error: faults.append(f"uncaught: {error}"))
-    page.on("dialog", lambda dialog: (faults.append(f"dialog: {dialog.message}"), dialog.dismiss()))
+    page.on("dialog", lambda dialog: faults.append(f"dialog: {dialog.message}"))
+    page.on("dialog", lambda dialog: dialog.dismiss())
     page.on("popup", lambda other: faults.append(f"window opened: {other.url}"))
     page.on(
         "request",
