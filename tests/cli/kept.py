@@ -21,6 +21,12 @@ def filling(folder: Path) -> Iterator[Filled]:
 def told(command: Command, folder: Path, *arguments: str, columns: int = 120) -> str:
     """What the command prints of the folder; it must end well."""
     environment = {"COLUMNS": str(columns)}
-    done = CliRunner().invoke(command, [*arguments, "--archive", str(folder)], env=environment, catch_exceptions=False)
+    done = CliRunner().invoke(
+        command,
+        [*arguments, "--archive", str(folder)],
+        env=environment,
+        catch_exceptions=False,
+        help_option_names=["-h", "--help"],
+    )
     assert done.exit_code == 0, done.output
     return done.output

@@ -26,7 +26,9 @@ def old(root: Path, seed: str) -> None:
 
 
 def doctor(*arguments: str | Path) -> tuple[int, str]:
-    done = CliRunner().invoke(command, [str(one) for one in arguments], prog_name="unspool doctor")
+    done = CliRunner().invoke(
+        command, [str(one) for one in arguments], prog_name="unspool doctor", help_option_names=["-h", "--help"]
+    )
     return done.exit_code, done.output
 
 

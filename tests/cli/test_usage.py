@@ -204,7 +204,7 @@ def test_what_contradicts_itself_is_refused(folder: Path, words: list[str], prob
     "words", [["--since", "soon"], ["--until", "2026-13-01"], ["--tz", "Mars/Base"], ["--tz", "../etc"]]
 )
 def test_what_is_no_time_or_zone_is_named(folder: Path, words: list[str]) -> None:
-    done = CliRunner().invoke(command, [*words, "--archive", str(folder)])
+    done = CliRunner().invoke(command, [*words, "--archive", str(folder)], help_option_names=["-h", "--help"])
     assert done.exit_code == 2
     assert repr(words[1]) in done.output
 
