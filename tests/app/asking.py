@@ -67,11 +67,11 @@ def site(folder: Path, *logs: LogBuilder) -> Iterator[Site]:
 
 def shop() -> LogBuilder:
     """Eight prompts, so two pages; a call with its answer, an edit, a failure."""
-    log = LogBuilder(session_id="shop", cwd="/work/shop", branch="main", start=NOW - timedelta(days=40))
+    log = LogBuilder(session_id="shop", cwd="/home/dev/shop", branch="main", start=NOW - timedelta(days=40))
     log.prompt("Why is the checkout slow?")
     log.assistant(log.think("Perhaps the invoiceCache misses."), log.text("The invoice_cache is never filled."))
     log.ran("grep -rn checkout src/", "src/pay.py:12: def checkout(cart):\nsrc/pay.py:40: # zanzibar")
-    log.edited("/work/shop/src/pay.py", "slow = True\n", "slow = True", "slow = False")
+    log.edited("/home/dev/shop/src/pay.py", "slow = True\n", "slow = True", "slow = False")
     for number in range(6):
         log.prompt(f"And step {number}?").assistant(log.text("Yes."))
     log.prompt("Is it the quicksilver?")
@@ -81,11 +81,11 @@ def shop() -> LogBuilder:
 
 def harbour() -> LogBuilder:
     """A subagent with words of its own, and a file that the other session touched too."""
-    log = LogBuilder(session_id="harbour", cwd="/work/harbour", branch="tides", start=NOW - timedelta(hours=2))
+    log = LogBuilder(session_id="harbour", cwd="/home/dev/harbour", branch="tides", start=NOW - timedelta(hours=2))
     log.prompt("Show the tides; the checkout of the repository is stale.")
-    log.read("/work/shop/src/pay.py", "x = 1")
+    log.read("/home/dev/shop/src/pay.py", "x = 1")
     use = log.agent_use("Explore", "look around", "Find every lighthouse.")
     log.assistant(use)
     log.subagent(use, "Explore", "look around", lambda child: child.assistant(child.text("One keeperless lighthouse.")))
-    log.wrote("/work/harbour/src/board.py", "tides = []\n")
+    log.wrote("/home/dev/harbour/src/board.py", "tides = []\n")
     return log.title("Tides and lighthouses").assistant(log.text("Done."), model="claude-haiku-4-5")

@@ -50,10 +50,10 @@ class Browsed(Site):
 def planned() -> tuple[LogBuilder, LogBuilder]:
     """A plan, and the session that carries it out."""
     plan = "# Light the lamp\n\n1. Buy oil."
-    first = LogBuilder(session_id="plan", seed="plan", cwd="/work/lamp", start=NOW - timedelta(days=3))
+    first = LogBuilder(session_id="plan", seed="plan", cwd="/home/dev/lamp", start=NOW - timedelta(days=3))
     first.prompt("Plan a lighthouse").plan(plan, "cleared")
     later = LogBuilder(
-        session_id="work", seed="work", cwd="/work/lamp", start=NOW - timedelta(days=3) + timedelta(hours=1)
+        session_id="work", seed="work", cwd="/home/dev/lamp", start=NOW - timedelta(days=3) + timedelta(hours=1)
     )
     later.implement(plan, first).assistant(later.text("Done."))
     return first, later

@@ -34,7 +34,9 @@ def test_home_shows_the_newest_by_day_and_what_was_done(app: Browsed) -> None:
     assert "4 sessions, all kept" in got.said
     assert "This week" in got.said
     assert re.search(r"last sync \d+ s ago", got.said)
-    assert set(got.links("/projects/")) >= {f"/projects/{slug(path)}" for path in ("/work/shop", "/work/harbour")}
+    assert set(got.links("/projects/")) >= {
+        f"/projects/{slug(path)}" for path in ("/home/dev/shop", "/home/dev/harbour")
+    }
 
 
 def test_a_session_that_is_being_written_is_active(tmp_path: Path) -> None:
@@ -51,8 +53,8 @@ def test_a_session_that_is_being_written_is_active(tmp_path: Path) -> None:
         ({"q": "tides"}, {"harbour"}),
         ({"q": "TIDES"}, {"harbour"}),
         ({"q": "100%_"}, set()),
-        ({"project": slug("/work/shop")}, {"shop"}),
-        ({"project": "/work/s"}, {"shop"}),
+        ({"project": slug("/home/dev/shop")}, {"shop"}),
+        ({"project": "/home/dev/s"}, {"shop"}),
         ({"kind": "planning"}, {"plan"}),
         ({"kind": "implementation"}, {"work"}),
         ({"kind": "nonsense"}, EVERY),
@@ -126,10 +128,10 @@ def _projects(app: Browsed, **query: str) -> list[str]:
 
 
 def test_a_project_has_its_sessions_and_its_address_is_its_alone(app: Browsed) -> None:
-    got = app.get(f"/projects/{slug('/work/lamp')}")
+    got = app.get(f"/projects/{slug('/home/dev/lamp')}")
     assert got.status == 200
-    assert "/work/lamp" in got.said
-    assert set(app.keys(f"/projects/{slug('/work/lamp')}")) == {"plan", "work"}
+    assert "/home/dev/lamp" in got.said
+    assert set(app.keys(f"/projects/{slug('/home/dev/lamp')}")) == {"plan", "work"}
     assert slug("/a/lamp") != slug("/b/lamp")
     assert re.fullmatch(r"[A-Za-z0-9-]+", slug("/päth/../<b>\udc80"))
     assert app.get("/projects/..%2f..%2fetc").status == 404
@@ -137,7 +139,7 @@ def test_a_project_has_its_sessions_and_its_address_is_its_alone(app: Browsed) -
 
 def test_a_hidden_project_is_out_of_the_lists_until_it_is_shown(tmp_path: Path) -> None:
     with browsed(tmp_path) as app:
-        place = f"/projects/{slug('/work/lamp')}"
+        place = f"/projects/{slug('/home/dev/lamp')}"
         answer = app.post(f"{place}/hide", hidden="1", back="/projects")
         assert (answer.status, answer.headers["location"]) == (303, "/projects")
         assert set(app.keys()) == set(app.keys("/")) == EVERY - {"plan", "work"}
@@ -156,7 +158,7 @@ def test_sessions_without_a_conversation_are_listed_only_when_asked_for(tmp_path
 
 
 def test_one_session_with_two_logs_is_listed_once(tmp_path: Path) -> None:
-    log = LogBuilder(session_id="twice", cwd="/work/one", start=NOW - timedelta(days=2)).prompt("go")
+    log = LogBuilder(session_id="twice", cwd="/home/dev/one", start=NOW - timedelta(days=2)).prompt("go")
     path = log.write(tmp_path / "source")
     other = path.parent.parent / "-work-two" / path.name
     other.parent.mkdir()
@@ -167,11 +169,11 @@ def test_one_session_with_two_logs_is_listed_once(tmp_path: Path) -> None:
 
 def test_text_from_a_log_stays_text_on_every_page(tmp_path: Path) -> None:
     bad = '"><script>alert(1)</script><img src=x onerror=alert(1)>'
-    log = LogBuilder(session_id="bad", cwd=f"/work/{bad}", branch=bad).prompt(bad).title(bad)
+    log = LogBuilder(session_id="bad", cwd=f"/home/dev/{bad}", branch=bad).prompt(bad).title(bad)
     with browsed(tmp_path, log) as app:
         app.post("/marks/bad", title=bad, tags=bad, note=bad)
         app.post("/saved", name=bad, query=f"q={bad}")
-        places = ("/", "/sessions", "/projects", f"/projects/{slug(f'/work/{bad}')}", "/marks/bad")
+        places = ("/", "/sessions", "/projects", f"/projects/{slug(f'/home/dev/{bad}')}", "/marks/bad")
         for where in (*places, "/sessions?q=%22%3E%3Cscript%3Ealert(1)", "/projects?q=%22%3E%3Cscript%3Ealert(1)"):
             text = app.get(where).text
             assert "<script>alert" not in text
@@ -238,6 +240,6 @@ def test_a_form_of_any_kind_is_answered(tmp_path: Path) -> None:
     many = tuple((f"f{at}", "x") for at in range(1000))
     odd = (("name", "\0\ud800"), ("note", "\0\ud800"), ("theme", "\0\ud800"), ("query", "\0\ud800"))
     with browsed(tmp_path) as app:
-        for where in ("/marks/shop", "/saved", "/settings", f"/projects/{slug('/work/shop')}/hide"):
+        for where in ("/marks/shop", "/saved", "/settings", f"/projects/{slug('/home/dev/shop')}/hide"):
             assert app.post(where, *many).status == 400
             assert app.post(where, *odd).status in (303, 400)

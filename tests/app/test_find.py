@@ -37,7 +37,7 @@ def test_markup_in_a_title_is_text(app: Site) -> None:
     [
         ({"q": "checkout", "kind": "prompt"}, {"shop", "harbour"}),
         ({"q": "checkout", "role": "tool"}, {"shop"}),
-        ({"q": "checkout", "project": "/work/harbour"}, {"harbour"}),
+        ({"q": "checkout", "project": "/home/dev/harbour"}, {"harbour"}),
         ({"q": "checkout", "since": "7d"}, {"harbour"}),
         ({"q": "totals", "is": "error"}, {"shop"}),
         ({"q": "project:shop checkout"}, {"shop"}),
@@ -156,7 +156,7 @@ def test_what_is_being_typed_may_go_on(app: Site) -> None:
 def test_a_filter_being_typed_is_completed(app: Site) -> None:
     assert app.json("/search.json", q="slow proj")["completions"] == ["slow project:"]
     assert app.json("/search.json", q="slow kind:pr")["completions"] == ["slow kind:prompt "]
-    assert app.json("/search.json", q="-project:harb")["completions"] == ["-project:/work/harbour "]
+    assert app.json("/search.json", q="-project:harb")["completions"] == ["-project:/home/dev/harbour "]
     assert "tool:Bash " in app.json("/search.json", q="tool:")["completions"]
 
 

@@ -33,7 +33,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def app(folder: Path) -> Iterator[Site]:
-    odd = LogBuilder(session_id="odd", cwd="/work/=cmd", model="model-nobody-knows", start=NOW - timedelta(days=3))
+    odd = LogBuilder(session_id="odd", cwd="/home/dev/=cmd", model="model-nobody-knows", start=NOW - timedelta(days=3))
     odd.prompt("Hello.").assistant(odd.text("Hi.")).call("=2+2", {"x": "y"}, "four")
     with site(folder, shop(), harbour(), odd) as opened:
         yield opened
@@ -101,9 +101,9 @@ def test_figures_are_those_of_the_index(app: Site, index: Index) -> None:
 
 
 def test_a_price_that_is_not_known_is_neither_zero_nor_invented(app: Site) -> None:
-    got = app.get("/stats", project="/work/=cmd")
+    got = app.get("/stats", project="/home/dev/=cmd")
     assert "No price is known for model-nobody-knows" in got.said
-    assert [row["cost"] for row in rows(app, "models", project="/work/=cmd")] == [""]
+    assert [row["cost"] for row in rows(app, "models", project="/home/dev/=cmd")] == [""]
     assert "≥$" in app.get("/stats").said
 
 
@@ -114,10 +114,10 @@ def test_no_cell_of_a_file_is_a_formula(app: Site) -> None:
 
 
 def test_a_span_and_a_project_narrow_all_of_it(app: Site) -> None:
-    assert {row["project"] for row in rows(app, "projects", days=7)} == {"/work/harbour", "/work/=cmd"}
-    assert {row["project"] for row in rows(app, "projects", project="shop")} == {"/work/shop"}
+    assert {row["project"] for row in rows(app, "projects", days=7)} == {"/home/dev/harbour", "/home/dev/=cmd"}
+    assert {row["project"] for row in rows(app, "projects", project="shop")} == {"/home/dev/shop"}
     long_ago = (NOW - timedelta(days=39)).date().isoformat()
-    assert {row["project"] for row in rows(app, "projects", until=long_ago)} == {"/work/shop"}
+    assert {row["project"] for row in rows(app, "projects", until=long_ago)} == {"/home/dev/shop"}
     assert "No sessions in this time" in app.get("/stats", since="2001-01-01", until="2001-01-02").said
 
 
@@ -137,11 +137,11 @@ def test_there_is_no_file_of_another_name(app: Site) -> None:
 
 
 def test_what_is_kept_is_counted_anew_when_the_index_changes(folder: Path, app: Site, tmp_path: Path) -> None:
-    log = LogBuilder(session_id="first", cwd="/work/first", start=NOW - timedelta(days=1))
+    log = LogBuilder(session_id="first", cwd="/home/dev/first", start=NOW - timedelta(days=1))
     log.prompt("One.").assistant(log.text("1"))
     with site(tmp_path, log) as own:
         assert len(rows(own, "projects")) == 1
-        more = LogBuilder(session_id="second", cwd="/work/second", start=NOW - timedelta(days=1))
+        more = LogBuilder(session_id="second", cwd="/home/dev/second", start=NOW - timedelta(days=1))
         more.prompt("Two.").assistant(more.text("2"))
         kept(tmp_path, more)
         assert len(rows(own, "projects")) == 2
@@ -203,28 +203,29 @@ def test_a_board_without_anything_makes_every_table(tmp_path: Path) -> None:
 
 def test_folders_are_browsed_from_the_deepest_that_holds_all(app: Site) -> None:
     first = app.get("/files")
-    assert {"/files?path=%2Fwork%2Fshop%2Fsrc%2Fpay.py", "/files?path=%2Fwork%2Fharbour%2Fsrc%2Fboard.py"} & set(
-        app.get("/files", path="/work/shop/").links("/files?")
-    )
+    assert {
+        "/files?path=%2Fhome%2Fdev%2Fshop%2Fsrc%2Fpay.py",
+        "/files?path=%2Fhome%2Fdev%2Fharbour%2Fsrc%2Fboard.py",
+    } & set(app.get("/files", path="/home/dev/shop/").links("/files?"))
     assert "harbour/" in first.said
     assert "shop/" in first.said
 
 
 def test_a_file_tells_every_session_that_touched_it_the_newest_first(app: Site) -> None:
-    got = app.get("/files", path="/work/shop/src/pay.py")
+    got = app.get("/files", path="/home/dev/shop/src/pay.py")
     assert got.said.index("Tides and lighthouses") < got.said.index("Slow <b>checkout</b>")
     assert "1 × edited" in got.said
     assert "1 × read" in got.said
 
 
 def test_a_touch_leads_to_its_call(app: Site) -> None:
-    (href,) = list(app.get("/files", path="/work/shop/src/pay.py").links("/s/shop/at/"))
+    (href,) = list(app.get("/files", path="/home/dev/shop/src/pay.py").links("/s/shop/at/"))
     end = urlsplit(app.get(href).url)
     assert f'id="{end.fragment}"' in app.get(end.path).text
 
 
 def test_only_changes_can_be_asked_for(app: Site) -> None:
-    changes = app.get("/files", path="/work/shop/src/pay.py", only="changes")
+    changes = app.get("/files", path="/home/dev/shop/src/pay.py", only="changes")
     assert not changes.links("/s/harbour/at/")
     assert changes.links("/s/shop/at/")
 

@@ -21,7 +21,7 @@ NASTY = "quokka \x1b]0;owned\x07\x1b[2J \u202eevil"
 
 
 def lighthouse() -> LogBuilder:
-    log = LogBuilder(session_id="lamp", cwd="/work/light house", start=NOW - timedelta(days=3))
+    log = LogBuilder(session_id="lamp", cwd="/home/dev/light house", start=NOW - timedelta(days=3))
     log.prompt("Light the lamp.").ran("lamp --on", "lit").title(f"Lamps {NASTY}")
     log.failed("Bash", {"command": "lamp --off"}, "no such lamp")
     log.prompt("Again, the lamp!")
@@ -50,9 +50,9 @@ def test_it_prints_sessions_with_their_hits(archive: str) -> None:
     done = run("search", "--archive", archive, "again", "lamp")
     assert done.code == 0
     assert "Again, the lamp!" in done.out
-    assert "/work/light house" in done.out
+    assert "/home/dev/light house" in done.out
     assert "unspool show lamp --at msg-" in done.out
-    assert "cd '/work/light house' && claude --resume lamp" in done.out
+    assert "cd '/home/dev/light house' && claude --resume lamp" in done.out
     assert "1 session, 1 hit" in done.out
 
 

@@ -30,7 +30,7 @@ class Filled:
         number = next(self._numbers)
         key = key or f"session-{number}"
         row: dict[str, Any] = {
-            "key": key, "origin": 1, "path": f"{key}.jsonl", "state": b"", "project": "/work/shop",
+            "key": key, "origin": 1, "path": f"{key}.jsonl", "state": b"", "project": "/home/dev/shop",
             "title": f"About {key}", "kind": "interactive", "branch": "", "started": None, "ended": None, "turns": 0,
             "messages": 0, "calls": 0, "errors": 0, "cost": 0, "unpriced": 0, "overview": b"", "ids": b"",
         }  # fmt: skip

@@ -15,19 +15,19 @@ NOW = datetime.now(UTC).replace(microsecond=0)
 
 
 def shop() -> LogBuilder:
-    log = LogBuilder(session_id="shop", cwd="/work/shop", branch="main", start=NOW - timedelta(days=40))
+    log = LogBuilder(session_id="shop", cwd="/home/dev/shop", branch="main", start=NOW - timedelta(days=40))
     log.prompt("Why is the checkout slow?")
     log.assistant(log.think("Perhaps the invoiceCache misses."), log.text("The invoice_cache is never filled."))
     log.ran("grep -rn checkout src/", "src/pay.py:12: def checkout(cart):\nsrc/pay.py:40: # naïve café lookup")
-    log.edited("/work/shop/src/pay.py", "slow = True\n", "slow = True", "slow = False")
+    log.edited("/home/dev/shop/src/pay.py", "slow = True\n", "slow = True", "slow = False")
     log.prompt("Und jetzt die Prüfung, 数据库连接 bitte.")
     return log.failed("Bash", {"command": "pytest -q tests/pay"}, "Exit code 1\nAssertionError: totals differ")
 
 
 def harbour() -> LogBuilder:
-    log = LogBuilder(session_id="harbour", cwd="/work/harbour", branch="tides", start=NOW - timedelta(hours=2))
+    log = LogBuilder(session_id="harbour", cwd="/home/dev/harbour", branch="tides", start=NOW - timedelta(hours=2))
     log.prompt("Show the tides; the checkout of the repository is stale.")
-    log.read("/work/harbour/src/pay.py", "x = 1")
+    log.read("/home/dev/harbour/src/pay.py", "x = 1")
     use = log.agent_use("Explore", "look around", "Find every lighthouse.")
     log.assistant(use)
     log.subagent(use, "Explore", "look around", lambda child: child.assistant(child.text("One keeperless lighthouse.")))
@@ -156,8 +156,8 @@ def test_a_hit_says_where_it_is(asking: Asked) -> None:
     assert (hit.kind, hit.tool, hit.error, hit.turn) == ("result", "Bash", True, 2)
     assert hit.anchor == f"msg-{hit.time}"
     assert hit.link == f"unspool show shop --at {hit.anchor}"
-    assert session.resume == "cd /work/shop && claude --resume shop"
-    assert (session.project, session.branch) == ("/work/shop", "main")
+    assert session.resume == "cd /home/dev/shop && claude --resume shop"
+    assert (session.project, session.branch) == ("/home/dev/shop", "main")
 
 
 def test_a_hit_in_a_subagent_names_it(asking: Asked) -> None:

@@ -21,17 +21,17 @@ CODE = 'def read_line(path: str) -> Line:\n    return parse(open(path).read(), s
 
 
 def coder(name: str, days: int) -> LogBuilder:
-    log = LogBuilder(session_id=name, cwd=f"/work/{name}", start=NOW - timedelta(days=days))
+    log = LogBuilder(session_id=name, cwd=f"/home/dev/{name}", start=NOW - timedelta(days=days))
     return log.prompt(f"Hello from {name}.")
 
 
 @pytest.fixture(scope="module")
 def asking(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Asked]:
     old, new = coder("old", 9), coder("new", 1)
-    old.wrote("/work/old/src/app/main.py", CODE).ran("git rebase -i main", "Successfully rebased")
+    old.wrote("/home/dev/old/src/app/main.py", CODE).ran("git rebase -i main", "Successfully rebased")
     old.assistant(old.text("I ran git rebase, as told."))
-    new.read("/work/new/main.py", "x = 1\n").ran("python -m http.server --bind 0.0.0.0:80", "Serving")
-    new.edited("/work/new/main.py", "x = 1\n", "x = 1", "x = 2").read("/work/new/domain.py", "y = 2")
+    new.read("/home/dev/new/main.py", "x = 1\n").ran("python -m http.server --bind 0.0.0.0:80", "Serving")
+    new.edited("/home/dev/new/main.py", "x = 1\n", "x = 1", "x = 2").read("/home/dev/new/domain.py", "y = 2")
     new.prompt("What does READ_LINE do?")
     with asked(tmp_path_factory.mktemp("exact"), old, new) as opened:
         yield opened
@@ -198,8 +198,8 @@ def test_a_file_is_found_by_the_end_of_its_path(asking: Asked) -> None:
     found = asking.file("main.py")
     assert keys(found) == ["new", "old"]
     assert [(hit.how, hit.file) for hit in found.sessions[0].hits] == [
-        ("edit", "/work/new/main.py"),
-        ("read", "/work/new/main.py"),
+        ("edit", "/home/dev/new/main.py"),
+        ("read", "/home/dev/new/main.py"),
     ]
     assert [session.count for session in found.sessions] == [2, 1]
 
@@ -209,7 +209,7 @@ def test_a_file_is_found_by_the_end_of_its_path(asking: Asked) -> None:
     [
         ("app/main.py", ["old"]),
         ("./src/app/main.py", ["old"]),
-        ("/work/new/main.py", ["new"]),
+        ("/home/dev/new/main.py", ["new"]),
         ("src\\app\\main.py", ["old"]),
         ("omain", ["new"]),
         ("nothing.py", []),

@@ -18,7 +18,7 @@ def typed(root: Path, *prompts: tuple[str, str]) -> None:
     """Add prompts of sessions to the list of them."""
     with (root / "history.jsonl").open("a") as stream:
         for number, (session, text) in enumerate(prompts):
-            line = {"display": text, "timestamp": 1_770_000_000_000 + number, "project": "/work/ship"}
+            line = {"display": text, "timestamp": 1_770_000_000_000 + number, "project": "/home/dev/ship"}
             stream.write(json.dumps({**line, "sessionId": session}) + "\n")
     rested()
 
@@ -39,7 +39,7 @@ def test_prompts_of_a_session_without_a_log_are_found(root: Path, folder: Path) 
     typed(root, (GONE, "hoist the zanzibar flag"), (GONE, "and lower it"))
     report = sync(folder, [root])
     assert report.ghosts == 1
-    assert ghosts(folder) == {GONE: ("/work/ship", 2)}
+    assert ghosts(folder) == {GONE: ("/home/dev/ship", 2)}
     assert found(folder, "zanzibar") == [GONE]
     assert sync(folder, [root]).ghosts == 1
 
@@ -49,7 +49,7 @@ def test_a_ghost_gains_prompts_without_doubling(root: Path, folder: Path) -> Non
     sync(folder, [root])
     typed(root, (GONE, "lower the madagascar flag"))
     sync(folder, [root])
-    assert ghosts(folder) == {GONE: ("/work/ship", 2)}
+    assert ghosts(folder) == {GONE: ("/home/dev/ship", 2)}
     assert found(folder, "madagascar") == found(folder, "zanzibar") == [GONE]
     before = dump(folder, states=True)
     discard(folder)

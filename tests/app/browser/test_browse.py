@@ -21,7 +21,7 @@ WHERE = (
     "/sessions",
     "/sessions?q=nothing",
     "/projects",
-    f"/projects/{slug('/work/shop')}",
+    f"/projects/{slug('/home/dev/shop')}",
     "/marks/shop",
     "/settings",
 )
