@@ -42,8 +42,7 @@ def command(wanted: Wanted, limit: int, projects: bool, as_json: bool, library: 
         click.echo(_json(listing, found, limit, projects=projects))
     else:
         _print(listing, found, limit, projects=projects)
-    for failure in listing.failures:
-        click.echo(f"unspool: {failure}", err=True)
+    terminal.complain(listing.failures)
     if listing.failures and not listing.overviews:
         sys.exit(5)
 

@@ -38,8 +38,10 @@ def command(as_json: bool, quiet: bool, source: tuple[Path, ...], archive: Path)
 
     with _bar(quiet or as_json) as progress:
         report = sync(archive, source, progress, options.key_of(archive), PriceTable.load(options.own_prices()))
-    for failure in report.failures:
-        click.echo(f"unspool: {failure}", err=True)
+    if report.failures:
+        from unspool.cli.terminal import complain
+
+        complain(report.failures)
     if as_json:
         _print_json(report)
     elif not quiet:

@@ -44,6 +44,14 @@ def progress(total: int, what: str) -> Iterator[Callable[[int], None]]:
         yield lambda done: bar.advance(task, done)
 
 
+def complain(failures: Iterable[str]) -> None:
+    """Tell on standard error what could not be read; names of files in it cannot drive the terminal."""
+    from unspool.export.inert import lines
+
+    for failure in failures:
+        click.echo("\n".join(lines(f"unspool: {failure}")), err=True)
+
+
 def paged(lines: Iterable[str], *, pager: bool) -> None:
     """Print lines, through a pager where one is wanted and the output is a terminal."""
     if pager and sys.stdout.isatty():

@@ -27,8 +27,10 @@ def from_logs(by: str, wanted: Wanted, sources: Sequence[Path]) -> Iterator[Inde
             "Nothing is kept yet, and no sessions were found; `unspool sync -s DIR` keeps those of a folder."
         )
     found = light(logs, PriceTable.load(options.own_prices()))
-    for failure in found.failures:
-        click.echo(f"unspool: {failure}", err=True)
+    if found.failures:
+        from unspool.cli.terminal import complain
+
+        complain(found.failures)
     if not sources:
         click.echo(
             "unspool: there is no index yet, so these figures are of the logs that are still there"
