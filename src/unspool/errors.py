@@ -9,7 +9,8 @@
     ├── AlreadyRunning      7   another process does this already
     ├── Busy                8   another process works on the archive for longer than is waited for
     ├── NoRoom              9   the disk is full; what was safe before still is
-    └── Exists             10   files of other content are where some should go
+    ├── Exists             10   files of other content are where some should go
+    └── Unsound            11   a copy failed its own check, or a log cannot be made sound; nothing was written
 
 Each class carries the exit code that the command line ends with.
 """
@@ -80,3 +81,9 @@ class Exists(UnspoolError):
     """Files of other content are where some should go."""
 
     exit_code = 10
+
+
+class Unsound(UnspoolError):
+    """A copy failed its own check, or a log cannot be made sound; nothing was written."""
+
+    exit_code = 11

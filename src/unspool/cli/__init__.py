@@ -4,11 +4,14 @@ Bare `--help` and `--version` are answered before anything is imported: they are
 try first. A test holds `help.txt` to what the commands say themselves.
 """
 
+import gc
 import sys
 
 from unspool import __version__
 
 HELP = __file__.replace("__init__.py", "help.txt")
+_OBJECTS = 50_000
+"""Made before garbage is looked for: modules that are loaded are none, nor is most of what is read."""
 
 
 def main() -> None:
@@ -20,10 +23,12 @@ def main() -> None:
     if sys.argv[1:] in (["--version"], ["-V"]):
         sys.stdout.write(f"unspool {__version__}\n")
         return
+    gc.set_threshold(_OBJECTS, 20, 50)
     try:
         from unspool.cli.group import run
 
         code = run()
     except KeyboardInterrupt:  # before the commands are there to answer it
         code = 130
+    gc.freeze()  # all goes with the process: nothing need be looked through once more
     sys.exit(code)

@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import click
+import msgspec
 
 from unspool import human
-from unspool.cli import options
+from unspool.cli import chosen, options
 from unspool.cli.paging import page_options, with_options
 from unspool.library import Library
 from unspool.site.build.plan import Plan, Wanted
@@ -30,7 +31,7 @@ def _wanted(command: Command) -> Command:
 
     @wraps(command)
     def run(*args: Any, **given: Any) -> Any:
-        own = options.own_prices()
+        own = chosen.prices()
         fields = {name: given.pop(name) for name in ("project", "force", "strays")}
         jobs = given.pop("jobs") or _cores()
         return command(*args, wanted=Wanted(given.pop("site"), jobs, prices=str(own or ""), **fields), **given)
@@ -69,12 +70,13 @@ def command(output: Path, dry_run: bool, open_: bool, quiet: bool, wanted: Wante
     unspool all -o ~/sessions --open   again, quickly: only what has changed is made
     unspool all -p shop --dry-run      what would be made of one project
 
-    A second run makes only sessions that have changed; sessions whose logs are gone stay. It may be stopped
-    at any time: the site is whole, and the next run goes on. Subagents are shown in their session.
+    A second run makes only sessions that have changed; sessions whose logs are gone stay, and those that only your
+    archive has are made from it, marked as kept. It may be stopped at any time: the site is whole, and the next run
+    goes on. Subagents are shown in their session.
 
     Ends with 1 if a session could not be made; the others are.
     """
-    logs = library.logs()
+    logs, wanted = library.logs(), msgspec.structs.replace(wanted, kept=library.kept)
     if dry_run:
         _tell(Plan(logs, output, wanted))
         return

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from unspool.archive import Archive
     from unspool.archive.merge import Merged
 
+_LEAST = 8
+"""Characters of an id that may stand for it."""
+
 
 @click.group("archive", invoke_without_command=True)
 @click.pass_context
@@ -53,7 +56,7 @@ def info(archive: Path, as_json: bool = False) -> None:
     for place in told["origins"]:
         keeping.say(f"  {place['user']} on {place['machine']}, {place['root']}: {human.count(place['files'], 'file')}")
     if told["forgotten"]:
-        keeping.say(f"{human.count(told['forgotten'], 'file')} forgotten for good")
+        keeping.say(f"{human.count(told['forgotten'], 'tombstone')} of what was forgotten for good")
 
 
 def _told(archive: "Archive") -> dict[str, Any]:
@@ -95,6 +98,7 @@ def merge(other: Path, other_key_file: Path | None, as_json: bool, archive: Path
     from unspool.archive.key import key, needed
     from unspool.archive.merge import merge as join
     from unspool.archive.place import ARCHIVE
+    from unspool.sync.forgotten import rules
 
     folder = other if other.is_dir() else other.parent
     if not other.is_dir() and other.name != ARCHIVE:
@@ -109,7 +113,7 @@ def merge(other: Path, other_key_file: Path | None, as_json: bool, archive: Path
         Archive.open(folder, key=theirs, readonly=True) as there,
         Archive.open(archive, key=options.key_of(archive)) as here,
     ):
-        done = join(here, there)
+        done = join(here, there, rules)
     keeping.print_json(done) if as_json else _print_merged(done)
 
 
@@ -157,7 +161,15 @@ def encrypt(new_key_file: Path | None, archive: Path) -> None:
     if new is None:
         raise UsageProblem("Name a key: --new-key-file FILE, UNSPOOL_KEY_FILE or UNSPOOL_PASSPHRASE.")
     convert(archive, old, new)
+    _convert_marks(archive, old, new)
     click.echo("The archive is encrypted; `unspool sync` makes the index anew.")
+
+
+def _convert_marks(archive: Path, old: str | None, new: str | None) -> None:
+    """What the user said about sessions lies beside the archive, and is read with the same key."""
+    from unspool.app.marks.store import Marks
+
+    Marks(archive, old).rekeyed(new)
 
 
 def _ask_twice() -> str:
@@ -177,6 +189,7 @@ def decrypt(archive: Path) -> None:
         click.echo("The archive is not encrypted.")
         return
     convert(archive, old, None)
+    _convert_marks(archive, old, None)
     click.echo("The archive is no longer encrypted; `unspool sync` makes the index anew.")
 
 
@@ -189,25 +202,37 @@ def unbury(names: tuple[str, ...], archive: Path) -> None:
     NAMES are paths below the agent's folder, such as projects/-home-me-shop/ID.jsonl. A tombstone does not tell what
     it is of, so the ids of sessions are tried with the files that the agent has now.
     """
+    from unspool import human
     from unspool.archive import Archive
     from unspool.archive.forget import unbury as raise_
+    from unspool.formats import FORMATS
 
     _there(archive)
     with Archive.open(archive, key=options.key_of(archive)) as opened:
-        paths = {path for name in names for path in _candidates(opened, name)}
-        count = raise_(opened, paths)
+        found = {one for name in names for one in _candidates(opened, name)}
+        count = raise_(opened, found, {format_.prompts for format_ in FORMATS})
     if not count:
         raise NotFound("No tombstone is of any of these.")
-    click.echo(f"{count} files may be kept again; `unspool sync` keeps those that are still there.")
+    click.echo(f"{human.count(count, 'tombstone')} gone; `unspool sync` keeps again what is still there.")
 
 
 def _candidates(archive: "Archive", name: str) -> set[str]:
-    """The name itself, and all files at the archive's sources that are of a session of that id."""
-    found = {name}
+    """The name itself, and all files at the archive's sources that are of a session of that id, its prompts too."""
+    from unspool.formats import by_id
+    from unspool.sync.forgotten import names
+    from unspool.sync.prompts import namings
+
+    found = {name, *names(name)}
+    if len(name) < _LEAST:
+        return found
     for place in archive.origins().values():
         root = Path(place.root)
-        paths = (path.relative_to(root).as_posix() for path in root.rglob("*"))
-        found |= {path for path in paths if len(name) >= 8 and keeping.belongs(path).startswith(name)}
+        for path in (path.relative_to(root).as_posix() for path in root.rglob("*")):
+            if keeping.belongs(path).startswith(name):
+                found |= {path, *names(keeping.belongs(path))}
+        for naming in namings(by_id(place.agent), root):
+            mine = {session for session in naming.sessions if session.startswith(name)}
+            found |= {*(one for session in mine for one in names(session)), *(naming.files if mine else ())}
     return found
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 import msgspec
 
-from unspool.cli import options
+from unspool.cli import chosen, options
 from unspool.errors import UnspoolError
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def command(as_json: bool, source: tuple[Path, ...], archive: Path) -> None:
     """
     from unspool.sync.doctor import diagnose
 
-    findings = tuple(map(_printable, diagnose(source, archive, datetime.now(UTC), _key(archive))))
+    findings = tuple(map(_printable, diagnose(chosen.sources(source), archive, datetime.now(UTC), _key(archive))))
     if as_json:
         click.echo(msgspec.json.format(msgspec.json.encode({"findings": findings})).decode())
     else:

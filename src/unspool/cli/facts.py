@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from unspool import human
-from unspool.cli.options import local_zone
+from unspool.cli import chosen
 from unspool.cli.rows import money
 from unspool.figures import Figures
 from unspool.model import Call, Plan, Session, Usage
@@ -25,7 +25,7 @@ def fact_rows(session: Session, counted: Figures, companions: list[str]) -> Iter
 
 
 def _identity(session: Session) -> Iterator[tuple[str, str]]:
-    zone = local_zone()
+    zone = chosen.zone()
     yield "id", session.id
     yield "kind", session.kind
     yield "project", session.project

@@ -28,11 +28,12 @@ class Wanted(msgspec.Struct, frozen=True):
     until: datetime | None = None
     everything: bool = False
 
-    def fits(self, overview: Overview) -> bool:
+    def fits(self, overview: Overview, name: str = "") -> bool:
+        """Whether a session is asked for; `name` is one that a person gave it."""
         when = overview.ended or overview.log.modified
         return (
             self.project.casefold() in overview.project.casefold()
-            and self.title.casefold() in overview.title.casefold()
+            and any(self.title.casefold() in title.casefold() for title in (overview.title, name))
             and (not self.model or any(self.model.casefold() in name.casefold() for name in overview.models))
             and (self.since is None or (when is not None and when >= self.since))
             and (self.until is None or (when is not None and when < self.until))

@@ -26,10 +26,10 @@ def command(session: str, yes: bool, as_json: bool, archive: Path) -> None:
     unspool forget 1c0ffee0 --yes     remove it
     unspool archive unbury 1c0ffee0   let sync keep it again
 
-    All generations of all its files go, and what was compressed together with them is written anew. Then samples of
-    the removed bytes are looked for everywhere in the archive's folder, which proves that they are gone. A tombstone,
-    which does not tell what it is of, keeps sync from bringing the session back. The agent's own files are not
-    touched: unspool never writes there.
+    All generations of all its files go, its prompts in the list of all prompts and what was pasted into them as well,
+    and what was compressed together with them is written anew. Then samples of the removed bytes are looked for
+    everywhere in the archive's folder, which proves that they are gone. A tombstone, which does not tell what it is
+    of, keeps sync from bringing the session back. The agent's own files are not touched: unspool never writes there.
     """
     from unspool.archive import Archive
     from unspool.archive.forget import forget, going
@@ -37,20 +37,22 @@ def command(session: str, yes: bool, as_json: bool, archive: Path) -> None:
     from unspool.archive.swap import without
 
     with Archive.open(archive, key=options.key_of(archive)) as opened:
-        name, files = keeping.session_files(opened, session)
-        rows, still = going(opened, files), keeping.mentions(opened, name)
+        name, files, its = keeping.forgettable(opened, session)
+        rows = going(opened, files)
+        told = {"session": name, "removed": False, "files": rows, "prompts": its.lines}
+        told["mentions"] = still = keeping.mentions(opened, name, its.parts.drops)
         if not as_json:
-            _print(name, rows, still)
+            _print(name, rows, its.lines, still)
         if not (yes or (not as_json and keeping.confirmed(f"Type {name[:8]} to remove it for good", name[:8]))):
             if as_json:
-                keeping.print_json({"session": name, "removed": False, "files": rows, "mentions": still})
+                keeping.print_json(told)
             else:
                 click.echo("Nothing was removed. Add --yes to remove it for good.")
             return
-        proof = forget(opened, files, lambda: without(archive / INDEX))
+        proof = forget(opened, files, lambda: without(archive / INDEX), its.parts)
     _forget_marks(archive, name)
     if as_json:
-        keeping.print_json({"session": name, "removed": True, "files": rows, "mentions": still, "proof": proof})
+        keeping.print_json({**told, "removed": True, "proof": proof})
     else:
         _print_proof(proof)
     if proof.found:
@@ -65,7 +67,7 @@ def _forget_marks(archive: Path, session: str) -> None:
         Marks(archive, options.key_of(archive)).forget(session)
 
 
-def _print(session: str, rows: "list[Going]", still: dict[str, int]) -> None:
+def _print(session: str, rows: "list[Going]", prompts: dict[str, int], still: dict[str, int]) -> None:
     from unspool import human
 
     keeping.say(f"Session {session}: {human.count(len(rows), 'file')}, {human.size(sum(row.bytes for row in rows))}")
@@ -73,8 +75,14 @@ def _print(session: str, rows: "list[Going]", still: dict[str, int]) -> None:
         shared = f", {human.size(row.shared)} of it also in files that stay" if row.shared else ""
         size = f"{human.count(row.generations, 'generation')}, {human.size(row.bytes)}{shared}"
         keeping.say(f"  {row.path} ({row.machine}): {size}")
+    for path, count in prompts.items():
+        keeping.say(f"  {path}: {human.count(count, 'line')}, its own prompts; the rest of that file stays")
     for path, count in still.items():
-        keeping.say(f"  {path} names it in {human.count(count, 'line')}; it is of all sessions, and stays.")
+        keeping.say(f"  {path} names it in {human.count(count, 'line')} of others, which {_stay(count)}.")
+
+
+def _stay(count: int) -> str:
+    return "stays" if count == 1 else "stay"
 
 
 def _print_proof(proof: "Erasure") -> None:

@@ -4,15 +4,18 @@ import os
 import sys
 from contextlib import suppress
 from importlib import import_module
+from typing import Any
 
 import click
 
 from unspool import __version__
-from unspool.errors import UnspoolError
+from unspool.cli import options
+from unspool.errors import UnspoolError, UsageProblem
 
 COMMANDS = (
     ("list", "List sessions or projects, newest first."),
     ("info", "Tell what one session holds, used and cost."),
+    ("context", "Tell what fills the window of a session, by kind, turn and tool."),
     ("show", "Read a session in the terminal."),
     ("export", "Write sessions as Markdown, JSON or text."),
     ("json", "Make a web page of one log or session."),
@@ -24,12 +27,19 @@ COMMANDS = (
     ("watch", "Keep the archive up to date while sessions go on."),
     ("search", "Find what was said and done in any session."),
     ("usage", "Tell what was used and what it cost."),
-    ("stats", "Tell what your sessions add up to: models, tools, projects, hours, files."),
+    ("stats", "Tell what your sessions add up to: models, tools, projects, hours, files, cache."),
     ("doctor", "Tell what is at risk, and how to mend it."),
     ("verify", "Prove that every byte of the archive is as it was."),
     ("restore", "Give the files of a session back, byte for byte."),
     ("forget", "Remove a session from the archive for good."),
     ("archive", "Tell about the archive; merge, encrypt, decrypt it."),
+    ("recommend", "Tell which treatment a session needs, and what each would win."),
+    ("clone", "Make a lighter copy of a session that the agent can resume."),
+    ("fork", "Go on from an earlier point of a session, in a copy."),
+    ("lint", "Tell what keeps a session from being resumed."),
+    ("repair", "Write a copy of a damaged session that can be resumed."),
+    ("move", "Let a session go on in another folder, of another user or on another machine."),
+    ("import", "Take in a session that somebody packed, so that it can be resumed here."),
     ("schema", "Print the JSON Schema of exported sessions."),
     ("completion", "Print the shell completion script."),
 )
@@ -61,18 +71,24 @@ class _Lazy(click.Group):
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="A SESSION is an id or its first characters, a path, a URL, a piece of its title, or `latest`.",
 )
+@options.serving
 @click.version_option(__version__, "-V", "--version", prog_name="unspool", message="%(prog)s %(version)s")
 @click.pass_context
-def cli(ctx: click.Context) -> None:
+def cli(ctx: click.Context, /, **serving: Any) -> None:
     """Read, find and export your Claude Code sessions.
 
     unspool reads the logs that Claude Code keeps under ~/.claude/projects and never writes there. Without a
-    command it lists your newest sessions; where there are none, it shows a bundled demo.
+    command it opens the app: all sessions in the browser, until Ctrl-C. Where nobody could press that, because
+    what it prints goes to a pipe or a file, it lists the newest sessions instead, and ends; --port, --host,
+    --no-browser or --read-only make it serve there too.
     """
+    asked = any(serving.values())
     if ctx.invoked_subcommand is None:
-        listing = cli.get_command(ctx, "list")
-        if listing is not None:
-            ctx.invoke(listing)
+        command = cli.get_command(ctx, "open" if asked or sys.stdout.isatty() else "list")
+        if command is not None:
+            ctx.invoke(command, **(serving if command.name == "open" else {}))
+    elif asked:
+        raise UsageProblem("--port, --host, --no-browser and --read-only are of `unspool open`, and stand after it.")
 
 
 def run() -> int:

@@ -7,6 +7,7 @@ import msgspec
 
 from unspool.cli import options, terminal
 from unspool.cli.facts import fact_rows
+from unspool.cli.marked import Mark, marks
 from unspool.export.inert import one_line
 from unspool.figures import Figures, figures
 from unspool.library import Library
@@ -28,7 +29,9 @@ def command(session: str, as_json: bool, library: Library) -> None:
     counted = figures(found, library.prices)
     companions = library.companions(found)
     if as_json:
-        data = {"session": _identity(found), "figures": counted, "companions": companions}
+        mark = marks()(found.id)
+        said = mark._asdict() if any(mark) else None
+        data = {"session": _identity(found), "mark": said, "figures": counted, "companions": companions}
         click.echo(msgspec.json.format(msgspec.json.encode(data)).decode())
         return
     _print(found, counted, [f"{companion.kind} {Path(companion.path).name}" for companion in companions])
@@ -45,10 +48,17 @@ def _print(session: Session, counted: Figures, companions: list[str]) -> None:
     from rich.text import Text
 
     console = terminal.console()
-    console.print(Text(one_line(session.title), "bold"))
+    mark = marks()(session.id)
+    console.print(Text(one_line(mark.title or session.title), "bold"))
     table = Table.grid(padding=(0, 2))
     table.add_column(style="dim", no_wrap=True)
     table.add_column(overflow="fold")
-    for name, value in fact_rows(session, counted, companions):
+    for name, value in (*_said(session, mark), *fact_rows(session, counted, companions)):
         table.add_row(name, "\n".join(one_line(line) for line in value.split("\n")))
     terminal.show(table, console)
+
+
+def _said(session: Session, mark: Mark) -> list[tuple[str, str]]:
+    """What was said about it in the app."""
+    rows = [("own title", session.title if mark.title else ""), ("marked", mark.short), ("note", mark.note)]
+    return [(name, value) for name, value in rows if value]

@@ -1,7 +1,6 @@
 """`unspool json`: one session, by file, address or name, as pages."""
 
 import sys
-import tempfile
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -31,10 +30,13 @@ def command(session: str, making: Making, library: Library) -> None:
     """
     found = library.resolve(session)
     if isinstance(found, Found):
-        make(library.open(found), making, library.prices, Path(found.path))
+        with library.located(found) as here:
+            make(library.open(found), making, library.prices, Path(here.path))
         return
-    with tempfile.TemporaryDirectory(prefix="unspool-") as scratch:
-        kept = _kept(found, Path(scratch)) if making.copy else None
+    from unspool.library.scratch import scratch
+
+    with scratch() as folder:
+        kept = _kept(found, folder) if making.copy else None
         make(library.open(str(kept) if kept else found), making, library.prices, kept)
 
 

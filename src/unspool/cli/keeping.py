@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from unspool.archive import Archive
     from unspool.archive.chosen import Chosen
     from unspool.archive.proof import Damage
+    from unspool.archive.sieve import Drops
+    from unspool.sync.prompts import Own
 
 _BEGINNING = 4096
 
@@ -31,6 +33,19 @@ def session_files(archive: "Archive", name: str) -> "tuple[str, list[Chosen]]":
     return session, [*files, *_beside(archive, session, files)]
 
 
+def forgettable(archive: "Archive", name: str) -> "tuple[str, list[Chosen], Own]":
+    """A session, the files that go with it, and what is its own in files that stay. A ghost has only the latter."""
+    from unspool.errors import NotFound
+    from unspool.sync.prompts import own, session_of
+
+    try:
+        session, files = session_files(archive, name)
+    except NotFound:
+        session, files = session_of(archive, name), []
+    its = own(archive, session)
+    return session, [*files, *its.alone], its
+
+
 def _beside(archive: "Archive", session: str, files: "list[Chosen]") -> "list[Chosen]":
     """Logs of subagents that only name their session in their first lines."""
     from unspool.archive.chosen import Chosen
@@ -46,25 +61,25 @@ def _beside(archive: "Archive", session: str, files: "list[Chosen]") -> "list[Ch
     ]
 
 
-def mentions(archive: "Archive", session: str) -> dict[str, int]:
-    """Kept files that are no single session's, and how many of their lines name one; all generations together."""
+def mentions(archive: "Archive", session: str, own: "Drops") -> dict[str, int]:
+    """Kept files that are no single session's, and how many of their lines name one without being its `own`; all
+    generations together."""
     found = {}
     for origin in archive.origins():
         for path, last in archive.kept(origin).items():
             if belongs(path):
                 continue
-            count = sum(_lines(archive, kept.generation, session) for kept in archive.generations(last.file))
+            generations = archive.generations(last.file)
+            count = sum(_lines(archive, kept.generation, session.encode(), own) for kept in generations)
             if count:
                 found[path] = count
     return found
 
 
-def _lines(archive: "Archive", generation: int, session: str) -> int:
-    needle, rest, count = session.encode(), b"", 0
-    for chunk in archive.stream(generation):
-        *lines, rest = (rest + chunk).split(b"\n")
-        count += sum(needle in line for line in lines)
-    return count + (needle in rest)
+def _lines(archive: "Archive", generation: int, needle: bytes, own: "Drops") -> int:
+    from unspool.archive.sieve import split
+
+    return sum(needle in line and not own(line) for line in split(archive.stream(generation)))
 
 
 def printable(value: Any) -> Any:

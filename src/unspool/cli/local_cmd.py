@@ -6,10 +6,10 @@ from pathlib import Path
 import click
 
 from unspool import human
-from unspool.cli import options, terminal
+from unspool.cli import chosen, options, terminal
 from unspool.cli.making import Making, make, making_options
 from unspool.cli.picker import Choice, pick
-from unspool.cli.rows import hidden, project_name
+from unspool.cli.rows import hidden, kept_mark, project_name
 from unspool.errors import NotFound
 from unspool.export.inert import one_line
 from unspool.library import Library
@@ -33,12 +33,13 @@ def command(making: Making, limit: int | None, library: Library) -> None:
     if not found:
         raise NotFound("No sessions were found. `unspool local --demo` shows what they look like.")
     offered = ordered(found, Path.cwd())
-    chosen = pick([choice(overview) for overview in offered], limit)
-    if chosen is None:
+    picked = pick([choice(overview) for overview in offered], limit)
+    if picked is None:
         click.echo("No session selected.", err=True)
         return
-    log = next(log for log in library.logs() if log.path == offered[chosen].log.path)
-    make(library.open(log), making, library.prices, Path(log.path))
+    log = next(log for log in library.logs() if log.path == offered[picked].log.path)
+    with library.located(log) as here:
+        make(library.open(log), making, library.prices, Path(here.path))
 
 
 def ordered(found: list[Overview], here: Path) -> list[Overview]:
@@ -59,7 +60,9 @@ def _inside(here: Path, project: str) -> bool:
 
 def choice(overview: Overview) -> Choice:
     when = overview.ended or overview.log.modified
-    shown = when.astimezone(options.local_zone()).strftime("%Y-%m-%d %H:%M") if when else ""
+    shown = human.minute(when, chosen.zone())
     turns = human.count(overview.turns, "turn")
     project = one_line(project_name(overview.project))[:24]
-    return Choice((shown, f"{turns:>9}", f"{human.size(overview.size):>7}", project), overview.title)
+    return Choice(
+        (shown, f"{turns:>9}", f"{human.size(overview.size):>7}", project), f"{kept_mark(overview)}{overview.title}"
+    )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from unspool.cli import options
+from unspool.cli import chosen, options
 from unspool.errors import NotFound
 
 if TYPE_CHECKING:
@@ -16,17 +16,14 @@ if TYPE_CHECKING:
 
 @click.command("open")
 @click.argument("session", required=False)
-@click.option("--port", type=click.IntRange(1, 65535), metavar="N", help="Listen on this port and no other.")
-@click.option("--host", default="", metavar="HOST", help="Let others reach it: the address to listen on.")
-@click.option("--no-browser", is_flag=True, help="Only print the address.")
-@click.option("--read-only", is_flag=True, help="Sync nothing and change nothing.")
+@options.serving
 @options.named_sources
 @options.archive
 def command(session: str | None, source: tuple[Path, ...], archive: Path, no_browser: bool, **given: Any) -> None:
     """Open the app: all sessions in the browser, kept up to date.
 
     \b
-    unspool open                       your sessions
+    unspool open                       your sessions; `unspool` alone does the same on a terminal
     unspool open latest                the newest one
     unspool open tide                  one by a piece of its title, or by its id
     unspool open --no-browser          only print the address, as on a machine without a screen
@@ -37,12 +34,11 @@ def command(session: str | None, source: tuple[Path, ...], archive: Path, no_bro
     leaves the machine, and nothing is ever written to a source. Ends with 0 when asked to by SIGTERM, with 130 after
     Ctrl-C.
     """
-    from unspool.app.config.store import price_file
     from unspool.app.start import Wanted, run
     from unspool.prices import PriceTable
 
-    prices, key = PriceTable.load(price_file() or options.own_prices()), options.key_of(archive)
-    wanted = Wanted(archive, _absolute(source) or _chosen(), key, prices, browser=not no_browser, **given)
+    prices, key = PriceTable.load(chosen.prices()), options.key_of(archive)
+    wanted = Wanted(archive, _absolute(source) or chosen.wanted_sources(), key, prices, browser=not no_browser, **given)
     ended = run(wanted._replace(at=_page(session, wanted, prices)) if session else wanted, click.echo, _warn)
     if ended == signal.SIGINT:
         raise KeyboardInterrupt
@@ -53,17 +49,6 @@ def _absolute(sources: tuple[Path, ...]) -> tuple[Path, ...]:
         if not source.is_dir():
             raise NotFound(f"There is no folder {source}.")
     return tuple(source.absolute() for source in sources)
-
-
-def _chosen() -> tuple[Path, ...]:
-    """The folders that the settings name; one that is gone is said, and can be mended in the app."""
-    from unspool.app.config.store import sources
-
-    named = sources()
-    for source in named:
-        if not source.is_dir():
-            _warn(f"There is no folder {source}, which the settings name.")
-    return tuple(source.absolute() for source in named if source.is_dir())
 
 
 def _page(name: str, wanted: "Wanted", prices: "PriceTable") -> str:

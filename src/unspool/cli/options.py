@@ -4,13 +4,14 @@ import os
 import re
 import sys
 from collections.abc import Callable
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, datetime
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from unspool.cli import chosen
 from unspool.errors import UsageProblem
 
 if TYPE_CHECKING:
@@ -30,7 +31,8 @@ def sources(command: Command) -> Command:
         named = [demo_folder()] if given.pop("demo") else given.pop("source")
         given.pop("source", None)
         kept = None if named else _kept()
-        return command(*args, library=Library(named, PriceTable.load(own_prices()), kept), **given)
+        library = Library(chosen.sources(named), PriceTable.load(chosen.prices()), kept)
+        return command(*args, library=library, **given)
 
     wrapped = click.option("--demo", is_flag=True, help="Use the bundled demo sessions instead of your own.")(run)
     return named_sources(wrapped)
@@ -102,11 +104,24 @@ def named_sources(command: Command) -> Command:
     )(command)
 
 
-def own_prices() -> Path | None:
-    """The user's price table, where there is one."""
-    base = os.environ.get("XDG_CONFIG_HOME") or str(Path.home() / ".config")
-    path = Path(base) / "unspool" / "prices.json"
-    return path if path.is_file() else None
+def zone(command: Command) -> Command:
+    """--tz, for a command that takes `tz`, the name of a time zone or None."""
+    return click.option("--tz", metavar="ZONE", help="Where days begin: Europe/Berlin, UTC, +05:30, local.")(command)
+
+
+def serving(command: Command) -> Command:
+    """How the app is served, for a command that takes `port`, `host`, `no_browser` and `read_only`."""
+    for option in reversed(_SERVING):
+        command = option(command)
+    return command
+
+
+_SERVING = (
+    click.option("--port", type=click.IntRange(1, 65535), metavar="N", help="Listen on this port and no other."),
+    click.option("--host", default="", metavar="HOST", help="Let others reach it: the address to listen on."),
+    click.option("--no-browser", is_flag=True, help="Only print the address."),
+    click.option("--read-only", is_flag=True, help="Sync nothing and change nothing."),
+)
 
 
 def demo_folder() -> Path:
@@ -115,10 +130,6 @@ def demo_folder() -> Path:
 
     base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
     return write_demo(Path(base) / "unspool" / "demo")
-
-
-def local_zone() -> tzinfo:
-    return datetime.now().astimezone().tzinfo or UTC
 
 
 def day(_: click.Context, __: click.Parameter, value: str | None) -> datetime | None:
@@ -134,7 +145,7 @@ def day(_: click.Context, __: click.Parameter, value: str | None) -> datetime | 
         found = datetime.fromisoformat(value)
     except ValueError:
         raise click.BadParameter(f"{value!r} is neither a date (2026-01-31) nor an age (12h, 3d, 2w).") from None
-    return found.astimezone(UTC)
+    return (found if found.tzinfo else found.replace(tzinfo=chosen.zone())).astimezone(UTC)
 
 
 def turn_ranges(_: click.Context, __: click.Parameter, value: str | None) -> tuple[tuple[int, int], ...]:

@@ -56,16 +56,19 @@ def command(session: str, to: Path | None, into_agent: bool, wish: "Wish", as_js
     unspool restore 1c0ffee0 --into-agent       where they were: then `claude --resume` finds it again
 
     SESSION is an id or its first characters. Its log comes with all that belongs to it: subagents, spilled output,
-    todos, file history. Times are those of the originals, and nobody but you may read the files. A file that is
-    there already and differs stops everything before a byte is written, unless --force is given.
+    todos, file history, and what was pasted into its prompts. Times are those of the originals, and nobody but you
+    may read the files. A file that is there already and differs stops everything before a byte is written, unless
+    --force is given.
     """
     from unspool.archive import Archive
     from unspool.archive.restore import restore
+    from unspool.sync.prompts import own
 
     if to is not None and into_agent:
         raise UsageProblem("--to and --into-agent are two places; choose one.")
     with Archive.open(archive, key=options.key_of(archive), readonly=True) as opened:
         name, files = keeping.session_files(opened, session)
+        files += own(opened, name).pasted
         place = None if into_agent else to or Path(name)
         done = restore(opened, files, place, wish)
     if as_json:

@@ -1,7 +1,7 @@
 """Tables of sessions and projects."""
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
 from decimal import Decimal
 
 from rich.console import JustifyMethod
@@ -9,7 +9,8 @@ from rich.table import Table
 from rich.text import Text
 
 from unspool import human
-from unspool.cli.options import local_zone
+from unspool.cli import chosen
+from unspool.cli.marked import Mark, Of
 from unspool.export.inert import one_line
 from unspool.library import Listing
 from unspool.model import Overview
@@ -54,7 +55,7 @@ _COLUMNS: tuple[tuple[str, int, JustifyMethod, int, int | None], ...] = (
 )
 
 
-def sessions_table(overviews: Sequence[Overview], width: int) -> Table:
+def sessions_table(overviews: Sequence[Overview], of: Of, width: int) -> Table:
     """One row a session; the less important columns give way on a narrow terminal, never the title."""
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim", expand=True)
     shown = [column for column in _COLUMNS if width >= column[1]]
@@ -70,27 +71,39 @@ def sessions_table(overviews: Sequence[Overview], width: int) -> Table:
             style=style,
         )
     table.add_column("title", no_wrap=True, overflow="ellipsis", ratio=1)
+    zone = chosen.zone()
     for overview in overviews:
-        cells = _cells(overview, brief=width < _FULL_DATES)
+        cells = _cells(overview, zone, brief=width < _FULL_DATES)
+        cells["title"] = _title(overview, of(overview.id))
         table.add_row(*(cells[column[0]] for column in shown), cells["title"])
     return table
 
 
-def _cells(overview: Overview, *, brief: bool) -> dict[str, Text | str]:
+def _cells(overview: Overview, zone: tzinfo | None, *, brief: bool) -> dict[str, Text | str]:
     when = overview.ended or overview.log.modified
-    pattern = "%Y-%m-%d" if brief else "%Y-%m-%d %H:%M"
+    shown = human.day if brief else human.minute
     kind = _KIND_WORDS.get(overview.kind, overview.kind)
     return {
         "id": one_line(overview.id[:8]),
-        "when": when.astimezone(local_zone()).strftime(pattern) if when else "",
+        "when": shown(when, zone),
         "project": one_line(project_name(overview.project)),
         "turns": str(overview.turns),
         "tools": str(overview.tool_calls),
         "cost": cost(overview),
         "size": human.size(overview.size),
         "kind": Text(kind, _KIND_STYLES.get(kind, "")),
-        "title": one_line(overview.title),
     }
+
+
+def _title(overview: Overview, mark: Mark) -> Text:
+    """The name that it was given, or its own, with its star and tags before it."""
+    said = f"{one_line(mark.short)} " if mark.short else ""
+    return Text.assemble((kept_mark(overview), "dim"), (said, "yellow"), one_line(mark.title or overview.title))
+
+
+def kept_mark(overview: Overview) -> str:
+    """What stands before the title of a session whose log only the archive still has."""
+    return "(kept) " if overview.kept else ""
 
 
 def project_name(path: str) -> str:
@@ -118,11 +131,12 @@ def projects_table(overviews: Sequence[Overview], limit: int) -> Table:
     ):
         table.add_column(name, justify=justify, no_wrap=True)  # type: ignore[arg-type]
     table.add_column("project", overflow="fold")
+    zone = chosen.zone()
     for project, group in by_project(overviews)[: limit or None]:
         when = max((o.ended or _LONG_AGO for o in group), default=_LONG_AGO)
         floor = any(o.unpriced or o.usage.floor for o in group)
         table.add_row(
-            when.astimezone(local_zone()).strftime("%Y-%m-%d %H:%M") if when is not _LONG_AGO else "",
+            human.minute(when, zone) if when is not _LONG_AGO else "",
             str(len(group)),
             str(sum(o.turns for o in group)),
             money(sum((o.cost for o in group), Decimal(0)), floor=floor),

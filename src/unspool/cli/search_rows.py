@@ -3,11 +3,12 @@
 import os
 import sys
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import UTC, datetime
 
 import click
 
 from unspool import human
+from unspool.cli import chosen
 from unspool.index.results import FoundSession, Hit, Results, Snippet
 from unspool.tools.ansi import plain  # not export.inert: that loads every writer, which takes as long as the search
 
@@ -51,7 +52,7 @@ def _session(session: FoundSession) -> Iterator[str]:
 
 
 def _label(hit: Hit) -> str:
-    where = f"{hit.kind:<{_KIND_WIDTH}} {hit.turn:>3}"
+    where = f"{hit.kind:<{_KIND_WIDTH}} {'' if hit.turn is None else hit.turn:>3}"
     tool = one_line(hit.tool) + ("!" if hit.error else "")
     said = " ".join(filter(None, (where, tool, f"[{one_line(hit.agent)}]" if hit.agent else "")))
     return click.style(said, fg="red" if hit.error else "green")
@@ -93,7 +94,7 @@ def _flat(text: str) -> str:
 
 def _moment(time: float | None) -> str:
     try:
-        return "" if time is None else datetime.fromtimestamp(time).astimezone().strftime("%Y-%m-%d %H:%M")
+        return human.minute(None if time is None else datetime.fromtimestamp(time, UTC), chosen.zone())
     except (OverflowError, OSError, ValueError):
         return ""
 

@@ -1,36 +1,23 @@
 """Time zones, and the span of time that --since and --until name."""
 
 import re
-from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
+from datetime import date, datetime, timedelta, tzinfo
 
 import click
 
+from unspool.cli import chosen
 from unspool.index.periods import day_start
 from unspool.index.when import ago
+from unspool.index.zones import zone as named_zone
 
 _DATE = re.compile(r"\d{4}-?\d{2}-?\d{2}")
-_OFFSET = re.compile(r"([+-])(\d{1,2}):?(\d{2})?")
 
 
-def zone(name: str) -> tzinfo | None:
-    """Europe/Berlin, UTC, +05:30; None for `local`, the clock of this machine with its summer time."""
-    if name.casefold() in ("", "local"):
-        return None
-    if name.casefold() in ("utc", "z"):
-        return UTC
-    offset = _OFFSET.fullmatch(name)
-    if offset and int(offset[2]) < 24 and int(offset[3] or 0) < 60:
-        ahead = timedelta(hours=int(offset[2]), minutes=int(offset[3] or 0))
-        return timezone(-ahead if offset[1] == "-" else ahead)
-    return _named(name)
-
-
-def _named(name: str) -> tzinfo:
-    from zoneinfo import ZoneInfo
-
+def zone(name: str | None) -> tzinfo | None:
+    """Europe/Berlin, UTC, +05:30, the settings' where none is named; None for the clock of this machine."""
     try:
-        return ZoneInfo(name)
-    except (KeyError, ValueError, OSError):
+        return chosen.zone() if name is None else named_zone(name)
+    except ValueError:
         raise click.BadParameter(f"{name!r} is no time zone, such as Europe/Berlin, UTC or +05:30.") from None
 
 

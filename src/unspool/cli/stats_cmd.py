@@ -16,19 +16,21 @@ if TYPE_CHECKING:
 @click.option("--since", metavar="WHEN", help="From 2026-01-31 on, or from 3d, 2w ago.")
 @click.option("--until", metavar="WHEN", help="To the end of 2026-01-31, or to 3d, 2w ago.")
 @click.option("-p", "--project", default="", metavar="TEXT", help="Only projects whose path holds TEXT.")
-@click.option("--tz", default="local", metavar="ZONE", help="Where days begin: Europe/Berlin, UTC, +05:30.")
+@options.zone
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, with every figure.")
 @options.archive
-def command(since: str | None, until: str | None, project: str, tz: str, as_json: bool, archive: Path) -> None:
-    """Tell what your sessions add up to: models, tools, projects, hours, files.
+def command(since: str | None, until: str | None, project: str, tz: str | None, as_json: bool, archive: Path) -> None:
+    """Tell what your sessions add up to: models, tools, projects, hours, files, cache and windows.
 
     \b
     unspool stats                      everything that is kept
     unspool stats --since 4w -p shop   four weeks of one project
     unspool stats --json | jq '.totals'
+    unspool stats --json | jq '.wasted'  what was written to the cache twice, and why
 
     Tokens and cost are of the time asked for, each request once. Sessions that were active in that time count whole
-    in all else, and history that several of them share counts in each.
+    in all else, and history that several of them share counts in each. What was written to the cache again had been
+    there before: it expired after a pause, the model was switched, a compaction began anew, or the log does not tell.
     """
     from unspool.index.stats import stats
     from unspool.index.store import Index
@@ -79,6 +81,9 @@ def _json(found: "Stats") -> str:
             "longest": [told(one) for one in found.longest],
             "dearest": [told(one) for one in found.dearest],
             "files": [msgspec.structs.asdict(file) for file in found.files],
+            "wasted": [{**msgspec.structs.asdict(one), "cost": dollars(one.cost)} for one in found.wasted],
+            "filled": [msgspec.structs.asdict(one) for one in found.filled],
+            "filling_tools": [msgspec.structs.asdict(one) for one in found.filling],
             "streak": msgspec.structs.asdict(found.streak),
             "untimed": found.untimed,
         }

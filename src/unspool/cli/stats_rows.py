@@ -6,8 +6,9 @@ from datetime import tzinfo
 from unspool import human
 from unspool.cli import chart
 from unspool.cli.grid import Column, lines
-from unspool.cli.usage_rows import money, notes, spent
+from unspool.cli.usage_rows import notes, spent
 from unspool.index.periods import local
+from unspool.index.said import priced
 from unspool.index.stats import Stats, Told
 
 _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
@@ -24,6 +25,8 @@ def sections(found: Stats, zone: tzinfo | None, most: int) -> Iterator[tuple[str
         ("By tool", _tools(found)),
         ("By project", _projects(found)),
         ("Busiest days", _days(found)),
+        ("Written to the cache again", _wasted(found)),
+        ("What filled the window (estimated)", _filled(found)),
     ):
         if columns[0].cells:
             yield heading, lines(columns, most)
@@ -102,6 +105,28 @@ def _days(found: Stats) -> list[Column]:
     ]
 
 
+def _wasted(found: Stats) -> list[Column]:
+    rows = found.wasted
+    return [
+        Column("why", [one.cause for one in rows], right=False),
+        Column("requests", [f"{one.requests:,}" for one in rows], rank=1),
+        Column("tokens", [f"{one.tokens:,}" for one in rows], [human.tokens(one.tokens) for one in rows]),
+        Column("lost", [priced(one.cost, unpriced=one.unpriced) for one in rows]),
+        Column("", chart.bars([one.tokens for one in rows], _BAR), right=False, rank=3),
+    ]
+
+
+def _filled(found: Stats) -> list[Column]:
+    rows = found.filled
+    whole = sum(one.tokens for one in rows)
+    return [
+        Column("kind", [one.name for one in rows], right=False),
+        Column("tokens", [f"{one.tokens:,}" for one in rows], [human.tokens(one.tokens) for one in rows]),
+        Column("share", [f"{one.tokens / whole:.1%}" for one in rows], rank=1),
+        Column("", chart.bars([one.tokens for one in rows], _BAR), right=False, rank=3),
+    ]
+
+
 def _week(hours: tuple[tuple[int, ...], ...]) -> list[str]:
     most = max(map(max, hours))
     heads = "".join(f"{hour:<6}" for hour in range(0, 24, 3))
@@ -117,15 +142,9 @@ def _told(told: Sequence[Told], zone: tzinfo | None) -> list[Column]:
         Column("began", when, right=False, rank=2),
         Column("length", [human.duration(one.seconds) for one in told], rank=1),
         Column("turns", [f"{one.turns:,}" for one in told], rank=3),
-        Column("cost", [_cost(one) for one in told]),
+        Column("cost", [priced(one.cost, unpriced=one.unpriced, open=one.open) for one in told]),
         Column("title", [one.title for one in told], right=False, least=16),
     ]
-
-
-def _cost(told: Told) -> str:
-    if told.unpriced and not told.cost:
-        return "?"
-    return money(told.cost, floor=bool(told.open or told.unpriced))
 
 
 def _files(found: Stats) -> list[Column]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from unspool.cli import options
+from unspool.cli import chosen, options
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -36,8 +36,9 @@ def command(as_json: bool, quiet: bool, source: tuple[Path, ...], archive: Path)
     from unspool.prices import PriceTable
     from unspool.sync import sync
 
+    sources, prices = chosen.sources(source), PriceTable.load(chosen.prices())
     with _bar(quiet or as_json) as progress:
-        report = sync(archive, source, progress, options.key_of(archive), PriceTable.load(options.own_prices()))
+        report = sync(archive, sources, progress, options.key_of(archive), prices)
     if report.failures:
         from unspool.cli.terminal import complain
 

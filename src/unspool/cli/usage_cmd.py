@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import click
 from click.core import ParameterSource
 
-from unspool.cli import options, span
+from unspool.cli import chosen, options, span
 from unspool.errors import UsageProblem
 from unspool.index.billing import Wanted
 
@@ -46,7 +46,7 @@ class _Asked(NamedTuple):
 @click.option("--until", metavar="WHEN", help="To the end of 2026-01-31, or to 3d, 2w ago.")
 @click.option("-p", "--project", default="", metavar="TEXT", help="Only projects whose path holds TEXT.")
 @click.option("-m", "--model", default="", metavar="TEXT", help="Only models whose name holds TEXT.")
-@click.option("--tz", default="local", metavar="ZONE", help="Where days begin: Europe/Berlin, UTC, +05:30.")
+@options.zone
 @click.option("--week-starts", type=click.Choice(["monday", "sunday"]), default="monday", help="For --by week.")
 @click.option("-b", "--breakdown", is_flag=True, help="Each row by model as well.")
 @click.option("-n", "--limit", type=click.IntRange(min=0), default=0, help="At most so many rows; 0: all.")
@@ -55,7 +55,7 @@ class _Asked(NamedTuple):
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV.")
 @options.named_sources
 @options.archive
-def command(what: str | None, by: str | None, tz: str, archive: Path, source: tuple[Path, ...], **given: Any) -> None:
+def command(what: str | None, by: str | None, archive: Path, source: tuple[Path, ...], **given: Any) -> None:
     """Tell what was used and what it cost.
 
     \b
@@ -71,7 +71,7 @@ def command(what: str | None, by: str | None, tz: str, archive: Path, source: tu
     that is not known. The figures are of what `unspool sync` has kept; where nothing is kept yet, of the agent's own
     logs. Subagents whose lines stand in the session's own log count with the main conversation.
     """
-    asked = _asked(_what(what, by), tz, given)
+    asked = _asked(_what(what, by), given["tz"], given)
     with _opened(asked, source, archive) as index:
         {"tool": _tools, "block": _blocks}.get(asked.by, _usage)(index, asked)
 
@@ -97,7 +97,7 @@ def _what(word: str | None, by: str | None) -> str:
     return named or by or "day"
 
 
-def _asked(by: str, tz: str, given: dict[str, Any]) -> _Asked:
+def _asked(by: str, tz: str | None, given: dict[str, Any]) -> _Asked:
     if given["as_json"] and given["as_csv"]:
         raise UsageProblem("--json and --csv exclude each other.")
     if by == "tool" and given["model"]:
@@ -112,7 +112,8 @@ def _asked(by: str, tz: str, given: dict[str, Any]) -> _Asked:
         week=6 if given["week_starts"] == "sunday" else 0,
     )
     order = given["order"] or ("asc" if by in _IN_TIME else "cost")
-    return _Asked(by, wanted, tz, given["limit"], order, given["as_json"], given["as_csv"], given["breakdown"])
+    name = tz or chosen.zone_name()
+    return _Asked(by, wanted, name, given["limit"], order, given["as_json"], given["as_csv"], given["breakdown"])
 
 
 def _ordered(rows: Sequence[_T], asked: _Asked) -> list[_T]:

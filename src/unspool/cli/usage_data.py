@@ -1,21 +1,17 @@
 """`unspool usage` as JSON and CSV."""
 
-import csv
-import io
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 import msgspec
 
+from unspool.index import sheet
 from unspool.index.billing import Wanted
 from unspool.index.blocks import Block, Blocks
 from unspool.index.periods import written
 from unspool.index.sums import ModelSum, Sum, dollars, unpriced
 from unspool.index.tooling import Tool
 from unspool.index.usage import Report, Row
-
-_ACTIVE = ("=", "+", "-", "@", "\t", "\r")
-"""What a spreadsheet would take for a formula."""
 
 
 def figures(total: Sum) -> dict[str, Any]:
@@ -72,11 +68,7 @@ def as_csv(rows: Sequence[dict[str, Any]], *, breakdown: bool) -> str:
     """The rows as CSV, with their heads; by model where asked for. No cell is a formula."""
     flat = [line for row in rows for line in (_split(row) if breakdown and "models" in row else [_joined(row)])]
     heads = list(dict.fromkeys(name for line in flat for name in line))
-    text = io.StringIO()
-    writer = csv.DictWriter(text, heads, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows({name: _inactive(value) for name, value in line.items()} for line in flat)
-    return text.getvalue()
+    return sheet.as_csv(heads, ([line.get(name, "") for name in heads] for line in flat))
 
 
 def _split(row: dict[str, Any]) -> list[dict[str, Any]]:
@@ -90,7 +82,3 @@ def _joined(row: dict[str, Any]) -> dict[str, Any]:
     if "models" in line:
         line["models"] = "; ".join(one["model"] for one in line["models"])
     return line
-
-
-def _inactive(value: Any) -> Any:
-    return f"'{value}" if isinstance(value, str) and value.startswith(_ACTIVE) else value

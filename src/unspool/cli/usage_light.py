@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from unspool.cli import options
+from unspool.cli import chosen
 from unspool.errors import NotFound, UsageProblem
 from unspool.index.billing import Indexed, Wanted
 from unspool.library.light import ANSWERS, light
@@ -21,12 +21,12 @@ def from_logs(by: str, wanted: Wanted, sources: Sequence[Path]) -> Iterator[Inde
         raise UsageProblem(
             "Sessions, projects, tools and subagents are told from what is kept: run `unspool sync` first."
         )
-    logs = discovered(sources)
+    logs = discovered(chosen.sources(sources))
     if not logs:
         raise NotFound(
             "Nothing is kept yet, and no sessions were found; `unspool sync -s DIR` keeps those of a folder."
         )
-    found = light(logs, PriceTable.load(options.own_prices()))
+    found = light(logs, PriceTable.load(chosen.prices()))
     if found.failures:
         from unspool.cli.terminal import complain
 

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 from unspool import human
 from unspool.cli import chart
 from unspool.cli.grid import Column, lines, room, safe, show, width
+from unspool.index import said
 from unspool.index.periods import local
-from unspool.index.schema import PICO
-from unspool.index.sums import ModelSum, Sum, unpriced
+from unspool.index.said import money
+from unspool.index.sums import ModelSum, Sum
 
 if TYPE_CHECKING:
     from unspool.index.billing import Wanted
@@ -22,18 +23,9 @@ _LONGEST_BAR = 24
 _SHORTEST_BAR = 8
 
 
-def money(cost: int, *, floor: bool = False) -> str:
-    """Picodollars as $4.12, as $0.003 where cents would say nothing; with ≥ where it is a lower bound."""
-    amount = cost / PICO
-    text = f"${amount:,.3f}" if 0 < amount < 0.1 else f"${amount:,.2f}"
-    return f"≥{text}" if floor else text
-
-
 def spent(total: Sum) -> str:
-    """What it cost; ? where no price is known."""
-    if total.requests and total.unpriced == total.requests:
-        return "?"
-    return money(total.cost, floor=total.floor) if total.requests else ""
+    """What requests cost; nothing where there were none."""
+    return said.spent(total) if total.requests else ""
 
 
 def table(report: "Report", rows: "Sequence[Row]", *, breakdown: bool) -> None:
@@ -170,15 +162,4 @@ def tools_table(found: "Sequence[Tool]", every: "Sequence[Tool]") -> None:
 
 def notes(total: Sum, models: tuple[ModelSum, ...], untimed: int) -> list[str]:
     """What the figures leave open, in sentences."""
-    said = []
-    missing = unpriced(models)
-    if missing:
-        named = ", ".join(
-            f"{safe(name) or 'unknown model'} ({human.count(n, 'request')})" for name, n in missing.items()
-        )
-        said.append(f"No known price: {named}.")
-    if total.open:
-        said.append(f"≥ {human.count(total.open, 'request')} never had final figures in the log.")
-    if untimed:
-        said.append(f"{human.count(untimed, 'request')} without a time left out.")
-    return said
+    return said.notes(total, models, untimed, safe)

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from unspool.cli import options
+from unspool.cli import chosen, options
 from unspool.errors import NotFound
 from unspool.model import Session
 from unspool.transcript import View
@@ -57,7 +57,7 @@ def _view(given: dict[str, Any]) -> View:
         turns=given.pop("turns"),
         branch=given.pop("branch"),
         agents=given.pop("with_subagents"),
-        zone=options.local_zone(),
+        zone=chosen.zone(),
     )
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from unspool.cli import options
+from unspool.cli import chosen, options
 from unspool.cli.paging import with_options
 from unspool.errors import UsageProblem
 
@@ -162,11 +162,11 @@ def _follow(wanted: Wanted, quiet: bool) -> None:
     """Watch until a signal."""
     from unspool.archive.place import prepared
     from unspool.library.sources import usual_roots
-    from unspool.sync.sole import sole
     from unspool.sync.stop import Stop, Stopped
+    from unspool.sync.turn import sole
 
     stop, key = Stop(), options.key_of(wanted.archive)
-    sources = wanted.sources or tuple(usual_roots())
+    sources = wanted.sources or chosen.wanted_sources() or tuple(usual_roots())
     with stop.heeding(), sole(prepared(wanted.archive)):
         if not quiet:
             _greet(wanted.archive, sources)
@@ -194,7 +194,7 @@ def _watch(wanted: Wanted, key: str | None, voice: "_Voice", stop: "Stop") -> No
         return list(dict.fromkeys(path for format_ in FORMATS for path in format_.lively(root)))
 
     Watcher(
-        lambda changed: sync(wanted.archive, changed, None, key, PriceTable.load(options.own_prices())),
+        lambda changed: sync(wanted.archive, changed, None, key, PriceTable.load(chosen.prices())),
         Watched(wanted.sources, lively, wanted.archive),
         voice,
         stop,

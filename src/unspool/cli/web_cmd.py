@@ -1,18 +1,18 @@
 """`unspool web`: sessions that the agent's maker keeps, fetched and made into pages."""
 
-import tempfile
 from collections.abc import Sequence
-from pathlib import Path
 
 import click
 
-from unspool.cli import options
+from unspool import human
+from unspool.cli import chosen
 from unspool.cli.making import Making, make, making_options
 from unspool.cli.picker import Choice, pick
 from unspool.errors import NotFound
 from unspool.export.inert import one_line
 from unspool.formats.remote import Account, RemoteSession, connect
 from unspool.library import read_stream
+from unspool.library.scratch import scratch
 from unspool.prices import PriceTable
 from unspool.site.address import slug
 
@@ -37,17 +37,17 @@ def command(session: str | None, token: str, org_uuid: str, base_url: str, limit
     The service is not documented and changes; what it answers is checked, and a change is told as such.
     """
     remote = connect(Account(token, org_uuid, base_url))
-    chosen = session or _chosen(list(remote.sessions()), making.site.repository, limit)
-    if not chosen:
+    picked = session or _picked(list(remote.sessions()), making.site.repository, limit)
+    if not picked:
         click.echo("No session selected.", err=True)
         return
-    with tempfile.TemporaryDirectory(prefix="unspool-") as scratch:
-        log = Path(scratch) / f"{slug(chosen)}.jsonl"
-        log.write_bytes(remote.log(chosen))
-        make(read_stream(str(log)), making, PriceTable.load(options.own_prices()), log)
+    with scratch() as folder:
+        log = folder / f"{slug(picked)}.jsonl"
+        log.write_bytes(remote.log(picked))
+        make(read_stream(str(log)), making, PriceTable.load(chosen.prices()), log)
 
 
-def _chosen(listed: Sequence[RemoteSession], repository: str, limit: int | None) -> str:
+def _picked(listed: Sequence[RemoteSession], repository: str, limit: int | None) -> str:
     """The id of the session that a person picks; empty where none is picked."""
     wanted = repository.removeprefix("https://github.com/").casefold()
     offered = [one for one in listed if wanted in one.repository.casefold()]
@@ -59,5 +59,5 @@ def _chosen(listed: Sequence[RemoteSession], repository: str, limit: int | None)
 
 def _choice(one: RemoteSession) -> Choice:
     when = one.updated or one.created
-    shown = when.astimezone(options.local_zone()).strftime("%Y-%m-%d %H:%M") if when else ""
+    shown = human.minute(when, chosen.zone())
     return Choice((shown, one_line(one.repository)[:30] or "(no repository)", one_line(one.status)[:10]), one.title)

@@ -12,4 +12,9 @@ def by_id(name: str) -> Format:
     return next(format_ for format_ in FORMATS if format_.id == name)
 
 
-__all__ = ["FORMATS", "Companion", "Format", "Found", "FoundAgent", "by_id"]
+def is_known(name: str) -> bool:
+    """Whether there is a format with that id: an archive may hold files of an agent that only a newer version knows."""
+    return any(format_.id == name for format_ in FORMATS)
+
+
+__all__ = ["FORMATS", "Companion", "Format", "Found", "FoundAgent", "by_id", "is_known"]

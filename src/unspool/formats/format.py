@@ -1,13 +1,16 @@
 """What an agent's format offers to the rest."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, BinaryIO, Protocol
+from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
 from unspool.formats.found import Companion, Found, FoundAgent
 from unspool.formats.hooks import Edit
-from unspool.formats.traces import Belonging, Leaving, Remembered, Retention, Running
-from unspool.model import AgentSource, Call, Dialect, Entry, Event, Facts, Transcript
+from unspool.formats.traces import Belonging, Checkpoint, Leaving, Naming, Remembered, Retention, Running
+from unspool.model import AgentSource, Call, Dialect, Entry, Event, Facts, SideLine, Transcript
+
+if TYPE_CHECKING:
+    from unspool.formats.writing import Writer  # which few commands need
 
 
 class Decoder(Protocol):
@@ -40,6 +43,9 @@ class Format(Protocol):
 
     def companions(self, found: Found, slug: str) -> list[Companion]:
         """Files of a session that are no logs."""
+
+    def checkpoints(self, side: Iterable[SideLine], cwd: str) -> Iterator[Checkpoint]:
+        """Files that were put aside before they were changed, as lines beside a conversation tell."""
 
     def parser(self, found: Found | None) -> Parser:
         """A fresh reader of one log; `found` gives it the log's companions."""
@@ -77,6 +83,15 @@ class Format(Protocol):
     def remembered(self, home: Path) -> Iterator[Remembered]:
         """The prompts of the agent's own list of them."""
 
+    def recalled(
+        self, lines: Iterable[bytes], pasted: Callable[[str], bytes | None], known: Collection[str] = ()
+    ) -> Iterator[Remembered]:
+        """The prompts of such a list by its lines; `pasted` gives the content of a file below the agent's folder, and
+        is not asked for prompts of `known` sessions."""
+
+    def naming(self, line: bytes) -> Naming:
+        """What a line of such a list names."""
+
     def leavings(self, home: Path) -> Iterator[Leaving]:
         """Files that bear a session's id outside its log."""
 
@@ -93,8 +108,12 @@ class Format(Protocol):
     def role(self, tool: str) -> str:
         """What a tool is for: shell, read, write, edit, ...; empty where nobody knows."""
 
-    def resume(self, session_id: str, cwd: str) -> str:
-        """The shell command that goes on with a session in the agent."""
+    def resume(self, session_id: str, cwd: str, *, unasked: bool = False) -> str:
+        """The shell command that goes on with a session in the agent; `unasked`, it asks no leave for its tools."""
+
+    def ask(self, model: str, system: str) -> list[str]:
+        """The command that reads a prompt from its input and prints a model's answer: no tools, hooks or log. Empty
+        where the agent has none; an empty model is its cheapest."""
 
     def belongs(self, path: str) -> str:
         """The session that a file is of, by its path below the agent's folder; empty where it is no single one's."""
@@ -107,3 +126,6 @@ class Format(Protocol):
 
     def owner(self, lines: Iterable[bytes]) -> str:
         """The session that the first lines of such a log name; empty where they name none."""
+
+    def writer(self) -> "Writer":
+        """Makes lines of a copy that the agent can resume."""

@@ -1,7 +1,7 @@
 """Lines of a log as entries, with their numbers and byte offsets, read from where the last read ended."""
 
-from collections.abc import Iterator
-from typing import BinaryIO, NamedTuple
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 import msgspec
 
@@ -26,7 +26,7 @@ class Lines:
         self.size = 0
         self.cursor = Cursor()
 
-    def entries(self, stream: BinaryIO, start: Cursor) -> Iterator[Entry]:
+    def entries(self, stream: Iterable[bytes], start: Cursor) -> Iterator[Entry]:
         """Every value of every line of a stream that stands at `start`; blank lines are counted only."""
         decode = self._decoder.decode
         offset, number = self.cursor = start

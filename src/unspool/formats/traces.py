@@ -1,6 +1,7 @@
 """What an agent leaves around its logs: files it will clean up, prompts it remembers, sessions that run."""
 
 from datetime import datetime
+from typing import NamedTuple
 
 import msgspec
 
@@ -34,6 +35,16 @@ class Belonging(msgspec.Struct, frozen=True):
     """Whether the agent's cleanup deletes it once it is old enough."""
 
 
+class Checkpoint(NamedTuple):
+    """A file that an agent put aside before it changed it, as it was at that moment."""
+
+    path: str
+    """Whole, as far as the log tells where it was."""
+    time: datetime
+    name: str
+    """The name of the companion that holds it; empty where there was no such file then."""
+
+
 class Remembered(msgspec.Struct, frozen=True):
     """A prompt as the agent's own list of prompts has it, whether its session's log is still there or not."""
 
@@ -49,6 +60,17 @@ class Remembered(msgspec.Struct, frozen=True):
     """Whether it only told the agent's own program something, which need not leave a line in a log."""
     log: str = ""
     """Where its session's log would lie below the agent's folder; empty where that cannot be told."""
+
+
+class Naming(NamedTuple):
+    """What a line of the list of prompts names."""
+
+    sessions: frozenset[str] = frozenset()
+    """One; several where lines ran together, none where the version told none."""
+    files: frozenset[str] = frozenset()
+    """Files below the agent's folder that hold what was pasted."""
+    whole: bool = True
+    """Whether it is all there: of a line that is still being written nobody can tell whose it is."""
 
 
 class Leaving(msgspec.Struct, frozen=True):

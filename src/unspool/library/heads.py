@@ -1,10 +1,11 @@
 """The beginning of a log: enough to tell whether its session continues another."""
 
+from contextlib import AbstractContextManager
 from datetime import datetime
 from io import BytesIO
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 import msgspec
 
@@ -41,12 +42,17 @@ class Head(msgspec.Struct, frozen=True):
     """Summaries it holds, by the id of a line of the session they describe."""
 
 
+def beginning(found: Found, kept: "KeptSessions | None" = None) -> AbstractContextManager[BinaryIO]:
+    """A log at its beginning: itself, or its copy in an archive, of which there is enough for a head."""
+    return held(kept.beginning(found)) if kept is not None and found.origin else opened(found.path)
+
+
 def head(found: Found, kept: "KeptSessions | None" = None) -> Head | None:
     """The head of a log, or of its copy in an archive; None where it cannot be read."""
     parser = by_id(found.format).parser(None)
     prompts = list[Prompt]()
     try:
-        with held(kept.beginning(found)) if kept is not None and found.origin else opened(found.path) as stream:
+        with beginning(found, kept) as stream:
             for entry in islice(Reader().entries(stream), _LINES):
                 event = parser.event(entry)
                 if event.prompt is not None and not event.sidechain:

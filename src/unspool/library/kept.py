@@ -12,7 +12,7 @@ import msgspec
 from unspool.archive import Archive
 from unspool.archive.place import ARCHIVE, INDEX
 from unspool.errors import NotFound
-from unspool.formats import Found, by_id
+from unspool.formats import Found, by_id, is_known
 from unspool.index.requests import requests_of
 from unspool.index.store import Index
 from unspool.library.lend import lent
@@ -40,6 +40,8 @@ class KeptSessions:
         found: list[Found] = []
         with Archive.open(self._folder, key=self._key, readonly=True) as archive:
             for number, origin in archive.origins().items():
+                if not is_known(origin.agent):
+                    continue
                 kept = archive.kept(number)
                 sessions = Sessions(by_id(origin.agent), kept.values())
                 for path, session in {**sessions.paths, **self._strays(number, sessions)}.items():
@@ -70,7 +72,7 @@ class KeptSessions:
             for found in logs:
                 row: Any = index.db.execute(query, (found.origin, _inside(found))).fetchone()
                 if row is not None:
-                    overview = msgspec.msgpack.decode(row[1], type=Overview)
+                    overview = msgspec.structs.replace(msgspec.msgpack.decode(row[1], type=Overview), kept=True)
                     yield Counted(found, overview, array("Q", row[2]), _ledger(index, row[0]))
 
     def overview(self, found: Found) -> Overview | None:

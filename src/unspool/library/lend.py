@@ -1,13 +1,13 @@
 """A session's kept files, checked out for a while where every reader can read them."""
 
 import os
-import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from unspool.archive import Archive, Kept
 from unspool.errors import Unreadable, UnspoolError
+from unspool.library.scratch import scratch
 
 
 @contextmanager
@@ -16,8 +16,7 @@ def lent(archive: Archive, files: Iterable[Kept], failures: list[str] | None = N
 
     What cannot be given back is told in `failures` and left out; without that list it is an error.
     """
-    with tempfile.TemporaryDirectory(prefix="unspool-", ignore_cleanup_errors=True) as name:
-        root = Path(name)
+    with scratch() as root:
         for one in files:
             try:
                 _put(archive, one, root)

@@ -1,11 +1,10 @@
 """Sessions, from the agents' folders or from a log that is named."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
-
-import msgspec
 
 from unspool.formats import Companion, Found, by_id
 from unspool.library.find import find, is_input
@@ -30,7 +29,7 @@ class Library:
     ) -> None:
         self.sources = tuple(sources)
         self._prices = prices
-        self._kept = kept
+        self.kept = kept
         """Sessions that only an archive has; None where only the sources count."""
         self._logs: tuple[Found, ...] | None = None
         self._neighbours = Neighbours(self.logs, kept)
@@ -44,7 +43,7 @@ class Library:
         """Every session's log, the last written first; nothing is read yet."""
         if self._logs is None:
             here = discovered(self.sources)
-            gone = self._kept.logs({os.path.realpath(log.path) for log in here}) if self._kept is not None else []
+            gone = self.kept.logs({os.path.realpath(log.path) for log in here}) if self.kept is not None else []
             self._logs = tuple(sorted([*here, *gone], key=lambda log: (-log.modified, log.path)))
         return self._logs
 
@@ -57,8 +56,8 @@ class Library:
         here = [log for log in self.logs() if not log.origin]
         gone = [log for log in self.logs() if log.origin]
         done = list(counted(here, progress or (lambda _: None)))
-        if gone and self._kept is not None:
-            done += self._kept.counted(gone)
+        if gone and self.kept is not None:
+            done += self.kept.counted(gone)
         return listed(done, self.prices)
 
     def find(self, name: str) -> Found:
@@ -77,27 +76,23 @@ class Library:
     def open(self, log: Found | str | Path) -> Session:
         """The session of a log, whole: given as found, or by anything a person may call it."""
         found = log if isinstance(log, Found) else self.resolve(log)
-        if isinstance(found, Found) and found.origin and self._kept is not None:
-            return self._from_archive(found, self._kept)
-        return self._neighbours.linked(read_session(found), found) if isinstance(found, Found) else read_stream(found)
+        if not isinstance(found, Found):
+            return read_stream(found)
+        return self._neighbours.linked(read_session(found, self.kept), found)
 
-    def _from_archive(self, found: Found, kept: "KeptSessions") -> Session:
-        with kept.lent(found) as here:
-            session = read_session(here)
-            lent = here.path.removesuffix(os.path.relpath(found.path, found.root))
-        return self._neighbours.linked(_at(session, lent, f"{found.root}{os.sep}"), found)
+    @contextmanager
+    def located(self, found: Found) -> Iterator[Found]:
+        """The log with its files where they can be read while the `with` lasts, though only the archive has them."""
+        if found.origin and self.kept is not None:
+            with self.kept.lent(found) as here:
+                yield here
+        else:
+            yield found
 
     def companions(self, session: Session) -> tuple[Companion, ...]:
         """Files of a session that are no logs: spilled outputs, plans, todo lists, ..."""
         found = alone(Path(session.log.path))
         return tuple(by_id(found.format).companions(found, session.slug)) if found is not None else ()
-
-
-def _at(session: Session, lent: str, root: str) -> Session:
-    """A session that was read below one folder, and its subagents, as of another."""
-    agents = tuple(msgspec.structs.replace(one, session=_at(one.session, lent, root)) for one in session.agents)
-    path = f"{root}{session.log.path.removeprefix(lent)}"
-    return msgspec.structs.replace(session, agents=agents, log=msgspec.structs.replace(session.log, path=path))
 
 
 def open_session(name: str | Path, sources: Sequence[Path] = ()) -> Session:

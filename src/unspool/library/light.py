@@ -1,6 +1,7 @@
 """Usage straight from logs, for when there is no index yet: their billed requests, and nothing else of them."""
 
 import os
+import sys
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,7 @@ from unspool.turns.ledger import Ledger
 if TYPE_CHECKING:
     import apsw
 
-_WORTH_A_POOL = 48 * 1024 * 1024
+_WORTH_A_PROCESS = (16 if sys.platform == "linux" else 48) * 1024 * 1024
 """Bytes to read, below which another process costs more than it brings."""
 ANSWERS = ("day", "week", "month", "model", "block")
 """What can be told without knowing sessions."""
@@ -58,15 +59,14 @@ def _rows(
 
 def _counted(logs: Sequence[Found], jobs: int) -> tuple[list[Ledger], list[str]]:
     """Ledgers that share no request, and what could not be read."""
-    mine, *others = _shares(logs, jobs if _size(logs) >= _WORTH_A_POOL else 1)
+    mine, *others = _shares(logs, jobs if _size(logs) >= _WORTH_A_PROCESS else 1)
     if not others:
         ledger, failures = _read(mine)
         return [ledger], failures
-    from concurrent.futures import ProcessPoolExecutor
+    from unspool.library.errand import Errand  # dear to load where there is little to do
 
-    with ProcessPoolExecutor(len(others)) as pool:
-        waiting = [pool.submit(_read, share) for share in others]
-        done = [_read(mine), *(one.result() for one in waiting)]
+    waiting = [Errand(_read, share) for share in others]
+    done = [_read(mine), *(one.result() for one in waiting)]
     found: list[Ledger] = []
     for ledger, _ in done:
         _join(found, ledger)

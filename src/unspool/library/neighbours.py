@@ -12,7 +12,7 @@ from unspool.formats import Found, by_id
 from unspool.library.chains import Known, source_id, source_of
 from unspool.library.heads import Head, head
 from unspool.library.settle import settled
-from unspool.library.skims import count
+from unspool.library.skims import overview_of
 from unspool.model import ChainLink, Overview, Session
 from unspool.turns.assemble import plans_of
 from unspool.turns.skim import plan_key
@@ -76,8 +76,7 @@ class Neighbours:
 
     def _overview(self, found: Found) -> Overview | None:
         if found.path not in self._overviews:
-            kept = self._kept if found.origin else None
-            self._overviews[found.path] = kept.overview(found) if kept is not None else count(found).overview
+            self._overviews[found.path] = overview_of(found, self._kept)
         return self._overviews[found.path]
 
     def _link(self, found: Found, relation: str, by: str) -> ChainLink:

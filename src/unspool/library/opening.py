@@ -1,6 +1,8 @@
 """One session from its logs: found in a source, or lying by itself."""
 
+import os
 import re
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -11,9 +13,27 @@ from unspool.library.read import Reader, log_file, sniffed, transcript
 from unspool.model import AgentSource, Place, Problem, Session, Transcript
 from unspool.turns.assemble import assemble
 
+if TYPE_CHECKING:
+    from unspool.library.kept import KeptSessions
 
-def read_session(found: Found) -> Session:
-    """The session of a found log with its subagents, before its neighbours are asked."""
+
+def read_session(found: Found, kept: "KeptSessions | None" = None) -> Session:
+    """The session of a found log with its subagents, before its neighbours are asked; `kept` has what is gone."""
+    if not found.origin or kept is None:
+        return _read(found)
+    with kept.lent(found) as here:
+        lent = here.path.removesuffix(os.path.relpath(found.path, found.root))
+        return _at(_read(here), lent, f"{found.root}{os.sep}")
+
+
+def _at(session: Session, lent: str, root: str) -> Session:
+    """A session that was read below one folder, and its subagents, as of another."""
+    agents = tuple(msgspec.structs.replace(one, session=_at(one.session, lent, root)) for one in session.agents)
+    path = f"{root}{session.log.path.removeprefix(lent)}"
+    return msgspec.structs.replace(session, agents=agents, log=msgspec.structs.replace(session.log, path=path))
+
+
+def _read(found: Found) -> Session:
     format_ = by_id(found.format)
     main = transcript(found.path, format_, found)
     agents: list[AgentSource] = []

@@ -30,6 +30,11 @@ class Reader:
         return self._document or self._lines.size
 
     @property
+    def is_document(self) -> bool:
+        """Whether what was read was one document instead of lines."""
+        return bool(self._document)
+
+    @property
     def blank(self) -> int:
         return self._lines.blank
 

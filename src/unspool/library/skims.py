@@ -1,10 +1,9 @@
 """Overviews of many logs, a process a core where there is enough to do."""
 
 import os
-import signal
 from array import array
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
@@ -15,6 +14,9 @@ from unspool.model import Overview
 from unspool.prices import PriceTable
 from unspool.turns.ledger import Ledger
 from unspool.turns.skim import Skim
+
+if TYPE_CHECKING:
+    from unspool.library.kept import KeptSessions
 
 _WORTH_A_POOL = 24 * 1024 * 1024
 Progress = Callable[[int], None]
@@ -28,6 +30,11 @@ class Counted(NamedTuple):
     ids: Sequence[int]
     ledger: Ledger
     failure: str = ""
+
+
+def overview_of(found: Found, kept: "KeptSessions | None" = None) -> Overview | None:
+    """What a list shows of one session; `kept` knows what is gone from its source. None where it cannot be read."""
+    return kept.overview(found) if kept is not None and found.origin else count(found).overview
 
 
 def count(found: Found) -> Counted:
@@ -71,18 +78,15 @@ def counted(logs: Sequence[Found], progress: Progress, jobs: int | None = None) 
         return
     from concurrent.futures import ProcessPoolExecutor  # dear to import where there is little to do
 
-    pool = ProcessPoolExecutor(workers, initializer=_die_quietly)
+    from unspool.library.workers import settle_in
+
+    pool = ProcessPoolExecutor(workers, initializer=settle_in)
     try:
         for done in pool.map(count, logs, chunksize=max(1, min(8, len(logs) // (workers * 8)))):
             yield done
             progress(done.found.size)
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
-
-
-def _die_quietly() -> None:
-    """A worker that is interrupted just ends; the parent says what there is to say."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def priced(overview: Overview, ledger: Ledger, prices: PriceTable) -> Overview:

@@ -2,7 +2,7 @@
 
 import hashlib
 import posixpath
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 
 from unspool.archive import Kept
@@ -16,19 +16,24 @@ _LOGS = (".jsonl", ".jsonl.gz", ".jsonl.zst", ".meta.json")
 """How logs end, and what tells of a log."""
 
 
+def is_common(path: str) -> bool:
+    """Whether a file, by its path below the agent's folder, is one that the logs of several sessions may name."""
+    return path.startswith(_COMMON)
+
+
 class Sessions:
     """The sessions of one place, as the archive's list of files tells."""
 
     def __init__(self, format_: Format, kept: Iterable[Kept]) -> None:
         self._files: dict[str, list[Kept]] = {}
         self._beside: dict[str, list[Kept]] = {}
-        self._common: list[Kept] = []
+        self._common: dict[str, Kept] = {}
         self.paths: dict[str, str] = {}
         """The session of each log, by path."""
         for one in kept:
             session = format_.belongs(one.path)
-            if one.path.startswith(_COMMON):
-                self._common.append(one)
+            if is_common(one.path):
+                self._common[one.path] = one
             if session:
                 self._files.setdefault(session, []).append(one)
             if format_.is_session(one.path):
@@ -39,7 +44,7 @@ class Sessions:
     @cached_property
     def common(self) -> tuple[str, ...]:
         """Files that are no single session's, by path."""
-        return tuple(one.path for one in self._common)
+        return tuple(self._common)
 
     @property
     def beside(self) -> Iterator[str]:
@@ -56,15 +61,18 @@ class Sessions:
     def needed(self, path: str) -> list[Kept]:
         """The files that reading the session takes: those around its log, and what logs may name."""
         folder = posixpath.dirname(path)
-        return [one for one in self.files(path) if not folder or one.path.startswith(f"{folder}/")] + self._common
+        return [one for one in self.files(path) if not folder or one.path.startswith(f"{folder}/")] + [
+            *self._common.values()
+        ]
 
-    def state(self, path: str, salt: str) -> bytes:
-        """Equal as long as nothing that the rows of a session are derived from changed.
+    def state(self, path: str, salt: str, named: Iterable[str] = ()) -> bytes:
+        """Equal as long as nothing that the rows of a session are derived from changed; `named` are files of several
+        sessions that it depends on too.
 
         Its end, from DIGEST on, tells of what is no log alone: while that is equal, rows of lines that were read
         before are the same again.
         """
-        files = self.files(path)
+        files = [*self.files(path), *(self._common[name] for name in named if name in self._common)]
         rest = [one for one in files if not one.path.endswith(_LOGS)]
         modified = next((one.modified for one in files if one.path == path), 0)
         return _digest(f"{salt} {modified}", files) + _digest("", rest)
@@ -78,8 +86,3 @@ def _digest(salt: str, files: Iterable[Kept]) -> bytes:
 def _of(path: str, log: str, folder: str) -> bool:
     """Whether a file that bears a session's id is of the log in this folder: ids recur where logs were copied."""
     return path == log or not path.startswith("projects/") or path.startswith(f"{folder}/")
-
-
-def changed(files: Iterable[Kept], fresh: Mapping[str, object]) -> bool:
-    """Whether any of the files is among those that are new or grew."""
-    return any(one.path in fresh for one in files)

@@ -123,7 +123,7 @@ def _session(parts: _Parts, session_id: str, kind: str, titles: Titles, agent: s
         tuple(draft.problems),
         draft.lines(parts.transcript.blank),
         parts.builder.todos,
-        live=draft.live,
+        live=draft.live.ids(draft.leaf),
         cwd=facts.cwd,
         branch=facts.branch,
         slug=facts.slug,

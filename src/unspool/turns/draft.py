@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from unspool.model import Call, Event, Lines, Message, Problem, Result, SideLine, ToolCall
 from unspool.turns.branches import Branches
 from unspool.turns.inline import InlineAgents
-from unspool.turns.live import live
+from unspool.turns.live import Live
 from unspool.turns.merge import Merged, block_key, calls, merge
 from unspool.turns.tree import Tree
 
@@ -100,9 +100,9 @@ class Draft:
 
     def _tree(self) -> None:
         self.tree = Tree(self.chain)
-        leaf = self.tree.leaf()
-        self.live = live(self.tree, leaf)
-        self.branches = Branches(self.tree, leaf)
+        self.leaf = self.tree.leaf()
+        self.live = Live(self.tree)
+        self.branches = Branches(self.tree, self.leaf)
         self._branch_of_message()
 
     def _branch_of_message(self) -> None:

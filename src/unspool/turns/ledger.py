@@ -34,7 +34,8 @@ class Ledger:
         """The row of each message's first request, by message; of a further one, by message and request."""
         self._messages = array("Q")
         self._requests = array("Q")
-        self._figures = tuple(array("Q") for _ in range(_FIGURES))
+        self._figures = array("Q")
+        """All figures of the first request, then those of the next."""
         self._times = array("d")
         self._final = bytearray()
         self._terms = array("L")
@@ -59,7 +60,7 @@ class Ledger:
         """Every request as numbers: message, request, time, terms, figures, and whether these are final."""
         terms = list(self._known_terms)
         ids = zip(self._messages, self._requests, self._times, self._terms, self._final, strict=True)
-        figures = zip(*self._figures, strict=True)
+        figures = zip(*[iter(self._figures)] * _FIGURES, strict=True)
         for (message, request, time, term, final), counts in zip(ids, figures, strict=True):
             yield message, request, None if time == _NO_TIME else time, terms[term], counts, bool(final)
 
@@ -68,7 +69,7 @@ class Ledger:
         return not self._rows.keys().isdisjoint(other._rows)
 
     def _usage(self, row: int) -> Usage:
-        input_, output, read, write, hour, searches, fetches = (column[row] for column in self._figures)
+        input_, output, read, write, hour, searches, fetches = self._figures[row * _FIGURES : (row + 1) * _FIGURES]
         return Usage(input_, output, read, write, hour, searches, fetches, floor=not self._final[row])
 
     def see(self, event: Event) -> bool:
@@ -108,9 +109,12 @@ class Ledger:
         if row is None:
             self._append(ids, usage, time, terms, final=final)
             return
-        for column, figure in zip(self._figures, _figures(usage), strict=True):
-            column[row] = max(column[row], figure)
-        self._times[row] = min(self._times[row], time)
+        place = slice(row * _FIGURES, (row + 1) * _FIGURES)
+        before, now = tuple(self._figures[place]), _figures(usage)
+        if now != before:
+            self._figures[place] = array("Q", map(max, before, now))
+        if time < self._times[row]:
+            self._times[row] = time
         if final and not self._final[row]:
             self._final[row] = True
         self._terms[row] = self._term(terms)
@@ -130,8 +134,7 @@ class Ledger:
         self._rows[message if message not in self._rows else message ^ request] = len(self)
         self._messages.append(message)
         self._requests.append(request)
-        for column, figure in zip(self._figures, _figures(usage), strict=True):
-            column.append(figure)
+        self._figures.extend(_figures(usage))
         self._times.append(time)
         self._final.append(final)
         self._terms.append(self._term(terms))
@@ -142,7 +145,8 @@ class Ledger:
     @property
     def usage(self) -> Usage:
         """All of it together."""
-        input_, output, read, write, hour, searches, fetches = (sum(column) for column in self._figures)
+        columns = (self._figures[place::_FIGURES] for place in range(_FIGURES))
+        input_, output, read, write, hour, searches, fetches = map(sum, columns)
         return Usage(input_, output, read, write, hour, searches, fetches, floor=not all(self._final))
 
 

@@ -10,50 +10,58 @@ from unspool.model import Event, Result, ToolCall
 from unspool.turns.tree import Tree
 
 
-def live(tree: Tree, leaf: int | None) -> tuple[str, ...]:
-    """Ids of the visible lines, in order. Lines that have no id of their own are not among them."""
-    if leaf is None:
-        return ()
-    path = tree.path(leaf, tree.strict)
-    put_back = _recovered(tree.events, path, set(path))
-    order = [step for index in path for step in (index, *put_back.get(index, ()))]
-    return tuple(tree.events[step].id for step in order if _visible(tree.events[step]))
+class Live:
+    """What the agent loads of a tree, for any tip of it."""
+
+    def __init__(self, tree: Tree) -> None:
+        self._tree = tree
+        self._members, self._owners, self._answers = _index(tree.events)
+
+    def ids(self, leaf: int | None) -> tuple[str, ...]:
+        """Ids of the visible lines, in order. Lines that have no id of their own are not among them."""
+        if leaf is None:
+            return ()
+        events = self._tree.events
+        return tuple(events[step].id for step in self.loaded(leaf) if _visible(events[step]))
+
+    def loaded(self, leaf: int) -> list[int]:
+        """Positions of all lines from the root to `leaf` and of those put back, in order."""
+        path = self._tree.path(leaf, self._tree.strict)
+        put_back = self._recovered(path, set(path))
+        return [step for index in path for step in (index, *put_back.get(index, ()))]
+
+    def _recovered(self, path: list[int], on_path: set[int]) -> dict[int, list[int]]:
+        """Lines to put back, by the position on the path that they follow."""
+        events = self._tree.events
+        anchors = {part.message: index for index in path if (part := events[index].part) and _named(events[index])}
+        answered = {call for index in path for call in _answers(events[index])}
+        found: dict[int, list[int]] = {}
+        for message, anchor in anchors.items():
+            members = self._members.get(message, [])
+            mates = [index for index in members if index not in on_path]
+            results = _results(events, members, self._answers, (on_path, self._owners, answered))
+            extra = sorted(mates, key=lambda i: _when(events[i])) + sorted(results, key=lambda i: _when(events[i]))
+            if extra:
+                on_path.update(extra)
+                found[anchor] = extra
+        return found
 
 
 def _visible(event: Event) -> bool:
     return event.turn and not (event.meta or event.sidechain or event.team) and not event.id.startswith("line-")
 
 
-def _recovered(sequence: Sequence[Event], path: list[int], on_path: set[int]) -> dict[int, list[int]]:
-    """Lines to put back, by the position on the path that they follow."""
-    anchors = {part.message: index for index in path if (part := sequence[index].part) and _named(sequence[index])}
-    members, owners, answers = _index(sequence, anchors)
-    answered = {call for index in path for call in _answers(sequence[index])}
-    found: dict[int, list[int]] = {}
-    for message, anchor in anchors.items():
-        mates = [index for index in members[message] if index not in on_path]
-        results = _results(sequence, members[message], answers, (on_path, owners, answered))
-        extra = sorted(mates, key=lambda i: _when(sequence[i])) + sorted(results, key=lambda i: _when(sequence[i]))
-        if extra:
-            on_path.update(extra)
-            found[anchor] = extra
-    return found
-
-
 def _named(event: Event) -> bool:
     return event.part is not None and event.part.message != event.id
 
 
-def _index(
-    events: Sequence[Event], anchors: dict[str, int]
-) -> tuple[dict[str, list[int]], dict[str, int], dict[str, list[int]]]:
+def _index(events: Sequence[Event]) -> tuple[dict[str, list[int]], dict[str, int], dict[str, list[int]]]:
     """(lines of each message, the line of each call, results by the id of the line they may answer)."""
-    members: dict[str, list[int]] = {message: [] for message in anchors}
+    members: dict[str, list[int]] = {}
     owners: dict[str, int] = {}
     for index, event in enumerate(events):
         if event.part is not None and not event.id.startswith("line-"):
-            if event.part.message in members:
-                members[event.part.message].append(index)
+            members.setdefault(event.part.message, []).append(index)
             for block in event.blocks:
                 if isinstance(block, ToolCall):
                     owners[block.call_id] = index

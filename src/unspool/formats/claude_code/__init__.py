@@ -1,11 +1,22 @@
 """Claude Code: where its logs lie, what each line says, and what its tools mean."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from shlex import quote
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
-from unspool.formats.claude_code import belongings, history, hooks, layout, leavings, running, settings, watching
+from unspool.formats.claude_code import (
+    asking,
+    belongings,
+    checkpoints,
+    history,
+    hooks,
+    layout,
+    leavings,
+    running,
+    settings,
+    watching,
+)
 from unspool.formats.claude_code import discover as places
 from unspool.formats.claude_code.beside import Beside, agent_source
 from unspool.formats.claude_code.billed import billed
@@ -16,8 +27,11 @@ from unspool.formats.claude_code.roles import role
 from unspool.formats.claude_code.skim import Skimmer
 from unspool.formats.found import Companion, Found, FoundAgent
 from unspool.formats.hooks import Edit
-from unspool.formats.traces import Belonging, Leaving, Remembered, Retention, Running
-from unspool.model import AgentSource, Call, Facts, Json, Transcript
+from unspool.formats.traces import Belonging, Checkpoint, Leaving, Naming, Remembered, Retention, Running
+from unspool.model import AgentSource, Call, Facts, Json, SideLine, Transcript
+
+if TYPE_CHECKING:
+    from unspool.formats.claude_code.writing import Writer  # which few commands need
 
 
 class ClaudeCodeFormat:
@@ -35,6 +49,9 @@ class ClaudeCodeFormat:
 
     def companions(self, found: Found, slug: str) -> list[Companion]:
         return places.companions(found, slug)
+
+    def checkpoints(self, side: Iterable[SideLine], cwd: str) -> Iterator[Checkpoint]:
+        return checkpoints.checkpoints(side, cwd)
 
     def parser(self, found: Found | None) -> Parser:
         return Parser(Beside(found).spill)
@@ -72,6 +89,14 @@ class ClaudeCodeFormat:
     def remembered(self, home: Path) -> Iterator[Remembered]:
         return history.History(home).prompts()
 
+    def recalled(
+        self, lines: Iterable[bytes], pasted: Callable[[str], bytes | None], known: Collection[str] = ()
+    ) -> Iterator[Remembered]:
+        return history.recalled(lines, history.Prompts(pasted, known))
+
+    def naming(self, line: bytes) -> Naming:
+        return history.naming(line)
+
     def leavings(self, home: Path) -> Iterator[Leaving]:
         return leavings.leavings(home)
 
@@ -87,9 +112,12 @@ class ClaudeCodeFormat:
     def role(self, tool: str) -> str:
         return role(tool)
 
-    def resume(self, session_id: str, cwd: str) -> str:
-        command = f"claude --resume {quote(session_id)}"
+    def resume(self, session_id: str, cwd: str, *, unasked: bool = False) -> str:
+        command = f"claude{' --dangerously-skip-permissions' if unasked else ''} --resume {quote(session_id)}"
         return f"cd {quote(cwd)} && {command}" if cwd else command
+
+    def ask(self, model: str, system: str) -> list[str]:
+        return asking.command(model, system)
 
     def belongs(self, path: str) -> str:
         return layout.belongs(path)
@@ -102,3 +130,8 @@ class ClaudeCodeFormat:
 
     def owner(self, lines: Iterable[bytes]) -> str:
         return places.owner(lines)
+
+    def writer(self) -> "Writer":
+        from unspool.formats.claude_code.writing import Writer
+
+        return Writer()

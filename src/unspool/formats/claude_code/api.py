@@ -12,8 +12,8 @@ import msgspec
 
 from unspool.errors import FetchFailed, NotFound
 from unspool.formats.claude_code.values import items, mapping, moment, text
-from unspool.formats.claude_code.wire import Status, checked, get
 from unspool.formats.remote import Account, RemoteSession
+from unspool.formats.wire import Status, checked, get
 
 BASE = "https://api.anthropic.com"
 _VERSION = "2023-06-01"

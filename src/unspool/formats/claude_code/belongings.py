@@ -8,7 +8,8 @@ from unspool.formats.claude_code.history import NAME as HISTORY
 from unspool.formats.traces import Belonging
 
 _OWN = {"subagents": "subagent", "tool-results": "tool-result", "workflows": "workflow"}
-_BESIDE = {"todos": "todos", "tasks": "task", "file-history": "file-history", "plans": "plan"}
+_BESIDE = {"todos": "todos", "tasks": "task", "file-history": "file-history", "plans": "plan",
+           "paste-cache": "paste"}  # fmt: skip
 _KEPT = ("memory",)
 """Folders of a project that are never cleaned up."""
 _LOGS = (".jsonl", ".jsonl.gz", ".jsonl.zst")

@@ -1,7 +1,7 @@
 """history.jsonl: every prompt that was typed, kept when the logs are not."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
 
 import msgspec
@@ -10,7 +10,7 @@ from unspool.formats.claude_code.project import project
 from unspool.formats.claude_code.small import regular
 from unspool.formats.claude_code.values import mapping, moment, text
 from unspool.formats.lines import Cursor, Lines
-from unspool.formats.traces import Remembered
+from unspool.formats.traces import Naming, Remembered
 from unspool.model import Entry, Facts, Json
 
 NAME = "history.jsonl"
@@ -18,6 +18,8 @@ _LARGEST = 2 * 1024**3
 _LARGEST_PASTE = 4 * 1024 * 1024
 _MOST_FOLDERS = 2_000
 _HASH = re.compile(r"[0-9a-f]{8,128}")
+_SESSIONS = re.compile(rb'"sessionId"\s*:\s*"([^"\\]{1,200})"')
+_PASTES = re.compile(rb'"contentHash"\s*:\s*"([0-9a-f]{8,128})"')
 _OTHER = re.compile(r"[^A-Za-z0-9]")
 _LONGEST_NAME = 200
 _QUIT = {"exit", "quit", ":q", ":q!", ":wq", ":wq!"}
@@ -28,7 +30,7 @@ class History:
 
     def __init__(self, root: Path) -> None:
         self._root = root
-        self._projects: dict[str, str] = {"": ""}
+        self._prompts = Prompts(self._pasted)
 
     def prompts(self) -> Iterator[Remembered]:
         """Every prompt in the order of the file; torn and glued lines as far as they can be read."""
@@ -37,24 +39,47 @@ class History:
             return
         try:
             with path.open("rb") as stream:
-                for entry in Lines(msgspec.json.Decoder()).entries(stream, Cursor()):
-                    prompt = self._prompt(entry)
-                    if prompt.text:
-                        yield prompt
+                yield from recalled(stream, self._prompts)
         except OSError:
             return
 
     def folders(self) -> list[str]:
         """The folders that the agent was started in, as far as they are told and bounded in number; each once."""
         for _ in self.prompts():
-            if len(self._projects) > _MOST_FOLDERS:
+            if len(self._prompts.projects) > _MOST_FOLDERS:
                 break
-        return [folder for folder in self._projects if folder]
+        return [folder for folder in self._prompts.projects if folder]
 
-    def _prompt(self, entry: Entry) -> Remembered:
+    def _pasted(self, name: str) -> bytes | None:
+        path = self._root / name
+        try:
+            return path.read_bytes() if regular(path, _LARGEST_PASTE) else None
+        except OSError:
+            return None
+
+
+def recalled(lines: Iterable[bytes], prompts: "Prompts") -> Iterator[Remembered]:
+    """The prompts of a list, by its lines."""
+    for entry in Lines(msgspec.json.Decoder()).entries(lines, Cursor()):
+        prompt = prompts.prompt(entry)
+        if prompt.text:
+            yield prompt
+
+
+class Prompts:
+    """Understands lines; `pasted` gives a file's content, and is not asked for prompts of `known` sessions."""
+
+    def __init__(self, pasted: Callable[[str], bytes | None], known: Collection[str] = ()) -> None:
+        self._look, self._known = pasted, known
+        self.projects: dict[str, str] = {"": ""}
+        """The project of each folder that was named."""
+
+    def prompt(self, entry: Entry) -> Remembered:
+        """The prompt of a line; without text where it holds none."""
         data = mapping(entry.data)
         typed = text(data.get("display")).strip()
-        pasted = [self._pasted(paste) for paste in mapping(data.get("pastedContents")).values()]
+        pastes = {} if text(data.get("sessionId")) in self._known else mapping(data.get("pastedContents"))
+        pasted = [self._pasted(paste) for paste in pastes.values()]
         return Remembered(
             "\n\n".join(part for part in (typed, *pasted) if part),
             moment(data.get("timestamp")),
@@ -71,17 +96,33 @@ class History:
         name = text(held.get("contentHash"))
         if text(held.get("content")) or not _HASH.fullmatch(name):
             return text(held.get("content"))
-        path = self._root / "paste-cache" / f"{name}.txt"
-        try:
-            return path.read_bytes().decode(errors="replace") if regular(path, _LARGEST_PASTE) else ""
-        except OSError:
-            return ""
+        return (self._look(_paste(name)) or b"").decode(errors="replace")
 
     def _project(self, cwd: str) -> str:
         """The project of a folder, as for a session that worked in it."""
-        if cwd not in self._projects:
-            self._projects[cwd] = project(Facts(cwd=cwd), "")
-        return self._projects[cwd]
+        if cwd not in self.projects:
+            self.projects[cwd] = project(Facts(cwd=cwd), "")
+        return self.projects[cwd]
+
+
+def naming(line: bytes) -> Naming:
+    """What a line names. Quotes in what was typed are escaped, so only the line's own fields look like these."""
+    sessions = frozenset(name.decode(errors="replace") for name in _SESSIONS.findall(line))
+    files = frozenset(_paste(name.decode()) for name in _PASTES.findall(line))
+    return Naming(sessions, files, line.endswith(b"\n") or _is_value(line))
+
+
+def _is_value(line: bytes) -> bool:
+    try:
+        msgspec.json.decode(line)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        return False
+    return True
+
+
+def _paste(name: str) -> str:
+    """Where what was pasted lies, by the name that the list has for it."""
+    return f"paste-cache/{name}.txt"
 
 
 def _log(cwd: str, session: str) -> str:

@@ -23,8 +23,9 @@ class ClaudeCode:
 
     def __init__(self, beside: Beside | None = None, facts: Facts | None = None) -> None:
         self._beside = beside or Beside(None)
-        self._slug = facts.slug if facts is not None else ""
+        self._facts = facts or Facts()  # what a log tells of itself may come with its lines, after this
         self._written: dict[str, str] = {}
+        self.named: set[str] = set()
 
     def note(self, call: ToolCall) -> None:
         """Remember what was written to a plan file: some versions put the plan nowhere else."""
@@ -52,7 +53,9 @@ class ClaudeCode:
             return self._written[path]
         if not path and self._written:
             return list(self._written.values())[-1]
-        name = re.split(r"[\\/]", path)[-1] if path else f"{self._slug}.md" if self._slug else ""
+        name = re.split(r"[\\/]", path)[-1] if path else f"{self._facts.slug}.md" if self._facts.slug else ""
+        if name and "\n" not in name:
+            self.named.add(f"plans/{name}")
         return self._beside.plan(name) or ""
 
     def questions(self, call: ToolCall) -> Questionnaire | None:

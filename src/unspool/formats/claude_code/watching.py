@@ -8,7 +8,7 @@ from pathlib import Path
 
 from unspool.formats.claude_code.belongings import home
 
-_LIVELY = ("projects", "plans", "tasks", "todos", "file-history", "history.jsonl")
+_LIVELY = ("projects", "plans", "tasks", "todos", "file-history", "paste-cache", "history.jsonl")
 
 
 def lively(root: Path) -> list[Path]:

@@ -1,0 +1,66 @@
+"""`unspool recommend`: which treatment a session needs."""
+
+from typing import TYPE_CHECKING
+
+import click
+
+from unspool.cli import keeping, options
+
+if TYPE_CHECKING:
+    from unspool.clone.advice import Advice
+    from unspool.library import Library
+
+
+@click.command("recommend")
+@click.argument("session", default="latest")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, with every figure.")
+@options.sources
+def command(session: str, as_json: bool, library: "Library") -> None:
+    """Tell how full a session is, what each treatment would win, and which to choose.
+
+    \b
+    unspool recommend             the session you used last
+    unspool recommend 4f2a --json | jq -r .recommended
+
+    Tokens are estimated (docs/context.md), and what every request holds besides the conversation is taken from the
+    last one measured. Over 70 % of the window the mildest treatment is named that brings it under 50 %; under 50 %
+    nothing needs doing. `unspool context` tells what fills the window.
+    """
+    from unspool.clone.advice import advice
+    from unspool.clone.source import opened
+    from unspool.figures.filling import filling
+    from unspool.library.opening import read_session
+
+    with opened(library, session) as source:
+        given = advice(source.log, filling(read_session(source.log.found)))
+    if as_json:
+        keeping.print_json(given)
+    else:
+        _print(session, given)
+
+
+def _print(session: str, given: "Advice") -> None:
+    from unspool.cli.grid import Column, lines, show, width
+
+    known = "" if given.window_known else " (taken for granted: the model's own is not known)"
+    click.echo(f"{given.total:,} of {given.window:,} tokens{known}, {given.share:.0%}")
+    click.echo()
+    rows = given.choices
+    show(
+        lines(
+            [
+                Column("", ["→" if one.name == given.recommended else "" for one in rows], right=False),
+                Column("treatment", [one.name for one in rows], right=False),
+                Column("leaves", [f"{one.total:,}" for one in rows]),
+                Column("of window", [f"{one.share:.0%}" for one in rows]),
+                Column("wins", [f"{one.gain:,}" for one in rows]),
+                Column("unspool clone SESSION ...", [one.flags for one in rows], right=False, rank=1),
+            ],
+            width(),
+        )
+    )
+    click.echo()
+    click.echo(given.reason)
+    flags = next((one.flags for one in rows if one.name == given.recommended), "")
+    if flags:
+        click.echo(f"  unspool clone {session} {flags}")

@@ -1,0 +1,74 @@
+"""`unspool repair`: a damaged session, mended in a copy."""
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from unspool.cli import cloning, keeping, options
+
+if TYPE_CHECKING:
+    from unspool.formats.findings import Mended
+    from unspool.library import Library
+
+_LISTED = 40
+_SHOWN = 200
+"""Bytes of what was lost that are told."""
+
+
+@click.command("repair")
+@click.argument("session", default="latest")
+@cloning.outputs
+@options.sources
+def command(session: str, output: cloning.Output, library: "Library") -> None:
+    """Write a copy of a damaged session that can be resumed.
+
+    \b
+    unspool repair 3f2a             a mended copy beside the original
+    unspool repair 3f2a -n          what would be mended, line by line
+    unspool repair torn.jsonl -o mended.jsonl
+
+    Torn lines go, lines that were glued together are parted, ids are made unique, parents that are missing or run in
+    a circle are tied to what came before, empty content and reasoning that nobody signed go, a result without its
+    call goes, a call without a result gets one that says so, and pictures that are too large become words. Each is
+    told with its line. The original is never touched; where nothing is wrong, nothing is written.
+
+    SESSION is an id or its first characters, a path, "-" for standard input, an http(s) URL, a piece of a title, or
+    `latest`, which is the default. `unspool lint` only tells what is wrong.
+    """
+    from unspool.clone import titles
+    from unspool.clone.draught import Wish, drawn
+    from unspool.clone.repair import mended
+    from unspool.clone.source import opened
+    from unspool.clone.treatment import PRESETS
+
+    with opened(library, session) as source:
+        log, done = mended(source.log)
+        told = {"deeds": [_plain(deed) for deed in done.deeds]}
+        if not done.deeds:
+            _nothing(output, told)
+            return
+        if not output.as_json:
+            _tell(done)
+        wish = Wish("repair", output.title or titles.marked(log, "mended"), options={"deeds": len(done.deeds)})
+        cloning.finish(drawn(log, PRESETS["none"], wish), source._replace(log=log), output, told=told)
+
+
+def _nothing(output: cloning.Output, told: dict[str, Any]) -> None:
+    if output.as_json:
+        keeping.print_json(told)
+    else:
+        keeping.say("Nothing is wrong with the log, and nothing was written.")
+
+
+def _plain(deed: Any) -> dict[str, Any]:
+    from msgspec.structs import asdict
+
+    return {**asdict(deed), "lost": deed.lost[:_SHOWN].decode(errors="replace"), "lost_bytes": len(deed.lost)}
+
+
+def _tell(done: "Mended") -> None:
+    for deed in done.deeds[:_LISTED]:
+        keeping.say(f"line {deed.line:<8}{deed.rule:<20}{deed.message}")
+    if len(done.deeds) > _LISTED:
+        keeping.say(f"... and {len(done.deeds) - _LISTED:,} more; --json lists all.")
+    keeping.say("")

@@ -1,0 +1,155 @@
+"""A copy of a session, decided in full before a byte of it is written."""
+
+import uuid
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+
+import msgspec
+
+from unspool.clone.conversation import Conversation
+from unspool.clone.original import Original
+from unspool.clone.soundness import touched
+from unspool.formats.writing import Cuts, Identity, Link
+from unspool.model import Event
+
+
+class Making(msgspec.Struct, frozen=True):
+    """How a copy is named and what comes with it."""
+
+    session: str
+    title: str
+    snapshots: bool = False
+    side: bool = True
+    paths: tuple[tuple[str, str], ...] = ()
+
+
+class Copy:
+    """The lines of a copy. `edits` holds those that changed, None for those that went."""
+
+    def __init__(self, original: Original, conversation: Conversation, cuts: Cuts, making: Making) -> None:
+        self.original, self.making = original, making
+        self.writer = original.format.writer()
+        self.edits: dict[str, bytes | None] = {}
+        self.segments = self._segments(conversation, cuts)
+        self._forgot = conversation.forgot
+        self.strands = {
+            anchor: kept for anchor, events in conversation.strands.items() if (kept := self._kept(events, cuts))
+        }
+        self.agents = _inline(original) if making.side else []
+        self.identity = self._identity()
+
+    def _segments(self, conversation: Conversation, cuts: Cuts) -> list[list[Event]]:
+        self._preserved = {event.id for event in conversation.preserved}
+        kept = [segment for one in conversation.segments if (segment := self._kept(one, cuts))]
+        return [*kept[:-1], _ended(kept[-1])] if kept else []
+
+    def _kept(self, events: Sequence[Event], cuts: Cuts) -> list[Event]:
+        return [event for event in events if not touched(event, cuts) or self._edit(event, cuts)]
+
+    def _edit(self, event: Event, cuts: Cuts) -> bool:
+        """Make the line anew; whether something is left of it."""
+        raw = self.original.raw(event)
+        after = self.writer.edited(raw, event.id, cuts)
+        if after is not raw:
+            self.edits[event.id] = after
+        return after is not None
+
+    @property
+    def lines(self) -> list[Event]:
+        """The lines of the conversation, as they were before."""
+        return [event for segment in self.segments for event in segment]
+
+    @property
+    def window(self) -> list[Event]:
+        """What the agent will load of it."""
+        if not self.segments:
+            return []
+        earlier = (event for segment in self.segments[:-1] for event in segment)
+        return [*(event for event in earlier if event.id in self._preserved), *self.segments[-1]]
+
+    def raw(self, event: Event) -> bytes:
+        """A line after its edit, under its old ids."""
+        return self.edits.get(event.id) or self.original.raw(event)
+
+    def _identity(self) -> Identity:
+        chain = self.original.draft.chain
+        beside = (event for strand in self.strands.values() for event in strand)
+        ids = {event.id: str(uuid.uuid4()) for event in (*self.lines, *beside, *self.agents)}
+        before, after = _beside(chain, ids), _beside(chain[::-1], ids)
+        return Identity(
+            self.making.session,
+            self.original.found.session_id,
+            ids,
+            before,
+            after,
+            datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+            self.making.snapshots,
+            self.making.paths,
+        )
+
+    def chunks(self) -> Iterator[bytes]:
+        """The copy, line by line."""
+        beside = self._beside()
+        yield from beside.pop("", ())
+        last = self.lines[-1].id if self.lines else ""
+        before: str | None = None
+        for segment in self.segments:
+            parent: str | None = None
+            before = None if self._forgot else before
+            for event in segment:
+                link = Link(self.identity.ids[event.id], parent, event.id == last, before)
+                yield self.writer.renewed(self.raw(event), self.identity, link)
+                before = parent = self.identity.ids[event.id]
+                for strand in self.strands.get(event.id, ()):
+                    yield self._hung(strand, parent)
+                yield from beside.pop(event.id, ())
+        for event in self.agents:
+            yield self._hung(event, self.identity.ids.get(event.parent or ""))
+        for lines in beside.values():
+            yield from lines
+        yield from self.writer.closing(self.identity, self.making.title)
+
+    def _hung(self, event: Event, parent: str | None) -> bytes:
+        """A line beside the path."""
+        return self.writer.renewed(self.raw(event), self.identity, Link(self.identity.ids[event.id], parent))
+
+    def _beside(self) -> dict[str, list[bytes]]:
+        """Lines beside the conversation, by the line of it that they stood behind."""
+        found: dict[str, list[bytes]] = {}
+        there = {event.id for event in self.lines}
+        chain = iter([event for event in self.original.draft.chain if event.id in there])
+        at, ahead = "", next(chain, None)
+        for event in self.original.beside:
+            while ahead is not None and ahead.place.offset < event.place.offset:
+                at, ahead = ahead.id, next(chain, None)
+            made = self.writer.beside(self.original.raw(event), self.identity)
+            if made is not None:
+                found.setdefault(at, []).append(made)
+        return found
+
+
+def _ended(lines: list[Event]) -> list[Event]:
+    """The lines up to the last that a person or the model said, where something injected stands behind it."""
+    last = next((event for event in reversed(lines) if event.turn), None)
+    if last is None or not last.meta:
+        return lines
+    said = [index for index, event in enumerate(lines) if event.turn and not event.meta]
+    return lines[: said[-1] + 1] if said else lines
+
+
+def _inline(original: Original) -> list[Event]:
+    """The lines of subagents that were written into the log itself, in its order."""
+    lines = [event for events in original.draft.inline.values() for event in events]
+    return sorted(lines, key=lambda event: event.place.offset)
+
+
+def _beside(chain: Sequence[Event], ids: dict[str, str]) -> dict[str, str]:
+    """For every line that is not copied, the new id of the last one copied before it."""
+    found: dict[str, str] = {}
+    last = ""
+    for event in chain:
+        if event.id in ids:
+            last = ids[event.id]
+        else:
+            found[event.id] = last
+    return found

@@ -1,0 +1,81 @@
+"""A copy decided and counted, and not written yet."""
+
+from datetime import datetime
+from uuid import uuid4
+
+import msgspec
+
+from unspool.clone import titles
+from unspool.clone.bridge import Bridge
+from unspool.clone.conversation import Conversation
+from unspool.clone.copy import Copy, Making
+from unspool.clone.original import Original
+from unspool.clone.soundness import sound
+from unspool.clone.tally import Tally, after, tally
+from unspool.clone.treatment import Treatment
+from unspool.clone.zones import treated
+from unspool.errors import Unsound
+from unspool.formats.writing import Cuts
+from unspool.model import Event
+
+
+class Wish(msgspec.Struct, frozen=True):
+    """What is asked of a copy beside its treatment."""
+
+    command: str = "clone"
+    title: str = ""
+    leaf: int | None = None
+    """The line, by its position, that it ends with; None: where the session stands."""
+    without: frozenset[str] = frozenset()
+    """Lines that are left out."""
+    texts: dict[str, str] = {}
+    """Words that replace those of a line."""
+    paths: tuple[tuple[str, str], ...] = ()
+    options: dict[str, object] = {}
+
+
+class Draught(msgspec.Struct, frozen=True):
+    """A copy that is decided and counted, and not written yet."""
+
+    copy: Copy
+    lines: list[Event]
+    """The conversation before."""
+    cuts: Cuts
+    before: Tally
+    after: Tally
+    wish: Wish
+
+
+def drawn(log: Original, treatment: Treatment, wish: Wish) -> Draught:
+    """The copy of a session under a treatment."""
+    writer = log.format.writer()
+    conversation = Conversation(log.draft, Bridge(log), lambda event: writer.preserved(log.raw(event)), wish.leaf)
+    if not conversation.lines:
+        raise Unsound(f"{log.found.path} holds no conversation that could be resumed.")
+    before = tally(conversation.lines, conversation.window, len(log.data))
+    if treatment.drop_compacted:
+        conversation.forget()
+    cuts = treated(conversation, treatment, writer)
+    cuts.lines |= wish.without
+    cuts.texts = {line: text for line, text in wish.texts.items() if line not in cuts.lines}
+    copy = Copy(
+        log, conversation, sound(conversation, cuts, writer, altered=bool(wish.paths)), _making(log, treatment, wish)
+    )
+    if not copy.window:
+        raise Unsound(f"Nothing would be left of {log.found.path}.")
+    return Draught(copy, conversation.lines, cuts, before, after(copy), wish)
+
+
+def counted(draught: Draught) -> Tally:
+    """What the copy will hold, its size included, without writing it."""
+    return msgspec.structs.replace(draught.after, bytes=sum(map(len, draught.copy.chunks())))
+
+
+def _making(log: Original, treatment: Treatment, wish: Wish) -> Making:
+    return Making(
+        session=str(uuid4()),
+        title=wish.title or titles.clone(log, datetime.now().astimezone()),
+        snapshots=not treatment.drop_snapshots,
+        side=not treatment.drop_side,
+        paths=wish.paths,
+    )

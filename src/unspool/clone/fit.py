@@ -1,0 +1,46 @@
+"""The mildest treatment under which a session fits into a number of tokens."""
+
+from collections.abc import Iterator
+
+from msgspec.structs import replace
+
+from unspool.clone.draught import Wish, drawn
+from unspool.clone.original import Original
+from unspool.clone.treatment import Treatment
+from unspool.errors import Unsound
+
+
+def fitted(log: Original, treatment: Treatment, tokens: int) -> Treatment:
+    """The first treatment that fits, from doing nothing to doing all, the oldest turns first."""
+    steps = list(_steps(log, treatment))
+    low, high = 0, len(steps) - 1
+    least = _tokens(log, steps[high])
+    if least > tokens:
+        raise Unsound(
+            f"It does not fit into {tokens:,} tokens: without tools, reasoning and images, {least:,} are left."
+        )
+    while low < high:
+        middle = (low + high) // 2
+        if _tokens(log, steps[middle]) <= tokens:
+            high = middle
+        else:
+            low = middle + 1
+    return steps[high]
+
+
+def _steps(log: Original, treatment: Treatment) -> Iterator[Treatment]:
+    """Treatments, each a little harder than the one before: turn by turn cut short, then turn by turn gone."""
+    plain = replace(treatment, keep_tool_turns=None, truncate=0, strip_tools=0, strip_thinking=0)
+    yield plain
+    bare = replace(plain, strip_thinking=100)
+    yield bare
+    turns = range(sum(event.prompt is not None for event in log.draft.chain), -1, -1)
+    for keep in turns:
+        yield replace(bare, keep_tool_turns=keep, mode="truncate")
+    for keep in turns:
+        yield replace(bare, keep_tool_turns=keep, truncate=100, mode="remove")
+    yield replace(bare, keep_tool_turns=0, drop_images=True)
+
+
+def _tokens(log: Original, treatment: Treatment) -> int:
+    return drawn(log, treatment, Wish()).after.tokens

@@ -1,0 +1,74 @@
+"""The session that a copy is made of, and where the copy goes."""
+
+import io
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+from unspool.clone.original import Original, original
+from unspool.errors import Unreadable, UsageProblem
+from unspool.formats import FORMATS, Found, by_id
+from unspool.formats.documents import starts_document
+from unspool.formats.writing import Writer
+from unspool.library import Library
+from unspool.library.inputs import is_url
+from unspool.library.inputs import opened as opened_log
+
+_HEAD = 4096
+
+
+class Source(NamedTuple):
+    """A log to copy, and where it belongs."""
+
+    log: Original
+    home: Path
+    """The agent's folder that copies go to."""
+    folder: Path | None
+    """The folder among the agent's that it lies in; None where it lies elsewhere."""
+
+
+@contextmanager
+def opened(library: Library, name: str) -> Iterator[Source]:
+    """What a person's name for a session means, read whole; what goes along with it is there while the `with` lasts."""
+    found = library.resolve(name)
+    if isinstance(found, str):
+        found = _alone(found)
+    with library.located(found) as here:
+        log = original(here)
+        home = Path(found.root) if found.root else own_home()
+        yield Source(log, home, Path(found.path).parent if found.root else None)
+
+
+@contextmanager
+def located(library: Library, name: str) -> Iterator[tuple[BinaryIO, Writer]]:
+    """The lines of the log that a person's name means, and who knows what such lines must be."""
+    found = library.resolve(name)
+    if isinstance(found, str):
+        found = _alone(found)
+    with library.located(found) as here, opened_log(here.path) as stream:
+        if isinstance(stream, io.BufferedReader) and starts_document(stream.peek(_HEAD)[:_HEAD]):
+            raise Unreadable(f"{found.path} is one document, not a log of lines, and cannot be resumed.")
+        yield stream, by_id(found.format).writer()
+
+
+def target(source: Source, session: str, cwd: str) -> Path:
+    """Where a copy goes whose session runs in `cwd`: into the same folder, unless that is another session's."""
+    if source.folder is not None and cwd == source.log.facts.cwd:
+        return source.folder / f"{session}.jsonl"
+    return source.log.format.writer().place(source.home, cwd, session)
+
+
+def _alone(name: str) -> Found:
+    """A log that lies by itself: standard input, an address, a file elsewhere."""
+    stem = "stdin" if name == "-" else name.rstrip("/").rsplit("/", 1)[-1].split(".")[0]
+    if not is_url(name) and name != "-" and Path(name).is_dir():
+        raise UsageProblem(f"{name} is a folder; name a session.")
+    return Found(name, stem, FORMATS[0].id, 0, 0.0)
+
+
+def own_home() -> Path:
+    """The user's own folder of the agent."""
+    roots = FORMATS[0].roots(os.environ, Path.home())
+    return FORMATS[0].home(roots[0]) or roots[0]

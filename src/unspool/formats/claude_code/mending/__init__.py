@@ -1,0 +1,33 @@
+"""A damaged log made good: every line that can be read stays, as it is where nothing is wrong with it.
+
+First the bytes, then the ids and what hangs from what, then the messages as they would be sent. What was done is told,
+and what could not be kept is told with its bytes.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+
+from unspool.formats.claude_code.mending import contents, links, pairs, rubble
+from unspool.formats.claude_code.mending.rows import Rows
+from unspool.formats.findings import Mended
+
+_ROUNDS = 8
+"""What goes may leave something else alone; each round takes away, so few are enough."""
+
+
+def mended(lines: Iterable[bytes], elsewhere: Callable[[], Mapping[str, str]] = dict) -> Mended:
+    """The lines of a log as the agent can resume it, and what was done.
+
+    `elsewhere` gives the parents, by id, of lines that lie in the logs of the session's subagents; it is asked only
+    where a parent is missing.
+    """
+    rows = Rows(rubble.cleared(lines))
+    links.mend(rows, elsewhere)
+    for _ in range(_ROUNDS):
+        before = len(rows.deeds)
+        links.mend_leaf(rows)
+        contents.mend(rows)
+        pairs.mend(rows)
+        if len(rows.deeds) == before:
+            break
+    deeds = sorted(rows.deeds, key=lambda deed: deed.line)
+    return Mended([row.raw for row in rows.rows], tuple(deeds))

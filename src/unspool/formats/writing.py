@@ -1,0 +1,119 @@
+"""What a copy of a log may change, in words that no agent owns, and what a format does about it."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Literal, NamedTuple, Protocol
+
+import msgspec
+
+from unspool.formats.findings import Finding, Mended
+
+Cut = Literal["remove", "truncate", "stub"]
+"""What becomes of a call and its result: both go, both are shortened, or the result is told in one line."""
+
+
+class Limits(NamedTuple):
+    """How much of a text is left where it is truncated."""
+
+    lines: int = 2
+    chars: int = 120
+
+
+class Cuts(msgspec.Struct):
+    """What is taken from the lines of a log, by the lines' own ids."""
+
+    calls: dict[str, Cut] = {}
+    """By the id of a call: what becomes of it and its result, wherever they stand."""
+    gone: set[tuple[str, str]] = set()
+    """(line, call): calls and results that go from that line alone, because another line has them."""
+    thinking: set[str] = set()
+    """Lines that lose their reasoning."""
+    images: set[str] = set()
+    """Lines that lose their pictures and documents."""
+    news: set[str] = set()
+    """Lines that tell what a background agent did, of which only the beginning stays."""
+    texts: dict[str, str] = {}
+    """Lines whose words are replaced."""
+    lines: set[str] = set()
+    """Lines that go whole."""
+    blank: set[str] = set()
+    """Lines that lose texts with nothing in them."""
+    limits: Limits = Limits()
+
+
+class Identity(msgspec.Struct, frozen=True):
+    """Who a copy is: its session, the one it comes from, and what becomes of every reference to a line."""
+
+    session: str
+    source: str
+    ids: Mapping[str, str]
+    """New ids by old, of the lines that the copy has, in its order."""
+    before: Mapping[str, str]
+    """For lines that it has not: the new id of the nearest one before; empty where there is none."""
+    after: Mapping[str, str]
+    """The same, of the nearest one behind."""
+    now: str
+    """The time of the copy, as the agent writes times."""
+    snapshots: bool = False
+    """Whether the copies of files that the agent kept come along."""
+    paths: tuple[tuple[str, str], ...] = ()
+    """(old, new) folders, the longest first, that are renamed wherever they occur."""
+
+
+class Link(NamedTuple):
+    """A line's place in a copy: its new id, the line it follows, and whether it is the last."""
+
+    line: str
+    parent: str | None
+    last: bool = False
+    logical: str | None = None
+    """For a compaction: the line it really goes on from."""
+
+
+class Preserved(NamedTuple):
+    """The lines that a compaction let stay: from one to another, and others by themselves."""
+
+    head: str = ""
+    tail: str = ""
+    lines: tuple[str, ...] = ()
+
+
+class Writer(Protocol):
+    """Makes lines of a log from lines of another."""
+
+    def edited(self, raw: bytes, line: str, cuts: Cuts) -> bytes | None:
+        """The line after the cuts: the same object where nothing changes, None where nothing is left."""
+
+    def renewed(self, raw: bytes, identity: Identity, link: Link) -> bytes:
+        """A line of the conversation in its new place."""
+
+    def beside(self, raw: bytes, identity: Identity) -> bytes | None:
+        """A line beside the conversation under its new ids; None where it must not be copied."""
+
+    def closing(self, identity: Identity, title: str) -> Iterator[bytes]:
+        """The lines that end a copy, so that the agent lists it under its title."""
+
+    def relocated(self, data: bytes, paths: tuple[tuple[str, str], ...]) -> bytes:
+        """A file beside a log with folders renamed."""
+
+    def moves(self, old: str, new: str, homes: tuple[Path | None, Path]) -> tuple[tuple[str, str], ...]:
+        """What is renamed where a session goes from one working folder to another, and from the first of the agent's
+        folders, where that is known, to the second."""
+
+    def preserved(self, raw: bytes) -> Preserved:
+        """The earlier lines that the agent still loads behind a compaction."""
+
+    def leans(self, parts: Iterable[object]) -> bool:
+        """Whether later lines lean on an answer of these pieces, so that it must stay."""
+
+    def binds(self, model: str) -> bool:
+        """Whether a model's reasoning is only accepted behind the very words it was written behind."""
+
+    def place(self, home: Path, cwd: str, session: str) -> Path:
+        """Where below the agent's folder the log of a session in that folder lies."""
+
+    def lint(self, lines: Iterable[bytes], *, strict: bool) -> list[Finding]:
+        """What keeps a log from being resumed; strictly, what a copy of ours must never show."""
+
+    def mended(self, lines: Iterable[bytes], elsewhere: Callable[[], Mapping[str, str]]) -> Mended:
+        """A damaged log made one that can be resumed; `elsewhere` gives the parents of subagents' lines, by id."""

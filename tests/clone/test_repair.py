@@ -1,0 +1,75 @@
+"""Damaged logs, mended: nothing keeps them from resuming any more, and what was sound is as it was."""
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.clone.damage import DAMAGES, Damage
+from tests.clone.made_logs import VERSIONS, made
+from tests.clone.messages_api import refusals
+from unspool.formats.claude_code.lint import lint, rebuilt
+from unspool.formats.claude_code.mending import mended
+from unspool.formats.findings import errors
+
+STEPS = (2, 1, 0, 4, 3, 5, 6, 1)
+steps = st.lists(st.integers(0, 8), max_size=8)
+versions = st.sampled_from(VERSIONS)
+damages = st.sampled_from(DAMAGES)
+numbers = st.integers(0, 10_000)
+
+
+def _called(damage: Damage) -> str:
+    return damage.__name__
+
+
+@pytest.mark.parametrize("damage", DAMAGES, ids=_called)
+@pytest.mark.parametrize("number", [0, 4, 7, 13, 22])
+def test_every_kind_of_damage_is_mended(damage: Damage, number: int) -> None:
+    """After the repair the log has no error, and its messages are accepted."""
+    lines = made("2.1.230", STEPS)
+    done = mended(damage(lines, number))
+    assert errors(lint(done.lines, strict=False)) == []
+    assert refusals(rebuilt(done.lines)) == []
+    assert all(deed.line >= 1 and deed.message.endswith(".") for deed in done.deeds)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_sound_log_is_left_as_it_is(version: str) -> None:
+    lines = made(version, range(9))
+    done = mended(lines)
+    assert done.deeds == ()
+    assert done.lines == lines
+
+
+@settings(max_examples=100, suppress_health_check=[HealthCheck.too_slow])
+@given(versions, steps, st.lists(st.tuples(damages, numbers), min_size=1, max_size=3))
+def test_any_damage_of_any_log_is_mended(version: str, shape: list[int], done: list[tuple[Damage, int]]) -> None:
+    """Several kinds of damage at once; what was mended is told, and mending again finds nothing to do."""
+    lines = made(version, shape)
+    for damage, number in done:
+        try:
+            lines = damage(lines, number)
+        except (ValueError, KeyError, ZeroDivisionError, IndexError, TypeError, AttributeError):
+            continue  # one damage may leave nothing that the next could be done to
+    first = mended(lines)
+    found = errors(lint(first.lines, strict=False))
+    assert found == lint([], strict=False) or (found, refusals(rebuilt(first.lines))) == ([], [])
+    assert mended(first.lines).lines == first.lines
+
+
+@given(versions, steps, damages, numbers)
+@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+def test_lines_that_no_deed_names_are_the_same_bytes(
+    version: str, shape: list[int], damage: Damage, number: int
+) -> None:
+    try:
+        lines = damage(made(version, shape), number)
+    except (ValueError, KeyError, ZeroDivisionError, IndexError):
+        return
+    done = mended(lines)
+    kept = set(done.lines)
+    lost = [at for at, line in enumerate(lines, 1) if line not in kept]
+    relinked = {b'"parentUuid"'}
+    told = {deed.line for deed in done.deeds}
+    assert done.deeds or not lost
+    assert all(at in told or any(mark in lines[at - 1] for mark in relinked) for at in lost)
