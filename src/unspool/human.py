@@ -44,17 +44,22 @@ def duration(seconds: float) -> str:
     return " ".join(parts) or "0 s"
 
 
-def moment(time: datetime | None, zone: tzinfo = UTC) -> str:
-    """2026-03-01 10:20 UTC; empty where there is no time."""
+def moment(time: datetime | None, zone: tzinfo | None = UTC) -> str:
+    """2026-03-01 10:20 UTC; empty where there is no time. Zone None: on this machine's clock."""
     return _shown(time, zone, "%Y-%m-%d %H:%M %Z")
 
 
-def day(time: datetime | None, zone: tzinfo = UTC) -> str:
+def minute(time: datetime | None, zone: tzinfo | None = UTC) -> str:
+    """2026-03-01 10:20; empty where there is no time."""
+    return _shown(time, zone, "%Y-%m-%d %H:%M")
+
+
+def day(time: datetime | None, zone: tzinfo | None = UTC) -> str:
     """2026-03-01; empty where there is no time."""
     return _shown(time, zone, "%Y-%m-%d")
 
 
-def _shown(time: datetime | None, zone: tzinfo, pattern: str) -> str:
+def _shown(time: datetime | None, zone: tzinfo | None, pattern: str) -> str:
     if time is None:
         return ""
     try:

@@ -91,6 +91,16 @@ def test_the_proof_can_fail(folder: Path) -> None:
         assert found.where == (str(folder / "index.db"),)
 
 
+def test_a_broken_archive_that_was_put_aside_is_looked_through_too(folder: Path) -> None:
+    """It is as much of the folder as the one that is used."""
+    aside = folder / "archive.db.damaged-1"
+    aside.write_bytes((folder / "archive.db").read_bytes())
+    with Archive.open(folder) as archive:
+        proof = forget(archive, chosen(archive, "three", belongs)[1])
+    assert proof.found > 3
+    assert proof.where == (str(aside),)
+
+
 def test_the_packed_bytes_are_looked_for_too(folder: Path) -> None:
     """Compressed, nothing could be read in free pages that was not removed: so the packed form is sought as well."""
     with Archive.open(folder) as archive:
@@ -118,13 +128,13 @@ def test_a_tombstone_knows_the_name_and_does_not_tell_it(folder: Path) -> None:
     """A file of that name is known to be forgotten, until it is unburied."""
     forgotten(folder, "one")
     with Archive.open(folder) as archive:
-        assert archive.forgotten("one/log")
+        assert archive.graves().hold("one/log")
         assert name_digest(archive.salt, "one/log") in archive.buried()
-        assert not archive.forgotten("two/log")
+        assert not archive.graves().hold("two/log")
         assert b"one/log" not in archive.path.read_bytes()
         assert unbury(archive, ["one/log", "never/there"]) == 1
-        assert not archive.forgotten("one/log")
-        assert archive.forgotten("one/shared")
+        assert not archive.graves().hold("one/log")
+        assert archive.graves().hold("one/shared")
 
 
 def test_an_encrypted_archive_forgets_too(folder: Path, root: Path, tmp_path: Path) -> None:

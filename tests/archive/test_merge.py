@@ -121,7 +121,7 @@ def test_tombstones_of_both_sides_hold(root: Path, one: Path, two: Path, tmp_pat
     assert (done.files, done.forgotten, done.forgotten_there) == (0, 1, ("b/log",))
     assert merged(fresh, one) == Merged(buried=0)
     with Archive.open(fresh) as archive:
-        assert [archive.forgotten(f"{name}/log") for name in "abc"] == [True, False, False]
+        assert [archive.graves().hold(f"{name}/log") for name in "abc"] == [True, False, False]
     for folder in (one, two, fresh):
         clean(folder)
 

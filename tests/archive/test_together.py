@@ -45,7 +45,8 @@ class World:
     def sync(self) -> None:
         """Keep all that was not forgotten."""
         with Archive.open(self.one) as archive:
-            hidden = [path for path in self.root.rglob("*") if path.is_file() and archive.forgotten(self.name(path))]
+            graves = archive.graves()
+            hidden = [path for path in self.root.rglob("*") if path.is_file() and graves.hold(self.name(path))]
             for path in hidden:
                 path.unlink()
             keep(archive, self.root)

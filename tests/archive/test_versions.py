@@ -15,7 +15,7 @@ def test_version_1_is_whole(tmp_path: Path) -> None:
     with Archive.open(folder, readonly=True) as archive:
         numbers = {origin: number for number, origin in archive.origins().items()}
         assert archive.kept(numbers[LAPTOP])[GONE].gone is not None
-        assert archive.forgotten(BURIED)
+        assert archive.graves().hold(BURIED)
         assert archive.db.execute("SELECT count(*) FROM pack WHERE base IS NOT NULL").get == 1
     assert (folder / "archive.db").read_bytes() == whole
     assert held(folder) == HELD

@@ -9,6 +9,7 @@ import pytest
 from tests.index.synced import Asked, asked, keys, lit
 from unspool.demo.builder import LogBuilder
 from unspool.errors import UsageProblem
+from unspool.index.results import Results
 from unspool.index.search import COMMON, fresh
 
 NOW = datetime.now(UTC).replace(microsecond=0)
@@ -174,6 +175,42 @@ def test_the_line_of_a_hit_is_in_the_archive(asking: Asked) -> None:
 def test_a_title_is_found(asking: Asked) -> None:
     hit = asking.words("kind:title lighthouses").sessions[0].hits[0]
     assert hit.snippet.text == "Tides and lighthouses"
+
+
+def test_a_beginning_finds_what_its_only_word_finds_in_the_same_order(tmp_path: Path) -> None:
+    logs = [LogBuilder(session_id=f"s{number}").prompt("quokka " * number) for number in range(1, 6)]
+    for number, log in enumerate(logs):
+        for _ in range(number):
+            log.ran("ls", f"a quokka {number}")
+    with asked(tmp_path, *logs) as opened:
+        assert opened.words("quok*", hits=2).sessions == opened.words("quokka", hits=2).sessions
+        assert keys(opened.words("quok*", sessions=2)) == keys(opened.words("quokka"))[:2]
+        many = patched_common(opened, "quok*"), patched_common(opened, "quokka")
+        assert many[0].sessions == many[1].sessions
+
+
+def patched_common(opened: Asked, question: str) -> Results:
+    """As if the words were in very many documents."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("unspool.index.search.COMMON", 2)
+        return opened.words(question, hits=2)
+
+
+def test_a_beginning_is_gathered_as_often_for_many_sessions_as_for_one(tmp_path: Path) -> None:
+    """What begins with a letter or two takes long to gather; the count is exact all the same."""
+    logs = [LogBuilder(session_id=f"s{number}").prompt("quokka") for number in range(12)]
+    with asked(tmp_path, *logs) as opened:
+        asked_for: list[str] = []
+        opened.store.db.exec_trace = lambda _, sql, __: asked_for.append(sql) or True  # type: ignore[func-returns-value]
+        found = opened.words("q*")
+        assert (found.sessions_found, found.hits_found, len(found.sessions)) == (12, 12, 10)
+        assert sum("words MATCH" in sql for sql in asked_for) <= 4
+
+
+def test_a_title_is_of_no_turn_and_leads_to_the_beginning(asking: Asked) -> None:
+    hit = asking.words("kind:title lighthouses").sessions[0].hits[0]
+    assert (hit.turn, hit.time, hit.anchor) == (None, None, "")
+    assert hit.link == "unspool show harbour"
 
 
 def test_what_was_said_weighs_more_than_what_was_printed(tmp_path: Path) -> None:

@@ -66,9 +66,8 @@ def test_a_session_is_found_by_the_start_of_its_id_and_by_its_title(root: Path, 
 def test_nothing_of_the_archive_is_left_outside_when_a_session_was_opened(
     root: Path, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    scratch = tmp_path / "scratch"
-    scratch.mkdir()
-    monkeypatch.setattr("tempfile.tempdir", str(scratch))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    scratch = tmp_path / "cache" / "unspool" / "scratch"
     gone = full("gone")
     write(root, [gone])
     sync(folder, [root])
@@ -77,7 +76,7 @@ def test_nothing_of_the_archive_is_left_outside_when_a_session_was_opened(
     found = there.find(gone.session_id)
     with KeptSessions(folder).lent(found) as here:
         assert Path(here.path).is_relative_to(scratch)
-        lent = next(scratch.iterdir())
+        lent = next(scratch.iterdir()) / "files"
         assert lent.stat().st_mode & 0o077 == 0
         kept = source(lent)
         assert kept == {name: data for name, data in gone.tree().items() if name in kept}

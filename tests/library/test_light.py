@@ -47,7 +47,7 @@ def test_real_logs_are_told_as_the_index_tells_them(shared: Path, tmp_path: Path
 def test_several_processes_find_the_same(jobs: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     logs = discovered([write_demo(tmp_path)])
     alone = light(logs, PRICES, 1)
-    monkeypatch.setattr(module, "_WORTH_A_POOL", 0)
+    monkeypatch.setattr(module, "_WORTH_A_PROCESS", 0)
     assert answers(light(logs, PRICES, jobs)) == answers(alone)
     assert usage(alone).sum.requests > 50
 
@@ -59,7 +59,7 @@ def test_copies_in_two_folders_count_once_whoever_reads_them(tmp_path: Path, mon
         copy = source / "projects" / "-a-copy" / log.relative_to(source / "projects").as_posix().replace("/", "-", 1)
         copy.parent.mkdir(parents=True, exist_ok=True)
         copy.write_bytes(log.read_bytes())
-    monkeypatch.setattr(module, "_WORTH_A_POOL", 0)
+    monkeypatch.setattr(module, "_WORTH_A_PROCESS", 0)
     assert usage(light(discovered([source]), PRICES, 2)).sum == alone
 
 

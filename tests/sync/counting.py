@@ -12,8 +12,8 @@ import time
 from pathlib import Path
 
 from unspool.errors import UnspoolError
-from unspool.sync.sole import sole
 from unspool.sync.stop import Stop, Stopped
+from unspool.sync.turn import sole
 from unspool.sync.watch import Pace, Watched, Watcher
 
 

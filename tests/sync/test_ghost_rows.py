@@ -81,3 +81,18 @@ def test_a_ghost_stays_when_the_list_of_prompts_vanishes(root: Path, folder: Pat
     (root / "history.jsonl").unlink()
     assert sync(folder, [root]).ghosts == 1
     assert found(folder, "zanzibar") == [GONE]
+
+
+def test_a_list_of_prompts_that_was_rewritten_is_told_as_it_is_now(root: Path, folder: Path) -> None:
+    """Though every line begins where another did, and is as long."""
+    typed(root, (GONE, "hoist the zanzibar flag"))
+    sync(folder, [root])
+    path = root / "history.jsonl"
+    path.write_text(path.read_text().replace("zanzibar", "barbados"))
+    rested()
+    assert sync(folder, [root]).rewritten == 1
+    assert (found(folder, "zanzibar"), found(folder, "barbados")) == ([], [GONE])
+    before = dump(folder, states=True)
+    discard(folder)
+    sync(folder, [root])
+    assert differing(before, dump(folder, states=True)) == {}

@@ -12,9 +12,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from unspool.archive.chain import lines_of, name_digest
+from unspool.archive.graves import Graves
 from unspool.demo.builder import LogBuilder
 from unspool.library.sources import discovered
-from unspool.sync.ghosts import Ghost, GhostPrompt, Span, ghosts
+from unspool.sync.ghosts import Ghost, GhostPrompt, Known, Span, ghosts
 from unspool.sync.spans import spans
 
 T0 = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
@@ -49,7 +51,7 @@ def keys(found: Iterable[Ghost]) -> list[str]:
 def test_a_deleted_session_keeps_its_project_times_and_prompts(tmp_path: Path) -> None:
     later = T0 + timedelta(minutes=5)
     data = remember(tmp_path, ("second", later, "/shop", GONE), ("first", T0, "/shop", GONE))
-    (ghost,) = ghosts(tmp_path, set())
+    (ghost,) = ghosts(tmp_path, Known())
     assert ghost == Ghost(
         GONE,
         "/shop",
@@ -63,19 +65,19 @@ def test_a_session_is_a_ghost_only_once_its_log_is_gone_from_source_and_archive(
     log = LogBuilder(cwd="/shop").prompt("sail")
     path = log.write(tmp_path)
     remember(tmp_path, ("sail", T0, "/shop", log.session_id))
-    assert ghosts(tmp_path, set()) == []
+    assert ghosts(tmp_path, Known()) == []
     path.unlink()
-    assert keys(ghosts(tmp_path, set())) == [log.session_id]
-    assert ghosts(tmp_path, {log.session_id}) == []
+    assert keys(ghosts(tmp_path, Known())) == [log.session_id]
+    assert ghosts(tmp_path, Known({log.session_id})) == []
 
 
 def test_a_session_that_runs_and_has_written_nothing_yet_is_none(tmp_path: Path) -> None:
     remember(tmp_path, ("sail", T0, "/shop", GONE))
     note = {"pid": os.getpid(), "sessionId": GONE, "cwd": "/shop"}
     leave(tmp_path, f"sessions/{os.getpid()}.json", data=json.dumps(note))
-    assert ghosts(tmp_path, set()) == []
+    assert ghosts(tmp_path, Known()) == []
     leave(tmp_path, f"sessions/{os.getpid()}.json", data=json.dumps({**note, "sessionId": OTHER}))
-    assert keys(ghosts(tmp_path, set())) == [GONE]
+    assert keys(ghosts(tmp_path, Known())) == [GONE]
 
 
 def test_what_survives_is_named(tmp_path: Path) -> None:
@@ -83,7 +85,7 @@ def test_what_survives_is_named(tmp_path: Path) -> None:
     leave(tmp_path, f"file-history/{GONE}/a@v1")
     leave(tmp_path, f"projects/-shop/{GONE}/tool-results/x.txt")
     leave(tmp_path, f"todos/{GONE}-agent-{GONE}.json", data="[]")
-    (ghost,) = ghosts(tmp_path, set())
+    (ghost,) = ghosts(tmp_path, Known())
     assert ghost.survives == (f"file-history/{GONE}", f"projects/-shop/{GONE}")
 
 
@@ -92,7 +94,7 @@ def test_files_alone_make_a_ghost_where_they_hold_anything(tmp_path: Path) -> No
     leave(tmp_path, f"projects/-shop/{GONE}/subagents/agent-a.jsonl", T0)
     leave(tmp_path, f"tasks/{GONE}/1.json", T0 + timedelta(hours=1))
     leave(tmp_path, f"todos/{OTHER}-agent-{OTHER}.json", data="[]")
-    (ghost,) = ghosts(tmp_path, set())
+    (ghost,) = ghosts(tmp_path, Known())
     assert (ghost.key, ghost.project, ghost.prompts) == (GONE, "-shop", ())
     assert (ghost.started, ghost.ended) == (T0, T0 + timedelta(hours=1))
 
@@ -106,11 +108,11 @@ def test_prompts_without_a_session_are_assumed_to_be_one_a_project_and_day(tmp_p
         ("c", T0, "/dock", ""),
         ("d", T0 + day, "/shop", ""),
     )
-    found = ghosts(tmp_path, set())
+    found = ghosts(tmp_path, Known())
     assert sorted([prompt.text for prompt in ghost.prompts] for ghost in found) == [["a", "b"], ["c"], ["d"]]
     assert all(ghost.assumed for ghost in found)
     assert len(set(keys(found))) == 3
-    assert keys(found) == keys(ghosts(tmp_path, set()))
+    assert keys(found) == keys(ghosts(tmp_path, Known()))
     assert all("2026-03-0" in key for key in keys(found))
 
 
@@ -118,7 +120,7 @@ def test_prompts_without_a_session_that_a_known_one_covers_are_its(tmp_path: Pat
     hour = timedelta(hours=1)
     remember(tmp_path, ("a", T0, "/shop", ""), ("b", T0 + 3 * hour, "/shop", ""), ("c", T0, "/dock", ""))
     known = [Span("/shop", T0 - hour, T0 + hour), Span("/dock", None, None)]
-    found = ghosts(tmp_path, set(), lambda: known)
+    found = ghosts(tmp_path, Known(spans=lambda: known))
     assert sorted(prompt.text for ghost in found for prompt in ghost.prompts) == ["b", "c"]
 
 
@@ -126,30 +128,38 @@ def test_a_log_that_is_there_covers_its_own_prompts(tmp_path: Path) -> None:
     log = LogBuilder(cwd="/shop", start=T0).prompt("sail").wait(3600)
     log.assistant(log.text("done")).write(tmp_path)
     remember(tmp_path, ("sail", T0, "/shop", ""), ("row", T0 + timedelta(hours=5), "/shop", ""))
-    (ghost,) = ghosts(tmp_path, set(), lambda: spans(discovered([tmp_path])))
+    (ghost,) = ghosts(tmp_path, Known(spans=lambda: spans(discovered([tmp_path]))))
     assert [prompt.text for prompt in ghost.prompts] == ["row"]
 
 
 def test_spans_are_asked_for_only_where_prompts_name_no_session(tmp_path: Path) -> None:
     remember(tmp_path, ("a", T0, "/shop", GONE))
-    assert keys(ghosts(tmp_path, set(), lambda: pytest.fail("asked"))) == [GONE]
+    assert keys(ghosts(tmp_path, Known(spans=lambda: pytest.fail("asked")))) == [GONE]
 
 
 def test_the_list_may_be_read_from_the_folder_of_projects(tmp_path: Path) -> None:
     remember(tmp_path, ("a", T0, "/shop", GONE))
-    assert keys(ghosts(tmp_path / "projects", set())) == [GONE]
+    assert keys(ghosts(tmp_path / "projects", Known())) == [GONE]
 
 
 def test_what_was_forgotten_does_not_come_back(tmp_path: Path) -> None:
     remember(tmp_path, ("a", T0, "/shop", GONE), ("b", T0, "/shop", OTHER))
     leave(tmp_path, f"file-history/{GONE}/a@v1")
-    buried = {f"projects/-shop/{GONE}.jsonl"}
-    assert keys(ghosts(tmp_path, set(), forgotten=buried.__contains__)) == [OTHER]
+    graves = Graves(frozenset({name_digest("salt", f"projects/-shop/{GONE}.jsonl")}), ("salt",))
+    assert keys(ghosts(tmp_path, Known(graves=graves))) == [OTHER]
+
+
+def test_files_of_a_forgotten_session_do_not_bring_it_back(tmp_path: Path) -> None:
+    remember(tmp_path, ("b", T0, "/shop", OTHER))
+    leave(tmp_path, f"file-history/{GONE}/a@v1")
+    assert set(keys(ghosts(tmp_path, Known()))) == {OTHER, GONE}
+    graves = Graves(frozenset({name_digest("salt", lines_of("history.jsonl", GONE))}), ("salt",))
+    assert keys(ghosts(tmp_path, Known(graves=graves))) == [OTHER]
 
 
 def test_nothing_is_no_ghost(tmp_path: Path) -> None:
-    assert ghosts(tmp_path, set()) == []
-    assert ghosts(tmp_path / "nowhere", set()) == []
+    assert ghosts(tmp_path, Known()) == []
+    assert ghosts(tmp_path / "nowhere", Known()) == []
 
 
 def test_ghosts_come_the_oldest_first_and_undated_ones_last(tmp_path: Path) -> None:
@@ -157,7 +167,7 @@ def test_ghosts_come_the_oldest_first_and_undated_ones_last(tmp_path: Path) -> N
     undated = {"display": "?", "sessionId": "x"}
     with (tmp_path / "history.jsonl").open("ab") as stream:
         stream.write(json.dumps(undated).encode())
-    assert keys(ghosts(tmp_path, set())) == [GONE, OTHER, "x"]
+    assert keys(ghosts(tmp_path, Known())) == [GONE, OTHER, "x"]
 
 
 def test_the_cleanup_leaves_a_ghost_of_every_session_it_deletes(tmp_path: Path) -> None:
@@ -166,10 +176,10 @@ def test_the_cleanup_leaves_a_ghost_of_every_session_it_deletes(tmp_path: Path) 
     for log in logs:
         log.write(tmp_path)
     remember(tmp_path, *((f"task {number}", log.start, log.cwd, log.session_id) for number, log in enumerate(logs)))
-    assert ghosts(tmp_path, set()) == []
+    assert ghosts(tmp_path, Known()) == []
     shutil.rmtree(tmp_path / "projects")
     (tmp_path / "projects").mkdir()
-    found = {ghost.key: (ghost.project, ghost.prompts[0].text) for ghost in ghosts(tmp_path, set())}
+    found = {ghost.key: (ghost.project, ghost.prompts[0].text) for ghost in ghosts(tmp_path, Known())}
     assert found == {log.session_id: (log.cwd, f"task {number}") for number, log in enumerate(logs)}
 
 
@@ -188,7 +198,7 @@ def test_every_prompt_is_a_known_sessions_or_one_ghosts(
         for at, (session, project, seconds, named) in enumerate(typed)
     ]
     remember(tmp_path, *rows)
-    found = ghosts(tmp_path, {ids[number] for number in known})
+    found = ghosts(tmp_path, Known({ids[number] for number in known}))
     wanted = [row[0] for row, (session, *_, named) in zip(rows, typed, strict=True) if not (named and session in known)]
     assert sorted(prompt.text for ghost in found for prompt in ghost.prompts) == sorted(wanted)
     assert len({ghost.key for ghost in found}) == len(found)

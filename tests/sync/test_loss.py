@@ -69,10 +69,11 @@ def last(folder: Path) -> dict[str, bytes]:
 
 
 def unlike(now: Listing, before: Listing) -> dict[str, Any]:
-    """Where two listings differ."""
+    """Where two listings differ, but for whose logs only the archive has."""
     told: dict[str, Any] = {}
+    fields = set(Overview.__struct_fields__) - {"kept"}
     for one, other in zip_longest(now.overviews, before.overviews):
-        there = {name: (getattr(one, name, None), getattr(other, name, None)) for name in Overview.__struct_fields__}
+        there = {name: (getattr(one, name, None), getattr(other, name, None)) for name in fields}
         told.update({f"{other.id} {name}": pair for name, pair in there.items() if pair[0] != pair[1]})
     for name in ("usage", "cost", "failures"):
         if getattr(now, name) != getattr(before, name):

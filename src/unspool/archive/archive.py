@@ -3,15 +3,19 @@
 import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 import apsw
 
-from unspool.archive.chain import Origin, name_digest
+from unspool.archive.chain import Origin
 from unspool.archive.connect import connect
-from unspool.archive.packing import Damaged, Pack, Shelf
+from unspool.archive.graves import Graves
+from unspool.archive.packing import Damaged, Pack
+from unspool.archive.picking import Wanted
 from unspool.archive.place import ARCHIVE
+from unspool.archive.shelf import Shelf
 from unspool.archive.trouble import told, transaction
 from unspool.errors import NotFound, Unreadable
 
@@ -45,6 +49,8 @@ _KEPT = """
 SELECT file.path, file.id, generation.id, number, size, modified, changed, inode, gone, chain
 FROM file JOIN generation ON generation.file = file.id
 """
+_READY = 1000
+"""Lines that are made ready at once."""
 _LAST = " AND number = (SELECT max(number) FROM generation AS other WHERE other.file = file.id)"
 
 
@@ -55,6 +61,8 @@ class Archive:
         self.db = db
         self.path = path
         self._shelf = Shelf(self._pack)
+        self._lines: dict[tuple[int, int], bytes] = {}
+        """Those that were made ready, by generation and place."""
 
     @classmethod
     def open(cls, folder: Path, *, key: str | None = None, readonly: bool = False) -> Self:
@@ -69,6 +77,7 @@ class Archive:
         self._shelf.room = most
 
     def close(self) -> None:
+        self._lines = {}
         self._shelf.clear()
         self.db.close()
 
@@ -160,6 +169,9 @@ class Archive:
 
     def line(self, generation: int, place: int) -> bytes:
         """The line that begins at a byte, without its end."""
+        ready = self._lines.get((generation, place))
+        if ready is not None:
+            return ready
         found = bytearray()
         for raw, first, last in self._spans(generation, place, None, self.begun):
             end = raw.find(b"\n", first, last)
@@ -169,13 +181,22 @@ class Archive:
         return bytes(found)
 
     def prepare(self, places: Iterable[tuple[int, int]]) -> None:
-        """Make ready to read the lines that begin at these bytes of these generations."""
-        wanted: dict[int, int] = {}
-        query = "SELECT pack, place + size FROM piece WHERE generation = ? AND start <= ? ORDER BY start DESC LIMIT 1"
-        for row in (row for place in places for row in self._rows(query, place)):
-            wanted[row[0]] = max(row[1], wanted.get(row[0], 0))
+        """Make ready to read the lines that begin at these bytes of these generations, in place of those before."""
+        where: dict[tuple[int, int], tuple[int, Wanted]] = {}
+        wanted: dict[int, list[Wanted]] = {}
+        query = (
+            "SELECT pack, place - start, place + size FROM piece"
+            " WHERE generation = ? AND start <= ? ORDER BY start DESC LIMIT 1"
+        )
+        for one in islice(places, _READY):
+            for pack, shift, limit in self._rows(query, one):
+                where[one] = pack, Wanted(one[1] + shift, limit)
+                wanted.setdefault(pack, []).append(where[one][1])
+        self._lines = {}
         with suppress(Damaged, NotFound):  # whoever reads the line is told
-            self._shelf.prepare(wanted)
+            found = self._shelf.picked(wanted)
+            lines = ((one, found.get((pack, line.place))) for one, (pack, line) in where.items())
+            self._lines = {one: line for one, line in lines if line is not None}
 
     def _spans(
         self, generation: int, start: int, end: int | None, unpack: "Callable[[int, int], bytes] | None" = None
@@ -240,10 +261,9 @@ class Archive:
         """The names of what was forgotten."""
         return frozenset(name for (name,) in self._rows("SELECT name FROM tombstone"))
 
-    def forgotten(self, path: str) -> bool:
-        """Whether a file of that name was removed for good, here or in an archive that was merged into this one."""
-        buried = self.buried()
-        return bool(buried) and any(name_digest(salt, path) in buried for salt in self.salts)
+    def graves(self) -> Graves:
+        """What was forgotten, here or in an archive that was merged into this one."""
+        return Graves(self.buried(), self.salts)
 
     @property
     def salts(self) -> tuple[str, ...]:

@@ -1,6 +1,5 @@
 """Digests, and the chain that makes a change anywhere in a file's history show."""
 
-import hashlib
 from typing import NamedTuple
 
 
@@ -14,7 +13,9 @@ class Origin(NamedTuple):
 
 
 def digest(data: "bytes | memoryview") -> bytes:
-    return hashlib.sha256(data).digest()
+    from hashlib import sha256  # dear to load, and who only reads needs no digest
+
+    return sha256(data).digest()
 
 
 def first_link(path: str, number: int, before: bytes) -> bytes:
@@ -25,6 +26,11 @@ def first_link(path: str, number: int, before: bytes) -> bytes:
 def next_link(chain: bytes, size: int, piece: bytes) -> bytes:
     """The chain, one piece longer."""
     return digest(chain + size.to_bytes(8) + piece)
+
+
+def lines_of(path: str, session: str) -> str:
+    """The name that the lines of a session have in a file of all sessions, for tombstones."""
+    return f"{path}\0{session}"
 
 
 def name_digest(salt: str, path: str) -> bytes:

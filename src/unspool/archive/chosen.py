@@ -1,6 +1,6 @@
 """Which files of an archive are meant: those of one session, wherever they came from."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import NamedTuple
 
 from unspool.archive.archive import Archive, Kept
@@ -33,10 +33,16 @@ def sessions(archive: Archive, belongs: Belongs) -> dict[str, list[Chosen]]:
 def chosen(archive: Archive, name: str, belongs: Belongs) -> tuple[str, list[Chosen]]:
     """The session of that id, or the only one whose id begins so, and its files."""
     found = sessions(archive, belongs)
-    fits = [name] if name in found else sorted(session for session in found if name and session.startswith(name))
+    session = one_of(found, name)
+    return session, found[session]
+
+
+def one_of(known: Collection[str], name: str) -> str:
+    """The id of that name, or the only one that begins so."""
+    fits = [name] if name in known else sorted(session for session in known if name and session.startswith(name))
     if not fits:
         raise NotFound(f"The archive holds no session {name!r}.")
     if len(fits) > 1:
         more = [f"and {len(fits) - _SHOWN} more"] if len(fits) > _SHOWN else []
         raise Ambiguous(f"{len(fits)} sessions begin with {name!r}:", (*fits[:_SHOWN], *more))
-    return fits[0], found[fits[0]]
+    return fits[0]

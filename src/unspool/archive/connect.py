@@ -13,7 +13,8 @@ from unspool.archive.trouble import told, transaction
 from unspool.errors import NotFound, Unreadable, UsageProblem
 
 _WAIT_MS = 60_000
-_CACHE_KB = 32_000
+_CACHE_KB = 8_000
+"""Packs are most of the file, and whoever needs one twice has it unpacked."""
 _CIPHER = "chacha20"
 """ChaCha20-Poly1305: every page is authenticated. Named, so that another default of the library changes nothing."""
 

@@ -1,14 +1,12 @@
 """Proof that bytes are gone: samples of what was removed are looked for wherever they could still be."""
 
 import random
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
 
 from unspool.archive.archive import Archive
-from unspool.archive.place import INDEX
-from unspool.archive.swap import BESIDE
 
 WINDOW = 64
 _MOST = 48
@@ -34,13 +32,16 @@ class Samples(msgspec.Struct, frozen=True):
     packed: frozenset[bytes]
 
 
-def samples(archive: Archive, files: Iterable[int]) -> Samples:
-    """Samples to be looked for once these files are removed."""
+def samples(archive: Archive, files: Iterable[int], lines: "Mapping[int, Sequence[bytes]] | None" = None) -> Samples:
+    """Samples to be looked for once these files, and these lines of other generations, are removed."""
     generations = [one for file in files for one in archive.generations(file)]
-    packs = sorted({piece.pack for one in generations for piece in archive.pieces(one.generation)})
+    numbers = [*(one.generation for one in generations), *(lines or ())]
+    packs = sorted({piece.pack for number in numbers for piece in archive.pieces(number)})
     plain = _windows(
         [one.size for one in generations], lambda at, start: archive.read(generations[at].generation, start, WINDOW)
     )
+    going = [line for some in (lines or {}).values() for line in some]
+    plain |= _windows([len(line) for line in going], lambda at, start: going[at][start : start + WINDOW])
     blobs = [archive.db.execute("SELECT length(data) FROM pack WHERE id = ?", (pack,)).get for pack in packs]
     part = "SELECT substr(data, ?, ?) FROM pack WHERE id = ?"
     packed = _windows(blobs, lambda at, start: archive.db.execute(part, (start + 1, WINDOW, packs[at])).get)
@@ -66,14 +67,14 @@ def look(archive: Archive, sought: Samples) -> Erasure:
         plain -= {window for window in plain if window in raw}
         packed -= {window for window in packed if window in data}  # what stays may begin as it did
     own = plain | packed
-    where = {str(path): found for path in _files(archive.path) if (found := _within(path, own))}
+    where = {str(path): found for path in _files(archive.path.parent) if (found := _within(path, own))}
     found = set().union(*where.values())
     return Erasure(len(own), len(found), tuple(where), len(sought.plain) - len(plain))
 
 
-def _files(path: Path) -> list[Path]:
-    names = [name + suffix for name in (path.name, INDEX) for suffix in ("", *BESIDE)]
-    return [path.with_name(name) for name in names if path.with_name(name).is_file()]
+def _files(folder: Path) -> list[Path]:
+    """Every file of a folder: also a broken archive that was put aside, or what a killed process left."""
+    return sorted(path for path in folder.rglob("*") if path.is_file())
 
 
 def _within(path: Path, sought: set[bytes]) -> set[bytes]:

@@ -6,12 +6,14 @@ from typing import NamedTuple
 
 import msgspec
 
-from unspool.archive.archive import Archive
-from unspool.archive.chain import name_digest
+from unspool.archive.archive import Archive, stored
+from unspool.archive.chain import digest, name_digest
 from unspool.archive.chosen import Chosen
 from unspool.archive.erasure import Erasure, look, samples
-from unspool.archive.packer import next_pack, remember, spend, traits
+from unspool.archive.numbering import renumbered
+from unspool.archive.packer import Packer, next_pack, remember, spend, traits
 from unspool.archive.packing import packed
+from unspool.archive.sieve import Drops, cut, split
 
 
 class Going(msgspec.Struct, frozen=True):
@@ -56,47 +58,106 @@ def _going(archive: Archive, one: Chosen, numbers: str) -> Going:
     return Going(one.place.machine, one.place.root, one.kept.path, len(generations), total, shared)
 
 
-def forget(archive: Archive, files: Collection[Chosen], then: Callable[[], None] = lambda: None) -> Erasure:
-    """Remove files with all their generations, and prove that nothing of them is left in the archive's folder.
+class Parts(NamedTuple):
+    """Lines that go from files which stay, and the names that they are buried by."""
+
+    files: Collection[Chosen] = ()
+    drops: Drops = lambda _: False
+    names: Collection[str] = ()
+
+
+_NONE = Parts()
+
+
+def forget(
+    archive: Archive, files: Collection[Chosen], then: Callable[[], None] = lambda: None, parts: Parts = _NONE
+) -> Erasure:
+    """Remove files, and lines of others, with all their generations, and prove that nothing of them is left in the
+    archive's folder.
 
     `then` is to remove them from whatever else lies there, before that proof.
     """
-    sought = samples(archive, [one.kept.file for one in files])
+    sought = samples(archive, [one.kept.file for one in files], _going_lines(archive, parts))
     with archive.writing():
-        _remove(archive, files)
-        _bury(archive, (one.kept.path for one in files))
+        touched = _remove(archive, files)
+        for one in parts.files:
+            touched |= rewritten(archive, one.kept.file, parts.drops)
+        repacked(archive, touched)
+        _bury(archive, (*(one.kept.path for one in files), *parts.names))
     archive.compact()
     then()
     return look(archive, sought)
 
 
-def _bury(archive: Archive, paths: Iterable[str]) -> None:
-    rows = ((name_digest(archive.salt, path), time.time()) for path in paths)
-    archive.db.executemany("INSERT OR REPLACE INTO tombstone VALUES(?, ?)", rows)
-
-
-def unbury(archive: Archive, paths: Iterable[str]) -> int:
-    """Let files of these names be kept again; how many had a tombstone."""
-    found = 0
-    with archive.writing():
-        for path in paths:
-            for salt in archive.salts:
-                archive.db.execute("DELETE FROM tombstone WHERE name = ?", (name_digest(salt, path),))
-                found += archive.db.changes()
+def _going_lines(archive: Archive, parts: Parts) -> dict[int, list[bytes]]:
+    """The lines that go, each once, by the generation they are met in first."""
+    found: dict[int, list[bytes]] = {}
+    seen = set[bytes]()
+    for kept in (kept for one in parts.files for kept in archive.generations(one.kept.file)):
+        for line in split(archive.stream(kept.generation)):
+            if parts.drops(line) and line not in seen:
+                seen.add(line)
+                found.setdefault(kept.generation, []).append(line)
     return found
 
 
-def _remove(archive: Archive, files: Collection[Chosen]) -> None:
+def _bury(archive: Archive, names: Iterable[str]) -> None:
+    rows = ((name_digest(archive.salt, name), time.time()) for name in names)
+    archive.db.executemany("INSERT OR REPLACE INTO tombstone VALUES(?, ?)", rows)
+
+
+def unbury(archive: Archive, names: Iterable[str], parted: Iterable[str] = ()) -> int:
+    """Let what has these names be kept again; how many had a tombstone. `parted` are files that may lack lines for
+    it: the next sync looks at them again."""
+    found = 0
+    with archive.writing():
+        for name in names:
+            for salt in archive.salts:
+                archive.db.execute("DELETE FROM tombstone WHERE name = ?", (name_digest(salt, name),))
+                found += archive.db.changes()
+        again = "UPDATE generation SET changed = 0 WHERE file IN (SELECT id FROM file WHERE path = ?)"
+        archive.db.executemany(again, ((stored(path),) for path in parted))
+    return found
+
+
+def _remove(archive: Archive, files: Collection[Chosen]) -> set[int]:
+    """Take the rows of files away; the packs that held their bytes."""
     numbers = _numbers(files)
     mine = f"SELECT id FROM generation WHERE file IN ({numbers})"  # noqa: S608  numbers
-    touched = [
-        pack
-        for (pack,) in archive.db.execute(f"SELECT DISTINCT pack FROM piece WHERE generation IN ({mine})")  # noqa: S608
-    ]
+    packs = f"SELECT DISTINCT pack FROM piece WHERE generation IN ({mine})"  # noqa: S608  numbers
+    touched = {pack for (pack,) in archive.db.execute(packs)}
     archive.db.execute(f"DELETE FROM piece WHERE generation IN ({mine})")  # noqa: S608  numbers
     archive.db.execute(f"DELETE FROM generation WHERE file IN ({numbers})")  # noqa: S608  numbers
     archive.db.execute(f"DELETE FROM file WHERE id IN ({numbers})")  # noqa: S608  numbers
-    repacked(archive, touched)
+    return touched
+
+
+def rewritten(archive: Archive, file: int, drops: Drops) -> set[int]:
+    """Give every generation of a file other bytes: its own without some lines. The packs that held them."""
+    touched = set[int]()
+    packer = Packer(archive)
+    try:
+        packer.begin()
+        for kept in archive.generations(file):
+            if any(drops(line) for line in split(archive.stream(kept.generation))):
+                touched |= _sifted(archive, kept.generation, drops, packer)
+        packer.flush()
+    finally:
+        packer.close()
+    renumbered(archive, file)
+    return touched
+
+
+def _sifted(archive: Archive, generation: int, drops: Drops, packer: Packer) -> set[int]:
+    pieces, size = archive.pieces(generation), 0
+    rows = []
+    for data in cut(line for line in split(archive.stream(generation)) if not drops(line)):
+        rows.append((generation, size, len(data), *packer.put(data), digest(data)))
+        size += len(data)
+    archive.db.execute("DELETE FROM piece WHERE generation = ?", (generation,))
+    archive.db.executemany("INSERT INTO piece VALUES(?, ?, ?, ?, ?, ?)", rows)
+    archive.db.execute("UPDATE generation SET size = ? WHERE id = ?", (size, generation))
+    return {piece.pack for piece in pieces}
 
 
 def repacked(archive: Archive, packs: Collection[int]) -> None:

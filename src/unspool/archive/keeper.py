@@ -3,17 +3,16 @@
 import time
 from contextlib import ExitStack
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import NamedTuple
 
 from unspool.archive.archive import Archive, Kept, stored
 from unspool.archive.chain import digest, first_link, next_link
 from unspool.archive.packer import Packer
 from unspool.archive.packing import PACK
+from unspool.archive.sieve import CUT, Opened, Sieved
 from unspool.archive.status import Outcome, Status
 from unspool.archive.trouble import told
 
-CUT = 1024 * 1024
-"""Files are cut into pieces at multiples of this, wherever a pack ends: so equal files have equal pieces."""
 _COMMIT_BYTES = 4 * PACK
 _TICK_NS = 20_000_000
 """A file system's clock may stand still for so long: a file just changed may change again without showing it."""
@@ -51,15 +50,17 @@ class Keeper:
             self._packer.close()
             self._undo()
 
-    def keep(self, origin: int, path: str, source: Path, status: Status, last: Kept | None) -> Outcome:
-        """Take in what a file holds up to the size that `status` tells, and that the archive does not hold yet.
+    def keep(self, origin: int, path: str, source: Path | Sieved, status: Status, last: Kept | None) -> Outcome:
+        """Take in what a file holds up to the size that `status` tells, and that the archive does not hold yet; of one
+        that is sieved, `status` tells the size of what is left.
 
         OSError where the file cannot be read; what was read of it is kept. Any other error takes back everything
         since the last commit.
         """
         if last is not None and _same(status, last):
             return "same"
-        with source.open("rb", buffering=0) as stream, ExitStack() as unless_all_is_well:
+        opened = source.opened() if isinstance(source, Sieved) else source.open("rb", buffering=0)
+        with opened as stream, ExitStack() as unless_all_is_well:
             unless_all_is_well.callback(self._undo)
             try:
                 with told(self._archive.path):
@@ -70,7 +71,7 @@ class Keeper:
             unless_all_is_well.pop_all()
             return outcome
 
-    def _keep(self, origin: int, path: str, stream: BinaryIO, status: Status) -> Outcome:
+    def _keep(self, origin: int, path: str, stream: Opened, status: Status) -> Outcome:
         self._begin()
         last = self._archive.last(origin, path)  # another process may have been here since the caller looked
         if last is None:
@@ -123,16 +124,16 @@ class Keeper:
         )
         return _Growing(self._db.last_insert_rowid(), 0, chain)
 
-    def _continues(self, stream: BinaryIO, last: Kept) -> bool:
+    def _continues(self, stream: Opened, last: Kept) -> bool:
         """Whether the file still begins with what is kept of it."""
         stream.seek(0)
         return all(digest(_read(stream, piece.size)) == piece.digest for piece in self._archive.pieces(last.generation))
 
-    def _grow(self, stream: BinaryIO, status: Status, last: Kept) -> Outcome:
+    def _grow(self, stream: Opened, status: Status, last: Kept) -> Outcome:
         outcome: Outcome = "grown" if status.size > last.size else "same"
         return self._store(_Growing(last.generation, last.size, last.chain), stream, status, outcome)
 
-    def _store(self, generation: _Growing, stream: BinaryIO, status: Status, outcome: Outcome) -> Outcome:
+    def _store(self, generation: _Growing, stream: Opened, status: Status, outcome: Outcome) -> Outcome:
         """Take in the rest of a file."""
         number, size, chain = generation
         looked, failure = time.time_ns(), None
@@ -178,7 +179,7 @@ def _same(status: Status, last: Kept) -> bool:
     return status == (last.size, last.modified, last.changed, last.inode) and last.gone is None
 
 
-def _read(stream: BinaryIO, size: int) -> bytes:
+def _read(stream: Opened, size: int) -> bytes:
     """Up to so many bytes; fewer only where the file ends."""
     data = stream.read(size)
     while 0 < len(data) < size and (more := stream.read(size - len(data))):

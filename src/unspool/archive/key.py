@@ -1,6 +1,5 @@
 """The key of an encrypted archive: where it comes from, and whether a file needs one."""
 
-import hashlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -55,6 +54,8 @@ def _few(following: "enumerate[bytes]") -> list[tuple[int, bytes]]:
 
 
 def _of_file(path: Path) -> str:
+    import hashlib  # dear to load, and most archives have no key
+
     try:
         with path.open("rb") as stream:
             content = stream.read(_LARGEST + 1)

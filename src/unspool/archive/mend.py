@@ -104,7 +104,7 @@ def _source(path: Path, start: int, size: int) -> bytes:
         return b""
 
 
-def _rest(archive: Archive, pack: int, *, deep: bool = True) -> bytes:
+def _rest(archive: Archive, pack: int) -> bytes:
     """What of a damaged pack still comes out, from its beginning to where it ends; none of it is sure to be right."""
     try:
         row: Any = archive.db.execute("SELECT base, data FROM pack WHERE id = ?", (pack,)).fetchone()
@@ -112,7 +112,7 @@ def _rest(archive: Archive, pack: int, *, deep: bool = True) -> bytes:
         return b""
     if row is None or not isinstance(row[1], bytes):
         return b""
-    base = None if row[0] is None or not deep else _base(archive, row[0])
+    base = None if row[0] is None else _base(archive, row[0])
     return b"" if row[0] is not None and base is None else _partly(row[1], base)
 
 

@@ -1,6 +1,6 @@
 """Another archive joined into this one: whose and where is kept, nothing is lost, doing it twice changes nothing."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import zip_longest
 from typing import NamedTuple
 
@@ -8,8 +8,11 @@ import msgspec
 
 from unspool.archive.archive import Archive, Kept, stored
 from unspool.archive.chain import digest, name_digest
+from unspool.archive.graves import ByPath, Graves, Rules
 from unspool.archive.numbering import renumbered
 from unspool.archive.packer import Packer
+from unspool.archive.sieve import split
+from unspool.archive.sifted import Held, Sifted
 from unspool.errors import Unreadable
 
 
@@ -32,21 +35,26 @@ class Merged(msgspec.Struct, frozen=True):
     """Files here that were removed for good there; they stay until they are forgotten here too."""
 
 
+Ruled = Callable[[Graves, str], Rules]
+"""What was forgotten, of the files of an agent."""
+
+
 class _Own(NamedTuple):
     """A generation here, and where its bytes can be read: what was just taken over is not stored yet."""
 
     generation: int
     size: int
     modified: int
-    archive: Archive
+    archive: Held
     place: int
 
 
-def merge(archive: Archive, other: Archive) -> Merged:
-    """Join all that `other` holds into `archive`; all of it or, on an error, nothing."""
+def merge(archive: Archive, other: Archive, rules: Ruled = lambda graves, _: ByPath(graves)) -> Merged:
+    """Join all that `other` holds into `archive`; all of it or, on an error, nothing. What was forgotten here is not
+    brought back, as the `rules` for an agent's files tell."""
     if other.path.samefile(archive.path):
         return Merged()
-    merger = _Merger(archive, other)
+    merger = _Merger(archive, other, rules)
     try:
         with archive.writing():
             return merger.merged()
@@ -55,12 +63,14 @@ def merge(archive: Archive, other: Archive) -> Merged:
 
 
 class _Merger:
-    def __init__(self, archive: Archive, other: Archive) -> None:
+    def __init__(self, archive: Archive, other: Archive, rules: Ruled) -> None:
         self._archive, self._db, self._other = archive, archive.db, other
+        self._there: Held = other
+        """Where the file that is being joined is read."""
+        self._rules = rules
         self._packer = Packer(archive)
         self._moved: dict[tuple[bytes, int], tuple[int, int]] = {}
-        self._buried: frozenset[bytes] = frozenset()
-        self._salts: tuple[str, ...] = ()
+        self._graves = Graves()
         self._counts = dict.fromkeys(("origins", "files", "grown", "generations", "bytes", "forgotten", "buried"), 0)
 
     def close(self) -> None:
@@ -68,22 +78,24 @@ class _Merger:
 
     def merged(self) -> Merged:
         self._packer.begin()
-        self._buried, self._salts = self._archive.buried(), self._archive.salts
+        self._graves = self._archive.graves()
         known = set(self._archive.origins().values())
         for number, origin in self._other.origins().items():
             self._counts["origins"] += not any(origin[:3] == one[:3] for one in known)
-            self._origin(number, self._archive.origin(origin))
+            self._origin(number, self._archive.origin(origin), self._rules(self._graves, origin.agent))
         self._packer.flush()
         there = self._tombstones()
         return Merged(**self._counts, forgotten_there=there)
 
-    def _origin(self, theirs: int, ours: int) -> None:
+    def _origin(self, theirs: int, ours: int, rules: Rules) -> None:
         for path, kept in self._other.kept(theirs).items():
-            if self._buried and any(name_digest(salt, path) in self._buried for salt in self._salts):
+            if rules.hides(path):
                 self._counts["forgotten"] += 1
                 continue
             own = self._archive.last(ours, path)
-            generations = self._other.generations(kept.file)
+            drops = rules.drops(path)
+            self._there = self._other if drops is None else Sifted(self._other, drops)
+            generations = self._there.generations(kept.file)
             if own is None:
                 self._new(ours, path, generations)
             else:
@@ -108,7 +120,7 @@ class _Merger:
                 older = [place for place, own in enumerate(ours) if own.modified <= kept.modified]
                 at = max(at, older[-1] + 1 if older else 0)
                 added = self._add(file, -1 - len(ours), kept)
-                ours.insert(at, _Own(added, kept.size, kept.modified, self._other, kept.generation))
+                ours.insert(at, _Own(added, kept.size, kept.modified, self._there, kept.generation))
                 at += 1
             else:
                 at = max(at, twin + 1)
@@ -131,7 +143,7 @@ class _Merger:
     def _begins(self, own: _Own, kept: Kept) -> bool:
         """Whether one of two generations is the beginning of the other."""
         size = left = min(own.size, kept.size)
-        for one, other in zip_longest(own.archive.pieces(own.place), self._other.pieces(kept.generation)):
+        for one, other in zip_longest(own.archive.pieces(own.place), self._there.pieces(kept.generation)):
             if left <= 0:
                 return True
             if one is None or other is None or one.size != other.size:
@@ -139,7 +151,7 @@ class _Merger:
             if one.digest != other.digest:
                 return False
             left -= one.size
-        return left <= 0 or _alike(own.archive.stream(own.place), self._other.stream(kept.generation), size)
+        return left <= 0 or _alike(own.archive.stream(own.place), self._there.stream(kept.generation), size)
 
     def _grown(self, own: _Own, kept: Kept) -> _Own:
         if kept.size <= own.size:
@@ -150,7 +162,7 @@ class _Merger:
             "UPDATE generation SET size = ?, modified = ?, changed = ?, inode = ?, gone = ? WHERE id = ?",
             (kept.size, kept.modified, kept.changed, kept.inode, kept.gone, own.generation),
         )
-        return _Own(own.generation, kept.size, kept.modified, self._other, kept.generation)
+        return _Own(own.generation, kept.size, kept.modified, self._there, kept.generation)
 
     def _add(self, file: int, number: int, kept: Kept) -> int:
         """One of their generations, as a new one here; its chain is made to fit afterwards."""
@@ -168,11 +180,11 @@ class _Merger:
     def _copy(self, generation: int, kept: Kept, start: int) -> None:
         """The bytes of their generation from `start` on, each piece checked before it is taken."""
         end = start
-        for piece in self._other.pieces(kept.generation):
+        for piece in self._there.pieces(kept.generation):
             last = piece.start + piece.size
             if last <= start:
                 continue
-            data = self._other.unpacked(piece.pack)[piece.place : piece.place + piece.size]
+            data = self._there.unpacked(piece.pack)[piece.place : piece.place + piece.size]
             if len(data) != piece.size or digest(data) != piece.digest or piece.start > end:
                 raise Unreadable(f"{self._other.path} is damaged in {kept.path}; run `unspool verify` on it.")
             data = data[max(0, start - piece.start) :]
@@ -197,9 +209,11 @@ class _Merger:
         salts, here = self._other.salts, set[str]()
         if not theirs:
             return ()
-        for number in self._archive.origins():
-            for path in self._archive.kept(number):
-                found = [name for salt in salts if (name := name_digest(salt, path)) in theirs]
+        for number, origin in self._archive.origins().items():
+            rules = self._rules(self._graves, origin.agent)
+            for path, kept in self._archive.kept(number).items():
+                aliases = rules.aliases(path, split(self._archive.stream(kept.generation)))
+                found = {name for alias in aliases for salt in salts if (name := name_digest(salt, alias)) in theirs}
                 here |= {path} if found else set()
                 for name in found:
                     del theirs[name]

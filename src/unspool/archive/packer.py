@@ -90,8 +90,11 @@ class Packer:
         return self._open[base]
 
     def _alike(self, ids: set[int]) -> int | None:
-        query = "SELECT coalesce(pack.base, pack.id) FROM trait JOIN pack ON pack.id = trait.pack WHERE hash = ?"
-        packs = Counter(pack for crc in ids for (pack,) in self._db.execute(query, (crc,)))
+        query = (
+            "SELECT coalesce(pack.base, pack.id) FROM trait JOIN pack ON pack.id = trait.pack"
+            " WHERE hash IN (SELECT value FROM json_each(?))"
+        )
+        packs = Counter(pack for (pack,) in self._db.execute(query, (str(list(ids)),)))
         best = packs.most_common(1)
         return best[0][0] if best and best[0][1] >= _ALIKE and best[0][1] * 2 >= len(ids) else None
 

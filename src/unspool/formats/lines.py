@@ -30,8 +30,9 @@ class Lines:
         """Every value of every line of a stream that stands at `start`; blank lines are counted only."""
         decode = self._decoder.decode
         offset, number = self.cursor = start
+        size = offset
         for raw in stream:
-            self.size = offset + len(raw)
+            size += len(raw)
             try:
                 data = decode(raw)
             except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
@@ -43,7 +44,7 @@ class Lines:
             else:
                 yield from mended(raw, number, offset)
             if not raw.endswith(b"\n"):
-                return  # an unfinished line is read again
-            offset += len(raw)
+                break  # an unfinished line is read again
+            offset = size
             number += 1
-            self.cursor = Cursor(offset, number)
+        self.size, self.cursor = size, Cursor(offset, number)

@@ -38,6 +38,8 @@ class Cuts(msgspec.Struct):
     """Lines that go whole."""
     blank: set[str] = set()
     """Lines that lose texts with nothing in them."""
+    twice: set[str] = set()
+    """Lines that hold a call or a result more than once, of which the first stays."""
     limits: Limits = Limits()
 
 
@@ -96,9 +98,9 @@ class Writer(Protocol):
     def relocated(self, data: bytes, paths: tuple[tuple[str, str], ...]) -> bytes:
         """A file beside a log with folders renamed."""
 
-    def moves(self, old: str, new: str, homes: tuple[Path | None, Path]) -> tuple[tuple[str, str], ...]:
-        """What is renamed where a session goes from one working folder to another, and from the first of the agent's
-        folders, where that is known, to the second."""
+    def moves(self, old: str, new: str, homes: tuple[str, str]) -> tuple[tuple[str, str], ...]:
+        """What is renamed where a session goes from one working folder to another, and from one of the agent's folders
+        to another."""
 
     def preserved(self, raw: bytes) -> Preserved:
         """The earlier lines that the agent still loads behind a compaction."""
@@ -111,6 +113,9 @@ class Writer(Protocol):
 
     def place(self, home: Path, cwd: str, session: str) -> Path:
         """Where below the agent's folder the log of a session in that folder lies."""
+
+    def agent_place(self, folder: Path, name: str) -> Path:
+        """Where in a session's own folder the log of a subagent lies, or what comes with it."""
 
     def lint(self, lines: Iterable[bytes], *, strict: bool) -> list[Finding]:
         """What keeps a log from being resumed; strictly, what a copy of ours must never show."""

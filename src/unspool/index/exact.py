@@ -17,7 +17,7 @@ from unspool.index.hits import Row, Teller
 from unspool.index.looking import Bytes, Looking
 from unspool.index.pattern import Pattern, Seek
 from unspool.index.query import Query
-from unspool.index.results import FoundSession, Results
+from unspool.index.results import FoundSession, Hit, Results
 from unspool.index.schema import KINDS
 from unspool.index.scope import Scope
 from unspool.index.search import DEFAULT, Wanted, word_condition
@@ -69,7 +69,7 @@ class _Search:
         told = self._teller.told(session)
         if not self._looking.may_hold(told, self._scope.generations(session)):
             return
-        hits = sorted(self._looking.hits(self._rows(session), told), key=lambda hit: hit.time or 0, reverse=True)
+        hits = sorted(self._looking.hits(self._rows(session), told), key=_newest)
         if hits:
             found[session] = self._teller.session(told, hits[:most], len(hits), 0.0)
 
@@ -77,6 +77,11 @@ class _Search:
         if self._words:
             return self._scope.matching(self._words, self._spans[session], _ORDER)
         return self._scope.rows(session, _ORDER)
+
+
+def _newest(hit: Hit) -> tuple[bool, int]:
+    """Names of the session first, then what was said last."""
+    return hit.turn is not None, -(hit.time or 0)
 
 
 def shell_calls(db: apsw.Connection) -> Condition:

@@ -118,9 +118,12 @@ class Teller:
 
 def _hit(row: Row, told: Told, snippet: Snippet, time: datetime | None) -> Hit:
     moment = row.time if time is None else round(time.timestamp() * 1000)
-    anchor = "" if moment is None or row.kind == 0 else f"msg-{moment}"
+    turn: int | None = row.turn
+    if KINDS[row.kind] == "title":  # it is searched with the last turn, and of none
+        moment = turn = None
+    anchor = "" if moment is None else f"msg-{moment}"
     return Hit(
-        KINDS[row.kind], snippet, row.turn, moment, anchor, row.tool or "", bool(row.error), row.agent, row.log,
+        KINDS[row.kind], snippet, turn, moment, anchor, row.tool or "", bool(row.error), row.agent, row.log,
         row.place, _link(told, anchor),
     )  # fmt: skip
 

@@ -39,6 +39,15 @@ _DROP_OWN = "DELETE FROM own WHERE session = ? AND message = ? AND request = ?"
 _HALF, _WHOLE = 1 << 63, 1 << 64
 
 
+class Rewrite(NamedTuple):
+    """Tokens that a request wrote to the cache although they had been there."""
+
+    cause: int
+    tokens: int
+    cost: int | None
+    """Picodollars that it cost more than to read them; None where no price is known."""
+
+
 class Request(NamedTuple):
     """One row of the table, before it knows its session."""
 
@@ -51,6 +60,7 @@ class Request(NamedTuple):
     agent: int
     """Number of the subagent's log; 0 for the session's own."""
     cost: int | None
+    again: Rewrite | None = None
 
     @property
     def usage(self) -> Usage:
@@ -94,6 +104,14 @@ class Requests:
                 for row in requests
             ),
         )  # fmt: skip
+        self._db.executemany(
+            "INSERT INTO rewrite VALUES(?, ?, ?, ?, ?, ?)",
+            (
+                (session, signed(row.message), signed(row.request), *row.again)
+                for row in requests
+                if row.again is not None
+            ),
+        )
         self._touched.add(session)
 
     def leave(self, session: int) -> None:
@@ -147,6 +165,9 @@ class Requests:
         return picodollars(self._prices, Call("", model, usage, when, speed, tier, geo))
 
     def _term(self, terms: tuple[str, str, str, str]) -> int:
+        known = self._terms.get(terms)
+        if known is not None:
+            return known
         values = tuple(term.encode(errors="replace").decode() for term in terms)
         if values not in self._terms:
             self._db.execute("INSERT INTO terms(model, speed, tier, geo) VALUES(?, ?, ?, ?)", values)

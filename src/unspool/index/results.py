@@ -19,10 +19,10 @@ class Hit(msgspec.Struct, frozen=True):
     kind: str
     """title, prompt, answer, thinking, call, result or notice."""
     snippet: Snippet
-    turn: int
-    """The turn of its log, in the order of the log."""
+    turn: int | None
+    """The turn of its log, in the order of the log; null where the whole session is meant, as by its title."""
     time: int | None = None
-    """Milliseconds of the epoch."""
+    """Milliseconds of the epoch; null where there is no turn."""
     anchor: str = ""
     """What its block is called on the pages of its session; of its turn, where the line has no time."""
     tool: str = ""

@@ -1,6 +1,7 @@
 """What a sync hands to the index of one session."""
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 from unspool.index.requests import Request
@@ -38,3 +39,7 @@ class Rows(NamedTuple):
     requests: Sequence[Request]
     todos: Sequence[Todo]
     failures: list[str]
+    named: Sequence[str] = ()
+    """Files that are no single session's, and that were looked for on its behalf."""
+    filled: Mapping[tuple[int, str], int] = MappingProxyType({})
+    """Tokens that were put into its windows, estimated, by kind and tool."""

@@ -5,7 +5,7 @@ number; money is whole picodollars (10^-12 of a dollar), so that sums are exact;
 those of turns, which are milliseconds, for addresses are made of them.
 """
 
-VERSION = 2
+VERSION = 3
 """Another figure in the file, and it is made anew."""
 
 PICO = 10**12
@@ -30,6 +30,7 @@ CREATE TABLE session(
   origin INTEGER NOT NULL,           -- the archive's number of the place it came from
   path TEXT NOT NULL,                -- of its log, below that place
   state BLOB NOT NULL,
+  named TEXT NOT NULL,               -- files of several sessions that it depends on too, a line each
   project TEXT NOT NULL,
   title TEXT NOT NULL,
   kind TEXT NOT NULL,                -- as in the model; `ghost` where only traces of it survive
@@ -133,6 +134,22 @@ CREATE TABLE own(
   final INTEGER NOT NULL, cost INTEGER,
   PRIMARY KEY(session, message, request)
 ) WITHOUT ROWID;
+-- What requests wrote to the cache although it had been there. Those count whose row in `request` counts.
+CREATE TABLE rewrite(
+  session INTEGER NOT NULL, message INTEGER NOT NULL, request INTEGER NOT NULL,
+  cause INTEGER NOT NULL,            -- CAUSES of model.window
+  tokens INTEGER NOT NULL,
+  cost INTEGER                       -- picodollars more than reading them would have cost
+);
+CREATE INDEX rewrite_session ON rewrite(session);
+-- What was put into the windows of a session and its subagents, estimated.
+CREATE TABLE filled(
+  session INTEGER NOT NULL,
+  kind INTEGER NOT NULL,             -- KINDS of model.window; one more for what no log holds
+  tool INTEGER,                      -- name of the tool, where it was one's input or output
+  tokens INTEGER NOT NULL
+);
+CREATE INDEX filled_session ON filled(session);
 CREATE TABLE terms(
   id INTEGER PRIMARY KEY, model TEXT NOT NULL, speed TEXT NOT NULL, tier TEXT NOT NULL, geo TEXT NOT NULL,
   UNIQUE(model, speed, tier, geo)

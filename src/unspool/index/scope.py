@@ -9,10 +9,8 @@ from unspool.index.filters import Condition
 from unspool.index.hits import COLUMNS, Row
 
 # The order of joins is said, for the planner would else now and then begin with a table and probe the full text.
-_WORDS = """
-FROM words CROSS JOIN doc ON doc.id = words.rowid CROSS JOIN turn ON turn.id = doc.turn
-CROSS JOIN log ON log.id = turn.log
-"""
+_ABOVE = "CROSS JOIN turn ON turn.id = doc.turn CROSS JOIN log ON log.id = turn.log"
+_WORDS = f"FROM words CROSS JOIN doc ON doc.id = words.rowid {_ABOVE}"
 _DOCS = """
 FROM log CROSS JOIN turn ON turn.log = log.id
 CROSS JOIN doc ON doc.id >= turn.doc AND doc.id < turn.doc + turn.docs
@@ -57,6 +55,22 @@ class Scope:
         values = (words, *self._values, span.first, span.last, span.session)
         found: list[Any] = self._db.execute(sql, values).fetchall()
         return [Row(*row) for row in found]
+
+    def best(self, words: str, sessions: Sequence[int], score: str, most: int) -> dict[int, list[Row]]:
+        """Of each of some sessions the documents that match an expression, so many at most, the best first.
+
+        It goes through all that matches, once: what begins with a letter or two takes long to gather each time.
+        """
+        ranked = f"row_number() OVER (PARTITION BY log.session ORDER BY {score} DESC, doc.id DESC) AS place"
+        chosen = "log.session IN (SELECT value FROM json_each(?))"
+        inner = f"SELECT doc.id, {ranked} {self._matched} AND {chosen}"
+        few = f"(SELECT id, place FROM ({inner}) WHERE place <= ?) AS few CROSS JOIN doc ON doc.id = few.id"  # noqa: S608
+        sql = f"SELECT log.session, {COLUMNS} FROM {few} {_ABOVE} ORDER BY few.place"  # noqa: S608
+        found: dict[int, list[Row]] = {session: [] for session in sessions}
+        rows: Any = self._db.execute(sql, (words, *self._values, str(list(sessions)), most))
+        for session, *row in rows:
+            found[session].append(Row(*row))
+        return found
 
     def newest(self) -> Iterator[int]:
         """The sessions that may hold such documents, the last active first."""

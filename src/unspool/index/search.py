@@ -11,7 +11,7 @@ import time
 from collections.abc import Sequence
 from heapq import nlargest
 from math import log10
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import apsw
 
@@ -71,7 +71,8 @@ def search(db: apsw.Connection, archive: Store, query: Query, wanted: Wanted = D
     if found is None or found.excluded:
         results = _listed(Scope(db, [*asked, *word_condition(query)]), teller, wanted)
     else:
-        results = _ranked(Scope(db, asked), teller, found.text, wanted)
+        begun = any(term.prefix for term in terms(query.tree))
+        results = _ranked(Scope(db, asked), teller, _Asked(found.text, begun), wanted)
     return results.noting(query.notes)
 
 
@@ -92,21 +93,49 @@ class _Group(NamedTuple):
     hits: int
 
 
-def _ranked(scope: Scope, teller: Teller, words: str, wanted: Wanted) -> Results:
-    common = scope.exceeds(words, COMMON)
-    score = _KIND if common else _SCORE
-    found = scope.grouped(words, f"count(*), max({score})")
+class _Asked(NamedTuple):
+    """Words to look for; `begun`: some are only beginnings, and what they match takes long to gather."""
+
+    words: str
+    begun: bool
+
+
+def _ranked(scope: Scope, teller: Teller, asked: _Asked, wanted: Wanted) -> Results:
+    found, common = _grouped(scope, asked)
     ended, now = scope.ended([span.session for span, _, _ in found]), time.time()
     groups = [
         _Group(weight * fresh(ended[span.session], now) * (1 + log10(hits) / 10 if common else 1), span, hits)
         for span, hits, weight in found
     ]
     best = nlargest(wanted.sessions or len(groups), groups)
-    order = f"ORDER BY {score} DESC, doc.id DESC LIMIT {wanted.hits:d}"
-    rows = [scope.matching(words, group.span, order) for group in best]
+    rows = _best(scope, asked, best, _KIND if common else _SCORE, wanted.hits)
     teller.prepare(row for some in rows for row in some)
-    told = (_told(teller, group, some) for group, some in zip(best, rows, strict=True))
+    told = (
+        _told(teller, group.span.session, some, group.hits, group.weight)
+        for group, some in zip(best, rows, strict=True)
+    )
     return Results(tuple(told), len(groups), sum(group.hits for group in groups))
+
+
+def _grouped(scope: Scope, asked: _Asked) -> tuple[list[Any], bool]:
+    """The sessions that hold the words, each with how many hits and what the best weighs; whether they are common."""
+    by_kind, by_rank = f"count(*), max({_KIND})", f"count(*), max({_SCORE})"
+    if not asked.begun:
+        common = scope.exceeds(asked.words, COMMON)
+        return scope.grouped(asked.words, by_kind if common else by_rank), common
+    found = scope.grouped(asked.words, by_kind)
+    if sum(hits for _, hits, _ in found) > COMMON or scope.exceeds(asked.words, COMMON):
+        return found, True
+    return scope.grouped(asked.words, by_rank), False
+
+
+def _best(scope: Scope, asked: _Asked, groups: Sequence[_Group], score: str, most: int) -> list[list[Row]]:
+    """The best documents of each group."""
+    if asked.begun:
+        found = scope.best(asked.words, [group.span.session for group in groups], score, most)
+        return [found[group.span.session] for group in groups]
+    order = f"ORDER BY {score} DESC, doc.id DESC LIMIT {most:d}"
+    return [scope.matching(asked.words, group.span, order) for group in groups]
 
 
 def fresh(ended: float | None, now: float) -> float:
@@ -114,21 +143,23 @@ def fresh(ended: float | None, now: float) -> float:
     return 1.0 if ended is None else float(1 + _FRESH * 2 ** (-max(0.0, now - ended) / _HALF_LIFE))
 
 
-def _told(teller: Teller, group: _Group, rows: Sequence[Row]) -> FoundSession:
-    told = teller.told(group.span.session)
+def _told(teller: Teller, session: int, rows: Sequence[Row], count: int, weight: float = 0.0) -> FoundSession:
+    told = teller.told(session)
     hits = [hit for row in rows if (hit := teller.hit(row, told)) is not None]
-    return teller.session(told, hits, group.hits, group.weight)
+    return teller.session(told, hits, count, weight)
 
 
 def _listed(scope: Scope, teller: Teller, wanted: Wanted) -> Results:
-    found: list[FoundSession] = []
+    found: list[tuple[int, int, list[Row]]] = []
+    more = False
     for session in scope.newest():
-        if wanted.sessions and len(found) == wanted.sessions:
-            return Results(tuple(found), None, None)
+        more = bool(wanted.sessions) and len(found) == wanted.sessions
+        if more:
+            break
         count = scope.count(session)
         if count:
-            rows = scope.rows(session, f" ORDER BY turn.time DESC, doc.id DESC LIMIT {wanted.hits:d}")
-            told = teller.told(session)
-            hits = [hit for row in rows if (hit := teller.hit(row, told)) is not None]
-            found.append(teller.session(told, hits, count, 0.0))
-    return Results(tuple(found), len(found), sum(one.count for one in found))
+            order = f" ORDER BY turn.time DESC, doc.id DESC LIMIT {wanted.hits:d}"
+            found.append((session, count, scope.rows(session, order)))
+    teller.prepare(row for _, _, rows in found for row in rows)
+    sessions = tuple(_told(teller, session, rows, count) for session, count, rows in found)
+    return Results(sessions, *((None, None) if more else (len(found), sum(count for _, count, _ in found))))

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from unspool.index.billing import QUARTER, Condition, Indexed, Wanted, active, added, fitting, of_project, within
+from unspool.index.filled import Filled, filled, filling_tools
 from unspool.index.periods import local
 from unspool.index.streaks import Streak, streak
 from unspool.index.sums import ModelSum, Sum
 from unspool.index.tooling import Tool, tools
 from unspool.index.usage import Row, usage
+from unspool.index.wasted import Wasted, wasted
 
 if TYPE_CHECKING:
     import apsw
@@ -93,6 +95,12 @@ class Stats(msgspec.Struct, frozen=True):
     untimed: int = 0
     daily: tuple[Row, ...] = ()
     """Every day, in order of time; what has no time last."""
+    wasted: tuple[Wasted, ...] = ()
+    """What was written to the cache again."""
+    filled: tuple[Filled, ...] = ()
+    """What was put into windows, by kind."""
+    filling: tuple[Filled, ...] = ()
+    """The same by tool."""
 
 
 def stats(index: Indexed, wanted: Wanted | None = None, now: float | None = None, listed: int = LISTED) -> Stats:
@@ -116,6 +124,9 @@ def stats(index: Indexed, wanted: Wanted | None = None, now: float | None = None
         streak([row.key for row in days.rows if row.key], today),
         days.untimed,
         days.rows,
+        wasted(index, wanted),
+        filled(index, wanted),
+        filling_tools(index, wanted),
     )
 
 

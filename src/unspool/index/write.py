@@ -16,7 +16,7 @@ DIGEST = 16
 """Bytes of a state that tell of everything; those after them tell of what is no log."""
 _TEXT = 20 * 1024 * 1024
 """Characters that may wait before they are written."""
-_OF_SESSION = ("tally", "todo", "request", "own")
+_OF_SESSION = ("tally", "todo", "request", "own", "rewrite", "filled")
 _OF_TURN = ("touch", "git_commit", "plan")
 _TURNS_OF_LOG = "SELECT id, number, docs FROM turn WHERE log = ?"
 
@@ -43,6 +43,8 @@ class Writer:
         self._words: list[tuple[int, str]] = []
         self._stale: list[tuple[int, int]] = []
         self._waiting = 0
+        self._free = (0, 0)
+        """The ids that the next turn and the next document get."""
         self._requests = Requests(db, prices)
 
     def __enter__(self) -> Self:
@@ -89,6 +91,10 @@ class Writer:
             "INSERT INTO todo VALUES(?, ?, ?, ?)",
             ((session, place, todo.text, todo.status) for place, todo in enumerate(rows.todos)),
         )
+        self._db.executemany(
+            "INSERT INTO filled VALUES(?, ?, ?, ?)",
+            ((session, kind, self._name(tool), tokens) for (kind, tool), tokens in rows.filled.items()),
+        )
         self._requests.put(session, rows.requests, self._agents(session))
 
     def drop(self, session: int) -> None:
@@ -113,6 +119,8 @@ class Writer:
     def _begin(self) -> None:
         if not self._db.in_transaction:
             self._db.execute("BEGIN IMMEDIATE")
+            rows: Any = self._db.execute("SELECT max(id), max(doc + docs) FROM turn").fetchone()
+            self._free = (rows[0] or 0) + 1, (rows[1] or 0) + 1
 
     def _flush(self) -> None:
         """Write the words that wait. They do so because any other statement in between makes the full-text
@@ -132,6 +140,7 @@ class Writer:
         overview = rows.overview
         columns: dict[str, Any] = {
             "key": overview.id, "origin": source.origin, "path": source.path, "state": source.state,
+            "named": "\n".join(rows.named),
             "project": overview.project, "title": overview.title, "kind": overview.kind, "branch": overview.branch,
             "started": overview.started.timestamp() if overview.started else None,
             "ended": overview.ended.timestamp() if overview.ended else None,
@@ -194,8 +203,7 @@ class Writer:
 
     def _turns(self, log: int, rows: LogRows, kept: int) -> list[int]:
         """Write the turns of a log after the first so many, with their documents."""
-        turn = (self._db.execute("SELECT max(id) FROM turn").get or 0) + 1
-        doc = (self._db.execute("SELECT max(doc + docs) FROM turn").get or 0) + 1
+        turn, doc = self._free
         fresh = [doc for doc in rows.docs if doc[0] >= kept]
         counts = Counter(doc[0] for doc in fresh)
         self._docs(fresh, turn - kept, doc)
@@ -204,6 +212,7 @@ class Writer:
             made.append((turn, log, number, time, start, self._name(model), doc, counts[place]))
             turn, doc = turn + 1, doc + counts[place]
         self._db.executemany("INSERT INTO turn VALUES(?, ?, ?, ?, ?, ?, ?, ?)", made)
+        self._free = turn, doc
         return [row[0] for row in made]
 
     def _docs(self, docs: list[Doc], turn: int, first: int) -> None:
@@ -273,6 +282,9 @@ class Writer:
     def _name(self, text: str) -> int | None:
         if not text:
             return None
+        known = self._names.get(text)
+        if known is not None:
+            return known
         text = clean(text)
         if text not in self._names:
             self._db.execute("INSERT INTO name(text) VALUES(?)", (text,))
@@ -282,6 +294,9 @@ class Writer:
     def _file(self, path: str) -> int:
         if not self._files:
             self._files = {known: number for number, known in self._db.execute("SELECT id, path FROM file")}
+        known = self._files.get(path)
+        if known is not None:
+            return known
         path = clean(path)
         if path not in self._files:
             self._db.execute("INSERT INTO file(path) VALUES(?)", (path,))

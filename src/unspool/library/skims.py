@@ -78,11 +78,13 @@ def counted(logs: Sequence[Found], progress: Progress, jobs: int | None = None) 
         return
     from concurrent.futures import ProcessPoolExecutor  # dear to import where there is little to do
 
-    from unspool.library.workers import settle_in
+    from unspool.library.workers import settle_in, uninterrupted
 
     pool = ProcessPoolExecutor(workers, initializer=settle_in)
     try:
-        for done in pool.map(count, logs, chunksize=max(1, min(8, len(logs) // (workers * 8)))):
+        with uninterrupted():
+            counting = pool.map(count, logs, chunksize=max(1, min(8, len(logs) // (workers * 8))))
+        for done in counting:
             yield done
             progress(done.found.size)
     finally:

@@ -1,5 +1,6 @@
 """What a format says of each entry: the neutral form that turns, overviews and clones are made from."""
 
+from collections.abc import Collection
 from datetime import datetime
 from typing import Any, Literal, Protocol
 
@@ -123,6 +124,10 @@ class Dialect(Protocol):
     """What only the format of an agent can tell of calls that were paired with their results."""
 
     agent: str
+
+    @property
+    def named(self) -> Collection[str]:
+        """Files below the agent's folder, of no single session, that were looked for so far, there or not."""
 
     def note(self, call: ToolCall) -> None:
         """Hear of a call that wrote a file, in order, before later calls are asked about."""

@@ -50,6 +50,8 @@ class Overview(msgspec.Struct, frozen=True, omit_defaults=True):
     source: str = ""
     links: tuple[ChainLink, ...] = ()
     size: int = 0
+    kept: bool = False
+    """Whether only an archive still has its log."""
     """Bytes of the log and its subagents' logs."""
 
     @property

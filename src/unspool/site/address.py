@@ -49,8 +49,10 @@ class Chapter(NamedTuple):
 class Addresses:
     """The addresses of one session's prompts, blocks, turns, branches and subagents."""
 
-    def __init__(self, session: Session, options: SiteOptions) -> None:
+    def __init__(self, session: Session, options: SiteOptions, base: str = "") -> None:
+        """`base` is what leads to the session's folder from where its addresses are used; nothing within it."""
         self._session = session  # kept, for items are told apart by identity while the session lives
+        self._base = base
         self._single = options.single_page
         self._own = "" if options.single_page and options.self_contained else INDEX
         self._per_page = max(1, options.per_page)
@@ -102,12 +104,12 @@ class Addresses:
         if self._single:
             return Chapter((Leaf(INDEX, turns),))
         pages = enumerate(_cut(turns, self._per_page), 1)
-        return Chapter(tuple(Leaf(f"{name}{at:03}.html", page) for at, page in pages))
+        return Chapter(tuple(Leaf(f"{self._base}{name}{at:03}.html", page) for at, page in pages))
 
     def _aside(self, name: str, turns: tuple[Turn, ...]) -> Chapter:
         """A chapter whose first page is called by its name alone; no slug has a dot."""
         first, *more = self._chapter(f"{name}.", turns).leaves
-        opening = Leaf(INDEX if self._single else f"{name}.html", first.turns)
+        opening = Leaf(INDEX if self._single else f"{self._base}{name}.html", first.turns)
         return Chapter((opening, *more), f"{name}.")
 
     def _branch(self, branch: Branch) -> Chapter:

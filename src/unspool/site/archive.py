@@ -137,6 +137,7 @@ def _row(one: _Placed) -> Row:
     badges = (
         Badge(it.kind, "plan") if it.kind not in ("interactive", "") else None,
         Badge(f"{it.problems} not read", "bad") if it.problems else None,
+        Badge("kept") if it.kept else None,
     )
     facts = (
         human.count(it.prompts, "prompt"),

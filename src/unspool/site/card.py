@@ -37,6 +37,8 @@ class Card(msgspec.Struct, frozen=True, omit_defaults=True):
     models: tuple[str, ...] = ()
     size: int = 0
     """Bytes of the log."""
+    kept: bool = False
+    """Whether only an archive still has its log."""
 
     @property
     def cost(self) -> Cost:

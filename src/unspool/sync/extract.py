@@ -14,9 +14,9 @@ from unspool.library.inputs import opened
 from unspool.library.read import Reader, log_file, skimmed
 from unspool.model import Event
 from unspool.prices import PriceTable
-from unspool.sync.billed import requests
+from unspool.sync.billed import Bill
 from unspool.sync.gather import Gathered
-from unspool.turns.ledger import stable
+from unspool.sync.weigh import Weighed, together
 from unspool.turns.skim import Skim
 
 
@@ -49,9 +49,11 @@ class _Session:
         self._job = job
         self._found = job.found
         self._format: Format = by_id(job.found.format)
-        self._owners: dict[int, int] = {}
+        self._bill = Bill()
+        self._weighed: list[Weighed] = []
         self._failures: list[str] = []
         self._seen: set[int] = set()
+        self._named: set[str] = set()
 
     def rows(self) -> Rows:
         found = self._found
@@ -59,7 +61,8 @@ class _Session:
         dialect = self._format.dialect(found, parser.facts)
         skim = Skim(dialect)
         own = Gathered(dialect, self._seen)
-        skim.main(own.watched(self._billed(self._events(found.path, parser), 0)))
+        self._weighed.append(own.weighed)
+        skim.main(own.watched(self._bill.heard(self._events(found.path, parser), 0)))
         if skim.open_plans:
             skim.settle(skimmed(found.path, self._format, self._format.parser(None), skim.open_plans))
         agents = []
@@ -77,27 +80,25 @@ class _Session:
             overview,
             skim.ids.tobytes(),
             logs,
-            requests(skim.ledger, self._owners, self._job.prices),
+            self._bill.requests(skim.ledger, self._job.prices),
             own.todos,
             self._failures,
+            sorted(self._named.union(dialect.named)),
+            together(self._weighed, overview.usage.output),
         )
 
     def _agent(self, skim: Skim, path: str, identity: str, number: int) -> LogRows:
         """A subagent's log; one that cannot be read is told of, and the rest counts."""
         parser = self._format.parser(self._found)
-        gathered = Gathered(self._format.dialect(self._found, parser.facts), self._seen)
+        dialect = self._format.dialect(self._found, parser.facts)
+        gathered = Gathered(dialect, self._seen)
+        self._weighed.append(gathered.weighed)
         try:
-            skim.agent(gathered.watched(self._billed(self._events(path, parser), number)))
+            skim.agent(gathered.watched(self._bill.heard(self._events(path, parser), number)))
         except (UnspoolError, OSError) as error:
             self._failures.append(f"Cannot read {path}: {error}")
+        self._named.update(dialect.named)
         return _log(gathered, path, identity, self._size(path))
-
-    def _billed(self, events: Iterator[Event], number: int) -> Iterator[Event]:
-        """The events, noting which log each request was met in first."""
-        for event in events:
-            if event.part is not None and event.part.usage is not None and number:
-                self._owners.setdefault(stable(event.part.message), number)
-            yield event
 
     def _events(self, path: str, parser: Parser) -> Iterator[Event]:
         reader = Reader()

@@ -24,6 +24,7 @@ from unspool.model import (
     ToolCall,
     Unknown,
 )
+from unspool.sync.weigh import Weighed
 
 if TYPE_CHECKING:
     from unspool.index.rows import Doc
@@ -57,6 +58,7 @@ class Gathered:
         self.todos: tuple[Todo, ...] = ()
         self.calls: Counter[str] = Counter()
         self.errors: Counter[str] = Counter()
+        self.weighed = Weighed()
         self._known_calls: dict[str, tuple[ToolCall, int]] = {}
         self._todo_items: dict[str, Todo] = {}
         self._offered: dict[str, str] = {}
@@ -71,6 +73,7 @@ class Gathered:
 
     def take(self, event: Event) -> None:
         """Take in one event."""
+        self.weighed.take(event)
         place = event.place.offset
         if event.prompt is not None:
             self._prompt(event.prompt, event, place)

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from unspool.archive.graves import Graves
 from unspool.formats import FORMATS, Format
 from unspool.formats.traces import Leaving, Remembered
 
@@ -56,46 +57,57 @@ Spans = Callable[[], Iterable[Span]]
 """Tells when known sessions went on; asked only where prompts name no session."""
 
 
-Forgotten = Callable[[str], bool]
-"""Whether the file at a path below the agent's folder was removed on purpose."""
+class Known(NamedTuple):
+    """What is known besides traces: the ids of sessions that are in the archive, when sessions went on, and what was
+    forgotten on purpose and does not come back as a ghost."""
+
+    sessions: Collection[str] = ()
+    spans: Spans = tuple
+    graves: Graves = Graves()
 
 
-def ghosts(
-    root: Path, known: Collection[str], spans: Spans = tuple, forgotten: Forgotten = lambda _: False
-) -> list[Ghost]:
-    """The sessions of a source that left traces, but no log here and none among the `known` ids; oldest first.
-
-    `known` are the ids of all sessions that are in the archive; `spans` tells which prompts without an id belong
-    to a known session; what was forgotten on purpose does not come back as a ghost.
-    """
+def ghosts(root: Path, known: Known) -> list[Ghost]:
+    """The sessions of a source that left traces, but no log here and none that is known; oldest first."""
     found: list[Ghost] = []
     for format_ in FORMATS:
         home = format_.home(root)
-        there = _open(format_, home) if home is not None else None
-        if home is not None and there is not None:
-            found += _of_agent(format_, home, there.union(known), forgotten, spans)
+        if home is not None:
+            found += conjured(format_, format_.remembered(home), home, known)
     return sorted(found, key=lambda ghost: (ghost.started or _END, ghost.key))
 
 
-def _of_agent(format_: Format, home: Path, there: set[str], forgotten: Forgotten, spans: Spans) -> Iterator[Ghost]:
+def conjured(format_: Format, prompts: Iterable[Remembered], home: Path | None, known: Known) -> list[Ghost]:
+    """The ghosts of one agent: from prompts, and from what lies in its own folder, where that is there."""
+    there = set[str]() if home is None else _open(format_, home)
+    if there is None:
+        return []
+    there |= set(known.sessions)
+    named, nameless = _sorted(prompts, there)
+    left: dict[str, list[Leaving]] = {}
+    for leaving in () if home is None else format_.leavings(home):
+        if leaving.session_id not in there:
+            left.setdefault(leaving.session_id, []).append(leaving)
+    found = [_ghost(session, some, left.pop(session, [])) for session, some in named.items()]
+    found += [_traces(session, files) for session, files in left.items() if any(one.files for one in files)]
+    logs = {session: {prompt.log for prompt in some} for session, some in named.items()}
+    found = [ghost for ghost in found if not _forgotten(format_, ghost.key, logs.get(ghost.key, ()), known.graves)]
+    return [*found, *_assumed(nameless, known.spans())] if nameless else found
+
+
+def _sorted(prompts: Iterable[Remembered], there: set[str]) -> tuple[dict[str, list[Remembered]], list[Remembered]]:
+    """Prompts by their session, of sessions that are not there; and those that name none."""
     named: dict[str, list[Remembered]] = {}
     nameless: list[Remembered] = []
-    for prompt in format_.remembered(home):
+    for prompt in prompts:
         if not prompt.session_id:
             nameless.append(prompt)
         elif prompt.session_id not in there:
             named.setdefault(prompt.session_id, []).append(prompt)
-    left: dict[str, list[Leaving]] = {}
-    for leaving in format_.leavings(home):
-        if leaving.session_id not in there:
-            left.setdefault(leaving.session_id, []).append(leaving)
-    for session, prompts in named.items():
-        files = left.pop(session, [])
-        if not any(map(forgotten, {prompt.log for prompt in prompts})):
-            yield _ghost(session, prompts, files)
-    yield from (_traces(session, files) for session, files in left.items() if any(one.files for one in files))
-    if nameless:
-        yield from _assumed(nameless, spans())
+    return named, nameless
+
+
+def _forgotten(format_: Format, session: str, logs: Iterable[str], graves: Graves) -> bool:
+    return graves.hold_lines(format_.prompts, session) or any(map(graves.hold, logs))
 
 
 def _open(format_: Format, home: Path) -> set[str] | None:

@@ -3,21 +3,19 @@
 import hashlib
 import platform
 from collections.abc import Sequence
-from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
 
 from unspool.archive import Archive, Kept, Origin
-from unspool.formats import Format, by_id
+from unspool.formats import Format, by_id, is_known
 from unspool.index.fold import folded
 from unspool.index.rows import LogRows, Rows
 from unspool.index.store import Index
 from unspool.index.write import Source, Writer
-from unspool.library.lend import lent
 from unspool.model import LogFile, Overview, Titles
 from unspool.sync.gather import PROMPT
-from unspool.sync.ghosts import Ghost, Span, ghosts
-from unspool.sync.graves import Graves
+from unspool.sync.ghosts import Ghost, Known, Span, conjured
+from unspool.sync.prompts import kept_prompts
 from unspool.turns.assemble import shortened
 
 _NAME = "ghost:"
@@ -30,13 +28,15 @@ class Haunt:
     def __init__(self, archive: Archive, index: Index) -> None:
         self._archive = archive
         self._index = index
-        self._graves = Graves.of(archive)
+        self._graves = archive.graves()
 
     def all(self) -> int:
         """Write the ghosts of every place, and take out those that are none any more; how many there are."""
         count = 0
         with Writer(self._index.db) as writer:
             for number, origin in self._archive.origins().items():
+                if not is_known(origin.agent):
+                    continue
                 format_ = by_id(origin.agent)
                 kept = self._archive.kept(number)
                 found = self._ghosts(format_, kept, number, origin)
@@ -47,19 +47,9 @@ class Haunt:
     def _ghosts(self, format_: Format, kept: dict[str, Kept], number: int, origin: Origin) -> list[Ghost]:
         if format_.prompts not in kept:
             return []
-        known = {format_.belongs(path) for path in kept if format_.is_session(path)}
-        with ExitStack() as open_:
-            root = self._root(origin, kept[format_.prompts], open_)
-            return ghosts(root, known, lambda: self._spans(number), self._graves.hold)
-
-    def _root(self, origin: Origin, prompts: Kept, open_: ExitStack) -> Path:
-        """Where the traces can be looked at: in the agent's folder, or in one with the prompts that are kept."""
-        here = Path(origin.root)
-        if origin.machine == platform.node() and (here / prompts.path).is_file():
-            return here
-        root = open_.enter_context(lent(self._archive, [prompts]))
-        (root / "projects").mkdir()
-        return root
+        sessions = {format_.belongs(path) for path in kept if format_.is_session(path)}
+        known = Known(sessions, lambda: self._spans(number), self._graves)
+        return conjured(format_, kept_prompts(self._archive, format_, kept, sessions), _home(format_, origin), known)
 
     def _spans(self, origin: int) -> list[Span]:
         query = "SELECT project, started, ended FROM session WHERE origin = ? AND kind <> 'ghost'"
@@ -70,8 +60,9 @@ class Haunt:
         query = "SELECT path, id, state FROM session WHERE origin = ? AND kind = 'ghost'"
         known = {path: (number, state) for path, number, state in self._index.db.execute(query, (origin,))}
         for ghost in found:
-            path, state = f"{_NAME}{ghost.key}", _state(ghost)
+            path = f"{_NAME}{ghost.key}"
             number, before = known.pop(path, (0, b""))
+            state = b"" if prompts is None else _state(ghost, prompts.generation)
             if prompts is None or before == state:
                 continue
             if number:
@@ -84,8 +75,13 @@ class Haunt:
             writer.drop(number)
 
 
-def _state(ghost: Ghost) -> bytes:
-    told = repr([ghost.key, ghost.project, [(prompt.place, len(prompt.text)) for prompt in ghost.prompts]])
+def _home(format_: Format, origin: Origin) -> Path | None:
+    """The agent's own folder, where it is on this machine and still there."""
+    return format_.home(Path(origin.root)) if origin.machine == platform.node() else None
+
+
+def _state(ghost: Ghost, generation: int) -> bytes:
+    told = repr([ghost.key, ghost.project, generation, *ghost.prompts])
     return hashlib.sha256(told.encode(errors="surrogatepass")).digest()[:16]
 
 

@@ -7,7 +7,7 @@ from unspool.archive import Archive, Kept
 from unspool.archive.place import ARCHIVE
 from unspool.archive.trouble import told
 from unspool.errors import Busy, UnspoolError
-from unspool.formats import by_id
+from unspool.formats import by_id, is_known
 from unspool.sync.places import Place
 from unspool.sync.scene import Holding, KeptFile
 
@@ -33,12 +33,14 @@ def _held(archive: Archive, places: Sequence[Place], written: float) -> Holding:
     files: dict[str, KeptFile] = {}
     sessions: set[str] = set()
     for number, origin in archive.origins().items():
+        if not is_known(origin.agent):
+            continue
         kept = archive.kept(number)
         format_ = by_id(origin.agent)
         sessions.update(format_.belongs(path) for path in kept if format_.is_session(path))
         if origin in here:
             files.update((f"{origin.root}/{path}", _file(one)) for path, one in kept.items())
-    return Holding(files, frozenset(sessions - {""}), written, buried=archive.buried(), salts=archive.salts)
+    return Holding(files, frozenset(sessions - {""}), written, graves=archive.graves())
 
 
 def _file(one: Kept) -> KeptFile:

@@ -7,8 +7,11 @@ from pathlib import Path
 
 from unspool.archive import Archive
 from unspool.formats import Found
+from unspool.index.rows import Rows
 from unspool.library.lend import lent
 from unspool.library.states import Sessions
+from unspool.prices import PriceTable
+from unspool.sync.extract import extract
 from unspool.sync.task import Task
 
 Loans = dict[tuple[int, str], Found]
@@ -30,6 +33,16 @@ def loans(archive: Archive, tasks: Iterable[Task], open_: ExitStack, failures: l
         for origin, group in by_origin.items()
         for path, found in _lent(archive, group, open_, failures).items()
     }
+
+
+def from_archive(archive: Archive, task: Task, prices: PriceTable, failures: list[str]) -> Rows | None:
+    """The rows of one session, read from the archive alone; None where they cannot be."""
+    common = Sessions(task.format, archive.kept(task.origin).values()).common
+    task = task._replace(found=None, common=common)
+    with ExitStack() as open_:
+        job = task.job(prices, loans(archive, [task], open_, failures))
+        rows = "" if job is None else extract(job)
+    return None if isinstance(rows, str) else rows
 
 
 def _lent(archive: Archive, tasks: Sequence[Task], open_: ExitStack, failures: list[str]) -> dict[str, Found]:

@@ -18,7 +18,7 @@ from unspool.library.sources import usual_roots
 class Seen(NamedTuple):
     """A file of a source as it stands."""
 
-    path: Path
+    path: str
     status: Status
 
 
@@ -44,9 +44,8 @@ class Place(NamedTuple):
         """Every file of its sessions, by its path below the root."""
         found: dict[str, Seen] = {}
         for one in self.format.belongings(self.source):
-            path = Path(one.path)
             with suppress(OSError):  # deleted this very moment
-                found[self.inside(one.path)] = Seen(path, Status.of(path.stat()))
+                found[self.inside(one.path)] = Seen(one.path, Status.of(Path(one.path).stat()))
         return found
 
     def logs(self) -> Iterator[tuple[str, Found]]:

@@ -10,7 +10,7 @@ from multiprocessing import get_context
 from typing import NamedTuple, Self
 
 from unspool.index.rows import Rows
-from unspool.library.workers import settle_in
+from unspool.library.workers import settle_in, uninterrupted
 from unspool.sync.extract import Job, extract
 
 WORTH_A_POOL = 12 * 1024 * 1024
@@ -43,7 +43,10 @@ class Readers:
     def start(self, jobs: Sequence[Job]) -> list[Pending]:
         """Begin to read sessions; what is large waits until it is asked for."""
         pool = self._pool
-        return [Pending(job, None if pool is None or job.size >= LARGE else self._submit(pool, job)) for job in jobs]
+        with uninterrupted():
+            return [
+                Pending(job, None if pool is None or job.size >= LARGE else self._submit(pool, job)) for job in jobs
+            ]
 
     @staticmethod
     def _submit(pool: ProcessPoolExecutor, job: Job) -> "Future[Rows | str] | None":

@@ -14,7 +14,7 @@ from unspool.prices import PriceTable
 from unspool.sync.places import places
 from unspool.sync.report import Progress, Report, Terms
 from unspool.sync.scan import Scan
-from unspool.sync.stale import stale
+from unspool.sync.stale import Known, stale
 from unspool.sync.turn import waiting
 
 
@@ -46,8 +46,8 @@ def _indexed(archive: Archive, sources: Sequence[Path], terms: Terms, key: str |
 
 
 def _run(archive: Archive, index: Index, scans: Sequence[Scan], terms: Terms) -> Report:
-    query = "SELECT origin, path, state FROM session WHERE kind <> 'ghost'"
-    known = {(origin, path): state for origin, path, state in index.db.execute(query)}
+    query = "SELECT origin, path, state, named FROM session WHERE kind <> 'ghost'"
+    known = {(origin, path): Known(*rest) for origin, path, *rest in index.db.execute(query)}
     wanted = stale(archive, scans, known, cache(lambda: _attached(index)), terms.salt)
     report = Report(files=sum(len(scan.files) for scan in scans))
     if any(wanted) or any(scan.fresh for scan in scans) or any(True for scan in scans for _ in scan.gone):

@@ -1,11 +1,13 @@
 """One place compared with what the archive holds of it."""
 
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from unspool.archive import Archive, Kept
+from unspool.archive.graves import Graves
+from unspool.archive.sieve import Drops, Sieved
 from unspool.archive.status import Outcome
-from unspool.sync.graves import Graves
 from unspool.sync.places import Place, Seen
 
 if TYPE_CHECKING:
@@ -20,10 +22,36 @@ class Scan:
         with archive.db:
             self.origin = archive.origin(place.origin)
         self.kept = archive.kept(self.origin)
-        graves = Graves.of(archive)
-        self.files: dict[str, Seen] = {path: seen for path, seen in place.files().items() if not graves.hold(path)}
-        self.fresh = {path for path, seen in self.files.items() if not _same(seen, self.kept.get(path))}
         self.failures: list[str] = []
+        self.files: dict[str, Seen] = place.files()
+        self._sieved: dict[str, Sieved] = {}
+        graves = archive.graves()
+        if graves.names:
+            self._hide(graves)
+        self.fresh = {path for path, seen in self.files.items() if not _same(seen, self.kept.get(path))}
+
+    def _hide(self, graves: Graves) -> None:
+        """Pass over what was forgotten."""
+        from unspool.sync.forgotten import Forgotten
+
+        forgotten = Forgotten(graves, self.place.format)
+        self.files = {path: seen for path, seen in self.files.items() if not forgotten.hides(path)}
+        for path in list(self.files):
+            if (drops := forgotten.drops(path)) is not None:
+                self._sift(path, drops)
+
+    def _sift(self, path: str, drops: Drops) -> None:
+        """Take a file without some lines; from here on its size is that of the rest."""
+        seen, kept = self.files[path], self.kept.get(path)
+        if kept is not None and kept.gone is None and seen.status[1:] == (kept.modified, kept.changed, kept.inode):
+            self.files[path] = seen._replace(status=seen.status._replace(size=kept.size))  # it is as it was
+            return
+        sieved = self._sieved[path] = Sieved(Path(seen.path), seen.status.size, drops)
+        try:
+            self.files[path] = seen._replace(status=seen.status._replace(size=sieved.size))
+        except OSError as error:
+            self.failures.append(_unreadable(seen, error))
+            del self.files[path]
 
     @property
     def gone(self) -> Iterator[Kept]:
@@ -39,13 +67,14 @@ class Scan:
             seen = self.files[path]
             self.fresh.discard(path)
             try:
-                yield keeper.keep(self.origin, path, seen.path, seen.status, self.kept.get(path)), seen.status.size
+                source = self._sieved.get(path) or Path(seen.path)
+                yield keeper.keep(self.origin, path, source, seen.status, self.kept.get(path)), seen.status.size
             except OSError as error:
-                self.failures.append(f"Cannot read {seen.path}: {error.strerror or error}.")
+                self.failures.append(_unreadable(seen, error))
 
-    def refresh(self, archive: Archive) -> None:
-        """Look again at what is kept."""
-        self.kept = archive.kept(self.origin)
+
+def _unreadable(seen: Seen, error: OSError) -> str:
+    return f"Cannot read {seen.path}: {error.strerror or error}."
 
 
 def _same(seen: Seen, kept: Kept | None) -> bool:

@@ -7,9 +7,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
-from unspool.archive.chain import name_digest
+from unspool.archive.graves import Graves
 from unspool.formats import FORMATS, Format, Found
 from unspool.formats.traces import Belonging
+from unspool.sync.forgotten import Forgotten
 from unspool.sync.places import Place, places
 
 DAY = 86_400.0
@@ -35,12 +36,7 @@ class Holding(NamedTuple):
     """Why it cannot be read; empty where it can."""
     busy: bool = False
     """Whether it cannot be read only for now."""
-    buried: frozenset[bytes] = frozenset()
-    salts: tuple[str, ...] = ()
-
-    def forgotten(self, path: str) -> bool:
-        """Whether the file at a path below its place was removed for good."""
-        return bool(self.buried) and any(name_digest(salt, path) in self.buried for salt in self.salts)
+    graves: Graves = Graves()
 
 
 class Agent(NamedTuple):
@@ -103,10 +99,10 @@ class Scene:
         """The files by the name that `Holding` has for them."""
         found: dict[str, Belonging] = {}
         for place in self.places:
-            above = place.origin.root
+            above, forgotten = place.origin.root, Forgotten(self.graves, place.format)
             for one in place.format.belongings(place.source):
                 inside = place.inside(one.path)
-                if not self.forgotten(inside):
+                if not forgotten.hides(inside):
                     found.setdefault(f"{above}/{inside}", one)
         return found
 
@@ -114,9 +110,10 @@ class Scene:
     def _names(self) -> dict[str, str]:
         return {one.path: name for name, one in self._named.items()}
 
-    def forgotten(self, path: str) -> bool:
-        """Whether a file was removed from the archive for good, and is not to be kept."""
-        return self.holding is not None and self.holding.forgotten(path)
+    @property
+    def graves(self) -> Graves:
+        """What was removed from the archive for good, and is not to be kept."""
+        return self.holding.graves if self.holding is not None else Graves()
 
     def kept(self, one: Belonging) -> KeptFile | None:
         """The last that the archive has of a file."""
@@ -125,7 +122,14 @@ class Scene:
     def is_kept(self, one: Belonging) -> bool:
         """Whether the archive has all of a file as it stands."""
         kept = self.kept(one)
-        return kept is not None and kept.size == one.size and abs(kept.modified - one.modified) < 0.001
+        if kept is None or abs(kept.modified - one.modified) >= 0.001:
+            return False
+        return kept.size == one.size or (bool(self.graves.names) and _is_list(one))
+
+
+def _is_list(one: Belonging) -> bool:
+    """Whether a file is a list of prompts, which is kept without those that were forgotten."""
+    return any(Path(one.path).name == format_.prompts for format_ in FORMATS)
 
 
 def _discovered(root: Path) -> list[Found]:

@@ -8,16 +8,31 @@ import msgspec
 
 from unspool.archive import Archive, Origin
 from unspool.errors import UnspoolError
-from unspool.formats import Found, by_id
+from unspool.formats import Found, by_id, is_known
 from unspool.library.states import Sessions
 from unspool.sync.scan import Scan
 from unspool.sync.task import Task
 
-Known = Mapping[tuple[int, str], bytes]
-"""What the index has: the state of each session, by origin and path."""
 Attached = Callable[[], Set[tuple[int, str]]]
 """Tells the subagents' logs that the index has with their sessions."""
 _HEAD = 256 * 1024
+
+
+class Known(NamedTuple):
+    """What the index knows of where a session's rows are from."""
+
+    state: bytes = b""
+    lines: str = ""
+
+    @property
+    def named(self) -> list[str]:
+        """The files of several sessions that it depends on too."""
+        return self.lines.splitlines()
+
+
+Knowledge = Mapping[tuple[int, str], Known]
+"""What the index knows of each session, by origin and path."""
+_NOTHING = Known()
 
 
 class _Files(NamedTuple):
@@ -52,19 +67,22 @@ class Stale(NamedTuple):
     dropped: list[tuple[int, str]]
 
 
-def stale(archive: Archive, scans: Sequence[Scan], known: Known, attached: Attached, salt: str) -> Stale:
+def stale(archive: Archive, scans: Sequence[Scan], known: Knowledge, attached: Attached, salt: str) -> Stale:
     """Sessions to be read, and rows of what is no session any more, by origin and path."""
     found: dict[tuple[int, str], Task | None] = {}
     for scan in scans:
         for path, task in _of_scan(scan, known, salt):
             found.setdefault((scan.origin, path), task)
     for number, origin in archive.origins().items():
+        if not is_known(origin.agent):
+            continue
         here = {scan: _Files.of(scan) for scan in scans if scan.origin == number and scan.fresh}
         kept = next((scan.kept for scan in scans if scan.origin == number), None) or archive.kept(number)
         sessions = Sessions(by_id(origin.agent), kept.values())
         for path in sorted(path for path in sessions.paths if (number, path) not in found):
-            task = _gone(path, sessions, number, origin, here)
-            current = task.scan is None and known.get((number, path)) == sessions.state(path, salt)
+            before = known.get((number, path), _NOTHING)
+            task = _touched(_gone(path, sessions, number, origin), sessions, here, before.named)
+            current = task.scan is None and _current(before, sessions, path, salt)
             found[number, path] = None if current else task
         there = {path for scan in scans if scan.origin == number for path in scan.files}
         for path in sorted(path for path in sessions.beside if path not in there):
@@ -73,7 +91,7 @@ def stale(archive: Archive, scans: Sequence[Scan], known: Known, attached: Attac
     return Stale([task for task in found.values() if task is not None], [one for one in known if one not in found])
 
 
-def _of_scan(scan: Scan, known: Known, salt: str) -> Iterator[tuple[str, Task | None]]:
+def _of_scan(scan: Scan, known: Knowledge, salt: str) -> Iterator[tuple[str, Task | None]]:
     """Every session of a place that has its log there; None for those that are up to date."""
     files = _Files.of(scan)
     sessions = Sessions(scan.place.format, scan.kept.values())
@@ -83,10 +101,15 @@ def _of_scan(scan: Scan, known: Known, salt: str) -> Iterator[tuple[str, Task | 
             continue  # it came after the files were listed: the next sync takes it
         if found.owner and f"{posixpath.dirname(path)}/{found.owner}" in logs:
             continue  # only the archive has the log of its session, which takes it in
+        before = known.get((scan.origin, path), _NOTHING)
         here = (*files.around(path, found.session_id), path)
-        fresh = not scan.fresh.isdisjoint(here)
-        current = not fresh and known.get((scan.origin, path)) == sessions.state(path, salt)
+        fresh = not scan.fresh.isdisjoint((*here, *before.named))
+        current = not fresh and _current(before, sessions, path, salt)
         yield path, None if current else _present(scan, sessions, path, found, here)
+
+
+def _current(known: Known, sessions: Sessions, path: str, salt: str) -> bool:
+    return known.state == sessions.state(path, salt, known.named)
 
 
 def _present(scan: Scan, sessions: Sessions, path: str, found: Found, here: Sequence[str]) -> Task:
@@ -102,15 +125,20 @@ def _present(scan: Scan, sessions: Sessions, path: str, found: Found, here: Sequ
     return Task(scan.origin, scan.place.format, str(scan.place.root), path, files, size, seen, scan, common)
 
 
-def _gone(path: str, sessions: Sessions, number: int, origin: Origin, scans: Mapping[Scan, _Files]) -> Task:
-    """A session whose log only the archive has; with a scan where other files of it are still there, and changed."""
+def _gone(path: str, sessions: Sessions, number: int, origin: Origin) -> Task:
+    """A session whose log only the archive has."""
     kept = {one.path: one.size for one in sessions.files(path)}
     size = sum(size for name, size in kept.items() if _around(name, path))
-    task = Task(number, by_id(origin.agent), origin.root, path, tuple(kept), size, None, None, sessions.common)
+    return Task(number, by_id(origin.agent), origin.root, path, tuple(kept), size, None, None, sessions.common)
+
+
+def _touched(task: Task, sessions: Sessions, scans: Mapping[Scan, _Files], named: Sequence[str]) -> Task:
+    """The task, with a scan where files that it depends on are still there, and changed."""
     for scan, files in scans.items():
-        fresh = scan.fresh.intersection(files.around(path, sessions.paths.get(path, "")))
+        around = files.around(task.path, sessions.paths.get(task.path, ""))
+        fresh = scan.fresh.intersection((*around, *named))
         if fresh:
-            return task._replace(files=(*kept, *(fresh - kept.keys())), scan=scan)
+            return task._replace(files=tuple(dict.fromkeys([*task.files, *sorted(fresh)])), scan=scan)
     return task
 
 
@@ -123,7 +151,7 @@ def _stray(archive: Archive, path: str, sessions: Sessions, number: int, origin:
         return None  # verify tells of what is damaged
     owner = by_id(origin.agent).owner(head.split(b"\n"))
     logs = {f"{posixpath.dirname(log)}/{session}" for log, session in sessions.paths.items()}
-    return None if f"{posixpath.dirname(path)}/{owner}" in logs else _gone(path, sessions, number, origin, {})
+    return None if f"{posixpath.dirname(path)}/{owner}" in logs else _gone(path, sessions, number, origin)
 
 
 def _around(path: str, log: str) -> bool:

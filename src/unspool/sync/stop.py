@@ -2,12 +2,25 @@
 
 import signal
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-from types import FrameType
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 
-POLITE = ("SIGTERM", "SIGHUP")
+_POLITE = ("SIGTERM", "SIGHUP")
 """Signals that ask for an end as a service manager or a closed terminal does; the end is a good one."""
+
+
+@contextmanager
+def heeding(hear: Callable[[int], None]) -> Iterator[None]:
+    """Have `hear` told of signals that ask for an end, until that of the block. Those that are ignored, as nohup has
+    it, stay so."""
+    numbers = [getattr(signal, name) for name in ("SIGINT", *_POLITE) if hasattr(signal, name)]
+    heeded = [number for number in numbers if signal.getsignal(number) != signal.SIG_IGN]
+    before = {number: signal.signal(number, lambda number, _: hear(number)) for number in heeded}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 class Stopped(KeyboardInterrupt):
@@ -50,19 +63,11 @@ class Stop:
         finally:
             self._busy = False
 
-    @contextmanager
-    def heeding(self) -> Iterator[None]:
-        """Answer signals until the end of the block. Those that are ignored, as nohup has it, stay so."""
-        numbers = [getattr(signal, name) for name in ("SIGINT", *POLITE) if hasattr(signal, name)]
-        heeded = [number for number in numbers if signal.getsignal(number) != signal.SIG_IGN]
-        before = {number: signal.signal(number, self._hear) for number in heeded}
-        try:
-            yield
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
+    def heeding(self) -> AbstractContextManager[None]:
+        """Answer signals until the end of the block."""
+        return heeding(self._hear)
 
-    def _hear(self, number: int, _: FrameType | None) -> None:
+    def _hear(self, number: int) -> None:
         self.set(number)
         if self._busy:
             self._busy = False  # once: a second signal must not break off the cleaning up

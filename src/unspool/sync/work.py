@@ -9,13 +9,14 @@ from unspool.archive import Archive, Keeper, Kept
 from unspool.index.rows import Rows
 from unspool.index.store import Index
 from unspool.index.write import Writer
-from unspool.sync.loans import loans
+from unspool.library.states import is_common
+from unspool.sync.loans import from_archive, loans
 from unspool.sync.pool import Pending, Readers
 from unspool.sync.report import Report, Terms
 from unspool.sync.scan import Scan
 from unspool.sync.settle import settle
 from unspool.sync.stale import Stale
-from unspool.sync.task import Task, batches
+from unspool.sync.task import Task, batches, newest
 
 
 class _Started(NamedTuple):
@@ -34,6 +35,8 @@ class Work:
         self._index = index
         self._terms = terms
         self._total = 0
+        self._reading = 0
+        """Bytes to read, where nothing is to be kept: an index that is made anew tells how far it is, too."""
         self._changed: list[tuple[int, str]] = []
         self.report = report
 
@@ -42,10 +45,15 @@ class Work:
         ahead: deque[_Started] = deque()
         self._total = sum(scan.files[path].status.size for scan in scans for path in scan.fresh)
         total = sum(task.size for task in wanted.tasks)
+        self._reading = 0 if self._total else total
         writing = Writer(self._index.db, self._terms.prices)
         with Readers(total) as readers, Keeper(self._archive) as keeper, writing as writer:
             self._drop(writer, wanted.dropped)
-            for batch in batches(wanted.tasks):
+            self._keep_common(keeper, scans)
+            soon = newest(wanted.tasks)
+            self._show(readers, keeper, writer, soon)
+            shown = {(task.origin, task.path) for task in soon}
+            for batch in batches(task for task in wanted.tasks if (task.origin, task.path) not in shown):
                 self._keep(keeper, [task for task in batch if task.found is None])  # read from the archive
                 ahead.append(self._start(readers, batch))
                 self._keep(keeper, batch)
@@ -56,6 +64,16 @@ class Work:
                 self._index_batch(readers, writer, ahead.popleft())
             self._settle()
         self.report.bytes = keeper.bytes
+
+    def _show(self, readers: Readers, keeper: Keeper, writer: Writer, soon: Sequence[Task]) -> None:
+        """Keep and index these before all others, and let them be seen."""
+        if soon:
+            started = self._start(readers, soon)
+            self._keep(keeper, soon)
+            self._index_batch(readers, writer, started)
+            self._settle()
+            if self._index.db.in_transaction:
+                writer.pause()
 
     def _drop(self, writer: Writer, sessions: Iterable[tuple[int, str]]) -> None:
         """Take out what is no session any more."""
@@ -75,6 +93,12 @@ class Work:
         for task in batch:
             if task.scan is not None:
                 self._keep_files(keeper, task.scan, task.files)
+        keeper.commit()
+
+    def _keep_common(self, keeper: Keeper, scans: Sequence[Scan]) -> None:
+        """Files that several sessions may depend on are kept before any of them is."""
+        for scan in scans:
+            self._keep_files(keeper, scan, [path for path in scan.fresh if is_common(path)])
         keeper.commit()
 
     def _keep_rest(self, keeper: Keeper, scans: Sequence[Scan]) -> None:
@@ -101,6 +125,8 @@ class Work:
                     self.report.failures.append(rows)
                 else:
                     self._put(writer, task, rows)
+                if self._reading:
+                    self._terms.progress(task.size, self._reading)
         if writer.much:
             self._settle()
             writer.pause()
@@ -111,13 +137,15 @@ class Work:
         self._changed.clear()
 
     def _put(self, writer: Writer, task: Task, rows: Rows) -> None:
-        kept = self._kept(task)
+        kept = self._kept(task, rows)
+        if task.lost(rows, kept):
+            rows = from_archive(self._archive, task, self._terms.prices, self.report.failures) or rows
         if task.path in kept:
             writer.put(task.homely(rows), task.source(rows, kept, self._terms.salt))
             self._changed.append((task.origin, task.path))
             self.report.parsed += 1
         self.report.failures += rows.failures
 
-    def _kept(self, task: Task) -> dict[str, Kept]:
-        found = (self._archive.last(task.origin, path) for path in task.files)
+    def _kept(self, task: Task, rows: Rows) -> dict[str, Kept]:
+        found = (self._archive.last(task.origin, path) for path in (*task.files, *rows.named))
         return {one.path: one for one in found if one is not None}

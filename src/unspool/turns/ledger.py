@@ -113,8 +113,7 @@ class Ledger:
         before, now = tuple(self._figures[place]), _figures(usage)
         if now != before:
             self._figures[place] = array("Q", map(max, before, now))
-        if time < self._times[row]:
-            self._times[row] = time
+        self._times[row] = min(self._times[row], time)
         if final and not self._final[row]:
             self._final[row] = True
         self._terms[row] = self._term(terms)

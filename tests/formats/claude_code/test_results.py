@@ -6,15 +6,15 @@ from typing import Any
 import pytest
 
 from unspool.formats.claude_code.results import result
-from unspool.model import Place, Result
+from unspool.model import Event, Place, Result
 
-PLACE = Place(1, 0, 1)
+EVENT = Event("result", Place(1, 0, 1), "line")
 REJECTED = "The user doesn't want to proceed with this tool use. The tool use was rejected."
 
 
 def answer(content: Any, *, error: bool = False, files: dict[str, str] | None = None, **line: Any) -> Result:
     block = {"type": "tool_result", "tool_use_id": "t", "content": content, "is_error": error}
-    return result(block, line, PLACE, (files or {}).get)
+    return result(block, line, EVENT, (files or {}).get)
 
 
 def test_text_blocks_are_joined_and_other_pieces_kept() -> None:

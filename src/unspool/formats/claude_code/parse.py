@@ -11,6 +11,10 @@ from unspool.model import Entry, Event, Facts, Json, Place, Problem, SideLine
 
 _CHAIN = frozenset({"user", "assistant", "system", "attachment", "progress"})
 _BACKGROUND = ("bg", "daemon", "daemon-worker")
+_ENVELOPE = (
+    "sessionId", "cwd", "version", "gitBranch", "slug", "entrypoint", "sessionKind", "teamName", "forkedFrom"
+)  # fmt: skip
+"""What a line says of its session."""
 
 
 def _no_spills(_: str) -> str | None:
@@ -23,7 +27,7 @@ class Parser:
     def __init__(self, spills: Spills = _no_spills) -> None:
         self.facts = Facts()
         self._spills = spills
-        self._last = ""
+        self._said: tuple[Json, ...] = ()
 
     def events(self, entries: Iterable[Entry]) -> Iterator[Event]:
         for entry in entries:
@@ -104,31 +108,29 @@ class Parser:
                 facts.started = time
             if facts.ended is None or time > facts.ended:
                 facts.ended = time
-        if not facts.session:
-            facts.session = text(data.get("sessionId"))
-        cwd = data.get("cwd")
+        said = tuple(map(data.get, _ENVELOPE))
+        if said != self._said:  # lines that follow one another mostly say the same
+            self._said = said
+            self._learn(said, event.place.line)
+
+    def _learn(self, said: tuple[Json, ...], line: int) -> None:
+        """Note what a line says of its session; to be told the same again changes nothing."""
+        facts = self.facts
+        session, cwd, version, branch, slug, entrypoint, kind, team, forked = said
+        facts.session = facts.session or text(session)
         if isinstance(cwd, str) and cwd not in facts.cwds:
-            facts.cwds[cwd] = event.place.line
+            facts.cwds[cwd] = line
             facts.cwd = facts.cwd or cwd
-        version = data.get("version")
         if isinstance(version, str) and version not in facts.versions:
             facts.versions[version] = None
-        self._rare(data)
-
-    def _rare(self, data: dict[str, Json]) -> None:
-        facts = self.facts
-        if not facts.branch:
-            facts.branch = text(data.get("gitBranch"))
-        slug = data.get("slug")
+        facts.branch = facts.branch or text(branch)
         if isinstance(slug, str):
             facts.slug = slug
         if not facts.entrypoint:
-            facts.entrypoint = text(data.get("entrypoint"))
+            facts.entrypoint = text(entrypoint)
             facts.headless = facts.headless or facts.entrypoint.startswith("sdk")
-        if text(data.get("sessionKind")) in _BACKGROUND:
+        if text(kind) in _BACKGROUND:
             facts.background = True
-        if not facts.team:
-            facts.team = text(data.get("teamName"))
-        forked = data.get("forkedFrom")
+        facts.team = facts.team or text(team)
         if forked is not None and not facts.forked_from:
             facts.forked_from = text(mapping(forked).get("sessionId"))

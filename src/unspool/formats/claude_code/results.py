@@ -7,7 +7,7 @@ from typing import Any
 
 from unspool.formats.claude_code.media import KINDS, image
 from unspool.formats.claude_code.values import items, mapping, text
-from unspool.model import Image, Json, Place, Result
+from unspool.model import Event, Image, Json, Place, Result
 
 Spills = Callable[[str], str | None]
 """Gives the text of a spilled output by its file name, or None where the file is gone."""
@@ -25,15 +25,15 @@ _DENIALS = (
 )
 
 
-def result(block: dict[str, Json], line: dict[str, Json], place: Place, spills: Spills) -> Result:
+def result(block: dict[str, Json], line: dict[str, Json], event: Event, spills: Spills) -> Result:
     """A tool_result block; `line` is the whole entry, which carries the structured twin and the denial."""
-    words, images, parts = content(block.get("content"), place)
+    words, images, parts = content(block.get("content"), event.place)
     detail = line.get("toolUseResult")
     error = block.get("is_error") is True
     denial = text(line.get("toolDenialKind")) or (_denial(words) if error else "")
     spilled, words, missing = _spill(words, detail, spills)
     return Result(
-        place,
+        event.place,
         text(block.get("tool_use_id")),
         words,
         error,
@@ -44,6 +44,8 @@ def result(block: dict[str, Json], line: dict[str, Json], place: Place, spills: 
         text(line.get("userFeedback")) or (_feedback(words) if denial else ""),
         spilled,
         missing,
+        event.id,
+        event.time,
     )
 
 

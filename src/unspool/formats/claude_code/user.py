@@ -40,8 +40,7 @@ def _block(
     typed, blocks, images, spills = into
     kind = text(block.get("type")) if isinstance(block, dict) else ""
     if kind == "tool_result":
-        found = result(block, data, event.place, spills)
-        blocks.append(_stamped(found, event.id, event.time))
+        blocks.append(result(block, data, event, spills))
     elif kind == "text" and isinstance(block.get("text"), str):
         _sort(segments(block["text"]), typed, blocks, event)
     elif kind in KINDS:
@@ -50,24 +49,6 @@ def _block(
         _sort(segments(block), typed, blocks, event)
     else:
         blocks.append(Unknown(event.place, kind or "content", block, id=event.id, time=event.time))
-
-
-def _stamped(found: Result, id: str, time: datetime | None) -> Result:  # noqa: A002
-    return Result(
-        found.place,
-        found.call_id,
-        found.text,
-        found.error,
-        found.images,
-        found.detail,
-        found.parts,
-        found.denial,
-        found.feedback,
-        found.spilled,
-        found.missing,
-        id,
-        time,
-    )
 
 
 def _sort(found: list[Segment], typed: list[Segment], blocks: list[Block | Result], event: Event) -> None:

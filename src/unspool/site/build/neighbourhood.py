@@ -9,12 +9,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from functools import cache
 from hashlib import blake2b
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from unspool.formats import Found
 from unspool.library.chains import Known, source_id, source_of
 from unspool.library.heads import head
+
+if TYPE_CHECKING:
+    from unspool.library.kept import KeptSessions
 
 
 class Start(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -45,9 +49,9 @@ class Told(msgspec.Struct, frozen=True, omit_defaults=True):
     """Ids of the sessions that it says itself it was copied from or went on in."""
 
 
-def start(found: Found) -> Start:
+def start(found: Found, kept: "KeptSessions | None" = None) -> Start:
     """The start of a log; an empty one where it cannot be read."""
-    begun = head(found)
+    begun = head(found, kept)
     if begun is None:
         return Start()
     source = source_id(begun.source) if begun.source else ""

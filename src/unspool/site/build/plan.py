@@ -4,17 +4,21 @@ import os
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from unspool.formats import Found
-from unspool.library.skims import count
+from unspool.library.skims import overview_of
 from unspool.site.address import INDEX, slug
 from unspool.site.build.fingerprint import fingerprint
 from unspool.site.build.manifest import Kept, Manifest, digest, load
 from unspool.site.build.neighbourhood import Neighbourhood, Start, start
 from unspool.site.build.projects import free, key_of, settle
 from unspool.site.options import SiteOptions
+
+if TYPE_CHECKING:
+    from unspool.library.kept import KeptSessions
 
 
 class Wanted(msgspec.Struct, frozen=True):
@@ -30,6 +34,8 @@ class Wanted(msgspec.Struct, frozen=True):
     """Only projects whose path holds this."""
     prices: str = ""
     """The user's own price table, if there is one."""
+    kept: "KeptSessions | None" = None
+    """Where sessions are read whose logs are gone from their sources."""
 
     def fits(self, project: str) -> bool:
         return self.project.casefold() in project.casefold()
@@ -51,13 +57,15 @@ class Step(msgspec.Struct, frozen=True):
     start: Start
 
 
-def _start(found: Found, kept: Kept | None, state: str) -> Start:
+def _start(found: Found, known: Kept | None, state: str, kept: "KeptSessions | None") -> Start:
     """The start of a log, read again only where the log has changed."""
-    return kept.start if kept is not None and kept.log == state else start(found)
+    return known.start if known is not None and known.log == state else start(found, kept)
 
 
 def _log_state(found: Found) -> str:
     """Changes when the log, a subagent's log or what lies in the session's own folder does."""
+    if found.origin:
+        return digest("kept", found.size, repr(found.modified))
     agents = (
         f"{agent.id} {_state(agent.path)} {_state(agent.sidecar) if agent.sidecar else ''}" for agent in found.agents
     )
@@ -99,8 +107,9 @@ class Plan:
 
     def __init__(self, logs: Sequence[Found], site: Path, wanted: Wanted) -> None:
         self.manifest, self.shared, self._site = load(site), wanted.digest(), site
-        settle(logs, self.manifest)
-        every = {step.found.path: step for step in _steps(logs, self.manifest)}
+        self._archive = wanted.kept
+        settle(logs, self.manifest, wanted.kept)
+        every = {step.found.path: step for step in _steps(logs, self.manifest, wanted.kept)}
         self._ids = {path: step.id for path, step in every.items()}
         starts = {path: step.start for path, step in every.items()}
         self._around = Neighbourhood(logs, starts, lambda found: self._offered(every[found.path]))
@@ -149,7 +158,7 @@ class Plan:
         kept = self.manifest.sessions.get(step.id)
         if kept is not None and kept.log == step.log:
             return kept.told.offered
-        overview = count(step.found).overview
+        overview = overview_of(step.found, self._archive)
         return overview.offered if overview is not None else ()
 
 
@@ -158,12 +167,12 @@ def _largest_first(steps: Iterable[Step]) -> list[Step]:
     return sorted(steps, key=lambda step: -step.found.size)
 
 
-def _steps(logs: Sequence[Found], manifest: Manifest) -> list[Step]:
+def _steps(logs: Sequence[Found], manifest: Manifest, kept: "KeptSessions | None") -> list[Step]:
     made = []
     folders: dict[str, str] = {}
     for found in logs:
         name, state = digest(_real(found.path, folders)), _log_state(found)
-        made.append(Step(name, found, state, _start(found, manifest.sessions.get(name), state)))
+        made.append(Step(name, found, state, _start(found, manifest.sessions.get(name), state, kept)))
     return made
 
 

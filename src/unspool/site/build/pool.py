@@ -11,7 +11,7 @@ from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context
 from typing import Any, TypeVar
 
-from unspool.library.workers import settle_in
+from unspool.library.workers import settle_in, uninterrupted
 
 Shared = TypeVar("Shared")
 Job = TypeVar("Job")
@@ -44,7 +44,8 @@ def spread(
 def _run(work: Work[Shared, Job, Done], shared: Shared, tasks: Sequence[Job], jobs: int) -> Iterator[Ended[Job, Done]]:
     pool = _pool(jobs, len(tasks), (work, shared))
     try:
-        futures = {pool.submit(_work, task): task for task in tasks}
+        with uninterrupted():
+            futures = {pool.submit(_work, task): task for task in tasks}
         for future in as_completed(list(futures)):
             error = future.exception()
             yield futures.pop(future), future.result() if error is None else error

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from unspool.formats import Found
 from unspool.library import read_session
@@ -13,6 +13,9 @@ from unspool.site.build.neighbourhood import Told
 from unspool.turns.assemble import plans_of
 from unspool.turns.skim import plan_key
 
+if TYPE_CHECKING:
+    from unspool.library.kept import KeptSessions
+
 _EMPTY = ("empty", "stub")
 
 
@@ -20,7 +23,7 @@ class _Around(Neighbours):
     """Neighbours that remember the beginnings of logs from one session to the next: many have the same around them."""
 
     def _head(self, found: Found) -> Head | None:
-        return _begun(found)
+        return _begun(found, self._kept)
 
 
 _begun = lru_cache(maxsize=4096)(head)
@@ -33,14 +36,14 @@ class Reading(NamedTuple):
     told: Told
 
 
-def read(found: Found, near: Sequence[Found], names: Sequence[Found]) -> Reading:
+def read(found: Found, near: Sequence[Found], names: Sequence[Found], kept: "KeptSessions | None" = None) -> Reading:
     """Read a log; its links come from the logs near it, and its title from those that name others, if it has none."""
-    alone = read_session(found)
+    alone = read_session(found, kept)
     titles = alone.titles
     named = bool(titles.custom or titles.generated or titles.plan or titles.summary)
     offered = tuple(plan_key(plan) for plan in plans_of(alone.turns))
     around = (found, *near, *(() if named else names))
-    session = _Around(lambda: around).linked(alone, found) if len(around) > 1 else alone
+    session = _Around(lambda: around, kept).linked(alone, found) if len(around) > 1 else alone
     leads = tuple(link.session for link in alone.links)
     return Reading(session, Told(alone.title, titles.prompt, named, offered, leads))
 

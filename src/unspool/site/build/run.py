@@ -68,7 +68,8 @@ class Run:
     def _make(self, todo: Sequence[Step], watch: Watch) -> None:
         wanted = self._wanted
         steps = {step.found.path: step for step in todo}
-        context = Context(str(self._site), wanted.options, self._manifest.addresses(), wanted.prices, wanted.strays)
+        addresses = self._manifest.addresses()
+        context = Context(str(self._site), wanted.options, addresses, wanted.prices, wanted.strays, wanted.kept)
         tasks = [self._task(step) for step in todo]
         total = sum(task.found.size for task in tasks)
         for task, result in spread(make, context, tasks, wanted.jobs):

@@ -1,12 +1,12 @@
 """A session made public, or shown to whoever has the address: looked through for secrets first."""
 
-import tempfile
 from pathlib import Path
 
 import msgspec
 
 from unspool.errors import UnspoolError
 from unspool.figures import Figures
+from unspool.library.scratch import scratch
 from unspool.model import Session
 from unspool.site.build.gist import Gist, fits, publish
 from unspool.site.build.one import write_folder
@@ -18,8 +18,7 @@ _LISTED = 20
 
 def share(session: Session, counted: Figures, options: SiteOptions, *, allow: bool, public: bool) -> Gist:
     """Publish a session as a gist: on one page where that is not too large, else on several."""
-    with tempfile.TemporaryDirectory(prefix="unspool-gist-") as scratch:
-        folder = Path(scratch)
+    with scratch() as folder:
         one = msgspec.structs.replace(options, self_contained=True, single_page=True)
         files = _made(session, counted, one, folder / "one")
         if fits(files) and not options.single_page:

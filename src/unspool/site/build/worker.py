@@ -2,6 +2,7 @@
 
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -17,6 +18,9 @@ from unspool.site.frame import Crumb, Frame
 from unspool.site.options import SiteOptions
 from unspool.site.search.archive import FOLDER
 
+if TYPE_CHECKING:
+    from unspool.library.kept import KeptSessions
+
 
 class Context(msgspec.Struct, frozen=True):
     """What all sessions of a run have in common."""
@@ -29,6 +33,8 @@ class Context(msgspec.Struct, frozen=True):
     """The user's own price table, if there is one."""
     strays: bool = False
     """Whether a subagent's log whose session is gone is a session."""
+    kept: "KeptSessions | None" = None
+    """Where sessions are read whose logs are gone from their sources."""
 
 
 class Task(msgspec.Struct, frozen=True):
@@ -56,7 +62,7 @@ class Made(msgspec.Struct, frozen=True):
 
 def make(context: Context, task: Task) -> Made:
     """Read a session and put its pages in place; what was there before stays until they are complete."""
-    session, told = read(task.found, task.near, task.names)
+    session, told = read(task.found, task.near, task.names, context.kept)
     if says_nothing(session, strays=context.strays):
         return Made(told, None)
     prices = _prices(context.prices)
@@ -67,7 +73,8 @@ def make(context: Context, task: Task) -> Made:
         for name, data in session_folder(session, counted, context.options, frame):
             (folder / name).write_bytes(data)
             files, size = files + 1, size + len(data)
-    return Made(told, card(session, counted), files, size)
+    shown = msgspec.structs.replace(card(session, counted), kept=bool(task.found.origin))
+    return Made(told, shown, files, size)
 
 
 @cache

@@ -260,28 +260,27 @@
     acts[event.key]();
   }
   /** The rail says where the reader is. */
-  function track() {
-    const links = new Map(all(".rail a[href^='#']").map((link) => [link.hash.slice(1), link]));
-    const watch = new IntersectionObserver((entries) => {
-      for (const { isIntersecting, target } of entries) {
-        if (!isIntersecting || !links.has(target.id)) continue;
-        for (const link of links.values()) link.removeAttribute("aria-current");
-        links.get(target.id).setAttribute("aria-current", "true");
-      }
-    }, { rootMargin: "-10% 0px -75% 0px" });
-    for (const turn of all("main .turn[id]")) watch.observe(turn);
+  let reached = "";
+  const passing = new IntersectionObserver((entries) => {
+    for (const { isIntersecting, target } of entries) if (isIntersecting && !target.closest(".agent:not(.own)")) reached = target.id;
+    point();
+  }, { rootMargin: "-10% 0px -75% 0px" });
+  function point(links = all(".rail a"), here = links.find((link) => reached && link.hash.slice(1) === reached)) {
+    for (const link of here ? links : []) if (link === here) link.setAttribute("aria-current", "true"); else link.removeAttribute("aria-current");
   }
 
   /* --- start ---------------------------------------------------------------------------------------- */
   function adorn(within) { // all of a page, or what somebody added to it
     localTimes(within);
     all(".clip, main pre:not([aria-hidden])", within).forEach((block) => seen.observe(block));
-    reachable(within);
+    reachable(within), point();
+    for (const turn of [...all("main .turn[id]", within), ...(within.matches?.(".turn[id]") ? [within] : [])]) passing.observe(turn);
   }
   function start() {
     adorn(document), label();
     all("details.menu").forEach(menu);
     document.addEventListener("unspool:added", (event) => adorn(event.target));
+    document.addEventListener("unspool:hide", (event) => conceal(event.detail)); // what is hidden where no address says so
     document.addEventListener("toggle", (event) => { if (event.target.open) reachable(event.target); }, true);
     const does = { theme: cycle, help, rail: () => railToggle() };
     document.addEventListener("click", (event) => {
@@ -294,7 +293,7 @@
     for (const use of ["pointerdown", "focusin", "click"]) document.addEventListener(use, fit, true);
     document.addEventListener("keydown", press);
     window.addEventListener("hashchange", follow);
-    track(), follow();
+    follow();
   }
   if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", start); else start();
 })();

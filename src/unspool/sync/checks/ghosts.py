@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from unspool import human
 from unspool.sync.finding import Finding
-from unspool.sync.ghosts import Ghost
+from unspool.sync.ghosts import Ghost, Known
 from unspool.sync.ghosts import ghosts as found_in
 from unspool.sync.scene import Scene
 from unspool.sync.spans import spans
@@ -14,9 +14,10 @@ NAME = "ghosts"
 
 def ghosts(scene: Scene) -> Iterator[Finding]:
     """How many sessions only left traces, and how many prompts of theirs."""
-    known = scene.holding.sessions if scene.holding is not None else frozenset[str]()
+    sessions = scene.holding.sessions if scene.holding is not None else frozenset[str]()
+    known = Known(sessions, lambda: spans(scene.logs), scene.graves)
     for agent in scene.agents:
-        found = found_in(agent.home, known, lambda: spans(scene.logs), scene.forgotten)
+        found = found_in(agent.home, known)
         told = [ghost for ghost in found if ghost.prompts and not ghost.assumed]
         if told:
             message = (

@@ -41,6 +41,18 @@ BREAKS_OF_COPIES: dict[str, tuple[str, Break]] = {
         "old-reference",
         lambda lines: lines[9].update(supersedesUuids=[lines[3]["forkedFrom"]["messageUuid"]]),
     ),
+    "an old id in a line of an unknown type": (
+        "old-reference",
+        lambda lines: lines.insert(0, {"type": "of tomorrow", "of": [lines[3]["forkedFrom"]["messageUuid"]]}),
+    ),
+    "an old source of an attachment": (
+        "old-reference",
+        lambda lines: lines[7]["attachment"].update(source_uuid=lines[3]["forkedFrom"]["messageUuid"]),
+    ),
+    "a record of what was left out": (
+        "result-mismatch",
+        lambda lines: lines[4]["message"]["content"][0].update(content="[left out: 9 characters]"),
+    ),
     "a dangling call": ("dangling-reference", set_line(5, sourceToolAssistantUUID="gone")),
     "another session": ("foreign-session", set_line(4, session_id="other")),
     "a team": ("kept-link", set_line(4, slug="quirky-otter")),
@@ -100,7 +112,11 @@ def test_what_keeps_a_log_from_resuming_is_an_error_of_a_copy_too(name: str) -> 
     assert rule in rules(findings(lines, strict=True), "error")
 
 
-HARMLESS = {"a program's session", "input written as text"}
+HARMLESS = {
+    *("a program's session", "a background worker", "a team's session", "a loop"),
+    "input written as text",
+}
+"""What a copy may have too: warnings."""
 
 
 @pytest.mark.parametrize("name", sorted(set(ODD) - HARMLESS))

@@ -131,6 +131,9 @@ ODD: dict[str, tuple[str, Break]] = {
     "two sessions": ("foreign-session", set_line(3, sessionId="other")),
     "a dangling reference": ("dangling-reference", set_line(9, supersedesUuids=["gone"])),
     "a program's session": ("hidden-from-picker", set_line(0, entrypoint="sdk-py")),
+    "a team's session": ("hidden-from-picker", set_line(0, teamName="harbour")),
+    "a background worker": ("hidden-from-picker", set_line(0, sessionKind="daemon-worker")),
+    "a loop": ("hidden-from-picker", set_content(0, "/loop check the tide")),
     "a time that is a number": ("bad-json-type", set_line(3, timestamp=12)),
     "a line without a type": ("bad-json-type", lambda lines: lines.insert(0, {"uuid": "x"})),
     "input written as text": ("bad-json-type", set_block(3, input='{"command":"pwd"}')),
@@ -237,6 +240,14 @@ def test_reasoning_behind_a_change_is_refused_by_models_that_bind_it(model: str,
     lines[1]["message"]["model"] = model
     assert rules(lint(raw(lines), strict=False, edited_from=1)) == ({"bound-thinking"} if bound else set())
     assert lint(raw(lines), strict=False, edited_from=3) == []
+
+
+def test_a_session_that_nothing_near_its_ends_names_is_hidden() -> None:
+    """The first prompt stands behind the first 64 KB; a title near the end makes up for it."""
+    lines = talk()
+    big = {"type": "of tomorrow", "data": "x" * 70_000}
+    assert rules(findings([big, *lines, big])) == {"hidden-from-picker"}
+    assert findings([big, *lines, big, {"type": "custom-title", "customTitle": "Tides"}]) == []
 
 
 def test_a_subagents_lines_in_the_log_are_no_part_of_what_is_resumed() -> None:

@@ -1,7 +1,8 @@
 """Rules for copies of ours alone: new ids everywhere, one chain, nothing that must not be copied."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from unspool.formats.claude_code.lint.facts import Line
 from unspool.formats.claude_code.lint.notes import Notes
@@ -47,9 +48,29 @@ def _old_ids(lines: Sequence[Line], tree: Tree, notes: Notes) -> None:
         elif not _UUID.fullmatch(line.id):
             notes.error("old-uuid", line, "The id of the line is no UUID.")
     for line in lines:
-        for name, one in references(line):
-            if one in old:
-                notes.error("old-reference", line, f"“{name}” names a line of the source.", one)
+        for one in {one for one in _named(line) if one in old}:
+            notes.error(
+                "old-reference", line, "It names a line of the source, which the copy has under another id.", one
+            )
+
+
+def _named(line: Line) -> Iterator[str]:
+    """Every id that a line may refer to another by, whatever for."""
+    yield from line.mentions
+    yield from (one for _, one in references(line))
+    yield line.parent
+    yield line.shape.logical_parent_uuid or ""
+    if line.shape.attachment is not None:
+        yield line.shape.attachment.source_uuid or ""
+    yield from _texts(line.shape.compact_metadata)
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from _texts(inner)
 
 
 def _shape(tree: Tree, path: set[str], notes: Notes) -> None:

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from unspool.formats.claude_code.lint.facts import Line, Piece
+from unspool.formats.claude_code.lint.blocks import Piece
+from unspool.formats.claude_code.lint.facts import Line
 from unspool.formats.claude_code.lint.recovery import recovered
 from unspool.formats.claude_code.lint.tree import Tree
 

@@ -3,8 +3,9 @@
 import re
 from collections.abc import Sequence
 
+from unspool.formats.claude_code.lint.blocks import Flaw
 from unspool.formats.claude_code.lint.context import Sent
-from unspool.formats.claude_code.lint.facts import Flaw, Line
+from unspool.formats.claude_code.lint.facts import Line
 from unspool.formats.claude_code.lint.notes import Notes
 
 _BINDING = re.compile(r"claude-(?:(?:fable|mythos)-(\d+)-(\d{1,2})|(?:opus|sonnet|haiku)-(\d+)-(\d{1,2}))(?!\d)")

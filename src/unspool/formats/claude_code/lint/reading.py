@@ -7,13 +7,14 @@ from typing import Any
 
 import msgspec
 
-from unspool.formats.claude_code.lint.facts import SPOKEN, Line, line_of
+from unspool.formats.claude_code.lint.facts import CHAIN, SPOKEN, Line, line_of
 from unspool.formats.claude_code.lint.notes import Notes
 from unspool.formats.claude_code.lint.shape import Shape
 from unspool.formats.claude_code.lint.taming import tamed
 
 _BOM = b"\xef\xbb\xbf"
 _LONE = re.compile(r"[\ud800-\udfff]")
+_UUID = re.compile(rb"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _DECODER = msgspec.json.Decoder(Shape)
 _SCAN = json.JSONDecoder().raw_decode
 
@@ -21,9 +22,9 @@ _SCAN = json.JSONDecoder().raw_decode
 def read(lines: Iterable[bytes], notes: Notes) -> Iterator[Line]:
     """The lines that the agent can read; what it cannot is noted."""
     raw = b"\n"
-    number, readable = 0, True
+    number, readable, end = 0, True, 0
     for number, raw in enumerate(lines, 1):
-        body = raw
+        body, start, end = raw, end, end + len(raw)
         if not raw.isascii():
             body = _utf8(raw, number, notes)
         shape = _shape(body, number, notes)
@@ -33,9 +34,14 @@ def read(lines: Iterable[bytes], notes: Notes) -> Iterator[Line]:
         if b"\\ud" in body:
             _surrogates(body, number, notes)
         _whole(shape, number, notes)
-        yield line_of(number, shape, hash(raw if raw.endswith(b"\n") else raw + b"\n"))
+        mentions = _mentions(body) if notes.strict and shape.type not in CHAIN else ()
+        yield line_of(number, shape, hash(raw if raw.endswith(b"\n") else raw + b"\n"), mentions, start)
     if readable and not raw.endswith(b"\n"):
         notes.odd("no-newline", number, "The last line has no end: what the agent writes next is glued to it.")
+
+
+def _mentions(body: bytes) -> tuple[str, ...]:
+    return tuple(found.decode() for found in _UUID.findall(body))
 
 
 def _shape(body: bytes, number: int, notes: Notes) -> Shape | None:

@@ -5,6 +5,7 @@ of its calls, follow its last line on the path.
 """
 
 from collections.abc import Iterator, Sequence
+from weakref import WeakKeyDictionary
 
 from unspool.formats.claude_code.lint.facts import Line
 from unspool.formats.claude_code.lint.tree import Tree
@@ -12,44 +13,57 @@ from unspool.formats.claude_code.lint.tree import Tree
 
 def recovered(tree: Tree, path: Sequence[Line]) -> list[Line]:
     """The path with what belongs to its messages."""
-    return Recovery(tree, path).whole()
+    return _Recovery(_beside(tree), path).whole()
 
 
-class Recovery:
-    """One path and what hangs beside it."""
+class _Beside:
+    """What every message of a tree has: its lines, the line of each call, and the results that may answer a line."""
 
-    def __init__(self, tree: Tree, path: Sequence[Line]) -> None:
+    def __init__(self, tree: Tree) -> None:
         self._tree = tree
-        self._path = path
-        self._taken = {line.id for line in path}
-        self._anchors = {line.message: line for line in path if _named(line)}
-        self._members: dict[str, list[Line]] = {message: [] for message in self._anchors}
-        self._owners: dict[str, Line | None] = {}
-        self._results: dict[str, list[Line]] = {}
-        self._answered = {call for line in path for call in line.answers}
-        self._index()
-
-    def _index(self) -> None:
-        unique = list(self._tree.by_id.values())
+        self.members: dict[str, list[Line]] = {}
+        self.owners: dict[str, Line | None] = {}
+        self.results: dict[str, list[Line]] = {}
+        unique = list(tree.by_id.values())
         for line in unique:
             if _named(line):
-                if line.message in self._members:
-                    self._members[line.message].append(line)
+                self.members.setdefault(line.message, []).append(line)
                 for call in line.calls:
-                    other = self._owners.get(call, line)
+                    other = self.owners.get(call, line)
                     same = other is not None and other.message == line.message
-                    self._owners[call] = line if same else None
+                    self.owners[call] = line if same else None
         for line in unique:
             if line.shape.type == "user" and line.parent and line.answers:
                 for owner in self._may_answer(line):
-                    self._results.setdefault(owner, []).append(line)
+                    self.results.setdefault(owner, []).append(line)
 
     def _may_answer(self, result: Line) -> Iterator[str]:
         yield result.parent
         source = self._tree.by_id.get(result.shape.source_assistant or "")
-        for owner in (source, *(self._owners.get(call) for call in result.answers)):
+        for owner in (source, *(self.owners.get(call) for call in result.answers)):
             if owner is not None and _same_writer(owner, result):
                 yield owner.id
+
+
+_known: WeakKeyDictionary[Tree, _Beside] = WeakKeyDictionary()
+
+
+def _beside(tree: Tree) -> _Beside:
+    """Gathered once: a log with many compactions asks for many paths."""
+    if tree not in _known:
+        _known[tree] = _Beside(tree)
+    return _known[tree]
+
+
+class _Recovery:
+    """One path and what hangs beside it."""
+
+    def __init__(self, beside: _Beside, path: Sequence[Line]) -> None:
+        self._path = path
+        self._taken = {line.id for line in path}
+        self._anchors = {line.message: line for line in path if _named(line)}
+        self._members, self._owners, self._results = beside.members, beside.owners, beside.results
+        self._answered = {call for line in path for call in line.answers}
 
     def whole(self) -> list[Line]:
         added: dict[str, list[Line]] = {}

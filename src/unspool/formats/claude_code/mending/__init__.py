@@ -25,8 +25,11 @@ def mended(lines: Iterable[bytes], elsewhere: Callable[[], Mapping[str, str]] = 
     for _ in range(_ROUNDS):
         before = len(rows.deeds)
         links.mend_leaf(rows)
-        contents.mend(rows)
-        pairs.mend(rows)
+        for end in rows.ends():
+            rows.end = end
+            contents.mend(rows)
+            pairs.mend(rows)
+        rows.end = ""
         if len(rows.deeds) == before:
             break
     deeds = sorted(rows.deeds, key=lambda deed: deed.line)

@@ -4,7 +4,8 @@ import json
 import re
 from typing import Any
 
-from unspool.formats.claude_code.lint.facts import Flaw, Line, Piece, piece_of
+from unspool.formats.claude_code.lint.blocks import Flaw, Piece, piece_of
+from unspool.formats.claude_code.lint.facts import Line
 from unspool.formats.claude_code.mending.rows import Row, Rows, data, new_id
 
 _OTHER = re.compile(r"[^a-zA-Z0-9_-]")

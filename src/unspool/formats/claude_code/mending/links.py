@@ -105,7 +105,7 @@ def mend_leaf(rows: Rows) -> None:
     tree = Tree(rows.lines())
     live = {line.id for line in context(tree, tree.leaf)}
     said = [line for line in tree.lines if line.spoken and line.is_main]
-    if not said or said[-1].id in live:
+    if not said or tree.leaf is None or (said[-1].id in live and not tree.leaf.shape.is_sidechain):
         return
     last = said[-1]
     below = [line for line in said if any(one.id == last.id for one in tree.walk(line).lines)]

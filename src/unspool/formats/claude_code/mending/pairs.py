@@ -102,6 +102,8 @@ def _behind(rows: Rows, members: list[Row], block: dict[str, Any]) -> None:
     for line in rows.lines():
         if line.parent == above and line.id not in ours:
             rows.set(rows.row(line), parentUuid=made)
+        if line.is_boundary and line.shape.logical_parent_uuid == above:
+            rows.set(rows.row(line), logicalParentUuid=made)
     message = {"role": "user", "content": [block]}
     rows.insert(last, {"parentUuid": above, "type": "user", "message": message, "uuid": made})
 

@@ -43,6 +43,8 @@ class Rows:
     def __init__(self, cleared: Cleared) -> None:
         self.rows = cleared.rows
         self.deeds = cleared.deeds
+        self.end = ""
+        """The line up to which messages are looked at; empty: where the agent goes on."""
 
     def lines(self) -> list[Line]:
         """The lines as the validator sees them; the number of each is its position here, from 1."""
@@ -50,16 +52,21 @@ class Rows:
         for number, row in enumerate(self.rows, 1):
             if row.facts is None:
                 row.facts = tuple(read((row.raw,), Notes(strict=False)))
-            found += [line._replace(number=number) for line in row.facts]
+            found += [msgspec.structs.replace(line, number=number) for line in row.facts]
         return found
 
     def row(self, line: Line) -> Row:
         return self.rows[line.number - 1]
 
     def sent(self) -> list[Sent]:
-        """The messages that the agent would send, as they are by now."""
+        """The messages that the agent would send, or would have sent at `end`, as they are by now."""
         tree = Tree(self.lines())
-        return messages(context(tree, tree.leaf))
+        return messages(context(tree, tree.by_id.get(self.end) if self.end else tree.leaf))
+
+    def ends(self) -> list[str]:
+        """Where the agent goes on, and where compactions closed what came before them."""
+        logical = [line.shape.logical_parent_uuid or "" for line in self.lines() if line.is_boundary]
+        return ["", *(one for one in logical if one)]
 
     def tell(self, rule: str, row: Row, message: str, where: str = "", lost: bytes = b"") -> None:
         self.deeds.append(Deed(rule, row.number, message, where, lost))
@@ -83,6 +90,8 @@ class Rows:
         for line in self.lines():
             if line.parent in above:
                 self.set(self.row(line), parentUuid=_climbed(line.parent, above))
+            if line.is_boundary and line.shape.logical_parent_uuid in above:
+                self.set(self.row(line), logicalParentUuid=_climbed(line.shape.logical_parent_uuid, above))
 
     def insert(self, beside: Row, value: dict[str, Any], *, before: bool = False) -> None:
         """A new line behind another, or before it, with the place and time of that one."""

@@ -26,7 +26,7 @@ class Writer:
     def relocated(self, data: bytes, paths: tuple[tuple[str, str], ...]) -> bytes:
         return moving.relocated(data, paths)
 
-    def moves(self, old: str, new: str, homes: tuple[Path | None, Path]) -> tuple[tuple[str, str], ...]:
+    def moves(self, old: str, new: str, homes: tuple[str, str]) -> tuple[tuple[str, str], ...]:
         return moving.moves(old, new, homes)
 
     def preserved(self, raw: bytes) -> Preserved:
@@ -40,6 +40,9 @@ class Writer:
 
     def place(self, home: Path, cwd: str, session: str) -> Path:
         return placing.place(home, cwd, session)
+
+    def agent_place(self, folder: Path, name: str) -> Path:
+        return placing.agent_place(folder, name)
 
     def lint(self, lines: Iterable[bytes], *, strict: bool) -> list[Finding]:
         from unspool.formats.claude_code.lint import lint

@@ -1,6 +1,6 @@
 """The message of a line with pieces taken out: calls, results, reasoning, pictures, words."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import msgspec
@@ -13,6 +13,8 @@ _CALLS = frozenset({"tool_use"})
 _REASONING = frozenset({"thinking", "redacted_thinking"})
 _PICTURES = frozenset({"image", "document"})
 _LEFT_OUT = {"image": "[image left out]", "document": "[document left out]"}
+
+_Made = Callable[[dict[str, Any]], Iterator[Json]]
 
 
 def edited(raw: bytes, line: str, cuts: Cuts) -> bytes | None:
@@ -56,6 +58,7 @@ class _Edit:
     def __init__(self, line: str, cuts: Cuts) -> None:
         self._line, self._cuts = line, cuts
         self._words = cuts.texts.get(line)
+        self._seen: set[str] = set()
 
     def content(self, content: Json) -> Json:
         """The content of a message; the same object where it stays as it is."""
@@ -73,7 +76,7 @@ class _Edit:
         return without_result(text) if self._line in self._cuts.news else text
 
     def _block(self, block: Json) -> Iterator[Json]:
-        kind = block.get("type") if isinstance(block, dict) else None
+        kind = _kind(block)
         if kind in _REASONING and self._line in self._cuts.thinking:
             return
         if kind in _PICTURES and self._line in self._cuts.images:
@@ -81,9 +84,9 @@ class _Edit:
         elif kind == "text":
             yield from self._words_of(block)
         elif kind in _CALLS:
-            yield from self._call(block)
+            yield from self._once(block, "id", self._call)
         elif isinstance(block, dict) and isinstance(block.get("tool_use_id"), str):
-            yield from self._result(block)
+            yield from self._once(block, "tool_use_id", self._result)
         elif isinstance(block, dict) and self._cut(block.get("id")) == "remove":
             return  # a call that the model's provider ran, whose answer goes too
         else:
@@ -100,6 +103,14 @@ class _Edit:
         elif self._words is not None:
             words, self._words = self._words, None
             yield {**block, "text": words}
+
+    def _once(self, block: dict[str, Any], name: str, made: _Made) -> Iterator[Json]:
+        """The block as made, unless its like stood before in a line that holds some more than once."""
+        key = f"{name} {block.get(name)}"
+        if self._line in self._cuts.twice and key in self._seen:
+            return
+        self._seen.add(key)
+        yield from made(block)
 
     def _cut(self, call: Json) -> Cut | None:
         if not isinstance(call, str):
@@ -132,5 +143,10 @@ class _Edit:
 
 
 def _left_out(block: Json) -> Json:
-    kind = block.get("type") if isinstance(block, dict) else None
+    kind = _kind(block)
     return {"type": "text", "text": _LEFT_OUT[kind]} if kind in _PICTURES else block
+
+
+def _kind(block: Json) -> str:
+    kind = block.get("type") if isinstance(block, dict) else None
+    return kind if isinstance(kind, str) else ""

@@ -20,9 +20,13 @@ _HISTORY = frozenset({"file-history-snapshot", "file-history-delta"})
 _LOOSE = ("agentName", "sessionKind", "slug", "sourceToolAssistantUUID", "teamName")
 """Fields that tie a line to another session, a team or a line that may be gone."""
 _SET = frozenset(
-    {"message", "toolUseResult", "uuid", "parentUuid", "sessionId", "session_id", "forkedFrom", "logicalParentUuid"}
-)
-"""Fields in which no reference to a line is looked for: contents, and those that are set anyway."""
+    {
+        "message", "toolUseResult", "uuid", "parentUuid", "sessionId", "session_id", "forkedFrom", "logicalParentUuid",
+        "cwd", "effort", "entrypoint", "gitBranch", "isMeta", "isSidechain", "permissionMode", "requestId", "subtype",
+        "timestamp", "type", "userType", "version",
+    }
+)  # fmt: skip
+"""Fields in which no reference to a line is looked for: contents, those that are set anyway, and plain facts."""
 _ABOUT = {"summary": "leafUuid", "file-history-snapshot": "messageId", "file-history-delta": "messageId"}
 """Lines that say something of another line, and where they name it."""
 

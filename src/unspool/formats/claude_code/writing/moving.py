@@ -2,7 +2,7 @@
 
 import functools
 import re
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
@@ -11,25 +11,35 @@ from unspool.formats.claude_code.writing.placing import folder_name
 from unspool.model import Json
 
 _USER = re.compile(r"(?:/home/[^/]+|/Users/[^/]+|/root|[A-Za-z]:\\Users\\[^\\]+)(?=[/\\]|$)")
+_BEFORE = r"(?<![\w.-])"
+"""What may not stand before: the beginning of a longer path."""
 _AFTER = r"(?![\w-]|\.\w)"
 """What may not follow: the rest of a longer name."""
+_TELLING = re.compile(r"[/\\][^/\\]+[/\\]|[/\\][^/\\]{3}")
+"""A path that is not likely to be anything else: two names, or one of some length."""
 
 
-def moves(old: str, new: str, homes: tuple[Path | None, Path]) -> tuple[tuple[str, str], ...]:
+def moves(old: str, new: str, homes: tuple[str, str]) -> tuple[tuple[str, str], ...]:
     """What is renamed where a session goes from one working folder to another, the longest first.
 
-    `homes` are the agent's folder it comes from, where that is known, and the one it goes to. The user's own folder
-    changes where the working folders are under different ones.
+    `homes` are the agent's folder it comes from and the one it goes to. The user's own folder changes where the
+    working folders are under different ones, and the agent's with it.
     """
-    pairs = {old: new, folder_name(old): folder_name(new)}
+    pairs = dict(_moves(old, new, homes))
+    pairs[old] = new
+    return tuple(sorted(((a, b) for a, b in pairs.items() if a and a != b), key=lambda pair: (-len(pair[0]), pair)))
+
+
+def _moves(old: str, new: str, homes: tuple[str, str]) -> Iterator[tuple[str, str]]:
+    for sign in "/\\":
+        yield f"projects{sign}{folder_name(old)}", f"projects{sign}{folder_name(new)}"
     user, own = _user(old), _user(new)
     if user and own and user != own:
-        pairs[user] = own
-        pairs[folder_name(user)] = folder_name(own)
-    agent = str(homes[0]) if homes[0] is not None else f"{user}/.claude" if user else ""
-    if agent and agent != str(homes[1]):
-        pairs[agent] = str(homes[1])
-    return tuple(sorted(((a, b) for a, b in pairs.items() if a and a != b), key=lambda pair: (-len(pair[0]), pair)))
+        yield user, own
+    if homes[0] != homes[1]:
+        yield homes
+        if user:
+            yield f"{user}/.claude", homes[1]
 
 
 def _user(path: str) -> str:
@@ -43,33 +53,52 @@ def moved(raw: bytes, paths: tuple[tuple[str, str], ...]) -> bytes:
     if not paths:
         return raw
     data = msgspec.json.decode(raw)
-    made = _renamed(data, _pattern(paths), dict(paths))
+    made = _Names(paths).renamed(data)
     return raw if made == data else msgspec.json.encode(made)
 
 
 def relocated(data: bytes, paths: tuple[tuple[str, str], ...]) -> bytes:
     """A file beside a log, with the folders renamed; one that is no text stays as it is."""
+    names = _Names(paths)
+    if data[:1] in (b"{", b"["):
+        try:
+            value = msgspec.json.decode(data)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            pass
+        else:
+            made = names.renamed(value)
+            return data if made == value else msgspec.json.encode(made)
     try:
-        text = data.decode()
+        return names.text(data.decode()).encode()
     except UnicodeDecodeError:
         return data
-    new = dict(paths)
-    return _pattern(paths).sub(lambda match: new[match[0]], text).encode()
 
 
 @functools.lru_cache(maxsize=8)
-def _pattern(paths: tuple[tuple[str, str], ...]) -> re.Pattern[str]:
-    return re.compile("(?<![\\w.-])(?:" + "|".join(re.escape(old) for old, _ in paths) + ")" + _AFTER)
+def _pattern(paths: tuple[tuple[str, str], ...]) -> re.Pattern[str] | None:
+    """What is looked for inside of texts; a folder of a short name is only known where it stands alone."""
+    telling = [re.escape(old) for old, _ in paths if _TELLING.search(old)]
+    return re.compile(f"{_BEFORE}(?:{'|'.join(telling)}){_AFTER}") if telling else None
 
 
-def _renamed(value: Json, pattern: re.Pattern[str], new: dict[str, str]) -> Json:
-    if isinstance(value, str):
-        return pattern.sub(lambda match: new[match[0]], value)
-    if isinstance(value, list):
-        return [_renamed(inner, pattern, new) for inner in value]
-    if isinstance(value, dict):
-        made: dict[str, Any] = {}
-        for key, inner in value.items():
-            made[pattern.sub(lambda match: new[match[0]], key)] = _renamed(inner, pattern, new)
-        return made
-    return value
+class _Names:
+    """Old folders and new."""
+
+    def __init__(self, paths: tuple[tuple[str, str], ...]) -> None:
+        self._new = dict(paths)
+        self._pattern = _pattern(paths)
+
+    def text(self, text: str) -> str:
+        whole = self._new.get(text)
+        if whole is not None or self._pattern is None:
+            return text if whole is None else whole
+        return self._pattern.sub(lambda match: self._new[match[0]], text)
+
+    def renamed(self, value: Json) -> Any:
+        if isinstance(value, str):
+            return self.text(value)
+        if isinstance(value, list):
+            return [self.renamed(inner) for inner in value]
+        if isinstance(value, dict):
+            return {self.text(key): self.renamed(inner) for key, inner in value.items()}
+        return value

@@ -36,6 +36,11 @@ def place(home: Path, cwd: str, session: str) -> Path:
     return projects / _existing(projects, folder_name(cwd)) / f"{session}.jsonl"
 
 
+def agent_place(folder: Path, name: str) -> Path:
+    """Where in a session's own folder a subagent's log lies."""
+    return folder / "subagents" / name
+
+
 def _existing(projects: Path, name: str) -> str:
     """The folder that is there already: the end of a long name is the agent's own secret."""
     if len(name) <= _LONGEST or not projects.is_dir():
