@@ -6,13 +6,16 @@ import platform
 import sys
 import tempfile
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
-from bench import answers, archive, assembly, corpus, fuzz, memory, scale, site, startup
+from bench import answers, app, archive, assembly, corpus, fuzz, memory, scale, site, startup
 from bench.table import Row, lines
 
-PARTS = ("assembly", "answers", "site", "startup", "memory", "archive")
-_PARTS = f"{', '.join(PARTS)} (or of it: {', '.join(archive.PARTS)})"
+PARTS = ("assembly", "answers", "site", "startup", "memory", "archive", "app")
+LONG = "scale"
+"""Only where it is named."""
+_PARTS = f"{', '.join(PARTS)} (or of archive: {', '.join(archive.PARTS)}); or {LONG}, which takes long"
 SHARED = corpus.ROOT.parent / "shared"
 
 
@@ -29,29 +32,23 @@ def main() -> int:
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="scripts/bench", description="Measure unspool beside its peers.")
-    parser.add_argument("parts", nargs="*", metavar="PART", help=f"only these of: {_PARTS} (default: all)")
+    parser.add_argument("parts", nargs="*", metavar="PART", help=f"only these of: {_PARTS} (default: all but that)")
     parser.add_argument("--mb", type=int, default=50, help="size of the corpus (default: 50)")
     parser.add_argument(
         "--more-mb", type=int, default=500, help="a second corpus for the archive; 0: none (default: 500)"
     )
     parser.add_argument("--no-real", action="store_true", help="leave out real logs from the archive's measurements")
     parser.add_argument(
-        "--scale",
-        type=_sizes,
-        metavar="MB,MB,...",
-        nargs="?",
-        const=scale.SIZES,
-        default=(),
-        help="also time and memory of the first sync of such corpora (default: 50 MB to 5 GB)",
+        "--sizes", type=_sizes, metavar="MB,MB,...", default=scale.SIZES, help="of scale (default: 50 MB to 5 GB)"
     )
-    parser.add_argument("--plot", type=Path, default=corpus.ROOT / ".cache" / "scale.svg", help="where --scale draws")
+    parser.add_argument("--plot", type=Path, default=corpus.ROOT / ".cache" / "scale.svg", help="where scale draws")
     parser.add_argument("--seed", type=int, default=1, help="which corpus, and which damage (default: 1)")
     parser.add_argument("--big-mb", type=int, default=2000, help="size of the one huge log (default: 2000)")
     parser.add_argument("--line-mb", type=int, default=100, help="size of the one huge line (default: 100)")
     parser.add_argument("--fuzz", action="store_true", help="also open damaged logs")
     parser.add_argument("--examples", type=int, default=20_000, help="how many damaged logs (default: 20000)")
     options = parser.parse_args()
-    if unknown := set(options.parts) - {*PARTS, *archive.PARTS}:
+    if unknown := set(options.parts) - {*PARTS, *archive.PARTS, LONG}:
         parser.error(f"no such part: {', '.join(sorted(unknown))}")
     return options
 
@@ -86,8 +83,11 @@ def _measured(options: argparse.Namespace, source: Path) -> Iterator[Row]:
     kept = archive.PARTS if "archive" in parts else [part for part in archive.PARTS if part in parts]
     if kept:
         yield from map(_said, archive.rows(_sources(options, source), options.seed, kept))
-    if options.scale:
-        yield from map(_said, scale.rows(SHARED, options.seed, options.scale, options.plot.absolute()))
+    if "app" in parts:
+        yield from map(_said, app.rows(source, options.seed))
+    if LONG in parts:
+        made = partial(_source, seed=options.seed)
+        yield from map(_said, scale.rows(made, options.sizes, options.plot.absolute()))
     if options.fuzz:
         yield _said(fuzz.row(source, options.examples, options.seed))
 

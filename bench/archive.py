@@ -51,7 +51,7 @@ class Kept:
 def rows(sources: Iterable[Path], seed: int, parts: Sequence[str] = PARTS) -> Iterator[Row]:
     """The parts asked for, of each source after the other."""
     for source in sources:
-        kind = "made" if (source / "truth.json").is_file() else "real"
+        kind = "made" if source.is_relative_to(corpus.CACHE) else "real"
         with corpus.scratch() as folder:
             kept = Kept(f"{corpus.size(source) / 1e6:.0f} MB {kind}", source, folder)
             corpus.warm(source)

@@ -32,7 +32,8 @@ class Runs:
     @property
     def told(self) -> str:
         """Best and median, and what the best took of all cores together."""
-        return self.failed or f"{clock(self.best.seconds)} (median {clock(self.median)}, cpu {clock(self.best.cpu)})"
+        busy = f", cpu {clock(self.best.cpu)}" if self.best.cpu else ""
+        return self.failed or f"{clock(self.best.seconds)} (median {clock(self.median)}{busy})"
 
 
 def clock(seconds: float) -> str:

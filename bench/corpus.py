@@ -1,6 +1,7 @@
 """The logs that are measured: a made corpus, kept in `.cache`; one huge log; one log with a huge line.
 
-Where the corpus maker is not at hand the package's demo stands in for it, copied until it is large enough.
+A corpus larger than LARGEST_MB is copies of one of that size. Where the corpus maker is not at hand the package's demo
+stands in for it, copied until it is large enough.
 """
 
 import hashlib
@@ -13,19 +14,23 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from bench import copies
+
 ROOT = Path(__file__).resolve().parent.parent
 CACHE = ROOT / ".cache" / "corpora"
 MB = 1_000_000
+LARGEST_MB = 500
+"""The maker writes some 15 MB a second."""
 SESSION = "0b3c7d1e-5f2a-4c8b-9d6e-1a2b3c4d5e6f"
 
-# What must differ in each copy of a log, lest the copies count as one: ids of lines, messages, requests and calls.
+# What must differ where a log goes on with a copy of itself: ids of lines, messages, requests and calls.
 IDS = re.compile(rb"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}|\b(?:msg|req|toolu)_\w+")
 
 
 def made(shared: Path, seed: int, mb: int) -> Path:
-    """A corpus of the maker in `shared`, with its truth.json; the same arguments give the same folder."""
+    """A corpus of the maker in `shared`, with its truth.json unless it is copies; the same arguments give the same."""
     maker = shared / "tools" / "make_corpus.py"
-    digest = hashlib.sha256(maker.read_bytes()).hexdigest()[:12]
+    digest = _digest(maker.read_bytes())
 
     def make(folder: Path) -> None:
         command = [sys.executable, str(maker), str(folder), "--mb", str(mb), "--seed", str(seed)]
@@ -33,19 +38,16 @@ def made(shared: Path, seed: int, mb: int) -> Path:
 
     # The maker takes its words from the standard library, so another Python makes other bytes.
     version = f"{sys.version_info.major}.{sys.version_info.minor}.{sys.version_info.micro}"
-    return _kept(f"made-{seed}-{mb}mb-py{version}-{digest}", make)
+    if mb <= LARGEST_MB:
+        return _kept(f"made-{seed}-{mb}mb-py{version}-{digest}", make)
+    one = made(shared, seed, LARGEST_MB)
+    return _copied(one.name, one / "projects", mb)
 
 
 def repeated(template: Path, mb: int) -> Path:
-    """A source of `mb` MB made of copies of the projects in `template`, each with ids of its own."""
-
-    def make(folder: Path) -> None:
-        written, number = 0, 0
-        while written < mb * MB:
-            number += 1
-            written += _copy(template, folder / "projects", number)
-
-    return _kept(f"repeated-{_digest(template)}-{mb}mb", make)
+    """A source of `mb` MB made of copies of the projects in `template`, each with names of its own."""
+    logs = b"".join(path.read_bytes() for path in sorted(template.rglob("*.jsonl")))
+    return _copied(_digest(logs), template, mb)
 
 
 def huge_log(template: Path, mb: int, folder: Path) -> None:
@@ -119,29 +121,21 @@ def _only_log(folder: Path, session: str) -> Path:
     return path
 
 
-def _digest(path: Path) -> str:
-    files = sorted(path.rglob("*.jsonl")) if path.is_dir() else [path]
-    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:12]
+def _copied(name: str, template: Path, mb: int) -> Path:
+    def make(folder: Path) -> None:
+        copies.copy(template, folder / "projects", mb)
+
+    way = _digest(copies.NAMES.pattern)
+    return _kept(f"copies-{mb}mb-{way}-of-{name}", make)
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()[:12]
 
 
 def _renumbered(name: bytes, number: int) -> bytes:
     """Another id of the same shape."""
     return name + b"x%x" % number if b"_" in name else name[:-7] + b"%07x" % number
-
-
-def _copy(template: Path, folder: Path, number: int) -> int:
-    """Copy the projects of a source; folders, files and lines get the ids of this copy."""
-
-    def fresh(text: bytes) -> bytes:
-        return IDS.sub(lambda found: _renumbered(found.group(), number), text)
-
-    written = 0
-    for path in sorted(template.rglob("*.jsonl")):
-        project, *rest = path.relative_to(template).parts
-        target = folder.joinpath(f"{project}-{number}", *(fresh(part.encode()).decode() for part in rest))
-        target.parent.mkdir(parents=True, exist_ok=True)
-        written += target.write_bytes(fresh(path.read_bytes()))
-    return written
 
 
 def _copies(log: bytes) -> Iterator[bytes]:

@@ -56,7 +56,7 @@ def watched(command: Sequence[str], env: dict[str, str] | None = None) -> Family
             pid, status, usage = os.wait4(process.pid, os.WNOHANG)
             if pid:
                 break
-            _look(process.pid, found)
+            look(process.pid, found)
             time.sleep(_EVERY)
         found.seconds = time.perf_counter() - begun
         found.cpu = usage.ru_utime + usage.ru_stime
@@ -67,7 +67,8 @@ def watched(command: Sequence[str], env: dict[str, str] | None = None) -> Family
     return found
 
 
-def _look(pid: int, found: Family) -> None:
+def look(pid: int, found: Family) -> None:
+    """Note what a process and all below it hold now, and the most that each ever held."""
     if not sys.platform.startswith("linux"):
         return
     together = 0

@@ -1,67 +1,96 @@
 """A small picture of time and memory over size, as SVG that reads on light and dark pages."""
 
+import math
 from collections.abc import Callable, Sequence
 
 Point = tuple[float, float, float]
 """MB of logs, seconds, MB of memory."""
+Pair = tuple[float, float]
 
-_WIDE, _HIGH, _LEFT, _TOP, _GAP = 250, 150, 52, 30, 90
+_WIDE, _HIGH, _LEFT, _TOP, _GAP = 270, 170, 24, 34, 60
+_NEAR, _FAR = 3, 24
+"""How far below the other line a figure would stand in it."""
 _STYLE = """
-  text { font: 11px system-ui, sans-serif; fill: #555; } .head { font-weight: 600; fill: #222; }
-  .axis { stroke: #999; fill: none; } .line { stroke: #2563eb; fill: none; stroke-width: 2; } .dot { fill: #2563eb; }
-  .aim { stroke: #b45309; stroke-dasharray: 4 3; }
-  @media (prefers-color-scheme: dark) { text { fill: #aaa; } .head { fill: #eee; } .line { stroke: #60a5fa; }
-  .dot { fill: #60a5fa; } .aim { stroke: #fbbf24; } }
+  text { font: 11px system-ui, sans-serif; fill: #57606a; } .head { font-weight: 600; fill: #1f2328; }
+  .value { fill: #1f2328; text-anchor: middle; } .size { text-anchor: middle; } .note { fill: #9a6700; }
+  .axis { stroke: #8c959f; fill: none; } .line { stroke: #0969da; fill: none; stroke-width: 2; } .dot { fill: #0969da; }
+  .aim { stroke: #9a6700; stroke-dasharray: 4 3; }
+  @media (prefers-color-scheme: dark) {
+    text { fill: #9198a1; } .head, .value { fill: #f0f6fc; } .note { fill: #d29922; } .axis { stroke: #656c76; }
+    .line { stroke: #4493f8; } .dot { fill: #4493f8; } .aim { stroke: #d29922; }
+  }
 """
 
 
 def drawn(points: Sequence[Point], most: float) -> str:
-    """Two panels beside each other: seconds with the line that the last point promises, and memory with its bound."""
-    size = max((mb for mb, _, _ in points), default=1)
-    slope = points[-1][1] if points else 0
-    time = _panel("seconds of the first sync", [(mb, one) for mb, one, _ in points], size, (0, slope))
-    memory = _panel("MB of memory, all processes", [(mb, one) for mb, _, one in points], size, (most, most))
-    wide, high = _LEFT + 2 * _WIDE + _GAP + 40, _TOP + _HIGH + 40
-    second = f'<g transform="translate({_WIDE + _GAP})">{memory}</g>'
-    head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide} {high}" role="img">'
-    label = "<title>Time and memory of the first sync over the size of the logs</title>"
-    return f"{head}{label}<style>{_STYLE}</style><g>{time}</g>{second}</svg>\n"
+    """Two panels: seconds, with the line of a time that grows as the size does, and memory with its bound."""
+    time, memory = [(mb, one) for mb, one, _ in points], [(mb, one) for mb, _, one in points]
+    sizes = _logarithmic([mb for mb, _, _ in points], _LEFT, _LEFT + _WIDE)
+    even = [(mb, time[0][1] * mb / time[0][0]) for mb, _ in time]
+    upright = _logarithmic([value for _, value in (*time, *even)], _TOP + _HIGH - 12, _TOP + 16)
+    base, top = _TOP + _HIGH, _TOP + 30
+    bound = [(mb, most) for mb, _ in memory]
+    height = max([most, *(value for _, value in memory)])
+
+    def level(value: float) -> float:
+        return base - value / height * (base - top)
+
+    first = _panel("Seconds of the first sync", "proportional", (time, even), sizes, upright)
+    second = _panel("MB of memory, all processes", f"{most:.0f} MB", (memory, bound), sizes, level)
+    wide, high = 2 * (_LEFT + _WIDE) + _GAP, base + 30
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide} {high}" role="img">'
+        "<title>Time and memory of the first sync over the size of the logs</title>"
+        f'<style>{_STYLE}</style><g>{first}</g><g transform="translate({_LEFT + _WIDE + _GAP / 2:.0f})">{second}</g>'
+        "</svg>\n"
+    )
 
 
-def _panel(head: str, points: Sequence[tuple[float, float]], size: float, bound: tuple[float, float]) -> str:
-    """One panel; `bound` is the height of the dashed line at both ends."""
-    top = 1.1 * max([*bound, *(value for _, value in points)]) or 1
+def _logarithmic(values: Sequence[float], low: float, high: float) -> Callable[[float], float]:
+    """Equal ratios are equal ways; the least value is at `low` and a bit, the largest at `high` less a bit."""
+    least, most = math.log(min(values)), math.log(max(values))
+    margin = 0.08 * (high - low)
 
-    def across(mb: float) -> float:
-        return _LEFT + mb / size * _WIDE
+    def place(value: float) -> float:
+        share = (math.log(value) - least) / (most - least or 1)
+        return low + margin + share * (high - low - 2 * margin)
 
-    def up(value: float) -> float:
-        return _TOP + _HIGH - value / top * _HIGH
+    return place
 
+
+def _panel(
+    head: str,
+    note: str,
+    lines: tuple[Sequence[Pair], Sequence[Pair]],
+    across: Callable[[float], float],
+    up: Callable[[float], float],
+) -> str:
+    """One panel: what was measured, and what it is held against, which `note` names."""
+    measured, against = lines
     base, right = _TOP + _HIGH, _LEFT + _WIDE
-    line = " ".join(f"{across(mb):.1f},{up(value):.1f}" for mb, value in points)
     parts = [
         f'<text class="head" x="{_LEFT}" y="16">{head}</text>',
+        f'<text class="note" x="{right}" y="16" text-anchor="end">- - {note}</text>',
         f'<path class="axis" d="M{_LEFT} {_TOP}V{base}H{right}"/>',
-        f'<line class="aim" x1="{_LEFT}" y1="{up(bound[0]):.1f}" x2="{right}" y2="{up(bound[1]):.1f}"/>',
-        f'<polyline class="line" points="{line}"/>',
-        *(_dot(across(mb), up(value), value) for mb, value in points),
-        *_ticks(points, across, base),
+        _polyline("aim", against, across, up),
+        _polyline("line", measured, across, up),
     ]
+    for (mb, value), (_, held) in zip(measured, against, strict=True):
+        x, y = across(mb), up(value)
+        beside = y + 16 if _NEAR < y - up(held) < _FAR else y - 8
+        told = f"{value:.0f}" if value >= 10 else f"{value:.1f}"
+        parts += [
+            f'<circle class="dot" cx="{x:.1f}" cy="{y:.1f}" r="3"/>',
+            f'<text class="value" x="{x:.1f}" y="{beside:.1f}">{told}</text>',
+            f'<text class="size" x="{x:.1f}" y="{base + 16}">{_size(mb)}</text>',
+        ]
     return "".join(parts)
 
 
-def _dot(x: float, y: float, value: float) -> str:
-    told = f"{value:.0f}" if value >= 10 else f"{value:.1f}"
-    return f'<circle class="dot" cx="{x:.1f}" cy="{y:.1f}" r="3"/><text x="{x + 5:.1f}" y="{y - 6:.1f}">{told}</text>'
+def _polyline(kind: str, points: Sequence[Pair], across: Callable[[float], float], up: Callable[[float], float]) -> str:
+    line = " ".join(f"{across(mb):.1f},{up(value):.1f}" for mb, value in points)
+    return f'<polyline class="{kind}" fill="none" points="{line}"/>'
 
 
-def _ticks(points: Sequence[tuple[float, float]], across: Callable[[float], float], base: float) -> list[str]:
-    """Sizes below the axis, left out where they would stand on one another."""
-    found: list[str] = []
-    last = float("-inf")
-    for mb, _ in points:
-        if across(mb) - last >= 34:
-            last = across(mb)
-            found.append(f'<text x="{last:.1f}" y="{base + 16}" text-anchor="middle">{mb:.0f} MB</text>')
-    return found
+def _size(mb: float) -> str:
+    return f"{mb / 1000:.1f} GB" if mb >= 1000 else f"{mb:.0f} MB"

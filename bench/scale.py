@@ -1,12 +1,11 @@
 """Does time grow with the logs and no faster, and does memory stay? The first sync of larger and larger corpora.
 
-A line a size, and a picture. Corpora of a GB and more are made for this and not kept.
+A line a size, and a picture.
 """
 
 import shutil
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,13 +14,15 @@ from bench.answers import UNSPOOL
 from bench.family import Family, watched
 from bench.table import Row
 
-SIZES = (50, 200, 500, 2000, 5000)
+SIZES = (50, 150, 500, 1500, 5000)
 PEAK_MB = 400
 LINEAR = 1.25
 """So much more may a MB cost in the largest corpus than in the smallest."""
-_KEPT_MB = 1000
 _ROOM = 2
 """Free disk that a corpus and its archive need, as a multiple of the corpus."""
+
+Maker = Callable[[int], Path]
+"""Gives a source of so many MB, which it keeps."""
 
 
 @dataclass(frozen=True)
@@ -32,14 +33,15 @@ class Point:
     family: Family
 
 
-def rows(shared: Path, seed: int, sizes: Sequence[int], picture: Path) -> Iterator[Row]:
+def rows(made: Maker, sizes: Sequence[int], picture: Path) -> Iterator[Row]:
     """A row a size; at the end `picture` is written."""
     points: list[Point] = []
     for mb in sizes:
         if shutil.disk_usage(corpus.ROOT).free < mb * corpus.MB * _ROOM:
             yield Row(f"first sync of {mb} MB", "left out: the disk is too full")
             continue
-        with _made(shared, seed, mb) as source, corpus.scratch() as folder:
+        source = made(mb)
+        with corpus.scratch() as folder:
             corpus.warm(source)
             command = [UNSPOOL, "sync", "-q", "--archive", str(folder / "archive"), "--source", str(source)]
             points.append(Point(corpus.size(source) / 1e6, watched(command)))
@@ -49,16 +51,6 @@ def rows(shared: Path, seed: int, sizes: Sequence[int], picture: Path) -> Iterat
     picture.parent.mkdir(parents=True, exist_ok=True)
     picture.write_text(drawn([(one.mb, one.family.seconds, one.family.together / 1e6) for one in points], PEAK_MB))
     print(f"the picture is in {picture}", file=sys.stderr)
-
-
-@contextmanager
-def _made(shared: Path, seed: int, mb: int) -> Iterator[Path]:
-    source = corpus.made(shared, seed, mb)
-    try:
-        yield source
-    finally:
-        if mb >= _KEPT_MB:
-            shutil.rmtree(source)
 
 
 def _row(points: Sequence[Point]) -> Row:

@@ -173,17 +173,23 @@ setup_axe() {
   if [ -f "$UNSPOOL_AXE" ]; then export UNSPOOL_AXE; else unset UNSPOOL_AXE; fi
 }
 
-setup_ripgrep() {
-  if ! command -v rg >/dev/null && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
-    say "installing ripgrep"
-    { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qqy --no-install-recommends ripgrep; } \
+setup_ripgrep() { setup_debian ripgrep rg UNSPOOL_RIPGREP; }
+
+setup_wrk() { setup_debian wrk wrk UNSPOOL_WRK; }
+
+# setup_debian PACKAGE PROGRAM VARIABLE: a program of the system's, installed where that can be done, and where it is.
+setup_debian() {
+  local found
+  if ! command -v "$2" >/dev/null && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+    say "installing $1"
+    { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qqy --no-install-recommends "$1"; } \
       >&2 </dev/null || true
   fi
-  if UNSPOOL_RIPGREP="$(command -v rg)"; then
-    export UNSPOOL_RIPGREP
+  if found="$(command -v "$2")"; then
+    export "$3=$found"
   else
-    unset UNSPOOL_RIPGREP
-    say "no ripgrep: what compares with it is skipped"
+    unset "$3"
+    say "no $1: what needs it is skipped"
   fi
 }
 
