@@ -23,6 +23,8 @@ from docs.picture import picture
 from unspool import errors, tools
 from unspool.app.api import DESCRIPTION, ENDPOINTS
 from unspool.app.api.endpoint import Endpoint, Parameter
+from unspool.app.config.toml import written
+from unspool.app.config.values import FIELDS, Field, Settings
 from unspool.cli.group import COMMANDS, cli
 from unspool.demo import write_demo
 from unspool.export.json import document, schema
@@ -195,6 +197,21 @@ def _values(one: Parameter) -> str:
     return f"{one.least:,} to {one.most:,}; {one.default}" if one.kind is int else ""
 
 
+def settings_table() -> str:
+    """Every key of settings.toml, with what it may be and the variable that goes over it."""
+    defaults = Settings()
+    rows = [
+        (f"`{one.name}`", one.about, _values(one), f"`{written(getattr(defaults, one.name))}`", f"`{one.variable}`")
+        for one in FIELDS
+    ]
+    return _table(("key", "what it is", "values", "default", "variable"), rows)
+
+
+def _values(one: Field) -> str:
+    kinds = {"lines": "a list of folders", "number": "a whole number", "many": "a list of "}
+    return kinds.get(one.kind, "" if one.choices else "a text") + ", ".join(f"`{choice}`" for choice in one.choices)
+
+
 def _table(heads: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
     lines = [heads, tuple("---" for _ in heads), *rows]
     return "\n".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |" for line in lines)
@@ -208,6 +225,7 @@ MAKERS: dict[str, Callable[[], str]] = {
     "prices": price_table,
     "json-example": json_example,
     "app-api": app_api,
+    "settings": settings_table,
 }
 
 

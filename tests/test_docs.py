@@ -28,7 +28,7 @@ MADE = [
     make.HELP,
     make.SCHEMA,
     *make.PICTURES,
-    *(f"docs/{name}.md" for name in ("app-api", "cli", "design", "json", "prices", "tools")),
+    *(f"docs/{name}.md" for name in ("app-api", "cli", "design", "json", "prices", "settings", "tools")),
 ]
 
 
@@ -112,7 +112,8 @@ def command_lines(name: str) -> list[list[str]]:
     lines = [line for body in fences(name, "sh") for line in body.splitlines() if line.strip()]
     split = [shlex.split(line, comments=True) for line in lines]
     called = [parts[parts.index("unspool") + 1 :] for parts in split if "unspool" in parts]
-    return [arguments for arguments in called if arguments[:1] != ["open"]]  # it serves until it is stopped
+    once = [list(arguments) for arguments in dict.fromkeys(map(tuple, called))]
+    return [arguments for arguments in once if arguments[:1] != ["open"]]  # it serves until it is stopped
 
 
 @pytest.mark.usefixtures("demo_home")

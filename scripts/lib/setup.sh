@@ -3,6 +3,7 @@
 #   setup run|dev|sdk     .venv with the pinned packages of that layer, and unspool itself, editable
 #   setup_venv DIR FILE   another environment, from one file of pins
 #   setup_ccusage         sets UNSPOOL_CCUSAGE where npm can install it
+#   setup_ccs_cloner      sets UNSPOOL_CCS_CLONER where npm can install it
 #   setup_ripgrep         sets UNSPOOL_RIPGREP where there is one, or where Debian's can be installed
 #   setup_axe             sets UNSPOOL_AXE, the script that checks pages for accessibility, where npm can install it
 #   setup_chromium        sets UNSPOOL_CHROMIUM where there is one, or where Debian's can be installed
@@ -14,6 +15,7 @@ ROOT="$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd -P)"
 CACHE="$ROOT/.cache"
 VENV="$ROOT/.venv"
 CCUSAGE_VERSION=20.0.24
+CCS_CLONER_VERSION=0.5.0
 AXE_VERSION=4.14.0
 PYTHON="${PYTHON:-}"
 UV=""
@@ -160,6 +162,21 @@ setup_ccusage() {
   else
     unset UNSPOOL_CCUSAGE
     say "no ccusage (npm is missing or could not install it): what compares with it is skipped"
+  fi
+}
+
+setup_ccs_cloner() {
+  local dir="$CACHE/ccs-cloner-$CCS_CLONER_VERSION"
+  UNSPOOL_CCS_CLONER="${UNSPOOL_CCS_CLONER:-$dir/node_modules/.bin/ccs-cloner}"
+  if [ ! -x "$UNSPOOL_CCS_CLONER" ] && command -v npm >/dev/null; then
+    say "installing ccs-cloner $CCS_CLONER_VERSION into ${dir#"$ROOT/"}"
+    npm install --silent --no-audit --no-fund --prefix "$dir" "ccs-cloner@$CCS_CLONER_VERSION" >&2 </dev/null || true
+  fi
+  if "$UNSPOOL_CCS_CLONER" --version >/dev/null 2>&1; then
+    export UNSPOOL_CCS_CLONER
+  else
+    unset UNSPOOL_CCS_CLONER
+    say "no ccs-cloner (npm is missing or could not install it): what compares with it is skipped"
   fi
 }
 

@@ -12,6 +12,8 @@ from unspool.demo import write_demo
 
 STORM = "57024000-0e55-4d0c-8e55-000000000005"
 """The demo's longest session: two pages, a branch, subagents, images."""
+CHAIN = "a1a7e000-0c33-4d0c-8e33-000000000003"
+"""The plan of the demo that another session carries out."""
 
 
 class Got(NamedTuple):

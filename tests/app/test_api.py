@@ -17,6 +17,7 @@ from tests.cli.running import run as run_command
 from unspool.app.api import ENDPOINTS
 from unspool.app.api.endpoint import Endpoint, Parameter
 from unspool.app.desk import Desk
+from unspool.app.marks import Marks
 from unspool.demo import write_demo
 from unspool.export.json import load
 from unspool.sync import sync
@@ -269,3 +270,20 @@ def test_every_parameter_has_an_effect_or_is_refused(api: Served, endpoint: Endp
 def test_numbers_are_read_as_numbers() -> None:
     one = Parameter("n", "", int, 5, least=1, most=10)
     assert (one.read(None), one.read("10"), one.read("007")) == (5, 10, 7)
+
+
+def test_what_was_said_about_a_session_is_told(tmp_path: Path) -> None:
+    """Beside the session's own title, and asked for by star or tag."""
+    first, second = "11111111-0000-4000-8000-000000000001", "22222222-0000-4000-8000-000000000002"
+    agent = Path(source(tmp_path / "agent", talk("Waves", first), talk("Sand", second))[1])
+    sync(tmp_path / "archive", (agent,))
+    Marks(tmp_path / "archive").change(first, starred=True, title="Moon", note="Again", tags=["sea"])
+    with served(Desk(tmp_path / "archive", (agent,))) as address:
+        api = Served(address, tmp_path / "archive")
+        said = {"starred": True, "title": "Moon", "note": "Again", "tags": ["sea"]}
+        told = {one["key"]: one for one in api.get("/api/sessions")["sessions"]}
+        assert (told[first]["title"], told[first]["mark"], told[second]["mark"]) == ("Waves", said, None)
+        assert api.get(f"/api/sessions/{first}")["session"]["mark"] == said
+        for asked in ({"starred": "1"}, {"tag": "SEA"}):
+            assert [one["key"] for one in api.get("/api/sessions", **asked)["sessions"]] == [first], asked
+        assert api.get("/api/sessions", tag="land")["total"] == 0

@@ -8,11 +8,14 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.app.asking import NOW
 from tests.app.browsing import Browsed, browsed
 from tests.app.serving import served
-from unspool.app.browse.shelf import slug
+from tests.cli.running import talk
+from unspool.app.browse.shelf import Project, Shelf, slug
 from unspool.app.desk import Desk
 from unspool.demo.builder import LogBuilder
 
@@ -243,3 +246,23 @@ def test_a_form_of_any_kind_is_answered(tmp_path: Path) -> None:
         for where in ("/marks/shop", "/saved", "/settings", f"/projects/{slug('/home/dev/shop')}/hide"):
             assert app.post(where, *many).status == 400
             assert app.post(where, *odd).status in (303, 400)
+
+
+def test_projects_of_the_same_name_are_told_apart_everywhere(tmp_path: Path) -> None:
+    """By as much of their paths as differs; others keep their short names."""
+    places = ("/home/dev/work/api", "/home/dev/play/api", "/srv/x/play/api", "/home/dev/shop")
+    with browsed(tmp_path, *(talk("Waves", f"s{at}", cwd=place) for at, place in enumerate(places))) as app:
+        for page in ("/", "/sessions", "/projects"):
+            said = app.get(page).said.split()
+            for label in ("work/api", "dev/play/api", "x/play/api", "shop"):
+                assert label in said, (page, label)
+            assert "api" not in said, page
+
+
+@given(st.lists(st.lists(st.sampled_from("abc"), min_size=1, max_size=4), min_size=1, max_size=12))
+def test_labels_differ_and_end_their_paths(parts: list[list[str]]) -> None:
+    paths = {f"/{'/'.join(one)}" for one in parts}
+    shelf = Shelf(Project(path) for path in paths)
+    labels = {path: shelf.label(path) for path in paths}
+    assert len(set(labels.values())) == len(paths)
+    assert all(path.endswith(label) for path, label in labels.items())

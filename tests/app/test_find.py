@@ -9,7 +9,8 @@ import pytest
 from tests.app.asking import Site, harbour, shop, site
 from tests.app.serving import served
 from unspool.app.desk import Desk
-from unspool.app.find.asked import LONGEST, growing
+from unspool.app.find.asked import LONGEST, MOST, Asked, growing
+from unspool.app.find.pages import _ways
 
 
 @pytest.fixture(scope="module")
@@ -151,6 +152,16 @@ def test_what_is_being_typed_may_go_on(app: Site) -> None:
         "a OR",
         "a*",
     ]
+
+
+def test_an_exact_text_that_is_being_typed_is_looked_for_as_it_stands(app: Site) -> None:
+    assert app.json("/search.json", q="def checkout", exact=1)["sessions"]
+
+
+def test_a_page_that_shows_all_it_can_offers_no_more(app: Site) -> None:
+    assert app.get("/search", q="checkout", n=1).links(f"n={1 + 20}")
+    assert not _ways(Asked("checkout", sessions=MOST), ())["more"]
+    assert _ways(Asked("checkout", sessions=MOST - 1), ())["more"]
 
 
 def test_a_filter_being_typed_is_completed(app: Site) -> None:

@@ -4,6 +4,7 @@ They are tried on every route that the app has, so that a part that is added is 
 """
 
 import os
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -14,6 +15,9 @@ import pytest
 from tests.app.opened import Answer, Opened, opened
 from tests.app.test_guard import STRANGE
 from tests.cli.running import talk
+from unspool import app as app_package
+from unspool.app.api import ENDPOINTS
+from unspool.app.browse.wanted import Wanted
 from unspool.app.desk import Desk
 from unspool.app.guard_limits import ADDRESS, BODY
 from unspool.app.server import create
@@ -190,8 +194,19 @@ OUT = [
 NAMES = [
     "q", "path", "file", "project", "key", "session", "page", "sort", "order", "next", "back", "theme", "limit",
     "offset", "by", "tz", "since", "until", "from", "to", "name", "title", "tag", "at", "view", "kind",
-    "branch", "model", "tool", "anchor", "range", "n", "b", "turn", "line", "log", "place", "as",
+    "branch", "model", "tool", "anchor", "range", "n", "b", "turn", "line", "log", "place", "as", "part", "starred",
+    "saved", "block", "agent", "only", "context", "hits", "days", "table",
 ]  # fmt: skip
+_READ = re.compile(r"""query_params(?:\.get\(|\[)"(\w+)"|said\.get\("(\w+)\"""")
+
+
+def test_every_parameter_that_is_read_is_attacked() -> None:
+    """Those of pages, as the code has them, those of lists, and those that the API declares."""
+    folder = Path(app_package.__file__).parent
+    found = {name for path in folder.rglob("*.py") for pair in _READ.findall(path.read_text("utf-8")) for name in pair}
+    declared = {one.name for endpoint in ENDPOINTS for one in endpoint.parameters}
+    assert {"part", "q"} <= found
+    assert (found | declared | set(Wanted.__struct_fields__)) - {""} - set(NAMES) == set()
 
 
 def safe(answer: Answer, path: str) -> None:

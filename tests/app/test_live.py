@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -14,9 +15,11 @@ import pytest
 
 from tests.app.serving import served
 from tests.app.sessions import STORM, demo_source, desk_of, get
-from unspool.app.live import streams
+from unspool.app.config.store import place
+from unspool.app.live import start, streams, watched
 from unspool.app.live.growth import Growth
 from unspool.app.reading.extras import mark
+from unspool.app.reading.held import reading
 from unspool.demo import write_demo
 from unspool.demo.builder import LogBuilder
 from unspool.formats import FORMATS, Found
@@ -53,6 +56,13 @@ def listening(address: str, **headers: str) -> Iterator[Stream]:
         yield Stream(connection.getresponse())
     finally:
         connection.close()
+
+
+@pytest.fixture(params=["short", "long"], autouse=True)
+def length(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every log is taken for a short one, and for one that is too long to be read again."""
+    monkeypatch.setattr(start, "LONG", 0 if request.param == "long" else 1 << 40)
+    monkeypatch.setattr(watched, "LONG", start.LONG)
 
 
 def _log() -> LogBuilder:
@@ -275,3 +285,84 @@ def test_a_subagent_that_goes_on_is_told_in_its_caller_s_turn(tmp_path: Path) ->
         agent.write_bytes(whole)
         news = stream.next()[2]
     assert [turn["number"] for turn in news["turns"]] == [2]
+
+
+def _turns(log: LogBuilder, first: int, last: int) -> LogBuilder:
+    for number in range(first, last + 1):
+        create = {"subject": f"Task {number}", "description": "x"}
+        log.prompt(f"Question {number}").call(
+            "TaskCreate", create, f"Task #{number} created", {"task": {"id": str(number)}}
+        )
+        update = {"taskId": str(max(1, number - 6)), "status": "completed"}
+        log.call("TaskUpdate", update, "Updated task", {"success": True, "taskId": update["taskId"]})
+        log.ran(f"git commit -m {number}", f"[main 1a2b3c{number % 10}] Commit {number}\n 1 file changed")
+        log.assistant(log.text(f"Answer {number}"))
+    return log
+
+
+def test_the_last_turns_read_by_themselves_are_those_of_the_whole(tmp_path: Path) -> None:
+    log = LogBuilder()
+    log.ran("git push", "To github.com:harbour/tides.git\n   1a2b3c4..2b3c4d5  main -> main")
+    _turns(log, 1, 12).write(tmp_path)
+    with served(desk_of(tmp_path / "projects")) as address:
+        base = f"{address}/s/{log.session_id}"
+        last = get(f"{base}/page-003.html").text
+        assert all(f'id="turn-{number}"' in last for number in (11, 12))
+        with listening(f"{base}/events?from=11&since=unknown") as stream:
+            for turn in stream.next()[2]["turns"]:
+                assert turn["html"] in last
+            _turns(log, 13, 14).write(tmp_path)
+            news = stream.next()[2]
+        assert [turn["number"] for turn in news["turns"]] == [13, 14]
+        page = get(f"{base}/page-003.html").text
+        assert all(turn["html"] in page for turn in news["turns"])
+        assert "Task 7" in news["turns"][0]["html"]
+
+
+def test_a_session_rewound_to_before_what_is_followed_is_told_from_there(tmp_path: Path) -> None:
+    log = LogBuilder()
+    _turns(log, 1, 3)
+    fork = log.last
+    _turns(log, 4, 12).write(tmp_path)
+    with served(desk_of(tmp_path / "projects")) as address:
+        base = f"{address}/s/{log.session_id}"
+        get(f"{base}/page-003.html")
+        with listening(f"{base}/events?from=11&since=unknown") as stream:
+            assert stream.next()[2]["last"] == 12
+            log.rewind(fork)
+            _turns(log, 13, 21).write(tmp_path)
+            news = stream.next()[2]
+            assert news["last"] == 12
+            assert "Question 21" in news["turns"][-1]["html"]
+            _turns(log, 22, 22).write(tmp_path)
+            assert [turn["number"] for turn in stream.next()[2]["turns"]] == [13]
+
+
+def test_only_what_came_is_read_of_a_long_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(start, "LONG", 0)
+    log = _turns(LogBuilder(), 1, 40)
+    path = log.write(tmp_path)
+    desk = desk_of(tmp_path / "projects")
+    told = reading(desk, log.session_id)
+    begun = start.start(told, desk.options, 36)
+    assert begun is not None
+    growth, found = Growth(begun), _found(tmp_path)
+    assert [turn.number for turn in growth.session(found).turns] == [36, 37, 38, 39, 40]
+    data = bytearray(path.read_bytes())
+    data[: begun.cursor.offset - 1] = b" " * (begun.cursor.offset - 1)
+    path.write_bytes(data)
+    assert [turn.number for turn in growth.session(found).turns] == [36, 37, 38, 39, 40]
+
+
+def test_the_board_s_clock_is_where_the_settings_say(tmp_path: Path) -> None:
+    log = _log()
+    path = log.write(tmp_path)
+    os.utime(path)
+    with served(desk_of(tmp_path / "projects")) as address:
+        assert "<time" in get(f"{address}/live").text
+        place().parent.mkdir(parents=True, exist_ok=True)
+        place().write_text('time_zone = "+05:45"\n', "utf-8")
+        there = datetime.fromtimestamp(path.stat().st_mtime, timezone(timedelta(hours=5, minutes=45)))
+        html = get(f"{address}/live").text
+        assert "<time" not in html
+        assert f">{there:%H:%M}</span>" in html

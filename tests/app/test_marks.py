@@ -13,7 +13,7 @@ from tests.app.browsing import browsed
 from unspool.app.marks import Mark, Marks
 from unspool.app.marks.store import LONGEST_TAG, MOST_TAGS, tags_of
 from unspool.demo.builder import LogBuilder
-from unspool.errors import UnspoolError, UsageProblem
+from unspool.errors import Unreadable, UnspoolError, UsageProblem
 
 
 def test_what_is_said_is_kept_and_what_is_not_spoken_of_stays(tmp_path: Path) -> None:
@@ -46,6 +46,23 @@ def test_marks_of_an_encrypted_archive_are_encrypted(tmp_path: Path) -> None:
     assert Marks(tmp_path, "secret").said().of("a").note == "quicksilver"
     with pytest.raises(UnspoolError):
         Marks(tmp_path, "wrong").said()
+
+
+def test_marks_get_the_key_that_the_archive_gets_and_lose_it_again(tmp_path: Path) -> None:
+    """Nothing that was said is lost, and while there is a key no byte of it can be read without."""
+    Marks(tmp_path).change("one", starred=True, note="a secret lighthouse", tags=["x"])
+    said = Marks(tmp_path).said()
+    for before, after in ((None, "first"), ("first", "second"), ("second", None)):
+        Marks(tmp_path, before).rekeyed(after)
+        assert Marks(tmp_path, after).said() == said
+        raw = b"".join(path.read_bytes() for path in tmp_path.glob("marks.db*"))
+        assert (b"lighthouse" in raw) == (after is None)
+    assert [path.name for path in tmp_path.glob("marks.db.new*")] == []
+
+
+def test_where_nothing_was_said_there_is_nothing_to_encrypt(tmp_path: Path) -> None:
+    Marks(tmp_path).rekeyed("key")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_others_see_at_once_what_is_said(tmp_path: Path) -> None:
@@ -155,3 +172,14 @@ def test_what_was_said_about_a_forgotten_session_goes(tmp_path: Path) -> None:
     marks.forget("one")
     assert set(marks.said().marks) == {"two"}
     assert marks.said().tags == {}
+
+
+def test_marks_of_a_newer_version_are_left_alone(tmp_path: Path) -> None:
+    marks = Marks(tmp_path)
+    marks.change("one", starred=True)
+    marks.close()
+    with apsw.Connection(str(marks.path)) as db:
+        db.pragma("user_version", 99)
+    db.close()
+    with pytest.raises(Unreadable, match="newer unspool"):
+        Marks(tmp_path).change("one", starred=False)

@@ -1,6 +1,7 @@
 """Sessions as the app serves them: the site's own pages, and what a server adds to them."""
 
 import json
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +13,7 @@ from tests.app.serving import served
 from tests.app.sessions import STORM, demo_source, desk_of, get
 from tests.site.pages import Read
 from unspool.app.desk import Desk
-from unspool.app.reading import early, held
+from unspool.app.reading import early, held, outline, states
 from unspool.app.reading.held import reading
 from unspool.cli.group import cli
 from unspool.demo.builder import LogBuilder
@@ -171,7 +172,7 @@ def _long(root: Path, turns: int) -> LogBuilder:
 def test_the_first_page_of_a_long_session_does_not_wait_for_the_rest(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(early, "LONG", 100_000)
+    monkeypatch.setattr(outline, "LONG", 100_000)
     monkeypatch.setattr(early, "_BEGINNING", 50_000)
     log = _long(tmp_path, 100)
     with served(desk_of(tmp_path / "projects")) as address:
@@ -188,7 +189,7 @@ def test_the_first_page_of_a_long_session_does_not_wait_for_the_rest(
 
 
 def test_a_late_page_of_a_long_session_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(early, "LONG", 100_000)
+    monkeypatch.setattr(outline, "LONG", 100_000)
     monkeypatch.setattr(early, "_BEGINNING", 50_000)
     log = _long(tmp_path, 100)
     with served(desk_of(tmp_path / "projects")) as address:
@@ -250,3 +251,94 @@ def test_no_more_is_held_than_there_is_room_for(monkeypatch: pytest.MonkeyPatch)
     shelf.whole(desk, found[0])
     assert shelf.ready(found[0]) is not None
     assert shelf.ready(found[2]) is None
+
+
+def _synced(tmp_path: Path, log: LogBuilder) -> Path:
+    log.write(tmp_path)
+    kept = tmp_path / "kept"
+    made = CliRunner().invoke(cli, ["sync", "--archive", str(kept), "-s", str(tmp_path / "projects")])
+    assert made.exit_code == 0, made.output
+    return kept
+
+
+def _turns(html: str) -> str:
+    return html[html.index('<nav class="pager"') : html.rindex("</nav>")]
+
+
+def _rewound(turns: int) -> LogBuilder:
+    """A long log with dead ends inside and at the ends of pages."""
+    log = LogBuilder(session_id="10000000-0000-4000-8000-000000000000")
+    for number in range(1, turns + 1):
+        log.prompt(f"Question {number}").ran(f"look {number}", f"seen {number}")
+        fork = log.last
+        if number % 7 == 0:
+            log.prompt(f"Dead end {number}").assistant(log.text("No")).rewind(fork)
+        log.assistant(log.think("Hm"), log.text(f"Answer {number}. " + "Words. " * 40))
+        if number % 15 == 0:
+            fork = log.last
+            log.prompt(f"Dead end at the end {number}").assistant(log.text("No")).rewind(fork)
+    return log
+
+
+def test_any_page_of_a_long_session_that_was_read_before_is_there_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(outline, "LONG", 50_000)
+    log = _rewound(61)
+    kept, sources = _synced(tmp_path, log), [tmp_path / "projects"]
+    first = Desk(kept, sources)
+    told = reading(first, log.session_id)
+    leaves = told.addresses(first.options).live.leaves
+    assert len(leaves) == 13
+    whole = {leaf.path: get_page(first, log.session_id, leaf.path) for leaf in leaves}
+    monkeypatch.setattr(held.Held, "begin", lambda *_: None)
+    monkeypatch.setattr(held.Held, "whole", lambda *_: pytest.fail("all of the log was read"))
+    again = Desk(kept, sources)
+    for path, html in whole.items():
+        part = get_page(again, log.session_id, path)
+        assert "data-part" in part
+        parts = [re.sub(r'<nav class="branches".*?</nav>', "", _turns(one), flags=re.S) for one in (part, html)]
+        assert parts[0] == parts[1], path
+        assert _rail(part) == _rail(html)
+
+
+def _rail(html: str) -> str:
+    return html.partition('id="rail"')[2].partition("</nav>")[0]
+
+
+def get_page(desk: Desk, key: str, path: str) -> str:
+    with served(desk) as address:
+        got = get(f"{address}/s/{key}/{path}")
+        assert got.status == 200, got.text
+        return got.text
+
+
+def test_an_outline_is_of_the_very_same_log_and_says_nothing_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(outline, "LONG", 10_000)
+    log = _long(tmp_path, 20)
+    desk = desk_of(tmp_path / "projects")
+    reading(desk, log.session_id)
+    found = desk.found(log.session_id)
+    now = states.state(found)
+    made = outline.kept(now)
+    assert made is not None
+    assert [stop.number for stop in made.stops] == list(range(1, 21))
+    files = list(Path(os.environ["XDG_CACHE_HOME"]).rglob("*.outline"))
+    assert len(files) == 1
+    assert files[0].stat().st_mode & 0o077 == 0
+    assert b"Question" not in files[0].read_bytes()
+    log.prompt("More").write(tmp_path)
+    assert outline.kept(states.state(desk.found(log.session_id))) is None
+    files[0].write_bytes(b"\xc1 no outline")
+    assert outline.kept(now) is None
+
+
+def test_of_an_archive_under_a_key_no_outline_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(outline, "LONG", 10_000)
+    log = _long(tmp_path, 20)
+    desk = desk_of(tmp_path / "projects")
+    desk.key = "secret"
+    held.held_by(desk).whole(desk, desk_of(tmp_path / "projects").found(log.session_id))
+    assert outline.kept(states.state(desk_of(tmp_path / "projects").found(log.session_id))) is None

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.app.browsing import Browsed, browsed
 from tests.app.opened import opened
-from unspool.app.config.store import change, current, held, place, price_file
+from unspool.app.config.store import change, current, held, place
 from unspool.app.config.toml import edited, line_of, read
 from unspool.app.config.values import FIELDS, Settings
 from unspool.demo.builder import LogBuilder
@@ -62,7 +62,7 @@ def test_the_file_is_read_and_the_environment_has_the_last_word(monkeypatch: pyt
         ("per_page = true", "per_page must be a whole number"),
         ('hide = ["tools", "noise"]', "not noise"),
         ('hide = "tools"', "hide must be a list"),
-        ('time_zone = "Mars/Olympus"', "time_zone must be local, UTC or the name"),
+        ('time_zone = "Mars/Olympus"', "time_zone must be local, UTC, an offset"),
         ('time_zone = "../../etc/passwd"', "time_zone must be local"),
         ("sources = [1]", "sources must be a list of texts"),
         ("font_size = 12", "font_size must be one of small, medium, large"),
@@ -198,12 +198,23 @@ def test_every_setting_has_a_default_that_is_right() -> None:
     assert [field.check(getattr(defaults, field.name)) for field in FIELDS] == [""] * len(FIELDS)
 
 
-def test_the_app_reads_the_sources_and_prices_that_were_chosen(tmp_path: Path) -> None:
+def test_the_app_reads_the_sources_that_were_chosen(tmp_path: Path) -> None:
     log = LogBuilder(session_id="elsewhere").prompt("go")
     log.write(tmp_path / "logs")
     write(f'sources = ["{tmp_path / "logs"}", "{tmp_path / "gone"}"]')
     with opened("--archive", str(tmp_path / "archive")) as app:
         app.synced()
-        assert b"/s/elsewhere/" in app.get("/sessions").body
-    write(f'prices = "{tmp_path / "none.json"}"')
-    assert price_file() == tmp_path / "none.json"
+        page = app.get("/sessions").body.decode()
+        assert "/s/elsewhere/" in page
+        assert f"{tmp_path / 'gone'} is not there." in page
+
+
+def test_the_app_starts_though_no_source_of_the_settings_is_there_and_reads_no_other(
+    home: Path, tmp_path: Path
+) -> None:
+    LogBuilder(session_id="unasked").prompt("go").write(home / ".claude")
+    write(f'sources = ["{tmp_path / "gone"}"]\nprices = "{tmp_path / "none.json"}"')
+    with opened("--archive", str(tmp_path / "archive")) as app:
+        page = app.get("/").body.decode()
+        assert f"{tmp_path / 'gone'} is not there." in page
+        assert b"unasked" not in app.get("/sessions").body + app.get("/live").body

@@ -6,7 +6,7 @@ import itertools
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta, timezone
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -14,11 +14,13 @@ import pytest
 
 from tests.app.asking import NOW, Site, harbour, shop, site
 from tests.index.synced import kept
-from unspool.app.understand import charts, figures
+from unspool.app.understand import charts
 from unspool.app.understand.gather import Board, Recent, board, renamed
 from unspool.app.understand.span import Span, today
 from unspool.app.understand.tables import TABLES, as_csv
 from unspool.demo.builder import LogBuilder
+from unspool.index.billing import Wanted
+from unspool.index.said import spent
 from unspool.index.stats import Stats, Totals
 from unspool.index.store import Index
 from unspool.index.streaks import Streak
@@ -74,7 +76,7 @@ def test_every_picture_has_a_title_and_its_figures_as_a_table(app: Site) -> None
     got = app.get("/stats")
     pictures = [one.partition(">")[0] for one in got.text.split("<svg")[1:]]
     told = [one for one in pictures if 'role="img"' in one]
-    assert len(told) == 5
+    assert len(told) == 6
     assert all("aria-labelledby" in one for one in told)
     assert all('aria-hidden="true"' in one for one in pictures if one not in told)
     assert got.text.count("All figures as a table") == sum(bool(rows(app, name)) for name in TABLES) >= 9
@@ -84,7 +86,7 @@ def test_every_picture_has_a_title_and_its_figures_as_a_table(app: Site) -> None
 def test_every_table_is_a_file_with_the_same_rows(app: Site) -> None:
     links = list(app.get("/stats").links(".csv"))
     assert {urlsplit(link).path for link in links} == {f"/stats/{name}.csv" for name in TABLES}
-    assert all(rows(app, name) for name in TABLES if name != "failing")
+    assert all(rows(app, name) for name in TABLES if name not in ("failing", "wasted"))
 
 
 def test_figures_are_those_of_the_index(app: Site, index: Index) -> None:
@@ -102,7 +104,7 @@ def test_figures_are_those_of_the_index(app: Site, index: Index) -> None:
 
 def test_a_price_that_is_not_known_is_neither_zero_nor_invented(app: Site) -> None:
     got = app.get("/stats", project="/home/dev/=cmd")
-    assert "No price is known for model-nobody-knows" in got.said
+    assert "No known price: model-nobody-knows" in got.said
     assert [row["cost"] for row in rows(app, "models", project="/home/dev/=cmd")] == [""]
     assert "≥$" in app.get("/stats").said
 
@@ -174,9 +176,20 @@ def test_the_highest_bar_is_as_high_as_the_picture() -> None:
 
 
 def test_money_is_marked_where_it_is_a_lower_bound() -> None:
-    assert figures.spent(Sum(requests=2, cost=4_120_000_000_000)) == "$4.12"
-    assert figures.spent(Sum(requests=2, cost=4_120_000_000_000, open=1)) == "≥$4.12"
-    assert figures.spent(Sum(requests=2, unpriced=2)) == "?"
+    assert spent(Sum(requests=2, cost=4_120_000_000_000)) == "$4.12"
+    assert spent(Sum(requests=2, cost=4_120_000_000_000, open=1)) == "≥$4.12"
+    assert spent(Sum(requests=2, unpriced=2)) == "?"
+
+
+@pytest.mark.parametrize("hours", [13, -11])
+def test_days_are_those_of_the_zone_that_is_asked_for(index: Index, hours: int) -> None:
+    zone = timezone(timedelta(hours=hours))
+    found = board(index, Wanted(zone=zone), today(), time.time())
+    assert set(found.begun) == {
+        datetime.fromtimestamp(row.first, zone).date() for row in usage(index, "session").rows if row.first
+    }
+    began = {one.key: f"{datetime.fromtimestamp(one.started or 0, zone):%Y-%m-%d}" for one in found.stats.longest}
+    assert [row[1].text for row in TABLES["longest"](found).rows] == list(began.values())
 
 
 def test_a_session_is_called_as_a_person_calls_it(index: Index) -> None:

@@ -1,5 +1,6 @@
 """`unspool all`: a site of everything, and what it says about it."""
 
+import json
 import os
 import pty
 import re
@@ -122,3 +123,56 @@ def _read(descriptor: int) -> bytes:
         return os.read(descriptor, 65536)
     except OSError:  # the terminal's other end is closed
         return b""
+
+
+def lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An agent's folder with two sessions, both kept, of which one is then cleaned away."""
+    root = tmp_path / "agent"
+    logs = [talk(f"Ahoy {number}", f"{number:08x}-0000-4000-8000-000000000000") for number in (1, 2)]
+    paths = [log.write(root) for log in logs]
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(root))
+    monkeypatch.setenv("UNSPOOL_ARCHIVE", str(tmp_path / "archive"))
+    assert run("sync").code == 0
+    paths[0].unlink()
+    return tmp_path / "site"
+
+
+def test_a_session_that_only_the_archive_has_is_made_and_marked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It has pages like any other, lists say that it is kept, and a second run has nothing to do."""
+    site = lost(tmp_path, monkeypatch)
+    done = run("all", "-o", str(site), "-j", "2")
+    assert (done.code, done.err) == (0, "")
+    assert done.out.startswith("2 sessions made")
+    assert broken(site) == []
+    (page,) = site.glob("*/00000001-*/index.html")
+    assert "Ahoy 1" in page.read_text()
+    assert '<span class="badge ">kept</span>' in (site / "index.html").read_text()
+    assert (site / "index.html").read_text().count(">kept<") == 1
+    assert run("all", "-o", str(site)).out.startswith("Nothing has changed: 2 sessions")
+
+
+def test_a_session_whose_log_goes_after_its_pages_were_made_is_marked_from_then_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site = lost(tmp_path, monkeypatch)
+    (tmp_path / "agent").joinpath("projects").rename(tmp_path / "agent" / "away")
+    (tmp_path / "agent" / "projects").mkdir()
+    assert run("all", "-o", str(site)).out.startswith("2 sessions made")
+    assert (site / "index.html").read_text().count(">kept<") == 2
+
+
+def test_commands_agree_on_what_there_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the list has, the site has and can be picked; the list marks what is kept, and so does the picker."""
+    site = lost(tmp_path, monkeypatch)
+    listed = {one["id"]: one.get("kept", False) for one in json.loads(run("list", "--json").out)["sessions"]}
+    assert listed == {"00000001-0000-4000-8000-000000000000": True, "00000002-0000-4000-8000-000000000000": False}
+    assert run("list").out.count("(kept) Ahoy 1") == 1
+    run("all", "-o", str(site))
+    assert {page.parent.name for page in site.glob("*/0*/index.html")} == set(listed)
+    offered = run("local", "-o", str(tmp_path / "one"), "--json", stdin=b"1\n")
+    assert "(kept) Ahoy 1" in offered.err + offered.out
+    assert offered.code == 0
+    picked = run("json", "00000001", "-o", str(tmp_path / "two"), "--json")
+    assert (picked.code, (tmp_path / "two" / "00000001-0000-4000-8000-000000000000.jsonl").exists()) == (0, True)

@@ -56,6 +56,15 @@ def test_it_prints_sessions_with_their_hits(archive: str) -> None:
     assert "1 session, 1 hit" in done.out
 
 
+def test_a_hit_in_a_title_has_no_turn(archive: str) -> None:
+    (hit,) = search(archive, "lamps", "kind:title")["sessions"][0]["hits"]
+    assert (hit["turn"], hit["time"], hit["link"]) == (None, None, "unspool show lamp")
+    (line,) = [
+        line for line in run("search", "--archive", archive, "lamps", "-k", "title").out.splitlines() if "title" in line
+    ]
+    assert line.split()[:2] == ["title", "Lamps"]
+
+
 def test_nothing_found_ends_with_one(archive: str) -> None:
     done = run("search", "--archive", archive, "wombat")
     assert (done.code, done.out) == (1, "")

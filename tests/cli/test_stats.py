@@ -77,3 +77,36 @@ def test_an_empty_index_has_statistics_too(tmp_path: Path) -> None:
 def test_tables_fit_the_terminal(folder: Path, columns: int) -> None:
     tables = told(command, folder, columns=columns).split("\n\n")[1:]
     assert all(len(line) <= max(columns, 62) for table in tables for line in table.splitlines())
+
+
+@pytest.fixture
+def spilled(tmp_path: Path) -> Path:
+    """A session that wrote to the cache twice, and filled a window."""
+    with filling(tmp_path) as filled:
+        session = filled.session("bbbb2222-x")
+        for number, cost in ((901, 3 * 10**12), (902, None)):
+            filled.request(session, NOON, message=number, request=number)
+            filled.put("rewrite", session=session, message=number, request=number, cause=0, tokens=4000, cost=cost)
+        filled.put("filled", session=session, kind=5, tool=filled.name("Dig\x1b[1m"), tokens=300)
+        filled.put("filled", session=session, kind=10, tool=None, tokens=100)
+    return tmp_path
+
+
+def test_what_was_written_again_and_what_filled_windows_is_told(spilled: Path) -> None:
+    rows = [line.split() for line in told(command, spilled).splitlines()]
+    assert ["expired", "2", "8,000", "≥$3.00", "████████████████████"] in rows
+    assert ["files", "300", "75.0%", "████████████████████"] in rows
+    assert next(row[:3] for row in rows if row[:1] == ["unaccounted"]) == ["unaccounted", "100", "25.0%"]
+
+
+def test_json_holds_them_too(spilled: Path) -> None:
+    data = json.loads(told(command, spilled, "--json"))
+    assert data["wasted"] == [{"cause": "expired", "requests": 2, "tokens": 8000, "cost": "3", "unpriced": 1}]
+    assert [one["name"] for one in data["filled"]] == ["files", "unaccounted"]
+    assert data["filling_tools"][0]["tokens"] == 300
+
+
+def test_sections_without_anything_are_left_out(folder: Path) -> None:
+    said = told(command, folder)
+    assert "Written to the cache" not in said
+    assert "What filled the window" not in said

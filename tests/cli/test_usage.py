@@ -105,7 +105,7 @@ def test_unknown_prices_are_named_and_bounds_marked(tmp_path: Path) -> None:
     said = told(command, tmp_path)
     assert ["≥$1.00" in said.splitlines()[1], "?" in said.splitlines()[2].split()] == [True, True]
     assert "No known price: new-model (2 requests)." in said
-    assert "≥ 1 request never had final figures in the log." in said
+    assert "≥: 1 request never had final figures in the log." in said
     assert json.loads(told(command, tmp_path, "--json"))["total"]["unpriced_models"] == {"new-model": 2}
 
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bench.messages_api import refusals
 from tests.clone.made_logs import VERSIONS, made
 from tests.clone.making import TREATMENTS, copied, decoded, draught, faults, said
-from tests.clone.messages_api import refusals
 from unspool.clone.draught import counted
 from unspool.clone.treatment import Treatment
 from unspool.formats.claude_code.lint import rebuilt

@@ -7,9 +7,9 @@ from types import ModuleType
 
 import pytest
 
+from bench.messages_api import refusals
 from tests.clone.made_logs import VERSIONS, made
 from tests.clone.making import NONE, TREATMENTS, copied, faults, said
-from tests.clone.messages_api import refusals
 from unspool.clone.draught import Draught, Wish, drawn
 from unspool.clone.fork import Fork
 from unspool.clone.move import Move

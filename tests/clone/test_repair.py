@@ -4,9 +4,29 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.clone.damage import DAMAGES, Damage
+from bench.messages_api import refusals
+from tests.clone.damage import (
+    DAMAGES,
+    Damage,
+    big_image,
+    circle,
+    foreign_line,
+    glued,
+    no_end,
+    no_parent,
+    not_utf8,
+    nuls_before,
+    nuls_inside,
+    only_nuls,
+    own_parent,
+    result_gone,
+    result_late,
+    reversed_end,
+    same_line_twice,
+    torn,
+    wrong_role,
+)  # fmt: skip
 from tests.clone.made_logs import VERSIONS, made
-from tests.clone.messages_api import refusals
 from unspool.formats.claude_code.lint import lint, rebuilt
 from unspool.formats.claude_code.mending import mended
 from unspool.formats.findings import errors
@@ -73,3 +93,61 @@ def test_lines_that_no_deed_names_are_the_same_bytes(
     told = {deed.line for deed in done.deeds}
     assert done.deeds or not lost
     assert all(at in told or any(mark in lines[at - 1] for mark in relinked) for at in lost)
+
+
+LOSSLESS = (
+    glued, nuls_before, nuls_inside, only_nuls, not_utf8, same_line_twice, no_parent, own_parent, circle, wrong_role,
+    result_late, reversed_end, foreign_line, no_end,
+)  # fmt: skip
+"""Damage that takes no words away."""
+
+
+@pytest.mark.parametrize("damage", LOSSLESS, ids=_called)
+@pytest.mark.parametrize("number", range(0, 60, 4))
+def test_what_was_said_is_said_again(damage: Damage, number: int) -> None:
+    """The messages that a mended log would send are those of the sound one; results of one message in any order."""
+    lines = made("2.1.230", STEPS)
+    assert _told(mended(damage(lines, number)).lines) == _told(lines)
+
+
+def _told(lines: list[bytes]) -> list[tuple[str, list[str]]]:
+    sent = rebuilt(lines)
+    return [
+        (one["role"], sorted(map(str, one["content"])) if one["role"] == "user" else one["content"]) for one in sent
+    ]
+
+
+def test_a_call_without_a_result_gets_one_that_says_so() -> None:
+    lines = made("2.1.230", (1, 1))
+    done = mended(result_gone(lines, 1))
+    (block,) = [
+        block
+        for message in rebuilt(done.lines)
+        for block in message["content"]
+        if block.get("content") == "[no result was recorded]"
+    ]
+    assert block["is_error"] is True
+    assert [deed.rule for deed in done.deeds if deed.rule != "missing-parent"] == ["orphan-call"]
+
+
+def test_what_is_lost_is_reported_whole() -> None:
+    lines = made("2.1.230", STEPS)
+    damaged = torn(lines, 9)
+    (at,) = [at for at, line in enumerate(damaged) if line not in lines]
+    (deed,) = [deed for deed in mended(damaged).deeds if deed.rule == "torn-line"]
+    assert (deed.line, deed.lost) == (at + 1, damaged[at])
+
+
+def test_a_picture_that_is_too_large_becomes_words() -> None:
+    lines = made("2.1.230", ())
+    done = mended(big_image(lines, 0))
+    assert [deed.rule for deed in done.deeds] == ["oversized-image"]
+    assert "[a picture was here that could not be sent]" in str(rebuilt(done.lines))
+    assert sum(map(len, done.lines)) < 2 * sum(map(len, lines))
+
+
+def test_what_a_compaction_closed_is_mended_too() -> None:
+    lines = made("2.1.230", (1, 7, 1))
+    done = mended(result_gone(lines, 0))
+    assert "orphan-call" in {deed.rule for deed in done.deeds}
+    assert errors(lint(done.lines, strict=False)) == []

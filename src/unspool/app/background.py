@@ -78,14 +78,14 @@ class Background:
         if process is not None and process.pid is not None and process.is_alive():
             process.terminate()
 
-    def stop(self) -> None:
-        """End it: politely, or after a moment not."""
+    def stop(self, patience: float = _PATIENCE) -> None:
+        """End it: politely, or after so many seconds not. What is kept is safe either way."""
         self.ask()
         with self._changed:
             self._changed.notify_all()
         process = self._process
         if process is not None and process.pid is not None:
-            process.join(_PATIENCE)
+            process.join(patience)
             if process.exitcode is None:
                 process.kill()
                 process.join(_PATIENCE)
@@ -93,11 +93,14 @@ class Background:
     def _follow(self) -> None:
         wait = _AGAIN
         while not self.stopping.is_set():
-            began = time.monotonic()
-            self._once()
+            began, why = time.monotonic(), "The sync's process ended."
+            try:
+                self._once()
+            except OSError as problem:  # no process is to be had
+                why = f"The sync cannot be started: {problem.strerror or problem}."
             if self.stopping.is_set():
                 return
-            self._become(msgspec.structs.replace(self._state, state="failed", failure="The sync's process ended."))
+            self._become(msgspec.structs.replace(self._state, state="failed", failure=why))
             wait = _AGAIN if time.monotonic() - began > _LONGEST else min(wait * 2, _LONGEST)
             self.stopping.wait(wait)
 

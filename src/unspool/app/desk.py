@@ -2,7 +2,6 @@
 
 import os
 import threading
-from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -15,16 +14,13 @@ from unspool.formats import Found
 from unspool.index.store import Index
 from unspool.library import Library
 from unspool.library.kept import KeptSessions
-from unspool.model import Session
 from unspool.prices import PriceTable
 from unspool.site.options import SiteOptions
 
-_SESSIONS = 4
-"""Whole sessions that are held in memory; the last used."""
-_CACHE_KB = 8_000
+_CACHE_KB = 4_000
 """Of the index, for each thread."""
 _ARCHIVES = 2
-_UNPACKED = 48 * 1024 * 1024
+_UNPACKED = 24 * 1024 * 1024
 """Bytes that each archive keeps unpacked."""
 
 
@@ -41,8 +37,6 @@ class Desk:
         self._local = threading.local()
         self._turns = threading.Semaphore(_ARCHIVES)
         self._archives: list[tuple[tuple[int, int] | None, Archive]] = []
-        self._held: OrderedDict[tuple[str, int, float], Session] = OrderedDict()
-        self._lock = threading.Lock()
 
     @property
     def options(self) -> SiteOptions:
@@ -107,24 +101,6 @@ class Desk:
         if found is None:
             raise NotFound(f"There is no session {key}.")
         return found
-
-    def session(self, key: str) -> Session:
-        """A session, whole; held as long as its log does not change."""
-        library = self.library()
-        found = next((log for log in library.logs() if log.session_id == key and inside(log)), None)
-        if found is None:
-            raise NotFound(f"There is no session {key}.")
-        name = found.path, found.size, found.modified
-        with self._lock:
-            if name in self._held:
-                self._held.move_to_end(name)
-                return self._held[name]
-        session = library.open(found)
-        with self._lock:
-            self._held[name] = session
-            while len(self._held) > _SESSIONS:
-                self._held.popitem(last=False)
-        return session
 
 
 def inside(log: Found) -> bool:

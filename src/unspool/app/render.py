@@ -14,6 +14,7 @@ from starlette.responses import HTMLResponse
 
 from unspool.app.assets import OWN
 from unspool.app.config.store import current
+from unspool.app.standing import standing
 from unspool.export.html import when
 from unspool.export.html.escape import visible
 from unspool.site import look
@@ -21,8 +22,8 @@ from unspool.site.frame import Crumb, Frame
 from unspool.site.look import Dress
 from unspool.site.sheet import Sheet
 
-ALL_STYLES = ("palette.css",)
-ALL_SCRIPTS = ("palette.js",)
+ALL_STYLES = ("palette.css", "banner.css")
+ALL_SCRIPTS = ("palette.js", "banner.js")
 """Modules."""
 WAYS = tuple(
     Crumb(name.capitalize(), name) for name in ("sessions", "projects", "live", "search", "stats", "files", "settings")
@@ -50,7 +51,12 @@ def page(
 ) -> HTMLResponse:
     """A whole page around a body that is markup already."""
     sheet = Sheet(request.app.state.desk.options, frame(crumbs, styles, scripts))
-    return HTMLResponse(sheet.page(title, body))
+    return HTMLResponse(sheet.page(title, banner(request) + body))
+
+
+def banner(request: Request) -> Markup:
+    """What a reader should know of the whole, above whatever page."""
+    return render("banner.html", standing=standing(request))
 
 
 def frame(crumbs: Sequence[Crumb] = (HOME,), styles: Sequence[str] = (), scripts: Sequence[str] = ()) -> Frame:

@@ -11,7 +11,7 @@ from unspool.app.trouble import HANDLERS
 if TYPE_CHECKING:
     from starlette.routing import BaseRoute
 
-PARTS = ("assets", "browse", "marks", "settings", "api", "find", "understand", "live", "reading")
+PARTS = ("assets", "banner", "browse", "marks.pages", "settings", "api", "find", "understand", "live", "reading")
 """Modules of this package with ROUTES, in the order they are asked. Adding a part is a module and a name here."""
 
 
@@ -20,4 +20,7 @@ def create(desk: Desk) -> Starlette:
     routes: list[BaseRoute] = [route for part in PARTS for route in import_module(f"unspool.app.{part}").ROUTES]
     app = Starlette(routes=routes, exception_handlers=HANDLERS)
     app.state.desk = desk
+    app.state.own_desk = None  # the person's own, while the demo is shown
+    app.state.background = None
+    app.state.read_only = False
     return app

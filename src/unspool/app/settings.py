@@ -8,13 +8,12 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from unspool.app import render
+from unspool.app.config.place import PRICES
 from unspool.app.config.store import Held, change, held, place
 from unspool.app.config.values import FIELDS, Field, Settings
 from unspool.app.forms import done, fields
 from unspool.errors import UnspoolError
 from unspool.library.sources import usual_roots
-
-PRICES = "prices.json"
 
 
 def settings(request: Request) -> HTMLResponse:
@@ -43,7 +42,7 @@ def _changes(sent: dict[str, str], now: Held) -> tuple[dict[str, Any], dict[str,
     wrong: dict[str, str] = {}
     defaults = Settings()
     for field in FIELDS:
-        if field.name not in sent or "environment" in now.origins[field.name]:
+        if field.name not in sent or field.name in now.fixed:
             continue
         value = field.parsed(sent[field.name])
         problem = field.check(value)
@@ -77,7 +76,7 @@ def _page(
         roots=[str(root) for root in usual_roots()],
         prices=now.settings.prices or str(path.with_name(PRICES)),
         archive=str(request.app.state.desk.folder),
-        read_only=getattr(request.app.state, "read_only", False),
+        read_only=request.app.state.read_only,
     )
     return render.page(request, "Settings", body, (render.HOME,), ("app.css",), ("browse.js",))
 
@@ -88,8 +87,7 @@ def _row(field: Field, now: Held, sent: dict[str, str]) -> dict[str, Any]:
     typed = sent.get(field.name)
     if typed is not None:
         value = typed.split("\n") if field.kind in ("many", "lines") else typed
-    origin = now.origins[field.name]
-    return {"field": field, "value": value, "origin": origin, "fixed": "environment" in origin}
+    return {"field": field, "value": value, "origin": now.origins[field.name], "fixed": field.name in now.fixed}
 
 
 ROUTES = [

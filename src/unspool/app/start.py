@@ -13,7 +13,6 @@ import webbrowser
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from types import FrameType
 from typing import NamedTuple
 
 import uvicorn
@@ -26,11 +25,12 @@ from unspool.app.guard_hosts import Hosts, is_loopback
 from unspool.app.guard_limits import HEADERS
 from unspool.app.server import create
 from unspool.app.start_listener import LOOPBACK, address, browser_there, listener, room_for_readers
+from unspool.app.start_memory import give_back
 from unspool.app.start_protocol import Patient
 from unspool.prices import PriceTable
-from unspool.sync.stop import POLITE
+from unspool.sync.stop import heeding
 
-_AT_ONCE = 8
+_AT_ONCE = 4
 """Requests that are worked on at the same time; each holds connections to the databases, and their memory."""
 _READERS = 2000
 """Connections at the same time; more are told to come back."""
@@ -61,6 +61,7 @@ class Wanted(NamedTuple):
 def run(wanted: Wanted, say: Say, warn: Say) -> int:
     """Serve until a signal; its number. UsageProblem where it cannot listen as asked."""
     room_for_readers()
+    give_back()
     with listener(wanted.host or LOOPBACK, wanted.port) as door:
         started = _Started(wanted, door)
         if wanted.host and not is_loopback(wanted.host):
@@ -68,9 +69,9 @@ def run(wanted: Wanted, say: Say, warn: Say) -> int:
                 f"Whoever can reach {wanted.host} and has the token can read all your sessions;"
                 " what is sent is not encrypted."
             )
-        say(f"unspool is at {started.address}")
-        say("Ctrl-C ends it.")
-        with started.heeding():
+        with heeding(started.hear):
+            say(f"unspool is at {started.address}")
+            say("Ctrl-C ends it.")
             started.serve()
         return started.signal
 
@@ -113,19 +114,8 @@ class _Started:
             threading.Thread(target=webbrowser.open, args=(opening,), daemon=True).start()
         await self._server.serve([self._door])
 
-    @contextmanager
-    def heeding(self) -> Iterator[None]:
-        """Answer signals until the end of the block. Those that are ignored, as nohup has it, stay so."""
-        numbers = [getattr(signal, name) for name in ("SIGINT", *POLITE) if hasattr(signal, name)]
-        heeded = [number for number in numbers if signal.getsignal(number) != signal.SIG_IGN]
-        before = {number: signal.signal(number, self._hear) for number in heeded}
-        try:
-            yield
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
-
-    def _hear(self, number: int, _: FrameType | None) -> None:
+    def hear(self, number: int) -> None:
+        """Be told of a signal: the first one begins the end."""
         if self.signal:
             return
         self.signal = number
@@ -137,7 +127,7 @@ class _Started:
 
     def _end(self) -> None:
         """The end, though a query still runs; it reads only, so nothing is broken off that matters."""
-        self._background.stop()
+        self._background.stop(0.0)  # it was asked at the first signal
         with suppress(OSError, ValueError):
             sys.stdout.flush()
         os._exit(128 + self.signal if self.signal == signal.SIGINT else 0)

@@ -98,7 +98,7 @@ def _unready(request: Request, error: Exception) -> bool:
     """Whether it failed because the index is not there, or is being made anew."""
     if not isinstance(error, NotFound | Unreadable | apsw.Error):
         return False
-    background = getattr(request.app.state, "background", None)
+    background = request.app.state.background
     if background is None or request.app.state.read_only:
         return False
     missing = not (request.app.state.desk.folder / INDEX).exists()

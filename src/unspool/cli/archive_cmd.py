@@ -150,7 +150,6 @@ def encrypt(new_key_file: Path | None, archive: Path) -> None:
     anew beside, proved equal, and put in place of the old one, which is overwritten; the next sync makes the index
     anew, with the same key.
     """
-    from unspool.archive.convert import convert
     from unspool.archive.key import encrypted, key
     from unspool.archive.place import ARCHIVE
 
@@ -160,16 +159,19 @@ def encrypt(new_key_file: Path | None, archive: Path) -> None:
     new = key(outside, new_key_file, _ask_twice if sys.stdin.isatty() else None)
     if new is None:
         raise UsageProblem("Name a key: --new-key-file FILE, UNSPOOL_KEY_FILE or UNSPOOL_PASSPHRASE.")
-    convert(archive, old, new)
-    _convert_marks(archive, old, new)
+    _convert(archive, old, new)
     click.echo("The archive is encrypted; `unspool sync` makes the index anew.")
 
 
-def _convert_marks(archive: Path, old: str | None, new: str | None) -> None:
-    """What the user said about sessions lies beside the archive, and is read with the same key."""
+def _convert(archive: Path, old: str | None, new: str | None) -> None:
+    """Another key for the archive, and for what the user said about sessions, which lies beside it."""
     from unspool.app.marks.store import Marks
+    from unspool.archive.convert import convert
+    from unspool.sync.turn import waiting
 
-    Marks(archive, old).rekeyed(new)
+    with waiting(archive):
+        convert(archive, old, new)
+        Marks(archive, old).rekeyed(new)
 
 
 def _ask_twice() -> str:
@@ -181,15 +183,12 @@ def _ask_twice() -> str:
 @options.archive
 def decrypt(archive: Path) -> None:
     """Make the archive readable without a key again."""
-    from unspool.archive.convert import convert
-
     _there(archive)
     old = options.key_of(archive)
     if old is None:
         click.echo("The archive is not encrypted.")
         return
-    convert(archive, old, None)
-    _convert_marks(archive, old, None)
+    _convert(archive, old, None)
     click.echo("The archive is no longer encrypted; `unspool sync` makes the index anew.")
 
 
@@ -206,11 +205,13 @@ def unbury(names: tuple[str, ...], archive: Path) -> None:
     from unspool.archive import Archive
     from unspool.archive.forget import unbury as raise_
     from unspool.formats import FORMATS
+    from unspool.sync.turn import waiting
 
     _there(archive)
     with Archive.open(archive, key=options.key_of(archive)) as opened:
         found = {one for name in names for one in _candidates(opened, name)}
-        count = raise_(opened, found, {format_.prompts for format_ in FORMATS})
+        with waiting(archive):
+            count = raise_(opened, found, {format_.prompts for format_ in FORMATS})
     if not count:
         raise NotFound("No tombstone is of any of these.")
     click.echo(f"{human.count(count, 'tombstone')} gone; `unspool sync` keeps again what is still there.")

@@ -17,6 +17,8 @@ _FIGURES = {
     "keep_tool_turns", "truncate", "truncate_lines", "truncate_chars", "strip_tools", "strip_thinking", "mode",
     "drop_images", "drop_snapshots", "drop_side", "drop_compacted",
 }  # fmt: skip
+_CHOOSING = _FIGURES - {"truncate", "truncate_lines", "truncate_chars", "mode"}
+"""Figures that say by themselves what goes, so that no preset is taken for granted; the others only refine one."""
 
 
 def treatments(command: options.Command) -> options.Command:
@@ -31,20 +33,15 @@ def treatments(command: options.Command) -> options.Command:
 
         name = given.pop("preset")
         figures = {key: given.pop(key) for key in _FIGURES}
-        said = {key: value for key, value in figures.items() if value not in (None, False)}
-        base = preset(name or ("none" if _strips(said) else "default"), chosen.presets())
-        told = {"preset": name, **said} if name else said
-        return command(*args, treatment=replace(base, **said), chosen=told, **given)
+        said = {key: value for key, value in figures.items() if value is not None and value is not False}
+        name = name or ("none" if _CHOOSING & said.keys() else "default")
+        treatment = replace(preset(name, chosen.presets()), **said)
+        return command(*args, treatment=treatment, chosen={"preset": name, **said}, **given)
 
     made: options.Command = run
     for option in reversed(_OPTIONS):
         made = option(made)
     return made
-
-
-def _strips(said: dict[str, Any]) -> bool:
-    """Whether the figures alone say what goes, so that no preset is needed."""
-    return bool(said)
 
 
 _OPTIONS = (
@@ -116,21 +113,19 @@ def command(
 
     from unspool.clone.draught import Wish, drawn
     from unspool.clone.fit import fitted
+    from unspool.clone.material import Material
     from unspool.clone.source import opened
 
     wish = Wish(title=output.title, options={**chosen, **({"fit": how["fit"]} if how["fit"] else {})})
     with opened(library, session) as source:
-        treatment = fitted(source.log, treatment, how["fit"]) if how["fit"] else treatment
-        draught = drawn(source.log, treatment, wish)
-        if how["compressing"] is None:
-            cloning.finish(draught, source, output)
-            return
-        done = compressed(draught, how["compressing"], library, dry_run=output.dry_run)
+        material = Material(source.log)
+        treatment = fitted(material, treatment, how["fit"]) if how["fit"] else treatment
+        draught, done = drawn(material, treatment, wish), None
+        if how["compressing"] is not None:
+            done = compressed(draught, how["compressing"], library, dry_run=output.dry_run)
         if done is not None:
             said = {**wish.options, "compress": str(how["compressing"].bands)}
-            draught = drawn(source.log, treatment, replace(wish, texts=done.texts, options=said))
-        elif not output.dry_run:
-            return
+            draught = drawn(material, treatment, replace(wish, texts=done.outcome.texts, options=said))
         cloning.finish(draught, source, output)
         if done is not None:
             tell(done, draught.copy.making.session)

@@ -1,5 +1,6 @@
 """What the commands that make copies share: options, where a copy goes, and how it is told."""
 
+from collections.abc import Iterator
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -7,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from unspool.cli import keeping, options
-from unspool.errors import UsageProblem
+from unspool.errors import Exists, UsageProblem
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,6 +29,13 @@ class Output(NamedTuple):
     as_json: bool
     dsp: bool
     title: str
+
+
+class Telling(NamedTuple):
+    """What became of one copy, or would."""
+
+    data: dict[str, Any]
+    words: list[str]
 
 
 def outputs(command: options.Command) -> options.Command:
@@ -66,17 +74,36 @@ def outputs(command: options.Command) -> options.Command:
 def finish(
     draught: "Draught", source: "Source", output: Output, cwd: str = "", told: dict[str, Any] | None = None
 ) -> None:
-    """Write the copy, or only tell of it; `told` is what else JSON tells."""
-    from unspool.clone.draught import counted
+    """Write the copy, or only plan it, and tell of it; `told` is what else JSON tells."""
+    telling = finished(draught, source, output, cwd)
+    if output.as_json:
+        keeping.print_json({**telling.data, **(told or {})})
+    else:
+        keeping.say("\n".join(telling.words))
+
+
+def finished(draught: "Draught", source: "Source", output: Output, cwd: str = "") -> Telling:
+    """Write the copy, or only plan it: what is to be told of it."""
     from unspool.clone.make import written
 
     folder = cwd or source.log.facts.cwd
     path, home = _place(draught, source, output, folder)
+    if home is None:
+        draught.copy.leave_history()
     if output.dry_run:
-        _tell_plan(draught, counted(draught), path, output, told or {})
+        return _planned(draught, path)
+    return _told(written(draught, path, home, folder), source, output)
+
+
+def show_all(tellings: list[Telling], output: Output, failed: list[str]) -> None:
+    """Tell of several copies, and of sessions that none could be made of."""
+    if output.as_json:
+        keeping.print_json({"sessions": [one.data for one in tellings], "failed": failed})
         return
-    record = written(draught, path, home, folder)
-    _tell(record, source, output, told or {})
+    for one in tellings:
+        keeping.say("\n".join([*one.words, ""]))
+    for why in failed:
+        keeping.say(f"Left out: {why}", err=True)
 
 
 def _place(draught: "Draught", source: "Source", output: Output, cwd: str) -> tuple[Path, Path | None]:
@@ -89,63 +116,54 @@ def _place(draught: "Draught", source: "Source", output: Output, cwd: str) -> tu
     if output.path.is_dir() or str(output.path).endswith("/"):
         return output.path / f"{session}.jsonl", None
     if output.path.exists():
-        from unspool.errors import Exists
-
         raise Exists(f"{output.path} is there already; nothing was written.")
     return output.path, None
 
 
-def _tell(record: "Record", source: "Source", output: Output, told: dict[str, Any]) -> None:
-    format_ = source.log.format
-    name = record.session if output.path is None else record.files[0].path
-    resume = format_.resume(name, record.cwd, unasked=output.dsp)
-    if output.as_json:
-        from msgspec import to_builtins
+def _told(record: "Record", source: "Source", output: Output) -> Telling:
+    from msgspec import to_builtins
 
-        keeping.print_json({**to_builtins(record), "resume": resume, **told})
-        return
-    _say_figures(record.title, record.before, record.after)
+    name = record.session if output.path is None else str(Path(record.files[0].path).absolute())
+    resume = source.log.format.resume(name, record.cwd, unasked=output.dsp)
     more = f" and {len(record.files) - 1} files that go with it" if len(record.files) > 1 else ""
-    keeping.say(f"\nWrote {record.files[0].path}{more}")
-    keeping.say(f"Resume it:  {resume}")
-    keeping.say(f"Undo:       unspool clone --undo {record.session[:8]}")
+    words = [
+        *_figures(record.title, record.before, record.after),
+        f"\nWrote {record.files[0].path}{more}",
+        f"Resume it:  {resume}",
+        f"Undo:       unspool clone --undo {record.session[:8]}",
+    ]
+    return Telling({**to_builtins(record), "resume": resume}, words)
 
 
-def _tell_plan(draught: "Draught", after: "Tally", path: Path, output: Output, told: dict[str, Any]) -> None:
+def _planned(draught: "Draught", path: Path) -> Telling:
     from unspool.clone.changes import changes
+    from unspool.clone.draught import counted
 
-    listed = list(changes(draught))
-    if output.as_json:
-        keeping.print_json(
-            {
-                "session": draught.copy.making.session,
-                "source": draught.copy.identity.source,
-                "path": str(path),
-                "title": draught.copy.making.title,
-                "before": draught.before,
-                "after": after,
-                "changes": [one._asdict() for one in listed],
-                **told,
-            }
-        )
-        return
-    _say_figures(draught.copy.making.title, draught.before, after)
-    if listed:
-        keeping.say("")
+    listed, after, copy = list(changes(draught)), counted(draught), draught.copy
+    data = {
+        "session": copy.making.session,
+        "source": copy.identity.source,
+        "path": str(path),
+        "title": copy.making.title,
+        "before": draught.before,
+        "after": after,
+        "changes": [one._asdict() for one in listed],
+    }
+    words = [*_figures(copy.making.title, draught.before, after), *([""] if listed else [])]
     for one in listed[:_LISTED]:
         what = f"{one.tool} {one.what}" if one.tool else one.what
-        keeping.say(
-            f"  line {one.line:<6} turn {one.turn:<4} {what}: {one.deed}, {one.before:,} -> {one.after:,} tokens"
-        )
+        what += f" of {one.lines} lines" if one.lines > 1 else ""
+        tokens = f"{one.before:,} -> {one.after:,} tokens"
+        words.append(f"  line {one.line:<6} turn {one.turn:<4} {what}: {one.deed}, {tokens}")
     if len(listed) > _LISTED:
-        keeping.say(f"  ... and {len(listed) - _LISTED:,} more; --json lists all.")
-    keeping.say(f"\nNothing was written. It would be {path}")
+        words.append(f"  ... and {len(listed) - _LISTED:,} more; --json lists all.")
+    return Telling(data, [*words, f"\nNothing was written. It would be {path}"])
 
 
-def _say_figures(title: str, before: "Tally", after: "Tally") -> None:
+def _figures(title: str, before: "Tally", after: "Tally") -> Iterator[str]:
     from unspool import human
 
-    keeping.say(title)
+    yield title
     rows: list[tuple[str, int, int, Callable[[int], str]]] = [
         ("lines", before.lines, after.lines, "{:,}".format),
         ("turns", before.turns, after.turns, "{:,}".format),
@@ -155,11 +173,11 @@ def _say_figures(title: str, before: "Tally", after: "Tally") -> None:
         ("tokens *", before.tokens, after.tokens, "{:,}".format),
         ("size", before.bytes, after.bytes, human.size),
     ]
-    keeping.say(f"  {'':12}{'before':>12}{'after':>12}")
+    yield f"  {'':12}{'before':>12}{'after':>12}"
     for name, old, new, shown in rows:
         change = f"{(new - old) / old:+9.0%}" if old and new != old else ""
-        keeping.say(f"  {name:12}{shown(old):>12}{shown(new):>12}{change}")
-    keeping.say("  * of what the agent loads, estimated by kinds of characters (docs/context.md)")
+        yield f"  {name:12}{shown(old):>12}{shown(new):>12}{change}"
+    yield "  * of what the agent loads, estimated by kinds of characters (docs/context.md)"
 
 
 def percent(_: click.Context, __: click.Parameter, value: str | None) -> int | None:
@@ -167,6 +185,6 @@ def percent(_: click.Context, __: click.Parameter, value: str | None) -> int | N
     if value is None:
         return None
     text = value.strip().removesuffix("%")
-    if not text.isdigit() or not 0 <= int(text) <= 100:
+    if not text.isdecimal() or len(text) > len("100") or int(text) > 100:
         raise UsageProblem(f"“{value}” is no percentage; 70% is one.")
     return int(text)

@@ -10,14 +10,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from unspool.cli import chosen, keeping, options
-from unspool.errors import UsageProblem
+from unspool.errors import NotFound, UsageProblem
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Literal
 
-    from unspool.clone.compress import Bands, Given, Outcome, Passage
+    from unspool.clone.compress import Bands, Given, Outcome, Passage, Provider
     from unspool.clone.draught import Draught
     from unspool.library import Library
+    from unspool.model import Event
 
 
 class Compressing(NamedTuple):
@@ -27,6 +29,13 @@ class Compressing(NamedTuple):
     given: "Given"
     user: bool
     yes: bool
+
+
+class Done(NamedTuple):
+    """What came of it, and who did it."""
+
+    outcome: "Outcome"
+    by: str
 
 
 def compressions(command: options.Command) -> options.Command:
@@ -70,43 +79,65 @@ _OPTIONS = (
 )
 
 
-def compressed(draught: "Draught", wanted: Compressing, library: "Library", *, dry_run: bool) -> "Outcome | None":
-    """The passages of a copy made shorter; None where nothing was sent."""
-    from unspool.clone.compress import Estimate, Wish, choose, compress, connect, given
+def compressed(draught: "Draught", wanted: Compressing, library: "Library", *, dry_run: bool) -> Done | None:
+    """The passages of a copy made shorter; None where nothing was sent, because nothing need be, or on a dry run."""
+    from unspool.clone.compress import Estimate, Wish, choose, compress
 
     passages = list(_passages(draught))
-    turns = max((one.turn for one in passages), default=0) + 1
-    wish = Wish(turns, wanted.user)
+    wish = Wish(sum(event.prompt is not None for event in draught.lines), wanted.user)
     choice = choose(passages, wanted.bands, wish)
-    provider = connect(
-        given(wanted.given, os.environ, chosen.table("compress")), os.environ, draught.copy.original.format
-    )
-    estimate = Estimate.of(choice, provider.model, library.prices, datetime.now(UTC))
-    click.echo(f"To {provider.name}: {estimate}.", err=True)
-    if dry_run or not choice.chosen or not _agreed(wanted):
+    if not choice.chosen:
+        click.echo(
+            "Nothing is left to compress: what is in the bands is too short, or was compressed before.", err=True
+        )
         return None
+    provider, model = _provider(draught, wanted, dry_run=dry_run)
+    estimate = Estimate.of(choice, model, library.prices, datetime.now(UTC))
+    by = " ".join(word for word in (provider.name if provider else "the agent", model) if word)
+    keeping.say(f"To {by}: {estimate}.", err=True)
+    if provider is None or dry_run:
+        return None
+    _ask(wanted)
     quiet = not sys.stderr.isatty()
     with click.progressbar(length=len(choice.chosen), label="Compressing", file=sys.stderr, hidden=quiet) as bar:
-        return compress(passages, wanted.bands, provider, wish, tell=lambda _: bar.update(1))
+        return Done(compress(passages, wanted.bands, provider, wish, tell=lambda _: bar.update(1)), by)
 
 
-def _agreed(wanted: Compressing) -> bool:
+def _provider(draught: "Draught", wanted: Compressing, *, dry_run: bool) -> "tuple[Provider | None, str]":
+    """Who is asked, and for which model; on a dry run, nobody need be there."""
+    from unspool.clone.compress import connect, given
+
+    said = given(wanted.given, os.environ, chosen.table("compress"))
+    try:
+        provider = connect(said, os.environ, draught.copy.original.format)
+    except NotFound:
+        if not dry_run:
+            raise
+        return None, said.model
+    return provider, provider.model
+
+
+def _ask(wanted: Compressing) -> None:
+    """Go on only where somebody agrees."""
     if wanted.yes:
-        return True
+        return
     if not sys.stdin.isatty():
         raise UsageProblem("Words of the session would be sent; without a terminal to ask on, --yes agrees to that.")
-    return click.confirm("Send these words?", err=True)
+    click.confirm("Send these words?", err=True, abort=True)
 
 
-def tell(outcome: "Outcome", session: str) -> None:
+def tell(done: Done, session: str) -> None:
     """Say what became of it, and keep what was before and after beside the record of the copy."""
     from unspool.archive.place import folder
     from unspool.clone.compress import write_record
 
-    stats = outcome.stats
+    outcome, stats = done.outcome, done.outcome.stats
     path = Path(folder() / "clones" / f"{session}-compression.md")
-    write_record(outcome, path, "a model")
-    click.echo(
+    try:
+        write_record(outcome, path, done.by)
+    except OSError as error:
+        chosen.warn(f"what was before and after could not be kept in {path}: {error.strerror}.")
+    keeping.say(
         f"Compressed {stats.compressed:,} passages, {stats.tokens_before:,} -> {stats.tokens_after:,} tokens; "
         f"{stats.skipped:,} too short, {stats.failed:,} kept as they were. Before and after: {path}",
         err=True,
@@ -116,17 +147,23 @@ def tell(outcome: "Outcome", session: str) -> None:
 
 
 def _passages(draught: "Draught") -> "Iterator[Passage]":
-    """The words of every line that the copy keeps."""
+    """The words of every line that the copy keeps, but for those that a model has shortened before."""
     from unspool.clone.compress import Passage
+    from unspool.clone.lineage import compressed as shortened
+
+    there = {event.id for event in draught.copy.lines} - shortened(draught.copy.original.session)
+    turn = -1
+    for event in draught.lines:
+        turn += event.prompt is not None
+        role, words = _words(event)
+        if words and event.id in there:
+            yield Passage(event.id, max(turn, 0), role, words)
+
+
+def _words(event: "Event") -> "tuple[Literal['user', 'assistant'], str]":
     from unspool.model import Text
 
-    turn = -1
-    for event in draught.copy.lines:
-        if event.prompt is not None:
-            turn += 1
-            if event.prompt.kind == "text" and event.prompt.text:
-                yield Passage(event.id, max(turn, 0), "user", event.prompt.text)
-        elif event.part is not None:
-            words = "\n\n".join(block.text for block in event.blocks if isinstance(block, Text) and block.text.strip())
-            if words:
-                yield Passage(event.id, max(turn, 0), "assistant", words)
+    if event.prompt is not None:
+        return "user", event.prompt.text if event.prompt.kind == "text" else ""
+    texts = (block.text for block in event.blocks if isinstance(block, Text) and block.text.strip())
+    return "assistant", "\n\n".join(texts) if event.part is not None else ""

@@ -35,6 +35,7 @@ def command(session: str, yes: bool, as_json: bool, archive: Path) -> None:
     from unspool.archive.forget import forget, going
     from unspool.archive.place import INDEX
     from unspool.archive.swap import without
+    from unspool.sync.turn import waiting
 
     with Archive.open(archive, key=options.key_of(archive)) as opened:
         name, files, its = keeping.forgettable(opened, session)
@@ -49,7 +50,9 @@ def command(session: str, yes: bool, as_json: bool, archive: Path) -> None:
             else:
                 click.echo("Nothing was removed. Add --yes to remove it for good.")
             return
-        proof = forget(opened, files, lambda: without(archive / INDEX), its.parts)
+        with waiting(archive):  # a sync that is under way does not know yet, and would bring it back
+            _, files, its = keeping.forgettable(opened, name)
+            proof = forget(opened, files, lambda: without(archive / INDEX), its.parts)
     _forget_marks(archive, name)
     if as_json:
         keeping.print_json({**told, "removed": True, "proof": proof})

@@ -57,4 +57,4 @@ def command(
             frozenset(fork.without),
             options={name: value for name, value in said.items() if value},
         )
-        cloning.finish(drawn(source.log, PRESETS["none"], wish), source, output)
+        cloning.finish(drawn(fork.material, PRESETS["none"], wish), source, output)

@@ -1,15 +1,19 @@
 """`unspool import`: a session that somebody packed, to be gone on with here."""
 
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from unspool.cli import cloning, options
+from unspool.errors import UsageProblem
 
 if TYPE_CHECKING:
     from unspool.clone.move import Move
     from unspool.library import Library
+
+_BARE = (".jsonl", ".json", ".jsonl.gz", ".jsonl.zst")
 
 
 @click.command("import")
@@ -22,8 +26,8 @@ def command(bundle: Path, to: Path, rename: tuple[str, ...], output: cloning.Out
     """Take in a session that somebody packed, so that it can be resumed here.
 
     \b
-    unspool import session.tar.gz --to ~/work/tool     a bundle, as session-share makes them
-    unspool import 3f2a9c.jsonl --to ~/work/tool       a bare log
+    unspool import session.tar.gz --to ~/code/tool     a bundle, as session-share makes them
+    unspool import 3f2a9c.jsonl --to ~/code/tool       a bare log
 
     Paths of the other machine become those of this one. The planning session comes along where the bundle has it.
     Bundles are not trusted: one that holds links, paths that lead out of it, or more than a session does is refused
@@ -34,17 +38,24 @@ def command(bundle: Path, to: Path, rename: tuple[str, ...], output: cloning.Out
     from unspool.clone.source import own_home
 
     move = Move(to, own_home(), renamed(rename))
-    if bundle.suffix in (".jsonl", ".json", ".zst") or bundle.suffixes[-2:] == [".jsonl", ".gz"]:
-        _take(library, bundle, move, output)
-        return
-    with unpacked(bundle) as logs:
-        for log in logs:
-            _take(library, log, move, output)
+    if bundle.name.endswith(_BARE):
+        _take(library, [bundle], move, output)
+    else:
+        with unpacked(bundle) as logs:
+            _take(library, logs, move, output)
 
 
-def _take(library: "Library", log: Path, move: "Move", output: cloning.Output) -> None:
+def _take(library: "Library", logs: list[Path], move: "Move", output: cloning.Output) -> None:
+    """Every log or none: all are drawn before the first is written."""
     from unspool.clone.source import opened
 
-    with opened(library, str(log)) as source:
-        draught = move.drawn(source.log, output.title, "import")
-        cloning.finish(draught, source._replace(home=move.home, folder=None), output, move.cwd)
+    with ExitStack() as stack:
+        sources = [stack.enter_context(opened(library, str(log))) for log in logs]
+        drawn = [move.drawn(source.log, output.title, "import") for source in sources]
+        if len(drawn) > 1 and output.path is not None and not output.path.is_dir():
+            raise UsageProblem(f"{len(drawn)} sessions need a folder to go to; {output.path} is none.")
+        tellings = [
+            cloning.finished(draught, source._replace(home=move.home, folder=None), output, move.cwd)
+            for draught, source in zip(drawn, sources, strict=True)
+        ]
+    cloning.show_all(tellings, output, [])

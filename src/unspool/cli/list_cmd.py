@@ -37,6 +37,7 @@ def command(wanted: Wanted, limit: int, projects: bool, clones: bool, as_json: b
     Cost is what the requests would cost at public list prices, subagents included; "≥" marks a lower bound,
     where the log never held the final figure or a model has no known price. Names, stars and tags that sessions were
     given in the app are shown; with --json they are `mark`, and `title` stays the session's own.
+    "(kept)" stands before a session whose log only your archive still has.
     """
     if clones:
         from unspool.cli.clones_rows import show_clones

@@ -1,15 +1,22 @@
 """`unspool move`: a session, or all of a project's, in another folder."""
 
+import os
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from unspool.cli import cloning, keeping, options
-from unspool.errors import NotFound, UsageProblem
+from unspool.cli import cloning, options
+from unspool.errors import NotFound, Unreadable, Unsound, UsageProblem
+from unspool.library.inputs import is_url
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from unspool.clone.draught import Draught
     from unspool.clone.move import Move
+    from unspool.clone.source import Source
     from unspool.formats import Found
     from unspool.library import Library
 
@@ -32,8 +39,8 @@ def command(
     """Let a session go on in another folder, of another user or on another machine.
 
     \b
-    unspool move 3f2a --to ~/work/new-name            the project was renamed
-    unspool move ~/work/old-name --to ~/work/new-name all of its sessions
+    unspool move 3f2a --to ~/code/new-name            the project was renamed
+    unspool move ~/code/old-name --to ~/code/new-name all of its sessions
     unspool move 3f2a --to /home/eve/tool --into /mnt/eve/.claude
 
     Paths are rewritten alike wherever they stand: the working folder, the user's own folder where that differs, the
@@ -45,31 +52,53 @@ def command(
 
     move = Move(to, into or own_home(), renamed(rename))
     logs = _project(library, what)
-    if len(logs) > 1 and output.path is not None and not output.path.is_dir():
-        raise UsageProblem(f"{len(logs)} sessions need a folder to go to; {output.path} is none.")
-    for name in [log.path for log in logs] or [what]:
-        _one(library, name, move, output)
-    if len(logs) > 1 and not output.as_json:
-        keeping.say(f"\n{len(logs)} sessions.")
+    if not logs:
+        with _moved(library, what, move, output) as (draught, source):
+            cloning.finish(draught, source, output, move.cwd)
+        return
+    if output.path is not None and not output.path.is_dir():
+        raise UsageProblem(f"The sessions of a project need a folder to go to; {output.path} is none.")
+    done, failed = _all(library, logs, move, output)
+    cloning.show_all(done, output, failed)
 
 
-def _one(library: "Library", name: str, move: "Move", output: cloning.Output) -> None:
+def _all(
+    library: "Library", logs: "list[Found]", move: "Move", output: cloning.Output
+) -> tuple[list[cloning.Telling], list[str]]:
+    """Every session that can be moved, and why the others cannot; where none can, the reason is raised."""
+    done, failed = list[cloning.Telling](), list[str]()
+    for log in logs:
+        try:
+            with _moved(library, log, move, output) as (draught, source):
+                done.append(cloning.finished(draught, source, output, move.cwd))
+        except (Unsound, Unreadable, UsageProblem) as error:
+            if not done and log is logs[-1]:
+                raise
+            failed.append(str(error))
+    return done, failed
+
+
+@contextmanager
+def _moved(
+    library: "Library", what: "str | Found", move: "Move", output: cloning.Output
+) -> "Iterator[tuple[Draught, Source]]":
     from unspool.clone.source import opened
 
-    with opened(library, name) as source:
-        draught = move.drawn(source.log, output.title)
-        cloning.finish(draught, source._replace(home=move.home, folder=None), output, move.cwd)
+    with opened(library, what) as source:
+        yield move.drawn(source.log, output.title), source._replace(home=move.home, folder=None)
 
 
 def _project(library: "Library", what: str) -> "list[Found]":
     """The sessions of a project, by its folder or by the name of the agent's folder for it; none: it is a session."""
     path = Path(what).expanduser()
-    if path.is_file():
+    if path.is_file() or what == "-" or is_url(what):
         return []
     from unspool.formats import FORMATS
 
-    names = {what, *(f.writer().place(Path(), str(path.absolute()), "x").parent.name for f in FORMATS)}
+    names = {what}
+    for cwd in {os.path.abspath(path), os.path.realpath(path)}:  # noqa: PTH100  the agent knows both
+        names |= {format_.writer().place(Path(), cwd, "x").parent.name for format_ in FORMATS}
     logs = [log for log in library.logs() if log.folder in names]
     if not logs and ("/" in what or "\\" in what):
-        raise NotFound(f"No session of the folder {what} was found.")
+        raise NotFound(f"There is no file {what}, nor is there a session of such a folder.")
     return logs

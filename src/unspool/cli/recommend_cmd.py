@@ -1,5 +1,6 @@
 """`unspool recommend`: which treatment a session needs."""
 
+from shlex import quote
 from typing import TYPE_CHECKING
 
 import click
@@ -27,12 +28,13 @@ def command(session: str, as_json: bool, library: "Library") -> None:
     nothing needs doing. `unspool context` tells what fills the window.
     """
     from unspool.clone.advice import advice
+    from unspool.clone.material import Material
     from unspool.clone.source import opened
     from unspool.figures.filling import filling
     from unspool.library.opening import read_session
 
     with opened(library, session) as source:
-        given = advice(source.log, filling(read_session(source.log.found)))
+        given = advice(Material(source.log), filling(read_session(source.log.found)))
     if as_json:
         keeping.print_json(given)
     else:
@@ -63,4 +65,4 @@ def _print(session: str, given: "Advice") -> None:
     click.echo(given.reason)
     flags = next((one.flags for one in rows if one.name == given.recommended), "")
     if flags:
-        click.echo(f"  unspool clone {session} {flags}")
+        keeping.say(f"  unspool clone {quote(session)} {flags}")

@@ -33,13 +33,15 @@ def command(repair: bool, as_json: bool, archive: Path) -> None:
     from unspool.archive.repair import Repair
     from unspool.archive.repair import repair as mend
     from unspool.archive.verify import verify
+    from unspool.sync.turn import waiting
 
     key = options.key_of(archive)
     with terminal.progress(2 * keeping.file_size(archive / ARCHIVE), "Verifying") as done:
         proof = verify(archive, key=key, progress=done)
     outcome = Repair(proof)
     if repair and not proof.clean:
-        outcome = mend(archive, proof, key=key)
+        with waiting(archive):
+            outcome = mend(archive, proof, key=key)
     if as_json:
         keeping.print_json({"clean": outcome.proof.clean, "found": proof, "repair": outcome if repair else None})
     else:

@@ -4,7 +4,7 @@ import msgspec
 from msgspec.structs import replace
 
 from unspool.clone.draught import Wish, drawn
-from unspool.clone.original import Original
+from unspool.clone.material import Material
 from unspool.clone.treatment import PRESETS, Treatment
 from unspool.figures.filling import Filling
 
@@ -56,7 +56,7 @@ _LADDER: tuple[tuple[str, str, Treatment], ...] = (
 )
 
 
-def advice(log: Original, filled: Filling) -> Advice:
+def advice(log: Material, filled: Filling) -> Advice:
     """What each treatment would win, and which one to choose."""
     window = filled.window or _USUAL
     plain = drawn(log, PRESETS["none"], Wish()).after.tokens
@@ -67,7 +67,7 @@ def advice(log: Original, filled: Filling) -> Advice:
     return Advice(plain, total, window, filled.window is not None, total / window, choices, name, reason)
 
 
-def _choice(log: Original, step: tuple[str, str, Treatment], sizes: tuple[int, int, int]) -> Choice:
+def _choice(log: Material, step: tuple[str, str, Treatment], sizes: tuple[int, int, int]) -> Choice:
     name, flags, treatment = step
     plain, beside, window = sizes
     tokens = drawn(log, treatment, Wish()).after.tokens

@@ -1,7 +1,9 @@
 """What lies beside a log and goes along with a copy of it: subagents' logs, spilled results, todos, file history."""
 
+import os
 import uuid
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -9,12 +11,11 @@ import msgspec
 from unspool.clone.copy import Copy
 from unspool.clone.original import original
 from unspool.clone.publish import Paper
-from unspool.formats import Companion
+from unspool.errors import Unreadable
 from unspool.formats.writing import Link
 
 _SHARED = frozenset({"plan", "history"})
 """Files that are no single session's."""
-_LOG = ".jsonl"
 
 
 def carried(copy: Copy, log: Path, home: Path | None) -> Iterator[Paper]:
@@ -23,59 +24,77 @@ def carried(copy: Copy, log: Path, home: Path | None) -> Iterator[Paper]:
     Those in the session's own folder go beside `log`; those below the agent's folder go below `home`, and stay
     behind where there is none.
     """
+    agents = {agent.path for agent in copy.original.found.agents}
+    places = dict(_own(copy, log.parent / copy.making.session)) if copy.making.side else {}
+    if home is not None:
+        places.update(_elsewhere(copy, home))
+    for path, target in places.items():
+        yield Paper(target, partial(_content, copy, path, is_log=str(path) in agents))
+
+
+def _own(copy: Copy, folder: Path) -> Iterator[tuple[Path, Path]]:
+    """Files in the session's own folder, and logs of subagents that older versions laid beside its log."""
+    found = copy.original.found
+    for path in _plain_files(found.home):
+        yield path, folder / path.relative_to(found.home)
+    for agent in found.agents:
+        for path in (Path(name) for name in (agent.path, agent.sidecar) if name):
+            if not path.is_relative_to(found.home) and not path.is_symlink():
+                yield path, copy.writer.agent_place(folder, path.name)
+
+
+def _plain_files(folder: Path) -> Iterator[Path]:
+    """Every file below a folder; links lead anywhere, and are not followed."""
+    if folder.is_symlink():
+        return
+    for place, folders, names in os.walk(folder):
+        folders.sort()
+        yield from (path for name in sorted(names) if (path := Path(place, name)).is_file() and not path.is_symlink())
+
+
+def _elsewhere(copy: Copy, home: Path) -> Iterator[tuple[Path, Path]]:
+    """Files of the session elsewhere below the agent's folder, which bear its id."""
     found, session = copy.original.found, copy.making.session
-    beside = {path: log.parent / session / path.relative_to(found.home) for path in _own(copy)}
-    root = Path(found.root) if found.root else None
-    for companion in _elsewhere(copy):
+    root = Path(found.root)
+    for companion in copy.original.format.companions(found, "") if found.root else ():
         path = Path(companion.path)
-        if home is not None and root is not None and path.is_relative_to(root):
-            named = str(path.relative_to(root)).replace(found.session_id, session)
-            beside[path] = home / named
-    for path, target in beside.items():
-        yield Paper(target, lambda path=path: _content(copy, path))  # type: ignore[misc]
-
-
-def _own(copy: Copy) -> Iterator[Path]:
-    """Files in the session's own folder."""
-    found = copy.original.found
-    if not copy.making.side or not found.home.is_dir():
-        return
-    for path in sorted(found.home.rglob("*")):
-        if path.is_file() and not path.is_symlink() and not any(parent.is_symlink() for parent in path.parents):
-            yield path
-
-
-def _elsewhere(copy: Copy) -> Iterable[Companion]:
-    found = copy.original.found
-    for companion in copy.original.format.companions(found, ""):
-        inside = Path(companion.path).is_relative_to(found.home)
         wanted = copy.making.snapshots if companion.kind == "file-history" else copy.making.side
-        if wanted and not inside and companion.kind not in _SHARED:
-            yield companion
+        if wanted and companion.kind not in _SHARED and not path.is_relative_to(found.home):
+            kind, *names = path.relative_to(root).parts
+            yield path, home.joinpath(kind, *(name.replace(found.session_id, session) for name in names))
 
 
-def _content(copy: Copy, path: Path) -> Iterator[bytes]:
-    if path.suffix == _LOG:
-        yield from _agent(copy, path)
-        return
+def _content(copy: Copy, path: Path, *, is_log: bool) -> Iterator[bytes]:
+    try:
+        yield from _agent(copy, path) if is_log else _bytes(copy, path)
+    except OSError as error:
+        if error.filename != str(path):
+            raise
+        told = f"{path}, which goes along with the session, cannot be read: {error.strerror}."
+        raise Unreadable(f"{told} --drop-side leaves such files out. Nothing was written.") from None
+
+
+def _bytes(copy: Copy, path: Path) -> Iterator[bytes]:
     with path.open("rb") as file:
         if copy.making.paths:
             yield copy.writer.relocated(file.read(), copy.making.paths)
-        else:
-            while chunk := file.read(1 << 20):
-                yield chunk
+            return
+        while chunk := file.read(1 << 20):
+            yield chunk
 
 
 def _agent(copy: Copy, path: Path) -> Iterator[bytes]:
-    """A subagent's log under new ids, every line of it."""
+    """A subagent's log under new ids: every line of it that could be read, once."""
     log = original(msgspec.structs.replace(copy.original.found, path=str(path)))
-    ids = {**copy.identity.ids, **{event.id: str(uuid.uuid4()) for event in log.events if event.id}}
-    identity = msgspec.structs.replace(copy.identity, ids=ids, before={}, after={})
+    own = {event.id: str(uuid.uuid4()) for event in log.events if event.id}
+    identity = msgspec.structs.replace(copy.identity, ids={**copy.identity.ids, **own}, before={}, after={})
+    done: set[str] = set()
     for event in log.events:
-        if event.kind == "problem":
+        if event.kind == "problem" or event.id in done:
             continue
         if event.id:
-            link = Link(ids[event.id], ids.get(event.parent or ""))
+            done.add(event.id)
+            link = Link(own[event.id], identity.ids.get(event.parent or ""))
             yield copy.writer.renewed(log.raw(event), identity, link)
         elif (made := copy.writer.beside(log.raw(event), identity)) is not None:
             yield made

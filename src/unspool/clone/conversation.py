@@ -7,6 +7,8 @@ were written in. Branches that were left, and lines that only told of progress, 
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable
+from copy import copy
+from typing import Self
 
 from unspool.formats.writing import Preserved
 from unspool.model import Event, Notice, Result, ToolCall
@@ -34,10 +36,12 @@ class Conversation:
         self.strands = self._strands({draft.tree.at[event.id] for event in self.lines})
         """Lines beside the path, by the id of the line on it that they hang from."""
 
-    def forget(self) -> None:
-        """Let go of what compactions have closed, but for what the last of them let stay."""
-        self.segments = [part for part in (self.preserved, *self.segments[-1:]) if part]
-        self.forgot = len(self.segments) > 1
+    def forgotten(self) -> Self:
+        """The same without what compactions have closed, but for what the last of them let stay."""
+        made = copy(self)
+        made.segments = [part for part in (self.preserved, *self.segments[-1:]) if part]
+        made.forgot = len(made.segments) > 1
+        return made
 
     @property
     def lines(self) -> list[Event]:
@@ -157,7 +161,10 @@ def _gathered(events: Iterable[Event]) -> list[Event]:
         for call in result_ids(event):
             answers[call].append(event)
     placed: dict[int, Event] = {}
+    called = {call for said in messages.values() for event in said for call in call_ids(event)}
     for event in lines:
+        if event.part is None and (calls := result_ids(event)) and called.issuperset(calls):
+            continue  # it comes with its calls
         said = messages[event.part.message] if event.part is not None else [event]
         given = [answer for one in said for call in call_ids(one) for answer in answers[call]]
         for one in (*said, *given):

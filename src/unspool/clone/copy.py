@@ -3,12 +3,14 @@
 import uuid
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
+from functools import cached_property
 
 import msgspec
 
 from unspool.clone.conversation import Conversation
+from unspool.clone.material import Edited, Material
 from unspool.clone.original import Original
-from unspool.clone.soundness import touched
+from unspool.clone.tally import Tally, tally
 from unspool.formats.writing import Cuts, Identity, Link
 from unspool.model import Event
 
@@ -26,17 +28,14 @@ class Making(msgspec.Struct, frozen=True):
 class Copy:
     """The lines of a copy. `edits` holds those that changed, None for those that went."""
 
-    def __init__(self, original: Original, conversation: Conversation, cuts: Cuts, making: Making) -> None:
-        self.original, self.making = original, making
-        self.writer = original.format.writer()
-        self.edits: dict[str, bytes | None] = {}
+    def __init__(self, material: Material, conversation: Conversation, cuts: Cuts, making: Making) -> None:
+        self._material, self.making = material, making
+        self.original, self.writer = material.log, material.writer
+        self.edits: dict[str, Edited] = {}
         self.segments = self._segments(conversation, cuts)
         self._forgot = conversation.forgot
-        self.strands = {
-            anchor: kept for anchor, events in conversation.strands.items() if (kept := self._kept(events, cuts))
-        }
-        self.agents = _inline(original) if making.side else []
-        self.identity = self._identity()
+        self.strands = self._strands(conversation, cuts)
+        self.agents = _inline(self.original) if making.side else []
 
     def _segments(self, conversation: Conversation, cuts: Cuts) -> list[list[Event]]:
         self._preserved = {event.id for event in conversation.preserved}
@@ -44,15 +43,28 @@ class Copy:
         return [*kept[:-1], _ended(kept[-1])] if kept else []
 
     def _kept(self, events: Sequence[Event], cuts: Cuts) -> list[Event]:
-        return [event for event in events if not touched(event, cuts) or self._edit(event, cuts)]
+        return [event for event in events if self._edit(event, cuts)]
 
     def _edit(self, event: Event, cuts: Cuts) -> bool:
-        """Make the line anew; whether something is left of it."""
-        raw = self.original.raw(event)
-        after = self.writer.edited(raw, event.id, cuts)
-        if after is not raw:
-            self.edits[event.id] = after
-        return after is not None
+        """Make the line anew where it changes; whether something is left of it."""
+        edited = self._material.edited(event, cuts)
+        if edited is None:
+            return True
+        self.edits[event.id] = edited
+        return edited.raw is not None
+
+    def _strands(self, conversation: Conversation, cuts: Cuts) -> dict[str, list[Event]]:
+        """Lines beside the path, by the line that they hang from; where that one is gone, by the nearest before it."""
+        found: dict[str, list[Event]] = {}
+        there = {event.id for event in self.lines}
+        for segment in conversation.segments:
+            at = next((event.id for event in segment if event.id in there), "")
+            for event in segment:
+                at = event.id if event.id in there else at
+                hung = conversation.strands.get(event.id)
+                if at and hung and event.id not in cuts.lines and (kept := self._kept(hung, cuts)):
+                    found.setdefault(at, []).extend(kept)
+        return found
 
     @property
     def lines(self) -> list[Event]:
@@ -69,16 +81,32 @@ class Copy:
 
     def raw(self, event: Event) -> bytes:
         """A line after its edit, under its old ids."""
-        return self.edits.get(event.id) or self.original.raw(event)
+        edited = self.edits.get(event.id)
+        return edited.raw if edited is not None and edited.raw is not None else self.original.raw(event)
 
-    def _identity(self) -> Identity:
+    def tally(self) -> Tally:
+        """What it holds, but for its size."""
+        edits = self.edits
+        now = [edits[event.id].event or event if event.id in edits else event for event in self.lines]
+        weigh = self._material.tokens
+        tokens = sum(edits[event.id].tokens if event.id in edits else weigh(event) for event in self.window)
+        return tally(now, tokens, 0)
+
+    def leave_history(self) -> None:
+        """Do without the agent's file history: where its files cannot go along, lines that name them say untrue."""
+        self.making = msgspec.structs.replace(self.making, snapshots=False)
+        self.__dict__.pop("identity", None)
+
+    @cached_property
+    def identity(self) -> Identity:
+        """Who it is, with the new id of every line."""
         chain = self.original.draft.chain
         beside = (event for strand in self.strands.values() for event in strand)
         ids = {event.id: str(uuid.uuid4()) for event in (*self.lines, *beside, *self.agents)}
         before, after = _beside(chain, ids), _beside(chain[::-1], ids)
         return Identity(
             self.making.session,
-            self.original.found.session_id,
+            self.original.session,
             ids,
             before,
             after,

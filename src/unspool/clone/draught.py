@@ -6,12 +6,11 @@ from uuid import uuid4
 import msgspec
 
 from unspool.clone import titles
-from unspool.clone.bridge import Bridge
-from unspool.clone.conversation import Conversation
 from unspool.clone.copy import Copy, Making
+from unspool.clone.material import Material
 from unspool.clone.original import Original
 from unspool.clone.soundness import sound
-from unspool.clone.tally import Tally, after, tally
+from unspool.clone.tally import Tally
 from unspool.clone.treatment import Treatment
 from unspool.clone.zones import treated
 from unspool.errors import Unsound
@@ -38,6 +37,7 @@ class Draught(msgspec.Struct, frozen=True):
     """A copy that is decided and counted, and not written yet."""
 
     copy: Copy
+    material: Material
     lines: list[Event]
     """The conversation before."""
     cuts: Cuts
@@ -46,24 +46,18 @@ class Draught(msgspec.Struct, frozen=True):
     wish: Wish
 
 
-def drawn(log: Original, treatment: Treatment, wish: Wish) -> Draught:
-    """The copy of a session under a treatment."""
-    writer = log.format.writer()
-    conversation = Conversation(log.draft, Bridge(log), lambda event: writer.preserved(log.raw(event)), wish.leaf)
-    if not conversation.lines:
-        raise Unsound(f"{log.found.path} holds no conversation that could be resumed.")
-    before = tally(conversation.lines, conversation.window, len(log.data))
-    if treatment.drop_compacted:
-        conversation.forget()
-    cuts = treated(conversation, treatment, writer)
+def drawn(log: Original | Material, treatment: Treatment, wish: Wish) -> Draught:
+    """The copy of a session under a treatment; quicker where the same material was drawn from before."""
+    material = log if isinstance(log, Material) else Material(log, wish.leaf)
+    conversation = material.conversation.forgotten() if treatment.drop_compacted else material.conversation
+    cuts = treated(conversation, treatment, material.writer)
     cuts.lines |= wish.without
     cuts.texts = {line: text for line, text in wish.texts.items() if line not in cuts.lines}
-    copy = Copy(
-        log, conversation, sound(conversation, cuts, writer, altered=bool(wish.paths)), _making(log, treatment, wish)
-    )
-    if not copy.window:
-        raise Unsound(f"Nothing would be left of {log.found.path}.")
-    return Draught(copy, conversation.lines, cuts, before, after(copy), wish)
+    sound(conversation, cuts, material.writer, altered=bool(wish.paths))
+    copy = Copy(material, conversation, cuts, _making(material.log, treatment, wish))
+    if not any(event.turn for event in copy.window):
+        raise Unsound(f"Nothing would be left of {material.log.path}.")
+    return Draught(copy, material, conversation.lines, cuts, material.before, copy.tally(), wish)
 
 
 def counted(draught: Draught) -> Tally:

@@ -5,12 +5,12 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from unspool.clone.draught import Wish, drawn
-from unspool.clone.original import Original
+from unspool.clone.material import Material
 from unspool.clone.treatment import Treatment
 from unspool.errors import Unsound
 
 
-def fitted(log: Original, treatment: Treatment, tokens: int) -> Treatment:
+def fitted(log: Material, treatment: Treatment, tokens: int) -> Treatment:
     """The first treatment that fits, from doing nothing to doing all, the oldest turns first."""
     steps = list(_steps(log, treatment))
     low, high = 0, len(steps) - 1
@@ -28,19 +28,19 @@ def fitted(log: Original, treatment: Treatment, tokens: int) -> Treatment:
     return steps[high]
 
 
-def _steps(log: Original, treatment: Treatment) -> Iterator[Treatment]:
+def _steps(log: Material, treatment: Treatment) -> Iterator[Treatment]:
     """Treatments, each a little harder than the one before: turn by turn cut short, then turn by turn gone."""
     plain = replace(treatment, keep_tool_turns=None, truncate=0, strip_tools=0, strip_thinking=0)
     yield plain
     bare = replace(plain, strip_thinking=100)
     yield bare
-    turns = range(sum(event.prompt is not None for event in log.draft.chain), -1, -1)
+    turns = range(len(log.conversation.turns()), -1, -1)
     for keep in turns:
         yield replace(bare, keep_tool_turns=keep, mode="truncate")
     for keep in turns:
         yield replace(bare, keep_tool_turns=keep, truncate=100, mode="remove")
-    yield replace(bare, keep_tool_turns=0, drop_images=True)
+    yield replace(bare, keep_tool_turns=0, mode="remove", drop_images=True)
 
 
-def _tokens(log: Original, treatment: Treatment) -> int:
+def _tokens(log: Material, treatment: Treatment) -> int:
     return drawn(log, treatment, Wish()).after.tokens

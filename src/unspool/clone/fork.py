@@ -2,30 +2,31 @@
 
 from collections.abc import Sequence
 
-from unspool.clone.bridge import Bridge
-from unspool.clone.conversation import Conversation
+from unspool.clone.material import Material
 from unspool.clone.original import Original
 from unspool.errors import NotFound
 from unspool.model import Event, Session
+
+_DIGITS = 8
+"""From so many digits on a number is an id's beginning."""
 
 
 class Fork:
     """What of a session a fork has: `leaf` is where its path ends, `without` are the lines it leaves out."""
 
     def __init__(self, log: Original, session: Session, branch: int = 0) -> None:
-        self._log, self._session = log, session
         self.leaf = _tip(log, session, branch)
-        writer = log.format.writer()
-        self._conversation = Conversation(
-            log.draft, Bridge(log), lambda event: writer.preserved(log.raw(event)), self.leaf
-        )
+        self.material = Material(log, self.leaf)
+        self._conversation = self.material.conversation
         self._numbers = _numbers(session)
         self.without: set[str] = set()
 
     def until(self, point: str) -> None:
         """Leave out what comes after a turn, by its number, or after a line or message, by its id."""
         lines = self._conversation.lines
-        keep = self._turn_end(int(point)) if point.isdigit() else self._line_end(point)
+        numbers = {number for number, _ in self._cut()}
+        is_turn = point.isdecimal() and len(point) < _DIGITS and int(point) in numbers
+        keep = self._turn_end(int(point)) if is_turn else self._line_end(point)
         self.without |= {event.id for event in lines[keep:]}
 
     def leave_out(self, ranges: Sequence[tuple[int, int]]) -> None:
@@ -51,8 +52,6 @@ class Fork:
             if number > wanted:
                 break
             end += len(lines)
-        if wanted not in {number for number, _ in self._cut()}:
-            raise NotFound(f"There is no turn {wanted} on this branch; it has turns 1 to {self._cut()[-1][0]}.")
         return end
 
     def _line_end(self, point: str) -> int:
@@ -60,7 +59,8 @@ class Fork:
         lines = self._conversation.lines
         at = next((index for index, event in enumerate(lines) if _is(event, point)), None)
         if at is None:
-            raise NotFound(f"No line or message of this branch has an id that begins with “{point}”.")
+            turns = f"it has turns 1 to {self._cut()[-1][0]}" if point.isdecimal() else "nor has it such a turn"
+            raise NotFound(f"No line or message of this branch has an id that begins with “{point}”; {turns}.")
         part = lines[at].part
         message = part.message if part is not None else ""
         while message and at + 1 < len(lines) and _goes_on(lines[at + 1], message):

@@ -1,5 +1,6 @@
 """What copies were made of what, by which options: one small file a copy, kept with the archive; and undoing one."""
 
+import errno
 import hashlib
 from collections.abc import Iterator
 from glob import escape as glob_escape
@@ -7,13 +8,14 @@ from pathlib import Path
 
 import msgspec
 
-from unspool.archive.place import folder, prepared
-from unspool.clone.publish import Written
+from unspool.archive.place import folder
+from unspool.clone.publish import Written, emptied
 from unspool.clone.tally import Tally
-from unspool.errors import Exists, NotFound
+from unspool.errors import Ambiguous, Exists, NoRoom, NotFound, Unreadable
 from unspool.files import write_atomically
 
 _FOLDER = "clones"
+_LISTED = 12
 _DECODER_ERRORS = (msgspec.DecodeError, msgspec.ValidationError, UnicodeDecodeError)
 
 
@@ -35,12 +37,20 @@ class Record(msgspec.Struct, frozen=True):
     """The log first."""
     before: Tally
     after: Tally
+    folders: list[str] = []
+    """Those made for the files, outer before inner."""
+    compressed: list[str] = []
+    """Lines of the copy that a model has shortened, in it or in one that it comes from."""
 
 
 def keep(record: Record) -> None:
     """Remember a copy."""
-    place = prepared(folder()) / _FOLDER / f"{record.session}.json"
-    write_atomically(place, [msgspec.json.format(msgspec.json.encode(record))])
+    place = folder() / _FOLDER / f"{record.session}.json"
+    try:
+        write_atomically(place, [msgspec.json.format(msgspec.json.encode(record))])
+    except OSError as error:
+        kind = NoRoom if error.errno == errno.ENOSPC else Unreadable
+        raise kind(f"{place} cannot be written ({error.strerror}), so no copy was made.") from None
 
 
 def records() -> Iterator[Record]:
@@ -60,8 +70,20 @@ def find(session: str) -> Record:
     if not fitting:
         raise NotFound(f"No copy is known whose id begins with “{session}”." if session else "No copy was made yet.")
     if session and len(fitting) > 1:
-        raise NotFound(f"{len(fitting)} copies have an id that begins with “{session}”; give more of it.")
+        listed = tuple(f"{record.session}  {record.title[:80]}" for record in fitting[:_LISTED])
+        raise Ambiguous(f"{len(fitting)} copies begin with “{session}”:", listed)
     return fitting[0]
+
+
+def compressed(session: str) -> frozenset[str]:
+    """Lines of a session that a model has shortened already."""
+    if Path(session).name != session:
+        return frozenset()
+    try:
+        held = msgspec.json.decode((folder() / _FOLDER / f"{session}.json").read_bytes(), type=Record)
+    except (*_DECODER_ERRORS, OSError, ValueError):
+        return frozenset()
+    return frozenset(held.compressed)
 
 
 def undo(record: Record, *, force: bool = False) -> list[Path]:
@@ -73,9 +95,8 @@ def undo(record: Record, *, force: bool = False) -> list[Path]:
             f"{changed[0]} has changed since it was made: the session went on. --force removes it all the same."
         )
     for one in there:
-        Path(one.path).unlink()
-    for place in sorted({Path(one.path).parent for one in there[1:]}, key=lambda path: -len(path.parts)):
-        _prune(place, record.session)
+        Path(one.path).unlink(missing_ok=True)
+    emptied(map(Path, record.folders))
     for place in (folder() / _FOLDER).glob(f"{glob_escape(record.session)}*"):
         place.unlink()
     return [Path(one.path) for one in there]
@@ -85,13 +106,3 @@ def digest(path: Path) -> str:
     """The SHA-256 of a file."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _prune(place: Path, session: str) -> None:
-    """Remove the empty folders that bear the copy's own id, and those in them."""
-    while session in place.parts[-3:]:
-        try:
-            place.rmdir()
-        except OSError:
-            return
-        place = place.parent

@@ -1,5 +1,6 @@
 """A session in another folder, of another user or on another machine: every path in it rewritten alike."""
 
+import os
 from pathlib import Path
 
 from unspool.clone import titles
@@ -15,7 +16,7 @@ class Move:
     """Where a session goes: the working folder, the agent's folder, and what else is renamed on the way."""
 
     def __init__(self, to: Path, home: Path, renamed: Paths = ()) -> None:
-        self.cwd = str(to.expanduser().absolute())
+        self.cwd = os.path.realpath(to.expanduser())
         self.home = home
         self._renamed = renamed
 
@@ -24,9 +25,8 @@ class Move:
         writer, found = log.format.writer(), log.found
         old = log.facts.cwd
         if not old:
-            raise UsageProblem(f"{found.path} names no working folder that could be rewritten.")
-        homes = Path(found.root) if found.root and found.root == str(self.home) else None, self.home
-        pairs = dict(writer.moves(old, self.cwd, homes)) | dict(self._renamed)
+            raise UsageProblem(f"{log.path} names no working folder that could be rewritten.")
+        pairs = dict(writer.moves(old, self.cwd, (found.root, str(self.home)))) | dict(self._renamed)
         return tuple(sorted(pairs.items(), key=lambda pair: (-len(pair[0]), pair)))
 
     def drawn(self, log: Original, title: str = "", command: str = "move") -> Draught:

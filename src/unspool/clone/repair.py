@@ -9,5 +9,5 @@ from unspool.formats.findings import Mended
 
 def mended(log: Original) -> tuple[Original, Mended]:
     """The log as it can be resumed, and what was done to it."""
-    done = log.format.writer().mended(io.BytesIO(log.data), Bridge(log).parents)
-    return Original(b"".join(done.lines), log.found) if done.deeds else log, done
+    done = log.format.writer().mended(io.BytesIO(log.data + log.unfinished), Bridge(log).parents)
+    return Original(b"".join(done.lines), log.found, log.path) if done.deeds else log, done

@@ -3,21 +3,23 @@
 from collections import defaultdict
 from collections.abc import Iterator
 
-from unspool.clone.conversation import Conversation, call_ids, result_ids
+from unspool.clone.conversation import Conversation, result_ids
 from unspool.formats.writing import Cuts, Writer
-from unspool.model import Event, Text, Thinking, ToolCall
+from unspool.model import Event, Result, Text, Thinking, ToolCall
 
 Lines = list[Event]
 
 
 def sound(conversation: Conversation, cuts: Cuts, writer: Writer, *, altered: bool = False) -> Cuts:
     """Add to the cuts, in place, what a sound copy needs; gives them back. `altered`: every line may be another."""
+    last = len(conversation.segments) - 1
     for number, segment in enumerate(conversation.segments):
-        _pair(segment, cuts)
         _speak(segment, cuts)
         if number or not conversation.forgot:
             _open(segment, cuts)
-        _unbind(segment, cuts, writer, altered)
+        _pair(segment, cuts)
+        before = conversation.preserved if number == last else ()
+        _unbind(segment, cuts, writer, altered or any(touched(event, cuts) for event in before))
         _end(segment, cuts)
     return cuts
 
@@ -27,10 +29,25 @@ def touched(event: Event, cuts: Cuts) -> bool:
     line = event.id
     if line in cuts.lines or line in cuts.thinking or line in cuts.images or line in cuts.texts:
         return True
-    if line in cuts.news or line in cuts.blank or (event.meta and bool(cuts.calls)):
+    if line in cuts.news or line in cuts.blank or line in cuts.twice or (event.meta and bool(cuts.calls)):
         return True
-    calls = (*call_ids(event), *result_ids(event))
-    return any(call in cuts.calls or (line, call) in cuts.gone for call in calls)
+    for block in event.blocks:
+        if isinstance(block, ToolCall | Result) and (block.call_id in cuts.calls or (line, block.call_id) in cuts.gone):
+            return True
+    return False
+
+
+def vanishes(event: Event, cuts: Cuts) -> bool:
+    """Whether nothing is left of a line after the cuts, as far as that is plain without reading it again."""
+    if event.id in cuts.lines:
+        return True
+    if event.prompt is not None or not event.blocks:
+        return False
+    return all(
+        isinstance(block, ToolCall | Result)
+        and (cuts.calls.get(block.call_id) == "remove" or (event.id, block.call_id) in cuts.gone)
+        for block in event.blocks
+    )
 
 
 def _pair(lines: Lines, cuts: Cuts) -> None:
@@ -52,7 +69,10 @@ def _pair(lines: Lines, cuts: Cuts) -> None:
         if call not in served:
             cuts.gone.update((line, call) for line in (*calls.get(call, ()), *results.get(call, ())))
     for call in calls.keys() & results.keys():
-        cuts.gone.update((line, call) for line in (*calls[call][1:], *results[call][:-1]))
+        called, answered = list(dict.fromkeys(calls[call])), list(dict.fromkeys(results[call]))
+        cuts.gone.update((line, call) for line in (*called[1:], *answered[:-1]))
+        if len(called) < len(calls[call]) or len(answered) < len(results[call]):
+            cuts.twice.update((called[0], answered[-1]))
 
 
 def _speak(lines: Lines, cuts: Cuts) -> None:
@@ -85,10 +105,11 @@ def _open(lines: Lines, cuts: Cuts) -> None:
 
 
 def _unbind(lines: Lines, cuts: Cuts, writer: Writer, altered: bool) -> None:
-    """Reasoning that is bound to the words before it goes once one of them has changed."""
+    """Reasoning that nobody signed goes; what is bound to the words before it goes once one of them has changed."""
     changed = altered
     for event in lines:
-        if changed and event.part is not None and _thinks(event) and writer.binds(event.part.model):
+        bound = changed and event.part is not None and _thinks(event) and writer.binds(event.part.model)
+        if bound or _unsigned(event):
             cuts.thinking.add(event.id)
         changed = changed or touched(event, cuts)
 
@@ -124,3 +145,7 @@ def _left(event: Event, cuts: Cuts) -> Iterator[tuple[str, bool]]:
 
 def _thinks(event: Event) -> bool:
     return any(isinstance(block, Thinking) for block in event.blocks)
+
+
+def _unsigned(event: Event) -> bool:
+    return any(isinstance(block, Thinking) and not block.signature for block in event.blocks)

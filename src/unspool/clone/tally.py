@@ -4,7 +4,6 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from unspool.clone.copy import Copy
 from unspool.figures.pieces import Piece, of_block, of_prompt
 from unspool.model import Event, Image, Result, Thinking, ToolCall
 
@@ -31,7 +30,12 @@ def pieces(events: Iterable[Event]) -> Iterator[Piece]:
                 yield from of_block(block)
 
 
-def tally(lines: list[Event], window: list[Event], size: int) -> Tally:
+def weight(event: Event) -> int:
+    """Tokens of a line, estimated."""
+    return sum(piece.tokens for piece in pieces((event,)))
+
+
+def tally(lines: list[Event], tokens: int, size: int) -> Tally:
     """The counts of some lines."""
     blocks = [block for event in lines for block in event.blocks]
     prompted = sum(len(event.prompt.images) for event in lines if event.prompt is not None)
@@ -42,16 +46,6 @@ def tally(lines: list[Event], window: list[Event], size: int) -> Tally:
         calls=sum(isinstance(block, ToolCall) for block in blocks),
         thinking=sum(isinstance(block, Thinking) for block in blocks),
         images=prompted + answered + sum(isinstance(block, Image) for block in blocks),
-        tokens=sum(piece.tokens for piece in pieces(window)),
+        tokens=tokens,
         bytes=size,
     )
-
-
-def after(copy: Copy) -> Tally:
-    """The counts of a copy but for its size, its edited lines read again."""
-    read = copy.original.reader()
-    now: dict[str, Event] = {}
-    for event in copy.lines:
-        edited = copy.edits.get(event.id)
-        now[event.id] = event if edited is None else read(edited)
-    return tally(list(now.values()), [now[event.id] for event in copy.window], 0)

@@ -11,8 +11,9 @@ from typing import Any
 
 import msgspec
 
-from unspool.figures.pieces import KINDS, THINKING, TOOL_INPUT, Piece, of_block, of_input, of_prompt
+from unspool.figures.pieces import THINKING, TOOL_INPUT, Piece, of_block, of_input, of_prompt
 from unspool.model import Block, Message, Notice, Session, Text, Thinking, ToolCall, Turn
+from unspool.model.window import KINDS
 from unspool.prices.windows import density, window
 
 _COMPACTION = "compaction"

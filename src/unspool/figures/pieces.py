@@ -8,21 +8,8 @@ import msgspec
 from unspool.figures.pixels import pixels
 from unspool.figures.tokens import CALL, RESULT, estimate, image
 from unspool.model import Block, Image, Json, Notice, Prompt, Result, Text, Thinking, ToolCall, Unknown
+from unspool.model.window import KINDS
 
-KINDS = (
-    "instructions",
-    "prompts",
-    "answers",
-    "thinking",
-    "tool input",
-    "files",
-    "tool output",
-    "images",
-    "summaries",
-    "other",
-)
-"""What a piece may be. Instructions: what the agent itself tells the model. Files: read by a tool or named by a
-person. Summaries: what a compaction left."""
 (
     INSTRUCTIONS, PROMPTS, ANSWERS, THINKING, TOOL_INPUT, FILES, TOOL_OUTPUT, IMAGES, SUMMARIES, OTHER,
 ) = range(len(KINDS))  # fmt: skip

@@ -7,11 +7,11 @@ instead of reading was paid for twice.
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-CAUSES = ("expired", "model switched", "compacted", "other")
-"""Why the cache did not hold: too long a pause, another model, another beginning, or what the log does not tell."""
+from unspool.model.window import CAUSES
+
 EXPIRED, SWITCHED, COMPACTED, OTHER = range(len(CAUSES))
-LEAST = 1024
-"""Tokens that are worth telling of; less than that is not cached at all."""
+LEAST, _MOST = 1024, 10**8
+"""Tokens that are worth telling of: less is not cached at all, and more is no window's but a damaged log's."""
 _MINUTES, _HOUR = 300.0, 3600.0
 """How long the cache holds, in seconds."""
 _SHRUNK = 0.9
@@ -58,7 +58,7 @@ def _again(before: Sent, now: Sent, kept: float) -> Again | None:
     cached = before.read + before.write
     tokens = min(now.write, cached - now.read)
     cut = now.input + now.read + now.write < cached * _SHRUNK
-    if tokens < LEAST or (cut and not now.compacted):
+    if not LEAST <= tokens <= _MOST or (cut and not now.compacted):
         return None
     return Again(_cause(before, now, kept), tokens, tokens * min(now.hour, now.write) // now.write)
 

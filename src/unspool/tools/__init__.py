@@ -37,8 +37,9 @@ from unspool.tools import (
 from unspool.tools.fold import fold
 from unspool.tools.paths import shorten
 from unspool.tools.shown import Renderer, Shown
+from unspool.tools.stood import Stood
 
-__all__ = ["TOOLS", "Renderer", "Shown", "changes", "describe", "renderer", "shorten"]
+__all__ = ["TOOLS", "Renderer", "Shown", "Stood", "changes", "describe", "renderer", "shorten", "stood"]
 
 TOOLS: tuple[Renderer, ...] = (
     agent,
@@ -79,6 +80,14 @@ def changes(call: ToolCall) -> tuple[Diff, ...]:
     find = getattr(renderer(call.name), "changes", None)
     done = call.state == "ok" and call.result is not None and not call.result.error
     return (_attempt(find, call) or ()) if done and find else ()
+
+
+def stood(call: ToolCall, believed: str | None) -> Stood:
+    """The file that a call read or changed, before and after it; `believed` is what it was taken to be."""
+    find = getattr(renderer(call.name), "stood", None)
+    if find is None or call.state != "ok" or call.result is None:
+        return Stood()
+    return _attempt(lambda one: find(one, believed), call) or Stood()
 
 
 def renderer(name: str) -> Renderer:

@@ -5,6 +5,7 @@ from unspool.model import ToolCall
 from unspool.tools import diff, reply, words
 from unspool.tools.given import Given
 from unspool.tools.shown import Shown
+from unspool.tools.stood import Stood, patched
 
 NAMES: tuple[str, ...] = ("Edit", "MultiEdit")
 
@@ -37,6 +38,21 @@ def changes(call: ToolCall) -> tuple[Diff, ...]:
         return (diff.of_texts(path, original, after, created=created),)
     pieces = (diff.of_fragments(path, old, new) for old, new, _ in edits)
     return (diff.joined(path, tuple(hunk for piece in pieces for hunk in piece.hunks), created=False),)
+
+
+def stood(call: ToolCall, believed: str | None) -> Stood:
+    """The kept original, else what the file was believed to be, with the kept patch, else the edits, applied."""
+    given, detail = Given(call.input), reply.detail(call)
+    edits = _edits(given)
+    kept = detail.first("originalFile", "originalFileContents")
+    before = kept or ("" if edits and not edits[0][0] else believed)
+    if before is None:
+        return Stood()
+    patch = diff.of_patch("", detail.take("structuredPatch"))
+    after = patched(before, patch.hunks) if patch is not None and patch.hunks else None
+    if after is None and not detail.flag("userModified"):
+        after = _applied(before, edits)
+    return Stood(before if kept or after is not None else None, after)
 
 
 def _edits(given: Given) -> list[_Edit]:

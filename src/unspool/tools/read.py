@@ -7,6 +7,7 @@ from unspool.model import ToolCall
 from unspool.tools import notebook, paths, reply, words
 from unspool.tools.given import Given
 from unspool.tools.shown import Shown
+from unspool.tools.stood import Stood
 
 NAMES: tuple[str, ...] = ("Read",)
 
@@ -19,6 +20,18 @@ def describe(call: ToolCall) -> Shown:
     kind, file = detail.text("type"), detail.within("file")
     outcome, shown = _KINDS.get(kind, _numbered)(call, path, file)
     return Shown(f"{call.name} {path}", outcome, (*given.rest(), *shown))
+
+
+def stood(call: ToolCall, believed: str | None) -> Stood:
+    """All of a text that was read whole; else what it was believed to be."""
+    file = reply.detail(call).within("file")
+    content, number, total = file.text("content"), file.whole("numLines"), file.whole("totalLines")
+    whole = total and number >= total and file.whole("startLine") <= 1 and not file.flag("truncatedByTokenCap")
+    if not whole:
+        return Stood(believed, believed)
+    same = believed is not None and believed.removesuffix("\n") == content.removesuffix("\n")
+    text = believed if same else content  # which a reader may have been shown without its last line break
+    return Stood(text, text)
 
 
 _Part = tuple[str, tuple[Node, ...]]

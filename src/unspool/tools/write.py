@@ -5,6 +5,7 @@ from unspool.model import ToolCall
 from unspool.tools import diff, paths, reply, words
 from unspool.tools.given import Given
 from unspool.tools.shown import Shown
+from unspool.tools.stood import Stood
 
 NAMES: tuple[str, ...] = ("Write",)
 
@@ -32,6 +33,14 @@ def changes(call: ToolCall) -> tuple[Diff, ...]:
     if patch:
         return (patch,)
     return (diff.of_texts(path, original, content, created=created),) if created or original else ()
+
+
+def stood(call: ToolCall, believed: str | None) -> Stood:
+    """What was written is all of the file; what it was before is kept, or believed."""
+    given, detail = Given(call.input), reply.detail(call)
+    content, kept = given.need("content"), detail.text("originalFile")
+    before = kept or (believed if _replaced(call, detail.text("type")) else "")
+    return Stood(before, detail.text("content") or content)
 
 
 def _replaced(call: ToolCall, kind: str) -> bool:

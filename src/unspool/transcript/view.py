@@ -23,8 +23,8 @@ class View(msgspec.Struct, frozen=True):
     """Subagents' conversations in place, nested to any depth."""
     branches: bool = True
     """Mention the other branches where they leave."""
-    zone: tzinfo = UTC
-    """The time zone that moments are shown in."""
+    zone: tzinfo | None = UTC
+    """The time zone that moments are shown in; None: this machine's."""
 
     def has_turn(self, number: int) -> bool:
         return not self.turns or any(first <= number <= last for first, last in self.turns)

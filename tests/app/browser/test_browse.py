@@ -1,18 +1,18 @@
 """Browsing as a person does it, in a real browser: with a script, without one, on a phone, by keyboard."""
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.app.browser.finding import axe, serious
+from tests.app.browser.windows import opened
 from tests.app.browsing import browsed
 from tests.app.many import many
 from tests.app.serving import served
-from tests.site.browser.tabs import PHONE, Tab, too_wide
-from tests.site.search.chromium import chromium, until
+from tests.site.browser.tabs import PHONE, too_wide
+from tests.site.search.chromium import until
 from unspool.app.browse.shelf import slug
 from unspool.app.desk import Desk
 
@@ -28,38 +28,16 @@ WHERE = (
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with chromium() as started:
-        yield started
-
-
-@pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with browsed(tmp_path_factory.mktemp("browser")) as app:
         yield app.address
 
 
-class Watched(Tab):
-    """A tab that may ask its own server, and nobody else."""
-
-    own = ""
-
-    def _request(self, request: Any) -> None:
-        if not request.url.startswith(self.own):
-            super()._request(request)
-
-
 @contextmanager
 def at(browser: Any, address: str, where: str, **context: Any) -> Iterator[Any]:
     """A page of the app; nothing may go wrong on it unseen."""
-    within = browser.new_context(**{"viewport": {"width": 1280, "height": 800}, **context})
-    watched = Watched(within.new_page())
-    watched.own = address
-    watched.page.set_default_timeout(10_000)
-    watched.page.goto(address + where)
-    yield watched.page
-    within.close()
-    assert not watched.faults, "\n".join(watched.faults[:9])
+    with opened(browser, address, **context) as window:
+        yield window.go(where)
 
 
 def test_a_star_is_set_without_a_new_page_and_is_there_on_the_next(browser: Any, address: str) -> None:
@@ -169,41 +147,102 @@ def test_every_page_fits_a_phone(browser: Any, address: str, where: str, script:
         assert page.locator("h1").is_visible()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("where", WHERE)
-def test_axe_finds_nothing_serious(browser: Any, address: str, where: str, scheme: str) -> None:
-    script = os.environ.get("UNSPOOL_AXE", "")
-    if not Path(script).is_file():
-        pytest.skip("no axe-core: run scripts/test on a machine that has npm")
-    with at(browser, address, where, color_scheme=scheme, bypass_csp=True) as page:
-        page.add_script_tag(path=script)
-        found = page.evaluate("axe.run(document, { resultTypes: ['violations'] })")["violations"]
-        assert [f"{one['id']}: {one['nodes'][0]['html'][:200]}" for one in found] == []
+def test_axe_finds_nothing_serious(browser: Any, address: str, where: str) -> None:
+    script = axe()
+    with at(browser, address, where, bypass_csp=True) as page:
+        assert serious(page, script) == []
 
 
-def test_ten_thousand_sessions_are_listed_and_scroll_smoothly(browser: Any, tmp_path: Path) -> None:
-    """To the end by leaps, each of which brings the next page; then through the middle as a wheel does."""
-    folder = many(tmp_path / "archive", 10_000, requests=1)
-    with served(Desk(folder, [tmp_path])) as address, at(browser, address, "/sessions") as page:
-        page.set_default_timeout(240_000)
-        page.evaluate(_LEAP)
-        page.locator("[data-ended]").wait_for(state="attached")
-        told = page.evaluate(_COUNT)
-        assert told["rows"] == told["different"] == 10_000 - 10_000 // 13
-        assert told["days"] == told["headings"]
+@pytest.fixture(scope="module")
+def ten_thousand(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    folder = tmp_path_factory.mktemp("many")
+    with served(Desk(many(folder / "archive", 10_000, requests=1), [folder])) as address:
+        yield address
+
+
+def test_ten_thousand_sessions_scroll_smoothly_and_few_are_held(browser: Any, ten_thousand: str) -> None:
+    """Through the middle as a wheel does: frames keep coming, and what is far away is let go."""
+    with at(browser, ten_thousand, "/sessions") as page:
+        until(page, "document.querySelectorAll('.leaf').length === 93")
         page.evaluate(_WHEEL)
+        page.set_default_timeout(60_000)
         page.locator("[data-wheeled]").wait_for(state="attached")
         gaps = sorted(page.evaluate("window.gaps"))
         assert gaps[len(gaps) // 2] < 50, gaps
+        until(page, _SETTLED)
+        assert page.evaluate("document.querySelectorAll('[data-key]').length") <= 1000
+        told = page.evaluate(_COUNT)
+        assert told["rows"] == told["different"]
+        assert told["days"] == told["headings"]
 
 
-_LEAP = """() => {
-  const leap = () => {
-    scrollTo(0, document.scrollingElement.scrollHeight);
-    if (document.querySelector(".further")) requestAnimationFrame(leap); else document.body.dataset.ended = "";
-  };
-  leap();
-}"""
+def test_any_place_of_a_long_list_is_reached_at_once(browser: Any, ten_thousand: str) -> None:
+    """By the bar beside it to the end, and back to the beginning, whose rows were let go meanwhile."""
+    with at(browser, ten_thousand, "/sessions") as page:
+        until(page, "document.querySelectorAll('.leaf').length === 93")
+        first, height = page.locator("[data-key]").first.get_attribute("data-key"), "document.body.scrollHeight"
+        for part in range(10, 0, -1):
+            page.evaluate(f"scrollTo(0, {part / 10} * {height})")
+            until(page, _SETTLED)
+        assert page.locator(f'[data-key="{first}"]').count() == 0
+        page.evaluate(f"scrollTo(0, {height})")
+        until(page, _SETTLED)
+        assert page.locator(".leaf").last.locator("[data-key]").count() == (10_000 - 10_000 // 13) % 100
+        page.evaluate("scrollTo(0, 0)")
+        until(page, f"""document.querySelector('[data-key="{first}"]') !== null""")
+
+
+def test_a_page_that_is_asked_for_is_the_one_that_is_seen(browser: Any, ten_thousand: str) -> None:
+    with at(browser, ten_thousand, "/sessions?page=40") as page:
+        until(page, _SETTLED)
+        until(page, "document.querySelectorAll('.leaf > .rows').length > 6")
+        told = page.evaluate(_COUNT)
+        assert told["days"] == told["headings"]
+        assert page.evaluate("document.querySelector('header').getBoundingClientRect().top") == 0
+        assert page.evaluate("document.querySelector('[data-page=\"40\"]').getBoundingClientRect().bottom") > 0
+        assert page.evaluate("document.querySelector('[data-page=\"40\"]').getBoundingClientRect().top") < 800
+
+
+def test_sessions_are_narrowed_as_one_types(browser: Any, ten_thousand: str) -> None:
+    """The page is the same, the address is one that can be kept, and only the last question counts."""
+    with at(browser, ten_thousand, "/sessions?sort=cost") as page:
+        page.evaluate("window.same = true")
+        box = page.get_by_placeholder("Title, branch")
+        box.press_sequentially("project-7")
+        found = sum(number % 50 == 7 and number % 13 != 12 for number in range(10_000))
+        until(page, f"document.querySelector('h1').textContent === '{found} sessions'")
+        assert page.url.endswith("/sessions?q=project-7&sort=cost")
+        assert set(page.locator(".rows .sub > a:first-child").all_inner_texts()) == {"project-7"}
+        assert page.evaluate("window.same && document.activeElement.name === 'q'")
+        box.press_sequentially("zzz")
+        page.get_by_text("No session fits.").wait_for()
+        box.fill("")
+        until(page, "document.querySelectorAll('.leaf').length === 93")
+        assert page.url.endswith("/sessions?sort=cost")
+
+
+def test_a_filter_is_saved_under_a_name_and_forgotten(browser: Any, address: str) -> None:
+    with at(browser, address, "/sessions") as page:
+        page.get_by_placeholder("Title, branch").press_sequentially("tides")
+        page.get_by_placeholder("Name this filter").fill("Water")
+        page.get_by_role("button", name="Save filter").click()
+        page.wait_for_url("**/sessions?q=tides")
+        page.goto(f"{address}/")
+        page.get_by_role("link", name="Water", exact=True).click()
+        page.wait_for_url("**/sessions?q=tides")
+        assert page.locator("[data-key]").count() == 1
+        page.get_by_role("button", name="Forget the filter Water").click()
+        page.get_by_role("link", name="Water", exact=True).wait_for(state="detached")
+
+
+_SETTLED = """(() => {
+  const seen = Array.from(document.querySelectorAll(".leaf")).filter((leaf) => {
+    const { top, bottom } = leaf.getBoundingClientRect();
+    return bottom > 0 && top < innerHeight;
+  });
+  return seen.length > 0 && seen.every((leaf) => leaf.childElementCount);
+})()"""
 _COUNT = """() => {
   const keys = Array.from(document.querySelectorAll("[data-key]"), (row) => row.dataset.key);
   const headings = Array.from(document.querySelectorAll(".leaf .date"), (one) => one.textContent);
@@ -217,7 +256,7 @@ _WHEEL = """() => {
     if (last) window.gaps.push(now - last);
     last = now;
     scrollBy(0, 100);
-    if (window.gaps.length < 200) requestAnimationFrame(step); else document.body.dataset.wheeled = "";
+    if (window.gaps.length < 300) requestAnimationFrame(step); else document.body.dataset.wheeled = "";
   };
   requestAnimationFrame(step);
 }"""

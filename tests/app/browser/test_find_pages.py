@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 
 from tests.app.asking import Site, harbour, shop, site
-from tests.app.browser.finding import axe, serious, window
+from tests.app.browser.finding import axe, serious
+from tests.app.browser.windows import opened as window
 from tests.app.serving import served
 from tests.site.browser import hostile
 from tests.site.browser.tabs import DESKTOP, PHONE, too_wide
-from tests.site.search.chromium import chromium, until
+from tests.site.search.chromium import until
 from unspool.app.desk import Desk
 from unspool.sync import sync
 
@@ -24,12 +25,6 @@ PATHS = (
     "/files",
     "/files?path=/work/shop/src/pay.py",
 )
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with chromium() as started:
-        yield started
 
 
 @pytest.fixture(scope="module")
@@ -58,11 +53,10 @@ def test_a_page_has_no_faults_and_fits(browser: Any, app: Site, path: str, size:
         opened.faults = [fault for fault in opened.faults if "400 (Bad Request)" not in fault or "zzz" not in path]
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("path", PATHS)
-def test_nothing_serious_is_found(browser: Any, app: Site, path: str, scheme: str) -> None:
+def test_nothing_serious_is_found(browser: Any, app: Site, path: str) -> None:
     script = axe()
-    with window(browser, app.address, color_scheme=scheme, bypass_csp=True) as opened:
+    with window(browser, app.address, bypass_csp=True) as opened:
         page = opened.go(path)
         page.keyboard.press("o")
         assert serious(page, script) == []

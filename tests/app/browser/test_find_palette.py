@@ -6,15 +6,11 @@ from typing import Any
 import pytest
 
 from tests.app.asking import Site, harbour, shop, site
-from tests.app.browser.finding import Window, axe, serious, window
-from tests.site.browser.tabs import PHONE, too_wide
-from tests.site.search.chromium import chromium, until
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with chromium() as started:
-        yield started
+from tests.app.browser.finding import axe, serious
+from tests.app.browser.windows import Window
+from tests.app.browser.windows import opened as window
+from tests.site.browser.tabs import DESKTOP, PHONE, too_wide
+from tests.site.search.chromium import until
 
 
 @pytest.fixture(scope="module")
@@ -142,13 +138,10 @@ def test_a_server_that_is_gone_is_told(browser: Any, app: Site) -> None:
         opened.faults = [fault for fault in opened.faults if "ERR_FAILED" not in fault]
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("size", [None, PHONE])
-def test_nothing_serious_is_found_in_it(browser: Any, app: Site, scheme: str, size: Any) -> None:
+@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_nothing_serious_is_found_in_it(browser: Any, app: Site, size: Any) -> None:
     script = axe()
-    with window(
-        browser, app.address, color_scheme=scheme, bypass_csp=True, **({"viewport": size} if size else {})
-    ) as opened:
+    with window(browser, app.address, viewport=size, bypass_csp=True) as opened:
         page = asked(opened, "checkout pro")
         page.locator(".palette input").fill("checkout")
         until(page, "document.querySelectorAll('.palette mark').length > 2")

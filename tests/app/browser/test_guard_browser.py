@@ -11,15 +11,8 @@ import pytest
 
 from tests.app.opened import Opened, opened
 from tests.cli.running import talk
-from tests.site.search.chromium import chromium
 
 KEY = "11111111-0000-4000-8000-000000000001"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with chromium() as started:
-        yield started
 
 
 @pytest.fixture(scope="module")

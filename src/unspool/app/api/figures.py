@@ -8,6 +8,7 @@ from starlette.requests import Request
 from unspool.app.api.endpoint import Endpoint, Parameter
 from unspool.app.api.times import SINCE, UNTIL, ZONE, since, told, until, zone
 from unspool.index.billing import By, Wanted
+from unspool.index.filled import Filled
 from unspool.index.stats import Stats, Totals, Touched, stats
 from unspool.index.streaks import Streak
 from unspool.index.sums import ModelSum, Sum, dollars
@@ -82,6 +83,18 @@ class Notable(msgspec.Struct, frozen=True):
     cost: str
 
 
+class Rewritten(msgspec.Struct, frozen=True):
+    """What one cause made requests write to the cache again."""
+
+    cause: str
+    requests: int
+    tokens: int
+    cost: str
+    """Dollars more than reading the same would have cost."""
+    unpriced: int
+    """Requests of these whose price is not known."""
+
+
 class Statistics(msgspec.Struct, frozen=True):
     """What all sessions add up to."""
 
@@ -97,6 +110,12 @@ class Statistics(msgspec.Struct, frozen=True):
     dearest: tuple[Notable, ...]
     files: tuple[Touched, ...]
     streak: Streak
+    wasted: tuple[Rewritten, ...]
+    """What was written to the cache although it had been there, by cause."""
+    filled: tuple[Filled, ...]
+    """Tokens put into windows, estimated, by kind."""
+    filling_tools: tuple[Filled, ...]
+    """The same by tool."""
 
 
 def _usage(request: Request, by: str, since: str, until: str, project: str, **more: Any) -> UsageReport:
@@ -130,6 +149,9 @@ def _statistics(found: Stats) -> Statistics:
         tuple(_notable(one) for one in found.dearest),
         found.files,
         found.streak,
+        tuple(Rewritten(one.cause, one.requests, one.tokens, dollars(one.cost), one.unpriced) for one in found.wasted),
+        found.filled,
+        found.filling,
     )
 
 

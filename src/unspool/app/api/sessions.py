@@ -1,12 +1,15 @@
 """Sessions: /api/sessions, one of them, and one of them whole."""
 
+import json
 from typing import Any
 
 import msgspec
 from starlette.requests import Request
 
 from unspool.app.api.endpoint import Endpoint, Parameter
+from unspool.app.api.marked import Marked, Said, marked, said_of
 from unspool.app.api.times import SINCE, UNTIL, since, told, until
+from unspool.app.reading.held import reading
 from unspool.errors import NotFound
 from unspool.export.json import Document, Json
 from unspool.index.filters import holding
@@ -16,6 +19,7 @@ from unspool.index.tooling import Tool
 from unspool.model import Overview
 from unspool.transcript import View
 
+_AMONG = "key IN (SELECT value FROM json_each(?))"
 _KEY = Parameter("key", "The session's id.")
 _COLUMNS = "key, project, title, kind, branch, started, ended, turns, messages, calls, errors, cost, unpriced"
 
@@ -39,6 +43,8 @@ class Listed(msgspec.Struct, frozen=True):
     """Dollars at list prices, subagents included."""
     unpriced: int
     """Requests whose price is not known."""
+    mark: Marked | None = None
+    """What was said about it in the app; null where nothing was."""
 
 
 class Sessions(msgspec.Struct, frozen=True):
@@ -65,7 +71,8 @@ class Whole(msgspec.Struct, frozen=True):
 
 
 def _sessions(request: Request, limit: int, offset: int, **asked: str | None) -> Sessions:
-    where, values = _conditions(asked)
+    said = said_of(request)
+    where, values = _conditions(asked, said)
     # A session that several places hold copies of is listed once: the copy that went on longest.
     once = f"SELECT max(coalesce(ended, started, 0)) AS at, {_COLUMNS} FROM session WHERE {where} GROUP BY key"  # noqa: S608  values are bound
     order = f"SELECT {_COLUMNS} FROM ({once}) ORDER BY at DESC, key LIMIT ? OFFSET ?"  # noqa: S608
@@ -73,17 +80,20 @@ def _sessions(request: Request, limit: int, offset: int, **asked: str | None) ->
         rows = index.db.execute(order, (*values, limit, offset)).fetchall()
         total = index.db.execute(f"SELECT count(DISTINCT key) FROM session WHERE {where}", values).get  # noqa: S608
     following = offset + len(rows)
-    return Sessions(tuple(map(_told, rows)), total, following if following < total else None)
+    return Sessions(tuple(_told(row, said) for row in rows), total, following if following < total else None)
 
 
-def _conditions(asked: dict[str, str | None]) -> tuple[str, tuple[Any, ...]]:
+def _conditions(asked: dict[str, str | None], said: Said) -> tuple[str, tuple[Any, ...]]:
     """What is asked for as SQL; values are bound."""
+    starred = [key for key, mark in said.marks.items() if mark.starred]
     first, last = since(asked["since"], None), until(asked["until"], None)
     found: list[tuple[str, Any]] = [
         ("project LIKE ? ESCAPE '\\'", holding(asked["project"]) if asked["project"] else None),
         ("title LIKE ? ESCAPE '\\'", holding(asked["title"]) if asked["title"] else None),
         ("branch = ?", asked["branch"]),
         ("kind = ?", asked["kind"]),
+        (_AMONG, json.dumps(starred) if asked["starred"] == "1" else None),
+        (_AMONG, json.dumps(said.tagged(asked["tag"])) if asked["tag"] else None),
         ("coalesce(ended, started) >= ?", first),
         ("coalesce(started, ended) < ?", last),
     ]
@@ -91,8 +101,8 @@ def _conditions(asked: dict[str, str | None]) -> tuple[str, tuple[Any, ...]]:
     return " AND ".join(["TRUE", *(sql for sql, _ in wanted)]), tuple(value for _, value in wanted)
 
 
-def _told(row: Any) -> Listed:
-    values = [*row[:5], told(row[5]), told(row[6]), *row[7:11], dollars(row[11]), row[12]]
+def _told(row: Any, said: Said) -> Listed:
+    values = [*row[:5], told(row[5]), told(row[6]), *row[7:11], dollars(row[11]), row[12], marked(said, row[0])]
     return Listed(*values)
 
 
@@ -104,7 +114,9 @@ def _one(request: Request, key: str) -> Whole:
             raise NotFound(f"There is no session {key[:80]}.")
         number, packed, *rest = row
         overview = msgspec.msgpack.decode(packed, type=Overview) if packed else None
-        return Whole(_told(rest), overview, _tools(index, number), _files(index, number), f"/s/{rest[0]}/")
+        return Whole(
+            _told(rest, said_of(request)), overview, _tools(index, number), _files(index, number), f"/s/{rest[0]}/"
+        )
 
 
 def _tools(index: Index, session: int) -> tuple[Tool, ...]:
@@ -122,7 +134,7 @@ def _files(index: Index, session: int) -> tuple[str, ...]:
 
 def _document(request: Request, key: str) -> bytes:
     desk = request.app.state.desk
-    return b"".join(Json(prices=desk.prices).chunks(desk.session(key), View()))
+    return b"".join(Json(prices=desk.prices).chunks(reading(desk, key).session, View()))
 
 
 ENDPOINTS = (
@@ -136,6 +148,8 @@ ENDPOINTS = (
             Parameter("title", "Only titles that hold this text."),
             Parameter("branch", "Only this git branch."),
             Parameter("kind", "Only this kind of session."),
+            Parameter("starred", "1: only those with a star.", choices=("0", "1"), default="0"),
+            Parameter("tag", "Only those with this tag."),
             SINCE,
             UNTIL,
             Parameter("limit", "At most so many.", int, 50, least=1, most=500),

@@ -33,7 +33,7 @@ class Standing(msgspec.Struct, frozen=True):
 
 
 def _state(request: Request) -> Standing:
-    background = getattr(request.app.state, "background", None)
+    background = request.app.state.background
     state: State = State() if background is None else background.state
     read_only = background is None or request.app.state.read_only
     missing = tuple(str(source) for source in request.app.state.desk.sources if not source.is_dir())

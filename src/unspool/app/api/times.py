@@ -1,28 +1,25 @@
 """The span of time that is asked for, and moments as the API writes them."""
 
-from datetime import UTC, date, timedelta, tzinfo
-from zoneinfo import ZoneInfo
+from datetime import date, timedelta, tzinfo
 
 from unspool.app.api.endpoint import Parameter
+from unspool.app.config.store import current
 from unspool.errors import UsageProblem
 from unspool.index.periods import day_start, written
 from unspool.index.when import moment
+from unspool.index.zones import zone as named_zone
 
 SINCE = Parameter("since", "From this day or moment on: 2026-01-31, or 3d, 2w ago.")
 UNTIL = Parameter("until", "To the end of this day, or to this moment.")
-ZONE = Parameter("tz", "Where days begin, as Europe/Berlin or UTC; without it, as this machine's clock has it.")
+ZONE = Parameter("tz", "Where days begin, as Europe/Berlin or UTC; without it, as the settings have it.")
 
 
 def zone(name: str | None) -> tzinfo | None:
-    """A time zone; None: this machine's."""
-    if not name:
-        return None
-    if name.upper() in ("UTC", "Z"):
-        return UTC
+    """A time zone, the settings' where none is named; None: this machine's."""
     try:
-        return ZoneInfo(name)
-    except (KeyError, ValueError, OSError):
-        raise UsageProblem(f"{name} is no time zone, such as Europe/Berlin or UTC.") from None
+        return named_zone(name) if name else current().zone
+    except ValueError:
+        raise UsageProblem(f"{name} is no time zone, such as Europe/Berlin, UTC or +05:30.") from None
 
 
 def since(text: str | None, where: tzinfo | None) -> float | None:

@@ -43,7 +43,9 @@ def _projects(scene: Scene, wanted: Wanted) -> Iterator[Way]:
     listed = [one for at, one in enumerate(shown) if at < _PROJECTS or one.path in chosen]
     yield Way("All", _to(wanted, project=""), sum(one.sessions for one in shown), not wanted.project)
     for one in listed:
-        yield Way(one.name, _to(wanted, project=one.slug), one.sessions, one.path in chosen, one.path)
+        yield Way(
+            scene.shelf.label(one.path), _to(wanted, project=one.slug), one.sessions, one.path in chosen, one.path
+        )
     if len(listed) < len(scene.shelf.projects):
         yield Way("All projects …", "/projects", len(scene.shelf.projects))
 

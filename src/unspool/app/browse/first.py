@@ -13,7 +13,6 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from unspool.app import render
-from unspool.app.browse.progress import progress
 from unspool.app.desk import Desk
 from unspool.archive.place import INDEX
 from unspool.errors import UnspoolError
@@ -41,11 +40,10 @@ def first(request: Request) -> HTMLResponse:
         places=[Place(str(root), root.is_dir()) for root in roots],
         logs=logs,
         archive=str(desk.folder),
-        progress=progress(request),
-        read_only=getattr(request.app.state, "read_only", False),
+        read_only=request.app.state.read_only,
     )
     response = render.page(request, "Welcome", body, (render.HOME,), ("app.css",))
-    if logs and hasattr(request.app.state, "background") and not getattr(request.app.state, "read_only", False):
+    if logs and request.app.state.background is not None and not request.app.state.read_only:
         response.headers["Refresh"] = _AGAIN
     return response
 
@@ -74,7 +72,8 @@ async def demo(request: Request) -> Response:
     state = request.app.state
     if not demo_shown(request):
         made = await run_sync(_demo)
-        state.own_desk, state.desk = state.desk, made
+        if not demo_shown(request):  # somebody else may have been quicker
+            state.own_desk, state.desk = state.desk, made
     return RedirectResponse("/", 303)
 
 
@@ -88,7 +87,7 @@ async def leave(request: Request) -> Response:
 
 def demo_shown(request: Request) -> bool:
     """Whether what is shown is the demo."""
-    return getattr(request.app.state, "own_desk", None) is not None
+    return request.app.state.own_desk is not None
 
 
 def _demo() -> Desk:

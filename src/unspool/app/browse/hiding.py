@@ -8,7 +8,7 @@ from unspool.app.browse.projects import found
 from unspool.app.browse.shelf import Shelf
 from unspool.app.desk import Desk
 from unspool.app.forms import done, fields
-from unspool.app.marks import marks_of
+from unspool.app.marks.desk import marks_of
 
 
 async def hide(request: Request) -> Response:

@@ -11,11 +11,11 @@ from unspool.app.browse.facets import groups
 from unspool.app.browse.facts import facts
 from unspool.app.browse.first import demo_shown, first
 from unspool.app.browse.listing import Page
-from unspool.app.browse.progress import progress
 from unspool.app.browse.rows import ACTIVE
 from unspool.app.browse.scene import Scene
 from unspool.app.browse.totals import bars, tiles
 from unspool.app.browse.wanted import Wanted
+from unspool.app.standing import standing
 
 if TYPE_CHECKING:
     from unspool.app.desk import Desk
@@ -39,9 +39,8 @@ def _home(scene: Scene, synced: str) -> HTMLResponse:
     active = scene.listing.between(scene.now - ACTIVE, scene.now + ACTIVE)
     body = render.render(
         "home.html",
-        title=_title(page),
+        title=_title(page, standing(request).busy),
         facts=facts(scene, synced),
-        progress=progress(request),
         demo=demo_shown(request),
         tiles=tiles(scene.db, scene.zone, scene.now),
         bars=bars(scene.db, scene.zone, scene.now),
@@ -58,5 +57,5 @@ def _home(scene: Scene, synced: str) -> HTMLResponse:
     return render.page(request, "unspool", body, (), ("app.css",), ("browse.js",))
 
 
-def _title(page: Page) -> str:
-    return f"{human.count(page.total, 'session')}, all kept"
+def _title(page: Page, busy: bool) -> str:
+    return f"{human.count(page.total, 'session')}, {'so far' if busy else 'all kept'}"

@@ -4,17 +4,17 @@ import json
 from collections.abc import Iterable, Sequence
 from datetime import tzinfo
 from typing import Any, NamedTuple
-from weakref import WeakKeyDictionary
 
 import apsw
 import msgspec
 
+from unspool.app.browse.remembered import remembered
 from unspool.app.browse.shelf import Shelf
 from unspool.app.browse.wanted import ANY, Wanted, moment
 from unspool.app.marks import Said
 from unspool.index.filters import Condition, holding
 
-PAGE = 200
+PAGE = 100
 """Sessions on a page of the list."""
 _WHEN = "coalesce(ended, started)"
 _HOLLOW = ("empty", "stub")
@@ -83,6 +83,10 @@ class Page(NamedTuple):
     """How many there are of each kind, whatever kind was asked for."""
     notes: tuple[str, ...] = ()
     """What was asked for and means nothing."""
+    before: Listed | None = None
+    """The last session of the page before this."""
+    after: Listed | None = None
+    """The first session of the page after this."""
 
     @property
     def pages(self) -> int:
@@ -103,24 +107,27 @@ class Listing:
         kinds = dict(self._db.execute(counted, values))
         chosen = {kind: number for kind, number in kinds.items() if _asked(kind, wanted.kind)}
         where, values = _all([*conditions, _among("kind", chosen)])
-        rows = self._rows(where, values, wanted, size) if chosen else ()
-        return Page(rows, sum(chosen.values()), kinds, notes)
+        first = (wanted.page - 1) * size
+        span = range(max(first - 1, 0), first + size + 1)
+        rows = self._rows(where, values, wanted.sort, span) if chosen else ()
+        at = first - span.start
+        before, here, after = rows[:at], rows[at : at + size], rows[at + size :]
+        return Page(here, sum(chosen.values()), kinds, notes, _only(before) if here else None, _only(after))
 
     def between(self, since: float, until: float) -> tuple[Listed, ...]:
         """Sessions with a conversation, of projects that are not hidden, last active in a span; the last first."""
         lively = Condition(
             "kind NOT IN ('ghost', 'empty', 'stub') AND coalesce(ended, started) BETWEEN ? AND ?", (since, until)
         )
-        where, values = _all([Condition(_LATEST), *self._unhidden(), lively])
-        return self._rows(where, values, Wanted(), PAGE)
+        where, values = _all([*self._latest(), *self._unhidden(), lively])
+        return self._rows(where, values, "", range(PAGE))
 
-    def _rows(self, where: str, values: tuple[Any, ...], wanted: Wanted, size: int) -> tuple[Listed, ...]:
+    def _rows(self, where: str, values: tuple[Any, ...], sort: str, span: range) -> tuple[Listed, ...]:
         titles = {key: mark.title for key, mark in self._said.marks.items() if mark.title}
-        order = _ORDERS[wanted.sort]
-        bound = (json.dumps(titles),) if wanted.sort == "title" else ()
-        skip = (wanted.page - 1) * size
+        order = _ORDERS[sort]
+        bound = (json.dumps(titles),) if sort == "title" else ()
         query = f"SELECT id FROM session WHERE {where} ORDER BY {order}, id DESC LIMIT ? OFFSET ?"  # noqa: S608  bound
-        ids = [number for (number,) in self._db.execute(query, (*values, *bound, size, skip))]
+        ids = [number for (number,) in self._db.execute(query, (*values, *bound, len(span), span.start))]
         return self._whole(ids)
 
     def _whole(self, ids: Sequence[int]) -> tuple[Listed, ...]:
@@ -137,7 +144,7 @@ class Listing:
         return tuple(found[number] for number in ids if number in found)
 
     def _conditions(self, wanted: Wanted) -> tuple[list[Condition], tuple[str, ...]]:
-        found, notes = [Condition(_LATEST)], list[str]()
+        found, notes = self._latest(), list[str]()
         if wanted.project:
             found.append(_among("project", self._shelf.paths(wanted.project)))
         else:
@@ -147,9 +154,7 @@ class Listing:
         if wanted.starred:
             found.append(_among("key", [key for key, mark in self._said.marks.items() if mark.starred]))
         if wanted.tag:
-            tag = wanted.tag.casefold()
-            tagged = [key for key, mark in self._said.marks.items() if tag in map(str.casefold, mark.tags)]
-            found.append(_among("key", tagged))
+            found.append(_among("key", self._said.tagged(wanted.tag)))
         if wanted.q:
             found.append(self._holding(wanted.q))
         for name, sign, after in (("since", ">=", 0), ("until", "<", 1)):
@@ -164,13 +169,20 @@ class Listing:
         return found, tuple(notes)
 
     def _using(self, model: str) -> Condition:
-        """Sessions with requests to a model. It is the one question that is not quick, so the last answer is kept."""
+        """Sessions with requests to a model."""
         terms = [number for (number,) in self._db.execute(_TERMS, (holding(model),))]
-        asked = self._db.pragma("data_version"), tuple(terms)
-        if _USING.get(self._db, (None, ""))[0] != asked:
-            ids = [number for (number,) in self._db.execute(_MODEL, (json.dumps(terms),))] if terms else []
-            _USING[self._db] = asked, json.dumps(ids)
-        return Condition("id IN (SELECT value FROM json_each(?))", (_USING[self._db][1],))
+        asked = json.dumps(terms)
+        ids = remembered(self._db, (_MODEL, asked), lambda: self._numbers(_MODEL, asked))
+        return Condition("id IN (SELECT value FROM json_each(?))", (ids,))
+
+    def _latest(self) -> list[Condition]:
+        """Of the few sessions that several logs are of, only the log that was active last."""
+        older = remembered(self._db, _OLDER, lambda: self._numbers(_OLDER))
+        return [Condition("id NOT IN (SELECT value FROM json_each(?))", (older,))] if older != "[]" else []
+
+    def _numbers(self, query: str, *values: str) -> str:
+        """Numbers of sessions, as JSON."""
+        return json.dumps([number for (number,) in self._db.execute(query, values)])
 
     def _unhidden(self) -> list[Condition]:
         if not self._said.hidden:
@@ -186,6 +198,10 @@ class Listing:
             if any(part in one.casefold() for one in (mark.title, mark.note, *mark.tags))
         ]
         return Condition(_HOLDING, (*[holding(text)] * 4, json.dumps(said)))
+
+
+def _only(rows: Sequence[Listed]) -> Listed | None:
+    return rows[0] if rows else None
 
 
 def _asked(kind: str, wanted: str) -> bool:
@@ -204,10 +220,9 @@ def _all(conditions: Iterable[Condition]) -> tuple[str, tuple[Any, ...]]:
 
 _HOLDING = """(title LIKE ? ESCAPE '\\' OR branch LIKE ? ESCAPE '\\' OR project LIKE ? ESCAPE '\\'
 OR key LIKE ? ESCAPE '\\' OR key IN (SELECT value FROM json_each(?)))"""
-_LATEST = """NOT EXISTS (SELECT 1 FROM session AS other WHERE other.key = session.key AND other.id <> session.id
+_OLDER = """SELECT id FROM session WHERE key IN (SELECT key FROM session GROUP BY key HAVING count(*) > 1)
+AND EXISTS (SELECT 1 FROM session AS other WHERE other.key = session.key AND other.id <> session.id
 AND (coalesce(other.ended, 0), other.id) > (coalesce(session.ended, 0), session.id))"""
-_USING: WeakKeyDictionary[apsw.Connection, tuple[Any, str]] = WeakKeyDictionary()
-"""By connection, of which each thread has its own: the last question about models, and the sessions, as JSON."""
 _TERMS = "SELECT id FROM terms WHERE model LIKE ? ESCAPE '\\'"
 _MODEL = """SELECT id FROM session WHERE EXISTS (SELECT 1 FROM request
 WHERE request.session = session.id AND terms IN (SELECT value FROM json_each(?)))"""

@@ -51,7 +51,7 @@ def projects(request: Request) -> HTMLResponse:
             read_only=scene.read_only,
             notes=tuple(scene.notes),
         )
-    return render.page(request, "All projects", body, (render.HOME,), ("app.css",), ("browse.js",))
+    return render.page(request, "All projects", body, (render.HOME,), ("app.css",), ("browse.js", "list.js"))
 
 
 def project(request: Request) -> HTMLResponse:
@@ -71,7 +71,8 @@ def project(request: Request) -> HTMLResponse:
             notes=(*scene.notes, *page.notes),
             **rows,
         )
-    return render.page(request, one.name, body, (render.HOME, render.way("projects")), ("app.css",), ("browse.js",))
+    crumbs = (render.HOME, render.way("projects"))
+    return render.page(request, one.name, body, crumbs, ("app.css",), ("browse.js", "list.js"))
 
 
 def found(shelf: Shelf, slug: str) -> Project:
@@ -84,7 +85,7 @@ def _row(one: Project, scene: Scene) -> Row:
     facts = (human.count(one.turns, "prompt"), human.count(one.calls, "call") if one.calls else "")
     return Row(
         one.slug,
-        one.name,
+        scene.shelf.label(one.path),
         one.path,
         human.count(one.sessions, "session"),
         tuple(fact for fact in facts if fact),

@@ -10,7 +10,7 @@ from urllib.parse import quote
 from unspool import human
 from unspool.app.browse.listing import Listed
 from unspool.app.browse.moments import Moment, day_name, day_of, moment, today
-from unspool.app.browse.shelf import name_of, slug
+from unspool.app.browse.shelf import Shelf, slug
 from unspool.app.marks import Mark, Said
 from unspool.index.schema import PICO
 from unspool.prices import Cost
@@ -49,6 +49,7 @@ class Row(NamedTuple):
     """Its own title where it was renamed; else empty."""
     time: Moment | None
     project: str
+    path: str
     shelf: str
     """The project's slug."""
     badges: tuple[Badge, ...]
@@ -73,6 +74,7 @@ class Maker(NamedTuple):
     """Makes rows."""
 
     said: Said
+    shelf: Shelf
     zone: tzinfo | None
     now: float
     chains: Mapping[str, Sequence[Chain]] = {}
@@ -101,7 +103,8 @@ class Maker(NamedTuple):
             mark.title or title,
             title if mark.title and mark.title != title else "",
             moment(one.time, self.zone, style),
-            name_of(one.project),
+            self.shelf.label(one.project),
+            one.project,
             slug(one.project),
             tuple(self._badges(one)),
             tuple(_facts(one)),

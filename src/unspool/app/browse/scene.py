@@ -15,7 +15,8 @@ from unspool.app.browse.shelf import Shelf
 from unspool.app.browse.wanted import Wanted
 from unspool.app.config.store import current
 from unspool.app.desk import Desk
-from unspool.app.marks import Said, marks_of
+from unspool.app.marks import Said
+from unspool.app.marks.desk import marks_of
 from unspool.errors import UnspoolError
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ class Scene:
 
     @property
     def read_only(self) -> bool:
-        return bool(getattr(self.request.app.state, "read_only", False))
+        return bool(self.request.app.state.read_only)
 
     @property
     def here(self) -> str:
@@ -69,5 +70,5 @@ class Scene:
 
     def days(self, listed: Sequence[Listed], by_day: bool = True, style: str = "day") -> tuple[Day, ...]:
         """Sessions as rows; `style` is how moments are shown where they are not put by day."""
-        maker = Maker(self.said, self.zone, self.now, chains(self.db, listed, self.said))
+        maker = Maker(self.said, self.shelf, self.zone, self.now, chains(self.db, listed, self.said))
         return maker.by_day(listed) if by_day else maker.together(listed, style)

@@ -4,13 +4,17 @@ The index has led worktrees and moved folders back to the project they belong to
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 from hashlib import sha256
 from typing import Any, NamedTuple
-from weakref import WeakKeyDictionary
 
 import apsw
 
+from unspool.app.browse.remembered import remembered
+
+_DEEPEST = 8
+"""Parts of a path that a label has at most; after that it is the whole path."""
 SORTS = {"newest": "Newest", "name": "Name", "sessions": "Sessions", "cost": "Cost"}
 _ADDED = """SELECT project, count(DISTINCT key), sum(turns), sum(calls), sum(errors),
 CAST(total(cost) AS INTEGER), sum(unpriced > 0), max(coalesce(ended, started)), min(started) FROM session
@@ -46,16 +50,16 @@ class Shelf:
 
     def __init__(self, projects: Iterable[Project]) -> None:
         self.projects = {project.slug: project for project in projects}
+        self._labels = _labels(project.path for project in self.projects.values())
 
     @classmethod
     def of(cls, db: apsw.Connection) -> "Shelf":
         """The projects as they stand; counted anew only when the index has changed."""
-        version = db.pragma("data_version")
-        held = _HELD.get(db)
-        if held is None or held[0] != version:
-            rows: Iterable[Any] = db.execute(_ADDED)
-            held = _HELD[db] = version, cls(Project(*row) for row in rows)
-        return held[1]
+        return remembered(db, "shelf", lambda: cls(Project(*row) for row in _rows(db)))
+
+    def label(self, path: str) -> str:
+        """What a project is called among the others: its name, after as much of its path as tells it apart."""
+        return self._labels.get(path) or name_of(path)
 
     def paths(self, asked: str) -> list[str]:
         """The paths that a slug, or a part of a path, means."""
@@ -70,8 +74,25 @@ class Shelf:
         return sorted(found, key=lambda one: (*_rank(one, sort), one.name.casefold(), one.path))
 
 
-_HELD: WeakKeyDictionary[apsw.Connection, tuple[int, Shelf]] = WeakKeyDictionary()
-"""By connection, of which each thread has its own."""
+def _rows(db: apsw.Connection) -> Iterable[Any]:
+    return db.execute(_ADDED)
+
+
+def _labels(paths: Iterable[str]) -> dict[str, str]:
+    """Paths whose name others have too, by so many of their last parts as no other ends with."""
+    found: dict[str, str] = {}
+    left, depth = list(paths), 1
+    while left and depth <= _DEEPEST:
+        named = {path: "/".join(_parts(path)[-depth:]) for path in left}
+        often = Counter(named.values())
+        done = {path: label for path, label in named.items() if often[label] == 1 or len(_parts(path)) <= depth}
+        found |= {path: label for path, label in done.items() if depth > 1}
+        left, depth = [path for path in left if path not in done], depth + 1
+    return found | {path: path for path in left}
+
+
+def _parts(path: str) -> list[str]:
+    return [part for part in re.split(r"[\\/]", path) if part]
 
 
 def _rank(project: Project, sort: str) -> tuple[float, ...]:

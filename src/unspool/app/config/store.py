@@ -8,11 +8,13 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from unspool.app.config.place import SETTINGS, folder
 from unspool.app.config.toml import Trouble, edited, line_of, read
-from unspool.app.config.values import BY_NAME, FIELDS, Field, Settings
+from unspool.app.config.values import BY_NAME, FIELDS, Settings
 from unspool.errors import Unreadable
 from unspool.files import write_atomically
 
+TABLES = ("compress", "presets")
 _LARGEST = 1024 * 1024
 
 
@@ -23,29 +25,20 @@ class Held(NamedTuple):
     origins: dict[str, str]
     """By name: `default`, a line of the file, or a variable of the environment."""
     troubles: tuple[Trouble, ...] = ()
+    tables: Mapping[str, Any] = {}
+    """What other parts of unspool read for themselves: `[compress]` and `[presets]`."""
+    fixed: frozenset[str] = frozenset()
+    """Names of those that the environment sets, so that writing the file would change nothing."""
 
 
 def place(environment: Mapping[str, str] | None = None) -> Path:
     """The file: one for a person, whatever archive is looked at."""
-    environment = os.environ if environment is None else environment
-    base = environment.get("XDG_CONFIG_HOME") or str(Path.home() / ".config")
-    return Path(base) / "unspool" / "settings.toml"
+    return folder(environment) / SETTINGS
 
 
 def current() -> Settings:
     """The settings as they hold now."""
     return held().settings
-
-
-def sources() -> tuple[Path, ...]:
-    """The folders to read instead of the usual ones."""
-    return tuple(Path(one).expanduser() for one in current().sources)
-
-
-def price_file() -> Path | None:
-    """The price file that was named."""
-    named = current().prices
-    return Path(named).expanduser() if named else None
 
 
 def held(path: Path | None = None, environment: Mapping[str, str] | None = None) -> Held:
@@ -65,30 +58,30 @@ def held(path: Path | None = None, environment: Mapping[str, str] | None = None)
 def _held(path: Path, _stamp: tuple[int, int, int], over: tuple[tuple[str, str], ...]) -> Held:
     text, troubles = _text(path)
     found = read(text)
-    values, origins = dict[str, Any](), dict.fromkeys(BY_NAME, "default")
+    values, tables, origins = dict[str, Any](), dict[str, Any](), dict.fromkeys(BY_NAME, "default")
     troubles += found.troubles
     for name, value in found.values.items():
         field, line = BY_NAME.get(name), line_of(text, name)
         wrong = field.check(value) if field else ""
-        if field is None:
+        if name in TABLES and isinstance(value, dict):
+            tables[name] = value
+        elif field is None:
             troubles += (Trouble(line, f"{name} is no setting, and is left as it is."),)
         elif wrong:
             troubles += (Trouble(line, f"{name} {wrong}; it is ignored."),)
         else:
             values[name], origins[name] = value, f"line {line} of the file" if line else "the file"
+    fixed = set[str]()
     for name, typed in over:
-        troubles += _over(BY_NAME[name], typed, values, origins)
-    return Held(msgspec.convert(values, Settings), origins, troubles)
-
-
-def _over(field: Field, typed: str, values: dict[str, Any], origins: dict[str, str]) -> tuple[Trouble, ...]:
-    """Lay a variable of the environment over the file."""
-    value = typed.split(os.pathsep) if field.kind == "lines" else field.parsed(typed)
-    wrong = field.check(value)
-    if wrong:
-        return (Trouble(0, f"The environment variable {field.variable} {wrong}; it is ignored."),)
-    values[field.name], origins[field.name] = value, f"the environment variable {field.variable}"
-    return ()
+        field = BY_NAME[name]
+        value = typed.split(os.pathsep) if field.kind == "lines" else field.parsed(typed)
+        wrong = field.check(value)
+        if wrong:
+            troubles += (Trouble(0, f"The environment variable {field.variable} {wrong}; it is ignored."),)
+        else:
+            values[name], origins[name] = value, f"the environment variable {field.variable}"
+            fixed.add(name)
+    return Held(msgspec.convert(values, Settings), origins, troubles, tables, frozenset(fixed))
 
 
 def change(changes: Mapping[str, Any], path: Path | None = None) -> None:

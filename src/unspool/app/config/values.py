@@ -1,17 +1,17 @@
 """What a person may set: each by its name, with what it may be, and what it is where nobody says."""
 
 from collections.abc import Callable, Mapping
-from datetime import UTC, tzinfo
+from datetime import tzinfo
 from typing import Any, NamedTuple
 
 import msgspec
 
+from unspool.index.zones import LOCAL, zone
 from unspool.site.options import KINDS, SiteOptions
 
 THEMES = ("system", "light", "dark")
 SIZES = ("small", "medium", "large")
 DENSITIES = ("normal", "compact")
-LOCAL = "local"
 _MOST_PER_PAGE = 500
 _LONGEST = 4096
 
@@ -23,7 +23,7 @@ class Settings(msgspec.Struct, frozen=True):
     font_size: str = "medium"
     density: str = "normal"
     hide: tuple[str, ...] = ()
-    """Kinds of blocks that pages leave out."""
+    """Kinds of blocks that pages hide until somebody wants to see them."""
     sources: tuple[str, ...] = ()
     """Folders to read instead of the usual ones."""
     time_zone: str = LOCAL
@@ -45,7 +45,7 @@ class Settings(msgspec.Struct, frozen=True):
 
     def options(self, over: SiteOptions) -> SiteOptions:
         """How pages of sessions are made by these choices."""
-        return msgspec.structs.replace(over, theme=self.theme, per_page=self.per_page, hide=frozenset(self.hide))
+        return msgspec.structs.replace(over, theme=self.theme, per_page=self.per_page)
 
 
 class Field(NamedTuple):
@@ -75,20 +75,6 @@ class Field(NamedTuple):
         return text
 
 
-def zone(name: str) -> tzinfo | None:
-    """A time zone by name; None for `local`. ValueError where there is none of that name."""
-    if name.casefold() in ("", LOCAL):
-        return None
-    if name.casefold() in ("utc", "z"):
-        return UTC
-    from zoneinfo import ZoneInfo
-
-    try:
-        return ZoneInfo(name)
-    except (KeyError, OSError) as problem:
-        raise ValueError(name) from problem
-
-
 def _one_of(*known: str) -> Callable[[Any], str]:
     def check(value: Any) -> str:
         return "" if isinstance(value, str) and value in known else f"must be one of {', '.join(known)}"
@@ -116,7 +102,7 @@ def _zone(value: Any) -> str:
     try:
         zone(value if isinstance(value, str) else "?")
     except ValueError:
-        return "must be local, UTC or the name of a time zone, such as Europe/Berlin"
+        return "must be local, UTC, an offset such as +05:30 or the name of a time zone, such as Europe/Berlin"
     return ""
 
 
@@ -129,8 +115,8 @@ FIELDS = (
     Field("theme", "Theme", "Light, dark, or as the system has it.", _one_of(*THEMES), THEMES, "choice"),
     Field("font_size", "Text size", "How large words are.", _one_of(*SIZES), SIZES, "choice"),
     Field("density", "Density", "Compact lists show more rows.", _one_of(*DENSITIES), DENSITIES, "choice"),
-    Field("hide", "Left out of transcripts", "What pages of a session do not show.", _kinds, KINDS, "many"),
-    Field("time_zone", "Time zone", "Where days begin: local, UTC or a name such as Europe/Berlin.", _zone),
+    Field("hide", "Hidden in transcripts", "What a session's pages hide until it is asked for.", _kinds, KINDS, "many"),
+    Field("time_zone", "Time zone", "Where days begin: local, UTC, +05:30 or a name such as Europe/Berlin.", _zone),
     Field("per_page", "Prompts a page", "How much of a session one page holds.", _number, (), "number"),
     Field(
         "sources",

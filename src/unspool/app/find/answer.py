@@ -6,7 +6,7 @@ import msgspec
 from unspool.app.desk import Desk
 from unspool.app.find.asked import Asked
 from unspool.app.find.shown import Shown, shown
-from unspool.app.marks import own_titles
+from unspool.app.marks.desk import own_titles
 from unspool.archive import Archive
 from unspool.errors import UsageProblem
 from unspool.export.html.escape import visible

@@ -13,7 +13,9 @@ LONGEST = 1000
 FILTERS = ("kind", "project", "role", "tool", "is", "since", "until", "model", "branch", "cost", "session", "file")
 """Filters that an address may hold beside the words, in the order in which they are told."""
 SESSIONS, HITS = 10, 3
-_MOST_SESSIONS, _MOST_HITS, _MOST_FILTERS = 500, 200, 20
+MOST = 500
+"""Sessions that one page may show."""
+_MOST_HITS, _MOST_FILTERS = 200, 20
 _CONTEXT = 220
 
 
@@ -80,7 +82,7 @@ def asked(given: QueryParams) -> Asked:
         text[:LONGEST],
         tuple(filters[:_MOST_FILTERS]),
         given.get("exact") == "1",
-        _number(given.get("n", ""), SESSIONS, _MOST_SESSIONS),
+        _number(given.get("n", ""), SESSIONS, MOST),
         _number(given.get("hits", ""), HITS, _MOST_HITS),
         len(text) > LONGEST,
     )

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import apsw
 
 from unspool.app.find.asked import Asked
+from unspool.app.find.shown import folder_name
 from unspool.export.html.escape import visible
 from unspool.index.filters import holding
 from unspool.index.query import NAMES
@@ -63,21 +64,14 @@ def rows(db: apsw.Connection, asked: Asked) -> Iterator[Row]:
     for name in ("project", "tool"):
         known = _values(db, name, "", _LISTED)
         if known:
-            yield _row(asked, name, [(value, _short(value)) for value in known], folded=True)
+            yield _row(asked, name, [(value, folder_name(value)) for value in known], folded=True)
 
 
 def _row(asked: Asked, name: str, values: Sequence[tuple[str, str]], *, folded: bool = False) -> Row:
     now = asked.values(name)
     any_ = Choice("any", asked.having(name, "").href, not now)
-    others = [
-        Choice(visible(said), asked.having(name, value).href, value in now, visible(value)) for value, said in values
-    ]
-    return Row(name, (any_, *others), folded, visible(_short(now[0])) if now else "")
-
-
-def _short(path: str) -> str:
-    """The last folder of a path."""
-    return path.replace("\\", "/").rstrip("/").rpartition("/")[2] or path
+    others = [Choice(said, asked.having(name, value).href, value in now, visible(value)) for value, said in values]
+    return Row(name, (any_, *others), folded, folder_name(now[0]) if now else "")
 
 
 def completions(db: apsw.Connection, text: str) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from starlette.routing import Route
 
 from unspool.app import render
 from unspool.app.find.answer import answered
-from unspool.app.find.asked import HITS, SESSIONS, Asked, asked, growing
+from unspool.app.find.asked import HITS, MOST, SESSIONS, Asked, asked, growing
 from unspool.app.find.choices import Row, completions, rows
 from unspool.app.find.shown import Shown
 from unspool.errors import UnspoolError
@@ -42,7 +42,7 @@ def _ways(question: Asked, offered: tuple[Row, ...]) -> dict[str, object]:
     """Addresses of other questions that the page leads to."""
     told = {row.name for row in offered if row.chosen and any(choice.chosen for choice in row.choices)}
     return {
-        "more": question._replace(sessions=question.sessions + _MORE).href,
+        "more": question._replace(sessions=question.sessions + _MORE).href if question.sessions < MOST else "",
         "exact": question._replace(exact=not question.exact, sessions=SESSIONS).href,
         "others": [(one, question.without(one).href) for one in question.filters if one.name not in told],
         "within": lambda key: question.having("session", key)._replace(hits=_ALL_HITS).href,
@@ -65,7 +65,8 @@ def _typed(desk: "Desk", question: Asked) -> Shown:
     """The answer to a text that is being typed: its last word may go on."""
     with desk.index() as index:
         ways = completions(index.db, question.text)
-    typed = question._replace(text=growing(question.text), sessions=_TYPED, hits=_TYPED_HITS)
+    text = question.text if question.exact else growing(question.text)
+    typed = question._replace(text=text, sessions=_TYPED, hits=_TYPED_HITS)
     answer = Shown() if question.nothing else answered(desk, typed)
     return msgspec.structs.replace(answer, completions=ways)
 

@@ -72,6 +72,11 @@ def shown(results: Results, asked: Asked) -> Shown:
     return Shown(sessions, summary(results), more, tuple(map(_page_words, results.notes)), all=asked.href)
 
 
+def folder_name(path: str) -> str:
+    """The last folder of a path, on whatever system; the path itself where it has none."""
+    return visible(path.replace("\\", "/").rstrip("/").rpartition("/")[2] or path)
+
+
 def session_href(key: str) -> str:
     """The address of a session."""
     return f"/s/{quote(key, safe='', errors='replace')}/"
@@ -117,7 +122,7 @@ def _session(one: FoundSession) -> ShownSession:
     return ShownSession(
         one.session,
         _flat(one.title).strip() or one.session,
-        visible(one.project.replace("\\", "/").rstrip("/").rpartition("/")[2] or one.project),
+        folder_name(one.project),
         visible(one.project),
         visible(one.branch),
         one.kind if one.kind != "interactive" else "",

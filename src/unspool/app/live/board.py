@@ -2,25 +2,20 @@
 
 import time
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, NamedTuple
-
-import msgspec
-from markupsafe import Markup
+from typing import NamedTuple
 
 from unspool import human
-from unspool.app.desk import Desk, inside
+from unspool.app.browse.moments import Moment, moment
+from unspool.app.config.store import current
+from unspool.app.desk import Desk
 from unspool.app.live.doing import doing
-from unspool.errors import UnspoolError
-from unspool.export.html import when
+from unspool.app.live.seen import seen
+from unspool.app.reading.locate import overview
 from unspool.formats import FORMATS, Found
 from unspool.formats.traces import Running
 from unspool.library.heads import head
-from unspool.library.sources import discovered
-from unspool.model import Overview
 from unspool.site import brief
-from unspool.site.sheet import safe
 
 RECENT = 10 * 60
 """Seconds after its last line in which a session counts as active."""
@@ -35,7 +30,7 @@ class Active(NamedTuple):
     project: str
     state: str
     """`busy`, `waiting` or `open`."""
-    last: Markup
+    last: Moment | None
     doing: str
     """What it said or did last, in short."""
     size: str
@@ -43,7 +38,7 @@ class Active(NamedTuple):
 
 def board(desk: Desk) -> tuple[Active, ...]:
     """Every active session, the last written first."""
-    logs = [log for log in discovered(desk.here) if inside(log)]
+    logs = seen(desk)
     processes = {one.session_id: one for one in _running(logs) if one.alive}
     now = time.time()
     active = [log for log in logs if now - log.modified < RECENT or log.session_id in processes]
@@ -59,7 +54,7 @@ def _running(logs: list[Found]) -> Iterator[Running]:
 
 
 def _row(desk: Desk, log: Found, process: Running | None, now: float) -> Active:
-    known = _overview(desk, log.session_id)
+    known = overview(desk, log.session_id)
     begun = None if known is not None and known.titles.best else head(log)
     title = known.title if known is not None and known.titles.best else begun.prompt if begun is not None else ""
     state = "busy" if now - log.modified < _BUSY or (process and process.status == "busy") else "waiting"
@@ -68,17 +63,7 @@ def _row(desk: Desk, log: Found, process: Running | None, now: float) -> Active:
         brief.flat(title, 140) or log.session_id,
         (known.project if known is not None else "") or log.folder,
         state,
-        safe(when(datetime.fromtimestamp(log.modified, UTC), "clock")),
+        moment(log.modified, current().zone),
         doing(log),
         human.size(log.size),
     )
-
-
-def _overview(desk: Desk, key: str) -> Overview | None:
-    try:
-        with desk.index() as index:
-            query = "SELECT overview FROM session WHERE key = ? AND overview <> x''"
-            row: Any = index.db.execute(query, (key,)).fetchone()
-    except (UnspoolError, OSError):
-        return None
-    return msgspec.msgpack.decode(row[0], type=Overview) if row is not None else None

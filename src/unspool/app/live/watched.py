@@ -1,34 +1,25 @@
 """One session that people follow: looked at together, told to each from where they are."""
 
+import sys
 import threading
 from collections import OrderedDict
-from hashlib import blake2b
 
 import msgspec
 
 from unspool.app.desk import Desk
-from unspool.app.live.growth import Growth
-from unspool.app.reading.extras import mark
-from unspool.app.reading.held import CALM, State, state
+from unspool.app.live.growth import Elsewhere, Growth
+from unspool.app.live.look import Look, looked
+from unspool.app.live.start import LONG, start
+from unspool.app.live.telling import Told, tell
+from unspool.app.reading.held import CALM, held_by
 from unspool.app.reading.locate import locate
-from unspool.figures import figures
+from unspool.app.reading.states import State, state
+from unspool.app.reading.told import Reading
 from unspool.formats import Found
-from unspool.site import brief
-from unspool.site.frame import Frame
-from unspool.site.scene import Scene
-from unspool.site.turns import Narrator
 
 _REMEMBERED = 64
 Digests = dict[int, str]
 """What was told of each turn, by its number."""
-
-
-class Told(msgspec.Struct, frozen=True):
-    """A turn as markup, and its line in the rail."""
-
-    number: int
-    html: str
-    words: str
 
 
 class News(msgspec.Struct, frozen=True):
@@ -41,14 +32,16 @@ class News(msgspec.Struct, frozen=True):
 
 
 class Watched:
-    """A session that is followed by one or more pages."""
+    """A session that is followed by one or more pages, from the first turn that any of them shows."""
 
     def __init__(self, desk: Desk, key: str) -> None:
         self._desk, self._key = desk, key
+        self._first = sys.maxsize
         self._growth = Growth()
         self._found: Found | None = None
         self._state: State = ()
-        self._scene: Scene | None = None
+        self._last: Look | None = None
+        self._options = desk.options
         self._known: OrderedDict[tuple[str, int], Digests] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -59,57 +52,65 @@ class Watched:
     @property
     def mark(self) -> str:
         """How far it had come when it was last read."""
-        return mark(self._scene.session) if self._scene is not None else ""
+        return self._last.mark if self._last is not None else ""
 
-    def scene(self) -> Scene:
-        """The session as it is now."""
+    def look(self, first: int) -> Look:
+        """The session as it is now, or its turns from the page of a turn on."""
         with self._lock:
-            if self._scene is None or self.changed():
-                self._found = locate(self._desk, self._key)
-                self._state = _looks(self._found)
-                with CALM:
-                    session = self._growth.session(self._found)
-                    counted = figures(session, self._desk.prices)
-                    self._scene = Scene(session, counted, self._desk.options, Frame("/", prices=self._desk.prices))
-            return self._scene
+            if self._last is not None and first >= self._first and not self.changed():
+                return self._last
+            self._found = locate(self._desk, self._key)
+            self._state = _looks(self._found)
+            if first < self._first:
+                self._first = first
+                if not self._begin(held_by(self._desk).last(self._key)):
+                    self._anew()
+            with CALM:
+                self._last = self._look(self._found)
+            return self._last
+
+    def _begin(self, told: Reading | None) -> bool:
+        """Read on from the page of the first turn; False where the session is short or was not read before."""
+        begun = start(told, self._desk.options, self._first) if told is not None else None
+        if begun is not None:
+            self._growth = Growth(begun)
+            self._options = msgspec.structs.replace(self._desk.options, repository=begun.repository)
+        return begun is not None
+
+    def _anew(self) -> None:
+        self._growth, self._options = Growth(), self._desk.options
+
+    def _look(self, found: Found) -> Look:
+        try:
+            session = self._growth.session(found)
+        except Elsewhere:
+            self._anew()
+            session = self._growth.session(found)
+        look = looked(session, self._desk.prices, self._options, self._growth.skipped)
+        if self._growth.whole and session.log.size >= LONG:
+            self._begin(Reading(found, session, self._desk.prices))  # the next look need not go through all of it
+        return look
 
     def since(self, known: str, first: int) -> Digests:
         """What a page has that shows the session as of a mark; nothing where that is not known any more."""
-        scene = self.scene()
-        if mark(scene.session) == known:
-            return self.news({}, first)[1]
+        look = self.look(first)
+        if look.mark == known:
+            return {one.number: one.digest for one in tell(look.scene, first)}
         with self._lock:
             return dict(self._known.get((known, first), {}))
 
     def news(self, seen: Digests, first: int) -> tuple[News, Digests]:
         """What is new to somebody who has seen these, from a turn on; and what they have seen then."""
-        scene = self.scene()
-        turns = scene.session.turns
-        told = dict(_told(scene, first))
-        digests = {number: _digest(html) for number, html in told.items()}
-        prompts = {turn.number: brief.line(turn.prompt) for turn in turns if turn.number >= first}
-        changed = [number for number, digest in digests.items() if seen.get(number) != digest]
-        now = mark(scene.session)
+        look = self.look(first)
+        told = tell(look.scene, first)
+        digests = {one.number: one.digest for one in told}
         with self._lock:
-            self._known[now, first] = digests
+            self._known[look.mark, first] = digests
             while len(self._known) > _REMEMBERED:
                 self._known.popitem(last=False)
-        new = tuple(Told(number, told[number], prompts[number]) for number in changed)
-        return News(now, new, turns[-1].number if turns else 0), digests
-
-
-def _digest(html: str) -> str:
-    return blake2b(html.encode(errors="replace"), digest_size=12).hexdigest()
-
-
-def _told(scene: Scene, first: int) -> list[tuple[int, str]]:
-    """The turns from a number on, each as its own page tells it."""
-    found = []
-    for leaf in scene.addresses.live.leaves:
-        if leaf.turns and leaf.turns[-1].number >= first:
-            narrator = Narrator(scene)
-            found += [(turn.number, narrator.turn(turn)) for turn in leaf.turns]
-    return [(number, html) for number, html in found if number >= first]
+        new = tuple(one for one in told if seen.get(one.number) != one.digest)
+        turns = look.scene.session.turns
+        return News(look.mark, new, turns[-1].number if turns else 0), digests
 
 
 def _looks(found: Found) -> State:

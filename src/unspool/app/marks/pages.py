@@ -7,6 +7,7 @@ from urllib.parse import quote
 from anyio.to_thread import run_sync
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
+from starlette.routing import Route
 
 from unspool.app import render
 from unspool.app.desk import Desk
@@ -34,7 +35,7 @@ def form(request: Request) -> HTMLResponse:
         back=back(dict(request.query_params), f"/s/{quote(key, safe='')}/"),
         limits=(LONGEST_TITLE, LONGEST_NOTE, LONGEST_TAG),
         alone=alone,
-        read_only=getattr(request.app.state, "read_only", False),
+        read_only=request.app.state.read_only,
     )
     if alone:
         return HTMLResponse(body)
@@ -85,3 +86,10 @@ async def save(request: Request) -> Response:
 def _desk(request: Request) -> Desk:
     desk: Desk = request.app.state.desk
     return desk
+
+
+ROUTES = [
+    Route("/marks/{key}", form, methods=["GET"]),
+    Route("/marks/{key}", change, methods=["POST"]),
+    Route("/saved", save, methods=["POST"]),
+]

@@ -7,12 +7,14 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterable
+from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 import apsw
 import msgspec
 
+from unspool.archive.swap import overwritten, swapped, without
 from unspool.archive.trouble import told, transaction
 from unspool.errors import Unreadable, UsageProblem
 
@@ -28,6 +30,7 @@ CREATE TABLE tag(session TEXT NOT NULL, name TEXT NOT NULL, PRIMARY KEY(session,
 CREATE TABLE hidden(project TEXT PRIMARY KEY) WITHOUT ROWID;
 CREATE TABLE saved(name TEXT PRIMARY KEY, query TEXT NOT NULL) WITHOUT ROWID;
 """
+_NAMES = ("mark", "tag", "hidden", "saved")
 _T = TypeVar("_T")
 
 
@@ -66,6 +69,11 @@ class Said(msgspec.Struct, frozen=True):
                 counts[tag] = counts.get(tag, 0) + 1
         return dict(sorted(counts.items(), key=lambda one: one[0].casefold()))
 
+    def tagged(self, tag: str) -> list[str]:
+        """The sessions that have a tag, in whatever case."""
+        wanted = tag.casefold()
+        return [key for key, mark in self.marks.items() if wanted in map(str.casefold, mark.tags)]
+
     def of(self, session: str) -> Mark:
         """What was said about a session."""
         return self.marks.get(session, Mark())
@@ -78,6 +86,28 @@ class Marks:
         self.path = folder / NAME
         self._key = key
         self._local = threading.local()
+
+    def rekeyed(self, key: str | None) -> None:
+        """Give the marks another key, None being none: written anew, put in place, and the old bytes overwritten."""
+        if not self.path.exists():
+            return
+        beside = self.path.with_name(f"{NAME}.new")
+        without(beside)
+        try:
+            with told(self.path), closing(_opened(beside, key)) as fresh, transaction(fresh):
+                for table in _NAMES:
+                    for row in self._db().execute(f"SELECT * FROM {table}"):  # noqa: S608  ours
+                        fresh.execute(f"INSERT INTO {table} VALUES({', '.join('?' * len(row))})", row)
+            with told(beside), closing(_opened(beside, key)) as fresh:
+                fresh.pragma("journal_mode", "delete")  # all of it in one file
+            self._db().close()
+            self._local = threading.local()
+            old = os.open(self.path, os.O_RDWR)
+            swapped(beside, self.path)
+            overwritten(old)
+        finally:
+            without(beside)
+        self._key = key
 
     def said(self) -> Said:
         """Everything that was said; read again only when something changed."""
@@ -143,7 +173,8 @@ class Marks:
     def _db(self) -> apsw.Connection:
         db: apsw.Connection | None = getattr(self._local, "db", None)
         if db is None or self._local.inode != self._inode():
-            self._local.db = db = _opened(self.path, self._key)
+            fixed = self.path.exists() and not (os.access(self.path, os.W_OK) and os.access(self.path.parent, os.W_OK))
+            self._local.db = db = (_readable if fixed else _opened)(self.path, self._key)
             self._local.inode = self._inode()
         return db
 
@@ -156,17 +187,31 @@ def _opened(path: Path, key: str | None) -> apsw.Connection:
         raise Unreadable(f"Cannot write {path}: {error.strerror or error}.") from None
     db = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
     db.set_busy_timeout(_WAIT_MS)
-    if key is not None:
-        db.pragma("cipher", _CIPHER)
-        db.pragma("key", key)
+    _unlock(db, key)
     db.pragma("journal_mode", "wal")
     db.pragma("synchronous", "full")
+    if db.pragma("user_version") > _VERSION:
+        raise Unreadable(f"{path} was written by a newer unspool; nothing in it is changed.")
     if db.pragma("user_version") == 0:
         with transaction(db):
             if db.pragma("user_version") == 0:  # another process may have been quicker
                 db.execute(_TABLES)
                 db.pragma("user_version", _VERSION)
     return db
+
+
+def _readable(path: Path, key: str | None) -> apsw.Connection:
+    """The marks of a folder that cannot be written to, so that nobody else changes them either."""
+    flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+    db = apsw.Connection(f"{path.absolute().as_uri()}?mode=ro&immutable=1", flags=flags)
+    _unlock(db, key)
+    return db
+
+
+def _unlock(db: apsw.Connection, key: str | None) -> None:
+    if key is not None:
+        db.pragma("cipher", _CIPHER)
+        db.pragma("key", key)
 
 
 def _said(db: apsw.Connection) -> Said:

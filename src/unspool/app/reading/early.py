@@ -4,7 +4,8 @@ import re
 
 import msgspec
 
-from unspool.app.reading.held import Reading
+from unspool.app.reading import outline
+from unspool.app.reading.told import Reading
 from unspool.formats import Found, by_id
 from unspool.library.inputs import opened
 from unspool.library.read import Reader, log_file
@@ -14,8 +15,6 @@ from unspool.site.address import INDEX
 from unspool.site.options import SiteOptions
 from unspool.turns.assemble import assemble
 
-LONG = 6 * 1024 * 1024
-"""Bytes of a log from which on nobody waits for all of it."""
 _BEGINNING = 512 * 1024
 _FIRST = re.compile(r"page-0\d\d\.html")
 """Pages that the beginning may hold."""
@@ -23,7 +22,7 @@ _FIRST = re.compile(r"page-0\d\d\.html")
 
 def is_long(found: Found) -> bool:
     """Whether reading all of a log would be felt, and its beginning can be read by itself."""
-    return found.size >= LONG and not found.origin and found.path.endswith(".jsonl")
+    return found.size >= outline.LONG and not found.origin and found.path.endswith(".jsonl")
 
 
 def beginning(found: Found, prices: PriceTable, path: str, options: SiteOptions) -> Reading | None:

@@ -1,73 +1,24 @@
 """Sessions that are being read: each with its figures and addresses, held as long as its logs do not change."""
 
-import copy
 import gc
-import os
 import threading
 from collections import OrderedDict
 from weakref import WeakKeyDictionary
 
 from unspool.app.desk import Desk
 from unspool.app.reading.locate import locate, opened
+from unspool.app.reading.outline import keep
+from unspool.app.reading.states import State, state
+from unspool.app.reading.told import Reading
 from unspool.errors import UnspoolError
-from unspool.figures import Figures, family, figures
 from unspool.formats import Found
-from unspool.model import Session
-from unspool.prices import PriceTable
-from unspool.site.address import Addresses
-from unspool.site.frame import Frame
-from unspool.site.options import SiteOptions
-from unspool.site.scene import Scene
 
 HELD = 4
 """Sessions held at once, the last read."""
-BYTES = 48 * 1024 * 1024
+_LATER = 0.4
+"""Seconds in which the page that was asked for, with its styles and scripts, has the processor for itself."""
+BYTES = 16 * 1024 * 1024
 """Of their logs together, unless one alone is longer; in memory they take some three times as much."""
-State = tuple[tuple[str, int, int], ...]
-"""Path, size and time of each log: another one, and the session is read again."""
-
-
-class Reading:
-    """A session with what all its pages need; `part` is said of one whose log was read only at its beginning."""
-
-    def __init__(self, found: Found, session: Session, prices: PriceTable, *, part: bool = False) -> None:
-        self.found, self.session, self.part = found, session, part
-        self.counted: Figures = figures(session, prices)
-        self.size = sum(member.log.size for member in family(session))
-        self._prices = prices
-        self._scenes: dict[SiteOptions, Scene] = {}
-
-    def scene(self, options: SiteOptions, frame: Frame) -> Scene:
-        """The session ready to be told in a frame; all that no frame changes is made once."""
-        scene = copy.copy(self._scene(options))
-        scene.frame = frame
-        return scene
-
-    def addresses(self, options: SiteOptions) -> Addresses:
-        """Where everything in the session is told."""
-        return self._scene(options).addresses
-
-    def _scene(self, options: SiteOptions) -> Scene:
-        if options not in self._scenes:
-            made = Scene(self.session, self.counted, options, Frame("/", prices=self._prices))
-            self._scenes = {options: made}
-            return made
-        return self._scenes[options]
-
-
-def state(found: Found) -> State:
-    """What the logs of a session look like from outside."""
-    if found.origin:  # only the archive has it
-        return ((found.path, found.size, int(found.modified * 1e9)),)
-    return tuple(_looks(path) for path in (found.path, *(agent.path for agent in found.agents)))
-
-
-def _looks(path: str) -> tuple[str, int, int]:
-    try:
-        told = os.stat(path)  # noqa: PTH116  hot
-    except OSError:
-        return path, -1, 0
-    return path, told.st_size, told.st_mtime_ns
 
 
 class Calm:
@@ -109,6 +60,11 @@ class Held:
                 self._kept.move_to_end(name)
             return self._kept.get(name)
 
+    def last(self, key: str) -> Reading | None:
+        """The session as it was when it was last read, where that is still held."""
+        with self._lock:
+            return next((held for name, held in self._kept.items() if name[0] == key), None)
+
     def whole(self, desk: Desk, found: Found) -> Reading:
         """The session; read now where it is not held."""
         with self._turn(found.session_id):
@@ -118,15 +74,19 @@ class Held:
                 with CALM:
                     held = Reading(found, opened(desk, found), desk.prices)
                 self._keep(name, held)
+                if not found.origin and not desk.key:  # of what is kept under a key, nothing lies elsewhere
+                    keep(held.session, name[1])
             return held
 
     def begin(self, desk: Desk, found: Found) -> None:
-        """Read the session while others go on; the one who asks next finds it held, or waits for the rest."""
+        """Read the session soon, while others go on; the one who asks next finds it held, or waits for the rest."""
         with self._lock:
             if found.session_id in self._begun:
                 return
             self._begun.add(found.session_id)
-        threading.Thread(target=self._read, args=(desk, found), daemon=True).start()
+        later = threading.Timer(_LATER, self._read, (desk, found))
+        later.daemon = True
+        later.start()
 
     def _read(self, desk: Desk, found: Found) -> None:
         try:

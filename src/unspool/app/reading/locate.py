@@ -5,13 +5,15 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from unspool.app.desk import Desk, inside
 from unspool.errors import NotFound, UnspoolError
 from unspool.formats import Found, by_id
 from unspool.library.chains import source_id
 from unspool.library.neighbours import Neighbours
 from unspool.library.opening import read_session
-from unspool.model import Session
+from unspool.model import Overview, Session
 
 
 def locate(desk: Desk, key: str) -> Found:
@@ -34,6 +36,17 @@ def _known(desk: Desk, key: str) -> Found | None:
             beside = by_id(agent).discover(path.parent)
             return next((log for log in beside if log.session_id == key and inside(log)), None)
     return None
+
+
+def overview(desk: Desk, key: str) -> Overview | None:
+    """What the index has of a session; None where it has nothing yet."""
+    try:
+        with desk.index() as index:
+            query = "SELECT overview FROM session WHERE key = ? AND overview <> x''"
+            row: Any = index.db.execute(query, (key,)).fetchone()
+    except (UnspoolError, OSError):
+        return None
+    return msgspec.msgpack.decode(row[0], type=Overview) if row is not None else None
 
 
 def _places(desk: Desk, key: str) -> list[tuple[str, Path]]:

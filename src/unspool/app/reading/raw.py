@@ -8,7 +8,7 @@ from typing import BinaryIO, NamedTuple
 import msgspec
 
 from unspool.app.desk import Desk
-from unspool.app.reading.held import Reading
+from unspool.app.reading.told import Reading
 from unspool.errors import NotFound
 from unspool.figures import all_turns, family
 from unspool.formats import Found
@@ -81,6 +81,8 @@ def _log(desk: Desk, found: Found, owner: Session) -> Iterator[BinaryIO]:
 
 def _read(stream: BinaryIO, place: Place) -> bytes:
     """The bytes at a place of a stream that stands before it; packed streams cannot leap."""
+    if stream.seekable():
+        stream.seek(place.offset)
     while (left := place.offset - stream.tell()) > 0 and stream.read(min(left, _PART)):
         pass
     return stream.read(place.size)

@@ -1,4 +1,4 @@
-/* Lists that go on by themselves, stars without a new page, marking in a dialog, filtering as one types.
+/* Stars without a new page, marking in a dialog, keys, filters, how the sync goes on.
    All of it works without this script, page by page. */
 const all = (selector, within = document) => Array.from(within.querySelectorAll(selector));
 const say = (text) => {
@@ -13,47 +13,7 @@ const say = (text) => {
   place.textContent = text;
 };
 const parsed = (text) => new DOMParser().parseFromString(text, "text/html");
-const added = (element) => element.dispatchEvent(new CustomEvent("unspool:added", { bubbles: true }));
 const failed = (answer) => { if (!answer.ok) throw new Error(`${answer.status}`); return answer; };
-
-/* --- a list that goes on ------------------------------------------------------------------------- */
-function goOn(list) {
-  const next = list.querySelector(".pager a.further");
-  if (!next) return;
-  const seen = new IntersectionObserver((entries) => {
-    if (!entries.some((entry) => entry.isIntersecting)) return;
-    seen.disconnect();
-    more(list, next).catch(() => { next.textContent = "Load more"; });
-  }, { rootMargin: "1200px" });
-  seen.observe(next);
-}
-async function more(list, next) {
-  const address = new URL(next.href);
-  address.searchParams.set("part", "rows");
-  const page = parsed(await failed(await fetch(address)).text());
-  const leaf = page.querySelector(".leaf");
-  if (!leaf) return;
-  const known = new Set(all("[data-key]", list).map((row) => row.dataset.key));
-  all("[data-key]", leaf).filter((row) => known.has(row.dataset.key)).forEach((row) => row.remove());
-  joinDays(list, leaf);
-  list.querySelector(".pager").remove();
-  const pager = page.querySelector(".pager");
-  list.append(leaf, ...(pager ? [pager] : []));
-  added(leaf);
-  goOn(list);
-}
-/** A day that goes on over two pages is one day. */
-function joinDays(list, leaf) {
-  const last = all(".leaf .date", list).at(-1), first = leaf.querySelector(".date");
-  const before = all(".leaf .rows", list).at(-1), after = leaf.querySelector(".rows");
-  if (!before || !after) return;
-  if ((last?.textContent ?? "") !== (first?.textContent ?? "")) return;
-  first?.remove();
-  after.remove();
-  const rows = Array.from(after.children);
-  before.append(...rows);
-  rows.forEach(added);
-}
 
 /* --- marks ----------------------------------------------------------------------------------------- */
 const send = (form) => fetch(form.action, {
@@ -140,7 +100,6 @@ function filterAsTyped(input) {
   });
 }
 all("[data-filter]").forEach(filterAsTyped);
-all("[data-list]").forEach(goOn);
 for (const form of all("form.sift"))
   for (const choice of all("select, input[type=date]", form)) choice.addEventListener("change", () => form.requestSubmit());
 /** Addresses without what was not asked for. */
@@ -158,13 +117,18 @@ document.querySelector("[data-settings]")?.addEventListener("submit", (event) =>
   } catch { /* storage may be forbidden */ }
 });
 
-/* --- the sync behind it: show how it goes on, and what it brought --------------------------------- */
-const progress = document.querySelector("[data-progress]");
-if (progress) setInterval(async () => {
-  if (document.hidden || document.querySelector("dialog[open]")) return;
+/* --- what a sync brought is shown where it belongs, unless somebody is busy there ------------------- */
+document.addEventListener("unspool:news", async () => {
+  const parts = all("[data-part]");
+  const busy = parts.some((part) => part.contains(document.activeElement)) || document.querySelector("dialog[open]");
+  if (busy || scrollY > innerHeight || document.querySelector(".welcome, [data-typed]")) return;
   try {
     const page = parsed(await failed(await fetch(location.href)).text());
-    const now = page.querySelector("[data-progress]");
-    if (!now) location.reload(); else progress.replaceChildren(...now.childNodes);
+    for (const part of parts) {
+      const now = page.querySelector(`[data-part="${part.dataset.part}"]`);
+      if (!now) return location.reload();
+      part.replaceChildren(...now.childNodes);
+      part.dispatchEvent(new CustomEvent("unspool:added", { bubbles: true }));
+    }
   } catch { /* the next time */ }
-}, 2000);
+});

@@ -5,24 +5,28 @@ const AT_END = 120;
 
 /** An event stream that pauses while the page is hidden: browsers allow few at once. */
 function listen(address, events) {
-  let source = null;
+  let source = null, again = 0, over = false;
+  const stop = () => { clearTimeout(again); source?.close(); };
   const open = () => {
+    stop();
+    if (over || document.hidden) return;
     source = new EventSource(address());
     for (const [name, heard] of Object.entries(events))
-      source.addEventListener(name, (event) => heard(JSON.parse(event.data), () => source.close()));
+      source.addEventListener(name, (event) => heard(JSON.parse(event.data), () => { over = true; stop(); }));
     source.addEventListener("error", () => { // refused for now: asked again later; other errors mend themselves
-      if (source.readyState === EventSource.CLOSED && !document.hidden) setTimeout(open, 10000);
+      if (source.readyState === EventSource.CLOSED) again = setTimeout(open, 10000);
     });
   };
-  document.addEventListener("visibilitychange", () => { if (document.hidden) source?.close(); else open(); });
-  window.addEventListener("pagehide", () => source?.close());
-  if (!document.hidden) open();
+  document.addEventListener("visibilitychange", () => { if (document.hidden) stop(); else open(); });
+  window.addEventListener("pagehide", stop);
+  window.addEventListener("pageshow", (event) => { if (event.persisted) open(); });
+  open();
 }
 const parsed = (html) => document.adoptNode(new DOMParser().parseFromString(html, "text/html").body);
 const added = (element) => element.dispatchEvent(new CustomEvent("unspool:added", { bubbles: true }));
 
 /* --- a session ----------------------------------------------------------------------------------------- */
-const turnsOf = () => Array.from(document.querySelectorAll("main > .turn[id^='turn-']"));
+const turnsOf = () => Array.from(document.querySelectorAll("main .turn[id^='turn-']"));
 const numberOf = (turn) => Number(turn.id.slice(5));
 
 /** Folds that the reader opened stay open. */
@@ -56,7 +60,11 @@ function stop(told) {
   list.append(item);
 }
 
-function follow() {
+let followed = false;
+/** Follow the session from the first turn of its last page on: once, however often that page is met. */
+function follow(about) {
+  if (followed) return;
+  followed = true;
   let since = about.since, following = location.hash.startsWith("#live"), at = window.scrollY, waiting = false;
   const end = () => document.documentElement.scrollHeight - window.innerHeight;
   const atEnd = () => window.scrollY >= end() - AT_END;
@@ -112,5 +120,6 @@ function watchBoard(board) {
 }
 
 const board = document.getElementById("board");
-if (about.live !== undefined) follow();
+if (about.live !== undefined) follow(about);
+document.addEventListener("unspool:live", (event) => follow(event.detail)); // its last page was scrolled to
 if (board) watchBoard(board);

@@ -2,7 +2,11 @@
    remembered. Without it, everything can be read. */
 const root = document.documentElement;
 const about = document.querySelector("meta[name=unspool-session]")?.dataset ?? {};
-const here = about.key ? `/s/${encodeURIComponent(about.key)}/` : "";
+/** The folder of the session that something belongs to: a story tells several. */
+function home(of) {
+  const key = of?.closest("[data-session]")?.dataset.session ?? about.key;
+  return key ? `/s/${encodeURIComponent(key)}/` : "";
+}
 const all = (selector, within = document) => Array.from(within.querySelectorAll(selector));
 
 function make(tag, attributes, ...inside) {
@@ -36,8 +40,8 @@ async function asked(path) {
 
 /* --- what can be done with turns and blocks ------------------------------------------------------------ */
 function turnPath(turn) {
-  const [, branch, number] = /^(?:branch-(\d+)\.)?turn-(\d+)$/.exec(turn.id) ?? [];
-  return !Number(number) ? "" : `${here}turn/${branch ? `${branch}/` : ""}${number}.md`;
+  const [, branch, number] = /^(?:part-\d+\.)?(?:branch-(\d+)\.)?turn-(\d+)$/.exec(turn.id) ?? [];
+  return !Number(number) ? "" : `${home(turn)}turn/${branch ? `${branch}/` : ""}${number}.md`;
 }
 function deeds(turn) {
   const path = turnPath(turn);
@@ -49,12 +53,19 @@ function deeds(turn) {
 const RAW = /^(?:msg|line)-\d+(?:-\d+)?$/;
 function behind(block) {
   if (!RAW.test(block.id) || block.querySelector(":scope > .behind")) return;
-  const link = make("a", { class: "behind", href: `${here}raw?block=${encodeURIComponent(block.id)}`, title: "The line in the log" }, "raw");
+  const link = make("a", { class: "behind", href: `${home(block)}raw?block=${encodeURIComponent(block.id)}`, title: "The line in the log" }, "raw");
   link.setAttribute("aria-label", "raw line in the log behind this");
   block.classList.add("has-behind");
   if (block.tagName === "DETAILS") { link.classList.add("inside"); block.append(link); } else block.prepend(link);
 }
+/** Where branches part, they can be seen side by side. */
+function beside(nav) {
+  const right = all("a", nav).map((link) => /(?:^|\/)branch-(\d+)(?:\.\d+)?\.html/.exec(link.getAttribute("href"))?.[1]).find(Boolean);
+  if (!right || nav.querySelector(".beside")) return;
+  nav.append(make("a", { class: "beside", href: `${home(nav)}branches?right=${right}` }, "Side by side"));
+}
 function adorn(within) {
+  for (const nav of all("main .branches", within)) beside(nav);
   for (const turn of [...all("main .turn", within), ...(within.matches?.(".turn") ? [within] : [])]) deeds(turn);
   for (const block of all("main [id][data-kind]", within)) behind(block);
   if (root.classList.contains("verbose")) for (const fold of all("main details", within)) fold.open = true;
@@ -77,23 +88,59 @@ function modes() {
   wear(kept("unspool-view") ?? "");
 }
 
-/* --- a long session, of which only the beginning was there ----------------------------------------------- */
+/* --- what is hidden can be seen again, turn by turn ------------------------------------------------------- */
+const HIDDEN = { thinking: "thinking", tools: "tool", notices: "notice", agents: "agent", todos: "todos", images: "image" };
+function veil(turn) {
+  const kinds = Object.entries(HIDDEN).filter(([name]) => root.classList.contains(`hide-${name}`)).map(([, kind]) => `[data-kind=${kind}]`);
+  const count = kinds.length ? all(kinds.join(), turn).filter((one) => !one.parentElement.closest(kinds.join())).length : 0;
+  const old = turn.querySelector(":scope > .veil"), bare = turn.classList.contains("bare");
+  if (!count) { old?.remove(); turn.classList.remove("bare"); return; }
+  const words = bare ? "Hide again" : `Show ${count} hidden`;
+  if (old) { old.textContent = words; old.setAttribute("aria-expanded", String(bare)); return; }
+  const button = make("button", { class: "veil deed", type: "button", "aria-expanded": "false", onclick: () => { turn.classList.toggle("bare"); veil(turn); } }, words);
+  (turn.querySelector(":scope > .foot") ?? turn.lastElementChild)?.before(button);
+}
+const outer = (within) => [...all("main .turn", within), ...(within.matches?.(".turn") ? [within] : [])].filter((turn) => !turn.parentElement.closest(".turn"));
+function veils(within) {
+  for (const turn of outer(within)) veil(turn);
+}
+function hideAsSet() {
+  new MutationObserver(() => veils(document)).observe(root, { attributeFilter: ["class"] });
+  if (about.hide && !location.hash.includes("hide=")) document.dispatchEvent(new CustomEvent("unspool:hide", { detail: about.hide.split(",") }));
+  veils(document);
+}
+
+/* --- a long session, of which only a part was there ------------------------------------------------------ */
+const gist = (turn) => all("[id], .gist, .badge, .what, .name", turn).map((one) => one.id || one.textContent).join("\n");
+/** A turn that the whole log tells otherwise than its own lines did. */
+function mend(turn) {
+  const ours = document.getElementById(turn.id);
+  if (!ours || gist(ours) === gist(turn)) return;
+  const told = document.adoptNode(turn);
+  ours.replaceWith(told);
+  told.dispatchEvent(new CustomEvent("unspool:added", { bubbles: true }));
+}
 async function complete() {
-  const answer = await fetch(`${here}ready`);
+  const answer = await fetch(`${home()}ready`);
   if (!answer.ok) return;
   if (!document.querySelector("main .turn")) { location.reload(); return; }
   const whole = new DOMParser().parseFromString(await asked(location.pathname), "text/html");
   const ours = all(".rail, .pager, title"), theirs = all(".rail, .pager, title", whole);
   if (ours.length !== theirs.length) { location.reload(); return; }
   ours.forEach((one, at) => one.replaceWith(document.adoptNode(theirs[at])));
+  for (const turn of all("main .turn", whole)) mend(turn);
   root.dataset.whole = "";
+  const told = whole.querySelector("meta[name=unspool-session]")?.dataset;
+  if (told?.live !== undefined) document.dispatchEvent(new CustomEvent("unspool:live", { detail: { ...told } }));
+  document.dispatchEvent(new CustomEvent("unspool:whole"));
 }
 
 /* --- start ---------------------------------------------------------------------------------------------- */
 function start() {
   adorn(document);
   modes();
-  document.addEventListener("unspool:added", (event) => adorn(event.target));
+  hideAsSet();
+  document.addEventListener("unspool:added", (event) => { adorn(event.target); veils(event.target); });
   document.addEventListener("click", (event) => {
     const button = event.target.closest("[data-copy]");
     if (button) copy(button, () => button.dataset.copy);

@@ -12,6 +12,7 @@ from unspool.app.understand import figures
 from unspool.app.understand.gather import Board, step
 from unspool.app.understand.tables import DAYS, shares
 from unspool.index.periods import first_day, name
+from unspool.index.said import spent
 from unspool.index.sums import Sum
 
 _MOST_BARS = 130
@@ -77,7 +78,7 @@ def over_time(board: Board) -> tuple[Bars, ...]:
     if not found:
         return ()
     return (
-        _bars(f"Cost by {by}", by, found, lambda one: one.sum.cost, lambda one: figures.spent(one.sum)),
+        _bars(f"Cost by {by}", by, found, lambda one: one.sum.cost, lambda one: spent(one.sum)),
         _bars(f"Tokens by {by}", by, found, lambda one: one.sum.total, lambda one: figures.tokens(one.sum)),
         _bars(
             f"Sessions begun by {by}", by, found, lambda one: one.begun, lambda one: human.count(one.begun, "session")
@@ -149,15 +150,21 @@ def week(board: Board) -> tuple[Square, ...]:
 
 def sent(total: Sum) -> tuple[Part, ...]:
     """What was sent to the models: read from the cache, written to it, neither."""
-    parts = (
-        ("read from cache", total.cache_read),
-        ("written to cache", total.cache_write),
-        ("not cached", total.input),
-    )
-    whole = sum(number for _, number in parts)
+    read, write, plain = total.cache_read, total.cache_write, total.input
+    return parts([("read from cache", read), ("written to cache", write), ("not cached", plain)])
+
+
+def filled(board: Board) -> tuple[Part, ...]:
+    """What was put into windows, by kind."""
+    return parts([(one.name, one.tokens) for one in board.stats.filled])
+
+
+def parts(named: Sequence[tuple[str, int]]) -> tuple[Part, ...]:
+    """Parts of a whole, one after the other; nothing where there is no whole."""
+    whole = sum(number for _, number in named)
     found, at = [], 0.0
-    for said, number in parts:
-        width = 100 * number / whole if whole else 0.0
-        found.append(Part(said, round(at, 2), round(width, 2), f"{human.tokens(number)} {said} ({width:.1f} %)"))
+    for name_, number in named if whole else ():
+        width = 100 * number / whole
+        found.append(Part(name_, round(at, 2), round(width, 2), f"{human.tokens(number)} {name_} ({width:.1f} %)"))
         at += width
-    return tuple(found) if whole else ()
+    return tuple(found)

@@ -9,12 +9,14 @@ from starlette.routing import Route
 
 from unspool import human
 from unspool.app import render
-from unspool.app.marks import own_titles
+from unspool.app.find.shown import folder_name
+from unspool.app.marks.desk import own_titles
 from unspool.app.understand import charts, figures
 from unspool.app.understand.gather import Board, Gathered, renamed
 from unspool.app.understand.span import SPANS, Span, span, today
 from unspool.app.understand.tables import TABLES, as_csv
 from unspool.export.html.escape import visible
+from unspool.index import said
 from unspool.site.statistics import Tile
 
 if TYPE_CHECKING:
@@ -47,11 +49,13 @@ def page(request: Request) -> HTMLResponse:
         bars=charts.over_time(found),
         week=charts.week(found),
         sent=charts.sent(total),
+        filled=charts.filled(found),
+        compactions=found.stats.totals.compactions,
         tables={name: make(found) for name, make in TABLES.items()},
-        notes=figures.notes(total, found.stats.models, found.stats.untimed),
+        notes=said.notes(total, found.stats.models, found.stats.untimed, visible),
         empty=not found.stats.totals.sessions and not total.requests,
     )
-    return render.page(request, "Stats", body, styles=("find.css", "stats.css"))
+    return render.page(request, "Stats", body, styles=("find.css", "stats.css", "kinds.css"))
 
 
 def table(request: Request) -> Response:
@@ -83,32 +87,26 @@ def _projects(request: Request, asked: Span) -> list[Choice]:
         known = [project for (project,) in index.db.execute(sql, (_PROJECTS,))]
     found = [Choice("all projects", asked._replace(project="").href, not asked.project)]
     return found + [
-        Choice(_short(one), asked._replace(project=one).href, one == asked.project, visible(one)) for one in known
+        Choice(folder_name(one), asked._replace(project=one).href, one == asked.project, visible(one)) for one in known
     ]
-
-
-def _short(path: str) -> str:
-    return visible(path.replace("\\", "/").rstrip("/").rpartition("/")[2] or path)
 
 
 def _tiles(found: Board) -> list[Tile]:
     """The figures that are read first."""
     totals, used, streak = found.stats.totals, found.stats.sum, found.stats.streak
     tiles = [
-        Tile("Today", figures.spent(found.today.sum), human.count(found.today.sessions, "session")),
-        Tile("This week", figures.spent(found.week.sum), human.count(found.week.sessions, "session")),
+        Tile("Today", said.spent(found.today.sum), human.count(found.today.sessions, "session")),
+        Tile("This week", said.spent(found.week.sum), human.count(found.week.sessions, "session")),
     ]
     if found.block is not None:
         pace = found.block.pace
-        tiles.append(
-            Tile("These 5 hours", figures.spent(found.block.sum), f"→ {figures.money(pace.cost)}" if pace else "")
-        )
+        tiles.append(Tile("These 5 hours", said.spent(found.block.sum), f"→ {said.money(pace.cost)}" if pace else ""))
     failed = figures.share(totals.tool_errors / totals.tool_calls) if totals.tool_calls else ""
     tiles += [
         Tile("Sessions", f"{totals.sessions:,}", f"in {human.count(totals.projects, 'project')}"),
         Tile("Prompts", f"{totals.turns:,}", human.count(totals.messages, "message")),
         Tile("Tokens", figures.tokens(used), human.count(used.requests, "request"), f"{used.total:,}"),
-        Tile("Cost", figures.spent(used), "at list prices"),
+        Tile("Cost", said.spent(used), "at list prices"),
         Tile("From cache", figures.share(used.cached) or "–", "of what was sent"),
         Tile("Tool calls", f"{totals.tool_calls:,}", f"{failed} failed" if failed else ""),
         Tile("Files touched", f"{totals.files:,}", human.count(totals.commits, "commit")),

@@ -12,12 +12,14 @@ from starlette.routing import Route
 
 from unspool import human
 from unspool.app import render
-from unspool.app.find.shown import moment, place_href, session_href
-from unspool.app.marks import own_titles
-from unspool.app.understand import history
+from unspool.app.find.shown import folder_name, moment, place_href, session_href
+from unspool.app.marks.desk import own_titles
+from unspool.app.understand import history, stood
 from unspool.app.understand.history import Entry, Touch
+from unspool.app.understand.standing import Asked
 from unspool.app.understand.tables import file_href
 from unspool.export.html.escape import visible
+from unspool.figures.standing import plain
 from unspool.index.schema import TOUCHES
 
 _LONGEST = 4000
@@ -52,6 +54,8 @@ class Moment(NamedTuple):
     time: datetime | None
     href: str
     agent: bool
+    stood: str
+    """Where the file as it stood then is shown; empty where that cannot be."""
 
 
 class Visit(NamedTuple):
@@ -66,7 +70,7 @@ class Visit(NamedTuple):
 
 def page(request: Request) -> HTMLResponse:
     """A file's time-line where the path is a file's; what lies below it, or files of such a name, where it is not."""
-    path = history.normal(request.query_params.get("path", "")[:_LONGEST].encode(errors="replace").decode())
+    path = plain(request.query_params.get("path", "")[:_LONGEST].encode(errors="replace").decode())
     way = request.query_params.get("only", "")
     with request.app.state.desk.index() as index:
         known = history.counts(index.db, path) if path else {}
@@ -88,7 +92,7 @@ def _timeline(path: str, way: str, known: dict[str, int], found: list[Touch]) ->
         counts=[f"{known[how]:,} × {_SAID[how]}" for how in reversed(TOUCHES) if known.get(how)],
         ways=[Step(said, f"{file_href(path)}{query}") for said, query in _links()],
         way=list(_WAYS).index(way) if way in _WAYS else 0,
-        visits=tuple(_visits(found)),
+        visits=tuple(_visits(found, path)),
         rest=every - len(found),
     )
 
@@ -97,25 +101,27 @@ def _links() -> Iterator[tuple[str, str]]:
     return ((way or "everything", f"&only={way}" if way else "") for way in _WAYS)
 
 
-def _visits(found: list[Touch]) -> Iterator[Visit]:
+def _visits(found: list[Touch], path: str) -> Iterator[Visit]:
     """Touches one after the other in one session are one visit."""
     for (key, title, project, kind), group in groupby(found, key=lambda one: one[:4]):
         ghost = kind == "ghost"
         yield Visit(
             " ".join(visible(title).split()) or key,
             "" if ghost else session_href(key),
-            visible(project.replace("\\", "/").rstrip("/").rpartition("/")[2]),
+            folder_name(project),
             kind if kind != "interactive" else "",
-            tuple(_moment(one, ghost=ghost) for one in group),
+            tuple(_moment(one, path, ghost=ghost) for one in group),
         )
 
 
-def _moment(one: Touch, *, ghost: bool) -> Moment:
+def _moment(one: Touch, path: str, *, ghost: bool) -> Moment:
     time = moment(one.time)
     href = session_href(one.key)
     if one.time is not None and time is not None:
         href = place_href(one.key, f"msg-{round(one.time * 1000)}", one.agent, one.place)
-    return Moment(one.how, _SAID[one.how], time, "" if ghost else href, bool(one.agent))
+    placed = not ghost and one.place is not None
+    then = stood.href(Asked(path, one.key, one.place or 0, one.agent)) if placed else ""
+    return Moment(one.how, _SAID[one.how], time, "" if ghost else href, bool(one.agent), then)
 
 
 def _browse(db: apsw.Connection, path: str) -> str:

@@ -3,7 +3,7 @@
 import threading
 from collections import Counter, OrderedDict
 from collections.abc import Mapping
-from datetime import date, timedelta
+from datetime import date, timedelta, tzinfo
 from pathlib import Path
 
 import msgspec
@@ -37,6 +37,8 @@ class Board(msgspec.Struct, frozen=True):
     week: Recent
     block: Block | None
     """The five hours that run now."""
+    zone: tzinfo | None = None
+    """Where days begin; None: as the machine's clock has it."""
 
 
 class Gathered:
@@ -64,10 +66,11 @@ def board(index: Index, wanted: Wanted, today: date, now: float) -> Board:
     running = blocks(index, now=now).rows[-1:] if _running(index, now) else ()
     return Board(
         stats(index, wanted, now, LISTED),
-        _begun(usage(index, "session", wanted)),
+        _begun(usage(index, "session", wanted), wanted.zone),
         _recent(index, wanted, today),
         _recent(index, wanted, monday),
         next((block for block in running if block.active), None),
+        wanted.zone,
     )
 
 
@@ -82,8 +85,8 @@ def renamed(found: Board, titles: Mapping[str, str]) -> Board:
     return msgspec.structs.replace(found, stats=msgspec.structs.replace(found.stats, longest=longest, dearest=dearest))
 
 
-def _begun(sessions: Report) -> dict[date, int]:
-    return dict(Counter(local(row.first, None).date() for row in sessions.rows if row.first is not None))
+def _begun(sessions: Report, zone: tzinfo | None) -> dict[date, int]:
+    return dict(Counter(local(row.first, zone).date() for row in sessions.rows if row.first is not None))
 
 
 def _recent(index: Index, wanted: Wanted, first: date) -> Recent:

@@ -48,11 +48,6 @@ class Entry(NamedTuple):
     """How many files a folder holds; 0 for a file."""
 
 
-def normal(path: str) -> str:
-    """A path with one kind of slash."""
-    return path.strip().replace("\\", "/").removeprefix("./")
-
-
 def touched(db: apsw.Connection, path: str, hows: Sequence[str], most: int) -> list[Touch]:
     """The last times that a file was touched in one of some ways, the newest first."""
     numbers = str([TOUCHES.index(how) for how in hows])

@@ -6,6 +6,7 @@ from urllib.parse import urlencode
 
 from starlette.datastructures import QueryParams
 
+from unspool.app.config.store import current
 from unspool.index.billing import Wanted
 from unspool.index.periods import day_start
 
@@ -29,10 +30,12 @@ class Span(NamedTuple):
         first, last = _day(self.since), _day(self.until)
         if self.days:
             first = today - timedelta(days=self.days - 1)
+        zone = current().zone
         return Wanted(
-            since=None if first is None else day_start(first, None),
-            until=None if last is None else day_start(last + timedelta(days=1), None),
+            since=None if first is None else day_start(first, zone),
+            until=None if last is None else day_start(last + timedelta(days=1), zone),
             project=self.project,
+            zone=zone,
         )
 
     @property
@@ -61,8 +64,8 @@ def span(given: QueryParams) -> Span:
 
 
 def today() -> date:
-    """The day it is on this machine's clock."""
-    return datetime.now().astimezone().date()
+    """The day it is where the settings say."""
+    return datetime.now().astimezone(current().zone).date()
 
 
 def _day(text: str) -> date | None:

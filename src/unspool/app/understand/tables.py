@@ -1,8 +1,7 @@
 """The tables of the dashboard. What a page shows and what a CSV file holds are the same rows."""
 
-import csv
-import io
 from collections.abc import Callable, Sequence
+from datetime import tzinfo
 from typing import NamedTuple
 from urllib.parse import urlencode
 
@@ -11,13 +10,12 @@ from unspool.app.find.shown import session_href
 from unspool.app.understand import figures
 from unspool.app.understand.gather import Board
 from unspool.export.html.escape import visible
+from unspool.index import said, sheet
 from unspool.index.periods import local, written
 from unspool.index.stats import Told
 from unspool.index.sums import Sum, dollars
 
 DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-_ACTIVE = ("=", "+", "-", "@", "\t", "\r")
-"""What a spreadsheet would take for a formula."""
 _FAILING = 3
 """Calls that a tool has at least to be among the most failing."""
 
@@ -57,7 +55,7 @@ def summed(total: Sum) -> tuple[Cell, ...]:
         counted(total.requests),
         Cell(figures.tokens(total), total.total),
         Cell(figures.share(total.cached), "" if total.cached is None else round(total.cached, 4)),
-        Cell(figures.spent(total), "" if total.requests == total.unpriced else dollars(total.cost)),
+        Cell(said.spent(total), "" if total.requests == total.unpriced else dollars(total.cost)),
     )
 
 
@@ -145,19 +143,67 @@ def cache(board: Board) -> Table:
     return Table("cache", "Cache", ("model", "from cache", "read", "written", "not cached"), rows)
 
 
+def wasted(board: Board) -> Table:
+    """What was written to the cache although it had been there, and why."""
+    found = board.stats.wasted
+    rows = tuple(
+        (
+            named(one.cause),
+            Cell(human.tokens(one.tokens), one.tokens),
+            counted(one.requests),
+            Cell(
+                said.priced(one.cost, unpriced=one.unpriced),
+                "" if one.unpriced and not one.cost else dollars(one.cost),
+            ),
+        )
+        for one in found
+    )
+    heads = ("why", "tokens", "requests", "lost")
+    return Table("wasted", "Written to the cache again", heads, rows, shares([one.tokens for one in found]))
+
+
+def context(board: Board) -> Table:
+    """What was put into the windows of sessions and subagents, estimated."""
+    found = board.stats.filled
+    whole = sum(one.tokens for one in found)
+    rows = tuple(
+        (
+            named(one.name),
+            Cell(human.tokens(one.tokens), one.tokens),
+            Cell(figures.share(one.tokens / whole), round(one.tokens / whole, 4)),
+            counted(one.sessions),
+        )
+        for one in found
+        if whole
+    )
+    return Table("context", "What filled the window", ("kind", "tokens", "share", "sessions"), rows)
+
+
+def filling(board: Board) -> Table:
+    """The same by tool: what it was told and what it answered."""
+    found = board.stats.filling
+    rows = tuple((named(one.name), Cell(human.tokens(one.tokens), one.tokens), counted(one.sessions)) for one in found)
+    lengths = shares([one.tokens for one in found])
+    return Table("filling", "Tools that filled the window", ("tool", "tokens", "sessions"), rows, lengths)
+
+
 def longest(board: Board) -> Table:
-    return Table("longest", "Longest sessions", _TOLD, tuple(map(_told, board.stats.longest)))
+    return Table("longest", "Longest sessions", _TOLD, _listed(board, board.stats.longest))
 
 
 def dearest(board: Board) -> Table:
-    return Table("dearest", "Dearest sessions", _TOLD, tuple(map(_told, board.stats.dearest)))
+    return Table("dearest", "Dearest sessions", _TOLD, _listed(board, board.stats.dearest))
 
 
 _TOLD = ("session", "began", "length", "turns", "cost")
 
 
-def _told(one: Told) -> tuple[Cell, ...]:
-    began = "" if one.started is None else f"{local(one.started, None):%Y-%m-%d}"
+def _listed(board: Board, several: Sequence[Told]) -> tuple[tuple[Cell, ...], ...]:
+    return tuple(_told(one, board.zone) for one in several)
+
+
+def _told(one: Told, zone: tzinfo | None) -> tuple[Cell, ...]:
+    began = "" if one.started is None else f"{local(one.started, zone):%Y-%m-%d}"
     title = " ".join(visible(one.title).split()) or one.key
     unknown = one.unpriced and not one.cost
     return (
@@ -165,7 +211,7 @@ def _told(one: Told) -> tuple[Cell, ...]:
         Cell(began, "" if one.started is None else written(one.started)),
         Cell(human.duration(one.seconds), round(one.seconds)),
         counted(one.turns),
-        Cell(figures.told_cost(one), "" if unknown else dollars(one.cost)),
+        Cell(said.priced(one.cost, unpriced=one.unpriced, open=one.open), "" if unknown else dollars(one.cost)),
     )
 
 
@@ -204,6 +250,9 @@ TABLES: dict[str, Callable[[Board], Table]] = {
     "failing": failing,
     "hours": hours,
     "cache": cache,
+    "wasted": wasted,
+    "context": context,
+    "filling": filling,
     "longest": longest,
     "dearest": dearest,
     "files": files,
@@ -212,12 +261,4 @@ TABLES: dict[str, Callable[[Board], Table]] = {
 
 def as_csv(table: Table) -> str:
     """The rows as CSV with their heads. No cell is a formula."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(table.heads)
-    writer.writerows([_inactive(cell.exact) for cell in row] for row in table.rows)
-    return text.getvalue()
-
-
-def _inactive(value: str | float) -> str | float:
-    return f"'{value}" if isinstance(value, str) and value.startswith(_ACTIVE) else value
+    return sheet.as_csv(table.heads, ([cell.exact for cell in row] for row in table.rows))

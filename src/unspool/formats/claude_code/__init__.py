@@ -13,6 +13,7 @@ from unspool.formats.claude_code import (
     hooks,
     layout,
     leavings,
+    roles,
     running,
     settings,
     watching,
@@ -23,7 +24,6 @@ from unspool.formats.claude_code.billed import billed
 from unspool.formats.claude_code.meaning import ClaudeCode
 from unspool.formats.claude_code.parse import Parser
 from unspool.formats.claude_code.project import project
-from unspool.formats.claude_code.roles import role
 from unspool.formats.claude_code.skim import Skimmer
 from unspool.formats.found import Companion, Found, FoundAgent
 from unspool.formats.hooks import Edit
@@ -110,7 +110,7 @@ class ClaudeCodeFormat:
         return watching.lively(root)
 
     def role(self, tool: str) -> str:
-        return role(tool)
+        return roles.role(tool)
 
     def resume(self, session_id: str, cwd: str, *, unasked: bool = False) -> str:
         command = f"claude{' --dangerously-skip-permissions' if unasked else ''} --resume {quote(session_id)}"

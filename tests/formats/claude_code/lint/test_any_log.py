@@ -7,10 +7,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from bench.messages_api import refusals
 from bench.mutate import mutant
 from tests.clone.damage import DAMAGES, big_image
 from tests.clone.made_logs import VERSIONS, made
-from tests.clone.messages_api import refusals
 from unspool.formats.claude_code.lint import lint, rebuilt
 from unspool.formats.findings import errors
 
@@ -20,7 +20,7 @@ versions = st.sampled_from(VERSIONS)
 OF_MESSAGES = frozenset(
     {
         "orphan-call", "orphan-result", "result-not-next", "duplicate-call-id", "duplicate-result", "empty-content",
-        "bad-thinking", "oversized-image", "bad-image", "bad-json-type", "bad-call-id", "role-order",
+        "bad-thinking", "oversized-image", "bad-image", "bad-json-type", "bad-call-id", "role-order", "no-chain",
     }
 )  # fmt: skip
 """Rules that the provider has too."""

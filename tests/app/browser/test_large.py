@@ -1,0 +1,75 @@
+"""A session of 50,000 messages: its first turns are there at once, scrolling through it takes no more room."""
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from tests.app.browser.windows import window
+from tests.app.serving import served
+from tests.app.sessions import get
+from unspool.app.desk import Desk
+from unspool.app.reading.held import held_by
+from unspool.cli.group import cli
+from unspool.demo.builder import LogBuilder
+
+TURNS, CALLS = 2_500, 9
+
+
+@pytest.fixture(scope="module")
+def synced(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    root = tmp_path_factory.mktemp("large")
+    log = LogBuilder()
+    for number in range(1, TURNS + 1):
+        log.prompt(f"Question {number}")
+        for call in range(CALLS):
+            log.ran(f"grep tide{number}.{call}", "a line\n" * 4)
+        log.assistant(log.think("Hm"), log.text(f"Answer {number}. " + "Words. " * 40))
+    log.write(root)
+    made = CliRunner().invoke(cli, ["sync", "--archive", str(root / "kept"), "-s", str(root / "projects")])
+    assert made.exit_code == 0, made.output
+    return root, log.session_id
+
+
+@pytest.fixture
+def app(synced: tuple[Path, str]) -> Iterator[tuple[str, Desk]]:
+    """A server that has read nothing yet."""
+    root, key = synced
+    desk = Desk(root / "kept", [root / "projects"])
+    with served(desk) as address:
+        yield f"{address}/s/{key}/", desk
+
+
+def test_its_first_turns_are_there_long_before_it_is_read(app: tuple[str, Desk], synced: tuple[Path, str]) -> None:
+    base, desk = app
+    begun = time.monotonic()
+    got = get(f"{base}page-001.html")
+    took = time.monotonic() - begun
+    assert "Question 5" in got.text
+    assert "data-part" in got.text
+    found = desk.found(synced[1])
+    assert held_by(desk).ready(found) is None, "it was waited for"
+    get(f"{base}ready")
+    assert took < (time.monotonic() - begun) / 2
+
+
+def test_scrolling_through_it_holds_no_more_than_a_few_windows(browser: Any, app: tuple[str, Desk]) -> None:
+    base, _ = app
+    with window(browser, base.partition("/s/")[0]) as page:
+        get(f"{base}ready")
+        page.goto(f"{base}page-001.html")
+        counts = []
+        for _ in range(12):
+            for _ in range(8):
+                page.evaluate("window.scrollTo(0, document.documentElement.scrollHeight)")
+                page.wait_for_timeout(40)
+            counts.append(page.evaluate("document.querySelectorAll('main *').length"))
+        assert page.evaluate("document.querySelectorAll('main > .window').length") > 12
+        assert page.evaluate("document.querySelectorAll('main .turn').length") <= 45
+        assert max(counts) < 3 * sorted(counts)[len(counts) // 2]
+        page.goto(f"{base}page-001.html#turn-2400")
+        page.wait_for_url("**/page-480.html#turn-2400")
+        assert page.locator("#turn-2400 .prompt").is_visible()

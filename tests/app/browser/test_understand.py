@@ -1,0 +1,111 @@
+"""Windows of sessions and files as they stood in a real browser: no faults, nothing too wide, nothing serious."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.app.asking import Site, harbour, shop, site
+from tests.app.browser.finding import axe, serious
+from tests.app.browser.windows import opened as window
+from tests.app.serving import served
+from tests.site.browser import hostile
+from tests.site.browser.tabs import DESKTOP, PHONE, too_wide
+from unspool.app.desk import Desk
+from unspool.sync import sync
+
+TIMELINE = "/files?path=/home/dev/shop/src/pay.py"
+WAYS = ("/s/shop/context", TIMELINE, "then")
+
+
+@pytest.fixture(scope="module")
+def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    with site(tmp_path_factory.mktemp("understood"), shop(), harbour()) as opened:
+        yield opened
+
+
+def went(opened: Any, way: str) -> Any:
+    """The page of a way; `then` is where a person comes to from a time-line."""
+    page = opened.go(TIMELINE if way == "then" else way)
+    if way == "then":
+        page.get_by_role("link", name="the file then").last.click()
+        page.wait_for_url("**/files/at?*")
+    for fold in page.locator("main details > summary").all():
+        fold.click()
+    return page
+
+
+@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
+@pytest.mark.parametrize("way", WAYS)
+def test_a_page_has_no_faults_and_fits(browser: Any, app: Site, way: str, size: Any) -> None:
+    with window(browser, app.address, viewport=size) as opened:
+        assert too_wide(went(opened, way)) == ""
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_nothing_serious_is_found(browser: Any, app: Site, way: str) -> None:
+    script = axe()
+    with window(browser, app.address, bypass_csp=True) as opened:
+        assert serious(went(opened, way), script) == []
+
+
+def test_the_window_is_found_from_the_session_and_leads_back_to_a_turn(browser: Any, app: Site) -> None:
+    with window(browser, app.address, java_script_enabled=False) as opened:
+        page = opened.go("/s/shop/")
+        page.get_by_role("link", name="What filled it").click()
+        page.wait_for_url("**/s/shop/context")
+        page.get_by_text("All figures as a table").nth(1).click()
+        page.get_by_role("link", name="2 And step 0?").click()
+        page.wait_for_url("**/s/shop/page-001.html#turn-2")
+
+
+def test_a_file_is_followed_from_one_time_to_the_next_without_scripts(browser: Any, app: Site) -> None:
+    with window(browser, app.address, java_script_enabled=False) as opened:
+        page = went(opened, "then")
+        assert "slow = False" in page.locator("#whole ~ * code, #whole ~ div code").first.inner_text()
+        page.get_by_role("link", name="/home/dev/shop/src/pay.py").first.click()
+        page.wait_for_url("**/files?path=*")
+
+
+@pytest.fixture(scope="module")
+def attacked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    folder = tmp_path_factory.mktemp("attacked")
+    hostile.write(folder / "source")
+    sync(folder / "archive", [folder / "source"])
+    with served(Desk(folder / "archive", [folder / "source"])) as address:
+        yield address
+
+
+def calm(page: Any) -> None:
+    """Nothing that a log holds acts on the page, or is wider than it."""
+    for fold in page.locator("main details > summary").all():
+        fold.click()
+    assert not page.evaluate("'pwned' in window")
+    assert page.locator("main script, main iframe, main object, main embed").count() == 0
+    assert too_wide(page) == ""
+
+
+@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_hostile_sessions_do_nothing_on_their_windows(browser: Any, attacked: str, size: Any) -> None:
+    with window(browser, attacked, viewport=size) as opened:
+        page = opened.go("/stats")
+        links = page.locator("section[aria-labelledby=longest] .ranks a")
+        found = links.evaluate_all("(all) => all.map((one) => new URL(one.href).pathname)")
+        assert found
+        for link in found:
+            calm(opened.go(f"{link}context"))
+
+
+@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_hostile_files_do_nothing_as_they_stood(browser: Any, attacked: str, size: Any) -> None:
+    with window(browser, attacked, viewport=size) as opened:
+        page = opened.go("/stats")
+        files = page.locator("section[aria-labelledby=files] .ranks a").evaluate_all("(all) => all.map((o) => o.href)")
+        looked = 0
+        for file in files[:6]:
+            opened.go(file.removeprefix(attacked))
+            times = page.locator("a.then").evaluate_all("(all) => all.map((one) => one.href)")
+            for time in times[:2]:
+                calm(opened.go(time.removeprefix(attacked)))
+                looked += 1
+        assert looked

@@ -1,0 +1,141 @@
+"""A file as it stood after any edit, on a real server over a really synced source."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+
+import pytest
+
+from tests.app.asking import NOW, Site, site
+from unspool.demo.builder import LogBuilder
+
+TILL = "/home/dev/shop/till.py"
+ENDLESS = "all work and no play\n" * 60_000
+FIRST, SECOND = "open = 1\nprice = 2\n", "open = 1\nprice = 3\n"
+
+
+def writes() -> LogBuilder:
+    """Writes a file, edits it, and reads a part of another."""
+    log = LogBuilder(session_id="writes", cwd="/home/dev/shop", start=NOW - timedelta(days=2))
+    log.prompt("Write it.").wrote(TILL, FIRST).edited(TILL, FIRST, "price = 2", "price = 3")
+    part = {"filePath": "/part.py", "content": "b", "numLines": 1, "startLine": 2, "totalLines": 9}
+    log.call("Read", {"file_path": "/part.py"}, "     2→b", {"type": "text", "file": part})
+    return log.title("First <i>till</i>")
+
+
+def blind(log: LogBuilder, path: str, old: str, new: str) -> LogBuilder:
+    """An edit of which the log keeps nothing but what was asked."""
+    return log.call("Edit", {"file_path": path, "old_string": old, "new_string": new}, "Done.", {"filePath": path})
+
+
+def later() -> LogBuilder:
+    """Edits it on, without a word of what it was; and a file that nobody wrote."""
+    log = LogBuilder(session_id="later", cwd="/home/dev/shop", start=NOW - timedelta(days=1))
+    blind(blind(log.prompt("On."), TILL, "open = 1", "open = 0"), "/lost.py", "x", "<script>alert(1)</script>")
+    use = log.agent_use("Explore", "look", "Look.")
+    log.assistant(use).subagent(use, "Explore", "look", lambda child: child.wrote("/agent.py", "mine = 1\n"))
+    return log.title("Later")
+
+
+def aside() -> LogBuilder:
+    """Edits files that the agent had put aside: one whole, one that was not there, one whose copy is gone."""
+    log = LogBuilder(session_id="aside", cwd="/home/dev/shop", start=NOW - timedelta(hours=5)).prompt("Mend.")
+    time = log.now.isoformat()
+    names = {"kept.py": "aa@v1", "new.py": None, "gone.py": "bb@v1"}
+    backups = {path: {"backupFileName": name, "version": 1, "backupTime": time} for path, name in names.items()}
+    log.side("file-history-snapshot", messageId=log.last, snapshot={"trackedFileBackups": backups})
+    log.file(f"file-history/{log.session_id}/aa@v1", b"a = 1\nb = 2\n")
+    for path in names:
+        blind(log, f"/home/dev/shop/{path}", "" if path == "new.py" else "b = 2", "b = 3")
+    return log.wrote("/home/dev/shop/endless.txt", ENDLESS)
+
+
+@pytest.fixture(scope="module")
+def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    with site(tmp_path_factory.mktemp("stood"), writes(), later(), aside()) as opened:
+        yield opened
+
+
+def times(app: Site, path: str) -> list[str]:
+    """Where the file is shown as it stood, the newest time first."""
+    return app.get("/files", path=path).links("/files/at?")
+
+
+def then(app: Site, where: str) -> str:
+    """The file itself."""
+    got = app.get(where.replace("/files/at?", "/files/at.txt?"))
+    assert got.status == 200, got.said
+    return got.text
+
+
+def test_every_time_of_a_file_has_the_file_as_it_stood(app: Site) -> None:
+    last, edited, written = times(app, TILL)
+    assert then(app, written) == FIRST
+    assert then(app, edited) == SECOND
+    assert then(app, last) == SECOND.replace("open = 1", "open = 0")
+
+
+def test_the_page_shows_the_change_and_the_whole_file(app: Site) -> None:
+    _, edited, _ = times(app, TILL)
+    got = app.get(edited)
+    assert got.status == 200
+    assert "2 of 2 in this session" in got.said
+    assert "What changed" in got.said
+    assert "open = 1 price = 3" in " ".join(got.said.split())
+    assert "<del>" in got.text
+    assert "First <i>" not in got.text
+    (before,) = got.links("/files/at?")
+    assert then(app, before) == FIRST
+
+
+def test_what_another_session_left_is_said_to_be_borrowed(app: Site) -> None:
+    last, edited, _ = times(app, TILL)
+    assert "is what “First <i>till</i>” left" in app.get(last).said
+    assert "left; anything" not in app.get(edited).said
+
+
+def test_a_file_that_no_log_holds_is_not_known_and_not_invented(app: Site) -> None:
+    (lost,) = times(app, "/lost.py")
+    got = app.get(lost)
+    assert "Not known" in got.said
+    assert "<script>alert" not in got.text
+    assert app.get(lost.replace("/files/at?", "/files/at.txt?")).status == 404
+    (part,) = times(app, "/part.py")
+    assert "only a part of it was read" in app.get(part).said
+
+
+def test_what_the_agent_put_aside_tells_what_a_file_was(app: Site) -> None:
+    (kept,), (new,), (gone,) = (times(app, f"/home/dev/shop/{name}.py") for name in ("kept", "new", "gone"))
+    assert then(app, kept) == "a = 1\nb = 3\n"
+    assert then(app, new) == "b = 3"
+    assert "Not known" in app.get(gone).said
+
+
+def test_of_an_endless_file_the_beginning_is_shown_and_all_of_it_can_be_had(app: Site) -> None:
+    (endless,) = times(app, "/home/dev/shop/endless.txt")
+    got = app.get(endless)
+    assert "Only the beginning is shown" in got.said
+    assert len(got.text) < 1_500_000
+    assert then(app, endless) == ENDLESS
+
+
+def test_what_a_subagent_wrote_is_known(app: Site) -> None:
+    (own,) = times(app, "/agent.py")
+    assert then(app, own) == "mine = 1\n"
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {},
+        {"path": TILL},
+        {"path": TILL, "s": "writes"},
+        {"path": TILL, "s": "writes", "place": "1"},
+        {"path": TILL, "s": "../..", "place": "0"},
+        {"path": "/etc/passwd", "s": "writes", "place": "0"},
+        {"path": TILL, "s": "writes", "place": "9" * 400},
+        {"path": TILL, "s": "nobody", "place": "0", "agent": "../x"},
+    ],
+)
+def test_nothing_but_calls_of_sessions_has_an_address(app: Site, query: dict[str, str]) -> None:
+    assert app.get("/files/at", **query).status == 404
+    assert app.get("/files/at.txt", **query).status == 404
