@@ -27,6 +27,7 @@ from unspool.app.config.toml import written
 from unspool.app.config.values import FIELDS, Field, Settings
 from unspool.cli.group import COMMANDS, cli
 from unspool.demo import write_demo
+from unspool.export import sessionshare
 from unspool.export.json import document, schema
 from unspool.library import Library
 from unspool.model import LogFile
@@ -34,6 +35,7 @@ from unspool.prices.table import Price, builtin_sheet
 
 ROOT = Path(__file__).resolve().parent.parent
 SCHEMA = "docs/schema/session-1.json"
+SHARED = "docs/schema/session-share-1.json"
 
 
 class Shot(NamedTuple):
@@ -58,7 +60,8 @@ HELP = "src/unspool/cli/help.txt"
 
 def pages() -> dict[str, str]:
     """Every file that is made or has made parts, by its path in the repository, as it should be."""
-    found = {SCHEMA: msgspec.json.format(msgspec.json.encode(schema())).decode() + "\n"}
+    schemas = {SCHEMA: schema(), SHARED: sessionshare.schema()}
+    found = {name: msgspec.json.format(msgspec.json.encode(one)).decode() + "\n" for name, one in schemas.items()}
     for path in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]:
         text = path.read_text("utf-8")
         if "<!-- made: " in text:

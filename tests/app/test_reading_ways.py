@@ -65,7 +65,7 @@ def test_branches_stand_side_by_side_from_where_they_part(app: str) -> None:
     html = get(f"{app}/s/{STORM}/branches").text
     page = Read(html)
     assert not page.faults
-    pairs = re.split(r'<section class="pair"', html)[1:]
+    pairs = re.split(r'<div class="pair"', html)[1:]
     assert 'aria-label="Prompt 7"' in pairs[0]
     left, right = pairs[0].split('<div class="side-two">')
     assert 'id="turn-7"' in left
@@ -143,7 +143,7 @@ def test_a_chain_is_read_through_in_order_from_any_of_its_sessions(app: str) -> 
 
 def test_a_story_tells_what_the_pages_of_its_sessions_tell_apart_from_links(app: str) -> None:
     def bare(html: str) -> str:
-        return re.sub(r'(href|id)="[^"]*"', "", html)
+        return re.sub(r'(href|id|aria-label)="[^"]*"', "", html)
 
     earlier, later = _chain()
     for number, key in ((1, earlier), (2, later)):

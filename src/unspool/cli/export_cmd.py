@@ -1,4 +1,4 @@
-"""`unspool export`: sessions as Markdown, JSON or text."""
+"""`unspool export`: sessions as Markdown, JSON, text, or what session-share reads."""
 
 import re
 import sys
@@ -9,13 +9,13 @@ import click
 from unspool.cli import options
 from unspool.cli.viewing import check, view_options
 from unspool.errors import UsageProblem
-from unspool.export import Json, Markdown, Text, Writer, find_writer, write
+from unspool.export import Json, Markdown, SessionShare, Text, Writer, find_writer, write
 from unspool.library import Library
 from unspool.model import Session
 from unspool.prices import PriceTable
 from unspool.transcript import View
 
-_FORMATS = ("markdown", "json", "text")
+_FORMATS = ("markdown", "json", "text", "session-share")
 _OUTPUT = "A file, or a folder for several sessions; standard output if not given."
 
 
@@ -42,6 +42,7 @@ def command(
     unspool export latest -o session.md              Markdown, images beside it
     unspool export 3f2a 77b0 -o exports/ -f json     several, one file each
     unspool export latest -f text | less             to standard output
+    unspool export latest -o s.session-share.json    for session-share's viewers
 
     JSON holds every block, problem and figure, by the schema that `unspool schema` prints, whatever the
     other options leave out.
@@ -71,6 +72,7 @@ def _writer(name: str, *, inline: bool, prices: PriceTable) -> Writer:
         "markdown": Markdown(images="inline" if inline else "beside"),
         "json": Json(prices=prices),
         "text": Text(),
+        "session-share": SessionShare(),
     }
     return made[name]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from unspool.cli import cloning, options
-from unspool.errors import UsageProblem
+from unspool.errors import UnspoolError, UsageProblem
 
 if TYPE_CHECKING:
     from unspool.clone.move import Move
@@ -46,7 +46,7 @@ def command(bundle: Path, to: Path, rename: tuple[str, ...], output: cloning.Out
 
 
 def _take(library: "Library", logs: list[Path], move: "Move", output: cloning.Output) -> None:
-    """Every log or none: all are drawn before the first is written."""
+    """Every log or none."""
     from unspool.clone.source import opened
 
     with ExitStack() as stack:
@@ -54,8 +54,19 @@ def _take(library: "Library", logs: list[Path], move: "Move", output: cloning.Ou
         drawn = [move.drawn(source.log, output.title, "import") for source in sources]
         if len(drawn) > 1 and output.path is not None and not output.path.is_dir():
             raise UsageProblem(f"{len(drawn)} sessions need a folder to go to; {output.path} is none.")
-        tellings = [
-            cloning.finished(draught, source._replace(home=move.home, folder=None), output, move.cwd)
-            for draught, source in zip(drawn, sources, strict=True)
-        ]
+        tellings = list[cloning.Telling]()
+        for draught, source in zip(drawn, sources, strict=True):
+            try:
+                there = source._replace(home=move.home, folder=None)
+                tellings.append(cloning.finished(draught, there, output, move.cwd))
+            except UnspoolError:
+                _take_back(tellings, output)
+                raise
     cloning.show_all(tellings, output, [])
+
+
+def _take_back(tellings: list[cloning.Telling], output: cloning.Output) -> None:
+    from unspool.clone import lineage
+
+    for one in () if output.dry_run else tellings:
+        lineage.undo(lineage.find(one.data["session"]))

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, with every figure.")
 @options.sources
 def command(session: str, as_json: bool, library: "Library") -> None:
-    """Tell how full a session is, what each treatment would win, and which to choose.
+    """Tell how full a session is, and which treatment to choose.
 
     \b
     unspool recommend             the session you used last

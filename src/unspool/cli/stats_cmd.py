@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, with every figure.")
 @options.archive
 def command(since: str | None, until: str | None, project: str, tz: str | None, as_json: bool, archive: Path) -> None:
-    """Tell what your sessions add up to: models, tools, projects, hours, files, cache and windows.
+    """Tell what your sessions add up to: models, tools, hours, files, cache.
 
     \b
     unspool stats                      everything that is kept

@@ -20,6 +20,19 @@ class Crumb(NamedTuple):
     """Relative to the site's root."""
 
 
+class Preview(NamedTuple):
+    """What a page that is shown to others says of itself: to programs that show a link, and at its foot."""
+
+    description: str
+    picture: str = ""
+    """Address of a picture; empty where there is none."""
+    address: str = ""
+    """Where the session's first page will be found."""
+    note: str = ""
+    data: str = ""
+    """JSON that comes with the first page."""
+
+
 class Page(NamedTuple):
     """A page to be written or served."""
 
@@ -47,3 +60,5 @@ class Frame(msgspec.Struct, frozen=True):
     """What the page wears; the site's own styles and scripts where none is given."""
     inset: str = ""
     """Markup that stands below the head of a session's first page."""
+    preview: Preview | None = None
+    """What the pages say of themselves, where they are made for others."""

@@ -37,6 +37,7 @@ class Sheet:
             rail=safe(rail),
             body=safe(_BODY),
             found=safe(found),
+            report=safe(_inside(self._frame.preview.data)) if self._frame.preview is not None else "",
             find=not self._options.self_contained or bool(found),
         ).split(_BODY, 1)
         return f"{before}{body}{after}"
@@ -45,6 +46,11 @@ class Sheet:
 def render(template: str, **values: object) -> str:
     """A template filled in; strings are escaped, markup is not."""
     return _environment().get_template(template).render(values)
+
+
+def _inside(data: str) -> str:
+    """JSON as it may stand inside a page."""
+    return data.replace("<", "\\u003c").replace(_BODY, "")
 
 
 def safe(markup: str) -> Markup:

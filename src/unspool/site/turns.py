@@ -30,6 +30,8 @@ class Narrator:
         scene, level = self._scene, 3 if self._agent else 2
         paint = scene.paint(turn.started)
         name = f"Prompt {turn.number}" if turn.prompt else "Before the first prompt"
+        if self._prefix.startswith(("branch-", "part-")):  # several of them may be told on one page
+            name = f"{name}, {self._prefix.replace('-', ' ').rstrip('.')}"
         asked = self._prompt(turn, turn.prompt, paint, level) if turn.prompt else self._opening(turn, level)
         inside = f"{asked}{flow(turn.blocks, scene, paint, self._tell)}{foot(turn, scene.bill.of(turn))}"
         return html.turn(f"{self._prefix}turn-{turn.number}", "" if self._agent else name, inside)

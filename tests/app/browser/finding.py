@@ -15,7 +15,7 @@ def axe() -> str:
     return path
 
 
-def serious(page: Any, script: str) -> list[str]:
+def faults(page: Any, script: str) -> list[str]:
     """Rules that a page breaks, light or dark, each with the first places that break it."""
     if not page.evaluate("'axe' in window"):
         page.add_script_tag(path=script)
@@ -29,5 +29,4 @@ def _broken(page: Any, scheme: str) -> list[str]:
     return [
         f"{scheme}: {one['id']} ({one['impact']}): {[node['html'][:160] for node in one['nodes'][:3]]}"
         for one in found
-        if one["impact"] in {"serious", "critical"}
     ]

@@ -7,7 +7,7 @@ import pytest
 
 from tests.app import serving
 from tests.app.asking import harbour, shop
-from tests.app.browser.finding import axe, serious
+from tests.app.browser.finding import axe, faults
 from tests.app.browser.windows import opened
 from tests.app.serving import served
 from tests.index.synced import kept
@@ -73,4 +73,4 @@ def test_it_fits_a_phone_and_breaks_no_rule(browser: Any, tmp_path: Path, backgr
         page = window.go("/sessions")
         assert page.locator(".banner .note").count() == 2
         assert too_wide(page) == ""
-        assert serious(page, script) == []
+        assert faults(page, script) == []

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.app.browser.finding import axe, serious
+from tests.app.browser.finding import axe, faults
 from tests.app.browser.windows import opened
 from tests.app.browsing import browsed
 from tests.app.many import many
@@ -148,10 +148,10 @@ def test_every_page_fits_a_phone(browser: Any, address: str, where: str, script:
 
 
 @pytest.mark.parametrize("where", WHERE)
-def test_axe_finds_nothing_serious(browser: Any, address: str, where: str) -> None:
+def test_axe_finds_nothing(browser: Any, address: str, where: str) -> None:
     script = axe()
     with at(browser, address, where, bypass_csp=True) as page:
-        assert serious(page, script) == []
+        assert faults(page, script) == []
 
 
 @pytest.fixture(scope="module")

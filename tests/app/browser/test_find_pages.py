@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.app.asking import Site, harbour, shop, site
-from tests.app.browser.finding import axe, serious
+from tests.app.browser.finding import axe, faults
 from tests.app.browser.windows import opened as window
 from tests.app.serving import served
 from tests.site.browser import hostile
@@ -54,12 +54,12 @@ def test_a_page_has_no_faults_and_fits(browser: Any, app: Site, path: str, size:
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_nothing_serious_is_found(browser: Any, app: Site, path: str) -> None:
+def test_axe_finds_nothing(browser: Any, app: Site, path: str) -> None:
     script = axe()
     with window(browser, app.address, bypass_csp=True) as opened:
         page = opened.go(path)
         page.keyboard.press("o")
-        assert serious(page, script) == []
+        assert faults(page, script) == []
         opened.faults = [fault for fault in opened.faults if "400 (Bad Request)" not in fault or "zzz" not in path]
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.app.asking import Site, harbour, shop, site
-from tests.app.browser.finding import axe, serious
+from tests.app.browser.finding import axe, faults
 from tests.app.browser.windows import Window
 from tests.app.browser.windows import opened as window
 from tests.site.browser.tabs import DESKTOP, PHONE, too_wide
@@ -139,11 +139,11 @@ def test_a_server_that_is_gone_is_told(browser: Any, app: Site) -> None:
 
 
 @pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
-def test_nothing_serious_is_found_in_it(browser: Any, app: Site, size: Any) -> None:
+def test_axe_finds_nothing_in_it(browser: Any, app: Site, size: Any) -> None:
     script = axe()
     with window(browser, app.address, viewport=size, bypass_csp=True) as opened:
         page = asked(opened, "checkout pro")
         page.locator(".palette input").fill("checkout")
         until(page, "document.querySelectorAll('.palette mark').length > 2")
-        assert serious(page, script) == []
+        assert faults(page, script) == []
         assert too_wide(page) == ""

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.app.asking import Site, harbour, shop, site
-from tests.app.browser.finding import axe, serious
+from tests.app.browser.finding import axe, faults
 from tests.app.browser.windows import opened as window
 from tests.app.serving import served
 from tests.site.browser import hostile
@@ -43,7 +43,7 @@ def test_a_page_has_no_faults_and_fits(browser: Any, app: Site, way: str, size: 
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_nothing_serious_is_found(browser: Any, app: Site, way: str) -> None:
+def test_axe_finds_nothing(browser: Any, app: Site, way: str) -> None:
     script = axe()
     with window(browser, app.address, bypass_csp=True) as opened:
         assert serious(went(opened, way), script) == []

@@ -1,0 +1,85 @@
+"""A form of the review as a change of choices: each undoes another, and none does more than it says."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from unspool.app.sharing.decide import LONGEST, decided, stays, turns_out
+from unspool.errors import UsageProblem
+from unspool.share.choices import Choices
+
+KNOWN = {"key": frozenset({"k1", "k2", "k3"}), "mail": frozenset({"m1"})}
+FINDINGS = [(rule, finding) for rule, findings in KNOWN.items() for finding in findings]
+PAIRS = st.sampled_from(
+    [
+        ("keep", "replace", "k1"),
+        ("keep-rule", "replace-rule", "key"),
+        ("term", "drop", "Brennevik"),
+        ("leave", "bring", "thinking"),
+        ("leave", "bring", "subagents"),
+        ("leave-turn", "bring-turn", "3"),
+    ]
+)
+
+
+@given(PAIRS)
+def test_what_was_done_is_undone(pair: tuple[str, str, str]) -> None:
+    do, undo, value = pair
+    done = decided(Choices(), {do: value}, KNOWN)
+    assert done != Choices()
+    assert decided(done, {undo: value}, KNOWN) == Choices()
+
+
+@given(PAIRS)
+def test_to_do_it_twice_is_to_do_it_once(pair: tuple[str, str, str]) -> None:
+    once = decided(Choices(), {pair[0]: pair[2]}, KNOWN)
+    assert decided(once, {pair[0]: pair[2]}, KNOWN) == once
+
+
+@given(st.sampled_from(FINDINGS), st.sets(st.sampled_from(["key", "mail", "k1", "k2", "k3", "m1"])))
+def test_a_finding_is_replaced_alone(chosen: tuple[str, str], before: set[str]) -> None:
+    """Even where all of its rule stayed: the others still do."""
+    had = Choices(keep=frozenset(before))
+    now = decided(had, {"replace": chosen[1]}, KNOWN)
+    assert not stays(now, *chosen)
+    others = [one for one in FINDINGS if one != chosen]
+    assert [stays(now, *one) for one in others] == [stays(had, *one) for one in others]
+
+
+def test_keeping_all_of_a_rule_keeps_what_was_seen_and_no_more() -> None:
+    """What the rule finds in the project's next session was not looked at."""
+    now = decided(Choices(), {"keep-rule": "key"}, KNOWN)
+    assert now.keep == KNOWN["key"]
+    assert not stays(now, "key", "k4")
+
+
+def test_turns_that_were_given_as_a_stretch_come_back_one_by_one() -> None:
+    now = decided(Choices(without=((2, 4),)), {"bring-turn": "3"}, KNOWN)
+    assert turns_out(now) == {2, 4}
+
+
+def test_a_term_is_kept_once_and_in_one_line() -> None:
+    now = decided(decided(Choices(), {"term": " Brennevik\n Havn "}, KNOWN), {"term": "Brennevik Havn"}, KNOWN)
+    assert now.terms == ("Brennevik Havn",)
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        {},
+        {"other": "1"},
+        {"keep": "k4"},
+        {"replace": "key"},
+        {"term": " x "},
+        {"term": "x" * (LONGEST + 1)},
+        {"leave": "keep"},
+        {"leave": "without"},
+        {"leave-turn": "-1"},
+        {"leave-turn": "1e3"},
+        {"leave-turn": "9" * 12},
+        {"leave-turn": "٣"},
+    ],
+)
+def test_what_means_nothing_is_refused(sent: dict[str, str]) -> None:
+    with pytest.raises(UsageProblem):
+        decided(Choices(), sent, KNOWN)
