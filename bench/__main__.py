@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-from bench import answers, app, archive, assembly, corpus, fuzz, memory, scale, site, startup
+from bench import answers, app, archive, assembly, clones, corpus, fuzz, long_clone, memory, scale, site, startup
 from bench.table import Row, lines
 
-PARTS = ("assembly", "answers", "site", "startup", "memory", "archive", "app")
+PARTS = ("assembly", "answers", "site", "startup", "memory", "archive", "app", "clone")
 LONG = "scale"
 """Only where it is named."""
 _PARTS = f"{', '.join(PARTS)} (or of archive: {', '.join(archive.PARTS)}); or {LONG}, which takes long"
@@ -37,7 +37,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument(
         "--more-mb", type=int, default=500, help="a second corpus for the archive; 0: none (default: 500)"
     )
-    parser.add_argument("--no-real", action="store_true", help="leave out real logs from the archive's measurements")
+    parser.add_argument("--no-real", action="store_true", help="leave out real logs (of archive and clone)")
     parser.add_argument(
         "--sizes", type=_sizes, metavar="MB,MB,...", default=scale.SIZES, help="of scale (default: 50 MB to 5 GB)"
     )
@@ -45,6 +45,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=1, help="which corpus, and which damage (default: 1)")
     parser.add_argument("--big-mb", type=int, default=2000, help="size of the one huge log (default: 2000)")
     parser.add_argument("--line-mb", type=int, default=100, help="size of the one huge line (default: 100)")
+    parser.add_argument("--session-mb", type=int, default=100, help="size of the session cloned (default: 100)")
     parser.add_argument("--fuzz", action="store_true", help="also open damaged logs")
     parser.add_argument("--examples", type=int, default=20_000, help="how many damaged logs (default: 20000)")
     options = parser.parse_args()
@@ -85,11 +86,19 @@ def _measured(options: argparse.Namespace, source: Path) -> Iterator[Row]:
         yield from map(_said, archive.rows(_sources(options, source), options.seed, kept))
     if "app" in parts:
         yield from map(_said, app.rows(source, options.seed))
-    if LONG in parts:
+    if "clone" in parts:
+        yield from map(_said, clones.rows([source, *_real(options)]))
+        yield from map(_said, long_clone.rows(source, options.session_mb))
+    yield from map(_said, _asked_for(options, source))
+
+
+def _asked_for(options: argparse.Namespace, source: Path) -> Iterator[Row]:
+    """What takes long and is not part of everything."""
+    if LONG in options.parts:
         made = partial(_source, seed=options.seed)
-        yield from map(_said, scale.rows(made, options.sizes, options.plot.absolute()))
+        yield from scale.rows(made, options.sizes, options.plot.absolute())
     if options.fuzz:
-        yield _said(fuzz.row(source, options.examples, options.seed))
+        yield fuzz.row(source, options.examples, options.seed)
 
 
 def _sources(options: argparse.Namespace, source: Path) -> Iterator[Path]:
@@ -97,6 +106,10 @@ def _sources(options: argparse.Namespace, source: Path) -> Iterator[Path]:
     yield source
     if options.more_mb:
         yield _source(options.more_mb, options.seed)
+    yield from _real(options)
+
+
+def _real(options: argparse.Namespace) -> Iterator[Path]:
     real = SHARED / "corpora" / "claude"
     if real.is_dir() and not options.no_real:
         yield real

@@ -204,13 +204,13 @@ def settings_table() -> str:
     """Every key of settings.toml, with what it may be and the variable that goes over it."""
     defaults = Settings()
     rows = [
-        (f"`{one.name}`", one.about, _values(one), f"`{written(getattr(defaults, one.name))}`", f"`{one.variable}`")
+        (f"`{one.name}`", one.about, _may_be(one), f"`{written(getattr(defaults, one.name))}`", f"`{one.variable}`")
         for one in FIELDS
     ]
     return _table(("key", "what it is", "values", "default", "variable"), rows)
 
 
-def _values(one: Field) -> str:
+def _may_be(one: Field) -> str:
     kinds = {"lines": "a list of folders", "number": "a whole number", "many": "a list of "}
     return kinds.get(one.kind, "" if one.choices else "a text") + ", ".join(f"`{choice}`" for choice in one.choices)
 

@@ -27,6 +27,7 @@ FENCE = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 MADE = [
     make.HELP,
     make.SCHEMA,
+    make.SHARED,
     *make.PICTURES,
     *(f"docs/{name}.md" for name in ("app-api", "cli", "design", "json", "prices", "settings", "tools")),
 ]

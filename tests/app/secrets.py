@@ -15,16 +15,20 @@ WORD = "kestrel"
 
 
 def leaky() -> LogBuilder:
-    """Three turns: a token that is printed twice, another one, a person, a customer; thinking, a picture, a subagent."""
+    """Three turns: a token that is printed twice, another one, a person, a customer; thinking, a subagent."""
     log = LogBuilder(
         session_id="leaky", seed="leaky", cwd=f"/home/{PERSON}/harbour", branch="main", start=NOW - timedelta(hours=3)
     )
     log.prompt(f"Deploy the tide table for {CUSTOMER}; mail {MAIL} when it is done.")
     log.assistant(log.think("The token is in the environment."), log.text(f"I shall deploy it for {CUSTOMER}."))
-    log.ran("env | grep TOKEN", f"GITHUB_TOKEN={TOKEN}\nOTHER_TOKEN={OTHER}")
-    log.ran(f"curl -H 'Authorization: Bearer {TOKEN}' https://api.example.org/deploy", "deployed")
+    log.ran("cat notes.txt", f"the first one is {TOKEN} and works\n\nthe other one is {OTHER} and does not")
+    log.ran(f"deploy tides --with {TOKEN} --now", "deployed")
     log.prompt(f"What is the {WORD} for?").assistant(log.text(f"The {WORD} watches the harbour."))
     use = log.agent_use("Explore", "look around", "Find the configuration.")
     log.prompt("Look around.").assistant(use)
-    log.subagent(use, "Explore", "look around", lambda child: child.assistant(child.text(f"It has {TOKEN} in it.")))
+    log.subagent(use, "Explore", "look around", _explored)
     return log.assistant(log.text("Done.")).title("The tide table")
+
+
+def _explored(child: LogBuilder) -> None:
+    child.assistant(child.text(f"The configuration has {TOKEN} in it.")).assistant(child.text("I found it."))

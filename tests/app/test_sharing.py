@@ -3,6 +3,7 @@
 import gzip
 import io
 import re
+import shutil
 import tarfile
 import urllib.request
 import zipfile
@@ -15,10 +16,10 @@ import pytest
 from tests.app.browsing import Browsed, browsed
 from tests.app.opened import opened
 from tests.app.secrets import CUSTOMER, MAIL, OTHER, PERSON, TOKEN, WORD, leaky
+from unspool.app.sharing.findings import LISTED, masked
 from unspool.demo.builder import LogBuilder
 from unspool.redact.match import Match
-from unspool.app.sharing.findings import masked
-from unspool.share.choices import remembered
+from unspool.share.choices import Choices, finding_id, remember, remembered
 
 REVIEW, PREVIEW = "/s/leaky/share", "/s/leaky/share/preview/"
 PROJECT = f"/home/{PERSON}/harbour"
@@ -79,8 +80,8 @@ def test_the_session_leads_to_its_review(app: Browsed) -> None:
 
 def test_each_finding_is_shown_in_its_words_with_what_it_becomes(app: Browsed) -> None:
     page = app.get(REVIEW)
-    assert "GITHUB_TOKEN= [redacted:github-token-1]" in page.said
-    assert "OTHER_TOKEN= [redacted:github-token-2]" in page.said
+    assert "first one is [redacted:github-token-1]" in page.said
+    assert "other one is [redacted:github-token-2]" in page.said
     assert f"{MAIL} → becomes user-" in page.said
     assert f"{PERSON} → becomes user-" in page.said
     assert TOKEN not in page.text
@@ -99,7 +100,7 @@ def test_a_place_leads_to_the_same_place_in_the_preview(app: Browsed) -> None:
 
 def test_a_place_in_a_subagent_leads_to_the_subagent(app: Browsed) -> None:
     """Lines of several logs have the same numbers; the words tell which it is."""
-    part = next(part for part in app.get(REVIEW).text.split("<p class=\"around\"") if "It has " in part)
+    part = next(part for part in app.get(REVIEW).text.split('<p class="around"') if "The configuration has " in part)
     assert "a subagent, line" in part
     assert "share/preview/agent-" in part
 
@@ -112,14 +113,24 @@ def test_nothing_found_is_in_any_page_or_file(app: Browsed) -> None:
         assert CUSTOMER.encode() in text, "nobody has said yet that it must go"
 
 
+def test_what_the_review_says_is_what_the_preview_has(app: Browsed) -> None:
+    """By the same names, whatever order they were given in."""
+    remember(PROJECT, Choices(keep=frozenset({finding_id("github-token", TOKEN)})))
+    assert "other one is [redacted:github-token-1]" in app.get(REVIEW).said
+    assert "other one is [redacted:github-token-1]" in previewed(app)
+    choose(app, "replace", button(app, "replace", "first one is <mark"))
+    assert "first one is [redacted:github-token-2]" in app.get(REVIEW).said
+    assert "first one is [redacted:github-token-2]" in previewed(app)
+
+
 def test_what_is_kept_stays_and_alone(app: Browsed) -> None:
-    choose(app, "keep", button(app, "keep", "OTHER_TOKEN=<mark"))
+    choose(app, "keep", button(app, "keep", "other one is <mark"))
     assert "1 of them stays as you wished" in app.get(REVIEW).said
     for text in (previewed(app).encode(), made(app, "html")[0]):
         assert OTHER.encode() in text
         assert TOKEN.encode() not in text
     assert OTHER not in app.get(REVIEW).text
-    choose(app, "replace", button(app, "replace", "OTHER_TOKEN=<mark"))
+    choose(app, "replace", button(app, "replace", "other one is <mark"))
     assert OTHER not in previewed(app)
 
 
@@ -152,8 +163,8 @@ def test_a_turn_is_left_out_and_comes_back(app: Browsed) -> None:
     ("kind", "words"),
     [
         ("thinking", "The token is in the environment."),
-        ("tools", "OTHER_TOKEN="),
-        ("subagents", "in it."),
+        ("tools", "other one is"),
+        ("subagents", "The configuration has"),
     ],
 )
 def test_a_kind_is_left_out_whole_and_comes_back(app: Browsed, kind: str, words: str) -> None:
@@ -171,6 +182,7 @@ def test_where_nothing_would_be_left_the_page_says_so_and_offers_the_way_back(ap
     page = app.get(REVIEW)
     assert page.status == 200
     assert 'role="alert"' in page.text
+    assert "Not looked through" in page.said
     assert "Preview the result" not in page.said
     assert app.post(f"{REVIEW}/make", ("as", "html")).status >= 400
     choose(app, "bring-turn", "1")
@@ -242,6 +254,28 @@ def test_a_log_that_changes_is_looked_through_again(tmp_path: Path) -> None:
         assert "rosen@kvist-havn.no" not in previewed(app)
 
 
+def test_a_session_that_only_the_archive_has_is_shared(tmp_path: Path) -> None:
+    with browsed(tmp_path, leaky()) as app:
+        shutil.rmtree(tmp_path / "source" / "projects")
+        choose(app, "leave-turn", "2")
+        told = previewed(app)
+        assert "[redacted:github-token-1]" in told
+        assert not any(word in told for word in (TOKEN, OTHER, MAIL, PERSON, WORD))
+        assert b"[redacted:github-token-1]" in made(app, "bundle")[0]
+
+
+def test_of_very_many_values_the_first_are_listed_and_those_that_stay(tmp_path: Path) -> None:
+    mails = [f"person{number}@nordlys-havn.no" for number in range(LISTED + 5)]
+    log = LogBuilder(session_id="many", cwd="/home/dev/many")
+    log.prompt("\n".join(f"mail {mail} soon" for mail in mails)).assistant(log.text("Yes."))
+    with browsed(tmp_path, log) as app:
+        page = app.get("/s/many/share")
+        assert page.text.count('<li id="f-') - page.said.count("dev → becomes") == LISTED
+        assert "and 5 more values" in page.said
+        app.post("/s/many/share", ("keep", finding_id("email", mails[-1])))
+        assert f"{mails[-1]} stays as it is" in app.get("/s/many/share").said
+
+
 def test_own_rules_hold_at_once(app: Browsed, home: Path) -> None:
     place = home / "xdg_config_home" / "unspool"
     place.mkdir(parents=True, exist_ok=True)
@@ -257,7 +291,10 @@ def test_own_rules_hold_at_once(app: Browsed, home: Path) -> None:
     [
         (Match("key", "secret", TOKEN, 0, 40), "ghp_…UiO (40 characters)"),
         (Match("password", "secret", "hunter2hunter2", 0, 14), "•••• (14 characters)"),
-        (Match("pem", "secret", "-----BEGIN\nAAAA\n-----END-----\n\n", 0, 30), "----…-  (31 characters)".replace("  ", " ")),
+        (
+            Match("pem", "secret", "-----BEGIN\nAAAA\n-----END-----\n\n", 0, 30),
+            "----…-  (31 characters)".replace("  ", " "),
+        ),
         (Match("email", "personal", MAIL, 0, 9), MAIL),
         (Match("term", "term", CUSTOMER, 0, 9), CUSTOMER),
     ],
@@ -280,7 +317,6 @@ def test_only_who_has_the_token_may_choose(tmp_path: Path) -> None:
         assert app.ask("POST", REVIEW, {**form, **app.bearer}, body).status == 303
         assert remembered(PROJECT).terms == (CUSTOMER,)
     with opened(*given, "--read-only") as app:
-        app.synced()
         assert app.ask("POST", REVIEW, {**form, **app.bearer}, b"term=other").status == 403
         page = app.get(REVIEW).body.decode()
         assert "--read-only" in page

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from tests.archive.making import HERE, clean, held, keep, kept, lines, origin, text, write
 from unspool.archive import Archive, Keeper, Status
-from unspool.archive.keeper import CUT
 from unspool.archive.packing import PACK
+from unspool.archive.sieve import CUT
 
 
 @pytest.fixture

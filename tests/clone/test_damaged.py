@@ -6,11 +6,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from bench.messages_api import refusals
 from tests.clone import damage
 from tests.clone.damage import DAMAGES, Damage
 from tests.clone.made_logs import VERSIONS, made
 from tests.clone.making import NONE, TREATMENTS, copied, draught, faults
-from tests.clone.messages_api import refusals
 from unspool.clone.make import written
 from unspool.errors import Unsound, UnspoolError
 from unspool.formats.claude_code.lint import rebuilt

@@ -3,6 +3,7 @@
 import json
 import stat
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -28,11 +29,11 @@ def files(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def made(*arguments: str) -> dict[str, object]:
+def made(*arguments: str) -> dict[str, Any]:
     """A clone made by the command, as it tells of it."""
     done = run("clone", *arguments, "--json")
     assert done.code == 0, done.err
-    told: dict[str, object] = json.loads(done.out)
+    told: dict[str, Any] = json.loads(done.out)
     return told
 
 
@@ -47,7 +48,7 @@ def test_a_copy_is_remembered(log: Path) -> None:
 
 def test_a_copy_and_its_record_are_private(log: Path, home: Path) -> None:
     told = made(log.stem)
-    written = [Path(one["path"]) for one in told["files"]]  # type: ignore[index,union-attr]
+    written = [Path(one["path"]) for one in told["files"]]
     records = list(home.rglob("clones/*.json"))
     assert records
     assert {stat.S_IMODE(path.stat().st_mode) for path in (*written, *records)} == {0o600}
@@ -65,7 +66,7 @@ def test_undo_leaves_everything_as_it_was(log: Path, home: Path) -> None:
 
 def test_a_copy_that_went_on_is_not_taken_back_by_mistake(log: Path) -> None:
     told = made(log.stem)
-    path = Path(told["files"][0]["path"])  # type: ignore[index]
+    path = Path(told["files"][0]["path"])
     with path.open("ab") as file:
         file.write(b'{"type":"user"}\n')
     record = lineage.find("")

@@ -56,9 +56,14 @@ def test_a_failure_leaves_nothing(tmp_path: Path, error: BaseException, where: s
     log = Paper(tmp_path / "new" / "log", lambda: broken(error) if where == "log" else [b"x"])
     first = Paper(tmp_path / "new" / "deep" / "first", lambda: [b"x"])
     other = Paper(tmp_path / "new" / "deep" / "other", lambda: broken(error) if where == "other" else [b"x"])
-    with pytest.raises(type(error)), published(log, [first, other], judge):
-        if where == "with":
-            raise error
+
+    def done() -> None:
+        with published(log, [first, other], judge):
+            if where == "with":
+                raise error
+
+    with pytest.raises(type(error)):
+        done()
     assert held(tmp_path) == []
 
 
@@ -159,3 +164,15 @@ def test_a_record_that_cannot_be_kept_takes_the_copy_back(tmp_path: Path, home: 
     assert done.code != 0
     assert "no copy was made" in done.err
     assert held(tmp_path) == before
+
+
+def test_a_file_system_without_links_is_no_obstacle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_: object, **__: object) -> None:
+        raise PermissionError
+
+    monkeypatch.setattr(os, "link", refused)
+    put(Paper(tmp_path / "log", lambda: [b"x"]), Paper(tmp_path / "deep" / "other", lambda: [b"y"]))
+    assert held(tmp_path) == ["deep", "deep/other", "log"]
+    with pytest.raises(Exists):
+        put(Paper(tmp_path / "log", lambda: [b"z"]))
+    assert (tmp_path / "log").read_bytes() == b"x"

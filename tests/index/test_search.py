@@ -201,7 +201,12 @@ def test_a_beginning_is_gathered_as_often_for_many_sessions_as_for_one(tmp_path:
     logs = [LogBuilder(session_id=f"s{number}").prompt("quokka") for number in range(12)]
     with asked(tmp_path, *logs) as opened:
         asked_for: list[str] = []
-        opened.store.db.exec_trace = lambda _, sql, __: asked_for.append(sql) or True  # type: ignore[func-returns-value]
+
+        def trace(_: object, sql: str, __: object) -> bool:
+            asked_for.append(sql)
+            return True
+
+        opened.store.db.exec_trace = trace
         found = opened.words("q*")
         assert (found.sessions_found, found.hits_found, len(found.sessions)) == (12, 12, 10)
         assert sum("words MATCH" in sql for sql in asked_for) <= 4

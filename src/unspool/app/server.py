@@ -11,7 +11,19 @@ from unspool.app.trouble import HANDLERS
 if TYPE_CHECKING:
     from starlette.routing import BaseRoute
 
-PARTS = ("assets", "banner", "browse", "marks.pages", "settings", "api", "find", "understand", "live", "reading")
+PARTS = (
+    "assets",
+    "banner",
+    "browse",
+    "marks.pages",
+    "settings",
+    "api",
+    "find",
+    "understand",
+    "live",
+    "sharing",
+    "reading",
+)
 """Modules of this package with ROUTES, in the order they are asked. Adding a part is a module and a name here."""
 
 

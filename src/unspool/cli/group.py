@@ -40,6 +40,7 @@ COMMANDS = (
     ("repair", "Write a copy of a damaged session that can be resumed."),
     ("move", "Let a session go on in another folder, of another user or on another machine."),
     ("import", "Take in a session that somebody packed, so that it can be resumed here."),
+    ("redact", "Tell what in a session must not leave: keys, passwords, names, addresses."),
     ("share", "Show a session to others, without what must not leave."),
     ("schema", "Print the JSON Schema of exported sessions."),
     ("completion", "Print the shell completion script."),

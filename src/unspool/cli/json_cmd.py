@@ -24,7 +24,7 @@ def command(session: str, making: Making, library: Library) -> None:
     unspool json latest                            the newest session, in the browser
     unspool json 3f2a -o talk.html                 one file that needs nothing else
     unspool json https://example.org/log.jsonl -a  a folder named after the session
-    unspool json 3f2a --gist                       a secret gist, if no secrets are in it
+    unspool json 3f2a --gist                       a secret gist, with what must not leave replaced
 
     FILE may be JSON lines or the JSON of a web export, also packed with gzip or zstd; "-" is standard input.
     """
@@ -36,7 +36,7 @@ def command(session: str, making: Making, library: Library) -> None:
     from unspool.library.scratch import scratch
 
     with scratch() as folder:
-        kept = _kept(found, folder) if making.copy else None
+        kept = _kept(found, folder) if making.copy or making.gist else None
         make(library.open(str(kept) if kept else found), making, library.prices, kept)
 
 

@@ -48,7 +48,7 @@ _ONE = [
     click.option("--open", "open_", is_flag=True, help="Open the browser; the default without -o, -a and --gist."),
     click.option("--gist", is_flag=True, help="Publish as a secret gist, through gh."),
     click.option("--public", is_flag=True, help="Make the gist a public one."),
-    click.option("--allow-secrets", is_flag=True, help="Publish though secrets were found."),
+    click.option("--allow-secrets", is_flag=True, help="Publish secrets too, which are replaced otherwise."),
 ]  # fmt: skip
 
 
@@ -86,12 +86,12 @@ def single(site: SiteOptions) -> SiteOptions:
 
 
 def make(session: Session, making: Making, prices: PriceTable, source: Path | None = None) -> None:
-    """Make a session's pages, and publish or open them as asked; `source` is the log to copy."""
+    """Make a session's pages, and publish or open them as asked; `source` is the log, to copy or to publish from."""
     from unspool.site.build.one import write_file, write_folder
 
     counted = figures(session, prices)
     if making.gist:
-        _publish(session, making, prices)
+        _publish(making, prices, source)
         if making.output is None and not making.auto:
             return
     target = _target(session, making)
@@ -119,10 +119,13 @@ def show(page: Path) -> None:
         click.echo("No browser could be opened; open the page yourself.", err=True)
 
 
-def _publish(session: Session, making: Making, prices: PriceTable) -> None:
-    from unspool.site.build.sharing import share
+def _publish(making: Making, prices: PriceTable, source: Path | None) -> None:
+    from unspool.cli.publishing import published
 
-    made = share(session, figures(session, prices), making.site, allow=making.allow_secrets, public=making.public)
-    click.echo(f"Gist: {made.address}\nPreview: {made.preview}")
+    if source is None:
+        raise UsageProblem("--gist needs a log that can be read more than once.")
+    made = published(source, making.site, prices, allow=making.allow_secrets, public=making.public)
+    click.echo(f"Gist: {made.gist.address}\nPreview: {made.gist.preview}")
+    click.echo(made.note, err=True)
     if making.open:
-        webbrowser.open(made.preview)
+        webbrowser.open(made.gist.preview)

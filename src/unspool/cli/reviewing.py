@@ -31,6 +31,7 @@ class Value(NamedTuple):
     path: str
     before: str
     after: str
+    """Words around its first place, with the brackets that it stands in."""
 
 
 def values(findings: "Sequence[Finding]") -> list[Value]:
@@ -47,7 +48,7 @@ def _value(name: str, findings: "list[Finding]") -> Value:
     first = findings[0]
     match = first.match
     shown = f"{match.value[:_SHOWN]}…" if match.kind == "secret" else match.value
-    before, after = one_line(first.before)[-_AROUND:], one_line(first.after)[:_AROUND]
+    before, after = one_line(f"{first.before}⟦")[-_AROUND:], one_line(f"⟧{first.after}")[:_AROUND]
     return Value(
         name, match.rule, match.kind, one_line(shown)[:80], len(findings), first.line, first.path, before, after
     )
@@ -77,7 +78,7 @@ def _show(value: Value, number: int, total: int) -> None:
     places = human.count(value.places, "place")
     keeping.say(f"\n{number} of {total}  {value.rule} ({value.kind}), {places}, first in line {value.line}", err=True)
     keeping.say(f"  {value.path}", err=True)
-    keeping.say(f"  {value.before}⟦{value.shown}⟧{value.after}", err=True)
+    keeping.say(f"  {value.before}{value.shown}{value.after}", err=True)
 
 
 def _answer() -> str:

@@ -53,6 +53,8 @@ class Target(NamedTuple):
     title: str
     url: str
     public: bool
+    encrypt: bool
+    passphrase_file: str
 
 
 class Manner(NamedTuple):
@@ -83,6 +85,8 @@ _TARGET = [
     click.option("--title", default="", metavar="TEXT", help="What it is called."),
     click.option("--url", default="", metavar="URL", help="Where a folder will be found, for link previews."),
     click.option("--public", is_flag=True, help="Make the gist a public one."),
+    click.option("--encrypt", is_flag=True, help="With --html: a file that only its key opens, which is printed."),
+    click.option("--passphrase-file", default="", metavar="FILE", help="Encrypt with its first line; -: typed."),
 ]
 _MANNER = [
     click.option("--chain", is_flag=True, help="Share the sessions that it goes on from, too."),
@@ -118,4 +122,6 @@ def checked(target: Target, manner: Manner) -> Target:
         raise UsageProblem("A gist goes to no file: leave -o out.")
     if target.public and target.form != "gist":
         raise UsageProblem("--public says something of a gist: add --gist.")
+    if (target.encrypt or target.passphrase_file) and target.form != "html":
+        raise UsageProblem("An encrypted share is one file: add --html.")
     return target

@@ -24,7 +24,7 @@ class Change(NamedTuple):
     lines: int = 1
 
 
-_DEEDS = {"remove": "removed", "truncate": "truncated", "stub": "stubbed"}
+_DEEDS = {"remove": "removed", "truncate": "truncated", "stub": "stubbed", "hide": "hidden"}
 
 
 def changes(draught: Draught) -> Iterator[Change]:

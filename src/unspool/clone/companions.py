@@ -1,14 +1,14 @@
 """What lies beside a log and goes along with a copy of it: subagents' logs, spilled results, todos, file history."""
 
 import os
-import uuid
+import re
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
 import msgspec
 
-from unspool.clone.copy import Copy
+from unspool.clone.copy import Copy, fresh
 from unspool.clone.original import original
 from unspool.clone.publish import Paper
 from unspool.errors import Unreadable
@@ -55,13 +55,13 @@ def _plain_files(folder: Path) -> Iterator[Path]:
 def _elsewhere(copy: Copy, home: Path) -> Iterator[tuple[Path, Path]]:
     """Files of the session elsewhere below the agent's folder, which bear its id."""
     found, session = copy.original.found, copy.making.session
-    root = Path(found.root)
+    root, own = Path(found.root), re.compile(rf"(?<!\w){re.escape(found.session_id)}(?!\w)")
     for companion in copy.original.format.companions(found, "") if found.root else ():
         path = Path(companion.path)
         wanted = copy.making.snapshots if companion.kind == "file-history" else copy.making.side
         if wanted and companion.kind not in _SHARED and not path.is_relative_to(found.home):
             kind, *names = path.relative_to(root).parts
-            yield path, home.joinpath(kind, *(name.replace(found.session_id, session) for name in names))
+            yield path, home.joinpath(kind, *(own.sub(session, name) for name in names))
 
 
 def _content(copy: Copy, path: Path, *, is_log: bool) -> Iterator[bytes]:
@@ -86,8 +86,10 @@ def _bytes(copy: Copy, path: Path) -> Iterator[bytes]:
 def _agent(copy: Copy, path: Path) -> Iterator[bytes]:
     """A subagent's log under new ids: every line of it that could be read, once."""
     log = original(msgspec.structs.replace(copy.original.found, path=str(path)))
-    own = {event.id: str(uuid.uuid4()) for event in log.events if event.id}
-    identity = msgspec.structs.replace(copy.identity, ids={**copy.identity.ids, **own}, before={}, after={})
+    own = fresh([event.id for event in log.events if event.id])
+    order = {line: place for place, line in enumerate(own.values())}
+    ids = {**copy.identity.ids, **own}
+    identity = msgspec.structs.replace(copy.identity, ids=ids, before={}, after={}, order=order)
     done: set[str] = set()
     for event in log.events:
         if event.kind == "problem" or event.id in done:

@@ -74,7 +74,7 @@ class Conversation:
             earlier = self.segments[:-1] or [[]]
             earlier[-1] = _gathered([*earlier[-1], *strays])
             self.segments = [*earlier, self.segments[-1]]
-        return [event for event in kept if not is_progress(event)]
+        return [event for event in kept if not is_loose(event)]
 
     def _stayed(self, kept: Preserved) -> list[int]:
         """Positions of the lines named, or of those from the first to the last."""
@@ -91,7 +91,7 @@ class Conversation:
         found: dict[str, list[Event]] = defaultdict(list)
         home: dict[int, int | None] = {}
         for index, event in enumerate(self._draft.chain):
-            if index in path or event.turn or is_progress(event):
+            if index in path or event.turn or is_loose(event):
                 continue
             anchor = self._anchor(index, path, home)
             if anchor is not None:
@@ -112,9 +112,10 @@ class Conversation:
         return found
 
 
-def is_progress(event: Event) -> bool:
-    """Whether a line only told of progress."""
-    return any(isinstance(block, Notice) and block.kind == "progress" for block in event.blocks)
+def is_loose(event: Event) -> bool:
+    """Whether a line has no place in a copy: it only told of progress, or has no id that the agent could go by."""
+    notices = (block for block in event.blocks if isinstance(block, Notice))
+    return event.id.startswith("line-") or any(block.kind == "progress" for block in notices)
 
 
 def call_ids(event: Event) -> list[str]:
@@ -152,21 +153,23 @@ def _segments(draft: Draft, leaf: int, bridge: Bridge) -> list[list[int]]:
 
 def _gathered(events: Iterable[Event]) -> list[Event]:
     """The lines of each message together where its first stands, and behind them the results of its calls."""
-    lines = [event for event in events if not is_progress(event)]
+    lines = [event for event in events if not is_loose(event)]
     messages: dict[str, list[Event]] = defaultdict(list)
+    calls: dict[str, list[str]] = defaultdict(list)
     answers: dict[str, list[Event]] = defaultdict(list)
     for event in lines:
         if event.part is not None:
             messages[event.part.message].append(event)
+            calls[event.part.message] += call_ids(event)
         for call in result_ids(event):
             answers[call].append(event)
+    called = {call for made in calls.values() for call in made}
     placed: dict[int, Event] = {}
-    called = {call for said in messages.values() for event in said for call in call_ids(event)}
     for event in lines:
-        if event.part is None and (calls := result_ids(event)) and called.issuperset(calls):
-            continue  # it comes with its calls
-        said = messages[event.part.message] if event.part is not None else [event]
-        given = [answer for one in said for call in call_ids(one) for answer in answers[call]]
-        for one in (*said, *given):
-            placed.setdefault(id(one), one)
+        if event.part is not None:
+            message = event.part.message
+            given = (answer for call in calls.pop(message, ()) for answer in answers[call])
+            placed.update((id(one), one) for one in (*messages.pop(message, ()), *given) if id(one) not in placed)
+        elif not ((answered := result_ids(event)) and called.issuperset(answered)):  # else it comes with its calls
+            placed.setdefault(id(event), event)
     return list(placed.values())

@@ -1,13 +1,13 @@
 """A copy of a session, decided in full before a byte of it is written."""
 
-import uuid
+import os
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from functools import cached_property
 
 import msgspec
 
-from unspool.clone.conversation import Conversation
+from unspool.clone.conversation import Conversation, is_loose
 from unspool.clone.material import Edited, Material
 from unspool.clone.original import Original
 from unspool.clone.tally import Tally, tally
@@ -102,7 +102,9 @@ class Copy:
         """Who it is, with the new id of every line."""
         chain = self.original.draft.chain
         beside = (event for strand in self.strands.values() for event in strand)
-        ids = {event.id: str(uuid.uuid4()) for event in (*self.lines, *beside, *self.agents)}
+        same = self.making.session == self.original.session
+        lines = [event.id for event in (*self.lines, *beside, *self.agents)]
+        ids = {line: line for line in lines} if same else fresh(lines)
         before, after = _beside(chain, ids), _beside(chain[::-1], ids)
         return Identity(
             self.making.session,
@@ -110,9 +112,10 @@ class Copy:
             ids,
             before,
             after,
-            datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+            "" if same else datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
             self.making.snapshots,
             self.making.paths,
+            {line: place for place, line in enumerate(ids.values())},
         )
 
     def chunks(self) -> Iterator[bytes]:
@@ -156,6 +159,17 @@ class Copy:
         return found
 
 
+def fresh(lines: Sequence[str]) -> dict[str, str]:
+    """A new id for each line: UUIDs of chance, made all at once."""
+    drawn = os.urandom(16 * len(lines)).hex()
+    ids: dict[str, str] = {}
+    for number, line in enumerate(lines):
+        one = drawn[32 * number : 32 * number + 32]
+        variant = "89ab"[int(one[16], 16) & 3]
+        ids[line] = f"{one[:8]}-{one[8:12]}-4{one[13:16]}-{variant}{one[17:20]}-{one[20:]}"
+    return ids
+
+
 def _ended(lines: list[Event]) -> list[Event]:
     """The lines up to the last that a person or the model said, where something injected stands behind it."""
     last = next((event for event in reversed(lines) if event.turn), None)
@@ -167,7 +181,7 @@ def _ended(lines: list[Event]) -> list[Event]:
 
 def _inline(original: Original) -> list[Event]:
     """The lines of subagents that were written into the log itself, in its order."""
-    lines = [event for events in original.draft.inline.values() for event in events]
+    lines = [event for events in original.draft.inline.values() for event in events if not is_loose(event)]
     return sorted(lines, key=lambda event: event.place.offset)
 
 

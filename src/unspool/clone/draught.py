@@ -14,7 +14,7 @@ from unspool.clone.tally import Tally
 from unspool.clone.treatment import Treatment
 from unspool.clone.zones import treated
 from unspool.errors import Unsound
-from unspool.formats.writing import Cuts
+from unspool.formats.writing import Cut, Cuts
 from unspool.model import Event
 
 
@@ -29,6 +29,10 @@ class Wish(msgspec.Struct, frozen=True):
     """Lines that are left out."""
     texts: dict[str, str] = {}
     """Words that replace those of a line."""
+    calls: dict[str, Cut] = {}
+    """What becomes of single calls, by their ids, whatever the treatment says."""
+    shown: bool = False
+    """For reading: under the ids of the original, reasoning kept though the model's provider would not take it."""
     paths: tuple[tuple[str, str], ...] = ()
     options: dict[str, object] = {}
 
@@ -52,8 +56,9 @@ def drawn(log: Original | Material, treatment: Treatment, wish: Wish) -> Draught
     conversation = material.conversation.forgotten() if treatment.drop_compacted else material.conversation
     cuts = treated(conversation, treatment, material.writer)
     cuts.lines |= wish.without
+    cuts.calls |= wish.calls
     cuts.texts = {line: text for line, text in wish.texts.items() if line not in cuts.lines}
-    sound(conversation, cuts, material.writer, altered=bool(wish.paths))
+    sound(conversation, cuts, material.writer, altered=bool(wish.paths), shown=wish.shown)
     copy = Copy(material, conversation, cuts, _making(material.log, treatment, wish))
     if not any(event.turn for event in copy.window):
         raise Unsound(f"Nothing would be left of {material.log.path}.")
@@ -67,7 +72,7 @@ def counted(draught: Draught) -> Tally:
 
 def _making(log: Original, treatment: Treatment, wish: Wish) -> Making:
     return Making(
-        session=str(uuid4()),
+        session=log.session if wish.shown else str(uuid4()),
         title=wish.title or titles.clone(log, datetime.now().astimezone()),
         snapshots=not treatment.drop_snapshots,
         side=not treatment.drop_side,

@@ -25,7 +25,8 @@ def fitted(log: Material, treatment: Treatment, tokens: int) -> Treatment:
             high = middle
         else:
             low = middle + 1
-    return steps[high]
+    fits = (step for step in steps[high:] if drawn(log, step, Wish()).after.tokens <= tokens)
+    return next(fits, steps[-1])
 
 
 def _steps(log: Material, treatment: Treatment) -> Iterator[Treatment]:
@@ -34,7 +35,7 @@ def _steps(log: Material, treatment: Treatment) -> Iterator[Treatment]:
     yield plain
     bare = replace(plain, strip_thinking=100)
     yield bare
-    turns = range(len(log.conversation.turns()), -1, -1)
+    turns = range(len(log.conversation.forgotten().turns()), -1, -1)
     for keep in turns:
         yield replace(bare, keep_tool_turns=keep, mode="truncate")
     for keep in turns:
@@ -43,4 +44,5 @@ def _steps(log: Material, treatment: Treatment) -> Iterator[Treatment]:
 
 
 def _tokens(log: Material, treatment: Treatment) -> int:
-    return drawn(log, treatment, Wish()).after.tokens
+    """What the agent would load: that does not hang on what compactions have closed, which is quicker left out."""
+    return drawn(log, replace(treatment, drop_compacted=True), Wish()).after.tokens

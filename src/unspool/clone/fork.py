@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from unspool.clone.material import Material
 from unspool.clone.original import Original
 from unspool.errors import NotFound
-from unspool.model import Event, Session
+from unspool.model import Event, Notice, Session
 
 _DIGITS = 8
 """From so many digits on a number is an id's beginning."""
@@ -30,12 +30,14 @@ class Fork:
         self.without |= {event.id for event in lines[keep:]}
 
     def leave_out(self, ranges: Sequence[tuple[int, int]]) -> None:
-        """Leave out whole turns: from one number to another, both included."""
+        """Leave out whole turns: from one number to another, both included. A compaction in one of them stays: what
+        comes behind it goes on from there."""
         cut = self._cut()
         for first, last in ranges:
             if not any(first <= number <= last for number, _ in cut):
                 raise NotFound(f"There is no turn {first} on this branch; it has turns 1 to {cut[-1][0]}.")
-            self.without |= {event.id for number, lines in cut if first <= number <= last for event in lines}
+            turns = [lines for number, lines in cut if first <= number <= last]
+            self.without |= {event.id for lines in turns for event in lines if not _compacts(event)}
 
     def _cut(self) -> list[tuple[int, list[Event]]]:
         """The turns with their numbers; 0 is what stands before the first."""
@@ -70,6 +72,11 @@ class Fork:
 
 def _is(event: Event, point: str) -> bool:
     return event.id.startswith(point) or (event.part is not None and event.part.message == point)
+
+
+def _compacts(event: Event) -> bool:
+    """Whether a line is a compaction, or the summary that it left."""
+    return event.boundary or any(isinstance(block, Notice) and block.kind == "summary" for block in event.blocks)
 
 
 def _goes_on(event: Event, message: str) -> bool:

@@ -94,7 +94,7 @@ class _Work:
     def _other(self, paper: Paper) -> Written:
         part, written = self._part(paper)
         self._place(part, paper.path)
-        part.unlink()
+        part.unlink(missing_ok=True)
         return written
 
     def _place(self, part: Path, path: Path) -> None:

@@ -10,8 +10,13 @@ from unspool.model import Event, Result, Text, Thinking, ToolCall
 Lines = list[Event]
 
 
-def sound(conversation: Conversation, cuts: Cuts, writer: Writer, *, altered: bool = False) -> Cuts:
-    """Add to the cuts, in place, what a sound copy needs; gives them back. `altered`: every line may be another."""
+def sound(
+    conversation: Conversation, cuts: Cuts, writer: Writer, *, altered: bool = False, shown: bool = False
+) -> Cuts:
+    """Add to the cuts, in place, what a sound copy needs; gives them back.
+
+    `altered`: every line may be another. `shown`: it is read by people, so that reasoning stays whoever signed it.
+    """
     last = len(conversation.segments) - 1
     for number, segment in enumerate(conversation.segments):
         _speak(segment, cuts)
@@ -19,7 +24,8 @@ def sound(conversation: Conversation, cuts: Cuts, writer: Writer, *, altered: bo
             _open(segment, cuts)
         _pair(segment, cuts)
         before = conversation.preserved if number == last else ()
-        _unbind(segment, cuts, writer, altered or any(touched(event, cuts) for event in before))
+        if not shown:
+            _unbind(segment, cuts, writer, altered or any(touched(event, cuts) for event in before))
         _end(segment, cuts)
     return cuts
 

@@ -10,12 +10,13 @@ from typing import BinaryIO, ClassVar, Protocol
 from unspool.errors import UsageProblem
 from unspool.export.json import Json
 from unspool.export.markdown import Markdown
+from unspool.export.sessionshare import SessionShare
 from unspool.export.text import Text
 from unspool.files import write_atomically
 from unspool.model import Session
 from unspool.transcript import View
 
-__all__ = ["WRITERS", "Json", "Markdown", "Text", "Writer", "find_writer", "write"]
+__all__ = ["WRITERS", "Json", "Markdown", "SessionShare", "Text", "Writer", "find_writer", "write"]
 
 
 class Writer(Protocol):
@@ -29,14 +30,16 @@ class Writer(Protocol):
         """The bytes of the file; other files that it needs are put below `folder`, where there is one."""
 
 
-WRITERS: tuple[Writer, ...] = (Text(), Markdown(), Json())
+WRITERS: tuple[Writer, ...] = (Text(), Markdown(), Json(), SessionShare())
 
 
 def find_writer(name: str) -> Writer:
-    """The writer of that name, or of a file so called; UsageProblem where there is none."""
-    for writer in WRITERS:
-        if name == writer.name or name.lower().endswith(writer.suffixes):
-            return writer
+    """The writer of that name, or of a file so called, by its longest suffix; UsageProblem where there is none."""
+    lower = name.lower()
+    fits = [(len(end), writer) for writer in WRITERS for end in writer.suffixes if lower.endswith(end)]
+    fits += [(len(name) + 1, writer) for writer in WRITERS if name == writer.name]
+    if fits:
+        return max(fits, key=lambda fit: fit[0])[1]
     known = ", ".join(writer.name for writer in WRITERS)
     raise UsageProblem(f"Nothing writes {name!r}; the formats are {known}.")
 

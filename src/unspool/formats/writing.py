@@ -8,8 +8,9 @@ import msgspec
 
 from unspool.formats.findings import Finding, Mended
 
-Cut = Literal["remove", "truncate", "stub"]
-"""What becomes of a call and its result: both go, both are shortened, or the result is told in one line."""
+Cut = Literal["remove", "truncate", "stub", "hide"]
+"""What becomes of a call and its result: both go, both are shortened, the result is told in one line, or nothing of
+the result is told."""
 
 
 class Limits(NamedTuple):
@@ -55,11 +56,13 @@ class Identity(msgspec.Struct, frozen=True):
     after: Mapping[str, str]
     """The same, of the nearest one behind."""
     now: str
-    """The time of the copy, as the agent writes times."""
+    """The time of the copy, as the agent writes times; empty where it is as old as its original."""
     snapshots: bool = False
     """Whether the copies of files that the agent kept come along."""
     paths: tuple[tuple[str, str], ...] = ()
     """(old, new) folders, the longest first, that are renamed wherever they occur."""
+    order: Mapping[str, int] = {}
+    """The places of the new ids."""
 
 
 class Link(NamedTuple):

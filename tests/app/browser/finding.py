@@ -27,6 +27,5 @@ def _broken(page: Any, scheme: str) -> list[str]:
     page.evaluate("Promise.all(document.getAnimations().map((one) => one.finished))")
     found = page.evaluate("axe.run({ preload: false, resultTypes: ['violations'] }).then((told) => told.violations)")
     return [
-        f"{scheme}: {one['id']} ({one['impact']}): {[node['html'][:160] for node in one['nodes'][:3]]}"
-        for one in found
+        f"{scheme}: {one['id']} ({one['impact']}): {[node['html'][:160] for node in one['nodes'][:3]]}" for one in found
     ]

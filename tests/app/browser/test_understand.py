@@ -1,4 +1,4 @@
-"""Windows of sessions and files as they stood in a real browser: no faults, nothing too wide, nothing serious."""
+"""Windows of sessions and files as they stood in a real browser: no faults, nothing too wide, axe content."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -46,7 +46,7 @@ def test_a_page_has_no_faults_and_fits(browser: Any, app: Site, way: str, size: 
 def test_axe_finds_nothing(browser: Any, app: Site, way: str) -> None:
     script = axe()
     with window(browser, app.address, bypass_csp=True) as opened:
-        assert serious(went(opened, way), script) == []
+        assert faults(went(opened, way), script) == []
 
 
 def test_the_window_is_found_from_the_session_and_leads_back_to_a_turn(browser: Any, app: Site) -> None:

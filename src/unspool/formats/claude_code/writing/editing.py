@@ -12,6 +12,7 @@ from unspool.model import Json
 _CALLS = frozenset({"tool_use"})
 _REASONING = frozenset({"thinking", "redacted_thinking"})
 _PICTURES = frozenset({"image", "document"})
+_HIDDEN = "[left out]"
 _LEFT_OUT = {"image": "[image left out]", "document": "[document left out]"}
 
 _Made = Callable[[dict[str, Any]], Iterator[Json]]
@@ -119,7 +120,7 @@ class _Edit:
 
     def _call(self, block: dict[str, Any]) -> Iterator[Json]:
         cut = self._cut(block.get("id"))
-        if cut is None:
+        if cut in (None, "hide"):
             yield block
         elif cut != "remove":
             given = block.get("input")
@@ -139,6 +140,8 @@ class _Edit:
                 after = shortened(after, self._cuts.limits)
             elif cut == "stub":
                 after = stub(after)
+            elif cut == "hide":
+                after = [{"type": "text", "text": _HIDDEN}]
         yield block if after == content else {**block, "content": after}
 
 

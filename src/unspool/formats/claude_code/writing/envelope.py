@@ -44,10 +44,11 @@ def renewed(raw: bytes, identity: Identity, link: Link) -> bytes:
     _name(fields, identity)
     fields["uuid"], fields["parentUuid"] = link.line, link.parent
     fields.setdefault("isSidechain", False)
-    fields["forkedFrom"] = {"sessionId": identity.source, "messageUuid": line}
+    if identity.session != identity.source:
+        fields["forkedFrom"] = {"sessionId": identity.source, "messageUuid": line}
     if "logicalParentUuid" in fields:
         fields["logicalParentUuid"] = link.logical
-    if link.last:
+    if link.last and identity.now:
         fields["timestamp"] = identity.now
     return _encode(fields) + b"\n"
 

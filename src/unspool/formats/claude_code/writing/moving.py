@@ -54,6 +54,8 @@ def moved(raw: bytes, paths: tuple[tuple[str, str], ...]) -> bytes:
         return raw
     data = msgspec.json.decode(raw)
     made = _Names(paths).renamed(data)
+    if isinstance(data.get("cwd"), str):
+        made["cwd"] = dict(paths).get(data["cwd"], made["cwd"])
     return raw if made == data else msgspec.json.encode(made)
 
 
@@ -85,7 +87,7 @@ class _Names:
     """Old folders and new."""
 
     def __init__(self, paths: tuple[tuple[str, str], ...]) -> None:
-        self._new = dict(paths)
+        self._new = {old: new for old, new in paths if "/" in old or "\\" in old}  # others may be any word
         self._pattern = _pattern(paths)
 
     def text(self, text: str) -> str:

@@ -42,7 +42,9 @@ def preserved(raw: bytes) -> Preserved:
 
 def _preserve(fields: dict[str, Any], identity: Identity) -> None:
     """Lines that a compaction kept: from the first to the last of them that the copy has."""
-    about = _data(fields.get("compactMetadata"))
+    if "compactMetadata" not in fields:
+        return
+    about = _data(fields["compactMetadata"])
     segment = about.get("preservedSegment") if isinstance(about, dict) else None
     if not isinstance(about, dict) or not isinstance(segment, dict):
         return
@@ -58,8 +60,8 @@ def _preserve(fields: dict[str, Any], identity: Identity) -> None:
 
 def _in_order(ends: dict[str, str], identity: Identity) -> bool:
     """Whether there is something between the ends."""
-    order = list(identity.ids.values())
-    return all(ends.values()) and order.index(ends["headUuid"]) <= order.index(ends["tailUuid"])
+    head, tail = identity.order.get(ends["headUuid"]), identity.order.get(ends["tailUuid"])
+    return bool(ends["anchorUuid"]) and head is not None and tail is not None and head <= tail
 
 
 def _nearest(old: Json, identity: Identity, beside: Mapping[str, str]) -> str:

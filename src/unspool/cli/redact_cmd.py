@@ -1,0 +1,193 @@
+"""`unspool redact`: what in sessions must not leave, and a log without it."""
+
+import os
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+
+from unspool.cli import keeping, options
+from unspool.errors import UsageProblem
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from unspool.library import Library
+    from unspool.redact.finder import Finder
+    from unspool.redact.match import Finding
+    from unspool.redact.rules import RuleSet
+
+_LISTED = 5
+"""Findings of one rule in one log that are printed; `--json` has all."""
+
+
+class _Log(NamedTuple):
+    """A log and what was found in it."""
+
+    session: str
+    path: str
+    findings: "list[Finding]"
+
+
+class _Manner(NamedTuple):
+    """What is asked beside the session."""
+
+    everything: bool
+    terms: tuple[str, ...]
+    secrets: bool
+    as_json: bool
+
+
+@click.command("redact")
+@click.argument("session", required=False)
+@click.option("-o", "--output", metavar="FILE", help="Write the log without what was found.")
+@click.option("--all", "everything", is_flag=True, help="Look through all sessions, kept ones too, and say where.")
+@click.option("--term", "terms", multiple=True, metavar="WORD", help="Look for this too. May be given several times.")
+@click.option("--secrets", is_flag=True, help="Tell only secrets, not names, addresses and home folders.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, with every finding.")
+@options.sources
+def command(session: str | None, output: str | None, library: "Library", **manner: Any) -> None:
+    """Tell what in a session must not leave: keys, passwords, names, addresses.
+
+    \b
+    unspool redact latest                       rule, line and place of each finding
+    unspool redact 3f2a --term Acme --json
+    unspool redact 3f2a -o clean.jsonl          the log without them; it still resumes
+    unspool redact --all --secrets              which of all your sessions hold keys
+
+    Keys are found through escapes, base64, line breaks and other disguises. What is found is never printed whole.
+    In the log that -o writes, the same is replaced by the same; what replaced what is kept on this machine alone. Your
+    own rules go into redact.toml beside the settings. Nothing is found with certainty: read what you give away.
+    """
+    how = _Manner(**manner)
+    if how.everything == bool(session) or (how.everything and output):
+        raise UsageProblem("Name one session, or give --all alone to look through all of them.")
+    from unspool.app.config.place import folder
+    from unspool.redact.rules import OWN, own
+
+    rules = own(folder() / OWN)
+    logs = (
+        _all(library, rules, how.terms) if how.everything else [_one(library, session or "", output, rules, how.terms)]
+    )
+    kinds = {"secret", "term"} if how.secrets else {"secret", "term", "personal"}
+    told = (log._replace(findings=[one for one in log.findings if one.match.kind in kinds]) for log in logs)
+    if how.as_json:
+        keeping.print_json({"rules": rules.version, "logs": [_data(log) for log in told if log.findings]})
+    else:
+        _print(told, everything=how.everything)
+
+
+def _one(library: "Library", session: str, output: str | None, rules: "RuleSet", terms: tuple[str, ...]) -> _Log:
+    from unspool.clone.source import located
+    from unspool.redact.log import scan
+
+    with located(library, session) as (stream, _):
+        lines = list(stream)
+    finder = _finder(lines, rules, terms)
+    if output is not None:
+        _write(session, lines, finder, output)
+    return _Log(session, session, list(scan(lines, finder)))
+
+
+def _all(library: "Library", rules: "RuleSet", terms: tuple[str, ...]) -> "Iterator[_Log]":
+    """Every log of every session; one that cannot be read is told and passed over."""
+    from unspool.errors import Unreadable
+    from unspool.library.inputs import opened
+    from unspool.redact.log import scan
+
+    for found in library.logs():
+        with library.located(found) as here:
+            for path in (here.path, *(agent.path for agent in here.agents)):
+                try:
+                    with opened(path) as stream:
+                        lines = list(stream)
+                except (OSError, Unreadable) as error:
+                    keeping.say(f"unspool: {path} is left out: {error}", err=True)
+                    continue
+                yield _Log(found.session_id, path, list(scan(lines, _finder(lines, rules, terms))))
+
+
+def _finder(lines: list[bytes], rules: "RuleSet", terms: tuple[str, ...]) -> "Finder":
+    from unspool.redact.finder import Finder
+    from unspool.redact.people import People
+
+    return Finder(rules, People.of(os.environ, set(_cwds(lines))), terms)
+
+
+def _cwds(lines: "Iterable[bytes]") -> "Iterator[str]":
+    """The folders that a session ran in."""
+    from unspool.redact.log import decoded
+
+    for line in lines:
+        if b'"cwd"' in line:
+            value = decoded(line)
+            if isinstance(value, dict) and isinstance(value.get("cwd"), str):
+                yield value["cwd"]
+
+
+def _write(session: str, lines: list[bytes], finder: "Finder", output: str) -> None:
+    """The log without what was found; what replaced what stays in the user's own folder."""
+    import sys
+
+    from unspool.files import write_atomically
+    from unspool.redact.log import redacted_lines
+    from unspool.redact.names import Names
+    from unspool.share import mapping
+
+    names = Names(mapping.remembered(session))
+    made = list(redacted_lines(lines, finder, names))
+    mapping.remember(session, names.mapping())
+    if output == "-":
+        sys.stdout.buffer.writelines(made)
+    else:
+        write_atomically(Path(output), made)
+        keeping.say(output, err=True)
+
+
+def _print(logs: "Iterable[_Log]", *, everything: bool) -> None:
+    from unspool import human
+
+    counts: Counter[tuple[str, str]] = Counter()
+    for log in logs:
+        if everything and log.findings:
+            keeping.say(f"{log.session}  {log.path}")
+        shown: Counter[str] = Counter()
+        for one in log.findings:
+            counts[one.match.kind, one.match.rule] += 1
+            shown[one.match.rule] += 1
+            if shown[one.match.rule] <= _LISTED:
+                where = f"line {one.line}"
+                keeping.say(f"{where:<12}{one.match.kind:<10}{one.match.rule:<22}{masked(one):<10}{one.path}")
+        for rule, count in shown.items():
+            if count > _LISTED:
+                keeping.say(f"{'':<12}{'':<10}{rule:<22}and {count - _LISTED:,} more; --json lists all.")
+    if not counts:
+        keeping.say("Nothing was found.")
+        return
+    kinds = Counter({kind: sum(count for (of, _), count in counts.items() if of == kind) for kind, _ in counts})
+    keeping.say("\n" + human.joined(*(f"{count:,} {kind}" for kind, count in kinds.most_common())))
+
+
+def masked(finding: "Finding") -> str:
+    """What was found, told by how it begins."""
+    value = finding.match.value
+    return f"{value[:4] if len(value) >= 16 else value[:1]}…"
+
+
+def _data(log: _Log) -> dict[str, Any]:
+    return {
+        "session": log.session,
+        "path": log.path,
+        "findings": [
+            {
+                "rule": one.match.rule,
+                "kind": one.match.kind,
+                "line": one.line,
+                "place": one.path,
+                "masked": masked(one),
+                "length": len(one.match.value),
+            }
+            for one in log.findings
+        ],
+    }

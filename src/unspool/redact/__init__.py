@@ -1,0 +1,7 @@
+"""What must not leave: secrets and personal data found in any text, and replaced so that nothing tells what was there.
+
+rules       what a secret looks like, as data; a person's own rules on top
+finder      finds them in a text, through disguises
+names       what replaces them: the same for the same, and never the other way round
+values      every text of a value: a line of a log, a document
+"""

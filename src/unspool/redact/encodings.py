@@ -1,0 +1,98 @@
+"""Text inside base64 and hexadecimal, standard or for addresses, wrapped or not, and the text inside binary files."""
+
+import binascii
+import re
+from collections.abc import Callable, Iterable, Iterator
+
+from unspool.redact.view import View
+
+_LEAST = 24
+"""Characters of base64 that could hold a key."""
+_BINARY = 160
+"""Characters of base64 that could be a file with words in it."""
+_FIRST = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdef234567")
+"""What the base64 of plain text begins with, and its hexadecimal."""
+_HEX = re.compile(r"(?:[0-9a-fA-F]{2}){20,}")
+_GAP = re.compile(r"(?:\r?\n|\\r\\n|\\n)[ \t>+]{0,12}")
+_WORDS = re.compile(r"[\x20-\x7e\r\n\t]{20,}")
+_LINE = 48
+"""Characters that a line of wrapped base64 has at least."""
+_URL = str.maketrans("-_", "+/")
+_PRINTED = bytes(range(0x20, 0x7F)) + b"\r\n\t\x1b\x00"
+
+Runs = list[tuple[int, int]]
+
+
+def views(text: str, runs: Iterable[tuple[int, int]]) -> Iterator[View]:
+    """What the runs of a text hold, where that is text or holds some."""
+    lines: Runs = []
+    for start, end in runs:
+        if lines and not _follows(text, lines[-1][1], start):
+            yield from _base64(text, lines)
+            lines = []
+        if lines or (end - start >= _LINE and (end - start) % 4 == 0 and text[end : end + 1] in {"\n", "\r", "\\"}):
+            lines.append((start, end))
+        elif text[start] in _FIRST or end - start >= _BINARY:
+            yield from _one(text, start, end)
+    if lines:
+        yield from _base64(text, lines)
+
+
+def _follows(text: str, end: int, start: int) -> bool:
+    return start - end <= 16 and _GAP.fullmatch(text, end, start) is not None
+
+
+def _one(text: str, start: int, end: int) -> Iterator[View]:
+    run = text[start:end]
+    if run[0] in "234567" and _HEX.fullmatch(run):
+        data = bytes.fromhex(run)
+        if _readable(data):
+            yield View(data.decode("ascii"), lambda first, last: (start + 2 * first, start + 2 * last))
+    elif len(run) >= _BINARY or (len(run) >= _LEAST and binascii.a2b_base64(run[:_LEAST].translate(_URL)).isascii()):
+        yield from _base64(text, [(start, end)])
+
+
+def _base64(text: str, pieces: Runs) -> Iterator[View]:
+    run = "".join([text[start:end] for start, end in pieces]).translate(_URL)
+    run = run[: len(run) - (len(run) % 4 == 1)]
+    data = binascii.a2b_base64(run + "=" * (-len(run) % 4))
+    for words, first, width in _texts(data):
+        yield View(words, _way(text, pieces, first, width))
+
+
+def _texts(data: bytes) -> Iterator[tuple[str, int, int]]:
+    """The texts in some bytes: where each begins, and how many bytes a character has."""
+    if len(data) > 16 and not any(data[1:32:2]) and all(data[:32:2]):
+        yield data[: len(data) // 2 * 2].decode("utf-16-le", "replace"), 0, 2
+    elif _readable(data):
+        yield data.decode("ascii"), 0, 1
+    elif len(data) > 48:
+        words = data.decode("latin-1")  # one character a byte, so that places stay
+        for match in _WORDS.finditer(words):
+            yield match[0], match.start(), 1
+
+
+def _readable(data: bytes) -> bool:
+    return data.isascii() and not data.translate(None, _PRINTED)
+
+
+def _way(text: str, pieces: Runs, first: int, width: int) -> Callable[[int, int], tuple[int, int]]:
+    """The characters of base64 that a stretch of its bytes is written with; the padding at its end goes too."""
+    length = sum(end - start for start, end in pieces)
+
+    def span(start: int, end: int) -> tuple[int, int]:
+        begin, stop = (first + start * width) // 3 * 4, min(length, -(-(first + end * width) // 3) * 4)
+        last = _place(pieces, stop - 1) + 1
+        while stop == length and text[last : last + 1] == "=":
+            last += 1
+        return _place(pieces, begin), last
+
+    return span
+
+
+def _place(pieces: Runs, at: int) -> int:
+    for start, end in pieces:
+        if at < end - start:
+            return start + at
+        at -= end - start
+    return pieces[-1][1]

@@ -1,0 +1,186 @@
+"""Finds what must not leave in any text, through disguises."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from unspool.redact import encodings, wrapping
+from unspool.redact.checks import CHECKS, PLACEHOLDER, Check, entropy, is_value
+from unspool.redact.disguises import DISGUISES
+from unspool.redact.match import Match
+from unspool.redact.people import People, word
+from unspool.redact.rules import Rule, RuleSet, builtin
+from unspool.redact.surface import before, folded, names, runs
+from unspool.redact.view import View
+
+_DEPTH = 3
+"""Disguises over each other that are seen through."""
+_BACK = 80
+_RANK = {"secret": 2, "term": 1, "personal": 0}
+
+
+class _Ready(NamedTuple):
+    """A rule with its patterns compiled."""
+
+    rule: Rule
+    pattern: "re.Pattern[str]"
+    scan: "re.Pattern[str]"
+    back: "re.Pattern[str] | None"
+    check: Check | None
+
+
+class Finder:
+    """Looks for what some rules, names and terms say; made once, used for many texts."""
+
+    def __init__(self, rules: RuleSet | None = None, people: People | None = None, terms: Sequence[str] = ()) -> None:
+        chosen = [word("term", "term", "chosen by the sharer", term.strip()) for term in terms if term.strip()]
+        ready = [_ready(rule) for rule in (*(rules or builtin()).rules, *(people or People()).rules(), *chosen)]
+        self.known: dict[str, list[Match]] = {}
+        """What was found in texts before, for `sweep` to remember."""
+        self._order = {one.rule.id: -number for number, one in reversed(list(enumerate(ready)))}
+        self._scans = [one for one in ready if one.rule.scan]
+        self._keys = _by_key(ready, lambda rule, _: not rule.token)
+        self._near = _by_key(ready, lambda rule, key: rule.token and not _starts(rule, key))
+        self._starts: dict[bytes, list[tuple[bytes, list[_Ready]]]] = {}
+        for key, found in _by_key(ready, lambda rule, key: rule.token and _starts(rule, key)).items():
+            self._starts.setdefault(key[:2], []).append((key, found))
+
+    def find(self, text: str) -> list[Match]:
+        """What must go, in the order of the text, none overlapping another. What replaced something stays."""
+        if "[redacted:" in text:
+            text = PLACEHOLDER.sub(lambda match: "\0" * len(match[0]), text)
+        found = list(self._found(text, 0))
+        return self._settled(text, found) if found else found
+
+    def _settled(self, text: str, found: list[Match]) -> list[Match]:
+        """Sorted, and those that overlap made one that covers them all: nothing of either is left."""
+        found.sort(key=lambda match: (match.start, -match.end))
+        settled: list[Match] = []
+        for match in found:
+            if settled and match.start < settled[-1].end:
+                settled[-1] = self._union(text, settled[-1], match)
+            else:
+                settled.append(match)
+        return settled
+
+    def _union(self, text: str, one: Match, other: Match) -> Match:
+        """Both as one, called what tells more: a secret before a name, a form of its own before a value with a name."""
+        start, end = min(one.start, other.start), max(one.end, other.end)
+        best = max(one, other, key=lambda match: (_RANK[match.kind], match.end - match.start, self._order[match.rule]))
+        value = best.value if (start, end) == (best.start, best.end) else text[start:end]
+        return best._replace(value=value, start=start, end=end)
+
+    def _found(self, text: str, depth: int) -> Iterator[Match]:
+        low = folded(text)
+        long = list(runs(low))
+        yield from self._plain(text, low, names(low, long) if long else [])
+        if depth < _DEPTH:
+            for view, deeper in self._views(text, long, depth + 1):
+                yield from self._seen(text, view, deeper)
+
+    def _plain(self, text: str, low: bytes, places: list[int]) -> Iterator[Match]:
+        for keys, where in ((self._keys, low), (self._near, before(low, places))):
+            for key, rules in keys.items():
+                if key in where:
+                    yield from _at_key(text, low, key, rules)
+        for place in places:
+            for key, rules in self._starts.get(low[place : place + 2], ()):
+                if low.startswith(key, place):
+                    yield from filter(None, (_matched(one, text, place) for one in rules))
+        for one in self._scans:
+            yield from filter(None, (_matched(one, text, match.start()) for match in one.scan.finditer(text)))
+
+    def _views(self, text: str, long: list[tuple[int, int]], depth: int) -> Iterator[tuple[View, int]]:
+        """Parts of the text without a disguise, and how deep under disguises they are."""
+        for disguise in DISGUISES:
+            for view in disguise.views(text):
+                yield view, depth
+        for view in encodings.views(text, long):
+            yield view, depth
+        for view in wrapping.views(text, long):
+            yield view, _DEPTH
+
+    def _seen(self, text: str, view: View, depth: int) -> Iterator[Match]:
+        """What a view shows, where it stands in the text."""
+        for match in self._settled(view.text, list(self._found(view.text, depth))):
+            start, end = view.span(match.start, match.end)
+            yield match._replace(start=start, end=end)
+
+
+def _ready(rule: Rule) -> _Ready:
+    back = re.compile(f"[{rule.back}]+$") if rule.back else None
+    return _Ready(rule, re.compile(rule.pattern), re.compile(rule.scan), back, CHECKS.get(rule.check))
+
+
+def _starts(rule: Rule, key: str) -> bool:
+    """Whether a key is how a long name begins."""
+    return rule.edge and not rule.back and not rule.near and re.fullmatch(r"[a-z0-9_-]{2,}", key) is not None
+
+
+def _by_key(rules: Iterable[_Ready], chosen: Callable[[Rule, str], bool]) -> dict[bytes, list[_Ready]]:
+    keys: dict[bytes, list[_Ready]] = {}
+    for one in rules:
+        for key in one.rule.keys:
+            if chosen(one.rule, key):
+                keys.setdefault(key.encode(), []).append(one)
+    return keys
+
+
+def _places(low: bytes, key: bytes) -> Iterator[int]:
+    place = low.find(key)
+    while place >= 0:
+        yield place
+        place = low.find(key, place + 1)
+
+
+def _at_key(text: str, low: bytes, key: bytes, rules: list[_Ready]) -> Iterator[Match]:
+    done = 0
+    for place in _places(low, key):
+        if place < done:
+            continue
+        for one in rules:
+            if found := _matched(one, text, place):
+                done = max(done, found.end)
+                yield found
+
+
+def _matched(one: _Ready, text: str, place: int) -> Match | None:
+    """What a rule finds where its key stands."""
+    if one.back is not None and (before := one.back.search(text, max(0, place - _BACK), place)):
+        place = _after_escape(text, before.start())
+    if one.rule.edge and not _edge(text, place):
+        return None
+    match = one.pattern.match(text, place)
+    if match is None or not _convincing(one, match, value := match[one.rule.group]):
+        return None
+    start, end = match.span(one.rule.group)
+    if one.rule.kind == "secret" and text[end : end + 1] in _BREAKS and (last := wrapping.extended(text, end)) > end:
+        return Match(one.rule.id, one.rule.kind, wrapping.unwrapped(text[start:last]), start, last)
+    return Match(one.rule.id, one.rule.kind, value, start, end)
+
+
+def _after_escape(text: str, place: int) -> int:
+    """The place, or where the escape ends whose letters stand there."""
+    found = _ESCAPES.match(text, place - 1) if place and text[place - 1] in "\\%[" else None
+    return found.end() if found else place
+
+
+def _convincing(one: _Ready, match: "re.Match[str]", value: str) -> bool:
+    if one.rule.entropy and entropy(value) < one.rule.entropy:
+        return False
+    if one.check is not None:
+        return one.check(match, value)
+    return one.rule.kind != "secret" or is_value(value)
+
+
+def _edge(text: str, place: int) -> bool:
+    """Whether no letter or digit stands before; one that belongs to an escape is none."""
+    if place == 0 or not (text[place - 1].isalnum() or text[place - 1] in "_-"):
+        return True
+    return _ESCAPE.search(text, max(0, place - 8), place) is not None
+
+
+_BREAKS = {"\n", "\r", "\\"}
+_LETTERS = r"(?:\\(?:[nrtbfv]|u00[0-9A-Fa-f]{2}|x[0-9A-Fa-f]{2})|%(?:25)*[0-9A-Fa-f]{2}|\[(?:\d{1,2};)*\d{0,2}m)"
+_ESCAPES = re.compile(f"{_LETTERS}+")
+_ESCAPE = re.compile(f"{_LETTERS}$")

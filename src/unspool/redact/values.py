@@ -1,0 +1,142 @@
+"""Every text of a value redacted: strings and keys, however deep."""
+
+from collections.abc import Callable, Iterator
+from hashlib import sha256
+from typing import Any
+
+from unspool.redact import pictures
+from unspool.redact.finder import Finder
+from unspool.redact.match import Match
+from unspool.redact.names import Names
+from unspool.redact.sweep import Path, Text, swept, telling
+
+Json = Any
+"""What JSON can hold: nothing, truth, number, text, list or object."""
+Keep = Callable[[Match], bool]
+Found = list[tuple[str, Match]]
+"""Where in the value, and what."""
+
+_UNKNOWN = [Match("", "term", "", 0, 0)]
+_ROUNDS = 4
+"""How often a redacted text is looked through again: what is left beside a name may read as something else."""
+
+
+def nothing(_: Match) -> bool:
+    """Keep nothing that was found."""
+    return False
+
+
+def redacted_text(text: str, finder: Finder, names: Names, keep: Keep = nothing) -> tuple[str, list[Match]]:
+    """The text with names for all that must go and is not to be kept, and what was found in it."""
+    found = finder.find(text)
+    return (_cleared(text, found, finder, names, keep) if found else text), found
+
+
+def redacted(value: Json, finder: Finder, names: Names, keep: Keep = nothing) -> tuple[Json, Found]:
+    """The value with every string and key redacted, and what was found where. The very value where nothing changes."""
+    found = list(_found(value, finder))
+    if not found:
+        return value, []
+    made = {text.whole: _made(text.text, matches, finder, names, keep) for text, matches in found}
+    return _rebuilt(value, "", made), [(str(text.path), match) for text, matches in found for match in matches]
+
+
+def scanned(value: Json, finder: Finder) -> Iterator[tuple[str, str, list[Match]]]:
+    """Where in the value, in which text, and what; nothing is changed."""
+    for text, matches in _found(value, finder):
+        yield str(text.path), text.text, matches
+
+
+def is_proof(owner: dict[str, Json], key: str) -> bool:
+    """Whether a text is what the model's maker signed a thought with: random to all others, void if touched."""
+    if key == "signature":
+        return owner.get("type") == "thinking"
+    return key == "data" and owner.get("type") == "redacted_thinking"
+
+
+def _found(value: Json, finder: Finder) -> Iterator[tuple[Text, list[Match]]]:
+    """The strings in which something must go, in order; pictures are looked at as pictures."""
+    texts: list[Text] = []
+    _gather(value, Path(), "", finder.known, texts)
+    bares = [pictures.bare(text.text) for text in texts]
+    rest = iter(swept(finder, [text for text, bare in zip(texts, bares, strict=True) if bare is None]))
+    for text, bare in zip(texts, bares, strict=True):
+        matches = next(rest) if bare is None else _told(text.text, bare)
+        if matches:
+            yield text, matches
+
+
+def _gather(value: Json, path: Path, key: str, known: dict[str, list[Match]], into: list[Text]) -> None:
+    """Every string of a value and the keys of objects, but those known to hold nothing and what proves a thought."""
+    if isinstance(value, str):
+        text = Text(path, key if telling(key) else "", value)
+        if known.get(text.whole, _UNKNOWN):
+            into.append(text)
+    elif isinstance(value, list):
+        for number, one in enumerate(value):
+            _gather(one, Path(path, number), key, known, into)
+    elif isinstance(value, dict):
+        for name, one in value.items():
+            if known.get(name, _UNKNOWN):
+                into.append(Text(path, "", name))
+            if isinstance(one, (str, list, dict)) and not is_proof(value, name):
+                _gather(one, Path(path, name), name, known, into)
+
+
+def _told(text: str, picture: pictures.Bare) -> list[Match]:
+    """What a picture tells beside its pixels, as something found; its value is known by a digest."""
+    return [Match("picture", "personal", sha256(picture.told).hexdigest(), 0, len(text))] if picture.told else []
+
+
+def _made(text: str, found: list[Match], finder: Finder, names: Names, keep: Keep) -> str:
+    if found and found[0].rule == "picture" and (picture := pictures.bare(text)):
+        return text if keep(found[0]) else picture.text
+    return _cleared(text, found, finder, names, keep) if found else text
+
+
+def _cleared(text: str, found: list[Match], finder: Finder, names: Names, keep: Keep) -> str:
+    for _ in range(_ROUNDS):
+        going = [match for match in found if not keep(match)]
+        if not going:
+            break
+        text = _replaced(text, going, names)
+        found = finder.find(text)
+    return text
+
+
+def _replaced(text: str, found: list[Match], names: Names) -> str:
+    parts, last = [], 0
+    for match in found:
+        parts += [text[last : match.start], names.of(match)]
+        last = match.end
+    return "".join([*parts, text[last:]])
+
+
+def _rebuilt(value: Json, key: str, made: dict[str, str]) -> Json:
+    """The value with the strings that were made anew; the same object where nothing changed."""
+    if isinstance(value, str):
+        text = made.get(Text(Path(), key if telling(key) else "", value).whole, value)
+        return value if text == value else text
+    if isinstance(value, list):
+        items = [_rebuilt(one, key, made) for one in value]
+        return value if all(a is b for a, b in zip(items, value, strict=True)) else items
+    return _object(value, made) if isinstance(value, dict) else value
+
+
+def _object(value: dict[str, Json], made: dict[str, str]) -> Json:
+    rebuilt: dict[str, Json] = {}
+    changed = False
+    for key, one in value.items():
+        name = _unused(made.get(key, key), rebuilt)
+        rebuilt[name] = one if is_proof(value, key) else _rebuilt(one, key, made)
+        changed = changed or name != key or rebuilt[name] is not one
+    return rebuilt if changed else value
+
+
+def _unused(key: str, made: dict[str, Json]) -> str:
+    """The key, told apart where two became the same: nothing is lost."""
+    name, number = key, 1
+    while name in made:
+        number += 1
+        name = f"{key} ({number})"
+    return name

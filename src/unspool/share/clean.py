@@ -1,0 +1,45 @@
+"""The files of drawn sessions redacted together, so that the same is called the same in all of them."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from unspool.redact.finder import Finder
+from unspool.redact.names import Names
+from unspool.redact.people import People
+from unspool.share import mapping
+from unspool.share.ask import Ask
+from unspool.share.choices import Choices
+from unspool.share.draw import Drawn
+from unspool.share.report import Report, report
+from unspool.share.scrub import Scrub, findings
+
+
+class Cleaned(NamedTuple):
+    """How files were redacted, by choices that a person may have made on the way."""
+
+    report: Report
+    choices: Choices
+
+
+def clean(drawings: Sequence[Drawn], ask: Ask, choices: Choices, cwds: Sequence[str], to: Path) -> Cleaned:
+    """Write the files below a folder without what must not leave, once it was reviewed."""
+    people = People.of(ask.environment, cwds)
+    finder = Finder(ask.rules, people, choices.terms)
+    files = [file for one in drawings for file in one.files]
+    found = list(findings(files, finder))
+    if ask.review is not None:
+        before, choices = choices, ask.review(found, choices)
+        if choices.terms != before.terms:
+            finder = Finder(ask.rules, people, choices.terms)
+            found = list(findings(files, finder))
+    first = drawings[0]
+    names = Names(mapping.remembered(first.session))
+    scrub = Scrub(finder, names, choices)
+    unnamed = sum(scrub.write(file, to) is None for file in files)
+    if not ask.rehearsed:
+        mapping.remember(first.session, names.mapping())
+    gone = replace(first.gone, files=first.gone.files + unnamed)
+    return Cleaned(report(ask.rules.version, (one.match for one in found), choices, gone), choices)

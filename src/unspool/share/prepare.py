@@ -1,0 +1,88 @@
+"""A session made fit to be shown: drawn by the choices, redacted, and read again from what is left.
+
+Whatever is shared is made from the session that comes out here, which never saw the original lines.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from unspool.clone.source import Source, opened
+from unspool.formats import Found
+from unspool.library import Library
+from unspool.library.scratch import scratch
+from unspool.model import Session
+from unspool.share.ask import Ask
+from unspool.share.choices import Choices
+from unspool.share.clean import clean
+from unspool.share.documents import as_lines
+from unspool.share.draw import Drawn, draw
+from unspool.share.report import Report
+
+
+class Shared(NamedTuple):
+    """A session as it may be shown, and its log, which has what goes along in the folder of its name."""
+
+    session: Session
+    log: Path
+
+
+class Share(NamedTuple):
+    """What is shared: a session, those before it in its chain, the nearest first, and how it was made."""
+
+    main: Shared
+    before: list[Shared]
+    report: Report
+    choices: Choices
+    project: str
+    """Where the session ran, for this user's eyes alone: choices are remembered by it."""
+
+    @property
+    def planning(self) -> Shared | None:
+        """The session that the shared one goes on from, where it is shared too."""
+        return self.before[0] if self.before else None
+
+
+@contextmanager
+def prepared(library: Library, names: Sequence[str | Found], ask: Ask) -> Iterator[Share]:
+    """Sessions ready to be shown, the first of them the one that is meant; their files last as long as the `with`."""
+    with scratch() as folder:
+        drawings: list[Drawn] = []
+        cwds: dict[str, None] = {}
+        choices, project = Choices(), ""
+        for number, name in enumerate(names):
+            with _opened(library, name, folder / "lines" / str(number)) as source:
+                facts = source.log.facts
+                cwds |= dict.fromkeys(facts.cwds)
+                if not number:
+                    choices, project = ask.choices(facts.cwd), facts.cwd
+                these = choices if not number else replace(choices, without=())
+                drawings.append(draw(source.log, these, folder / "drawn" / str(number), "" if number else ask.title))
+        shared = folder / "projects" / "shared"
+        cleaned = clean(drawings, ask, choices, list(cwds), shared)
+        main, *before = (_read(shared, one.session) for one in drawings)
+        yield Share(main, before, cleaned.report, cleaned.choices, project)
+
+
+@contextmanager
+def _opened(library: Library, name: str | Found, folder: Path) -> Iterator[Source]:
+    """A session's log, which is made lines first where it is one document."""
+    found = library.resolve(name) if isinstance(name, str) else name
+    lines = as_lines(found, folder) if isinstance(found, str) else None
+    with opened(library, str(lines) if lines else found) as source:
+        yield source
+
+
+def _read(project: Path, session: str) -> Shared:
+    """A session by its redacted lines, linked to those shared with it; it tells no place of this machine."""
+    log = project / f"{session}.jsonl"
+    return Shared(_placeless(Library((project.parent,)).open(log)), log)
+
+
+def _placeless(session: Session) -> Session:
+    agents = tuple(replace(one, session=_placeless(one.session)) for one in session.agents)
+    here = replace(session.log, path=Path(session.log.path).name, modified=None)
+    return replace(session, log=here, agents=agents)

@@ -1,0 +1,91 @@
+"""`unspool redact`: what must not leave is told without being shown, and a log is written without it."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.archived import Synced, synced
+from tests.cli.running import Outcome, run, source, talk
+from unspool.archive.place import folder
+from unspool.demo.builder import LogBuilder
+
+__all__ = ["synced"]
+
+SESSION = "ab0c7a9e-1077-4d0c-8e77-00000000000a"
+KEY = "ghp" + "_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+
+
+def telling() -> LogBuilder:
+    log = talk(f"Push it with {KEY}, said grace@navy.mil", SESSION)
+    return log.prompt(f"Again: {KEY} for Project Tern")
+
+
+def redacted(tmp_path: Path, *arguments: str) -> Outcome:
+    done = run("redact", *arguments, *source(tmp_path, telling()))
+    assert done.code == 0, done.err
+    return done
+
+
+def test_findings_are_told_and_not_shown(tmp_path: Path) -> None:
+    """Rule, line and place of each; of the value its first characters."""
+    done = redacted(tmp_path, "ab0c")
+    assert "github-token" in done.out
+    assert "ghp_…" in done.out
+    assert "email" in done.out
+    assert KEY not in done.out
+    assert "grace@" not in done.out
+
+
+def test_json_has_every_finding(tmp_path: Path) -> None:
+    """With the version of the rules; --secrets leaves out people, --term adds words."""
+    told = json.loads(redacted(tmp_path, "ab0c", "--json", "--secrets", "--term", "project tern").out)
+    (log,) = told["logs"]
+    assert {one["rule"] for one in log["findings"]} == {"github-token", "term"}
+    assert {one["length"] for one in log["findings"] if one["rule"] == "github-token"} == {len(KEY)}
+    assert len(told["rules"]) == 12
+
+
+def test_a_log_is_written_without_them(tmp_path: Path) -> None:
+    """Private, with one name for one value, and sound; what replaced what stays in the user's own folder."""
+    out = tmp_path / "clean.jsonl"
+    redacted(tmp_path, "ab0c", "-o", str(out))
+    assert KEY.encode() not in out.read_bytes()
+    assert out.read_bytes().count(b"[redacted:github-token-1]") >= 2
+    assert out.stat().st_mode & 0o77 == 0
+    assert run("lint", str(out)).code == 0
+    assert run("redact", str(out)).out == "Nothing was found.\n"
+    (names,) = (folder() / "shares" / "names").iterdir()
+    assert KEY in json.loads(names.read_bytes()).values()
+
+
+def test_own_rules_count(tmp_path: Path, home: Path) -> None:
+    """Rules in redact.toml beside the settings are looked for; a wrong file is said to be."""
+    mine = home / "xdg_config_home" / "unspool" / "redact.toml"
+    mine.parent.mkdir(parents=True)
+    mine.write_text(
+        '[[rule]]\nid = "tern"\nkind = "secret"\nabout = "x"\nkeys = ["project"]\npattern = "(?i)project tern"\n'
+    )
+    assert "tern" in redacted(tmp_path, "ab0c").out
+    mine.write_text("[[rule]]\n")
+    done = run("redact", SESSION, *source(tmp_path, telling()))
+    assert (done.code, "redact.toml" in done.err) == (2, True)
+
+
+def test_all_sessions_are_looked_through(synced: Synced, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of sources and archive, also those that only the archive has."""
+    log = next(
+        path for path in synced.source.rglob("*.jsonl") if path.stat().st_size > 1000 and "agent" not in path.name
+    )
+    log.write_bytes(log.read_bytes() + json.dumps({"type": "x", "text": KEY}).encode() + b"\n")
+    synced.sync()
+    log.unlink()
+    monkeypatch.setenv("UNSPOOL_ARCHIVE", str(synced.folder))
+    told = json.loads(run("redact", "--all", "--secrets", "--json").out)
+    assert [one["session"] for one in told["logs"]] == [log.stem]
+
+
+def test_one_or_all() -> None:
+    """A session or --all, not both and not neither."""
+    assert run("redact").code == 2
+    assert run("redact", "latest", "--all").code == 2

@@ -1,0 +1,160 @@
+"""A bundle made under one home goes on under another; the same session makes the same bundle."""
+
+import io
+import json
+import tarfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.running import run, source
+from tests.clone.making import faults, said
+from tests.share.made import ALL, SESSION, USER, leaked, session
+from unspool.demo.builder import LogBuilder
+
+OTHER = "/home/marta/tool"
+
+
+def harmless() -> LogBuilder:
+    """A session in which nothing is found."""
+    log = LogBuilder(session_id=SESSION, cwd="/srv/harbour", home="/srv/agent", model="claude-sonnet-4-5")
+    log.prompt("What is here?").assistant(log.think("A question."), log.text("Let me look."))
+    log.ran("ls", "README.md\n")
+    use = log.agent_use("explorer", "Look", "Look around")
+    log.assistant(use)
+    log.subagent(use, "explorer", "Look", lambda child: child.ran("ls", "a\n").assistant(child.text("Seen.")))
+    big = log.use("Bash", command="cat big")
+    log.assistant(big).spilled(big, "tide " * 900)
+    return log.assistant(log.text("A README.")).prompt("Thanks").assistant(log.text("Aye."))
+
+
+def bundled(folder: Path, log: LogBuilder, *more: str) -> Path:
+    path = folder / "talk.tar.gz"
+    done = run("share", SESSION, *source(folder / "logs", log), "--bundle", "-o", str(path), "--yes", *more)
+    assert done.code == 0, done.err
+    return path
+
+
+def members(path: Path) -> dict[str, bytes]:
+    with tarfile.open(path) as archive:
+        return {one.name: file.read() for one in archive if (file := archive.extractfile(one)) is not None}
+
+
+@pytest.fixture
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Another user's home."""
+    place = tmp_path / "elsewhere"
+    place.mkdir()
+
+    def enter() -> None:
+        monkeypatch.setenv("HOME", str(place))
+        monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(place / ".claude"))
+        for name in ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"):
+            monkeypatch.setenv(name, str(place / name))
+
+    enter()
+    return place
+
+
+def imported(bundle: Path, home: Path) -> Path:
+    """The log that `unspool import` writes."""
+    done = run("import", str(bundle), "--to", str(home / "tool"), "--json")
+    assert done.code == 0, done.err
+    told: list[dict[str, Any]] = json.loads(done.out)["sessions"]
+    return Path(told[0]["files"][0]["path"])
+
+
+def test_a_session_without_secrets_goes_on_word_for_word(tmp_path: Path, elsewhere: Path) -> None:
+    log = harmless()
+    kinds = ("text", "thinking", "tool_use", "tool_result")
+    before = said(log.to_bytes().splitlines(keepends=True), *kinds)
+    path = imported(bundled(tmp_path, log), elsewhere)
+    lines = path.read_bytes().splitlines(keepends=True)
+    assert faults(lines) == []
+    moved = [(role, words.replace(str(elsewhere / "tool"), "/srv/harbour")) for role, words in said(lines, *kinds)]
+    same = [one for one in moved if "persisted-output" not in one[1]]
+    assert same == [one for one in before if "persisted-output" not in one[1]]
+    assert len(same) >= 8
+    beside = path.with_suffix("")
+    assert [one.read_text() for one in beside.glob("tool-results/*.txt")] == ["tide " * 900]
+    assert len(list(beside.glob("subagents/agent-*.jsonl"))) == 1
+
+
+def test_a_redacted_session_resumes_and_tells_nothing(tmp_path: Path, elsewhere: Path) -> None:
+    path = imported(bundled(tmp_path, session()), elsewhere)
+    assert faults(path.read_bytes().splitlines(keepends=True)) == []
+    assert leaked(elsewhere / ".claude", ALL) == set()
+    done = run("lint", str(path))
+    assert done.code == 0, done.out
+
+
+def test_what_a_bundle_holds_is_what_the_service_takes(tmp_path: Path) -> None:
+    held = members(bundled(tmp_path, session()))
+    pairs = dict(line.split("=", 1) for line in held["metadata.txt"].decode().splitlines())
+    assert pairs["BUNDLE_VERSION"] == "1"
+    assert pairs["SESSION_ID"] == SESSION
+    assert pairs["AGENT"] == "CC"
+    assert pairs["AGENT_VERSION"] == "2.1.230"
+    assert pairs["GENERATED_AT"].endswith("Z")
+    assert [name for name in held if name.endswith(".jsonl") and "/" not in name] == ["session.jsonl"]
+    assert all(isinstance(json.loads(line), dict) for line in held["session.jsonl"].splitlines())
+    assert {name.split("/")[0] for name in held if "/" in name} == {"subagents", "tool-results"}
+
+
+def test_the_same_session_makes_the_same_bundle(tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever packs it, and whether or not it was shared before."""
+    first = bundled(tmp_path, session()).read_bytes()
+    assert bundled(tmp_path, session()).read_bytes() == first
+    monkeypatch.setenv("XDG_DATA_HOME", str(home / "other"))
+    assert bundled(tmp_path, session()).read_bytes() == first
+
+
+def test_members_are_plain_files_that_tell_nobody(tmp_path: Path) -> None:
+    path = bundled(tmp_path, session())
+    with tarfile.open(fileobj=io.BytesIO(path.read_bytes())) as archive:
+        for one in archive:
+            assert one.isreg()
+            assert (one.uid, one.gid, one.uname, one.gname, one.mode) == (0, 0, "", "", 0o644)
+    assert USER.encode() not in path.read_bytes()
+
+
+def planned() -> tuple[LogBuilder, LogBuilder]:
+    """A session that plans and the one that carries the plan out."""
+    text = "# Mend the gauge\n\n1. Mend it."
+    planning = LogBuilder(session_id="a1a00000-0a11-4d0c-8e11-0000000000aa", cwd="/srv/harbour", slug="calm-tide")
+    planning.prompt("Plan how the gauge is mended").plan(text, "cleared")
+    doing = LogBuilder(session_id=SESSION, cwd="/srv/harbour", slug="calm-tide", start=planning.now)
+    doing.wait(60).implement(text, planning).assistant(doing.text("Mended."))
+    return planning, doing
+
+
+@pytest.fixture
+def chain(tmp_path: Path) -> tuple[str, str]:
+    return source(tmp_path / "logs", *planned())
+
+
+def test_a_chain_is_packed_and_taken_in_whole(tmp_path: Path, chain: tuple[str, str], elsewhere: Path) -> None:
+    path = tmp_path / "talk.tar.gz"
+    assert run("share", SESSION, *chain, "--bundle", "-o", str(path), "--yes", "--chain").code == 0
+    assert b"Plan how the gauge is mended" in members(path)["source-session.jsonl"]
+    done = run("import", str(path), "--to", str(elsewhere / "tool"), "--json")
+    assert done.code == 0, done.err
+    assert len(json.loads(done.out)["sessions"]) == 2
+    alone = tmp_path / "alone.tar.gz"
+    assert run("share", SESSION, *chain, "--bundle", "-o", str(alone), "--yes").code == 0
+    assert "source-session.jsonl" not in members(alone)
+
+
+def test_pages_of_a_chain_have_the_first_prompt_on_top(tmp_path: Path, chain: tuple[str, str]) -> None:
+    folder = tmp_path / "talk"
+    assert run("share", SESSION, *chain, "--site", "-o", str(folder), "--yes", "--chain").code == 0
+    page = (folder / "index.html").read_text()
+    top = page.split('class="chain"')[1].split("</ol>")[0]
+    assert 'href="before-1/index.html"' in top
+    assert "Plan how the gauge is mended" in top
+    assert 'href="../index.html"' in (folder / "before-1" / "index.html").read_text()
+    file = tmp_path / "talk.html"
+    assert run("share", SESSION, *chain, "--html", "-o", str(file), "--yes", "--chain").code == 0
+    assert 'href="talk-before-1.html"' in file.read_text()
+    assert (tmp_path / "talk-before-1.html").is_file()

@@ -1,0 +1,154 @@
+"""The plugin lies as Claude Code documents it: manifests, commands by their names, hooks that never make it wait.
+
+The documented layout: `.claude-plugin/marketplace.json` at the root of the marketplace with `name`, `owner.name` and
+`plugins`, whose `source` is a path from that root that begins with `./`; in the plugin, only the manifest lies below
+`.claude-plugin/`, commands lie in `commands/`, hooks in `hooks/hooks.json` under the key `hooks`.
+"""
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+
+import unspool
+from tests.cli.fakes import on_path, program
+from unspool.cli.group import cli
+from unspool.formats.claude_code.hooks import EVENTS
+from unspool.formats.hooks import MARK
+from unspool.share.act import MARKER
+from unspool.sync.service import hooks
+from unspool.sync.service.job import Job
+
+ROOT = Path(__file__).resolve().parent.parent
+PLUGIN = ROOT / "plugin"
+COMMANDS = sorted((PLUGIN / "commands").glob("*.md"))
+KEBAB = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+LISTED = {"name", "owner", "description", "plugins"}
+ENTRY = {"name", "source", "description", "category", "keywords"}
+MANIFEST = {"name", "version", "description", "author", "license", "keywords"}
+FRONT = {"description", "argument-hint", "allowed-tools", "disable-model-invocation"}
+
+
+def loaded(path: Path) -> Any:
+    return json.loads(path.read_text("utf-8"))
+
+
+def front(path: Path) -> tuple[dict[str, str], str]:
+    """The fields above a command's words, and the words."""
+    _, fields, body = path.read_text("utf-8").split("---\n", 2)
+    return dict(line.split(": ", 1) for line in fields.splitlines()), body
+
+
+def hooked() -> dict[str, Any]:
+    found: dict[str, Any] = loaded(PLUGIN / "hooks" / "hooks.json")["hooks"]
+    return found
+
+
+def test_the_marketplace_leads_to_the_plugin() -> None:
+    """Every field is a documented one, and each source is a folder below the root that has the plugin of that name."""
+    found = loaded(ROOT / ".claude-plugin" / "marketplace.json")
+    assert set(found) <= LISTED
+    assert KEBAB.fullmatch(found["name"])
+    assert found["owner"]["name"]
+    for entry in found["plugins"]:
+        assert set(entry) <= ENTRY
+        assert entry["source"].startswith("./")
+        assert ".." not in entry["source"]
+        assert loaded(ROOT / entry["source"] / ".claude-plugin" / "plugin.json")["name"] == entry["name"]
+
+
+def test_the_manifest_is_of_this_version() -> None:
+    """Its name makes the commands `/unspool:share` and `/unspool:search`."""
+    found = loaded(PLUGIN / ".claude-plugin" / "plugin.json")
+    assert set(found) <= MANIFEST
+    assert found["name"] == "unspool"
+    assert found["version"] == unspool.__version__
+    assert {path.stem for path in COMMANDS} == {"share", "search"}
+
+
+def test_parts_lie_where_they_are_looked_for() -> None:
+    """Below `.claude-plugin` only the manifest; nothing in the plugin leads out of it, for it is copied alone."""
+    assert [path.name for path in (PLUGIN / ".claude-plugin").iterdir()] == ["plugin.json"]
+    assert {path.name for path in PLUGIN.iterdir()} == {".claude-plugin", "commands", "hooks", "README.md"}
+    assert not [path for path in PLUGIN.rglob("*") if path.is_symlink()]
+
+
+@pytest.mark.parametrize("path", COMMANDS, ids=lambda path: path.stem)
+def test_a_command_says_what_it_may_run(path: Path) -> None:
+    """Documented fields only; it takes the user's words, and may run nothing but unspool."""
+    fields, body = front(path)
+    assert set(fields) <= FRONT
+    assert fields["description"]
+    assert "$ARGUMENTS" in body
+    allowed = fields["allowed-tools"].split(", ")
+    assert all(re.fullmatch(r"Bash\(unspool (?:--version|\w+:\*)\)", one) for one in allowed)
+
+
+@pytest.mark.parametrize("path", COMMANDS, ids=lambda path: path.stem)
+def test_a_command_runs_what_there_is(path: Path) -> None:
+    """Each command and option of unspool that it names exists, and is allowed."""
+    fields, body = front(path)
+    for words in re.findall(r"`unspool ([a-z][^`]*)`", body):
+        name, *rest = words.split()
+        found = cli.get_command(click.Context(cli), name)
+        assert found is not None, f"no command {name}"
+        assert f"Bash(unspool {name}:*)" in fields["allowed-tools"]
+        known = {option for one in found.params for option in one.opts} | {"--help"}
+        assert [word for word in rest if word.startswith("-") and word not in known] == []
+
+
+def test_sharing_is_asked_for_and_leaves_no_trace() -> None:
+    """The model cannot start it by itself, it shares the session it is called in, and its answer is marked."""
+    fields, body = front(PLUGIN / "commands" / "share.md")
+    assert fields["disable-model-invocation"] == "true"
+    assert "${CLAUDE_SESSION_ID}" in body
+    assert body.index("--dry-run") < body.index("--yes")
+    assert body.rstrip().endswith(MARKER)
+
+
+def test_hooks_are_those_that_watch_installs() -> None:
+    """The same events and the same command, but for the paths that only an installation knows."""
+    assert tuple(hooked()) == EVENTS
+    for entries in hooked().values():
+        ((one,),) = [entry["hooks"] for entry in entries]
+        assert one["type"] == "command"
+        mine, theirs = (shlex.split(text) for text in (one["command"], hooks.command(Job(Path("archive")))))
+        at = theirs.index(MARK) + 1
+        assert mine[:at] == theirs[:at]
+        assert mine[at:] == ["unspool", "sync", "-q"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a shell is needed")
+@pytest.mark.parametrize("event", EVENTS)
+def test_a_hook_starts_the_sync_and_waits_for_nothing(
+    event: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is done at once, silently, while what it started goes on."""
+    program(tmp_path / "bin", "unspool", f'sleep 0.5; echo "$@" > "{tmp_path}/asked"')
+    on_path(tmp_path / "bin", monkeypatch)
+    done = subprocess.run(["/bin/sh", "-c", hooked()[event][0]["hooks"][0]["command"]], capture_output=True, check=True)
+    assert (done.stdout, done.stderr) == (b"", b"")
+    assert not (tmp_path / "asked").exists()
+    end = time.monotonic() + 20
+    while not (tmp_path / "asked").exists() or not (tmp_path / "asked").read_text():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+    assert (tmp_path / "asked").read_text() == "sync -q\n"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a shell is needed")
+def test_a_hook_without_the_program_does_no_harm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where unspool is not installed, the agent notices nothing."""
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    done = subprocess.run(
+        ["/bin/sh", "-c", hooked()["SessionEnd"][0]["hooks"][0]["command"]], capture_output=True, check=True
+    )
+    assert (done.stdout, done.stderr) == (b"", b"")
