@@ -17,6 +17,7 @@ from tests.app.browsing import Browsed, browsed
 from tests.app.opened import opened
 from tests.app.secrets import CUSTOMER, MAIL, OTHER, PERSON, TOKEN, WORD, leaky
 from unspool.app.sharing.findings import LISTED, masked
+from unspool.demo.blocks import png
 from unspool.demo.builder import LogBuilder
 from unspool.redact.match import Match
 from unspool.share.choices import Choices, finding_id, remember, remembered
@@ -174,6 +175,18 @@ def test_a_kind_is_left_out_whole_and_comes_back(app: Browsed, kind: str, words:
     assert words.encode() not in made(app, "html")[0]
     choose(app, "bring", kind)
     assert words in previewed(app)
+
+
+def test_images_are_left_out_by_a_click(tmp_path: Path) -> None:
+    log = LogBuilder(session_id="leaky", cwd=PROJECT)
+    log.prompt("What is this?", images=[png(1, 1, bytes(4))]).assistant(log.text("A lighthouse."))
+    with browsed(tmp_path, log) as app:
+        assert "Images 1" in app.get(REVIEW).said
+        assert "data:image/png;base64," in previewed(app)
+        choose(app, "leave", "images")
+        assert "Images left out" in app.get(REVIEW).said
+        assert "data:image/png;base64," not in previewed(app)
+        assert b"image/png" not in made(app, "bundle")[0]
 
 
 def test_where_nothing_would_be_left_the_page_says_so_and_offers_the_way_back(app: Browsed) -> None:

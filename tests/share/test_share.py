@@ -47,6 +47,7 @@ def test_nothing_is_in_the_files_of_a_gist(
     assert leaked(folder / "files", ALL) == set()
     assert leaked(folder / "asked", ALL) == set()
     assert holds(folder / "files", TOLD)
+    assert 'id="report"' in (folder / "files" / "index.html").read_text()
 
 
 def test_without_a_terminal_nothing_is_made_unless_all_is_accepted(given: tuple[str, str], tmp_path: Path) -> None:

@@ -29,7 +29,8 @@ _USERS = frozenset(
         "youruser", "your-name", "yourname", "test", "testuser", "tester", "user1", "alice", "bob", "jane", "john",
         "jdoe", "johndoe", "janedoe", "foo", "bar", "example", "runneradmin", "linuxbrew", "circleci", "gitpod",
         "vagrant", "ec2-user", "jovyan", "coder", "container", "www", "home", "nonexistent", "nobody", "fake", "xxx",
-        "redacted", "agent", "sandbox",
+        "redacted", "agent", "sandbox", "containeruser",
+        "containeradministrator",
     }
 )  # fmt: skip
 _MAIL_HOSTS = re.compile(

@@ -7,6 +7,7 @@ from unspool.redact.match import Match
 
 _FORMS = {
     "home": "user-{}",
+    "home-folder": "user-{}",
     "user-name": "user-{}",
     "email": "user-{}@example.invalid",
     "host-name": "host-{}",
