@@ -9,10 +9,24 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-from bench import answers, app, archive, assembly, clones, corpus, fuzz, long_clone, memory, scale, site, startup
+from bench import (
+    answers,
+    app,
+    archive,
+    assembly,
+    clones,
+    corpus,
+    fuzz,
+    long_clone,
+    memory,
+    redact,
+    scale,
+    site,
+    startup,
+)
 from bench.table import Row, lines
 
-PARTS = ("assembly", "answers", "site", "startup", "memory", "archive", "app", "clone")
+PARTS = ("assembly", "answers", "site", "startup", "memory", "archive", "app", "clone", "redact")
 LONG = "scale"
 """Only where it is named."""
 _PARTS = f"{', '.join(PARTS)} (or of archive: {', '.join(archive.PARTS)}); or {LONG}, which takes long"
@@ -93,7 +107,9 @@ def _measured(options: argparse.Namespace, source: Path) -> Iterator[Row]:
 
 
 def _asked_for(options: argparse.Namespace, source: Path) -> Iterator[Row]:
-    """What takes long and is not part of everything."""
+    """What needs no corpus, and what takes long and is not part of everything."""
+    if "redact" in (options.parts or PARTS):
+        yield from redact.rows(SHARED)
     if LONG in options.parts:
         made = partial(_source, seed=options.seed)
         yield from scale.rows(made, options.sizes, options.plot.absolute())

@@ -124,6 +124,15 @@ def test_what_the_review_says_is_what_the_preview_has(app: Browsed) -> None:
     assert "first one is [redacted:github-token-2]" in previewed(app)
 
 
+def test_looking_remembers_nothing_in_plain(app: Browsed, home: Path) -> None:
+    """What was found is written down only once something is made of it."""
+    app.get(REVIEW)
+    previewed(app)
+    assert not list(home.rglob("shares/names/*"))
+    made(app, "html")
+    assert list(home.rglob("shares/names/*"))
+
+
 def test_what_is_kept_stays_and_alone(app: Browsed) -> None:
     choose(app, "keep", button(app, "keep", "other one is <mark"))
     assert "1 of them stays as you wished" in app.get(REVIEW).said

@@ -69,9 +69,7 @@ def _found(value: Json, finder: Finder) -> Iterator[tuple[Text, list[Match]]]:
 def _gather(value: Json, path: Path, key: str, known: dict[str, list[Match]], into: list[Text]) -> None:
     """Every string of a value and the keys of objects, but those known to hold nothing and what proves a thought."""
     if isinstance(value, str):
-        text = Text(path, key if telling(key) else "", value)
-        if known.get(text.whole, _UNKNOWN):
-            into.append(text)
+        _add(value, path, key, known, into)
     elif isinstance(value, list):
         for number, one in enumerate(value):
             _gather(one, Path(path, number), key, known, into)
@@ -79,8 +77,17 @@ def _gather(value: Json, path: Path, key: str, known: dict[str, list[Match]], in
         for name, one in value.items():
             if known.get(name, _UNKNOWN):
                 into.append(Text(path, "", name))
-            if isinstance(one, (str, list, dict)) and not is_proof(value, name):
+            if isinstance(one, str):
+                if (telling(name) or known.get(one, _UNKNOWN)) and not is_proof(value, name):
+                    _add(one, Path(path, name), name, known, into)
+            elif isinstance(one, (list, dict)):
                 _gather(one, Path(path, name), name, known, into)
+
+
+def _add(value: str, path: Path, key: str, known: dict[str, list[Match]], into: list[Text]) -> None:
+    text = Text(path, key if telling(key) else "", value)
+    if known.get(text.whole, _UNKNOWN):
+        into.append(text)
 
 
 def _told(text: str, picture: pictures.Bare) -> list[Match]:

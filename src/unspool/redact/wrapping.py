@@ -47,7 +47,8 @@ def _may_break(text: str, match: "re.Match[str]") -> bool:
     """Whether both sides of a break could be of one key."""
     before = text[match.start() - 1 : match.start()]
     head = match[0][-10:]
-    return (before.isalnum() or before in {"\\", "_", "-", "\r"}) and not (head.isalpha() and head[1:].islower())
+    random = not head.isalpha() or sum(map(str.isupper, head)) > 1
+    return random and (before.isalnum() or before in {"\\", "_", "-", "\r"})
 
 
 def goes_on(beginning: str) -> bool:

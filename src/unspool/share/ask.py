@@ -24,3 +24,5 @@ class Ask(NamedTuple):
     environment: Mapping[str, str] = os.environ
     rehearsed: bool = False
     """Whether nothing will be made of it, so that nothing is remembered."""
+    names: Mapping[str, str] = {}
+    """What things were called in a rehearsal, which they go on being called."""

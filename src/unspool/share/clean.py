@@ -1,6 +1,6 @@
 """The files of drawn sessions redacted together, so that the same is called the same in all of them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,6 +22,8 @@ class Cleaned(NamedTuple):
 
     report: Report
     choices: Choices
+    names: Mapping[str, str]
+    """What everything is called now; it stays on this machine."""
 
 
 def clean(drawings: Sequence[Drawn], ask: Ask, choices: Choices, cwds: Sequence[str], to: Path) -> Cleaned:
@@ -36,10 +38,10 @@ def clean(drawings: Sequence[Drawn], ask: Ask, choices: Choices, cwds: Sequence[
             finder = Finder(ask.rules, people, choices.terms)
             found = list(findings(files, finder))
     first = drawings[0]
-    names = Names(mapping.remembered(first.session))
+    names = Names({**mapping.remembered(first.session), **ask.names})
     scrub = Scrub(finder, names, choices)
     unnamed = sum(scrub.write(file, to) is None for file in files)
     if not ask.rehearsed:
         mapping.remember(first.session, names.mapping())
     gone = replace(first.gone, files=first.gone.files + unnamed)
-    return Cleaned(report(ask.rules.version, (one.match for one in found), choices, gone), choices)
+    return Cleaned(report(ask.rules.version, (one.match for one in found), choices, gone), choices, names.mapping())

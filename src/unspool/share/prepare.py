@@ -3,7 +3,7 @@
 Whatever is shared is made from the session that comes out here, which never saw the original lines.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
@@ -37,6 +37,8 @@ class Share(NamedTuple):
     before: list[Shared]
     report: Report
     choices: Choices
+    names: Mapping[str, str]
+    """What everything that was replaced is called, for this user's eyes alone."""
     project: str
     """Where the session ran, for this user's eyes alone: choices are remembered by it."""
 
@@ -64,7 +66,7 @@ def prepared(library: Library, names: Sequence[str | Found], ask: Ask) -> Iterat
         shared = folder / "projects" / "shared"
         cleaned = clean(drawings, ask, choices, list(cwds), shared)
         main, *before = (_read(shared, one.session) for one in drawings)
-        yield Share(main, before, cleaned.report, cleaned.choices, project)
+        yield Share(main, before, cleaned.report, cleaned.choices, cleaned.names, project)
 
 
 @contextmanager

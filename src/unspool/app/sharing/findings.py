@@ -13,7 +13,6 @@ from unspool.human import count
 from unspool.redact.match import Finding, Match
 from unspool.redact.names import Names
 from unspool.redact.rules import RuleSet
-from unspool.share import mapping
 from unspool.share.choices import Choices, finding_id
 from unspool.site.options import SiteOptions
 
@@ -82,7 +81,7 @@ def judged(desk: Desk, key: str, choices: Choices) -> tuple[list[Ruled], str]:
 
 def ruled(looked: Looked, choices: Choices, options: SiteOptions) -> list[Ruled]:
     """Everything found, secrets first, as the choices have it."""
-    names = Names(mapping.remembered(looked.told.session.id))
+    names = Names(looked.names)
     spots = Spots(looked.told, options)
     groups: dict[tuple[str, str], dict[str, list[Finding]]] = {}
     called: dict[str, str] = {}

@@ -2,7 +2,7 @@
 
 import threading
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -33,6 +33,8 @@ class Looked(NamedTuple):
     findings: tuple[Finding, ...]
     report: Report
     rules: RuleSet
+    names: Mapping[str, str]
+    """What everything found is called instead."""
 
 
 class Table:
@@ -41,6 +43,7 @@ class Table:
     def __init__(self) -> None:
         self._lock = threading.RLock()
         self._without: dict[str, tuple[tuple[int, int], ...]] = {}
+        self._names: dict[str, Mapping[str, str]] = {}
         self._held: OrderedDict[str, tuple[State, Looked]] = OrderedDict()
 
     def choices(self, key: str, project: str) -> Choices:
@@ -52,6 +55,10 @@ class Table:
         with self._lock:
             self._without[key] = choices.without
             remember(project, choices)
+
+    def names(self, key: str) -> Mapping[str, str]:
+        """What things in a session have been called so far, while the app runs."""
+        return self._names.get(key, {})
 
     def found(self, desk: Desk, key: str, choices: Choices) -> Looked:
         """What is found in a session; whatever of it stays, the same is found."""
@@ -72,8 +79,8 @@ class Table:
             ):
                 self._held.move_to_end(key)
                 return held[1]
-            made = _look(desk, key, choices, rules)
-            self._held[key] = now, made
+            made = _look(desk, key, choices, rules, self.names(key))
+            self._held[key], self._names[key] = (now, made), made.names
             self._held.move_to_end(key)
             while len(self._held) > HELD:
                 self._held.popitem(last=False)
@@ -84,7 +91,7 @@ def _serves(had: Choices, wanted: Choices, exact: bool) -> bool:
     return had == wanted if exact else replace(had, keep=frozenset()) == replace(wanted, keep=frozenset())
 
 
-def _look(desk: Desk, key: str, choices: Choices, rules: RuleSet) -> Looked:
+def _look(desk: Desk, key: str, choices: Choices, rules: RuleSet, names: Mapping[str, str]) -> Looked:
     seen: list[Finding] = []
 
     def review(findings: Sequence[Finding], chosen: Choices) -> Choices:
@@ -92,8 +99,11 @@ def _look(desk: Desk, key: str, choices: Choices, rules: RuleSet) -> Looked:
         return chosen
 
     found = locate(desk, key)
-    with prepared(desk.library(), [found], Ask(lambda _: choices, rules, review=review)) as share:
-        return Looked(choices, Reading(found, share.main.session, desk.prices), tuple(seen), share.report, rules)
+    ask = Ask(lambda _: choices, rules, review=review, rehearsed=True, names=names)
+    with prepared(desk.library(), [found], ask) as share:
+        return Looked(
+            choices, Reading(found, share.main.session, desk.prices), tuple(seen), share.report, rules, share.names
+        )
 
 
 def rule_set() -> RuleSet:

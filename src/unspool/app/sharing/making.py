@@ -60,7 +60,8 @@ async def make(request: Request) -> Response:
 def _made(desk: Desk, key: str, way: Callable[[Share, Desk], bytes]) -> bytes:
     session = reading(desk, key).session
     choices = table_of(desk).choices(session.id, session.cwd)
-    with prepared(desk.library(), [locate(desk, key)], Ask(lambda _: choices, rule_set())) as share:
+    ask = Ask(lambda _: choices, rule_set(), names=table_of(desk).names(key))
+    with prepared(desk.library(), [locate(desk, key)], ask) as share:
         return way(share, desk)
 
 
