@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.app.browser.finding import SETTLE
 from tests.app.browser.windows import window
 from tests.app.serving import served
 from tests.app.sessions import CHAIN, STORM, demo_source, desk_of
@@ -271,7 +272,7 @@ def test_axe_finds_nothing(browser: Any, app: str, scheme: str) -> None:
             page.locator("main").wait_for()
             page.evaluate("for (const fold of document.querySelectorAll('main details')) fold.open = true")
             page.add_script_tag(path=axe)
-            page.evaluate("Promise.all(document.getAnimations().map((one) => one.finished))")
+            page.evaluate(SETTLE)
             found = page.evaluate("axe.run({ preload: false }).then((told) => told.violations)")
             broken = [(one["id"], [node["html"][:120] for node in one["nodes"][:2]]) for one in found]
             assert broken == [], path

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.app.browser.finding import SETTLE
 from tests.site.browser.tabs import DESKTOP, PHONE, tab
 
 KINDS = {
@@ -57,7 +58,7 @@ def _serious(page: Any, axe: str) -> list[str]:
     """Rules broken, each with the first places that break it; moving things come to rest before. Nothing is loaded."""
     if not page.evaluate("'axe' in window"):
         page.add_script_tag(path=axe)
-    page.evaluate("Promise.all(document.getAnimations().map((one) => one.finished))")
+    page.evaluate(SETTLE)
     found = page.evaluate("axe.run({ preload: false }).then((told) => told.violations)")
     return [
         f"{one['id']} ({one['impact']}): {[node['html'][:160] for node in one['nodes'][:3]]}"
