@@ -57,7 +57,7 @@ def beside(raw: bytes, identity: Identity) -> bytes | None:
     """A line beside the conversation; None for one that must not be copied."""
     fields: dict[str, Any] = _shallow.decode(moved(raw, identity.paths))
     kind = _string(fields.get("type"))
-    if kind in _LATCHES or (kind in _HISTORY and not identity.snapshots):
+    if not kind or kind in _LATCHES or (kind in _HISTORY and not identity.snapshots):
         return None
     about = _ABOUT.get(kind)
     if about and _string(fields.get(about)) not in identity.ids:
