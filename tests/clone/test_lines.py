@@ -266,3 +266,11 @@ def test_what_was_weighed_before_changes_nothing() -> None:
         shared, alone = drawn(material, TREATMENTS[name], Wish()), draught(raw(log), TREATMENTS[name])
         assert rebuilt(list(shared.copy.chunks())) == rebuilt(list(alone.copy.chunks())), name
         assert (shared.before, shared.after) == (alone.before, alone.after)
+
+
+def test_a_copy_of_a_session_that_carries_out_a_plan_has_the_title_of_the_plan() -> None:
+    log = LogBuilder(version="2.1.230")
+    log.prompt("Implement the following plan:\n\n# Mend the tide table\n\nFirst this, then that.")
+    log.assistant(log.text("Done."))
+    lines = copied([encode_line(line) for line in log.lines if isinstance(line, dict)])
+    assert decoded(lines)[-1]["customTitle"].startswith("Clone: Mend the tide table (")

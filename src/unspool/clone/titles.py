@@ -4,6 +4,7 @@ import re
 from datetime import datetime
 
 from unspool.clone.original import Original
+from unspool.model import Prompt
 
 _LONGEST, _LONG = 50, 100
 _BEFORE = re.compile(r"^Clone: (.*?)(?:\.\.\.)? \([A-Z][a-z]{2} \d{1,2} \d{1,2}:\d{2}[ap]m\)$", re.DOTALL)
@@ -15,11 +16,17 @@ def base(log: Original) -> str:
     facts = log.facts
     given = facts.custom_title or facts.generated_title or facts.agent_name
     if not given:
-        said = (event.prompt.text or event.prompt.command for event in log.draft.chain if event.prompt is not None)
+        said = (words(event.prompt) for event in log.draft.chain if event.prompt is not None)
         given = next((text for text in said if text.strip()), "") or "Session"
     plain = " ".join(given.split())
     earlier = _BEFORE.match(plain)
     return _FORK.sub("", earlier[1] if earlier else plain)
+
+
+def words(prompt: Prompt) -> str:
+    """What a session is called by its first prompt: of a plan that was accepted, the plan's own title."""
+    plan = prompt.plan.title if prompt.plan is not None else ""
+    return plan or prompt.text or prompt.command
 
 
 def clone(log: Original, now: datetime) -> str:

@@ -98,7 +98,7 @@ def _title(log: Original, shared: list[Event]) -> str:
     facts = log.facts
     if facts.custom_title or facts.generated_title or facts.agent_name:
         return titles.base(log)
-    said = (event.prompt.text or event.prompt.command for event in shared if event.prompt is not None)
+    said = (titles.words(event.prompt) for event in shared if event.prompt is not None)
     return " ".join(next((text for text in said if text.strip()), "Session").split())[:200]
 
 
