@@ -3,8 +3,10 @@
 No test sees the real home. What needs something that is not there skips, and says what is missing.
 """
 
+import gc
 import importlib
 import os
+import signal
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -21,6 +23,35 @@ settings.register_profile("default", max_examples=200, deadline=None, database=N
 settings.register_profile("ci", settings.get_profile("default"), derandomize=True)
 settings.register_profile("bench", max_examples=20_000, deadline=None, database=None)
 settings.load_profile("ci" if os.environ.get("CI") else "default")  # what goes in must not depend on luck
+
+
+_FIRST = (
+    *("site/build/test_killed", "sync/test_watch", "site/search/test_browser", "cli/test_watch"),
+    *("app/test_start_load", "app/browser/test_browse", "app/test_live", "app/browser/test_large"),
+    *("site/browser/test_reading", "app/browser/test_reading", "app/test_start", "app/browser/test_find_pages"),
+    *("app/browser/test_sharing", "share/test_encrypted_browser", "clone/compress/test_run", "clone/test_real_logs"),
+    *("app/browser/test_understand", "site/browser/test_hostile", "archive/test_loss", "sync/test_kills"),
+    *("app/browser/test_windows", "app/browser/test_find_palette", "app/browser/test_ways", "site/browser/test_axe"),
+)
+"""The files that take longest; those that wait stand beside those that compute."""
+
+
+def pytest_configure() -> None:
+    """Whoever starts the tests in the background has them ignore Ctrl-C, and so all that they start."""
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    gc.disable()  # what is collected stays to the end: looking through it for garbage is in vain
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()
+    gc.enable()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """A long file that comes last has all other workers wait for it."""
+    ranks = {(ROOT / "tests" / f"{name}.py"): rank for rank, name in enumerate(_FIRST)}
+    items.sort(key=lambda item: ranks.get(item.path, len(ranks)))
 
 
 @pytest.fixture(autouse=True)

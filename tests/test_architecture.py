@@ -61,8 +61,14 @@ def tree_of(path: Path) -> ast.Module:
     return ast.parse(path.read_text("utf-8"))
 
 
+@functools.cache
+def walked(tree: ast.AST) -> tuple[ast.AST, ...]:
+    """All that is in a tree, gone through once for all who ask."""
+    return tuple(ast.walk(tree))
+
+
 def functions(tree: ast.Module) -> Iterator[Function]:
-    return (node for node in ast.walk(tree) if isinstance(node, Function))
+    return (node for node in walked(tree) if isinstance(node, Function))
 
 
 def part_of(path: Path) -> str:
@@ -78,7 +84,7 @@ def over(budget: str, found: Iterator[tuple[str, int]], most: int) -> list[str]:
 
 def docstrings(tree: ast.Module) -> set[int]:
     """Strings that stand alone as statements: docstrings of modules, classes, functions and attributes."""
-    alone = (node.value for node in ast.walk(tree) if isinstance(node, ast.Expr))
+    alone = (node.value for node in walked(tree) if isinstance(node, ast.Expr))
     return {id(value) for value in alone if isinstance(value, ast.Constant)}
 
 
@@ -92,20 +98,20 @@ def exported(tree: ast.Module) -> set[int]:
 
 def help_texts(tree: ast.Module) -> set[int]:
     """Strings that a command line shows as help."""
-    shown = (node.value for node in ast.walk(tree) if isinstance(node, ast.keyword) and node.arg in {"help", "epilog"})
+    shown = (node.value for node in walked(tree) if isinstance(node, ast.keyword) and node.arg in {"help", "epilog"})
     return {id(inner) for value in shown for inner in ast.walk(value)}
 
 
 def literals(tree: ast.AST, skipped: set[int]) -> Iterator[tuple[int, str]]:
     """Every string of the code itself, with its line."""
-    for node in ast.walk(tree):
+    for node in walked(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in skipped:
             yield node.lineno, node.value
 
 
 def identifiers(tree: ast.Module) -> Iterator[tuple[int, str]]:
     """Every name that is bound or imported, with its line."""
-    for node in ast.walk(tree):
+    for node in walked(tree):
         match node:
             case ast.Name(id=name) | ast.Attribute(attr=name):
                 yield node.lineno, name
@@ -166,7 +172,7 @@ def test_no_module_leans_on_too_many_others() -> None:
 
 
 def own_imports(tree: ast.Module) -> int:
-    named = {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+    named = {node.module or "" for node in walked(tree) if isinstance(node, ast.ImportFrom)}
     return len([name for name in named if name.split(".")[0] == "unspool"])
 
 
@@ -184,7 +190,7 @@ def test_nothing_is_caught_blindly() -> None:
     blind = [
         f"{name_of(path)}:{node.lineno}"
         for path in MODULES
-        for node in ast.walk(tree_of(path))
+        for node in walked(tree_of(path))
         if isinstance(node, ast.ExceptHandler) and catches_all(node.type)
     ]
     assert blind == []

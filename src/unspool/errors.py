@@ -10,7 +10,9 @@
     ├── Busy                8   another process works on the archive for longer than is waited for
     ├── NoRoom              9   the disk is full; what was safe before still is
     ├── Exists             10   files of other content are where some should go
-    └── Unsound            11   a copy failed its own check, or a log cannot be made sound; nothing was written
+    ├── Unsound            11   a copy failed its own check, or a log cannot be made sound; nothing was written
+    ├── NotAllowed         12   a hub does not know who asks, or does not let them
+    └── Declined           13   a hub took nothing of what was sent: its policy or its limits are against it
 
 Each class carries the exit code that the command line ends with.
 """
@@ -87,3 +89,15 @@ class Unsound(UnspoolError):
     """A copy failed its own check, or a log cannot be made sound; nothing was written."""
 
     exit_code = 11
+
+
+class NotAllowed(UnspoolError):
+    """A hub does not know who asks, or does not let them."""
+
+    exit_code = 12
+
+
+class Declined(UnspoolError):
+    """A hub took nothing of what was sent; the message says why, in the hub's words."""
+
+    exit_code = 13

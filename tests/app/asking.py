@@ -48,7 +48,7 @@ class Site:
         """A page, redirects followed."""
         url = self.address + where + (f"?{urlencode(query)}" if query else "")
         try:
-            with urllib.request.urlopen(url, timeout=30) as answer:  # noqa: S310  our own server
+            with urllib.request.urlopen(url, timeout=90) as answer:  # noqa: S310  our own server
                 return Got(answer.status, answer.read().decode(), answer.url, dict(answer.headers))
         except urllib.error.HTTPError as error:
             return Got(error.code, error.read().decode(), error.url, dict(error.headers))

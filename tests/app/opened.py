@@ -66,7 +66,7 @@ class Opened:
                 link.sendall(data)
             return parsed(everything(link))
 
-    def synced(self, seconds: float = 60) -> None:
+    def synced(self, seconds: float = 180) -> None:
         """Wait until the first sync is done."""
         until = time.monotonic() + seconds
         while (state := self.get("/api/state").json)["state"] != "done":
@@ -83,7 +83,7 @@ class Opened:
         """End it; the seconds that took."""
         began = time.monotonic()
         self.process.send_signal(number)
-        self.process.wait(timeout=30)
+        self.process.wait(timeout=90)
         return time.monotonic() - began
 
 

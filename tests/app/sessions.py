@@ -31,7 +31,7 @@ class Got(NamedTuple):
 def get(address: str) -> Got:
     """What is at an address, whatever its status; redirects are followed."""
     try:
-        with urllib.request.urlopen(address, timeout=30) as answer:  # noqa: S310
+        with urllib.request.urlopen(address, timeout=90) as answer:  # noqa: S310
             return Got(answer.status, answer.read(), {name.lower(): value for name, value in answer.headers.items()})
     except urllib.error.HTTPError as error:
         with error:

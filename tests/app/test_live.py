@@ -50,7 +50,7 @@ class Stream:
 @contextmanager
 def listening(address: str, **headers: str) -> Iterator[Stream]:
     parts = urlsplit(address)
-    connection = http.client.HTTPConnection(parts.netloc, timeout=10)
+    connection = http.client.HTTPConnection(parts.netloc, timeout=60)
     try:
         connection.request("GET", f"{parts.path}?{parts.query}", headers=headers)
         yield Stream(connection.getresponse())
@@ -203,10 +203,10 @@ def test_no_more_streams_than_there_may_be(monkeypatch: pytest.MonkeyPatch) -> N
         with listening(events) as stream:
             stream.next()
             assert get(events).status == 503
-        ended = time.monotonic() + 10
+        ended = time.monotonic() + 60
         while time.monotonic() < ended:
             parts = urlsplit(events)
-            connection = http.client.HTTPConnection(parts.netloc, timeout=5)
+            connection = http.client.HTTPConnection(parts.netloc, timeout=60)
             connection.request("GET", f"{parts.path}?{parts.query}")
             status = connection.getresponse().status
             connection.close()

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from unspool.app.sharing.decide import LONGEST, decided, stays, turns_out
+from unspool.app.sharing.wish import Wish, wished
 from unspool.errors import UsageProblem
 from unspool.share.choices import Choices
 
@@ -83,3 +84,18 @@ def test_a_term_is_kept_once_and_in_one_line() -> None:
 def test_what_means_nothing_is_refused(sent: dict[str, str]) -> None:
     with pytest.raises(UsageProblem):
         decided(Choices(), sent, KNOWN)
+
+
+@pytest.mark.parametrize(("do", "undo"), [({"title": "Tides"}, {"title": " "}), ({"chain": "whole"}, {"chain": "one"})])
+def test_title_and_chain_leave_the_choices_as_they_are(do: dict[str, str], undo: dict[str, str]) -> None:
+    before = Wish(Choices(terms=("Brennevik",)))
+    done = wished(before, do, KNOWN)
+    assert done != before
+    assert done.choices == before.choices
+    assert wished(done, undo, KNOWN) == before
+
+
+@pytest.mark.parametrize("sent", [{"chain": ""}, {"chain": "true"}, {"title": "x" * 201}, {"other": "1"}])
+def test_a_wish_that_means_nothing_is_refused(sent: dict[str, str]) -> None:
+    with pytest.raises(UsageProblem):
+        wished(Wish(), sent, KNOWN)

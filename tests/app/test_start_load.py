@@ -6,7 +6,9 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 import uvicorn
@@ -22,6 +24,8 @@ from unspool.app.start_protocol import Patient
 pytestmark = pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="memory is read from /proc")
 
 READERS = 1000
+PATIENCE = 60
+"""Seconds that an answer may take on a machine that does much else; who is not let go waits longer."""
 MEMORY = 320 * 1024 * 1024
 
 
@@ -64,7 +68,8 @@ async def read(app: Opened, path: str, all_here: asyncio.Barrier) -> tuple[int, 
 def test_a_thousand_readers_at_once(app: Opened) -> None:
     """All are connected before the first asks; all get what they asked for, and the server stays small."""
     keys = [one["key"] for one in app.get("/api/sessions?limit=20").json["sessions"]]
-    paths = ["/", "/api/state", "/api/sessions?limit=50", "/search?q=test", "/stats", f"/s/{keys[0]}/", "/sessions"]
+    light = ["/api/state", "/api/sessions?limit=5", "/live"]
+    paths = [*light * 8, "/", "/api/sessions?limit=50", "/search?q=test", "/stats", f"/s/{keys[0]}/", "/sessions"]
 
     async def everybody() -> list[tuple[int, int]]:
         all_here = asyncio.Barrier(READERS)
@@ -88,7 +93,7 @@ def test_slow_readers_keep_nobody_waiting(app: Opened) -> None:
         for link in links[1::2]:
             link.sendall(b"x")
         assert app.get("/").status == 200
-        assert time.monotonic() - began < 30
+        assert time.monotonic() - began < PATIENCE
         assert app.memory < MEMORY
     finally:
         for link in links:
@@ -99,7 +104,7 @@ def test_readers_who_leave_early_are_forgotten(app: Opened) -> None:
     for _ in range(300):
         with socket.create_connection(("127.0.0.1", app.port)) as link:
             link.sendall(request(app, "/api/sessions?limit=500"))
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE
     while len(list(Path(f"/proc/{app.process.pid}/fd").iterdir())) > 100:
         assert time.monotonic() < deadline
         time.sleep(0.1)
@@ -117,23 +122,34 @@ def _much(_: Request) -> Response:
     return PlainTextResponse("hello" * 10_000_000)
 
 
+class Hasty(NamedTuple):
+    """A server that waits a second for the head of a request."""
+
+    port: int
+    server: uvicorn.Server
+
+    @contextmanager
+    def linked(self) -> Iterator[socket.socket]:
+        with socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE) as link:
+            yield link
+
+
 @pytest.fixture
-def hasty(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
-    """The port of a server that waits a third of a second for the head of a request."""
-    monkeypatch.setattr(start_protocol, "PATIENCE", 0.3)
-    monkeypatch.setattr(start_protocol, "UNREAD", 0.3)
+def hasty(monkeypatch: pytest.MonkeyPatch) -> Iterator[Hasty]:
+    monkeypatch.setattr(start_protocol, "PATIENCE", 1.0)
+    monkeypatch.setattr(start_protocol, "UNREAD", 1.0)
     listener = socket.create_server(("127.0.0.1", 0))
     app = Starlette(routes=[Route("/", _hello), Route("/much", _much)])
     server = uvicorn.Server(
-        uvicorn.Config(app, http=Patient, lifespan="off", log_level="critical", timeout_keep_alive=1)
+        uvicorn.Config(app, http=Patient, lifespan="off", log_level="critical", timeout_keep_alive=3)
     )
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
     thread.start()
     while not server.started:
         time.sleep(0.01)
-    yield listener.getsockname()[1]
+    yield Hasty(listener.getsockname()[1], server)
     server.should_exit = True
-    thread.join(10)
+    thread.join(PATIENCE)
 
 
 WHOLE = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
@@ -142,49 +158,55 @@ WHOLE = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 @pytest.mark.parametrize(
     "first", [b"", b"G", WHOLE[:-2], WHOLE + b"GET / HT"], ids=["silent", "begun", "open", "second"]
 )
-def test_who_does_not_finish_asking_is_let_go(hasty: int, first: bytes) -> None:
-    with socket.create_connection(("127.0.0.1", hasty), timeout=5) as link:
+def test_who_does_not_finish_asking_is_let_go(hasty: Hasty, first: bytes) -> None:
+    with hasty.linked() as link:
         began = time.monotonic()
         link.sendall(first)
         everything(link)
-        assert 0.2 < time.monotonic() - began < 3
+        assert 0.7 < time.monotonic() - began < PATIENCE / 2
 
 
-def test_a_byte_now_and_then_is_not_enough(hasty: int) -> None:
-    with socket.create_connection(("127.0.0.1", hasty), timeout=5) as link:
+def test_a_byte_now_and_then_is_not_enough(hasty: Hasty) -> None:
+    with hasty.linked() as link:
         began = time.monotonic()
         with pytest.raises(OSError, match=r"reset|Broken pipe"):
             _drip(link)
-        assert time.monotonic() - began < 3
+        assert time.monotonic() - began < PATIENCE / 2
 
 
 def _drip(link: socket.socket) -> None:
-    for _ in range(200):
+    for _ in range(20 * PATIENCE):
         link.sendall(b"a")
         time.sleep(0.05)
 
 
-def test_who_asks_again_and_again_in_time_is_heard(hasty: int) -> None:
+def test_who_asks_again_and_again_in_time_is_heard(hasty: Hasty) -> None:
     """The clock is that of one head: a connection that is used may be as old as it likes."""
-    with socket.create_connection(("127.0.0.1", hasty), timeout=5) as link:
+    with hasty.linked() as link:
         for _ in range(5):
             link.sendall(WHOLE)
             said = b""
             while not said.endswith(b"hello"):
                 said += link.recv(65536)
-            time.sleep(0.15)
+            time.sleep(0.3)
 
 
-def test_who_does_not_read_is_let_go(hasty: int) -> None:
-    with socket.create_connection(("127.0.0.1", hasty), timeout=10) as link:
+def test_who_does_not_read_is_let_go(hasty: Hasty) -> None:
+    with hasty.linked() as link:
         link.sendall(WHOLE.replace(b"GET /", b"GET /much"))
-        time.sleep(2)
+        deadline = time.monotonic() + PATIENCE
+        while not hasty.server.server_state.connections:
+            assert time.monotonic() < deadline, "it was not heard"
+            time.sleep(0.01)
+        while hasty.server.server_state.connections:
+            assert time.monotonic() < deadline, "it was not let go"
+            time.sleep(0.05)
         assert len(everything(link)) < 50_000_000
 
 
-def test_who_reads_slowly_gets_everything(hasty: int) -> None:
+def test_who_reads_slowly_gets_everything(hasty: Hasty) -> None:
     """The clock is that of a standstill, not of the whole answer."""
-    with socket.create_connection(("127.0.0.1", hasty), timeout=10) as link:
+    with hasty.linked() as link:
         link.sendall(WHOLE.replace(b"GET /", b"GET /much").replace(b"Host", b"Connection: close\r\nHost"))
         got = 0
         while piece := link.recv(8_000_000):

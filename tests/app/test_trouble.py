@@ -70,7 +70,7 @@ def failing(desk: Desk, monkeypatch: pytest.MonkeyPatch, background: State | Non
 
 
 def asked(address: str, path: str) -> tuple[int, dict[str, str], str]:
-    connection = HTTPConnection(address, timeout=30)
+    connection = HTTPConnection(address, timeout=90)
     try:
         connection.request("GET", path)
         answer = connection.getresponse()

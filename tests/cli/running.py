@@ -60,7 +60,7 @@ def process(*arguments: str, **environment: str) -> "subprocess.Popen[bytes]":
 def finished(*arguments: str, stdin: bytes = b"", **environment: str) -> Outcome:
     """A real process, run to its end."""
     with process(*arguments, **environment) as started:
-        out, err = started.communicate(stdin, timeout=60)
+        out, err = started.communicate(stdin, timeout=120)
     return Outcome(started.returncode, out.decode(), err.decode())
 
 

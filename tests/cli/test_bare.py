@@ -53,10 +53,10 @@ def test_on_a_terminal_the_app_opens_until_ctrl_c(home: Path) -> None:
         assert where.startswith("http://127.0.0.1:")
         assert "?token=" in where
         opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
-        with opener.open(where, timeout=30) as answer:
+        with opener.open(where, timeout=90) as answer:
             assert answer.status == 200
         process.send_signal(signal.SIGINT)
-        assert process.wait(timeout=20) == 130
+        assert process.wait(timeout=90) == 130
 
 
 def test_in_a_pipe_it_lists_and_ends(home: Path) -> None:
@@ -74,7 +74,7 @@ def test_in_a_pipe_it_serves_where_it_is_told_how(tmp_path: Path) -> None:
         assert process.stdout is not None
         line = process.stdout.readline()
         process.terminate()
-        assert process.wait(timeout=20) == 0
+        assert process.wait(timeout=90) == 0
     assert b"http://127.0.0.1:" in line
 
 

@@ -9,6 +9,7 @@ from tests.cli.archived import Synced, synced
 from tests.cli.running import Outcome, run, source, talk
 from unspool.archive.place import folder
 from unspool.demo.builder import LogBuilder
+from unspool.share.mapping import remembered
 
 __all__ = ["synced"]
 
@@ -59,6 +60,18 @@ def test_a_log_is_written_without_them(tmp_path: Path) -> None:
     assert KEY in json.loads(names.read_bytes()).values()
 
 
+def test_a_session_is_called_the_same_however_it_is_named(tmp_path: Path) -> None:
+    """By the start of its id, by all of it or by its path: its names are kept once, and are those of its shares."""
+    redacted(tmp_path, "ab0c", "-o", str(tmp_path / "a.jsonl"))
+    redacted(tmp_path, SESSION, "-o", str(tmp_path / "b.jsonl"))
+    (log,) = (tmp_path / "projects").rglob(f"{SESSION}.jsonl")
+    told = json.loads(redacted(tmp_path, str(log), "-o", str(tmp_path / "c.jsonl"), "--json").out)
+    assert [(one["session"], one["path"]) for one in told["logs"]] == [(SESSION, str(log))]
+    assert len({(tmp_path / f"{name}.jsonl").read_bytes() for name in "abc"}) == 1
+    assert len(list((folder() / "shares" / "names").iterdir())) == 1
+    assert remembered(SESSION)
+
+
 def test_own_rules_count(tmp_path: Path, home: Path) -> None:
     """Rules in redact.toml beside the settings are looked for; a wrong file is said to be."""
     mine = home / "xdg_config_home" / "unspool" / "redact.toml"
@@ -81,11 +94,11 @@ def test_all_sessions_are_looked_through(synced: Synced, monkeypatch: pytest.Mon
     synced.sync()
     log.unlink()
     monkeypatch.setenv("UNSPOOL_ARCHIVE", str(synced.folder))
-    told = json.loads(run("redact", "--all", "--secrets", "--json").out)
+    told = json.loads(run("redact", "--archive", "--secrets", "--json").out)
     assert [one["session"] for one in told["logs"]] == [log.stem]
 
 
 def test_one_or_all() -> None:
-    """A session or --all, not both and not neither."""
+    """A session or --archive, not both and not neither."""
     assert run("redact").code == 2
-    assert run("redact", "latest", "--all").code == 2
+    assert run("redact", "latest", "--archive").code == 2

@@ -202,3 +202,15 @@ def test_a_moment_between_opens_the_turn_that_had_begun(archive: str) -> None:
     assert "Again, the lamp!" in run("show", "lamp", "--at", later, "--source", source).out
     assert run("show", "lamp", "--at", "msg-5", "--source", source).code == 3
     assert run("show", "lamp", "--at", "five", "--source", source).code == 2
+
+
+@pytest.mark.parametrize(("zone", "found"), [("UTC", ["lamp"]), ("-10:00", []), ("+10:00", ["lamp"])])
+def test_times_are_read_where_the_settings_say(
+    archive: str, monkeypatch: pytest.MonkeyPatch, zone: str, found: list[str]
+) -> None:
+    """In the question and as an option alike."""
+    monkeypatch.setenv("UNSPOOL_TIME_ZONE", zone)
+    hour_before = f"{NOW - timedelta(days=3, hours=1):%Y-%m-%dT%H:%M}"
+    assert sessions(archive, "lamp", f"since:{hour_before}") == found
+    assert sessions(archive, "lamp", "--since", hour_before) == found
+    assert sessions(archive, "--substring", "the lamp", "--since", hour_before) == found

@@ -50,7 +50,7 @@ def heard(watch: "subprocess.Popen[bytes]", wanted: str) -> str:
 
 
 def until(there: Callable[[], bool]) -> None:
-    ending = time.monotonic() + 30
+    ending = time.monotonic() + 90
     while not there():
         assert time.monotonic() < ending
         time.sleep(0.05)
@@ -64,7 +64,7 @@ def test_what_is_new_is_kept_and_told(started: Started, tmp_path: Path) -> None:
     talk("More waves", "22222222-0000-4000-8000-000000000002").write(tmp_path / "source")
     assert "1 new file" in heard(watch, "kept")
     watch.send_signal(signal.SIGTERM)
-    out, err = watch.communicate(timeout=30)
+    out, err = watch.communicate(timeout=90)
     assert (watch.returncode, out, err) == (0, b"", b"")
 
 
@@ -72,7 +72,7 @@ def test_ctrl_c(started: Started) -> None:
     watch = started()
     heard(watch, "kept")
     watch.send_signal(signal.SIGINT)
-    _, err = watch.communicate(timeout=30)
+    _, err = watch.communicate(timeout=90)
     assert (watch.returncode, err) == (130, b"Stopped.\n")
 
 
@@ -81,14 +81,14 @@ def test_quiet_says_nothing(started: Started, tmp_path: Path) -> None:
     until((tmp_path / "archive" / "archive.db").exists)
     time.sleep(1)
     watch.send_signal(signal.SIGTERM)
-    out, err = watch.communicate(timeout=30)
+    out, err = watch.communicate(timeout=90)
     assert (watch.returncode, out, err) == (0, b"", b"")
 
 
 def test_a_second_one_ends_with_7(started: Started) -> None:
     heard(started(), "kept")
     second = started()
-    out, err = second.communicate(timeout=30)
+    out, err = second.communicate(timeout=90)
     assert (second.returncode, out) == (7, b"")
     assert b"up to date already" in err
 
@@ -100,7 +100,7 @@ def test_a_source_that_is_not_there_yet_is_waited_for(tmp_path: Path) -> None:
         source(late, talk("Waves"))
         heard(watch, "kept")
         watch.send_signal(signal.SIGTERM)
-        watch.communicate(timeout=30)
+        watch.communicate(timeout=90)
     assert watch.returncode == 0
 
 
@@ -119,7 +119,7 @@ def test_a_sync_that_is_broken_off_leaves_nothing_half_done(
     until((tmp_path / "archive" / "sync.lock").exists)
     time.sleep(0.3)
     watch.send_signal(number)
-    _, err = watch.communicate(timeout=60)
+    _, err = watch.communicate(timeout=90)
     assert (watch.returncode, err) == (code, said)
     place, sources = tmp_path / "archive", [tmp_path / "source"]
     assert sync(place, sources).failures == []
@@ -179,7 +179,7 @@ def test_on_a_terminal_it_asks(settings: Path, answer: str, said: str, there: in
     command = [sys.executable, "-m", "unspool", "watch", "--install", "hooks"]
     with subprocess.Popen(command, stdin=theirs, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as asking:
         os.write(ours, f"{answer}\n".encode())
-        out, _ = asking.communicate(timeout=30)
+        out, _ = asking.communicate(timeout=90)
     os.close(ours)
     os.close(theirs)
     assert out.decode().rstrip().endswith(said)

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.cli.running import run
-from unspool.clone.bundle import unpacked
+from unspool.clone.parcel import received
 from unspool.demo.builder import LogBuilder
 from unspool.errors import NotFound, Unreadable
 
@@ -53,7 +53,7 @@ def path(tmp_path: Path) -> Path:
 def taken(path: Path, data: bytes) -> list[str]:
     """The names of the logs that come out."""
     path.write_bytes(data)
-    with unpacked(path) as logs:
+    with received(str(path)) as logs:
         assert all(log.is_file() for log in logs)
         return [log.stem for log in logs]
 
@@ -70,7 +70,7 @@ def test_a_session_comes_out_with_what_belongs_to_it(path: Path) -> None:
         member("./note", b"x"),
     )
     path.write_bytes(data)
-    with unpacked(path) as logs:
+    with received(str(path)) as logs:
         assert [log.stem for log in logs] == [SESSION, planning]
         assert (logs[0].parent / SESSION / "subagents" / "agent-a1.jsonl").read_bytes() == b"{}\n"
     assert not logs[0].exists()
@@ -151,7 +151,7 @@ def test_an_id_that_is_none_is_not_believed(path: Path, lie: str) -> None:
 
 def test_a_planning_session_never_takes_the_place_of_the_session(path: Path) -> None:
     path.write_bytes(bundle(member("source-session.jsonl", log(words="Another."))))
-    with unpacked(path) as (first, second):
+    with received(str(path)) as (first, second):
         assert b"Pack me." in first.read_bytes()
         assert b"Another." in second.read_bytes()
 
@@ -169,7 +169,18 @@ def test_any_damage_is_a_refusal_or_harmless(path: Path, flips: list[tuple[int, 
 
 
 def test_what_is_not_there_or_a_folder(tmp_path: Path) -> None:
-    with pytest.raises(NotFound), unpacked(tmp_path / "nothing.tar.gz"):
+    with pytest.raises(NotFound), received(str(tmp_path / "nothing.tar.gz")):
         pass
-    with pytest.raises(Unreadable), unpacked(tmp_path):
+    with pytest.raises(Unreadable), received(str(tmp_path)):
         pass
+
+
+def test_a_picture_named_a_million_times_does_not_fill_the_disk(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those that are too many stay as they are; one at a path that leads out is not looked for."""
+    monkeypatch.setattr("unspool.clone.embed._MOST", 4000)
+    lines = b'{"type":"image","path":"/a/b.png"}\n' * 9 + b'{"type":"image","path":"../../session.png"}\n'
+    lines += b"[" * 900 + b'{"type":"image","path":"/a/b.png"}' + b"]" * 900 + b"\n"
+    path.write_bytes(packed(member("session.jsonl", lines), member("images/a/b.png", bytes(1000))))
+    with received(str(path)) as (first,):
+        made = first.read_bytes().splitlines()
+    assert [b"base64" in line for line in made] == [True] * 4 + [False] * 7

@@ -9,8 +9,8 @@ import pytest
 
 from tests.clone.made_logs import VERSIONS, made
 from tests.clone.making import SESSION, faults
-from unspool.clone.bundle import unpacked
 from unspool.clone.move import Move
+from unspool.clone.parcel import received
 from unspool.clone.source import opened
 from unspool.library import Library
 from unspool.redact.rules import builtin
@@ -54,7 +54,7 @@ def test_what_is_left_resumes_and_holds_nothing_of_the_rest(tmp_path: Path, vers
             lines = share.main.log.read_bytes().splitlines(keepends=True)
             bundle = write_bundle(share, tmp_path / f"{number}.tar.gz")
         hidden += _nothing_of(lines, choices)
-        with unpacked(bundle) as (first, *_), opened(Library(()), str(first)) as source:
+        with received(str(bundle)) as (first, *_), opened(Library(()), str(first)) as source:
             draught = Move(tmp_path / "tool", tmp_path / "home").drawn(source.log, "", "import")
             assert faults(draught.copy.chunks()) == [], (version, number, choices)
 

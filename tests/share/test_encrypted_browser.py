@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.cli.running import run
 from tests.site.browser.making import made
 from tests.site.browser.tabs import DESKTOP, PHONE, Tab, tab, too_wide
 from tests.site.search.chromium import chromium, served, until
@@ -325,3 +326,53 @@ def test_nothing_serious_is_found_by_axe(browser: Any, folder: Path) -> None:
             page.add_script_tag(path=axe)
             found = page.evaluate("axe.run().then((told) => told.violations.map((one) => one.id))")
             assert found == []
+
+
+@pytest.fixture(scope="module")
+def talk(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """A folder as `unspool share --site --encrypt --chain` makes it, and what is put behind its address."""
+    place = tmp_path_factory.mktemp("folder") / "talk"
+    done = run("share", "b0a75000", "--demo", "--chain", "--site", "-o", str(place), "--encrypt", "--yes")
+    assert done.code == 0, done.err
+    return place, re.findall(r"(#key=[\w-]{43})\n", done.out)[0]
+
+
+def test_an_encrypted_folder_opens_with_its_key_and_not_without(browser: Any, talk: tuple[Path, str]) -> None:
+    """Served as a folder: one request, whatever is read in it; another key is said to be another."""
+    folder, key = talk
+    with served(folder.parent) as server:
+        page = browser.new_page()
+        page.goto(f"{server.url}/talk/")
+        page.locator("#secret").wait_for()
+        assert page.locator("h1").inner_text() == LOCKED
+        page.goto(f"{server.url}/talk/{OTHER.fragment}")
+        assert "This key does not open this page." in says(page)
+        page.goto("about:blank")
+        page.goto(f"{server.url}/talk/{key}")
+        is_open(page)
+        page.locator("a[href='before-1/index.html']").first.click()
+        page.locator("a[href='../index.html']").first.wait_for()
+        page.go_back()
+        page.locator("a[href='before-1/index.html']").first.wait_for()
+        assert set(server.sent) <= {"/talk/", "/talk/index.html", "/favicon.ico"}
+        page.close()
+
+
+def test_an_encrypted_folder_is_searched_and_shows_its_pictures(browser: Any, tmp_path: Path) -> None:
+    """From disk, like any page."""
+    done = run("share", "50adf00d", "--demo", "--site", "-o", str(tmp_path / "talk"), "--encrypt", "--yes")
+    assert done.code == 0, done.err
+    key = re.findall(r"#(key=[\w-]{43})\n", done.out)[0]
+    with tab(browser) as watched:
+        page = watched.open(tmp_path / "talk" / "index.html", key)
+        is_open(page)
+        page.keyboard.press("/")
+        page.locator("dialog[open] input").first.fill("curve")
+        page.locator("dialog[open] mark").first.wait_for()
+        page.keyboard.press("Enter")
+        page.wait_for_url(re.compile(r"#(?!search|key)"))
+        is_open(page)
+        picture = page.locator("main#main img").first
+        picture.wait_for(state="attached")
+        page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+        until(page, "document.querySelector('main#main img').naturalWidth > 0")

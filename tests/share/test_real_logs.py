@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from tests.clone.making import faults
-from unspool.clone.bundle import unpacked
 from unspool.clone.move import Move
+from unspool.clone.parcel import received
 from unspool.clone.source import opened
 from unspool.errors import Unsound
 from unspool.library import Library
@@ -33,7 +33,7 @@ def test_every_real_log_is_shared_and_resumes_elsewhere(shared: Path, tmp_path: 
             empty += 1  # it holds no conversation
             continue
         assert {"index.html", "report.json", "preview.svg"} <= set(names)
-        with unpacked(bundle) as (first, *_), opened(library, str(first)) as source:
+        with received(str(bundle)) as (first, *_), opened(library, str(first)) as source:
             lines = list(Move(tmp_path / "tool", tmp_path / "home").drawn(source.log, "", "import").copy.chunks())
         assert faults(lines) == [], log.path
         made += 1

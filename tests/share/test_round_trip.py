@@ -158,3 +158,61 @@ def test_pages_of_a_chain_have_the_first_prompt_on_top(tmp_path: Path, chain: tu
     assert run("share", SESSION, *chain, "--html", "-o", str(file), "--yes", "--chain").code == 0
     assert 'href="talk-before-1.html"' in file.read_text()
     assert (tmp_path / "talk-before-1.html").is_file()
+
+
+THIRD = "b3b00000-0a11-4d0c-8e11-0000000000aa"
+
+
+@pytest.fixture
+def middle(tmp_path: Path) -> tuple[str, str]:
+    """Three sessions of a chain, of which the second is SESSION; each has a subagent."""
+    planning, doing = planned()
+    text = "# Paint the gauge\n\n1. Paint it."
+    doing.prompt("Plan the paint").plan(text, "cleared")
+    after = LogBuilder(session_id=THIRD, cwd="/srv/harbour", slug="calm-tide", start=doing.now)
+    after.wait(60).implement(text, doing).assistant(after.text("Painted."))
+    for log in (planning, doing, after):
+        use = log.agent_use("explorer", "Look", "Look around")
+        log.assistant(use)
+        log.subagent(use, "explorer", "Look", lambda child: child.ran("ls", "a\n").assistant(child.text("Seen.")))
+        log.assistant(log.text("Looked."))
+    return source(tmp_path / "logs", planning, doing, after)
+
+
+def test_what_came_after_is_shared_too(tmp_path: Path, middle: tuple[str, str], elsewhere: Path) -> None:
+    path = tmp_path / "talk.tar.gz"
+    assert run("share", SESSION, *middle, "--bundle", "-o", str(path), "--yes", "--chain").code == 0
+    held = members(path)
+    assert b"Painted." in held[f"chain/{THIRD}.jsonl"]
+    assert [name for name in held if name.endswith(".jsonl") and "/" not in name] == [
+        "session.jsonl", "source-session.jsonl",
+    ]  # fmt: skip
+    done = run("import", str(path), "--to", str(elsewhere / "tool"), "--json")
+    assert done.code == 0, done.err
+    taken = json.loads(done.out)["sessions"]
+    assert len(taken) == 3
+    assert all(sum("subagents" in file["path"] for file in one["files"]) == 2 for one in taken)
+    assert all(faults(Path(one["files"][0]["path"]).read_bytes().splitlines(keepends=True)) == [] for one in taken)
+
+
+def test_pages_lead_to_what_came_after_and_back(tmp_path: Path, middle: tuple[str, str]) -> None:
+    folder = tmp_path / "talk"
+    assert run("share", SESSION, *middle, "--site", "-o", str(folder), "--yes", "--chain").code == 0
+    page = (folder / "index.html").read_text()
+    assert 'href="before-1/index.html"' in page
+    assert 'href="after-1/index.html"' in page
+    assert 'href="../index.html"' in (folder / "after-1" / "index.html").read_text()
+    file = tmp_path / "talk.html"
+    assert run("share", SESSION, *middle, "--html", "-o", str(file), "--yes", "--chain").code == 0
+    assert sorted(path.name for path in tmp_path.glob("talk*.html")) == [
+        "talk-after-1.html", "talk-before-1.html", "talk.html",
+    ]  # fmt: skip
+    assert 'href="talk-after-1.html"' in file.read_text()
+
+
+def test_the_first_of_a_chain_brings_all_that_followed(tmp_path: Path, middle: tuple[str, str]) -> None:
+    folder = tmp_path / "talk"
+    first = planned()[0].session_id
+    assert run("share", first, *middle, "--site", "-o", str(folder), "--yes", "--chain").code == 0
+    assert sorted(path.name for path in folder.glob("*-[0-9]")) == ["after-1", "after-2"]
+    assert "Painted." in (folder / "after-2" / "page-001.html").read_text()

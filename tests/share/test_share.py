@@ -134,6 +134,27 @@ def test_a_kind_is_left_out_of_the_session_and_of_its_subagents(tmp_path: Path, 
     assert holds(made, "End of it.")
 
 
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("what", ["--no-subagents", "--no-tools"])
+def test_the_last_words_of_a_subagent_are_its_own(tmp_path: Path, what: str, form: str) -> None:
+    """They go with it, as an answer and as news of the background; that it was asked, and for what, stays."""
+    log = LogBuilder(session_id=SESSION, cwd=CWD)
+    log.prompt("Begin").assistant(use := log.agent_use("explorer", "Ask", "Ask the pilot"))
+    log.subagent(use, "explorer", "Ask", lambda child: child.assistant(child.text("shoals to port")))
+    log.assistant(late := log.agent_use("explorer", "Wait", "Wait for the pilot"))
+    log.subagent(late, "explorer", "Wait", lambda child: child.assistant(child.text("reefs abeam")), background=True)
+    log.assistant(log.text("Waiting.")).notify(late, "Agent Wait completed", "reefs abeam").assistant(log.text("Aye."))
+    given = source(tmp_path / "logs", log)
+    whole = shared(given, tmp_path / f"with-{FORMS[form]}", form)
+    assert holds(whole, "shoals to port")
+    assert holds(whole, "reefs abeam")
+    made = shared(given, tmp_path / FORMS[form], form, what, "--no-subagents")
+    assert not holds(made, "shoals to port")
+    assert not holds(made, "reefs abeam")
+    assert holds(made, "Ask the pilot")
+    assert holds(made, "Agent Wait completed")
+
+
 def test_a_turn_is_left_out_with_all_that_it_started(given: tuple[str, str], tmp_path: Path) -> None:
     """Its prompt, calls, answers, subagents and spilled results; every finding is kept, so that nothing else acts."""
     keep = [arg for rule in {one["rule"] for one in found(given)} for arg in ("--keep", rule)]
@@ -211,7 +232,7 @@ def test_pages_tell_programs_that_show_links_what_they_are(given: tuple[str, str
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        ((), "--html, --site, --bundle or --gist"),
+        ((), "--html, --site, --bundle, --gist"),
         (("--html",), "needs -o"),
         (("--gist", "-o", "x"), "leave -o out"),
         (("--bundle", "--public"), "add --gist"),

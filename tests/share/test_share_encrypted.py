@@ -59,11 +59,12 @@ def test_a_passphrase_comes_from_a_file(given: tuple[str, str], tmp_path: Path) 
 @pytest.mark.parametrize(
     ("more", "code", "says"),
     [
-        (("--site", "-o", "x", "--encrypt"), 2, "--html"),
+        (("--bundle", "-o", "x", "--encrypt"), 2, "--html or --site"),
+        (("--gist", "--encrypt"), 2, "--html or --site"),
         (("--html", "-o", "x", "--passphrase-file", "short"), 2, "12 characters"),
         (("--html", "-o", "x", "--passphrase-file", "missing"), 3, "cannot be read"),
     ],
-    ids=["folder", "short", "missing"],
+    ids=["bundle", "gist", "short", "missing"],
 )
 def test_what_cannot_be_is_said_before_anything_is_made(
     given: tuple[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, more: tuple[str, ...], code: int, says: str
@@ -74,3 +75,20 @@ def test_what_cannot_be_is_said_before_anything_is_made(
     assert done.code == code
     assert says in done.err
     assert not Path("x").exists()
+
+
+def test_a_folder_is_one_page_that_its_key_opens(given: tuple[str, str], tmp_path: Path) -> None:
+    """It takes the place of an earlier share, encrypted or not, and of nothing else."""
+    folder = tmp_path / "talk"
+    assert run("share", SESSION, *given, "--site", "-o", str(folder), "--yes").code == 0
+    for _ in range(2):
+        done = run("share", SESSION, *given, "--site", "-o", str(folder), "--encrypt", "--yes")
+        assert done.code == 0, done.err
+        assert [path.name for path in folder.iterdir()] == ["index.html"]
+        assert not holds(folder, TOLD)
+    key = Secret("key", data_of(re.findall(r"index\.html#key=([\w-]{43})\n", done.out)[0]))
+    found = inside(folder / "index.html", key, tmp_path / "inside")
+    assert holds(found, TOLD)
+    assert leaked(found, ALL) == set()
+    (folder / "mine.txt").write_text("years of work")
+    assert run("share", SESSION, *given, "--site", "-o", str(folder), "--encrypt", "--yes").code == 10

@@ -1,5 +1,7 @@
 """Where the links of a folder of pages lead."""
 
+import functools
+import os
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -23,12 +25,19 @@ class Page(HTMLParser):
         self.links += [given[name] or "" for name in ("href", "src", "data-highlight") if given.get(name)]
 
 
+@functools.lru_cache(maxsize=2000)
+def page(html: str) -> Page:
+    """What a page holds; read once, however often a site is looked at that holds it."""
+    return Page(html)
+
+
 def broken(site: Path) -> list[str]:
     """Pages that are not complete, and links of pages that lead nowhere."""
-    pages = {path.resolve(): Page(path.read_text("utf-8")) for path in site.rglob("*.html") if not _hidden(path, site)}
-    found = [f"{path.name} is not complete" for path, page in pages.items() if not page.ended]
-    for path, page in pages.items():
-        found += [f"{path.relative_to(site.resolve())}: {link}" for link in page.links if not _leads(link, path, pages)]
+    site = site.resolve()
+    pages = {path: page(path.read_text("utf-8")) for path in site.rglob("*.html") if not _hidden(path, site)}
+    found = [f"{path.name} is not complete" for path, one in pages.items() if not one.ended]
+    for path, one in pages.items():
+        found += [f"{path.relative_to(site)}: {link}" for link in one.links if not _leads(link, path, pages)]
     return found
 
 
@@ -41,11 +50,11 @@ def _leads(link: str, path: Path, pages: dict[Path, Page]) -> bool:
     parts = urlsplit(link)
     if parts.scheme or parts.netloc:
         return True
-    target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
-    if target.is_dir():
+    target = Path(os.path.normpath(path.parent / unquote(parts.path))) if parts.path else path
+    if target not in pages and target.is_dir():
         target /= "index.html"
     if target in pages and parts.fragment.startswith("search="):
         return pages[target].searches
     if target in pages and parts.fragment:
         return unquote(parts.fragment) in pages[target].ids
-    return target.is_file()
+    return target in pages or target.is_file()

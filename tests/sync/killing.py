@@ -70,5 +70,5 @@ def killed(process: ForkServerProcess, after: float) -> None:
     time.sleep(after)
     with suppress(ProcessLookupError):
         os.kill(process.pid or 0, signal.SIGKILL)
-    process.join(30)
+    process.join(120)
     assert process.exitcode in (0, -signal.SIGKILL), process.exitcode

@@ -1,6 +1,6 @@
 """A sync that is killed at any moment loses nothing and doubles nothing, and the next one heals.
 
-UNSPOOL_KILLS says how many times a process is killed; 40 where it is not set.
+UNSPOOL_KILLS says how many times a process is killed; 20 where it is not set.
 """
 
 import os
@@ -19,7 +19,7 @@ from tests.sync.dumped import differing, dump, generations_fit
 from tests.sync.killing import dying, killed, started, syncing
 from unspool.sync import sync
 
-KILLS = int(os.environ.get("UNSPOOL_KILLS", "40"))
+KILLS = int(os.environ.get("UNSPOOL_KILLS", "20"))
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL is asked of the system")
 
 
@@ -113,7 +113,7 @@ def test_a_sync_that_is_killed_at_a_step_is_healed_by_the_next(tmp_path: Path, w
     for _ in range(2):
         trial.changing.change(6)
         process = started(dying, trial.folder, trial.changing.root, *STEPS[where])
-        process.join(60)
+        process.join(120)
         assert process.exitcode == -signal.SIGKILL
         trial.check()
     trial.heal(whole=True)

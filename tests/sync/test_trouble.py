@@ -144,7 +144,7 @@ def test_a_locked_archive_is_waited_for(root: Path, folder: Path) -> None:
         time.sleep(0.7)
         assert process.is_alive()
         assert not done.exists()
-    process.join(30)
+    process.join(120)
     assert process.exitcode == 0
     assert sync(folder, [root]).changed is False
 

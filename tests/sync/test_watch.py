@@ -16,7 +16,7 @@ import pytest
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals of this kind are POSIX")
 
 QUICK = {"calm": 0.3, "patience": 5, "gap": 0.2, "share": 1, "settle": 0.3, "retry": 0.3}
-LONG = 30
+LONG = 60
 
 
 class Running:
@@ -101,13 +101,13 @@ def append(path: Path) -> None:
 
 def test_a_burst_is_one_sync(start: Start, source: Path) -> None:
     """It syncs at the start; sixty appends within two seconds are one sync more."""
-    watch = start(source, calm=1, patience=20)
+    watch = start(source, calm=2, patience=60)
     watch.said("synced source")
     for _ in range(60):
         append(source / "project" / "log.jsonl")
         time.sleep(0.03)
     watch.said("synced source", 2)
-    assert watch.still(2) == ["synced source"] * 2
+    assert watch.still(2.5) == ["synced source"] * 2
 
 
 def test_a_burst_without_end_is_not_waited_for(start: Start, source: Path) -> None:
@@ -208,20 +208,28 @@ def test_a_failure_is_told_and_made_up_for(start: Start, folder: Path, source: P
     watch.until(lambda lines: lines[-1] == "failed 0.3 The disk is full.")
 
 
+def test_the_first_sync_is_not_paid_for(start: Start, folder: Path, source: Path) -> None:
+    """However long it took, the second comes as soon as there is something to sync."""
+    (folder / "takes").write_text("0.1")
+    watch = start(source, calm=0, share=40 * LONG)
+    watch.said("synced source")
+    append(source / "project" / "log.jsonl")
+    watch.said("synced source", 2)
+
+
 def test_it_keeps_to_its_share(start: Start, folder: Path, source: Path) -> None:
-    """However much is written, a sync of 0.1 s comes no more often than every two seconds; the first does not count."""
+    """However much is written, a sync of 0.1 s comes no more often than every two seconds."""
     (folder / "takes").write_text("0.1")
     watch = start(source, calm=0, share=20)
     watch.said("synced source")
     append(source / "project" / "log.jsonl")
-    began = time.monotonic()
     watch.said("synced source", 2)
-    assert time.monotonic() - began < 1.9
-    ending = time.monotonic() + 5
-    while time.monotonic() < ending:
+    began = time.monotonic()
+    while time.monotonic() < began + 5:
         append(source / "project" / "log.jsonl")
         time.sleep(0.05)
-    assert 3 <= watch.still(0).count("synced source") <= 5
+    watch.said("synced source", 3)
+    assert watch.still(0).count("synced source") <= 3 + (time.monotonic() - began) / 2
 
 
 def test_it_is_idle_when_nothing_happens(start: Start, source: Path) -> None:
@@ -252,7 +260,7 @@ def test_a_signal_ends_it(start: Start, source: Path, number: int, code: int) ->
     watch.said("synced source")
     began = time.monotonic()
     assert watch.end(number) == code
-    assert time.monotonic() - began < 2
+    assert time.monotonic() - began < 20
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])

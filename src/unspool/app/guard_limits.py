@@ -23,8 +23,8 @@ class Refusal(NamedTuple):
     reason: str
 
 
-def too_much(scope: Scope) -> Refusal | None:
-    """What is wrong with the size or shape of a request, as far as its head tells."""
+def too_much(scope: Scope, most: int = BODY) -> Refusal | None:
+    """What is wrong with the size or shape of a request, as far as its head tells; `most` bytes may be sent."""
     path, query = scope["raw_path"], scope["query_string"]
     if not path.startswith(b"/"):
         return Refusal(400, "The address does not begin with a slash.")
@@ -34,13 +34,12 @@ def too_much(scope: Scope) -> Refusal | None:
         return Refusal(414, f"The address is longer than {ADDRESS:,} bytes.")
     if sum(len(name) + len(value) for name, value in scope["headers"]) > HEADERS:
         return Refusal(431, f"The headers are longer than {HEADERS:,} bytes.")
-    return _body(scope)
+    return _body(scope, most if scope["method"] not in ("GET", "HEAD") else 0)
 
 
-def _body(scope: Scope) -> Refusal | None:
+def _body(scope: Scope, most: int) -> Refusal | None:
     lengths = [value for name, value in scope["headers"] if name == b"content-length"]
     chunked = any(name == b"transfer-encoding" for name, _ in scope["headers"])
-    most = BODY if scope["method"] == "POST" else 0
     if any(not value.isdigit() or len(value) > 12 or int(value) > most for value in lengths) or (chunked and not most):
         return Refusal(413, f"More than {most:,} bytes were sent." if most else "Nothing may be sent with this.")
     return None

@@ -42,6 +42,11 @@ COMMANDS = (
     ("import", "Take in a session that somebody packed, so that it can be resumed here."),
     ("redact", "Tell what in a session must not leave: keys, passwords, names, addresses."),
     ("share", "Show a session to others, without what must not leave."),
+    ("shares", "List what you share through a hub; change or delete it."),
+    ("push", "Push your sessions to the archive of your team."),
+    ("login", "Sign in to a hub, which later commands use."),
+    ("logout", "Sign out of a hub: its token is forgotten here."),
+    ("hub", "Run the hub of a team: shares, and an archive of everybody's sessions."),
     ("schema", "Print the JSON Schema of exported sessions."),
     ("completion", "Print the shell completion script."),
 )

@@ -1,8 +1,8 @@
-"""`unspool import`: a session that somebody packed, to be gone on with here."""
+"""`unspool import`: a session that somebody sent, to be read or gone on with here."""
 
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -11,44 +11,62 @@ from unspool.errors import UnspoolError, UsageProblem
 
 if TYPE_CHECKING:
     from unspool.clone.move import Move
-    from unspool.library import Library
-
-_BARE = (".jsonl", ".json", ".jsonl.gz", ".jsonl.zst")
 
 
 @click.command("import")
-@click.argument("bundle", type=click.Path(path_type=Path))
-@click.option("--to", required=True, metavar="DIR", type=click.Path(path_type=Path), help="The folder it goes on in.")
-@click.option("--rename", multiple=True, metavar="OLD=NEW", help="Rename this path too. May be given several times.")
+@click.argument("bundle", metavar="FILE|URL")
+@click.option("--to", metavar="DIR", type=click.Path(path_type=Path), help="Make it resumable: where it goes on.")
+@click.option("--rename", multiple=True, metavar="OLD=NEW", help="With --to: rename this path too. May be repeated.")
 @cloning.outputs
-@options.sources
-def command(bundle: Path, to: Path, rename: tuple[str, ...], output: cloning.Output, library: "Library") -> None:
-    """Take in a session that somebody packed, so that it can be resumed here.
+@options.archive
+def command(bundle: str, to: Path | None, rename: tuple[str, ...], output: cloning.Output, archive: Path) -> None:
+    """Take in a session that somebody sent: into the archive, or so that it can be resumed here.
 
     \b
-    unspool import session.tar.gz --to ~/code/tool     a bundle, as session-share makes them
-    unspool import 3f2a9c.jsonl --to ~/code/tool       a bare log
+    unspool import talk.tar.gz                       into the archive, to be read, searched and exported
+    unspool import https://example.org/talk.tar.gz   the same, from the web
+    unspool import talk.tar.gz --to ~/code/tool      a copy that the agent resumes in this folder
+    unspool import 3f2a9c.jsonl --to ~/code/tool     a log by itself
 
-    Paths of the other machine become those of this one. The planning session comes along where the bundle has it.
-    Bundles are not trusted: one that holds links, paths that lead out of it, or more than a session does is refused
-    whole, and nothing is left behind.
+    Takes what `unspool share --bundle` makes, bundles of session-share, and bare logs. The archive keeps the lines as
+    they are. With --to, paths of the other machine become those of this one. Sessions of its chain come along where
+    the bundle has them. Bundles are not trusted: one that holds links, paths that lead out of it, or more than a
+    session does is refused whole, and nothing is left behind.
     """
-    from unspool.clone.bundle import unpacked
-    from unspool.clone.move import Move, renamed
-    from unspool.clone.source import own_home
+    from unspool.clone.parcel import received
 
-    move = Move(to, own_home(), renamed(rename))
-    if bundle.name.endswith(_BARE):
-        _take(library, [bundle], move, output)
-    else:
-        with unpacked(bundle) as logs:
-            _take(library, logs, move, output)
+    asked = {"--rename": rename, "-o": output.path, "--title": output.title, "--dsp": output.dsp}
+    if to is None and (useless := [name for name, given in asked.items() if given]):
+        raise UsageProblem(f"{useless[0]} is for a session that goes on: add --to, the folder it goes on in.")
+    with received(bundle) as logs:
+        if to is None:
+            from unspool.cli.importing import keep
+
+            keep(logs, bundle, archive, output)
+        else:
+            _take(logs, Parcel(bundle, to, rename), output)
 
 
-def _take(library: "Library", logs: list[Path], move: "Move", output: cloning.Output) -> None:
-    """Every log or none."""
+class Parcel(NamedTuple):
+    """What came, and where it goes on."""
+
+    name: str
+    to: Path
+    rename: tuple[str, ...]
+
+    def move(self) -> "Move":
+        from unspool.clone.move import Move, renamed
+        from unspool.clone.source import own_home
+
+        return Move(self.to, own_home(), renamed(self.rename))
+
+
+def _take(logs: list[Path], parcel: Parcel, output: cloning.Output) -> None:
+    """Make every log resumable, or none."""
     from unspool.clone.source import opened
+    from unspool.library import Library
 
+    move, library = parcel.move(), Library()
     with ExitStack() as stack:
         sources = [stack.enter_context(opened(library, str(log))) for log in logs]
         drawn = [move.drawn(source.log, output.title, "import") for source in sources]
@@ -56,6 +74,7 @@ def _take(library: "Library", logs: list[Path], move: "Move", output: cloning.Ou
             raise UsageProblem(f"{len(drawn)} sessions need a folder to go to; {output.path} is none.")
         tellings = list[cloning.Telling]()
         for draught, source in zip(drawn, sources, strict=True):
+            source.log.path = parcel.name
             try:
                 there = source._replace(home=move.home, folder=None)
                 tellings.append(cloning.finished(draught, there, output, move.cwd))

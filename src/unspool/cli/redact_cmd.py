@@ -42,7 +42,7 @@ class _Manner(NamedTuple):
 @click.command("redact")
 @click.argument("session", required=False)
 @click.option("-o", "--output", metavar="FILE", help="Write the log without what was found.")
-@click.option("--all", "everything", is_flag=True, help="Look through all sessions, kept ones too, and say where.")
+@click.option("--archive", "everything", is_flag=True, help="Look through all sessions, kept ones too; say where.")
 @click.option("--term", "terms", multiple=True, metavar="WORD", help="Look for this too. May be given several times.")
 @click.option("--secrets", is_flag=True, help="Tell only secrets, not names, addresses and home folders.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, with every finding.")
@@ -54,7 +54,7 @@ def command(session: str | None, output: str | None, library: "Library", **manne
     unspool redact latest                       rule, line and place of each finding
     unspool redact 3f2a --term Acme --json
     unspool redact 3f2a -o clean.jsonl          the log without them; it still resumes
-    unspool redact --all --secrets              which of all your sessions hold keys
+    unspool redact --archive --secrets          which of all your sessions hold keys, and where
 
     Keys are found through escapes, base64, line breaks and other disguises. What is found is never printed whole.
     In the log that -o writes, the same is replaced by the same; what replaced what is kept on this machine alone. Your
@@ -62,7 +62,7 @@ def command(session: str | None, output: str | None, library: "Library", **manne
     """
     how = _Manner(**manner)
     if how.everything == bool(session) or (how.everything and output):
-        raise UsageProblem("Name one session, or give --all alone to look through all of them.")
+        raise UsageProblem("Name one session, or give --archive alone to look through all of them.")
     from unspool.app.config.place import folder
     from unspool.redact.rules import OWN, own
 
@@ -80,14 +80,18 @@ def command(session: str | None, output: str | None, library: "Library", **manne
 
 def _one(library: "Library", session: str, output: str | None, rules: "RuleSet", terms: tuple[str, ...]) -> _Log:
     from unspool.clone.source import located
+    from unspool.formats import FORMATS
     from unspool.redact.log import scan
 
-    with located(library, session) as (stream, _):
+    found = library.resolve(session)
+    path = found if isinstance(found, str) else found.path
+    with located(library, found) as (stream, _):
         lines = list(stream)
     finder = _finder(lines, rules, terms)
+    name = (FORMATS[0].owner(lines) or session) if isinstance(found, str) else found.session_id
     if output is not None:
-        _write(session, lines, finder, output)
-    return _Log(session, session, list(scan(lines, finder)))
+        _write(name, lines, finder, output)
+    return _Log(name, path, list(scan(lines, finder)))
 
 
 def _all(library: "Library", rules: "RuleSet", terms: tuple[str, ...]) -> "Iterator[_Log]":
@@ -134,7 +138,9 @@ def _write(session: str, lines: list[bytes], finder: "Finder", output: str) -> N
     from unspool.redact.log import redacted_lines
     from unspool.redact.names import Names
     from unspool.share import mapping
+    from unspool.share.draw import named
 
+    session = named(session)  # as a share of it calls it: the same is replaced by the same in both
     names = Names(mapping.remembered(session))
     made = list(redacted_lines(lines, finder, names))
     mapping.remember(session, names.mapping())

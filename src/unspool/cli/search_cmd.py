@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from unspool.cli import options
+from unspool.cli import chosen, options
 from unspool.errors import UsageProblem
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def command(query: tuple[str, ...], archive: "Path", as_json: bool, **given: Any
     from unspool.index.search import Wanted
     from unspool.index.store import Index
 
-    asked = parse(" ".join(query), _filters(given))
+    asked = parse(" ".join(query), _filters(given), chosen.zone())
     wanted = Wanted(given["limit"], given["hits"], given["context"])
     key = options.key_of(archive)
     with Archive.open(archive, key=key, readonly=True) as kept, Index.open(archive, key=key, readonly=True) as index:

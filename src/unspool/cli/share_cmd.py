@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from unspool.cli import keeping, options, sharing
+from unspool.cli import hub_sharing, keeping, options, sharing
 from unspool.errors import NotFound, UsageProblem
 
 if TYPE_CHECKING:
@@ -36,8 +36,10 @@ def command(
     unspool share 3f2a --html -o talk.html --encrypt
                                                     the same, opened only by the link that is printed
     unspool share 3f2a --site -o talk/ --no-tools   a folder of pages, without what tools answered
+    unspool share 3f2a --site -o talk/ --chain      with the sessions before and after it
     unspool share 3f2a --bundle --yes               a file that `unspool import` goes on with; all found is replaced
     unspool share 3f2a --gist --without 3,7..9      a secret gist, without these turns
+    unspool share 3f2a --hub --expires 7d           on your team's hub, at a link that nobody can guess
     unspool share 3f2a --html -o x.html --term Acme --keep email
 
     Everything is made from lines in which what was found is replaced already: the same by the same, so that the
@@ -51,8 +53,9 @@ def command(
 
     names = chained(library, session) if manner.chain else [library.resolve(session)]
     seen, secret = _Seen(manner, left.keep), _secret(target)
+    to = hub_sharing.sending(target.placed) if target.placed.hub is not None and not manner.dry_run else None
     with prepared(library, names, _ask(left, target, seen)) as share:
-        made = [] if manner.dry_run else _made(share, target, library, secret)
+        made = [] if manner.dry_run else to.sent(share) if to is not None else _made(share, target, library, secret)
         if not manner.dry_run:
             remember(share.project, share.choices)
     _tell(share, made, seen, manner)
@@ -118,11 +121,12 @@ def _made(share: "Share", target: sharing.Target, library: "Library", secret: "S
 
     pages = Pages(share, SiteOptions(), library.prices, target.url)
     match target.form:
-        case "html" if secret is not None:
+        case "html" | "site" if secret is not None:
             from unspool.cli.encrypting import told
-            from unspool.share.locked import write_locked
+            from unspool.share.locked import write_locked, write_locked_folder
 
-            return told(write_locked(share, library.prices, target.path or Path(), secret), secret)
+            write = write_locked if target.form == "html" else write_locked_folder
+            return told(write(share, library.prices, target.path or Path(), secret), secret)
         case "html":
             return [str(path) for path in pages.write_file(target.path or Path())]
         case "site":

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import click
 
-from unspool.cli import options
+from unspool.cli import hub_sharing, options
 from unspool.errors import UsageProblem
 
 if TYPE_CHECKING:
@@ -55,6 +55,7 @@ class Target(NamedTuple):
     public: bool
     encrypt: bool
     passphrase_file: str
+    placed: hub_sharing.Placed
 
 
 class Manner(NamedTuple):
@@ -85,11 +86,11 @@ _TARGET = [
     click.option("--title", default="", metavar="TEXT", help="What it is called."),
     click.option("--url", default="", metavar="URL", help="Where a folder will be found, for link previews."),
     click.option("--public", is_flag=True, help="Make the gist a public one."),
-    click.option("--encrypt", is_flag=True, help="With --html: a file that only its key opens, which is printed."),
+    click.option("--encrypt", is_flag=True, help="With --html or --site: only its key opens it, which is printed."),
     click.option("--passphrase-file", default="", metavar="FILE", help="Encrypt with its first line; -: typed."),
 ]
 _MANNER = [
-    click.option("--chain", is_flag=True, help="Share the sessions that it goes on from, too."),
+    click.option("--chain", is_flag=True, help="Share the sessions before and after it, too."),
     click.option("-y", "--yes", is_flag=True, help="Replace everything found, without asking."),
     click.option("-n", "--dry-run", is_flag=True, help="Tell what is found; make nothing."),
     click.option("--json", "as_json", is_flag=True, help="Tell as JSON."),
@@ -102,26 +103,30 @@ def asked(command: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(command)
     def run(*args: Any, **given: Any) -> Any:
         left = Left(**{name: given.pop(name) for name in Left._fields})
-        target = Target(**{name: given.pop(name) for name in Target._fields})
+        placed = hub_sharing.Placed(**{name: given.pop(name) for name in hub_sharing.Placed._fields})
+        target = Target(**{name: given.pop(name) for name in Target._fields[:-1]}, placed=placed)
         manner = Manner(**{name: given.pop(name) for name in Manner._fields})
         return command(*args, left=left, target=checked(target, manner), manner=manner, **given)
 
     made: Callable[..., Any] = run
-    for option in reversed((*_TARGET, *_LEFT, *_MANNER)):
+    for option in reversed((*_TARGET, *hub_sharing.OPTIONS, *_LEFT, *_MANNER)):
         made = option(made)
     return made
 
 
 def checked(target: Target, manner: Manner) -> Target:
     """What is to be made; UsageProblem where that cannot be."""
-    if target.form is None and not manner.dry_run:
-        raise UsageProblem("Say what to make: --html, --site, --bundle or --gist; --dry-run tells what is found.")
+    placed = target.placed.checked(target.form)
+    if target.form is None and placed.hub is None and not manner.dry_run:
+        raise UsageProblem(
+            "Say what to make: --html, --site, --bundle, --gist or --hub; --dry-run tells what is found."
+        )
     if target.form in ("html", "site") and target.path is None and not manner.dry_run:
         raise UsageProblem(f"--{target.form} needs -o: where it goes.")
     if target.form == "gist" and target.path is not None:
         raise UsageProblem("A gist goes to no file: leave -o out.")
     if target.public and target.form != "gist":
         raise UsageProblem("--public says something of a gist: add --gist.")
-    if (target.encrypt or target.passphrase_file) and target.form != "html":
-        raise UsageProblem("An encrypted share is one file: add --html.")
+    if (target.encrypt or target.passphrase_file) and target.form not in ("html", "site"):
+        raise UsageProblem("What is encrypted are pages: add --html or --site.")
     return target

@@ -31,6 +31,8 @@ class Wish(msgspec.Struct, frozen=True):
     """Words that replace those of a line."""
     calls: dict[str, Cut] = {}
     """What becomes of single calls, by their ids, whatever the treatment says."""
+    untold: frozenset[str] = frozenset()
+    """Lines with news of background tasks that do not tell what those found."""
     shown: bool = False
     """For reading: under the ids of the original, reasoning kept though the model's provider would not take it."""
     paths: tuple[tuple[str, str], ...] = ()
@@ -57,6 +59,7 @@ def drawn(log: Original | Material, treatment: Treatment, wish: Wish) -> Draught
     cuts = treated(conversation, treatment, material.writer)
     cuts.lines |= wish.without
     cuts.calls |= wish.calls
+    cuts.untold |= wish.untold
     cuts.texts = {line: text for line, text in wish.texts.items() if line not in cuts.lines}
     sound(conversation, cuts, material.writer, altered=bool(wish.paths), shown=wish.shown)
     copy = Copy(material, conversation, cuts, _making(material.log, treatment, wish))

@@ -78,5 +78,5 @@ def _key(event: Event, cuts: Cuts) -> Hashable:
         for block in event.blocks
         if isinstance(block, ToolCall | Result)
     )
-    marks = (cuts.thinking, cuts.images, cuts.news, cuts.blank, cuts.twice)
+    marks = (cuts.thinking, cuts.images, cuts.news, cuts.untold, cuts.blank, cuts.twice)
     return line, calls, tuple(line in lines for lines in marks), cuts.texts.get(line), cuts.limits

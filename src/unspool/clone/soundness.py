@@ -35,7 +35,9 @@ def touched(event: Event, cuts: Cuts) -> bool:
     line = event.id
     if line in cuts.lines or line in cuts.thinking or line in cuts.images or line in cuts.texts:
         return True
-    if line in cuts.news or line in cuts.blank or line in cuts.twice or (event.meta and bool(cuts.calls)):
+    if line in cuts.untold or line in cuts.news or line in cuts.blank or line in cuts.twice:
+        return True
+    if event.meta and cuts.calls:
         return True
     for block in event.blocks:
         if isinstance(block, ToolCall | Result) and (block.call_id in cuts.calls or (line, block.call_id) in cuts.gone):

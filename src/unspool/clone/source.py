@@ -67,9 +67,9 @@ def _fetched(name: str) -> Iterator[Found]:
 
 
 @contextmanager
-def located(library: Library, name: str) -> Iterator[tuple[BinaryIO, Writer]]:
+def located(library: Library, name: str | Found) -> Iterator[tuple[BinaryIO, Writer]]:
     """The lines of the log that a person's name means, and who knows what such lines must be."""
-    found = library.resolve(name)
+    found = library.resolve(name) if isinstance(name, str) else name
     if isinstance(found, str):
         found = _alone(found)
     with library.located(found) as here, opened_log(here.path) as stream:

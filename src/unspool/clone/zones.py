@@ -18,7 +18,7 @@ def treated(conversation: Conversation, treatment: Treatment, writer: Writer) ->
     if treatment.drop_images:
         cuts.images = {event.id for event in _all_lines(conversation) if _pictured(event)}
     if cuts.calls:
-        cuts.news = {event.id for event in conversation.lines if _is_news(event)}
+        cuts.news = {event.id for event in conversation.lines if is_news(event)}
     return cuts
 
 
@@ -73,5 +73,6 @@ def _all_lines(conversation: Conversation) -> list[Event]:
     return [*conversation.lines, *(event for strand in conversation.strands.values() for event in strand)]
 
 
-def _is_news(event: Event) -> bool:
+def is_news(event: Event) -> bool:
+    """Whether a line tells that something in the background has ended, and perhaps what it found."""
     return any(isinstance(block, Notice) and block.kind == "task-notification" for block in event.blocks)

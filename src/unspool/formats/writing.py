@@ -33,6 +33,8 @@ class Cuts(msgspec.Struct):
     """Lines that lose their pictures and documents."""
     news: set[str] = set()
     """Lines that tell what a background agent did, of which only the beginning stays."""
+    untold: set[str] = set()
+    """The same, of which nothing stays of what it found."""
     texts: dict[str, str] = {}
     """Lines whose words are replaced."""
     lines: set[str] = set()

@@ -37,7 +37,7 @@ def exact(
     more: Sequence[Condition] = (),
 ) -> Results:
     """Where a pattern stands, in what a question with its filters leaves."""
-    scope = Scope(db, [*conditions(db, query.filters), *word_condition(query), *more])
+    scope = Scope(db, [*conditions(db, query), *word_condition(query), *more])
     teller = Teller(db, archive, Seek(pattern, wanted.context))
     search = _Search(scope, teller, Looking(teller, archive, pattern), pattern.words)
     return search.results(wanted).noting(query.notes)

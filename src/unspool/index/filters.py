@@ -5,18 +5,20 @@ The conditions speak of rows called `doc`, `turn`, `log` and `session`, joined.
 
 import re
 from collections.abc import Callable, Sequence
+from datetime import tzinfo
 from typing import Any, NamedTuple
 
 import apsw
 
 from unspool.errors import UsageProblem
-from unspool.index.query import Filter
+from unspool.index.query import Filter, Query
 from unspool.index.schema import KINDS, PICO, ROLES
 from unspool.index.when import moment
 
 _COST = re.compile(r"(?P<sign>>=|<=|>|<|=)?\$?(?P<least>\d+(?:\.\d+)?)(?:\.\.\$?(?P<most>\d+(?:\.\d+)?))?")
 _RICHEST = 9e6
 _WHEN = "coalesce(turn.time, session.ended * 1000, session.started * 1000)"
+_BOUNDS = {"since": ">=", "until": "<"}
 _STATES = {"error": "doc.error = 1", "ghost": "session.kind = 'ghost'", "subagent": "log.agent <> ''"}
 
 
@@ -27,13 +29,14 @@ class Condition(NamedTuple):
     values: tuple[Any, ...] = ()
 
 
-def conditions(db: apsw.Connection, filters: Sequence[Filter]) -> list[Condition]:
-    """What the filters ask for, all of it; UsageProblem where a value means nothing."""
+def conditions(db: apsw.Connection, query: Query) -> list[Condition]:
+    """What the filters of a question ask for, all of it; UsageProblem where a value means nothing."""
     groups: dict[tuple[str, bool], list[Condition]] = {}
-    for filter_ in filters:
-        made = _FILTERS[filter_.name](db, filter_.value.strip())
+    for filter_ in query.filters:
+        timely = filter_.name in _BOUNDS
+        made = _time(filter_, query.zone) if timely else _FILTERS[filter_.name](db, filter_.value.strip())
         # Lower and upper bounds are no alternatives to each other: all of them hold.
-        key = filter_.name if filter_.name not in ("since", "until", "cost") else f"{filter_.name}{len(groups)}"
+        key = f"{filter_.name}{len(groups)}" if timely or filter_.name == "cost" else filter_.name
         groups.setdefault((key, filter_.excluded), []).append(made)
     return [_any(found, excluded=excluded) for (_, excluded), found in groups.items()]
 
@@ -109,19 +112,12 @@ def _is(_: apsw.Connection, value: str) -> Condition:
     return Condition(_STATES[value.lower()])
 
 
-def _since(_: apsw.Connection, value: str) -> Condition:
-    return Condition(f"{_WHEN} >= ?", (_milliseconds("since", value),))
-
-
-def _until(_: apsw.Connection, value: str) -> Condition:
-    return Condition(f"{_WHEN} < ?", (_milliseconds("until", value),))
-
-
-def _milliseconds(name: str, value: str) -> int:
-    found = moment(value)
+def _time(filter_: Filter, zone: tzinfo | None) -> Condition:
+    name, value = filter_.name, filter_.value.strip()
+    found = moment(value, zone)
     if found is None:
         raise UsageProblem(f"{name}:{value} is neither a date (2026-01-31) nor an age (12h, 3d, 2w, 6m, 1y).")
-    return round(found * 1000)
+    return Condition(f"{_WHEN} {_BOUNDS[name]} ?", (round(found * 1000),))
 
 
 def _cost(_: apsw.Connection, value: str) -> Condition:
@@ -153,8 +149,6 @@ _FILTERS: dict[str, Callable[[apsw.Connection, str], Condition]] = {
     "branch": _branch,
     "kind": _kind,
     "is": _is,
-    "since": _since,
-    "until": _until,
     "cost": _cost,
     "session": _session,
 }

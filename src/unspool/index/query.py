@@ -8,6 +8,7 @@ they stand; several of one name mean any of them, of several names all of them; 
 
 import re
 from collections.abc import Sequence
+from datetime import tzinfo
 from typing import NamedTuple
 
 MOST_WORDS = 100
@@ -79,14 +80,16 @@ class Query(NamedTuple):
     filters: tuple[Filter, ...] = ()
     notes: tuple[str, ...] = ()
     """What was mended or left out, a sentence each."""
+    zone: tzinfo | None = None
+    """Where its days begin; None: as this machine's clock has it."""
 
 
-def parse(text: str, filters: Sequence[Filter] = ()) -> Query:
-    """The question that a text asks, with more filters given beside it."""
+def parse(text: str, filters: Sequence[Filter] = (), zone: tzinfo | None = None) -> Query:
+    """The question that a text asks, with more filters given beside it, by somebody whose days begin in that zone."""
     reader = _Reader([piece for found in _PIECE.finditer(_whole(text)) for piece in _pieces(found)])
     tree = reader.any_of(0)
     given = (one._replace(value=_whole(one.value)) for one in filters)
-    return Query(tree, (*reader.filters, *given), tuple(dict.fromkeys(reader.notes)))
+    return Query(tree, (*reader.filters, *given), tuple(dict.fromkeys(reader.notes)), zone)
 
 
 def _whole(text: str) -> str:

@@ -65,7 +65,7 @@ class Words:
 
 def search(db: apsw.Connection, archive: Store, query: Query, wanted: Wanted = DEFAULT) -> Results:
     """What a question finds. UsageProblem where a filter's value means nothing."""
-    asked = conditions(db, query.filters)
+    asked = conditions(db, query)
     teller = Teller(db, archive, Words(query, wanted.context))
     found = None if query.tree is None else match(query.tree)
     if found is None or found.excluded:

@@ -37,7 +37,7 @@ class _Beginning:
 
 def touches(db: apsw.Connection, archive: Store, path: str, query: Query, wanted: Wanted = DEFAULT) -> Results:
     """The sessions that touched a file: one whose path ends with `path`, else all whose path holds it."""
-    asked = [_which(db, path), *conditions(db, query.filters), *word_condition(query)]
+    asked = [_which(db, path), *conditions(db, query), *word_condition(query)]
     where = f"{_JOINED} WHERE {' AND '.join(one.sql for one in asked)}"
     values = tuple(value for one in asked for value in one.values)
     sql = f"SELECT log.session, count(*), max({_WHEN}) {where} GROUP BY 1 ORDER BY 3 DESC"

@@ -1,7 +1,9 @@
 """Moments as people type them: a day, a time of a day, or how long ago."""
 
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
+
+from unspool.index.periods import day_start
 
 _AGO = re.compile(r"(\d{1,5})\s*(h|d|w|m|y)")
 _UNITS = {
@@ -23,16 +25,19 @@ def ago(text: str) -> datetime | None:
         return None
 
 
-def moment(text: str) -> float | None:
-    """Seconds of the epoch of 2026-01-31, 2026-01-31T12:00, today, yesterday, 12h, 3d, 2w, 6m or 1y; else None."""
+def moment(text: str, zone: tzinfo | None = None) -> float | None:
+    """Seconds of the epoch of 2026-01-31, 2026-01-31T12:00, today, yesterday, 12h, 3d, 2w, 6m or 1y; else None.
+
+    Days begin, and clocks are read, in that zone; None: as on this machine.
+    """
     text = text.strip().lower()
     try:
         before = ago(text)
         if before:
             return before.timestamp()
         if text in _DAYS:
-            midnight = datetime.now().astimezone().replace(hour=0, minute=0, second=0, microsecond=0)
-            return (midnight - timedelta(days=_DAYS[text])).timestamp()
-        return datetime.fromisoformat(text).timestamp()
+            return day_start(datetime.now(zone).date() - timedelta(days=_DAYS[text]), zone)
+        found = datetime.fromisoformat(text)
+        return (found if found.tzinfo else found.replace(tzinfo=zone)).timestamp()
     except (ValueError, OverflowError, OSError):
         return None

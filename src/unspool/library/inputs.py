@@ -14,6 +14,7 @@ from unspool.errors import FetchFailed, NotFound, Unreadable
 
 if TYPE_CHECKING:
     from http.client import HTTPResponse
+    from urllib.request import OpenerDirector
 
 _GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 _UTF16 = (b"\xff\xfe{\0", b"\xff\xfe[\0", b"\xfe\xff\0{", b"\xfe\xff\0[")
@@ -105,19 +106,33 @@ def _buffered(stream: object) -> BinaryIO:
 
 
 def fetch(url: str, limit: int = FETCH_BYTES, seconds: float = FETCH_SECONDS) -> bytes:
-    """The body at a URL, within a size and a time; redirects are followed."""
+    """The body at a URL, whole, within a size and a time; redirects are followed to http and https alone."""
+    import http.client
     import urllib.error
     import urllib.request  # dear to import, and most logs are files
 
     deadline = time.monotonic() + seconds
     request = urllib.request.Request(url, headers={"User-Agent": "unspool", "Accept-Encoding": "identity"})  # noqa: S310
     try:
-        with urllib.request.urlopen(request, timeout=seconds) as answer:  # noqa: S310  http(s) only, checked by is_url
+        with _opener().open(request, timeout=seconds) as answer:
             return _body(answer, url, limit, deadline)
     except urllib.error.HTTPError as error:
         raise FetchFailed(f"{url} answered {error.code} {error.reason}.") from None
-    except (urllib.error.URLError, TimeoutError, OSError) as error:
+    except (urllib.error.URLError, http.client.HTTPException, TimeoutError, OSError, ValueError) as error:
         raise FetchFailed(f"{url} could not be fetched: {getattr(error, 'reason', error)}.") from None
+
+
+def _opener() -> "OpenerDirector":
+    """What knows http and https, by way of a proxy where the environment names one, and no other kind of address."""
+    import urllib.request as web
+
+    opener = web.OpenerDirector()
+    for handler in (
+        web.ProxyHandler, web.HTTPHandler, web.HTTPSHandler, web.HTTPRedirectHandler, web.HTTPDefaultErrorHandler,
+        web.HTTPErrorProcessor, web.UnknownHandler,
+    ):  # fmt: skip
+        opener.add_handler(handler())
+    return opener
 
 
 def _body(answer: "HTTPResponse", url: str, limit: int, deadline: float) -> bytes:
@@ -129,4 +144,6 @@ def _body(answer: "HTTPResponse", url: str, limit: int, deadline: float) -> byte
         if time.monotonic() > deadline:
             raise FetchFailed(f"{url} took too long.")
         chunks.append(chunk)
+    if answer.length:
+        raise FetchFailed(f"{url} broke off after {size:,} bytes.")
     return b"".join(chunks)

@@ -110,7 +110,11 @@ def _password(match: re.Match[str], value: str) -> bool:
 def _unquoted(match: re.Match[str], value: str) -> bool:
     """An unquoted value may be code: a name with a number in it, or a call, is."""
     tight = match.re.groups < 2 or match[1] in {"=", ":"}
-    return not _CODE.fullmatch(value) or (tight and "_" not in value and "." not in value)
+    return not _CODE.fullmatch(value) or (tight and "_" not in value and "." not in value) or _random(value)
+
+
+def _random(value: str) -> bool:
+    return scattered(value) and _wordy(value) < 0.3
 
 
 def _url(_: re.Match[str], value: str) -> bool:
@@ -129,6 +133,10 @@ def _block(_: re.Match[str], value: str) -> bool:
     return len(body) >= 40 and len(set(body)) > 12 and not _NO_VALUE.search(value[:400])
 
 
+def _hash(_: re.Match[str], value: str) -> bool:
+    return len(set(value)) > 12 and not re.search(r"[xX]{4}|\.{4}", value)
+
+
 def is_user(name: str) -> bool:
     """Whether a user's name tells who it is."""
     return len(name) > 1 and name.lower() not in _USERS and not re.fullmatch(r"user-?\d+|\d+|[._-]+", name)
@@ -144,7 +152,14 @@ def _email(match: re.Match[str], value: str) -> bool:
         return False
     if _MAIL_HOSTS.search(host) or _MAIL_NAMES.fullmatch(name):
         return False
-    return host.rpartition(".")[2].lower() not in _FILES
+    return not _is_file(host)
+
+
+def _is_file(host: str) -> bool:
+    """Whether what follows an @ is the name of a file; that of an address and an ending is not."""
+    rest, _, end = host.rpartition(".")
+    before, _, last = rest.rpartition(".")
+    return end.lower() in _FILES and not (before and last.isalpha() and last.lower() not in _FILES)
 
 
 def _ipv4(match: re.Match[str], value: str) -> bool:
@@ -192,6 +207,7 @@ CHECKS: dict[str, Check] = {
     "url": _url,
     "cookie": _cookie,
     "block": _block,
+    "hash": _hash,
     "user": _user,
     "email": _email,
     "ipv4": _ipv4,

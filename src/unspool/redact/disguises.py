@@ -1,4 +1,4 @@
-"""What hides a secret from a pattern and not from a reader: escapes, entities, soft breaks, characters of no width.
+"""What hides a secret from a pattern and not from a reader: escapes, entities, colours, soft breaks, pieces of code.
 
 Each disguise gives views of the parts of a text that wear it; what finds secrets looks through those again.
 """
@@ -8,76 +8,109 @@ from collections.abc import Callable, Iterator
 from html import unescape
 from typing import NamedTuple
 
-from unspool.redact.view import View, replaced
+from unspool.redact.view import View, Window, viewed, whole_words
 
 _BEFORE, _AFTER = 256, 4096
 """Characters on either side of a disguised one that are looked through with it: enough for a name and for a key."""
+_AFTER_PIECE = 600
+"""The same behind a disguise that every piece of a key would wear."""
 
 
 class Disguise(NamedTuple):
-    """A disguise: what tells that it may be there, each disguised stretch, and what that stands for."""
+    """A disguise: what tells that it is there, each disguised stretch, and what that stands for."""
 
-    first: str
-    """A character that stands in it; empty: one that is not of ASCII."""
-    hints: tuple[str, ...]
-    """One of these stands in it too."""
+    tells: "re.Pattern[str]"
+    """Is found in every disguised stretch; begins with one certain character, which is what makes looking quick."""
     worn: "re.Pattern[str]"
     decoded: Callable[["re.Match[str]"], str]
+    ascii: bool = True
+    """Whether a text of ASCII alone can wear it."""
+    after: int = _AFTER
 
     def views(self, text: str) -> Iterator[View]:
         """The parts of a text that wear it, without it."""
-        if text.isascii() if not self.first else self.first not in text:
-            return
-        if self.hints and not any(hint in text for hint in self.hints):
-            return
-        for start, end in self._windows(text):
-            part = text[start:end]
-            yield replaced(part, self.worn.finditer(part), self.decoded, start)
+        if self.ascii or not text.isascii():
+            yield from viewed(text, self._windows(text))
 
-    def _windows(self, text: str) -> Iterator[tuple[int, int]]:
+    def _windows(self, text: str) -> Iterator[Window]:
         """What stands around each disguised stretch; those that touch are one."""
         begin = last = -1
-        for match in self.worn.finditer(text):
-            start = max(0, match.start() - _BEFORE)
+        for match in self.tells.finditer(text):
+            start = match.start() - _BEFORE
             if begin >= 0 and start > last:
-                yield begin, last
+                yield self._window(text, begin, last)
                 begin = -1
-            begin = start if begin < 0 else begin
-            last = min(len(text), match.end() + _AFTER)
+            begin = max(0, start, last) if begin < 0 else begin
+            last = min(len(text), match.end() + self.after)
         if begin >= 0:
-            yield begin, last
+            yield self._window(text, begin, last)
+
+    def _window(self, text: str, start: int, end: int) -> Window:
+        start, end = whole_words(text, start, end)
+        return Window(
+            start, end, ((*match.span(), self.decoded(match)) for match in self.worn.finditer(text, start, end))
+        )
 
 
-def _hex(match: "re.Match[str]") -> str:
-    return next((chr(int(digits, 16)) for digits in match.groups() if digits), "/")
+def _character(match: "re.Match[str]") -> str:
+    digits = next(filter(None, match.groups()), "")
+    return chr(int(digits, 16)) if digits else "/" if match[0].endswith("/") else "\x1b"
 
 
 def _quoted(match: "re.Match[str]") -> str:
     return chr(int(match[1], 16)) if match[1] else ""
 
 
-_ASCII = "(?:[2-7][0-9A-Fa-f]|0[9aAdD])"
+def _nothing(_: "re.Match[str]") -> str:
+    return ""
+
+
+def _row(match: "re.Match[str]") -> str:
+    """The end of a row, but of one that was full or ends with a hyphen: there a word goes on."""
+    full = not match[0].startswith("  ") or match.string[match.start() - 1 : match.start()] == "-"
+    return "" if full else "\n"
+
+
+_ASCII = "(?:[2-7][0-9A-Fa-f]|0[9aAdD]|1[bB])"
+_ESCAPED = rf"(?:u00({_ASCII})|x({_ASCII})|u\{{0{{0,6}}({_ASCII})\}}|/|(?:033|e)(?=\[[0-9;]))"
+_PERCENT = re.compile(rf"%(?:25){{0,8}}(?:({_ASCII})|u00({_ASCII}))")
+_ENTITY = re.compile(r"&(?:amp;){0,8}(?:#\d{2,4}|#[xX][0-9a-fA-F]{2,4}|[a-z]{2,8});")
+_NO_WIDTH = "[\u200b-\u200f\u2060-\u2064\ufeff\u00ad\u180e]"
+_COLOUR = re.compile(r"\x1b\[[0-9;?]{0,20}[A-Za-z]")
+_PIECE = r"[A-Za-z0-9_+/=.:@%~$\\ -]"
+_INSIDE = r"[A-Za-z0-9_+/=.:@~$-]"
+_PLUS = r"(?:[ \t]{0,8}[+.&])?"
+
+
+def _joined(mark: str) -> Disguise:
+    """Pieces of a string in code, with or without a sign between."""
+    gap = rf"(?:{_PLUS}(?:\s|\\{{1,8}}[nrt]){{1,60}}{_PLUS}|[ \t]{{0,8}}[+.&])[ \t]{{0,8}}"
+    rest = rf"{gap}[bfru]?\\{{0,8}}{mark}(?={_PIECE})"
+    told = rf"{rest}(?=[^{mark}\n\0]{{0,60}}[A-Z0-9])"
+    tells = rf"{mark}(?:(?<={_INSIDE}{{2}}.{mark})|(?<=\\{mark})){told}"
+    worn = rf"(?<={_INSIDE}{{2}}{_PIECE})\\{{0,8}}{mark}{rest}"
+    return Disguise(re.compile(tells), re.compile(worn), _nothing, after=_AFTER_PIECE)
+
 
 DISGUISES = (
+    Disguise(re.compile(rf"\\{_ESCAPED}"), re.compile(rf"(?<!\\)\\++{_ESCAPED}"), _character),
+    Disguise(_PERCENT, _PERCENT, _character),
+    Disguise(_ENTITY, _ENTITY, lambda match: unescape(re.sub(r"&(?:amp;)+(?=#|[a-z])", "&", match[0]))),
     Disguise(
-        "\\",
-        ("\\u00", "\\x", "\\u{", "\\/"),
-        re.compile(rf"\\+(?:u00({_ASCII})|x({_ASCII})|u\{{0*({_ASCII})\}}|/)"),
-        _hex,
+        re.compile(r"=(?:\r?\n|\\r\\n|\\n|3D)"),
+        re.compile(r"=(?:\r?\n|\\r\\n|\\n|([2-7][0-9A-F]))"),
+        _quoted,
     ),
-    Disguise("%", (), re.compile(rf"%(?:25)*(?:({_ASCII})|u00({_ASCII}))"), _hex),
+    Disguise(re.compile(_NO_WIDTH), re.compile(f"{_NO_WIDTH}+"), _nothing, ascii=False),
     Disguise(
-        "&",
-        (),
-        re.compile(r"&(?:amp;)*(?:#\d{2,4}|#[xX][0-9a-fA-F]{2,4}|[a-z]{2,8});"),
-        lambda match: unescape(re.sub(r"&(?:amp;)+(?=#|[a-z])", "&", match[0])),
+        re.compile("\n(?<=[│┃║]\n)|\n(?<=[│┃║]\r\n)"),
+        re.compile(r"(?<=[^ \n]) {0,240}[│┃║]\r?\n[ \t]{0,80}[│┃║] ?"),
+        _row,
+        ascii=False,
+        after=_AFTER_PIECE,
     ),
-    Disguise("=", ("=\n", "=\r", "=3D", "=\\"), re.compile(r"=(?:\r?\n|\\r\\n|\\n|([2-7][0-9A-F]))"), _quoted),
-    Disguise(
-        "",
-        ("\u200b", "\u200c", "\u200d", "\u2060", "\ufeff", "\u00ad", "\u200e", "\u200f", "\u180e", "\u2063"),
-        re.compile("[\u200b\u200c\u200d\u2060\ufeff\u00ad\u200e\u200f\u180e\u2061-\u2064]+"),
-        lambda _: "",
-    ),
+    Disguise(_COLOUR, re.compile(f"(?:{_COLOUR.pattern})+"), _nothing),
+    _joined('"'),
+    _joined("'"),
 )
 """All that a view without pieces can be made of; wrapping and encodings have modules of their own."""

@@ -2,6 +2,7 @@
 
 import binascii
 import re
+import string
 from collections.abc import Callable, Iterable, Iterator
 
 from unspool.redact.view import View
@@ -10,9 +11,20 @@ _LEAST = 24
 """Characters of base64 that could hold a key."""
 _BINARY = 160
 """Characters of base64 that could be a file with words in it."""
-_FIRST = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdef234567")
-"""What the base64 of plain text begins with, and its hexadecimal."""
+
+
+def _of(bit: int) -> str:
+    """The characters of base64, for addresses too, without a bit: that which would begin a byte beyond ASCII."""
+    letters = string.ascii_uppercase + string.ascii_lowercase + string.digits + "+/"
+    zero = [letter for number, letter in enumerate(letters) if not number & bit]
+    return "[" + "".join(zero) + ("_" if "/" in zero else "") + (r"\-" if "+" in zero else "") + "]"
+
+
+_READS = re.compile(rf"(?:{_of(32)}{_of(8)}{_of(2)}[A-Za-z0-9+/_-]){{{_LEAST // 4}}}")
+"""How the base64 of plain text begins."""
 _HEX = re.compile(r"(?:[0-9a-fA-F]{2}){20,}")
+_MAY = re.compile(rf"{_READS.pattern}|[2-7][0-9a-fA-F]{{39}}")
+"""The same, or its hexadecimal."""
 _GAP = re.compile(r"(?:\r?\n|\\r\\n|\\n)[ \t>+]{0,12}")
 _WORDS = re.compile(r"[\x20-\x7e\r\n\t]{20,}")
 _LINE = 48
@@ -32,7 +44,7 @@ def views(text: str, runs: Iterable[tuple[int, int]]) -> Iterator[View]:
             lines = []
         if lines or (end - start >= _LINE and (end - start) % 4 == 0 and text[end : end + 1] in {"\n", "\r", "\\"}):
             lines.append((start, end))
-        elif text[start] in _FIRST or end - start >= _BINARY:
+        elif end - start >= _BINARY or _MAY.match(text, start, end):
             yield from _one(text, start, end)
     if lines:
         yield from _base64(text, lines)
@@ -48,7 +60,7 @@ def _one(text: str, start: int, end: int) -> Iterator[View]:
         data = bytes.fromhex(run)
         if _readable(data):
             yield View(data.decode("ascii"), lambda first, last: (start + 2 * first, start + 2 * last))
-    elif len(run) >= _BINARY or (len(run) >= _LEAST and binascii.a2b_base64(run[:_LEAST].translate(_URL)).isascii()):
+    elif len(run) >= _BINARY or _READS.match(run):
         yield from _base64(text, [(start, end)])
 
 

@@ -4,13 +4,15 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from unspool.redact import encodings, wrapping
+from unspool.redact import dumps, encodings, wrapping
 from unspool.redact.checks import CHECKS, PLACEHOLDER, Check, entropy, is_value
 from unspool.redact.disguises import DISGUISES
-from unspool.redact.match import Match
+from unspool.redact.match import Match, sound
+from unspool.redact.memory import Memory
 from unspool.redact.people import People, word
 from unspool.redact.rules import Rule, RuleSet, builtin
-from unspool.redact.surface import before, folded, names, runs
+from unspool.redact.surface import Close, folded, names, runs
+from unspool.redact.surface import found as places_of
 from unspool.redact.view import View
 
 _DEPTH = 3
@@ -35,11 +37,11 @@ class Finder:
     def __init__(self, rules: RuleSet | None = None, people: People | None = None, terms: Sequence[str] = ()) -> None:
         chosen = [word("term", "term", "chosen by the sharer", term.strip()) for term in terms if term.strip()]
         ready = [_ready(rule) for rule in (*(rules or builtin()).rules, *(people or People()).rules(), *chosen)]
-        self.known: dict[str, list[Match]] = {}
+        self.known = Memory()
         """What was found in texts before, for `sweep` to remember."""
         self._order = {one.rule.id: -number for number, one in reversed(list(enumerate(ready)))}
         self._scans = [one for one in ready if one.rule.scan]
-        self._keys = _by_key(ready, lambda rule, _: not rule.token)
+        self._keys = _nested(_by_key(ready, lambda rule, _: not rule.token))
         self._near = _by_key(ready, lambda rule, key: rule.token and not _starts(rule, key))
         self._starts: dict[bytes, list[tuple[bytes, list[_Ready]]]] = {}
         for key, found in _by_key(ready, lambda rule, key: rule.token and _starts(rule, key)).items():
@@ -67,7 +69,7 @@ class Finder:
         """Both as one, called what tells more: a secret before a name, a form of its own before a value with a name."""
         start, end = min(one.start, other.start), max(one.end, other.end)
         best = max(one, other, key=lambda match: (_RANK[match.kind], match.end - match.start, self._order[match.rule]))
-        value = best.value if (start, end) == (best.start, best.end) else text[start:end]
+        value = best.value if (start, end) == (best.start, best.end) else sound(text[start:end])
         return best._replace(value=value, start=start, end=end)
 
     def _found(self, text: str, depth: int) -> Iterator[Match]:
@@ -79,10 +81,12 @@ class Finder:
                 yield from self._seen(text, view, deeper)
 
     def _plain(self, text: str, low: bytes, places: list[int]) -> Iterator[Match]:
-        for keys, where in ((self._keys, low), (self._near, before(low, places))):
-            for key, rules in keys.items():
-                if key in where:
-                    yield from _at_key(text, low, key, rules)
+        for key, rules in _there(self._keys, low):
+            yield from _at_key(text, low, key, rules)
+        close = Close(low, places)
+        for key, rules in self._near.items():
+            for place in close.of(key):
+                yield from filter(None, (_matched(one, text, place) for one in rules))
         for place in places:
             for key, rules in self._starts.get(low[place : place + 2], ()):
                 if low.startswith(key, place):
@@ -96,6 +100,8 @@ class Finder:
             for view in disguise.views(text):
                 yield view, depth
         for view in encodings.views(text, long):
+            yield view, depth
+        for view in dumps.views(text):
             yield view, depth
         for view in wrapping.views(text, long):
             yield view, _DEPTH
@@ -126,16 +132,33 @@ def _by_key(rules: Iterable[_Ready], chosen: Callable[[Rule, str], bool]) -> dic
     return keys
 
 
-def _places(low: bytes, key: bytes) -> Iterator[int]:
-    place = low.find(key)
-    while place >= 0:
-        yield place
-        place = low.find(key, place + 1)
+class _Key(NamedTuple):
+    """A key, its rules, and the longer keys that hold it: where it is not, they are not."""
+
+    key: bytes
+    rules: list[_Ready]
+    longer: "list[_Key]"
+
+
+def _nested(keys: dict[bytes, list[_Ready]]) -> list[_Key]:
+    top: list[_Key] = []
+    for key in sorted(keys, key=len):
+        holder = next((one for one in top if one.key in key), None)
+        (holder.longer if holder else top).append(_Key(key, keys[key], []))
+    return top
+
+
+def _there(keys: list[_Key], low: bytes) -> Iterator[tuple[bytes, list[_Ready]]]:
+    """Those that stand in a text."""
+    for one in keys:
+        if one.key in low:
+            yield one.key, one.rules
+            yield from _there(one.longer, low)
 
 
 def _at_key(text: str, low: bytes, key: bytes, rules: list[_Ready]) -> Iterator[Match]:
     done = 0
-    for place in _places(low, key):
+    for place in places_of(low, key):
         if place < done:
             continue
         for one in rules:
@@ -148,6 +171,7 @@ def _matched(one: _Ready, text: str, place: int) -> Match | None:
     """What a rule finds where its key stands."""
     if one.back is not None and (before := one.back.search(text, max(0, place - _BACK), place)):
         place = _after_escape(text, before.start())
+        place += text[place] == "-" and _REMOVED.search(text, max(0, place - 2), place + 1) is not None
     if one.rule.edge and not _edge(text, place):
         return None
     match = one.pattern.match(text, place)
@@ -155,8 +179,8 @@ def _matched(one: _Ready, text: str, place: int) -> Match | None:
         return None
     start, end = match.span(one.rule.group)
     if one.rule.kind == "secret" and text[end : end + 1] in _BREAKS and (last := wrapping.extended(text, end)) > end:
-        return Match(one.rule.id, one.rule.kind, wrapping.unwrapped(text[start:last]), start, last)
-    return Match(one.rule.id, one.rule.kind, value, start, end)
+        return Match(one.rule.id, one.rule.kind, sound(wrapping.unwrapped(text[start:last])), start, last)
+    return Match(one.rule.id, one.rule.kind, sound(value), start, end)
 
 
 def _after_escape(text: str, place: int) -> int:
@@ -177,10 +201,14 @@ def _edge(text: str, place: int) -> bool:
     """Whether no letter or digit stands before; one that belongs to an escape is none."""
     if place == 0 or not (text[place - 1].isalnum() or text[place - 1] in "_-"):
         return True
+    if text[place - 1] == "-":
+        return _REMOVED.search(text, max(0, place - 3), place) is not None
     return _ESCAPE.search(text, max(0, place - 8), place) is not None
 
 
 _BREAKS = {"\n", "\r", "\\"}
 _LETTERS = r"(?:\\(?:[nrtbfv]|u00[0-9A-Fa-f]{2}|x[0-9A-Fa-f]{2})|%(?:25)*[0-9A-Fa-f]{2}|\[(?:\d{1,2};)*\d{0,2}m)"
+_REMOVED = re.compile(r"(?:^|[\n\0\s\"'`]|\\n)-$")
+"""A line that a diff takes away, or an option."""
 _ESCAPES = re.compile(f"{_LETTERS}+")
 _ESCAPE = re.compile(f"{_LETTERS}$")

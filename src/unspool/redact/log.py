@@ -2,19 +2,31 @@
 
 import json
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
 from unspool.redact.finder import Finder
-from unspool.redact.match import Finding, Match
+from unspool.redact.match import Finding, Match, sound
 from unspool.redact.names import Names
-from unspool.redact.values import Json, Keep, nothing, redacted, redacted_text, scanned
+from unspool.redact.sweep import place
+from unspool.redact.values import Json, Keep, found_in, nothing, rebuilt
 
 _WORDS = 40
 """Characters told on either side of a finding."""
+_BATCH = 128_000
+"""Bytes of lines that are looked through at once."""
 _decode = msgspec.json.Decoder().decode
 _encode = msgspec.json.Encoder().encode
+
+
+class _Line(NamedTuple):
+    """A line of a log, its end apart, and what it says: a text where it is no JSON."""
+
+    body: bytes
+    end: bytes
+    value: Json
+    is_json: bool
 
 
 def redacted_lines(
@@ -26,35 +38,53 @@ def redacted_lines(
     people, the thought stays and its signature goes.
     """
     voided = _unsigned if shown else _without_void_thoughts
+    for some in _batches(lines):
+        for line, found in zip(some, found_in([line.value for line in some], finder), strict=True):
+            made, _ = rebuilt(line.value, found, finder, names, keep)
+            yield _written(line, made, finder, keep, voided) + line.end
+
+
+def scan(lines: Iterable[bytes], finder: Finder, log: str = "") -> Iterator[Finding]:
+    """What a log holds that must not leave, by line; findings tell which log it was."""
+    number = 0
+    for some in _batches(lines):
+        for number, found in enumerate(found_in([line.value for line in some], finder), number + 1):
+            for text, matches in found:
+                for index, match in enumerate(matches):
+                    yield Finding(match, number, place(text.path, finder), *_around(text.text, matches, index), log)
+
+
+def _batches(lines: Iterable[bytes]) -> Iterator[list[_Line]]:
+    """Lines that are looked through at once: many short ones, or a long one."""
+    some: list[_Line] = []
+    size = 0
     for line in lines:
-        body = line.rstrip(b"\r\n")
-        made = _line(body, finder, names, keep, voided)
-        yield line if made is body else made + line[len(body) :]
+        some.append(_read(line))
+        size += len(line)
+        if size > _BATCH:
+            yield some
+            some, size = [], 0
+    if some:
+        yield some
 
 
-def scan(lines: Iterable[bytes], finder: Finder) -> Iterator[Finding]:
-    """What a log holds that must not leave, by line."""
-    for number, line in enumerate(lines, 1):
-        body = line.rstrip(b"\r\n")
-        value = decoded(body)
-        if value is None:
-            value = body.decode("utf-8", "replace")
-        for path, text, matches in scanned(value, finder):
-            for index, match in enumerate(matches):
-                yield Finding(match, number, path, *_around(text, matches, index))
-
-
-def _line(body: bytes, finder: Finder, names: Names, keep: Keep, voided: Callable[[Any, Any], Any]) -> bytes:
+def _read(line: bytes) -> _Line:
+    body = line.rstrip(b"\r\n")
     value = decoded(body)
     if value is None:
-        text, matches = redacted_text(body.decode("utf-8", "surrogateescape"), finder, names, keep)
-        return text.encode("utf-8", "surrogateescape") if matches else body
-    made, _ = redacted(value, finder, names, keep)
-    if made is not value:
-        return encoded(voided(made, value))
-    written = encoded(value)
-    if written == body or all(map(keep, finder.find(body.decode("utf-8", "replace")))):
-        return body
+        return _Line(body, line[len(body) :], body.decode("utf-8", "surrogateescape"), False)
+    return _Line(body, line[len(body) :], value, True)
+
+
+def _written(line: _Line, made: Json, finder: Finder, keep: Keep, voided: Callable[[Any, Any], Any]) -> bytes:
+    """What a line becomes."""
+    if made is not line.value:
+        return encoded(voided(made, line.value)) if line.is_json else made.encode("utf-8", "surrogateescape")
+    if not line.is_json:
+        return line.body
+    written = encoded(line.value)
+    if written == line.body or all(map(keep, finder.find(line.body.decode("utf-8", "replace")))):
+        return line.body
     return written  # the bytes hold what their value does not, such as a key that stands twice
 
 
@@ -114,4 +144,4 @@ def _around(text: str, matches: list[Match], index: int) -> tuple[str, str]:
     match = matches[index]
     first = max(matches[index - 1].end if index else 0, match.start - _WORDS)
     last = min(matches[index + 1].start if index + 1 < len(matches) else len(text), match.end + _WORDS)
-    return text[first : match.start], text[match.end : last]
+    return sound(text[first : match.start]), sound(text[match.end : last])

@@ -29,3 +29,14 @@ class Finding(NamedTuple):
     before: str
     after: str
     """Words around it, for a person to judge by; they hold no match themselves."""
+    log: str = ""
+    """Which log or other file of the session holds it, where there are several."""
+
+
+def sound(text: str) -> str:
+    """The text, with halves of characters told as escapes: it can be written anywhere."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "backslashreplace").decode()
+    return text

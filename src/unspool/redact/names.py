@@ -15,7 +15,7 @@ _FORMS = {
     "ipv6": "2001:db8::{}",
 }
 """Rules whose values have a form worth keeping, and the form. All others are told by their rule alone."""
-_MOST = {"192.0.2.{}": 254, "2001:db8::{}": 9999}
+MOST = {"192.0.2.{}": 254, "2001:db8::{}": 9999}
 """How many names a form has."""
 
 
@@ -31,7 +31,7 @@ class Names:
     def of(self, match: Match) -> str:
         """The name for what was found."""
         form = _FORMS.get(match.rule, "")
-        name = self._names.get((form, match.value)) or self._names.get(("", match.value) if form in _MOST else ("", ""))
+        name = self._names.get((form, match.value)) or self._names.get(("", match.value) if form in MOST else ("", ""))
         if name is None:
             name = self._free(form) or self._free(f"[redacted:{match.rule}-{{}}]")
             self._names[_form_of(name), match.value] = name
@@ -45,7 +45,7 @@ class Names:
     def _free(self, form: str) -> str:
         """The next name of a form that stands for nothing yet; empty where there is none left."""
         counted = form.partition("@")[0]
-        while form and self._counts.get(counted, 0) < _MOST.get(form, 10**9):
+        while form and self._counts.get(counted, 0) < MOST.get(form, 10**9):
             self._counts[counted] = self._counts.get(counted, 0) + 1
             name = form.format(self._counts[counted])
             if name not in self._values:

@@ -85,12 +85,12 @@ def _rules(table: dict[str, Any], where: str) -> Iterable[Rule]:
     except msgspec.ValidationError as error:
         raise UsageProblem(f"A rule in {where} is wrong: {error}.") from None
     for rule in rules:
-        if wrong := _wrong(rule):
-            raise UsageProblem(f"The rule “{rule.id}” in {where} is wrong: {wrong}.")
+        if reason := wrong(rule):
+            raise UsageProblem(f"The rule “{rule.id}” in {where} is wrong: {reason}.")
     return rules
 
 
-def _wrong(rule: Rule) -> str:
+def wrong(rule: Rule) -> str:
     """Why a rule cannot be used; empty where it can."""
     if bool(rule.keys) == bool(rule.scan):
         return "it needs either keys or scan"

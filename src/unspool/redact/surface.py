@@ -39,6 +39,7 @@ def names(low: bytes, long: list[tuple[int, int]]) -> list[int]:
             found += [start + match.start() for match in _NAME.finditer(run)]
         else:
             found.append(start)
+    found += [start + 1 for start in found if low[start : start + 1] == b"-"]
     return found + [match.end() for start in found if (match := _escape(low, start))]
 
 
@@ -46,6 +47,26 @@ def _escape(low: bytes, start: int) -> "re.Match[bytes] | None":
     return _ESCAPES.match(low, start - 1) if start and low[start - 1] in b"\\%[" else None
 
 
-def before(low: bytes, places: list[int]) -> bytes:
-    """What stands just before each name, with how it begins."""
-    return b"\0".join([low[max(0, place - _BEFORE) : place + 4] for place in places])
+class Close:
+    """What stands just before each name of a text, with how the name begins."""
+
+    def __init__(self, low: bytes, places: list[int]) -> None:
+        self._starts = [max(0, place - _BEFORE) for place in places]
+        self._parts = [low[start : place + 4] for start, place in zip(self._starts, places, strict=True)]
+        self._all = b"\0".join(self._parts)
+
+    def of(self, key: bytes) -> list[int]:
+        """Where in the text a key stands close to a name."""
+        if key not in self._all:
+            return []
+        return sorted(
+            {start + at for start, part in zip(self._starts, self._parts, strict=True) for at in found(part, key)}
+        )
+
+
+def found(where: bytes, key: bytes) -> Iterator[int]:
+    """Every place of a key."""
+    place = where.find(key)
+    while place >= 0:
+        yield place
+        place = where.find(key, place + 1)

@@ -1,21 +1,11 @@
 """Many texts looked through at once: a line of a log has dozens, most of them short, and many seen before."""
 
-import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
 from typing import NamedTuple
 
 from unspool.redact.finder import Finder
 from unspool.redact.match import Match
-
-_REMEMBERED = 200_000
-"""Texts whose findings are remembered."""
-_WORTH = 20_000
-"""Characters of a text that is too long to be remembered."""
-_TELLING = re.compile(r"(?i)pass|pwd|secret|token|key|credential|auth|cookie")
-_LONG = 60
-"""A key longer than this names no secret."""
 
 
 class Path(NamedTuple):
@@ -32,6 +22,16 @@ class Path(NamedTuple):
         return f"{before}.{self.piece}" if before else self.piece
 
 
+def place(path: Path, finder: Finder) -> str:
+    """Where a text stands, without keys that hold what must go themselves."""
+    if path.parent is None:
+        return ""
+    piece = path.piece
+    if isinstance(piece, str) and (finder.known[piece] if piece in finder.known else finder.find(piece)):
+        piece = "…"
+    return str(Path(Path(None, place(path.parent, finder)), piece))
+
+
 class Text(NamedTuple):
     """A text of a value: where it stands, the key that tells what it is, and what it says."""
 
@@ -45,29 +45,24 @@ class Text(NamedTuple):
         return f'{self.key}="{self.text}"' if self.key else self.text
 
 
-@lru_cache(10_000)
-def telling(key: str) -> bool:
-    """Whether a key says what its text is, as `password` does."""
-    return bool(_TELLING.search(key)) and len(key) <= _LONG
-
-
 def swept(finder: Finder, texts: Sequence[Text]) -> list[list[Match]]:
     """What must go of each text."""
-    if len(finder.known) > _REMEMBERED:
-        finder.known.clear()
-    wholes = [text.whole for text in texts]
+    wholes = [text.whole if text.key else text.text for text in texts]
     found = {whole: finder.known[whole] for whole in wholes if whole in finder.known}
     fresh = [whole for whole in dict.fromkeys(wholes) if whole not in found]
     if fresh:
-        found.update(_fresh(finder, fresh))
-        finder.known.update((whole, found[whole]) for whole in fresh if len(whole) < _WORTH)
+        new = _fresh(finder, fresh)
+        found.update(new)
+        finder.known.remember(new)
     return [_within(found[whole], text, whole) for text, whole in zip(texts, wholes, strict=True)]
 
 
 def _fresh(finder: Finder, wholes: list[str]) -> dict[str, list[Match]]:
+    """Plain texts are looked through together, and others: one character of another kind makes all of them slow."""
     found: dict[str, list[Match]] = {whole: [] for whole in wholes}
-    for whole, match in _together(finder, [whole for whole in wholes if "\0" not in whole]):
-        found[whole].append(match)
+    for plain in (True, False):
+        for whole, match in _together(finder, [one for one in wholes if one.isascii() is plain and "\0" not in one]):
+            found[whole].append(match)
     for whole in wholes:
         if "\0" in whole:
             found[whole] = finder.find(whole)
@@ -76,6 +71,8 @@ def _fresh(finder: Finder, wholes: list[str]) -> dict[str, list[Match]]:
 
 def _together(finder: Finder, wholes: list[str]) -> Iterator[tuple[str, Match]]:
     """No match runs over a zero, so texts with zeros between are looked through as one."""
+    if not wholes:
+        return
     starts, length = [], 0
     for whole in wholes:
         starts.append(length)

@@ -1,20 +1,24 @@
 """Every text of a value redacted: strings and keys, however deep."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from hashlib import sha256
+from itertools import pairwise
 from typing import Any
 
 from unspool.redact import pictures
 from unspool.redact.finder import Finder
 from unspool.redact.match import Match
+from unspool.redact.memory import Memory, telling
 from unspool.redact.names import Names
-from unspool.redact.sweep import Path, Text, swept, telling
+from unspool.redact.sweep import Path, Text, swept
 
 Json = Any
 """What JSON can hold: nothing, truth, number, text, list or object."""
 Keep = Callable[[Match], bool]
 Found = list[tuple[str, Match]]
 """Where in the value, and what."""
+Held = list[tuple[Text, list[Match]]]
+"""Strings of a value, and what must go of each."""
 
 _UNKNOWN = [Match("", "term", "", 0, 0)]
 _ROUNDS = 4
@@ -34,7 +38,12 @@ def redacted_text(text: str, finder: Finder, names: Names, keep: Keep = nothing)
 
 def redacted(value: Json, finder: Finder, names: Names, keep: Keep = nothing) -> tuple[Json, Found]:
     """The value with every string and key redacted, and what was found where. The very value where nothing changes."""
-    found = list(_found(value, finder))
+    (found,) = found_in([value], finder)
+    return rebuilt(value, found, finder, names, keep)
+
+
+def rebuilt(value: Json, found: Held, finder: Finder, names: Names, keep: Keep = nothing) -> tuple[Json, Found]:
+    """The same for what was found in the value already."""
     if not found:
         return value, []
     made = {text.whole: _made(text.text, matches, finder, names, keep) for text, matches in found}
@@ -43,7 +52,8 @@ def redacted(value: Json, finder: Finder, names: Names, keep: Keep = nothing) ->
 
 def scanned(value: Json, finder: Finder) -> Iterator[tuple[str, str, list[Match]]]:
     """Where in the value, in which text, and what; nothing is changed."""
-    for text, matches in _found(value, finder):
+    (found,) = found_in([value], finder)
+    for text, matches in found:
         yield str(text.path), text.text, matches
 
 
@@ -54,39 +64,47 @@ def is_proof(owner: dict[str, Json], key: str) -> bool:
     return key == "data" and owner.get("type") == "redacted_thinking"
 
 
-def _found(value: Json, finder: Finder) -> Iterator[tuple[Text, list[Match]]]:
-    """The strings in which something must go, in order; pictures are looked at as pictures."""
+def found_in(values: Sequence[Json], finder: Finder) -> list[Held]:
+    """The strings of each value in which something must go, in order; pictures are looked at as pictures.
+
+    Many small values are looked through at once, which is what makes it quick.
+    """
     texts: list[Text] = []
-    _gather(value, Path(), "", finder.known, texts)
+    ends = []
+    for value in values:
+        _gather(value, Path(), "", finder.known, texts)
+        ends.append(len(texts))
     bares = [pictures.bare(text.text) for text in texts]
     rest = iter(swept(finder, [text for text, bare in zip(texts, bares, strict=True) if bare is None]))
-    for text, bare in zip(texts, bares, strict=True):
-        matches = next(rest) if bare is None else _told(text.text, bare)
-        if matches:
-            yield text, matches
+    matches = [next(rest) if bare is None else _told(text.text, bare) for text, bare in zip(texts, bares, strict=True)]
+    held = list(zip(texts, matches, strict=True))
+    return [[one for one in held[start:end] if one[1]] for start, end in pairwise([0, *ends])]
 
 
-def _gather(value: Json, path: Path, key: str, known: dict[str, list[Match]], into: list[Text]) -> None:
+def _gather(value: Json, path: Path, key: str, known: Memory, into: list[Text]) -> None:
     """Every string of a value and the keys of objects, but those known to hold nothing and what proves a thought."""
-    if isinstance(value, str):
-        _add(value, path, key, known, into)
-    elif isinstance(value, list):
+    kind = type(value)
+    if kind is dict:
+        tells = known.shape(tuple(value))
+        if tells is None:
+            into += [Text(path, "", name) for name in value if known.get(name, _UNKNOWN)]
+            tells = tuple(filter(telling, value))
+        for name, one in value.items():
+            if (inner := type(one)) is str:
+                if (known.get(one, _UNKNOWN) or name in tells) and not is_proof(value, name):
+                    _add(one, Path(path, name), name, known, into)
+            elif inner is dict or inner is list:
+                _gather(one, Path(path, name), name, known, into)
+    elif kind is list:
         for number, one in enumerate(value):
             _gather(one, Path(path, number), key, known, into)
-    elif isinstance(value, dict):
-        for name, one in value.items():
-            if known.get(name, _UNKNOWN):
-                into.append(Text(path, "", name))
-            if isinstance(one, str):
-                if (telling(name) or known.get(one, _UNKNOWN)) and not is_proof(value, name):
-                    _add(one, Path(path, name), name, known, into)
-            elif isinstance(one, (list, dict)):
-                _gather(one, Path(path, name), name, known, into)
+    elif kind is str:
+        _add(value, path, key, known, into)
 
 
-def _add(value: str, path: Path, key: str, known: dict[str, list[Match]], into: list[Text]) -> None:
+def _add(value: str, path: Path, key: str, known: Memory, into: list[Text]) -> None:
     text = Text(path, key if telling(key) else "", value)
-    if known.get(text.whole, _UNKNOWN):
+    if known.get(text.whole if text.key else value, _UNKNOWN):
         into.append(text)
 
 

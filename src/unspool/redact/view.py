@@ -1,13 +1,16 @@
 """A text without one disguise, and the way back: each stretch of it to the stretch of the text as given."""
 
+import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
 
-if TYPE_CHECKING:
-    import re
+_WORD = 2000
+_CUT = re.compile(r"[^\s\0\"'`<>]++")
 
 Span = Callable[[int, int], tuple[int, int]]
+Edit = tuple[int, int, str]
+"""A stretch of a text and what it reads as."""
 
 
 class View(NamedTuple):
@@ -16,6 +19,14 @@ class View(NamedTuple):
     text: str
     span: Span
     """A stretch of it to the stretch as given."""
+
+
+class Window(NamedTuple):
+    """A part of a text, and what reads differently in it, in order."""
+
+    start: int
+    end: int
+    edits: Iterable[Edit]
 
 
 class _Pieces(NamedTuple):
@@ -36,21 +47,38 @@ class _Pieces(NamedTuple):
         return self.starts[piece] + at - self.views[piece] if piece % 2 == 0 else self.ends[piece]
 
 
-def replaced(text: str, found: Iterable["re.Match[str]"], decoded: Callable[["re.Match[str]"], str], at: int) -> View:
-    """A part of a text, which begins at `at` of the whole, with each match replaced."""
-    parts: list[str] = []
+def viewed(text: str, windows: Iterable[Window]) -> Iterator[View]:
+    """The windows of a text as one view, with zeros between, which nothing that is found runs over."""
     pieces = _Pieces([], [], [])
+    parts: list[str] = []
     last = length = 0
-    for match in found:
-        for piece, start, end in ((text[last : match.start()], last, match.start()), (decoded(match), *match.span())):
+    for start, end, reads in _edits(windows):
+        for piece, begin, stop in ((text[last:start], last, start), (reads, start, end)):
             pieces.views.append(length)
-            pieces.starts.append(start + at)
-            pieces.ends.append(end + at)
+            pieces.starts.append(begin)
+            pieces.ends.append(stop)
             parts.append(piece)
             length += len(piece)
-        last = match.end()
-    pieces.views.append(length)
-    pieces.starts.append(last + at)
-    pieces.ends.append(len(text) + at)
-    parts.append(text[last:])
-    return View("".join(parts), pieces.span)
+        last = end
+    if parts:
+        yield View("".join(parts), pieces.span)
+
+
+def _edits(windows: Iterable[Window]) -> Iterator[Edit]:
+    """What is between the windows reads as a zero; so does what follows the last one."""
+    last = 0
+    for window in windows:
+        start = max(last, window.start)
+        if start < window.end:
+            yield last, start, "\0"
+            yield from (edit for edit in window.edits if edit[0] >= start)
+            last = window.end
+    if last:
+        yield last, last, "\0"
+
+
+def whole_words(text: str, start: int, end: int) -> tuple[int, int]:
+    """The stretch with the words that its ends cut through, as far as they are of a length that keys have."""
+    first = _CUT.match(text[max(0, start - _WORD) : start][::-1])
+    last = _CUT.match(text, end, end + _WORD)
+    return start - (first.end() if first else 0), last.end() if last else end

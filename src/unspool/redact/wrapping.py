@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator
 
-from unspool.redact.view import View, replaced
+from unspool.redact.view import View, Window, viewed, whole_words
 
 _TOKEN = r"A-Za-z0-9_+/="  # noqa: S105  a class of characters
 GAP = (
@@ -14,41 +14,111 @@ _GAP = re.compile(GAP)
 _BREAK = re.compile(rf"(?<=[A-Za-z0-9_+/-]){GAP}(?=([{_TOKEN}.-]{{1,400}}))")
 _NEXT = re.compile(rf"{GAP}([{_TOKEN}.-]{{3,400}})(?=[\"'`\s,;)\\\0]|$)")
 _MARKS = r"[ \t]{0,40}(?:[+>|#*-]{1,2}[ \t]{0,8})?[A-Za-z0-9_-]{10}"
-_HEADS = (("\n", re.compile(rf"\n{_MARKS}")), ("\\n", re.compile(rf"\\n{_MARKS}")))
+_INNER = r"[A-Za-z0-9_+/=.:@%~$-]"
+_HEAD = re.compile(rf"\n(?:(?<=[A-Za-z0-9\\_\r-]\n){_MARKS}|(?<={_INNER}\n)(?={_INNER}))")
+"""A line that may go on with a key: it begins with what is no word, or both sides of the break are tight."""
+_TIGHT = re.compile(rf"{_INNER}\n{_INNER}")
+_TOKENS = re.compile(r"[A-Za-z0-9_+/=.-]{1,400}")
+_ESCAPED_HEAD = re.compile(rf"\\n(?<=[A-Za-z0-9\\_\r-]\\n){_MARKS}")
 _PLAIN_WORD = re.compile(
     r"[A-Z]?[a-z]+[.]?|[A-Z]+[.]?|[A-Z0-9_]+=.*|[.=/+-]+|[A-Za-z_]+=\S*|[A-Za-z_]+\.[a-z_]\S*|/.*|.*\.[a-z]{1,4}"
 )
 _MOST = re.compile(r"(?=.*\d)[A-Za-z0-9_+/-]{20}")
 _SPOKEN = re.compile(r"[aeiouy][a-z]{2}|[a-z][aeiouy][a-z]|[a-z]{2}[aeiouy]|[./]|^(?:[Oo][Kk]|[Nn]o)$")
-_BEFORE, _AFTER = 200, 1200
+_BEFORE, _AFTER = 200, 400
+"""Characters on either side of a break, or of several that are no farther apart, that are looked through with it."""
+_NARROW, _WIDE = 20, 260
+"""Characters of a line that a program may have broken because it was as long as it could be."""
+_WIDTHS = frozenset({64, 70, 72, 76, 78, 79, 80, 100, 120, 132, 160, 200})
+_LINE_END = re.compile("\n")
 
 
 def views(text: str, runs: Iterable[tuple[int, int]]) -> Iterator[View]:
     """The lines around each break that may run through a key, joined."""
+    yield from viewed(text, _windows(text, runs))
+
+
+def _windows(text: str, runs: Iterable[tuple[int, int]]) -> Iterator[Window]:
+    group: list[re.Match[str]] = []
+    for match in _breaks(text, runs):
+        if group and match.start() - _BEFORE > group[-1].end() + _AFTER:
+            yield _window(text, group)
+            group = []
+        group.append(match)
+    if group:
+        yield _window(text, group)
+
+
+def _window(text: str, breaks: list["re.Match[str]"]) -> Window:
+    """The text around some breaks without them, and without those beside them that alone would not tell."""
+    start, end = whole_words(text, max(0, breaks[0].start() - _BEFORE), min(len(text), breaks[-1].end() + _AFTER))
+    found = {match.start(): match.end() for match in _BREAK.finditer(text, start, end) if _goes_on(text, match)}
+    full = {match.start(): match.end() for match in breaks if match.re is _LINE_END}
+    return Window(start, end, [(first, last, "") for first, last in sorted((found | full).items())])
+
+
+def _breaks(text: str, runs: Iterable[tuple[int, int]]) -> Iterator["re.Match[str]"]:
+    """The breaks that may run through a key, in order."""
+    ends = [end for _, end in runs if text[end : end + 1] in {"\n", "\\", "\r"}]
     last = -1
-    for place in sorted([*_heads(text), *(end for _, end in runs if text[end : end + 1] in {"\n", "\\", "\r"})]):
-        if place < last:
-            continue
-        start, end = max(0, place - _BEFORE), min(len(text), place + _AFTER)
-        part = text[start:end]
-        found = [match for match in _BREAK.finditer(part) if goes_on(match[1]) or _ends(part, match)]
-        last = end - _BEFORE
-        if found:
-            yield replaced(part, found, lambda _: "", start)
+    for place in sorted({*ends, *_heads(text)}):
+        at = place
+        while at >= last and (match := _broken(text, at)):
+            yield match
+            last = match.end()
+            at = _token_end(text, last)
+
+
+def _broken(text: str, at: int) -> "re.Match[str] | None":
+    if _TIGHT.match(text, at - 1) and _is_full(text, at):
+        return _LINE_END.match(text, at)
+    match = _BREAK.match(text, at)
+    return match if match is not None and _goes_on(text, match) else None
+
+
+def _goes_on(text: str, match: "re.Match[str]") -> bool:
+    return goes_on(match[1]) or _ends(text, match)
+
+
+def _token_end(text: str, at: int) -> int:
+    found = _TOKENS.match(text, at)
+    return found.end() if found else at
 
 
 def _heads(text: str) -> Iterator[int]:
-    for mark, pattern in _HEADS:
+    for pattern, mark in ((_HEAD, "\n"), (_ESCAPED_HEAD, "\\n")):
         if mark in text:
-            yield from (match.start() for match in pattern.finditer(text) if _may_break(text, match))
+            for match in pattern.finditer(text):
+                head = match[0]
+                if _random(head[-10:]) if len(head) > 1 else _is_full(text, match.start()):
+                    yield _beginning(text, match.start())
 
 
-def _may_break(text: str, match: "re.Match[str]") -> bool:
-    """Whether both sides of a break could be of one key."""
-    before = text[match.start() - 1 : match.start()]
-    head = match[0][-10:]
-    random = not head.isalpha() or sum(map(str.isupper, head)) > 1
-    return random and (before.isalnum() or before in {"\\", "_", "-", "\r"})
+def _beginning(text: str, at: int) -> int:
+    """Where a break begins: a shell's backslash and a carriage return are part of it."""
+    at -= text[at - 1 : at] == "\r"
+    return at - (text[at - 1 : at] == "\\" and text[at : at + 1] in {"\n", "\r"})
+
+
+def _random(head: str) -> bool:
+    """Whether the beginning of a line is no word."""
+    return not head.isalpha() or sum(map(str.isupper, head)) > 1
+
+
+def _is_full(text: str, at: int) -> bool:
+    """Whether a tight line ends because it was as long as it could be: of a usual width, or as long as one beside it."""
+    start = _line_start(text, at)
+    length, first = at - start, text[at + 1 : at + 2]
+    if not _NARROW <= length <= _WIDE or (first in {"+", "-"} and text[start] == first):
+        return False  # the signs of a diff are no part of what they stand before
+    if length in _WIDTHS or text.find("\n", at + 1, at + length + 2) == at + length + 1:
+        return True
+    return start > length and start - 1 - _line_start(text, start - 1) == length
+
+
+def _line_start(text: str, at: int) -> int:
+    first = max(0, at - _WIDE - 2)
+    return max(text.rfind("\n", first, at), text.rfind("\0", first, at), first - 1) + 1
 
 
 def goes_on(beginning: str) -> bool:

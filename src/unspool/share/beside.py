@@ -9,14 +9,16 @@ import msgspec
 
 from unspool.clone.original import Original, original
 from unspool.formats import FoundAgent
-from unspool.formats.writing import Cuts, Identity, Link
-from unspool.model import Event, Result, Thinking, ToolCall
+from unspool.formats.writing import Cuts, Identity, Link, Writer
+from unspool.model import Event, Thinking
 from unspool.share.choices import Choices
+from unspool.share.hidden import hidden, news
 
 _SPILLED = "tool-results"
 
 
-FileKind = Literal["log", "json", "text"]
+FileKind = Literal["log", "json", "text", "picture", "drawing"]
+"""A picture has pixels, a drawing is text; both are called by the path that a log names."""
 
 
 class File(NamedTuple):
@@ -28,11 +30,12 @@ class File(NamedTuple):
 
 
 class Beside:
-    """Writes the files that go along; `cut` says that lines are missing, so that only what is spoken of goes along."""
+    """Writes the files that go along; where lines are missing, `told` is what is left, and only what is spoken of in
+    it goes along."""
 
-    def __init__(self, log: Original, choices: Choices, folder: Path, told: bytes, *, cut: bool) -> None:
-        self._log, self._choices, self._folder, self._cut = log, choices, folder, cut
-        self._told = told
+    def __init__(self, log: Original, choices: Choices, folder: Path, told: bytes | None) -> None:
+        self._log, self._choices, self._folder = log, choices, folder
+        self._told = None if told is None else [told]
         self.agents_gone = self.files_gone = 0
 
     def files(self) -> list[File]:
@@ -47,11 +50,12 @@ class Beside:
         return [*made, *self._spilled()]
 
     def _spoken_of(self, name: str) -> bool:
-        return not self._cut or name.encode() in self._told
+        return self._told is None or any(name.encode() in piece for piece in self._told)
 
     def _agent(self, agent: FoundAgent) -> Iterator[File]:
         data = b"".join(self._lines(agent))
-        self._told += data
+        if self._told is not None:
+            self._told.append(data)
         yield self._put(self._place(Path(agent.path)), "log", data)
         sidecar = Path(agent.sidecar)
         if agent.sidecar and not sidecar.is_symlink():
@@ -68,7 +72,8 @@ class Beside:
         """A subagent's log, every line of it that could be read, once, as the choices leave it."""
         log = original(msgspec.structs.replace(self._log.found, path=agent.path))
         events = {event.id: event for event in log.events if event.id and event.kind != "problem"}
-        writer, cuts = log.format.writer(), _cuts(list(events.values()), self._choices)
+        writer = log.format.writer()
+        cuts = _cuts(list(events.values()), writer, self._choices)
         identity = Identity(self._log.session, self._log.session, {line: line for line in events}, {}, {}, "")
         gone: dict[str, str | None] = {}
         for event in events.values():
@@ -97,12 +102,10 @@ class Beside:
         return File(f"{self._folder.name}/{name.as_posix()}", kind, path)
 
 
-def _cuts(events: Sequence[Event], choices: Choices) -> Cuts:
+def _cuts(events: Sequence[Event], writer: Writer, choices: Choices) -> Cuts:
     """What the choices take from lines of a subagent."""
-    cuts = Cuts()
+    cuts = Cuts(calls=hidden(events, writer, choices), untold=set(news(events, choices)))
     for event in events:
-        if not choices.tools:
-            cuts.calls.update((block.call_id, "hide") for block in event.blocks if isinstance(block, ToolCall | Result))
         if not choices.thinking and any(isinstance(block, Thinking) for block in event.blocks):
             cuts.thinking.add(event.id)
         if not choices.images:

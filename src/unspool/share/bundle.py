@@ -15,6 +15,8 @@ from unspool.model import Session
 from unspool.share.prepare import Share, Shared
 
 _LOG, _PLANNING, _META, _REPORT = "session.jsonl", "source-session.jsonl", "metadata.txt", "report.json"
+_CHAIN = "chain"
+"""Where the other sessions of a chain are; session-share looks at the top alone."""
 
 
 def bundled(share: Share) -> bytes:
@@ -38,20 +40,21 @@ def write_bundle(share: Share, path: Path) -> Path:
 
 def members(share: Share) -> Iterator[tuple[str, bytes]]:
     """Name and content of each file of the bundle."""
-    main = share.main
-    yield _META, _metadata(main.session).encode()
+    yield _META, _metadata(share.main.session).encode()
     yield _REPORT, share.report.json()
-    yield _LOG, main.log.read_bytes()
-    if share.planning is not None:
-        yield _PLANNING, share.planning.log.read_bytes()
-    yield from _beside(main)
+    yield _LOG, share.main.log.read_bytes()
+    yield from _beside(share.main, "")
+    for one in (*share.before, *share.after):
+        name = one.log.stem
+        yield _PLANNING if one is share.planning else f"{_CHAIN}/{name}.jsonl", one.log.read_bytes()
+        yield from _beside(one, f"{_CHAIN}/{name}/")
 
 
-def _beside(main: Shared) -> Iterator[tuple[str, bytes]]:
-    """What goes along with the log."""
-    home = main.log.with_suffix("")
+def _beside(one: Shared, place: str) -> Iterator[tuple[str, bytes]]:
+    """What goes along with a log."""
+    home = one.log.with_suffix("")
     for path in sorted(path for path in home.rglob("*") if path.is_file()):
-        yield path.relative_to(home).as_posix(), path.read_bytes()
+        yield place + path.relative_to(home).as_posix(), path.read_bytes()
 
 
 def _metadata(session: Session) -> str:

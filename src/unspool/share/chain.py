@@ -1,33 +1,35 @@
-"""A session and those before it: planning, and what was planned."""
+"""A session and those around it in its chain: what planned it, what it planned, and what went on from there."""
 
-from unspool.errors import NotFound
+from collections.abc import Iterable
+
+from unspool.errors import Ambiguous, NotFound
 from unspool.formats import Found
 from unspool.library import Library
 from unspool.model import Session
 
-_LONGEST = 20
+_LONGEST = 40
 
 
-def chained(library: Library, name: str) -> list[str | Found]:
-    """What a person's name for a session means, and the sessions it goes on from, the nearest first."""
-    first = library.resolve(name)
+def chained(library: Library, name: str | Found) -> list[str | Found]:
+    """The session that is meant, and every session that its chain leads to, backwards and forwards."""
+    first = library.resolve(name) if isinstance(name, str) else name
     found: list[str | Found] = [first]
     seen = {first.session_id} if isinstance(first, Found) else set()
-    session = library.open(first)
-    while (earlier := _source(library, session)) is not None and earlier.session_id not in seen:
-        found.append(earlier)
-        seen.add(earlier.session_id)
-        if len(found) > _LONGEST:
-            break
-        session = library.open(earlier)
+    waiting = [library.open(first)]
+    while waiting and len(found) < _LONGEST:
+        for other in _around(library, waiting.pop(0)):
+            if other.session_id not in seen and len(found) < _LONGEST:
+                seen.add(other.session_id)
+                found.append(other)
+                waiting.append(library.open(other))
     return found
 
 
-def _source(library: Library, session: Session) -> Found | None:
+def _around(library: Library, session: Session) -> Iterable[Found]:
+    """The sessions that one continues, or that continue it; a chain that forks is followed along all its ways."""
     for link in session.links:
-        if link.relation == "source":
+        if link.relation in ("source", "follow-up"):
             try:
-                return library.find(link.session)
-            except NotFound:
-                return None
-    return None
+                yield library.find(link.session)
+            except (NotFound, Ambiguous):
+                continue

@@ -36,7 +36,7 @@ class Choices(msgspec.Struct, frozen=True):
 def remembered(project: str) -> Choices:
     """What was chosen for a project before; the default where nothing was, or where it cannot be read."""
     try:
-        return msgspec.json.decode(_place(project).read_bytes(), type=Choices)
+        return msgspec.json.decode(place(project).read_bytes(), type=Choices)
     except (OSError, msgspec.DecodeError, UnicodeDecodeError):
         return Choices()
 
@@ -44,10 +44,10 @@ def remembered(project: str) -> Choices:
 def remember(project: str, choices: Choices) -> None:
     """Keep the choices for the project's next share, for this user's eyes alone; turns are of one session, and go."""
     kept = msgspec.structs.replace(choices, without=())
-    write_atomically(_place(project), [msgspec.json.encode(kept, order="deterministic")])
+    write_atomically(place(project), [msgspec.json.encode(kept, order="deterministic")])
 
 
-def _place(project: str) -> Path:
+def place(project: str) -> Path:
     """A project's file, by a name that tells nothing of it."""
     return folder() / _FOLDER / f"{hashlib.sha256(project.encode(errors='replace')).hexdigest()[:24]}.json"
 

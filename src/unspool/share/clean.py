@@ -1,10 +1,10 @@
 """The files of drawn sessions redacted together, so that the same is called the same in all of them."""
 
 from collections.abc import Mapping, Sequence
+from functools import reduce
+from operator import add
 from pathlib import Path
 from typing import NamedTuple
-
-from msgspec.structs import replace
 
 from unspool.redact.finder import Finder
 from unspool.redact.names import Names
@@ -12,7 +12,7 @@ from unspool.redact.people import People
 from unspool.share import mapping
 from unspool.share.ask import Ask
 from unspool.share.choices import Choices
-from unspool.share.draw import Drawn
+from unspool.share.draw import Drawn, Gone
 from unspool.share.report import Report, report
 from unspool.share.scrub import Scrub, findings
 
@@ -43,5 +43,5 @@ def clean(drawings: Sequence[Drawn], ask: Ask, choices: Choices, cwds: Sequence[
     unnamed = sum(scrub.write(file, to) is None for file in files)
     if not ask.rehearsed:
         mapping.remember(first.session, names.mapping())
-    gone = replace(first.gone, files=first.gone.files + unnamed)
+    gone = reduce(add, (one.gone for one in drawings[1:]), first.gone) + Gone(files=unnamed)
     return Cleaned(report(ask.rules.version, (one.match for one in found), choices, gone), choices, names.mapping())

@@ -12,12 +12,13 @@ from unspool.clone.draught import Draught, Wish, drawn
 from unspool.clone.fork import Fork
 from unspool.clone.original import Original
 from unspool.clone.treatment import Treatment
-from unspool.formats.writing import Cut, Writer
 from unspool.library import read_session
-from unspool.model import Event, Result, Session, ToolCall
+from unspool.model import Event, Session
 from unspool.share.act import acts
 from unspool.share.beside import Beside, File
 from unspool.share.choices import Choices
+from unspool.share.hidden import hidden, news
+from unspool.share.pictures import pictures
 
 
 class Gone(msgspec.Struct, frozen=True):
@@ -31,6 +32,10 @@ class Gone(msgspec.Struct, frozen=True):
     problems: int = 0
     """Lines that could not be read, and so could not be looked through either."""
     kinds: tuple[str, ...] = ()
+
+    def __add__(self, other: "Gone") -> "Gone":
+        counts = ("turns", "branches", "subagents", "files", "problems")
+        return msgspec.structs.replace(self, **{name: getattr(self, name) + getattr(other, name) for name in counts})
 
 
 class Drawn(NamedTuple):
@@ -54,9 +59,15 @@ def draw(log: Original, choices: Choices, folder: Path, title: str = "") -> Draw
     name = f"{session}.jsonl"
     main = File(name, "log", _written(folder / name, draught.copy.chunks()))
     cut = len(draught.copy.lines) < len(draught.lines)
-    beside = Beside(log, choices, folder / session, main.path.read_bytes(), cut=cut)
+    beside = Beside(log, choices, folder / session, main.path.read_bytes() if cut else None)
     files = [main, *beside.files()]
+    files += pictures(files, folder / session) if choices.images and _at_home(log) else ()
     return Drawn(session, files, _gone(whole, draught, beside, choices))
+
+
+def _at_home(log: Original) -> bool:
+    """Whether a log lies where an agent wrote it; one that was sent here may name whatever its sender wants to see."""
+    return bool(log.found.root) and Path(log.path).is_file()
 
 
 def named(session: str) -> str:
@@ -71,8 +82,11 @@ def _drawn(fork: Fork, log: Original, choices: Choices, title: str) -> Draught:
     turns = fork.material.conversation.turns()
     act = acts(turns)
     without = fork.without | act.lines
-    calls: dict[str, Cut] = {} if choices.tools else hidden(fork.material.conversation.lines, fork.material.writer)
+    lines = fork.material.conversation.lines
+    calls = hidden(lines, fork.material.writer, choices)
     calls |= dict.fromkeys(act.calls, "remove")
+    strands = fork.material.conversation.strands.values()
+    untold = frozenset(news([*lines, *(event for strand in strands for event in strand)], choices))
     treatment = Treatment(
         strip_thinking=0 if choices.thinking else 100,
         drop_images=not choices.images,
@@ -80,17 +94,8 @@ def _drawn(fork: Fork, log: Original, choices: Choices, title: str) -> Draught:
         drop_side=bool(choices.left_out()),
     )
     title = title or _title(log, [event for turn in turns for event in turn if event.id not in without])
-    return drawn(fork.material, treatment, Wish("share", title, fork.leaf, frozenset(without), calls=calls, shown=True))
-
-
-def hidden(events: list[Event], writer: Writer) -> dict[str, Cut]:
-    """The calls whose answers are left out."""
-    leant = {block.call_id for block in _blocks(events) if isinstance(block, Result) and writer.leans(block.parts)}
-    return {block.call_id: "hide" for block in _blocks(events) if block.call_id not in leant}
-
-
-def _blocks(events: list[Event]) -> Iterator[ToolCall | Result]:
-    return (block for event in events for block in event.blocks if isinstance(block, ToolCall | Result))
+    wish = Wish("share", title, fork.leaf, frozenset(without), calls=calls, untold=untold, shown=True)
+    return drawn(fork.material, treatment, wish)
 
 
 def _title(log: Original, shared: list[Event]) -> str:

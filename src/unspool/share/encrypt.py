@@ -16,16 +16,16 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-import jinja2
-from markupsafe import Markup
-
 from unspool.errors import UsageProblem
 from unspool.export.html import worn
 from unspool.share.sealing import Secret, sealed
+from unspool.site.sheet import render, safe
 
 FIRST = "index.html"
 _HERE = Path(__file__).parent
 _POLICY = re.compile(rb'<meta http-equiv="Content-Security-Policy" content="([^"]*)">')
+_LONGEST = 1 << 20
+"""Bytes of a page among which what tells that it is sealed stands."""
 _HASH = re.compile(r"'sha256-[A-Za-z0-9+/]{43}='")
 
 
@@ -40,15 +40,21 @@ def encrypted_page(files: Mapping[str, bytes], secret: Secret) -> bytes:
     made = sealed(packed(files, FIRST if FIRST in files else pages[0]), secret)
     style, script = _static("sealed.css"), _static("sealed.js")
     policies = [_policy(name, files[name]) for name in pages]
-    page = _environment().get_template("sealed.html")
-    return page.render(
+    return render(
+        "sealed.html",
         policy=_whole([_hash(style), *_of(policies, "style-src")], [_hash(script), *_of(policies, "script-src")]),
-        style=_safe(worn.style_inside(style)),
-        script=_safe(worn.script_inside(script)),
-        header=_safe(made.header.decode("ascii")),
+        style=safe(worn.style_inside(style)),
+        script=safe(worn.script_inside(script)),
+        header=safe(made.header.decode("ascii")),
         facts=json.loads(made.header),
-        chunks=[b64encode(chunk).decode("ascii") for chunk in made.chunks],
+        chunks=[safe(b64encode(chunk).decode("ascii")) for chunk in made.chunks],
     ).encode("utf-8")
+
+
+def is_sealed(page: Path) -> bool:
+    """Whether a file is such a page."""
+    with page.open("rb") as file:
+        return b'<script type="application/json" id="sealed">{"format":"unspool.sealed/' in file.read(_LONGEST)
 
 
 def packed(files: Mapping[str, bytes], first: str) -> bytes:
@@ -89,19 +95,3 @@ def _hash(text: str) -> str:
 @cache
 def _static(name: str) -> str:
     return _HERE.joinpath("static", name).read_text("utf-8").replace("\r\n", "\n")
-
-
-def _safe(markup: str) -> Markup:
-    """Markup of our own."""
-    return Markup(markup)  # noqa: S704
-
-
-@cache
-def _environment() -> jinja2.Environment:
-    return jinja2.Environment(
-        loader=jinja2.PackageLoader("unspool.share"),
-        autoescape=True,
-        trim_blocks=True,
-        undefined=jinja2.StrictUndefined,
-        auto_reload=False,
-    )

@@ -1,6 +1,6 @@
 """A share as pages: one HTML file that needs nothing beside it, or a folder."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import msgspec
@@ -9,6 +9,7 @@ from unspool.errors import Exists
 from unspool.figures import Figures, figures
 from unspool.prices import PriceTable
 from unspool.share import picture
+from unspool.share.encrypt import is_sealed
 from unspool.share.prepare import Share, Shared
 from unspool.site import look
 from unspool.site.address import INDEX
@@ -29,11 +30,11 @@ class Pages:
         self._address = address
 
     def write_file(self, file: Path) -> list[Path]:
-        """One file a session: the one that is meant, and beside it those before it in its chain."""
-        places = {one.session.id: file.with_name(name) for one, name in self._named(file)}
+        """One file a session: the one that is meant, and beside it those around it in its chain."""
+        places = {one.session.id: file.with_name(f"{file.stem}{name}{file.suffix}") for one, name in self._named("-")}
         names = {session: path.name for session, path in places.items()}
         options = msgspec.structs.replace(self._options, single_page=True, self_contained=True)
-        for one in (self._share.main, *self._share.before):
+        for one in self._share.all:
             counted = figures(one.session, self._prices)
             frame = Frame(sessions=names, prices=self._prices, preview=self._preview(one, counted))
             (page,) = session_pages(one.session, counted, options, frame)
@@ -42,13 +43,7 @@ class Pages:
 
     def write_folder(self, folder: Path) -> Path:
         """A folder in place of what an earlier share left there; Exists where it holds something else."""
-        if folder.exists() and not _ours(folder):
-            raise Exists(f"{folder} holds something else than a share; nothing was written.")
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        with swapped(folder) as part:
-            for name, data in self.files():
-                replace(part / name, data)
-        return folder / INDEX
+        return put(folder, self.files())
 
     def write_pages(self, folder: Path) -> list[Path]:
         """Only the pages of the session that is meant, each of which needs nothing beside it."""
@@ -64,16 +59,16 @@ class Pages:
         yield from () if self._options.self_contained else look.assets()
         yield REPORT, self._share.report.json()
         yield PICTURE, picture.picture(self._share.main.session, figures(self._share.main.session, self._prices))
-        for number, one in enumerate(self._share.before, 1):
-            yield from self._session(one, f"before-{number}/")
-        yield from self._session(self._share.main, "")
+        main, *others = ((one, name and f"{name}/") for one, name in self._named())
+        for one, place in (*others, main):
+            yield from self._session(one, place)
 
     def _session(self, one: Shared, place: str) -> Iterator[tuple[str, bytes]]:
-        before = {other.session.id: f"before-{number}/{INDEX}" for number, other in enumerate(self._share.before, 1)}
+        addresses = {other.session.id: f"{name and f'{name}/'}{INDEX}" for other, name in self._named()}
         counted = figures(one.session, self._prices)
         frame = Frame(
             root="../" if place else "",
-            sessions={**before, self._share.main.session.id: INDEX},
+            sessions=addresses,
             prices=self._prices,
             preview=self._preview(one, counted, f"{'../' if place else ''}{PICTURE}"),
         )
@@ -93,12 +88,28 @@ class Pages:
             report.json().decode(),
         )
 
-    def _named(self, file: Path) -> Iterator[tuple[Shared, str]]:
-        yield self._share.main, file.name
-        for number, one in enumerate(self._share.before, 1):
-            yield one, f"{file.stem}-before-{number}{file.suffix}"
+    def _named(self, lead: str = "") -> Iterator[tuple[Shared, str]]:
+        """Every session and what it is called beside the one that is meant, whose name is empty."""
+        yield self._share.main, ""
+        for word, others in (("before", self._share.before), ("after", self._share.after)):
+            for number, one in enumerate(others, 1):
+                yield one, f"{lead}{word}-{number}"
+
+
+def put(folder: Path, files: Iterable[tuple[str, bytes]]) -> Path:
+    """Write a share's folder in place of an earlier one; its first page. Exists where it holds something else."""
+    if folder.exists() and not _ours(folder):
+        raise Exists(f"{folder} holds something else than a share; nothing was written.")
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with swapped(folder) as part:
+        for name, data in files:
+            replace(part / name, data)
+    return folder / INDEX
 
 
 def _ours(folder: Path) -> bool:
-    """Whether a folder is empty, or holds a share."""
-    return folder.is_dir() and ((folder / REPORT).is_file() or not any(folder.iterdir()))
+    """Whether a folder is empty, or holds a share; one that is encrypted has one page and no report to be known by."""
+    if not folder.is_dir():
+        return False
+    names = {path.name for path in folder.iterdir()}
+    return not names or (folder / REPORT).is_file() or (names == {INDEX} and is_sealed(folder / INDEX))

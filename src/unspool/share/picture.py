@@ -1,41 +1,37 @@
 """A picture of a session for programs that show a link: its title and what it adds up to, and nothing else."""
 
-import textwrap
 from base64 import b64encode
-from typing import NamedTuple
-from unicodedata import east_asian_width
 
 from unspool import human
+from unspool.export.html.escape import visible
 from unspool.figures import Figures
 from unspool.formats import by_id
 from unspool.model import Session
+from unspool.share.lettering import set_in
 from unspool.site.brief import flat
 from unspool.site.sheet import render
 
-_WIDE, _LINES, _ROOM = 28, 3, 1040
-"""Letters on a line, lines, and how many units wide a line may be."""
-
-
-class Line(NamedTuple):
-    """A line of the title, and the width it is pressed into where its letters are wide; else 0."""
-
-    text: str
-    room: int
+_ROOM = 1040
+"""Units that a line may be wide."""
+_SIZES = ((84, 2), (60, 3))
+"""How high letters are, and how many lines of them there are at most: a short title is written large."""
 
 
 def picture(session: Session, counted: Figures) -> bytes:
     """An SVG of 1200 by 630."""
-    title = flat(session.title, 200) or "Untitled session"
-    cut = textwrap.wrap(title, _WIDE, max_lines=_LINES, placeholder=" …") or [title[:_WIDE]]
-    lines = [Line(text, _ROOM if _width(text) > _WIDE else 0) for text in cut]
-    kicker = f"A session of {by_id(session.agent).name}"
-    drawn = render("preview.svg", title=title, lines=lines, kicker=kicker, facts=facts(counted))
+    title = visible(flat(session.title, 200)) or "Untitled session"
+    large, small = ((size, set_in(title, _ROOM / size, lines)) for size, lines in _SIZES)
+    size, laid = large if "".join(large[1].lines).replace(" ", "") == "".join(title.split()) else small
+    drawn = render(
+        "preview.svg",
+        title=title,
+        lines=laid.lines,
+        leftward=laid.leftward,
+        size=size,
+        kicker=f"A session of {by_id(session.agent).name}",
+        facts=facts(counted),
+    )
     return drawn.encode("utf-8", "replace")
-
-
-def _width(text: str) -> int:
-    """Letters, those of East Asia twice."""
-    return sum(2 if east_asian_width(letter) in "WF" else 1 for letter in text)
 
 
 def facts(counted: Figures) -> list[str]:

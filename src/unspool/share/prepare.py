@@ -5,12 +5,15 @@ Whatever is shared is made from the session that comes out here, which never saw
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
 from msgspec.structs import replace
 
+from unspool.clone.documents import as_lines
 from unspool.clone.source import Source, opened
+from unspool.errors import Unsound
 from unspool.formats import Found
 from unspool.library import Library
 from unspool.library.scratch import scratch
@@ -18,7 +21,6 @@ from unspool.model import Session
 from unspool.share.ask import Ask
 from unspool.share.choices import Choices
 from unspool.share.clean import clean
-from unspool.share.documents import as_lines
 from unspool.share.draw import Drawn, draw
 from unspool.share.report import Report
 
@@ -31,10 +33,12 @@ class Shared(NamedTuple):
 
 
 class Share(NamedTuple):
-    """What is shared: a session, those before it in its chain, the nearest first, and how it was made."""
+    """What is shared: a session, those before and after it in its chain, and how it was made."""
 
     main: Shared
     before: list[Shared]
+    """The nearest first, as in `after`."""
+    after: list[Shared]
     report: Report
     choices: Choices
     names: Mapping[str, str]
@@ -45,7 +49,13 @@ class Share(NamedTuple):
     @property
     def planning(self) -> Shared | None:
         """The session that the shared one goes on from, where it is shared too."""
-        return self.before[0] if self.before else None
+        sources = {link.session for link in self.main.session.links if link.relation == "source"}
+        return next((one for one in self.before if one.session.id in sources), None)
+
+    @property
+    def all(self) -> list[Shared]:
+        """Every session, the one that is meant first."""
+        return [self.main, *self.before, *self.after]
 
 
 @contextmanager
@@ -62,11 +72,30 @@ def prepared(library: Library, names: Sequence[str | Found], ask: Ask) -> Iterat
                 if not number:
                     choices, project = ask.choices(facts.cwd), facts.cwd
                 these = choices if not number else replace(choices, without=())
-                drawings.append(draw(source.log, these, folder / "drawn" / str(number), "" if number else ask.title))
+                try:
+                    drawn = draw(source.log, these, folder / "drawn" / str(number), "" if number else ask.title)
+                except Unsound:  # nothing was said in it, or nothing of that is left
+                    if not number:
+                        raise
+                    continue
+                drawings.append(drawn)
         shared = folder / "projects" / "shared"
         cleaned = clean(drawings, ask, choices, list(cwds), shared)
-        main, *before = (_read(shared, one.session) for one in drawings)
-        yield Share(main, before, cleaned.report, cleaned.choices, cleaned.names, project)
+        main, *others = (_read(shared, one.session) for one in drawings)
+        before, after = around(main, others)
+        yield Share(main, before, after, cleaned.report, cleaned.choices, cleaned.names, project)
+
+
+def around(main: Shared, others: list[Shared]) -> tuple[list[Shared], list[Shared]]:
+    """The others by when they began: those before the session that is meant and those after it, the nearest first."""
+    here = _began(main)
+    before = [one for one in others if _began(one) < here]
+    after = [one for one in others if _began(one) >= here]
+    return sorted(before, key=_began, reverse=True), sorted(after, key=_began)
+
+
+def _began(one: Shared) -> datetime:
+    return one.session.started or datetime.min.replace(tzinfo=UTC)
 
 
 @contextmanager
@@ -81,10 +110,11 @@ def _opened(library: Library, name: str | Found, folder: Path) -> Iterator[Sourc
 def _read(project: Path, session: str) -> Shared:
     """A session by its redacted lines, linked to those shared with it; it tells no place of this machine."""
     log = project / f"{session}.jsonl"
-    return Shared(_placeless(Library((project.parent,)).open(log)), log)
+    return Shared(placeless(Library((project.parent,)).open(log)), log)
 
 
-def _placeless(session: Session) -> Session:
-    agents = tuple(replace(one, session=_placeless(one.session)) for one in session.agents)
+def placeless(session: Session) -> Session:
+    """A session that tells no place of the machine it was read on."""
+    agents = tuple(replace(one, session=placeless(one.session)) for one in session.agents)
     here = replace(session.log, path=Path(session.log.path).name, modified=None)
     return replace(session, log=here, agents=agents)

@@ -11,7 +11,7 @@ from unspool.archive import Archive
 from unspool.index.schema import VERSION
 from unspool.index.store import Index, discard, telling
 from unspool.prices import PriceTable
-from unspool.sync.places import places
+from unspool.sync.places import Place, places
 from unspool.sync.report import Progress, Report, Terms
 from unspool.sync.scan import Scan
 from unspool.sync.stale import Known, stale
@@ -30,19 +30,24 @@ def sync(
     table = prices or PriceTable.load()
     terms = Terms(table, f"{VERSION} {table.digest}", progress or (lambda _, __: None))
     with waiting(folder), Archive.open(folder, key=key) as archive:
-        try:
-            report = _indexed(archive, sources, terms, key)
-        except apsw.CorruptError:  # of the index, which is nothing that could not be made anew
-            discard(folder)
-            report = _indexed(archive, sources, terms, key)
+        report = indexed(archive, places(sources), terms, key)
     report.seconds = time.monotonic() - began
     return report
 
 
-def _indexed(archive: Archive, sources: Sequence[Path], terms: Terms, key: str | None) -> Report:
+def indexed(archive: Archive, at: Sequence[Place], terms: Terms, key: str | None) -> Report:
+    """Keep what is new at some places, and index it and whatever else the archive holds; for whoever has the turn."""
+    try:
+        return _indexed(archive, at, terms, key)
+    except apsw.CorruptError:  # of the index, which is nothing that could not be made anew
+        discard(archive.path.parent)
+        return _indexed(archive, at, terms, key)
+
+
+def _indexed(archive: Archive, at: Sequence[Place], terms: Terms, key: str | None) -> Report:
     folder = archive.path.parent
     with telling(folder), Index.open(folder, key=key) as index:
-        return _run(archive, index, [Scan(archive, place) for place in places(sources)], terms)
+        return _run(archive, index, [Scan(archive, place) for place in at], terms)
 
 
 def _run(archive: Archive, index: Index, scans: Sequence[Scan], terms: Terms) -> Report:
@@ -61,7 +66,7 @@ def _run(archive: Archive, index: Index, scans: Sequence[Scan], terms: Terms) ->
     for scan in scans:
         report.failures += scan.failures
     _haunt(archive, index, report)
-    if not report.failures:
+    if scans and not report.failures:
         index.note("synced", str(time.time()))
     return report
 

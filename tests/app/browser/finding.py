@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from tests.site.browser.tabs import PHONE
+
 SETTLE = """for (const one of document.getAnimations())
     if (Number.isFinite(one.effect.getComputedTiming().endTime)) one.finish()"""
 """Ends what moves, so that colours are those that stay; what moves for ever goes on."""
@@ -20,10 +22,14 @@ def axe() -> str:
 
 
 def faults(page: Any, script: str) -> list[str]:
-    """Rules that a page breaks, light or dark, each with the first places that break it."""
+    """Rules that a page breaks, light as it is and dark on a phone, each with the first places that break it."""
     if not page.evaluate("'axe' in window"):
         page.add_script_tag(path=script)
-    return [found for scheme in ("light", "dark") for found in _broken(page, scheme)]
+    found, size = _broken(page, "light"), page.viewport_size
+    page.set_viewport_size(PHONE)
+    found += _broken(page, "dark")
+    page.set_viewport_size(size)
+    return found
 
 
 def _broken(page: Any, scheme: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""A session of 50,000 messages: its first turns are there at once, scrolling through it takes no more room."""
+"""A session of 25,000 messages: its first turns are there at once, scrolling through it takes no more room."""
 
 import time
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ from unspool.app.reading.held import held_by
 from unspool.cli.group import cli
 from unspool.demo.builder import LogBuilder
 
-TURNS, CALLS = 2_500, 9
+TURNS, CALLS = 1_250, 9
 
 
 @pytest.fixture(scope="module")
@@ -34,9 +34,9 @@ def synced(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     return root, log.session_id
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def app(synced: tuple[Path, str]) -> Iterator[tuple[str, Desk]]:
-    """A server that has read nothing yet."""
+    """A server that has read nothing before the first test asks for something."""
     root, key = synced
     desk = Desk(root / "kept", [root / "projects"])
     with served(desk) as address:
@@ -70,6 +70,6 @@ def test_scrolling_through_it_holds_no_more_than_a_few_windows(browser: Any, app
         assert page.evaluate("document.querySelectorAll('main > .window').length") > 12
         assert page.evaluate("document.querySelectorAll('main .turn').length") <= 45
         assert max(counts) < 3 * sorted(counts)[len(counts) // 2]
-        page.goto(f"{base}page-001.html#turn-2400")
-        page.wait_for_url("**/page-480.html#turn-2400")
-        assert page.locator("#turn-2400 .prompt").is_visible()
+        page.goto(f"{base}page-001.html#turn-1200")
+        page.wait_for_url("**/page-240.html#turn-1200")
+        assert page.locator("#turn-1200 .prompt").is_visible()

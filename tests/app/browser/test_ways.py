@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.app.browser.finding import axe, faults
 from tests.app.browser.windows import window
 from tests.app.serving import served
 from tests.app.sessions import CHAIN, STORM, demo_source, desk_of
@@ -113,3 +114,11 @@ def test_what_the_settings_hide_is_shown_again_turn_by_turn(browser: Any, app: s
     with window(browser, app, java_script_enabled=False) as page:
         page.goto(f"{app}/s/{STORM}/page-001.html")
         assert page.locator("#turn-1 [data-kind=tool]").first.is_visible()
+
+
+@pytest.mark.parametrize("way", ["", "page-002.html", "context", "branches?right=1", "present"])
+def test_axe_finds_nothing(browser: Any, app: str, way: str) -> None:
+    script = axe()
+    with window(browser, app, bypass_csp=True) as page:
+        page.goto(f"{app}/s/{STORM}/{way}")
+        assert faults(page, script) == []

@@ -9,6 +9,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from tests.site.browser.tabs import DESKTOP, Tab
+from tests.site.search.chromium import PATIENCE
 
 _IDLE: "WeakKeyDictionary[Any, dict[str, Window]]" = WeakKeyDictionary()
 """By browser, and by what cannot be changed of a window once it is there."""
@@ -36,7 +37,7 @@ def opened(
     key, idle = repr(sorted(context.items())), _IDLE.setdefault(browser, {})
     found = idle.pop(key, None) or Window(browser.new_context(viewport=DESKTOP, **context).new_page())
     found.address, found.faults = address, []
-    found.page.set_default_timeout(10_000)
+    found.page.set_default_timeout(PATIENCE * 1000)
     found.page.set_viewport_size(viewport)
     found.page.emulate_media(color_scheme=color_scheme)
     try:

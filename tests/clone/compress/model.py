@@ -154,7 +154,7 @@ def model(*script: Any, always: Any = "good") -> Iterator[Model]:
         thread.join()
 
 
-def until(true: Callable[[], bool], seconds: float = 10.0) -> bool:
+def until(true: Callable[[], bool], seconds: float = 60.0) -> bool:
     """Wait for something to come true; whether it did."""
     deadline = time.monotonic() + seconds
     while not true():

@@ -122,7 +122,7 @@ def test_no_answer_takes_longer_than_its_time(dialect: type[Endpoint], way: str)
     began = time.monotonic()
     with model(way) as server, pytest.raises(Failed, match=r"timed out|too long"):
         ask(dialect, server.address, 0.4)
-    assert time.monotonic() - began < 10
+    assert time.monotonic() - began < 25
 
 
 @BOTH

@@ -210,7 +210,7 @@ def test_ctrl_c_ends_it_though_the_service_hangs(repository: Path) -> None:
         with subprocess.Popen(command, cwd=repository, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
             assert until(lambda: len(server.heard) == 10, 60)
             process.send_signal(signal.SIGINT)
-            printed, complaint = process.communicate(timeout=15)
+            printed, complaint = process.communicate(timeout=25)
     assert (printed.split(), complaint, process.returncode) == ([b"ready", b"stopped"], b"", 0)
     assert len(server.heard) == 10
 
@@ -233,7 +233,7 @@ def test_ctrl_c_leaves_no_process_and_no_file(
     with subprocess.Popen(command, cwd=repository, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert until(lambda: len(list(pids.iterdir())) == 4, 60)
         process.send_signal(signal.SIGINT)
-        printed, complaint = process.communicate(timeout=15)
+        printed, complaint = process.communicate(timeout=25)
     assert (printed.split(), complaint) == ([b"ready", b"stopped"], b"")
     assert list(scratch.iterdir()) == []
     assert not any(Path(f"/proc/{pid.name}").exists() for pid in pids.iterdir())

@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from tests.site.search.chromium import PATIENCE
+
 DESKTOP = {"width": 1280, "height": 800}
 PHONE = {"width": 390, "height": 844}
 LOCAL = {"file", "data", "blob", "about"}
@@ -46,7 +48,7 @@ def tab(browser: Any, **context: Any) -> Iterator[Tab]:
     """A tab of its own context; no fault may be left at the end."""
     within = browser.new_context(**{"viewport": DESKTOP, **context})
     opened = Tab(within.new_page())
-    opened.page.set_default_timeout(10_000)
+    opened.page.set_default_timeout(PATIENCE * 1000)
     yield opened
     within.close()
     assert not opened.faults, "\n".join(opened.faults[:9])

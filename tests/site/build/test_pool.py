@@ -67,7 +67,7 @@ def test_workers_do_not_outlive_a_killed_run(tmp_path: Path) -> None:
 
 
 def _until(found, count: int) -> list[int]:  # type: ignore[no-untyped-def]
-    for _ in range(1000):
+    for _ in range(6000):
         if len(now := found()) == count:
             return list(now)
         time.sleep(0.01)

@@ -12,6 +12,15 @@ from typing import Any
 
 import pytest
 
+_WITHOUT = (
+    *("WebUIOmniboxPopup", "WebUIOmniboxAimPopup"),  # pages of the browser's own, made for each window and never seen
+    *("DestroyProfileOnBrowserClose", "HttpsUpgrades", "LensOverlay", "MediaRouter", "OptimizationHints"),
+    *("PaintHolding", "ThirdPartyStoragePartitioning", "Translate"),
+)
+"""Features that cost time and that no page needs; the latter ones playwright would leave out as well."""
+PATIENCE = 60
+"""Seconds that anything may take on a machine that does much else; what never comes is told only then."""
+
 
 @contextmanager
 def chromium() -> Iterator[Any]:
@@ -21,14 +30,16 @@ def chromium() -> Iterator[Any]:
     if path is None:
         pytest.skip("no chromium: pages are not opened in a browser")
     with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        browser = driver.chromium.launch(
+            executable_path=path, args=["--no-sandbox", f"--disable-features={','.join(_WITHOUT)}"]
+        )
         yield browser
         browser.close()
 
 
 def until(tab: Any, condition: str) -> None:
     """Wait for an expression to be true; playwright's own way evaluates text in the page, which the policy forbids."""
-    end = time.monotonic() + 10
+    end = time.monotonic() + PATIENCE
     while not tab.evaluate(condition):
         assert time.monotonic() < end, f"never came true: {condition}"
         time.sleep(0.02)

@@ -3,6 +3,7 @@
 from starlette.requests import Request
 
 from unspool.app.api.endpoint import Endpoint, Parameter
+from unspool.app.config.store import current
 from unspool.errors import UsageProblem
 from unspool.index.query import parse
 from unspool.index.results import Results
@@ -10,7 +11,7 @@ from unspool.index.search import Wanted, search
 
 
 def _search(request: Request, q: str, limit: int, hits: int, context: int) -> Results:
-    query = parse(q)
+    query = parse(q, zone=current().zone)
     if query.tree is None and not query.filters:
         raise UsageProblem(" ".join((*query.notes, "Say what to look for with q.")))
     desk = request.app.state.desk

@@ -36,7 +36,7 @@ def _moment(text: str, where: tzinfo | None, days: int) -> float:
     try:
         return day_start(date.fromisoformat(text) + timedelta(days=days), where)
     except (ValueError, OverflowError):
-        found = moment(text)
+        found = moment(text, where)
     if found is None:
         raise UsageProblem(f"{text} is neither a date (2026-01-31) nor an age (12h, 3d, 2w).")
     return found

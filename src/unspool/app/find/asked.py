@@ -5,6 +5,7 @@ from urllib.parse import urlencode
 
 from starlette.datastructures import QueryParams
 
+from unspool.app.config.store import current
 from unspool.index.query import Filter, Query, parse
 from unspool.index.search import Wanted
 
@@ -38,7 +39,7 @@ class Asked(NamedTuple):
     @property
     def query(self) -> Query:
         """The question taken apart; a text that is looked for as it stands is no part of it."""
-        query = parse("" if self.exact else self.text, self.filters)
+        query = parse("" if self.exact else self.text, self.filters, current().zone)
         note = (f"Only the first {LONGEST:,} characters were asked for.",) if self.cut else ()
         return query._replace(notes=(*query.notes, *note))
 

@@ -6,8 +6,10 @@ from typing import NamedTuple
 
 from unspool.app.desk import Desk
 from unspool.app.sharing.decide import stays
-from unspool.app.sharing.looked import Looked, table_of
+from unspool.app.sharing.looked import Looked
 from unspool.app.sharing.spots import Spot, Spots
+from unspool.app.sharing.table import table_of
+from unspool.app.sharing.wish import Wish
 from unspool.errors import UnspoolError
 from unspool.human import count
 from unspool.redact.match import Finding, Match
@@ -70,18 +72,18 @@ def known(looked: Looked) -> dict[str, frozenset[str]]:
     return {rule: frozenset(ids) for rule, ids in found.items()}
 
 
-def judged(desk: Desk, key: str, choices: Choices) -> tuple[list[Ruled], str]:
+def judged(desk: Desk, key: str, wish: Wish) -> tuple[list[Ruled], str]:
     """What was found by rule, or why nothing of the session could be shared as it is chosen."""
     try:
-        looked = table_of(desk).found(desk, key, choices)
+        looked = table_of(desk).found(desk, key, wish)
     except UnspoolError as error:
         return [], str(error)
-    return ruled(looked, choices, desk.options), ""
+    return ruled(looked, wish.choices, desk.options), ""
 
 
 def ruled(looked: Looked, choices: Choices, options: SiteOptions) -> list[Ruled]:
     """Everything found, secrets first, as the choices have it."""
-    names = Names(looked.names)
+    names = Names(looked.share.names)
     spots = Spots(looked.told, options)
     groups: dict[tuple[str, str], dict[str, list[Finding]]] = {}
     called: dict[str, str] = {}
@@ -133,7 +135,7 @@ def _id(match: Match) -> str:
 
 def _value(name: str, found: list[Finding], called: dict[str, str], spots: Spots) -> Value:
     match, placeholder = found[0].match, called.get(name, "")
-    different = list({(one.before, one.after): one for one in found}.values())
+    different = list({(one.before, one.after): one for one in reversed(found)}.values())[::-1]  # titles repeat
     looked_at = sorted(map(spots.spot, different[:_TRIED]), key=lambda spot: not spot.href)
     shown = tuple(looked_at[:SHOWN])
     return Value(name, masked(match), placeholder, not placeholder, len(found), shown, len(found) - len(shown))

@@ -1,92 +1,49 @@
-"""What is made of a reviewed session, to be downloaded."""
+"""What a form asks to be made of a reviewed session: a file, or a gist."""
 
-import io
-import zipfile
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Mapping
+from urllib.parse import quote
 
 from anyio.to_thread import run_sync
+from msgspec.structs import replace
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import RedirectResponse, Response
 
 from unspool.app.desk import Desk
 from unspool.app.forms import fields
 from unspool.app.reading.held import reading
-from unspool.app.reading.locate import locate
-from unspool.app.sharing.looked import rule_set, table_of
-from unspool.errors import UsageProblem
-from unspool.library.scratch import scratch
+from unspool.app.sharing import habits
+from unspool.app.sharing.gists import GIST, published
+from unspool.app.sharing.made import Result, downloaded, results_of
+from unspool.app.sharing.seals import seal_of, secret_of
+from unspool.app.sharing.table import rule_set, table_of
+from unspool.app.sharing.ways import made, way_of
 from unspool.share.ask import Ask
-from unspool.share.bundle import bundled
-from unspool.share.pages import Pages
-from unspool.share.prepare import Share, prepared
+from unspool.share.prepare import prepared
 from unspool.site.address import slug
-
-_THEN = (1980, 1, 1, 0, 0, 0)
-"""The time of every file in a folder that is packed: the same share gives the same bytes."""
-
-
-class Make(NamedTuple):
-    """A way to share."""
-
-    name: str
-    label: str
-    ending: str
-    type: str
-
-
-MAKES = (
-    Make("html", "One HTML file", ".html", "text/html; charset=utf-8"),
-    Make("site", "A folder of pages, zipped", ".zip", "application/zip"),
-    Make("bundle", "A bundle to go on with", ".tar.gz", "application/gzip"),
-)
 
 
 async def make(request: Request) -> Response:
-    """The file that a form asks for."""
-    wanted = (await fields(request)).get("as", "")
-    way = next((one for one in MAKES if one.name == wanted), None)
-    if way is None:
-        raise UsageProblem("A session is shared as html, site or bundle.")
-    key = request.path_params["key"]
-    data = await run_sync(_made, request.app.state.desk, key, _WAYS[way.name])
-    headers = {
-        "Content-Disposition": f'attachment; filename="session-{slug(key)[:8]}{way.ending}"',
-        "Cache-Control": "no-store",
-    }
-    return Response(data, media_type=way.type, headers=headers)
+    """Make it: the file, or the page that tells how it opens or where it is."""
+    sent, key = await fields(request), request.path_params["key"]
+    answer = await run_sync(_made, request.app.state.desk, key, sent)
+    if answer.file is not None and not answer.key:
+        return downloaded(answer.file, answer.name)
+    name = results_of(request.app.state.desk).keep(answer)
+    return RedirectResponse(f"/s/{quote(key, safe='')}/share/made/{name}", 303)
 
 
-def _made(desk: Desk, key: str, way: Callable[[Share, Desk], bytes]) -> bytes:
-    session = reading(desk, key).session
-    choices = table_of(desk).choices(session.id, session.cwd)
-    ask = Ask(lambda _: choices, rule_set(), names=table_of(desk).names(key))
-    with prepared(desk.library(), [locate(desk, key)], ask) as share:
-        return way(share, desk)
-
-
-def _html(share: Share, desk: Desk) -> bytes:
-    with scratch() as folder:
-        (file,) = Pages(share, desk.options, desk.prices).write_file(folder / "session.html")
-        return file.read_bytes()
-
-
-def _site(share: Share, desk: Desk) -> bytes:
-    held = io.BytesIO()
-    with zipfile.ZipFile(held, "w", zipfile.ZIP_DEFLATED) as packed:
-        for name, data in Pages(share, desk.options, desk.prices).files():
-            packed.writestr(_member(name), data)
-    return held.getvalue()
-
-
-def _member(name: str) -> zipfile.ZipInfo:
-    info = zipfile.ZipInfo(name, _THEN)
-    info.compress_type, info.external_attr = zipfile.ZIP_DEFLATED, 0o644 << 16
-    return info
-
-
-def _bundle(share: Share, _: Desk) -> bytes:
-    return bundled(share)
-
-
-_WAYS: dict[str, Callable[[Share, Desk], bytes]] = {"html": _html, "site": _site, "bundle": _bundle}
+def _made(desk: Desk, key: str, sent: Mapping[str, str]) -> Result:
+    wanted = sent.get("as", "")
+    way = None if wanted == GIST else way_of(wanted)
+    seal = seal_of(sent.get("seal", "open"))
+    secret = secret_of(seal, sent)
+    session, table = reading(desk, key).session, table_of(desk)
+    wish = table.wish(key, session.cwd)
+    ask = Ask(lambda _: wish.choices, rule_set(), wish.title, names=table.names(key))
+    with prepared(desk.library(), table.meant(desk, key, wish), ask) as share:
+        if way is None:
+            return published(key, share, desk, secret, public="public" in sent)
+        file = made(way, share, desk, secret)
+    habits.keep(session.cwd, replace(habits.habit(session.cwd), seal=seal))
+    fragment = secret.fragment if secret is not None else ""
+    return Result(key, file, f"session-{slug(key)[:8]}{file.ending}", fragment)

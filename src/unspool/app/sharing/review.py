@@ -10,9 +10,9 @@ from unspool.app.reading.held import reading
 from unspool.app.render import HOME, page, render
 from unspool.app.sharing.decide import LONGEST
 from unspool.app.sharing.findings import judged, told
-from unspool.app.sharing.looked import rule_set, table_of
-from unspool.app.sharing.making import MAKES
+from unspool.app.sharing.offers import offer
 from unspool.app.sharing.parts import parts
+from unspool.app.sharing.table import rule_set, table_of
 from unspool.app.sharing.turns import rows, summed
 from unspool.site.brief import flat
 from unspool.site.frame import Crumb
@@ -26,23 +26,23 @@ def review(request: Request) -> HTMLResponse:
     desk: Desk = request.app.state.desk
     original = reading(desk, request.path_params["key"])
     session = original.session
-    choices = table_of(desk).choices(session.id, session.cwd)
-    rules, problem = judged(desk, session.id, choices)
-    turns = rows(original, choices, desk.options)
+    wish = table_of(desk).wish(session.id, session.cwd)
+    rules, problem = judged(desk, session.id, wish)
+    turns = rows(original, wish.choices, desk.options)
     body = render(
         "share.html",
-        key=session.id,
+        here=f"/s/{quote(session.id, safe='')}/share",
         title=flat(session.title, 160),
         problem=problem,
         rules=rules,
         told=told(rules),
         version=rule_set().version,
-        kinds=parts(session, choices),
+        kinds=parts(session, wish.choices),
         turns=turns,
         turns_told=summed(turns),
-        terms=choices.terms,
+        wish=wish,
         longest=LONGEST,
-        makes=MAKES,
+        offer=offer(session),
         read_only=request.app.state.read_only,
     )
     crumbs = (HOME, Crumb(flat(session.title, 120), f"s/{quote(session.id, safe='')}/"))

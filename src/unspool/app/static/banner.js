@@ -1,4 +1,5 @@
-/* What is above every page is kept up to date, and pages that list sessions hear that there are new ones. */
+/* What is above every page is kept up to date, and pages that list sessions hear that there are new ones. What other
+   scripts have to say to somebody who does not see the page is said in one place. */
 const SOON = 2000, LATER = 15000;
 const here = () => document.querySelector("[data-banner]");
 let known = here()?.dataset.round;
@@ -20,3 +21,11 @@ function show(now) {
   known = now.dataset.round;
 }
 setTimeout(look, SOON);
+
+/* --- said aloud ---------------------------------------------------------------------------------------- */
+const voice = document.createElement("p");
+voice.className = "unseen";
+voice.dataset.say = "";
+voice.setAttribute("role", "status");
+document.body.append(voice);
+document.addEventListener("unspool:say", ({ detail }) => { voice.textContent = detail; });

@@ -1,17 +1,7 @@
 /* Stars without a new page, marking in a dialog, keys, filters, how the sync goes on.
    All of it works without this script, page by page. */
 const all = (selector, within = document) => Array.from(within.querySelectorAll(selector));
-const say = (text) => {
-  let place = document.querySelector("[data-say]");
-  if (!place) {
-    place = document.createElement("p");
-    place.className = "unseen";
-    place.dataset.say = "";
-    place.setAttribute("role", "status");
-    document.body.append(place);
-  }
-  place.textContent = text;
-};
+const say = (text) => document.dispatchEvent(new CustomEvent("unspool:say", { detail: text }));
 const parsed = (text) => new DOMParser().parseFromString(text, "text/html");
 const failed = (answer) => { if (!answer.ok) throw new Error(`${answer.status}`); return answer; };
 

@@ -1,16 +1,6 @@
 /* Choices without a new page, and stretches of text added by selecting them. The forms work without this script. */
 const LONGEST = 200;
-const say = (text) => {
-  let place = document.querySelector("[data-say]");
-  if (!place) {
-    place = document.createElement("p");
-    place.className = "unseen";
-    place.dataset.say = "";
-    place.setAttribute("role", "status");
-    document.body.append(place);
-  }
-  place.textContent = text;
-};
+const say = (text) => document.dispatchEvent(new CustomEvent("unspool:say", { detail: text }));
 const part = (page = document) => page.querySelector("[data-part=share]");
 const post = (address, fields) => fetch(address, {
   method: "POST",
@@ -20,14 +10,14 @@ const post = (address, fields) => fetch(address, {
 
 /* --- deciding ---------------------------------------------------------------------------------------- */
 /** The page as it is after a choice takes the place of the one before; the focus stays where it was. */
-async function decide(address, fields, held) {
+async function decide(address, fields, focused) {
   part().setAttribute("aria-busy", "true");
   const answer = await post(address, fields);
   if (!answer.ok) throw new Error(`${answer.status}`);
   const now = part(new DOMParser().parseFromString(await answer.text(), "text/html"));
   if (!now) throw new Error("no such part");
   part().replaceWith(now);
-  (document.getElementById(held) ?? document.getElementById("term"))?.focus({ preventScroll: true });
+  (document.getElementById(focused) ?? document.getElementById("term"))?.focus({ preventScroll: true });
   say(now.querySelector(".share-head p").textContent);
 }
 document.addEventListener("submit", (event) => {
@@ -38,13 +28,50 @@ document.addEventListener("submit", (event) => {
     for (const [name, value] of fields) if (!form.elements[name]?.matches?.("input")) form.append(hidden(name, value));
     form.submit();
   };
-  decide(form.action.split("#")[0], fields, form.elements.term ? "term" : pressed?.id).catch(plain);
+  decide(form.action.split("#")[0], fields, form.querySelector("input.field")?.id ?? pressed?.id).catch(plain);
 });
 function hidden(name, value) {
   const field = document.createElement("input");
   Object.assign(field, { type: "hidden", name, value });
   return field;
 }
+
+/* --- keys: from finding to finding -------------------------------------------------------------------- */
+const held = () => document.activeElement.closest(".value");
+function step(way) {
+  const values = Array.from(document.querySelectorAll(".value"));
+  const next = held() ? values[values.indexOf(held()) + way] : values.find((one) => one.getBoundingClientRect().top > 60);
+  next?.querySelector(".either [aria-pressed=true]").focus({ preventScroll: true });
+  next?.scrollIntoView({ block: "center" });
+}
+const press = (name) => held()?.querySelector(`.either [name=${name}]`).click();
+const KEYS = { j: () => step(1), k: () => step(-1), r: () => press("replace"), e: () => press("keep") };
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || !part() || !Object.hasOwn(KEYS, event.key)) return;
+  if (event.target.closest("input, textarea, select") || document.querySelector("dialog[open]")) return;
+  event.preventDefault();
+  KEYS[event.key]();
+}, true);
+
+/* --- making ------------------------------------------------------------------------------------------ */
+/** A passphrase is asked for where one is chosen, twice the same. */
+function check(form) {
+  const { passphrase, again, seal } = form.elements, wanted = seal.value === "passphrase";
+  passphrase.required = again.required = wanted;
+  again.setCustomValidity(wanted && again.value !== passphrase.value ? "The two passphrases differ." : "");
+}
+for (const name of ["input", "change", "click"])
+  document.addEventListener(name, (event) => { const form = event.target.closest?.("[data-makes]"); if (form) check(form); });
+document.addEventListener("click", async (event) => {
+  const button = event.target.closest("[data-copies]");
+  if (!button) return;
+  try {
+    await navigator.clipboard.writeText(document.getElementById(button.dataset.copies).textContent);
+    button.textContent = "Copied";
+  } catch { button.textContent = "Did not work"; }
+  say(button.textContent);
+  setTimeout(() => { button.textContent = "Copy"; }, 1500);
+});
 
 /* --- a selected stretch ------------------------------------------------------------------------------ */
 const review = location.pathname.replace(/\/preview\/.*$/, "");

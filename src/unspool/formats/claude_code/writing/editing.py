@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from unspool.formats.claude_code.writing.shorter import shortened, stub, without_result
+from unspool.formats.claude_code.writing.shorter import shortened, stub, untold, without_result
 from unspool.formats.writing import Cut, Cuts
 from unspool.model import Json
 
@@ -45,6 +45,8 @@ def leans(parts: Iterable[object]) -> bool:
 
 
 def _attachment(data: dict[str, Any], raw: bytes, line: str, cuts: Cuts) -> bytes | None:
+    if line in cuts.untold:
+        return None
     if line not in cuts.images:
         return raw
     attached = data.get("attachment")
@@ -74,6 +76,8 @@ class _Edit:
     def _text(self, text: str) -> str:
         if self._words is not None:
             return self._words
+        if self._line in self._cuts.untold:
+            return untold(text)
         return without_result(text) if self._line in self._cuts.news else text
 
     def _block(self, block: Json) -> Iterator[Json]:

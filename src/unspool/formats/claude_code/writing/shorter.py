@@ -62,6 +62,11 @@ def without_result(text: str) -> str:
     return _RESULT.sub(_brief, text, count=1) if text.lstrip().startswith("<task-notification>") else text
 
 
+def untold(text: str) -> str:
+    """News of a background task without anything of what it found."""
+    return _RESULT.sub(r"\1[left out]\3", text) if text.lstrip().startswith("<task-notification>") else text
+
+
 def _brief(match: re.Match[str]) -> str:
     found = match[2]
     if len(found) <= _NEWS + len(_NEWS_MORE):

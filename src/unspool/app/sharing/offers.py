@@ -1,0 +1,35 @@
+"""What the review offers besides choices: its chain, its seals, the ways to make it."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from unspool.app.sharing import gists, habits, seals
+from unspool.app.sharing.ways import WAYS, Way
+from unspool.app.sharing.wish import LONGEST
+from unspool.model import Session
+from unspool.share.sealing import SHORTEST
+from unspool.site.brief import flat
+
+_CHAIN = frozenset({"source", "follow-up"})
+
+
+class Offer(NamedTuple):
+    """What there is to choose from, and what was chosen last."""
+
+    chain: Sequence[str]
+    """The sessions next to it, by their titles; none where it stands alone."""
+    seals: dict[seals.Seal, str]
+    seal: seals.Seal
+    ways: Sequence[Way]
+    gist: bool
+    """Whether a gist can be made here."""
+    shortest: int
+    """Characters of a passphrase."""
+    longest: int
+    """Characters of a title."""
+
+
+def offer(session: Session) -> Offer:
+    """What is offered for a session."""
+    near = [flat(one.title or one.prompt, 80) or one.session for one in session.links if one.relation in _CHAIN]
+    return Offer(near, seals.LABELS, habits.habit(session.cwd).seal, WAYS, gists.there(), SHORTEST, LONGEST)

@@ -1,0 +1,94 @@
+"""`unspool hub`: the place where shares live and where a team keeps its sessions."""
+
+import signal
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from unspool.cli.hub_store import place_options
+
+if TYPE_CHECKING:
+    from unspool.hub.hub import Terms
+    from unspool.hub.store.opening import Place
+
+HUB_COMMANDS: tuple[tuple[str, str], ...] = ()
+"""Name and help line of every command that cares for a hub; `hub_NAME_cmd` holds it."""
+
+_MB = 1024 * 1024
+
+
+class _Lazy(click.Group):
+    """A group that imports a command only when it is called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return [name for name, _ in HUB_COMMANDS]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in dict(HUB_COMMANDS):
+            return None
+        found: click.Command = import_module(f"unspool.cli.hub_{cmd_name}_cmd").command
+        return found
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(HUB_COMMANDS)
+
+
+@click.group("hub", cls=_Lazy, invoke_without_command=True)
+@click.option("--host", default="127.0.0.1", metavar="HOST", help="The address to listen on.  [default: 127.0.0.1]")
+@click.option("--port", type=click.IntRange(1, 65535), metavar="N", help="The port.  [default: 8750]")
+@click.option("--url", default="", envvar="UNSPOOL_HUB_URL", metavar="URL", help="Where people reach it.")
+@click.option("--identity-header", default="", metavar="NAME", help="Believe this header of a reverse proxy.")
+@click.option("--proxy", "proxies", multiple=True, metavar="NET", help="From where it is believed: 10.0.0.0/8.")
+@click.option("--max-upload", default=512, metavar="MB", help="Of one upload.  [default: 512]")
+@click.option("--quota", default=20_480, metavar="MB", help="That a person may keep.  [default: 20480]")
+@click.option("--an-hour", default=20_000, metavar="N", help="Requests of one person.  [default: 20000]")
+@click.option("--open-shares", is_flag=True, help="Let anybody upload a share.")
+@click.option("--no-door", is_flag=True, help="Take in what holds secrets, too.")
+@click.option("-q", "--quiet", is_flag=True, help="No line for every request.")
+@place_options
+@click.pass_context
+def command(ctx: click.Context, /, place: "Place", host: str, port: int | None, quiet: bool, **given: Any) -> None:
+    """Run the hub of a team: shares, and an archive of everybody's sessions.
+
+    \b
+    unspool hub                                     on this machine, in its own folder
+    unspool hub --host 0.0.0.0 --port 8750 --url https://hub.example
+    unspool hub --database postgresql://… --objects s3://…    one of many, on what exists
+    unspool hub people list                         who there is
+
+    At the first start it prints the owner's token, this once: `unspool login URL` asks for it. Until --host lets
+    others reach it, only this machine does; put a server that speaks TLS before it. SIGTERM ends it when what has
+    begun is done.
+    """
+    if ctx.invoked_subcommand is not None:
+        return
+    from unspool.hub.start import Wanted, run
+
+    if run(Wanted(place, _terms(**given), host, port, quiet), click.echo) == signal.SIGINT:
+        raise KeyboardInterrupt
+
+
+def _terms(proxies: tuple[str, ...], **given: Any) -> "Terms":
+    from ipaddress import ip_network
+
+    from unspool.errors import UsageProblem
+    from unspool.hub.hub import Terms
+
+    try:
+        nets = tuple(ip_network(net) for net in proxies)
+    except ValueError as error:
+        raise UsageProblem(f"--proxy wants a network such as 10.0.0.0/8: {error}.") from None
+    if bool(nets) != bool(given["identity_header"]):
+        raise UsageProblem("--identity-header and --proxy go together: a header is believed from somewhere.")
+    return Terms(
+        url=given["url"].rstrip("/"),
+        header=given["identity_header"],
+        proxies=nets,
+        upload=given["max_upload"] * _MB,
+        quota=given["quota"] * _MB,
+        an_hour=given["an_hour"],
+        open_shares=given["open_shares"],
+        door=not given["no_door"],
+    )

@@ -1,0 +1,54 @@
+"""`unspool hub move`: a hub that goes from a folder to servers, or back."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from unspool.cli.hub_store import place as source_place
+from unspool.cli.hub_store import place_options
+
+if TYPE_CHECKING:
+    from unspool.hub.store.opening import Place
+
+
+@click.command("move")
+@click.option("--from-data", type=click.Path(path_type=Path, file_okay=False), metavar="DIR", help="Where it is now.")
+@click.option("--from-database", default="", metavar="URL", help="Its database now, if no file in the folder.")
+@click.option("--from-objects", default="", metavar="URL", help="Its objects now, if not in the folder.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, with a digest of every table.")
+@place_options
+def command(from_data: Path | None, from_database: str, from_objects: str, as_json: bool, place: "Place") -> None:
+    """Move a hub to another place, and prove that all of it arrived.
+
+    \b
+    unspool hub move --from-data /srv/hub --database postgresql://… --objects s3://…
+    unspool hub move --from-database postgresql://… --from-objects s3://… --data /srv/hub
+
+    Stop the hub first: a move that sees it written to ends without a result. Rows and contents are copied and
+    compared, and the old place stays as it is. Where it breaks off, the same command goes on; the new place must be
+    empty but for that. The exit code is 0 where everything arrived.
+    """
+    from unspool.cli.hub_copies import said, told
+    from unspool.errors import UsageProblem
+    from unspool.hub.store.move import move
+    from unspool.hub.store.opening import opened
+
+    before = source_place(from_data, from_database, from_objects)
+    if _same(before, place):
+        raise UsageProblem("A hub moves from one place to another: --from-… and the others name the same.")
+    source = opened(before)
+    try:
+        target = opened(place, unfinished=True)
+        try:
+            said(move(source, target, told), "Moved", as_json=as_json)
+        finally:
+            target.db.close()
+    finally:
+        source.db.close()
+
+
+def _same(one: "Place", other: "Place") -> bool:
+    """Whether two places share a database or an object store."""
+    database = (one.database or one.folder) == (other.database or other.folder)
+    return database or (one.bucket or one.folder) == (other.bucket or other.folder)

@@ -1,0 +1,65 @@
+"""Where a hub keeps things, for every command that cares for one."""
+
+import os
+from collections.abc import Callable
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from unspool.hub.store.opening import Place
+
+Command = Callable[..., Any]
+
+_OPTIONS = (
+    click.option(
+        "--data", type=click.Path(path_type=Path, file_okay=False), metavar="DIR", envvar="UNSPOOL_HUB_DATA",
+        help="The hub's folder.",
+    ),
+    click.option(
+        "--database", default="", metavar="URL", envvar="UNSPOOL_HUB_DATABASE",
+        help="postgresql://…, instead of a file in the folder.",
+    ),
+    click.option(
+        "--objects", default="", metavar="URL", envvar="UNSPOOL_HUB_OBJECTS",
+        help="s3://bucket/prefix?endpoint=…, instead of the folder.",
+    ),
+)  # fmt: skip
+
+
+def place_options(command: Command) -> Command:
+    """`--data`, `--database` and `--objects`, as one argument `place`."""
+
+    @wraps(command)
+    def with_place(*args: Any, data: Path | None, database: str, objects: str, **given: Any) -> Any:
+        return command(*args, place=place(data, database, objects), **given)
+
+    for option in reversed(_OPTIONS):
+        with_place = option(with_place)
+    return with_place
+
+
+def store_options(command: Command) -> Command:
+    """The same, as one argument `store`: open while the command runs."""
+
+    @wraps(command)
+    def with_store(*args: Any, place: "Place", **given: Any) -> Any:
+        from unspool.hub.store.opening import opened
+
+        store = opened(place)
+        try:
+            return command(*args, store=store, **given)
+        finally:
+            store.db.close()
+
+    return place_options(with_store)
+
+
+def place(data: Path | None, database: str, objects: str) -> "Place":
+    """Where a hub keeps things; its folder is unspool's in the user's data folder where none is named."""
+    from unspool.hub.store.opening import Place
+
+    base = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
+    return Place((data or Path(base) / "unspool" / "hub").absolute(), database, objects)

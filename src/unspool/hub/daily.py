@@ -1,0 +1,20 @@
+"""The chores of a hub."""
+
+from starlette.datastructures import State
+
+from unspool.hub.chores import Chore, Chores
+from unspool.hub.hub import Hub
+from unspool.hub.people.audit import seal
+from unspool.hub.shares.expiry import expire
+
+
+def chores(hub: Hub, state: State) -> Chores:
+    """What a hub does by itself."""
+    return Chores(
+        (
+            Chore("audit", 0.2, state.reads.flush),
+            Chore("pace", 5.0, state.pace.flush),
+            Chore("seal", 5.0, lambda: seal(hub.store.db)),
+            Chore("expiry", 60.0, lambda: expire(hub.store)),
+        )
+    )

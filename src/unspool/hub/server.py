@@ -1,0 +1,104 @@
+"""The hub as an app: every way, guarded, audited and watched."""
+
+from collections.abc import Awaitable, Callable
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import State
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+
+from unspool.hub.door import guarded
+from unspool.hub.hub import Hub
+from unspool.hub.metrics import Metrics
+from unspool.hub.people.audit import Reads, note
+from unspool.hub.people.pace import Pace
+from unspool.hub.people.person import ANYBODY
+from unspool.hub.telling import HANDLERS, told
+from unspool.hub.trouble import HubError
+from unspool.hub.watching import Watching, Write
+from unspool.hub.ways import Way, ways
+
+_TARGETS = ("address", "session", "project", "person", "team", "token", "id")
+"""Names in a path that tell what is meant, the nearest first."""
+_SAFE = ("GET", "HEAD")
+
+Answer = Callable[[Request], Awaitable[Response]]
+
+
+class Served(Watching):
+    """A hub, for whoever serves it."""
+
+    state: State
+    routes: list[BaseRoute]
+
+
+def create(hub: Hub, log: Write | None = None) -> Served:
+    """The hub's app. `log` takes a line for every request."""
+    app = Starlette(routes=[_route(way) for way in ways()], exception_handlers=HANDLERS)
+    app.state.hub = hub
+    app.state.pace = Pace(hub.store.db, hub.terms.an_hour)
+    app.state.reads = Reads(hub.store.db)
+    app.state.metrics = Metrics()
+    app.state.stopping = False
+    served = Served(app, app.state.metrics, log)
+    served.state, served.routes = app.state, app.routes
+    return served
+
+
+def _route(way: Way) -> Route:
+    answer = guarded(way)
+    if way.act:
+        answer = _audited(way, answer)
+    return Route(way.path, _named(way, answer), methods=[way.method])
+
+
+def _named(way: Way, answer: Answer) -> Answer:
+    """A handler that tells those who watch which way was taken; trouble is an answer, so that it is watched too."""
+
+    async def handler(request: Request) -> Response:
+        request.state.way = way.path
+        try:
+            return await answer(request)
+        except HubError as error:
+            return told(request, error)
+
+    return handler
+
+
+def _audited(way: Way, answer: Answer) -> Answer:
+    """A handler whose use is written down.
+
+    A change is written down before it begins and when it has ended, so that none happens unseen even if this process
+    is killed between the two; reading is written down soon after.
+    """
+
+    async def handler(request: Request) -> Response:
+        asked = way.method not in _SAFE
+        if asked:
+            await run_in_threadpool(_note, request, way, "asked")
+        try:
+            given = await answer(request)
+        except HubError as error:
+            await run_in_threadpool(_note, request, way, f"refused {error.status}")
+            raise
+        if asked:
+            await run_in_threadpool(_note, request, way, "done")
+        else:
+            request.app.state.reads.add(request.state.person, way.act, _target(request), "done")
+        return given
+
+    return handler
+
+
+def _note(request: Request, way: Way, outcome: str) -> None:
+    person = getattr(request.state, "person", ANYBODY)
+    detail = {"request": request.state.request}
+    note(request.app.state.hub.store.db, person, way.act, _target(request), outcome, detail)
+
+
+def _target(request: Request) -> str:
+    """What was meant: as the handler says, or as the path does."""
+    said = getattr(request.state, "target", "")
+    return said or next((str(request.path_params[name]) for name in _TARGETS if name in request.path_params), "")

@@ -1,0 +1,153 @@
+"""What is asked of the archive: which sessions, of those that a person may see, from where on and how many."""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+from unspool.hub.people.person import Person
+from unspool.hub.people.rights import readable
+from unspool.hub.store.database import Database, Value
+from unspool.hub.trouble import Unfit
+from unspool.index.filters import holding
+from unspool.index.query import Filter
+from unspool.index.schema import KINDS, PICO, ROLES
+from unspool.index.when import moment
+
+_CURSOR = re.compile(r"(\d{1,16})-([0-9a-f]{1,64})")
+_COST = re.compile(r"(>=|<=|>|<)?\$?(\d{1,9}(?:\.\d{1,6})?)")
+_HOLDS = "LIKE ? ESCAPE '\\'"
+OWN = ("by", "person", "title")
+"""Filters that only a hub has."""
+_ANY = ("person", "by")
+
+
+class Condition(NamedTuple):
+    """A piece of SQL and what is bound to its marks."""
+
+    sql: str
+    values: tuple[Value, ...] = ()
+
+
+class Span(NamedTuple):
+    """Which part of a list: what comes after a place, and how much of it."""
+
+    after: tuple[int, str] | None = None
+    most: int = 50
+
+
+def span(after: str, most: str, usual: int = 50) -> Span:
+    """As an address says it."""
+    found = _CURSOR.fullmatch(after) if after else None
+    if (after and found is None) or (most and not most.isdecimal()):
+        raise Unfit("`after` is what a list gave as `next`, `limit` a number.")
+    number = min(200, max(1, int(most[:6]))) if most else usual
+    return Span((int(found[1]), found[2]) if found else None, number)
+
+
+def cursor(place: tuple[int, str]) -> str:
+    """A place in a list as an address says it."""
+    return f"{place[0]}-{place[1]}"
+
+
+def visible(db: Database, person: Person) -> Condition:
+    """Sessions of projects that a person may read."""
+    if person.admin:
+        return Condition("TRUE")
+    sql, values = readable(person)
+    projects = sorted(project for (project,) in db.rows(sql, *values))
+    if not projects:
+        return Condition("FALSE")
+    if len(projects) > 500:
+        return Condition(f"session.project IN ({sql})", values)
+    return Condition(f"session.project IN ({', '.join('?' * len(projects))})", tuple(projects))
+
+
+def conditions(filters: Sequence[Filter]) -> tuple[list[Condition], list[Condition], list[str]]:
+    """What filters ask of sessions, what of passages, and notes on those that a hub does not know."""
+    sessions: dict[tuple[str, bool], list[Condition]] = {}
+    passages: dict[tuple[str, bool], list[Condition]] = {}
+    notes: list[str] = []
+    for number, one in enumerate(filters):
+        name = "person" if one.name in _ANY else one.name
+        if name not in _FILTERS:
+            notes.append(f"{name}: is not asked of a hub and was left out.")
+            continue
+        table, made = _FILTERS[name](one.value.strip())
+        key = f"{name}{number}" if name in ("since", "until", "cost") else name
+        (passages if table == "passage" else sessions).setdefault((key, one.excluded), []).append(made)
+    return _all(sessions), _all(passages), notes
+
+
+def _all(groups: dict[tuple[str, bool], list[Condition]]) -> list[Condition]:
+    return [_any(found, excluded=excluded) for (_, excluded), found in groups.items()]
+
+
+def _any(found: list[Condition], *, excluded: bool) -> Condition:
+    sql = " OR ".join(f"({one.sql})" for one in found)
+    return Condition(f"NOT ({sql})" if excluded else f"({sql})", tuple(v for one in found for v in one.values))
+
+
+def together(found: Iterable[Condition]) -> Condition:
+    """All of some conditions as one."""
+    every = list(found)
+    return Condition(" AND ".join(one.sql for one in every) or "TRUE", tuple(v for one in every for v in one.values))
+
+
+def beyond(after: tuple[int, str] | None) -> list[Condition]:
+    """What comes after a place in a list."""
+    return [Condition("(session.finished, session.id) < (?, ?)", after)] if after else []
+
+
+def _like(column: str) -> Callable[[str], tuple[str, Condition]]:
+    return lambda value: ("session", Condition(f"lower({column}) {_HOLDS}", (holding(value.lower()),)))
+
+
+def _named(column: str, table: str) -> Callable[[str], tuple[str, Condition]]:
+    """By id, or by a part of the name."""
+    within = f"session.{column} IN (SELECT id FROM {table} WHERE id = ? OR lower(name) {_HOLDS})"  # noqa: S608
+    return lambda value: ("session", Condition(within, (value, holding(value.lower()))))
+
+
+def _time(column: str, sign: str) -> Callable[[str], tuple[str, Condition]]:
+    def asked(value: str) -> tuple[str, Condition]:
+        found = moment(value)
+        if found is None:
+            raise Unfit(f"“{value}” is neither a date (2026-01-31) nor an age (12h, 3d, 2w, 6m, 1y).")
+        return "session", Condition(f"{column} {sign} ?", (round(found * 1000),))
+
+    return asked
+
+
+def _kind(value: str) -> tuple[str, Condition]:
+    if value.lower() in KINDS:
+        return "passage", Condition("passage.kind = ?", (value.lower(),))
+    return "session", Condition("session.kind = ?", (value.lower(),))
+
+
+def _role(value: str) -> tuple[str, Condition]:
+    kinds = ROLES.get(value.lower())
+    if kinds is None:
+        raise Unfit(f"role:{value} means nothing; it can be {', '.join(ROLES)}.")
+    return "passage", Condition(f"passage.kind IN ({', '.join('?' * len(kinds))})", kinds)
+
+
+def _cost(value: str) -> tuple[str, Condition]:
+    found = _COST.fullmatch(value)
+    if found is None:
+        raise Unfit(f"cost:{value} is no amount, such as cost:>1 or cost:<0.5.")
+    return "session", Condition(f"session.cost {found[1] or '>='} ?", (round(float(found[2]) * PICO),))
+
+
+_FILTERS: dict[str, Callable[[str], tuple[str, Condition]]] = {
+    "project": _named("project", "project"),
+    "person": _named("person", "person"),
+    "model": _like("session.models"),
+    "branch": _like("session.branch"),
+    "title": _like("session.title"),
+    "session": lambda value: ("session", Condition(f"session.key {_HOLDS}", (holding(value)[1:],))),
+    "since": _time("session.finished", ">="),
+    "until": _time("coalesce(session.started, session.finished)", "<"),
+    "kind": _kind,
+    "role": _role,
+    "cost": _cost,
+}

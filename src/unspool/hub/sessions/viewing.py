@@ -1,0 +1,69 @@
+"""The pages of pushed sessions, as they lie in the store; made anew where another version of the program made them."""
+
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+
+from unspool.hub.asked import hub
+from unspool.hub.hub import Hub
+from unspool.hub.sessions import keeping, versions
+from unspool.hub.sessions.contents import assembled, keep_pages
+from unspool.hub.sessions.making import SENT, remake
+from unspool.hub.store.packing import unpacked
+from unspool.hub.trouble import Hidden
+from unspool.hub.work import work
+from unspool.library.scratch import scratch
+from unspool.site.build.fingerprint import fingerprint
+
+_PAGE = "SELECT session_page.digest, session_page.kind, session.made FROM session_page JOIN session"
+_HEADERS = {"Cache-Control": "private, no-cache", "Vary": "Accept-Encoding"}
+
+
+def page(request: Request) -> Response:
+    """A page of a session."""
+    here, session, name = hub(request), request.path_params["session"], request.path_params.get("page") or "index.html"
+    found = _found(here, session, name)
+    if found is None or found[2] != fingerprint():
+        _made_anew(here, session)
+        found = _found(here, session, name)
+    if found is None:
+        raise Hidden("There is nothing at this address.")
+    digest, kind, _ = found
+    headers = {**_HEADERS, "ETag": f'"{digest}"'}
+    if request.headers.get("if-none-match") == headers["ETag"]:
+        return Response(status_code=304, headers=headers)
+    return _answer(here, digest, kind, headers, packed="gzip" in request.headers.get("accept-encoding", ""))
+
+
+def _answer(here: Hub, digest: str, kind: str, headers: dict[str, str], *, packed: bool) -> Response:
+    blob, data = here.store.blobs.packed(digest)
+    as_is = packed and blob.encoding == "gzip"
+    headers = headers | ({"Content-Encoding": "gzip", "Content-Length": str(blob.stored)} if as_is else {})
+    body = data if as_is else unpacked(data, blob.encoding)
+    return StreamingResponse(body, media_type=f"{kind}; charset=utf-8", headers=headers)
+
+
+def _found(here: Hub, session: str, name: str) -> tuple[str, str, str] | None:
+    sql = f"{_PAGE} ON session.id = session_page.session WHERE session_page.session = ? AND session_page.name = ?"
+    row = here.store.db.row(sql, session, name)
+    return (row[0], row[1], row[2]) if row else None
+
+
+def _made_anew(here: Hub, session: str) -> None:
+    """Make the pages of a session as this version does, whoever else does so too; its words and figures stay."""
+    db, blobs = here.store.db, here.store.blobs
+    row = db.row("SELECT key, state, made FROM session WHERE id = ?", session)
+    if row is None or row[2] == fingerprint():
+        return
+    key, state, _ = row
+    with scratch() as folder:
+        for name, parts in versions.kept(db, session).items():
+            if "~" not in name:
+                assembled(blobs, parts, folder / SENT / name)
+        made = work().run(remake, folder, key)
+        keep_pages(blobs, made, folder)
+        with db.transaction():
+            db.alone(f"session {session}")
+            if keeping.state_of(db, session) == state:
+                db.run("DELETE FROM session_page WHERE session = ?", session)
+                keeping.pages(db, session, made)
+                db.run("UPDATE session SET made = ? WHERE id = ?", fingerprint(), session)

@@ -1,0 +1,135 @@
+"""Contents kept once, by the digest of what they are: packed on the way in, unpacked and proved on the way out.
+
+Every object has a key of its own, so whoever removes one never removes what somebody else is just keeping: a row is
+removed before its object, an object is there before its row, and what a crash leaves in between is swept.
+"""
+
+import secrets
+import time
+from collections.abc import Iterable, Iterator
+from hashlib import sha256
+from typing import NamedTuple
+
+from unspool.errors import NotFound
+from unspool.hub.store.database import Database
+from unspool.hub.store.objects import Objects
+from unspool.hub.store.packing import packed, unpacked
+from unspool.hub.trouble import Trouble
+
+HOUR = 3_600_000
+DAY = 24 * HOUR
+"""Milliseconds: what nothing refers to for so long is swept."""
+PREFIX = "blobs/"
+REFERENCES = ("share_file", "session_page", "piece")
+"""The tables whose `digest` keeps a content."""
+UNREFERRED = " AND ".join(
+    f"NOT EXISTS (SELECT 1 FROM {table} WHERE {table}.digest = blob.digest)"  # noqa: S608
+    for table in REFERENCES
+)
+_COLUMNS = "digest, size, stored, encoding, key"
+
+
+class Blob(NamedTuple):
+    """A content that is kept."""
+
+    digest: str
+    size: int
+    stored: int
+    """Bytes that it takes."""
+    encoding: str
+    key: str
+    """Where its object lies."""
+
+
+def now() -> int:
+    """The time, as the hub keeps it."""
+    return time.time_ns() // 1_000_000
+
+
+def new_key(digest: str) -> str:
+    """A key for an object, which was never used and says when it was made."""
+    return f"{PREFIX}{digest[:2]}/{digest}.{now():x}-{secrets.token_hex(4)}"
+
+
+def made_at(key: str) -> int:
+    """When a key was made; 0 for one that `new_key` did not make."""
+    stamp = key.rpartition(".")[2].partition("-")[0]
+    try:
+        return int(stamp, 16)
+    except ValueError:
+        return 0
+
+
+class Blobs:
+    """The contents of a hub. What is kept but not referred to in the same breath is swept after a day."""
+
+    def __init__(self, db: Database, objects: Objects) -> None:
+        self._db, self._objects = db, objects
+
+    def keep(self, data: bytes, encoding: str = "zstd") -> Blob:
+        """Keep a content that is small enough for memory; again costs nothing."""
+        digest = sha256(data).hexdigest()
+        return self.find(digest, touch=True) or self._kept(digest, len(data), encoding, [packed(data, encoding)])
+
+    def keep_packed(self, digest: str, size: int, encoding: str, data: Iterable[bytes]) -> Blob:
+        """Keep a content that was packed and proved elsewhere."""
+        return self.find(digest, touch=True) or self._kept(digest, size, encoding, data)
+
+    def find(self, digest: str, *, touch: bool = False) -> Blob | None:
+        """A content that is kept; `touch` keeps it from being swept for most of a day more."""
+        found = self._db.row(f"SELECT {_COLUMNS}, created FROM blob WHERE digest = ?", digest)  # noqa: S608
+        if found and touch and found[-1] < now() - HOUR:  # nothing, where it was swept in between
+            found = self._db.row(
+                f"UPDATE blob SET created = ? WHERE digest = ? RETURNING {_COLUMNS}, created",  # noqa: S608
+                now(),
+                digest,
+            )
+        return Blob(*found[:-1]) if found else None
+
+    def packed(self, digest: str) -> tuple[Blob, Iterator[bytes]]:
+        """A content as it lies in the store."""
+        blob = self.find(digest)
+        if blob is None:
+            raise NotFound(f"There is no content {digest}.")
+        return blob, self._objects.get(blob.key)
+
+    def read(self, digest: str) -> Iterator[bytes]:
+        """A content, piece by piece; Trouble at its end where it is not what it should be."""
+        blob, pieces = self.packed(digest)
+        proof = sha256()
+        for piece in unpacked(pieces, blob.encoding):
+            proof.update(piece)
+            yield piece
+        if proof.hexdigest() != digest:
+            raise Trouble(f"The content {digest} is damaged in the object store.")
+
+    def drop(self, digest: str, before: int | None = None) -> bool:
+        """Remove a content at once where nothing refers to it; outside a transaction. False where something does.
+
+        `before`: only where nobody has sent it since that time, either.
+        """
+        with self._db.transaction():
+            gone = self._db.row(
+                f"DELETE FROM blob WHERE digest = ? AND created < ? AND {UNREFERRED} RETURNING key",  # noqa: S608
+                digest,
+                now() + DAY if before is None else before,
+            )
+            if gone is None:
+                return self.find(digest) is None
+            self._db.run("DELETE FROM sent WHERE digest = ?", digest)
+        self._objects.delete(gone[0])
+        return True
+
+    def _kept(self, digest: str, size: int, encoding: str, data: Iterable[bytes]) -> Blob:
+        """Keep what nobody has kept; where somebody else was quicker, theirs stays."""
+        key = new_key(digest)
+        stored = self._objects.put(key, data)
+        found = self._db.row(
+            f"INSERT INTO blob({_COLUMNS}, created) VALUES(?, ?, ?, ?, ?, ?)"
+            f" ON CONFLICT(digest) DO UPDATE SET created = excluded.created RETURNING {_COLUMNS}",
+            digest, size, stored, encoding, key, now(),
+        )  # fmt: skip
+        blob = Blob(*found) if found else Blob(digest, size, stored, encoding, key)
+        if blob.key != key:
+            self._objects.delete(key)
+        return blob

@@ -1,0 +1,83 @@
+"""What a database does for the hub.
+
+Statements are written once, in the SQL that SQLite and PostgreSQL share: `?` for a value and never in a literal, times
+as whole milliseconds of the epoch, truth as 0 and 1, digests and JSON as text, `ON CONFLICT` for what may be there.
+`LIKE` minds case, and says `ESCAPE` where a value may hold a backslash. What only one of them can say (full text) is
+asked for by `dialect`, in the module that needs it and nowhere else.
+
+A transaction sees what others commit meanwhile, unless all who matter say `alone` first: what is read in it and must
+still hold when it is written (a sum below a limit, the last one of a kind) is read after `alone`.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, Literal, Protocol
+
+from unspool.hub.trouble import Unfit
+
+Value = str | int | float | bytes | None
+Row = tuple[Any, ...]
+
+_NO_TEXT = re.compile("[\0\ud800-\udfff]")
+_MOST = 2**63 - 1
+
+
+class Database(Protocol):
+    """An open database, for all threads of a process. `Trouble` where it cannot be reached or does not answer.
+
+    Text is kept as it is but for NUL and lone surrogates, which become U+FFFD; a number that 64 bits do not hold is
+    `Unfit`; a second row where there may be one is `Conflict`, and spoils the innermost transaction that it is in.
+    """
+
+    @property
+    def dialect(self) -> Literal["sqlite", "postgresql"]:
+        """Which SQL it speaks beyond the shared part."""
+
+    def rows(self, sql: str, *values: Value) -> list[Row]:
+        """All rows of a query."""
+
+    def row(self, sql: str, *values: Value) -> Row | None:
+        """The first row of a query, if any."""
+
+    def each(self, sql: str, *values: Value) -> Iterator[Row]:
+        """The rows of a query one after the other, however many; inside `snapshot`, and read to the end or closed."""
+
+    def run(self, sql: str, *values: Value) -> int:
+        """Change something; how many rows were changed."""
+
+    def many(self, sql: str, rows: Sequence[Sequence[Value]]) -> None:
+        """The same change for each of many rows, or for none."""
+
+    def transaction(self) -> AbstractContextManager[None]:
+        """All that this thread does in the `with` happens, or nothing of it, and that with the one it is inside of."""
+
+    def snapshot(self) -> AbstractContextManager[None]:
+        """All that this thread reads in the `with` is of one moment, and nobody waits for it; nothing is changed."""
+
+    def alone(self, name: str) -> None:
+        """Inside a transaction: until its end, nobody else is past this line with the same name."""
+
+    def script(self, sql: str) -> None:
+        """Statements that bring no values, for making tables."""
+
+    def well(self) -> bool:
+        """Whether it answers now."""
+
+    def close(self) -> None:
+        """Let go of every connection."""
+
+
+def kept(values: Sequence[Value]) -> tuple[Value, ...]:
+    """Values as every database keeps them."""
+    return tuple(value if value is None else _kept(value) for value in values)
+
+
+def _kept(value: str | float | bytes) -> Value:
+    if isinstance(value, str):
+        return value if value.isascii() and "\0" not in value else _NO_TEXT.sub("\ufffd", value)
+    if isinstance(value, int):
+        if not -_MOST <= value <= _MOST:
+            raise Unfit("A number is larger than anything that is counted here.")
+        return int(value)
+    return value

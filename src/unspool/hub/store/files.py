@@ -1,0 +1,161 @@
+"""Contents in a folder: one file each, written beside and moved into place, private to the user."""
+
+import errno
+import os
+import secrets
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from unspool.errors import NotFound
+from unspool.files import settle
+from unspool.hub.store.objects import CHUNK
+from unspool.hub.trouble import Full, Trouble
+
+_PART = ".part"
+_NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+_NO_LINK = getattr(os, "O_NOFOLLOW", 0)
+_DAY = 86_400
+
+
+class Files:
+    """An object store in a folder. A link in it is no object: it could lead anywhere."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        with _told():
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+    def put(self, key: str, data: Iterable[bytes]) -> int:
+        """Keep what comes."""
+        path = self._folder / key
+        part = path.with_name(f".{path.name}.{secrets.token_hex(8)}{_PART}")
+        with _told():
+            _made(path.parent)
+        try:
+            size = _written(part, data)
+            with _told():
+                part.replace(path)
+                settle(path.parent)
+        except BaseException:
+            with suppress(OSError):
+                part.unlink(missing_ok=True)
+            raise
+        return size
+
+    def get(self, key: str) -> Iterator[bytes]:
+        """What is kept, piece by piece."""
+        try:
+            with _told():
+                number = os.open(self._folder / key, os.O_RDONLY | _NO_LINK)
+        except FileNotFoundError:
+            raise NotFound(f"There is no object {key}.") from None
+        return _pieces(number)
+
+    def size(self, key: str) -> int | None:
+        """How large it is."""
+        with suppress(FileNotFoundError), _told():
+            return (self._folder / key).lstat().st_size
+        return None
+
+    def delete(self, key: str) -> None:
+        """Have nothing under a key any more."""
+        with _told():
+            (self._folder / key).unlink(missing_ok=True)
+
+    def keys(self, prefix: str) -> Iterator[str]:
+        """All keys that begin so, in order."""
+        top = self._folder / prefix.rpartition("/")[0]
+        with _told():
+            found = (path.relative_to(self._folder).as_posix() for path in _files(top) if path.suffix != _PART)
+            return iter(sorted(key for key in found if key.startswith(prefix)))
+
+    def sweep(self) -> int:
+        """Remove what somebody who was killed left half written, more than a day ago."""
+        with _told():
+            old = [path for path in _files(self._folder) if path.suffix == _PART and _older(path)]
+            for path in old:
+                path.unlink(missing_ok=True)
+        return len(old)
+
+    def well(self) -> bool:
+        """Whether the folder is there and can be written to."""
+        return os.access(self._folder, os.W_OK | os.X_OK)
+
+
+def _made(folder: Path) -> None:
+    """Make a folder whose name stays after a loss of power."""
+    if folder.is_dir():
+        return
+    _made(folder.parent)
+    folder.mkdir(mode=0o700, exist_ok=True)
+    settle(folder.parent)
+
+
+def _written(part: Path, data: Iterable[bytes]) -> int:
+    """A new file with what comes, safe on the disk; its size."""
+    size = 0
+    with _told():
+        number = os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY | _NO_LINK, 0o600)
+    try:
+        for piece in data:
+            size += len(piece)
+            _write(number, piece)
+        with _told():
+            os.fsync(number)
+    finally:
+        os.close(number)
+    return size
+
+
+def _write(number: int, piece: bytes) -> None:
+    """All of a piece: the system may take it in parts."""
+    rest = memoryview(piece)
+    while rest:
+        with _told():
+            rest = rest[os.write(number, rest) :]
+
+
+def _pieces(number: int) -> Iterator[bytes]:
+    """The pieces of an open file, which is closed after the last one."""
+    with os.fdopen(number, "rb", buffering=0) as file:
+        while True:
+            with _told():
+                piece = file.read(CHUNK)
+            if not piece:
+                return
+            yield piece
+
+
+def _files(top: Path) -> Iterator[Path]:
+    """The files below a folder, links aside; none where there is no folder."""
+    try:
+        with os.scandir(top) as entries:
+            found = list(entries)
+    except FileNotFoundError:
+        return
+    for entry in found:
+        if entry.is_dir(follow_symlinks=False):
+            yield from _files(Path(entry.path))
+        elif entry.is_file(follow_symlinks=False):
+            yield Path(entry.path)
+
+
+def _older(path: Path) -> bool:
+    with suppress(FileNotFoundError):
+        return path.lstat().st_mtime < time.time() - _DAY
+    return False
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    """Say of a disk that does not do what it should."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        if error.errno in _NO_ROOM:
+            raise Full("The hub's disk is full; what was kept before is safe.") from None
+        raise Trouble(f"The folder of objects cannot be used: {error.strerror}.") from error

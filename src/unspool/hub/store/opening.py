@@ -1,0 +1,82 @@
+"""A hub's database and object store by address, brought to this version."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from unspool.errors import UsageProblem
+from unspool.hub.store.blobs import Blobs
+from unspool.hub.store.database import Database
+from unspool.hub.store.files import Files
+from unspool.hub.store.objects import Objects
+from unspool.hub.store.schema import MARK, migrate
+from unspool.hub.store.sqlite import Sqlite
+
+DATABASE, FOLDER = "hub.db", "objects"
+
+
+class Store(NamedTuple):
+    """All that a hub keeps."""
+
+    db: Database
+    objects: Objects
+    blobs: Blobs
+
+
+class Place(NamedTuple):
+    """Where a hub keeps things: a folder, or a database and an object store that already exist."""
+
+    folder: Path
+    database: str = ""
+    """postgresql://…; empty for a file in the folder."""
+    bucket: str = ""
+    """s3://bucket/prefix?endpoint=…; empty for a folder in the folder."""
+
+
+def opened(place: Place, *, unfinished: bool = False) -> Store:
+    """A store, whose tables are made or brought to this version; the database and the objects are the caller's.
+
+    A copy that was begun and not finished is opened only for those who go on with it.
+    """
+    objects = _objects(place)
+    db = _database(place)
+    try:
+        migrate(db)
+        begun = db.row("SELECT 1 FROM setting WHERE key = ?", MARK)
+    except BaseException:
+        db.close()
+        raise
+    if begun and not unfinished:
+        db.close()
+        raise UsageProblem("A move or restore to here was begun and not finished: run it again.")
+    return Store(db, objects, Blobs(db, objects))
+
+
+def _database(place: Place) -> Database:
+    if not place.database:
+        return Sqlite(place.folder / DATABASE)
+    if place.database.startswith(("postgresql://", "postgres://")):
+        with _extra():
+            from unspool.hub.store.postgres import Postgres
+        return Postgres(place.database)
+    raise UsageProblem("A hub's database is a file in its folder, or postgresql://….")
+
+
+def _objects(place: Place) -> Objects:
+    if not place.bucket:
+        return Files(place.folder / FOLDER)
+    if place.bucket.startswith("s3://"):
+        with _extra():
+            from unspool.hub.store.s3 import Bucket
+        return Bucket(place.bucket)
+    raise UsageProblem("A hub's objects lie in its folder, or in s3://bucket.")
+
+
+@contextmanager
+def _extra() -> Iterator[None]:
+    """Say which packages are missing, where they are."""
+    try:
+        yield
+    except ImportError as error:
+        raise UsageProblem("A hub on servers needs more packages: pip install 'unspool[hub]'.") from error

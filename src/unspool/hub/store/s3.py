@@ -1,0 +1,187 @@
+"""Contents in a bucket of an S3-compatible store, streamed to it part by part."""
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from itertools import chain
+from typing import TYPE_CHECKING, cast
+from urllib.parse import parse_qsl, urlsplit
+
+import obstore
+from obstore.exceptions import BaseError, PermissionDeniedError, UnauthenticatedError
+from obstore.store import S3Store
+
+from unspool.errors import NotFound, UsageProblem
+from unspool.hub.store.objects import CHUNK
+from unspool.hub.trouble import Full, Trouble
+
+if TYPE_CHECKING:
+    from obstore.store import ClientConfig, RetryConfig, S3Config
+
+_PART = 8 * 1024 * 1024
+"""Bytes of a part: the store's own least is 5 MiB, and 10 000 parts its most."""
+_AT_ONCE = 2
+"""Parts on their way at a time."""
+_SETTINGS = {"endpoint", "region"}
+_NO_ROOM = ("507 ", "StorageFull", "QuotaExceeded")
+
+_SILENCE = timedelta(seconds=8)
+"""How long a store may say nothing: one that cannot be reached is told of within ten seconds."""
+_JOINING = timedelta(seconds=120)
+"""How long it may say nothing while it makes one object of many parts."""
+_RETRY: "RetryConfig" = {
+    "max_retries": 3,
+    "retry_timeout": timedelta(seconds=6),
+    "backoff": {"init_backoff": timedelta(milliseconds=100), "max_backoff": timedelta(seconds=1), "base": 2},
+}
+
+
+class Bucket:
+    """An object store in a bucket: `s3://bucket/prefix?endpoint=http://host:port&region=…`.
+
+    Who may is told by AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or by the machine's own role. An endpoint without
+    TLS is used only where the address says so itself. An upload that a crash cuts off leaves parts that nobody sees
+    and that the bucket's own rule for incomplete uploads removes.
+    """
+
+    def __init__(self, address: str) -> None:
+        self._store = _store(address, _SILENCE)
+        self._patient = _store(address, _JOINING)
+
+    def put(self, key: str, data: Iterable[bytes]) -> int:
+        """Keep what comes: small objects in one request, others part by part."""
+        counted = _Counted(data)
+        first = counted.up_to(_PART)
+        try:
+            with _told(key):
+                if counted.ended:
+                    obstore.put(self._store, key, first, use_multipart=False)
+                else:
+                    self._put_parts(key, chain([first], counted))
+        except NotFound as error:  # an upload that the store forgot while it was under way
+            raise Trouble("The hub's object store did not take an object; try again.") from error
+        return counted.size
+
+    def _put_parts(self, key: str, data: Iterator[bytes]) -> None:
+        obstore.put(self._patient, key, data, use_multipart=True, chunk_size=_PART, max_concurrency=_AT_ONCE)
+
+    def get(self, key: str) -> Iterator[bytes]:
+        """What is kept, piece by piece."""
+        with _told(key):
+            found = obstore.get(self._store, key)
+            pieces = iter(found.stream(CHUNK))
+        return _pieces(key, pieces)
+
+    def size(self, key: str) -> int | None:
+        """How large it is."""
+        try:
+            with _told(key):
+                return obstore.head(self._store, key)["size"]
+        except NotFound:
+            return None
+
+    def delete(self, key: str) -> None:
+        """Have nothing under a key any more."""
+        try:
+            with _told(key):
+                obstore.delete(self._store, key)
+        except NotFound:
+            return
+
+    def keys(self, prefix: str) -> Iterator[str]:
+        """All keys that begin so, in order."""
+        folder = prefix.rpartition("/")[0]
+        with _told(prefix):
+            found = [one["path"] for some in obstore.list(self._store, folder or None) for one in some]
+        return iter(sorted(key for key in found if key.startswith(prefix)))
+
+    def sweep(self) -> int:
+        """Nothing: a bucket's own rule removes incomplete uploads."""
+        return 0
+
+    def well(self) -> bool:
+        """Whether it answers now, and lets the hub in."""
+        try:
+            with _told(""):
+                next(iter(obstore.list(self._store, chunk_size=1)), None)
+        except (Trouble, Full, NotFound):
+            return False
+        return True
+
+
+class _Counted(Iterator[bytes]):
+    """Pieces as they come, whose bytes are counted."""
+
+    def __init__(self, pieces: Iterable[bytes]) -> None:
+        self._pieces = iter(pieces)
+        self.size = 0
+        self.ended = False
+
+    def __next__(self) -> bytes:
+        piece = next(self._pieces, None)
+        if piece is None:
+            self.ended = True
+            raise StopIteration
+        self.size += len(piece)
+        return piece
+
+    def up_to(self, size: int) -> bytes:
+        """The pieces until there are more bytes than so, or no more."""
+        held = bytearray()
+        for piece in self:
+            held += piece
+            if len(held) > size:
+                break
+        return bytes(held)
+
+
+def _store(address: str, silence: timedelta) -> S3Store:
+    """The store that an address names."""
+    try:
+        parts = urlsplit(address)
+        asked = dict(parse_qsl(parts.query, strict_parsing=bool(parts.query)))
+    except ValueError:
+        raise UsageProblem("This is no address of a bucket: s3://bucket/prefix?endpoint=…&region=… is one.") from None
+    if not parts.netloc or "@" in parts.netloc or ":" in parts.netloc:
+        raise UsageProblem("A bucket is given as s3://bucket/prefix; its keys come from AWS_… in the environment.")
+    if unknown := sorted(asked.keys() - _SETTINGS):
+        raise UsageProblem(f"A bucket's address can say endpoint and region, not {', '.join(unknown)}.")
+    client: ClientConfig = {
+        "allow_http": asked.get("endpoint", "").startswith("http://"),
+        "connect_timeout": timedelta(seconds=2),
+        "read_timeout": silence,
+        "timeout": timedelta(days=1),  # an object may take its time while it comes
+    }
+    config = cast("S3Config", asked)
+    prefix = parts.path.strip("/") or None
+    try:
+        return S3Store(parts.netloc, prefix=prefix, config=config, client_options=client, retry_config=_RETRY)
+    except (BaseError, ValueError) as error:
+        raise UsageProblem("The bucket's address cannot be used; its endpoint is http://… or https://….") from error
+
+
+def _pieces(key: str, pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """Pieces as they come, and Trouble where the store stops in between."""
+    while True:
+        with _told(key):
+            piece = next(pieces, None)
+        if piece is None:
+            return
+        yield piece
+
+
+@contextmanager
+def _told(key: str) -> Iterator[None]:
+    """Say of a store that does not do what it should."""
+    try:
+        yield
+    except FileNotFoundError as error:
+        if "NoSuchBucket" in str(error):
+            raise Trouble("The hub's bucket does not exist.") from error
+        raise NotFound(f"There is no object {key}.") from None
+    except (PermissionDeniedError, UnauthenticatedError) as error:
+        raise Trouble("The hub's object store does not let the hub in.") from error
+    except BaseError as error:
+        if any(word in str(error) for word in _NO_ROOM):
+            raise Full("The hub's object store has no room; what was kept before is safe.") from error
+        raise Trouble("The hub's object store does not answer; try again.") from error

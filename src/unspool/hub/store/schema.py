@@ -1,0 +1,205 @@
+"""The tables of a hub, in the SQL that its databases share, and the steps from older ones to these.
+
+Times are whole milliseconds of the epoch, truth is 0 or 1, money is whole picodollars, digests are SHA-256 in hex,
+JSON is text. What ends keeps its row, with the time in `ended`; what is erased leaves only its tombstone.
+"""
+
+from unspool.errors import UsageProblem
+from unspool.hub.store.database import Database
+
+_FIRST = """
+CREATE TABLE setting(key TEXT PRIMARY KEY, value TEXT NOT NULL);
+
+-- People. `kind` is person, service, or owner for the first one; `quota` is bytes, empty for the hub's usual one.
+CREATE TABLE person(
+  id TEXT PRIMARY KEY, name TEXT NOT NULL UNIQUE, kind TEXT NOT NULL, admin SMALLINT NOT NULL,
+  quota BIGINT, created BIGINT NOT NULL, ended BIGINT
+);
+-- What lets a person in. `kind` is token (given to programs) or browser (a cookie); only digests are kept.
+-- `scope` is all, read or push.
+CREATE TABLE token(
+  id TEXT PRIMARY KEY, person TEXT NOT NULL, digest TEXT NOT NULL UNIQUE, kind TEXT NOT NULL, scope TEXT NOT NULL,
+  label TEXT NOT NULL, created BIGINT NOT NULL, expires BIGINT, used BIGINT, ended BIGINT
+);
+CREATE INDEX token_person ON token(person);
+CREATE TABLE invitation(
+  digest TEXT PRIMARY KEY, made_by TEXT NOT NULL, name TEXT NOT NULL, team TEXT, admin SMALLINT NOT NULL,
+  created BIGINT NOT NULL, expires BIGINT NOT NULL, taken BIGINT, ended BIGINT
+);
+CREATE TABLE team(id TEXT PRIMARY KEY, name TEXT NOT NULL UNIQUE, created BIGINT NOT NULL);
+CREATE TABLE member(team TEXT NOT NULL, person TEXT NOT NULL, PRIMARY KEY(team, person));
+CREATE INDEX member_person ON member(person);
+
+-- Projects of the team archive. `policy` is JSON, empty for the hub's own.
+CREATE TABLE project(id TEXT PRIMARY KEY, name TEXT NOT NULL UNIQUE, policy TEXT NOT NULL, created BIGINT NOT NULL);
+-- Who may what: `kind` is person or team; `level` 0 none, 1 read, 2 write, 3 own.
+CREATE TABLE permit(
+  project TEXT NOT NULL, kind TEXT NOT NULL, subject TEXT NOT NULL, level SMALLINT NOT NULL,
+  PRIMARY KEY(project, kind, subject)
+);
+CREATE INDEX permit_subject ON permit(kind, subject);
+
+-- Contents by digest, of what they are when unpacked. `encoding` is how the object is packed: zstd, gzip or nothing;
+-- `key` is its own in the object store, never used for another one; `created` is when it was last sent.
+CREATE TABLE blob(
+  digest TEXT PRIMARY KEY, size BIGINT NOT NULL, stored BIGINT NOT NULL, encoding TEXT NOT NULL, key TEXT NOT NULL,
+  created BIGINT NOT NULL
+);
+CREATE INDEX blob_created ON blob(created);
+-- Who sent a content: only they are told that it is here.
+CREATE TABLE sent(person TEXT NOT NULL, digest TEXT NOT NULL, PRIMARY KEY(person, digest));
+
+-- Shares. `version` counts updates in place; `facts` is JSON for lists and previews.
+CREATE TABLE share(
+  address TEXT PRIMARY KEY, owner TEXT NOT NULL, title TEXT NOT NULL, password TEXT NOT NULL,
+  raw SMALLINT NOT NULL, listed SMALLINT NOT NULL, version BIGINT NOT NULL, size BIGINT NOT NULL, facts TEXT NOT NULL,
+  created BIGINT NOT NULL, updated BIGINT NOT NULL, expires BIGINT, ended BIGINT
+);
+CREATE INDEX share_owner ON share(owner, created);
+CREATE INDEX share_expires ON share(expires);
+-- The files of a share's present version: its pages and, as bundle.tar.gz, what was sent.
+CREATE TABLE share_file(
+  address TEXT NOT NULL, name TEXT NOT NULL, digest TEXT NOT NULL, kind TEXT NOT NULL, PRIMARY KEY(address, name)
+);
+CREATE INDEX share_file_digest ON share_file(digest);
+
+-- Sessions of the team archive. `key` is the session's own id, `state` the digest of its manifest,
+-- `made` what its pages were made by, `source` the key of the session it goes on from.
+-- `finished` is 0 where no line tells a time.
+CREATE TABLE session(
+  id TEXT PRIMARY KEY, project TEXT NOT NULL, person TEXT NOT NULL, key TEXT NOT NULL, agent TEXT NOT NULL,
+  title TEXT NOT NULL, kind TEXT NOT NULL, branch TEXT NOT NULL, slug TEXT NOT NULL, source TEXT NOT NULL,
+  started BIGINT, finished BIGINT NOT NULL, turns BIGINT NOT NULL, messages BIGINT NOT NULL, calls BIGINT NOT NULL,
+  errors BIGINT NOT NULL, tokens BIGINT NOT NULL, cost BIGINT NOT NULL, unpriced BIGINT NOT NULL,
+  models TEXT NOT NULL, size BIGINT NOT NULL, state TEXT NOT NULL, made TEXT NOT NULL,
+  created BIGINT NOT NULL, updated BIGINT NOT NULL, UNIQUE(project, person, key)
+);
+CREATE INDEX session_finished ON session(project, finished, id);
+CREATE INDEX session_newest ON session(finished, id);
+CREATE INDEX session_person ON session(person, finished, id);
+CREATE INDEX session_key ON session(key);
+CREATE INDEX session_source ON session(source);
+CREATE INDEX session_slug ON session(slug);
+-- The files of a session as they were sent, each the sum of its pieces.
+CREATE TABLE piece(
+  session TEXT NOT NULL, name TEXT NOT NULL, position BIGINT NOT NULL, digest TEXT NOT NULL, size BIGINT NOT NULL,
+  PRIMARY KEY(session, name, position)
+);
+CREATE INDEX piece_digest ON piece(digest);
+CREATE TABLE session_page(
+  session TEXT NOT NULL, name TEXT NOT NULL, digest TEXT NOT NULL, kind TEXT NOT NULL, PRIMARY KEY(session, name)
+);
+CREATE INDEX session_page_digest ON session_page(digest);
+
+-- Billed requests. `shared` is 1 where another session holds the same one: of those, each is counted once among
+-- whatever sessions one may see. `day` is of UTC, empty where the time is not known; `final` is 0 where the figures are
+-- a lower bound; no cost is no known price.
+CREATE TABLE request(
+  session TEXT NOT NULL, number BIGINT NOT NULL, identity TEXT NOT NULL, shared SMALLINT NOT NULL, day TEXT NOT NULL,
+  model TEXT NOT NULL, input BIGINT NOT NULL, output BIGINT NOT NULL, cache_read BIGINT NOT NULL,
+  cache_write BIGINT NOT NULL, final SMALLINT NOT NULL, cost BIGINT, PRIMARY KEY(session, number)
+);
+CREATE INDEX request_identity ON request(identity);
+CREATE INDEX request_shared ON request(identity) WHERE shared = 1;
+
+-- Who did what to what. Rows are sealed in order soon after: `seq` and a digest that covers the row before, so that a
+-- change anywhere shows.
+CREATE TABLE audit(
+  id TEXT PRIMARY KEY, at BIGINT NOT NULL, person TEXT NOT NULL, name TEXT NOT NULL, what TEXT NOT NULL,
+  target TEXT NOT NULL, outcome TEXT NOT NULL, detail TEXT NOT NULL, seq BIGINT UNIQUE, digest TEXT
+);
+CREATE INDEX audit_at ON audit(at);
+CREATE INDEX audit_target ON audit(target);
+CREATE INDEX audit_person ON audit(person);
+-- Legal holds on a share, session, project or person.
+CREATE TABLE hold(
+  id TEXT PRIMARY KEY, kind TEXT NOT NULL, target TEXT NOT NULL, made_by TEXT NOT NULL, reason TEXT NOT NULL,
+  created BIGINT NOT NULL, ended BIGINT
+);
+CREATE INDEX hold_target ON hold(kind, target);
+-- What was erased: the digests of what it was, never more.
+CREATE TABLE tombstone(
+  kind TEXT NOT NULL, target TEXT NOT NULL, made_by TEXT NOT NULL, at BIGINT NOT NULL, proof TEXT NOT NULL,
+  PRIMARY KEY(kind, target)
+);
+-- How much somebody did in a span of time.
+CREATE TABLE pace(who TEXT NOT NULL, span BIGINT NOT NULL, amount BIGINT NOT NULL, PRIMARY KEY(who, span));
+"""
+
+_WORDS = {
+    "sqlite": """
+CREATE TABLE passage(
+  id INTEGER PRIMARY KEY, session TEXT NOT NULL, turn BIGINT NOT NULL, kind TEXT NOT NULL, link TEXT NOT NULL,
+  body TEXT NOT NULL
+);
+CREATE INDEX passage_session ON passage(session);
+CREATE VIRTUAL TABLE words USING fts5(
+  body, content='passage', content_rowid='id', tokenize='unicode61 remove_diacritics 2'
+);
+INSERT INTO words(words, rank) VALUES('secure-delete', 1);
+CREATE TRIGGER passage_in AFTER INSERT ON passage BEGIN
+  INSERT INTO words(rowid, body) VALUES(new.id, new.body);
+END;
+CREATE TRIGGER passage_out AFTER DELETE ON passage BEGIN
+  INSERT INTO words(words, rowid, body) VALUES('delete', old.id, old.body);
+END;
+""",
+    "postgresql": """
+CREATE TABLE passage(
+  id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, session TEXT NOT NULL, turn BIGINT NOT NULL, kind TEXT NOT NULL,
+  link TEXT NOT NULL, body TEXT NOT NULL, words TSVECTOR NOT NULL
+);
+CREATE INDEX passage_session ON passage(session);
+CREATE INDEX passage_words ON passage USING gin(words);
+""",
+}
+"""Full text, which each database does in its own way. `link` is the page and anchor of a passage below its session;
+`words` of PostgreSQL is what `words.vector` makes of the body."""
+
+MARK = "copying"
+"""The setting of a hub that is being made as a copy of another one, and is none yet."""
+
+STEPS: tuple[dict[str, str], ...] = ({name: _FIRST + words for name, words in _WORDS.items()},)
+"""What makes version n + 1 of version n, for each dialect. A step that is released never changes."""
+
+
+def version(db: Database) -> int:
+    """The version of the tables; 0 where there are none."""
+    there = {
+        "sqlite": "SELECT 1 FROM sqlite_master WHERE name = 'setting'",
+        "postgresql": "SELECT 1 FROM pg_tables WHERE schemaname = current_schema() AND tablename = 'setting'",
+    }[db.dialect]
+    if db.row(there) is None:
+        return 0
+    found = db.row("SELECT value FROM setting WHERE key = 'version'")
+    return int(found[0]) if found else 0
+
+
+def unhurried(db: Database) -> None:
+    """Inside a transaction: it takes what time it takes, and others wait for it."""
+    if db.dialect == "postgresql":
+        db.script(
+            "SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0;"
+            "SET LOCAL idle_in_transaction_session_timeout = 0"
+        )
+
+
+def migrate(db: Database) -> int:
+    """Bring the tables to this version, whoever else tries at the same time; the version they were of."""
+    if version(db) == len(STEPS):
+        return len(STEPS)
+    with db.transaction():
+        unhurried(db)
+        db.alone("migrate")
+        was = version(db)
+        if was > len(STEPS):
+            raise UsageProblem(f"The hub's database was written by a newer unspool (version {was}); upgrade to use it.")
+        for step in STEPS[was:]:
+            db.script(step[db.dialect])
+        if was < len(STEPS):
+            db.run(
+                "INSERT INTO setting(key, value) VALUES('version', ?)"
+                " ON CONFLICT(key) DO UPDATE SET value = excluded.value",
+                str(len(STEPS)),
+            )
+    return was

@@ -1,0 +1,175 @@
+"""Records in a file of SQLite: a connection for each thread, one writer at a time."""
+
+import os
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Literal
+from weakref import WeakSet
+
+import apsw
+
+from unspool.hub.store.database import Row, Value, kept
+from unspool.hub.trouble import Conflict, Full, Trouble
+
+_WAIT_MS = 20_000
+_CACHE_KB = 16_000
+_LOG_BYTES = 64 * 1024 * 1024
+_UNIQUE = {
+    apsw.SQLITE_CONSTRAINT_UNIQUE,
+    apsw.SQLITE_CONSTRAINT_PRIMARYKEY,
+    apsw.SQLITE_CONSTRAINT_ROWID,
+}
+
+
+class Sqlite:
+    """A database in a file, private to the user."""
+
+    dialect: Literal["sqlite", "postgresql"] = "sqlite"
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._local = _Local()
+        self._open: WeakSet[apsw.Connection] = WeakSet()  # a thread that ends lets go of its own
+        self._guard = threading.Lock()
+        with _told():
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+            self._db.pragma("journal_mode", "wal")
+
+    @property
+    def _db(self) -> apsw.Connection:
+        """This thread's connection."""
+        if self._local.db is None:
+            db = apsw.Connection(os.path.realpath(self._path), flags=apsw.SQLITE_OPEN_READWRITE)
+            db.set_busy_timeout(_WAIT_MS)
+            db.pragma("cache_size", -_CACHE_KB)
+            db.pragma("synchronous", "FULL")
+            db.pragma("secure_delete", "ON")
+            db.pragma("trusted_schema", "OFF")
+            db.pragma("case_sensitive_like", "ON")  # as on a server
+            db.pragma("journal_size_limit", _LOG_BYTES)
+            self._local.db = db
+            with self._guard:
+                self._open.add(db)
+        return self._local.db
+
+    def rows(self, sql: str, *values: Value) -> list[Row]:
+        """All rows of a query."""
+        with self._sound():
+            return list(self._db.execute(sql, kept(values)))
+
+    def row(self, sql: str, *values: Value) -> Row | None:
+        """The first row of a query, if any."""
+        found = self.rows(sql, *values)
+        return found[0] if found else None
+
+    def each(self, sql: str, *values: Value) -> Iterator[Row]:
+        """The rows of a query one after the other."""
+        with self._sound():
+            yield from self._db.execute(sql, kept(values))
+
+    def run(self, sql: str, *values: Value) -> int:
+        """Change something; how many rows were changed."""
+        with self._sound():
+            db = self._db
+            db.execute(sql, kept(values))
+            return db.changes()
+
+    def many(self, sql: str, rows: Sequence[Sequence[Value]]) -> None:
+        """The same change for each of many rows."""
+        with self.transaction(), self._sound():
+            self._db.executemany(sql, [kept(row) for row in rows])
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """All or nothing. It is the writer's turn from the beginning, so that what is read in it still holds."""
+        inside = self._db.in_transaction
+        with self._sound():
+            self._db.execute("SAVEPOINT part" if inside else "BEGIN IMMEDIATE")
+        try:
+            yield
+            with self._sound():
+                self._db.execute("RELEASE part" if inside else "COMMIT")
+        except BaseException:
+            self._undone("ROLLBACK TO part; RELEASE part" if inside else "ROLLBACK")
+            raise
+
+    def _undone(self, how: str) -> None:
+        """Take back what this thread did; a full disk may have done so already, and all of it."""
+        if self._db.in_transaction:
+            self._db.execute(how)
+        self._local.spoiled = False
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """What is read is of one moment."""
+        with _told():
+            self._db.execute("BEGIN; SELECT 1 FROM sqlite_master").fetchall()
+        try:
+            yield
+        finally:
+            self._undone("ROLLBACK")
+
+    def alone(self, name: str) -> None:
+        """Whoever is in a transaction here is alone."""
+        if not self._db.in_transaction:
+            raise RuntimeError("one is alone in a transaction only")
+
+    def script(self, sql: str) -> None:
+        """Statements that bring no values."""
+        with self._sound():
+            self._db.execute(sql)
+
+    def well(self) -> bool:
+        """Whether it answers now."""
+        try:
+            return self.row("SELECT 1") == (1,)
+        except (Trouble, Full):
+            return False
+
+    def close(self) -> None:
+        """Let go of every connection; no thread may use this any more."""
+        with self._guard:
+            for db in list(self._open):
+                db.close()
+            self._open.clear()
+
+    @contextmanager
+    def _sound(self) -> Iterator[None]:
+        """Say of what cannot be done; a transaction of which a part was refused does no more, as on a server."""
+        if self._local.spoiled:
+            raise Conflict("A part of this was refused, so nothing of it was done.")
+        try:
+            with _told():
+                yield
+        except Conflict:
+            self._local.spoiled = self._db.in_transaction
+            raise
+
+
+class _Local(threading.local):
+    """What a thread has of its own."""
+
+    db: apsw.Connection | None = None
+    spoiled = False
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    """Say of a database that does not do what it should."""
+    try:
+        yield
+    except apsw.ConstraintError as error:
+        if getattr(error, "extendedresult", 0) not in _UNIQUE:
+            raise
+        raise Conflict("There is one already.") from None
+    except apsw.FullError:
+        raise Full("The hub's disk is full; what was kept before is safe.") from None
+    except apsw.BusyError as error:
+        raise Trouble("The hub's database is busy; try again.") from error
+    except (apsw.IOError, apsw.CantOpenError, apsw.ReadOnlyError, apsw.CorruptError, apsw.NotADBError) as error:
+        raise Trouble(f"The hub's database cannot be used: {error}.") from error
+    except OSError as error:
+        raise Trouble(f"The hub's database cannot be used: {error.strerror}.") from error

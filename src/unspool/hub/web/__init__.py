@@ -1,0 +1,1 @@
+"""The pages that are the hub's own: what the team is at, coming in, one's own things, people, rights, what was done."""

@@ -1,0 +1,93 @@
+"""The hub's own pages: bodies from its templates, in the site's frame."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from functools import cache
+
+import jinja2
+from markupsafe import Markup
+from starlette.requests import Request
+from starlette.responses import HTMLResponse
+
+from unspool import human
+from unspool.export.html.escape import visible
+from unspool.export.html.times import Style, when
+from unspool.hub.assets import OWN
+from unspool.hub.people.person import Person
+from unspool.site import look
+from unspool.site.frame import Crumb, Frame
+from unspool.site.look import Dress
+from unspool.site.options import SiteOptions
+from unspool.site.sheet import Sheet
+
+HOME = Crumb("unspool hub", "")
+_WAYS = tuple(Crumb(name.capitalize(), name) for name in ("sessions", "search", "usage", "shares"))
+_ADMIN = (Crumb("People", "people"), Crumb("Audit", "audit"))
+_STYLES = ("app.css", "palette.css", "find.css", "stats.css", "hub.css")
+_OPTIONS = SiteOptions(self_contained=True)
+"""No search of its own: the hub has a page for that."""
+_POLICY = (
+    "default-src 'none'; img-src 'self' data:; style-src 'self'; script-src 'self'; connect-src 'self'; "
+    "form-action 'self'; base-uri 'none'"
+)
+
+
+def page(
+    request: Request,
+    title: str,
+    template: str,
+    crumbs: Sequence[Crumb] = (HOME,),
+    scripts: Sequence[str] = (),
+    **values: object,
+) -> HTMLResponse:
+    """A whole page: a template filled in, in the frame of the hub's pages."""
+    body = render(template, person=request.state.person, **values)
+    frame = Frame("/", tuple(crumbs), ways=ways(request.state.person), dress=dress(tuple(scripts)))
+    return HTMLResponse(Sheet(_OPTIONS, frame).page(title, body))
+
+
+def ways(person: Person) -> tuple[Crumb, ...]:
+    """Links to the parts of the hub that a person has a use for."""
+    if not person.known:
+        return (Crumb("Sign in", "sign-in"),)
+    return (*_WAYS, *(_ADMIN if person.admin else ()), Crumb(person.name, "me"))
+
+
+@cache
+def dress(scripts: tuple[str, ...] = ()) -> Dress:
+    """What a page wears: the site's look and behaviour, and the hub's."""
+    return Dress(
+        _POLICY,
+        render("styles.html", icon=OWN["icon.svg"], hrefs=(f"/{look.asset('look.css').path}", *map(OWN.get, _STYLES))),
+        render("scripts.html", page=f"/{look.asset('page.js').path}", hrefs=[OWN[name] for name in scripts]),
+        f"/{look.asset(look.HIGHLIGHTER).path}",
+    )
+
+
+def render(template: str, **values: object) -> Markup:
+    """A template of the hub filled in; strings are escaped, markup is not."""
+    return Markup(_environment().get_template(template).render(values))  # noqa: S704  made by a template
+
+
+@cache
+def _environment() -> jinja2.Environment:
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("unspool.hub"),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+        finalize=lambda value: visible(value) if type(value) is str else value,
+        auto_reload=False,
+    )
+    environment.filters["when"] = _when
+    environment.filters["size"] = human.size
+    environment.filters["count"] = human.count
+    environment.filters["tokens"] = human.tokens
+    return environment
+
+
+def _when(time: int | None, style: Style = "") -> Markup:
+    """A time as the hub keeps it."""
+    moment = None if time is None else datetime.fromtimestamp(time / 1000, UTC)
+    return Markup(when(moment, style))  # noqa: S704  a writer's markup

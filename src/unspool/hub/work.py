@@ -1,0 +1,170 @@
+"""Heavy work on what arrives, in processes of its own: a few at a time, each within bounds of time and memory.
+
+A process that takes too long is killed and one that needs too much memory fails; neither hurts the hub or another's
+work. What a function makes of files it leaves in a folder that the caller named, so that a killed one leaves nothing.
+"""
+
+import asyncio
+import contextlib
+import os
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache, partial
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from typing import Any, NamedTuple, ParamSpec, TypeVar
+
+from unspool.errors import UnspoolError
+from unspool.hub.trouble import Trouble, Unfit
+from unspool.library.workers import settle_in
+
+_Given = ParamSpec("_Given")
+_Made = TypeVar("_Made")
+_THREADS = 16
+_TASKS = 200
+"""After so many a process is replaced by a fresh one."""
+_BEYOND = "It could not be read within the bounds of this hub."
+
+
+class Bounds(NamedTuple):
+    """What work may take."""
+
+    processes: int = max(1, min(8, os.cpu_count() or 1))
+    seconds: float = 120.0
+    memory: int = 3 * 1024**3
+    """Bytes of a process."""
+    waiting: float = 60.0
+    """Seconds for which one waits for a free process."""
+
+
+class Work:
+    """Processes that work for this one; they are started when they are needed and end with it."""
+
+    def __init__(self, bounds: Bounds | None = None) -> None:
+        self._bounds = bounds or Bounds()
+        self._free = threading.BoundedSemaphore(self._bounds.processes)
+        self._idle: list[_Worker] = []
+        self._lock = threading.Lock()
+
+    def run(self, function: Callable[_Given, _Made], *args: _Given.args, **named: _Given.kwargs) -> _Made:
+        """What a function of a module makes; what it raises of ours is raised here.
+
+        Trouble where every process is busy for long; Unfit where it takes more time or memory than it may.
+        """
+        with self._worker() as worker:
+            made: _Made = worker.run((function, args, named), self._bounds.seconds)
+            return made
+
+    def stop(self) -> None:
+        """End the processes that have nothing to do."""
+        with self._lock:
+            idle, self._idle = self._idle, []
+        for worker in idle:
+            worker.end()
+
+    @contextlib.contextmanager
+    def _worker(self) -> "Iterator[_Worker]":
+        if not self._free.acquire(timeout=self._bounds.waiting):
+            raise Trouble("The hub is busy with what others sent; try again in a minute.")
+        try:
+            with self._lock:
+                worker = self._idle.pop() if self._idle else None
+            if worker is None or not worker.fit:
+                worker = _Worker(self._bounds.memory)
+            yield worker
+        finally:
+            if worker is not None and worker.fit:
+                with self._lock:
+                    self._idle.append(worker)
+            elif worker is not None:
+                worker.end()
+            self._free.release()
+
+
+class _Worker:
+    """One process."""
+
+    def __init__(self, memory: int) -> None:
+        context = get_context("spawn")  # the hub has threads, which a fork would not survive
+        self._end, there = context.Pipe()
+        self._process = context.Process(target=_serve, args=(there, memory), daemon=True, name="unspool-work")
+        self._process.start()
+        there.close()
+        self._tasks = 0
+
+    @property
+    def fit(self) -> bool:
+        """Whether it can be given more work."""
+        return self._tasks < _TASKS and self._process.is_alive() and not self._end.closed
+
+    def run(self, task: tuple[Any, ...], seconds: float) -> Any:
+        """What one task makes; a process that has not answered is of no use any more."""
+        self._tasks += 1
+        answer = None
+        try:
+            answer = self._answer(task, seconds)
+        finally:
+            if answer is None:
+                self.end()
+        if answer[0]:
+            return answer[1]
+        raise answer[1]
+
+    def _answer(self, task: tuple[Any, ...], seconds: float) -> tuple[bool, Any]:
+        try:
+            self._end.send(task)
+            if not self._end.poll(seconds):
+                raise Unfit(f"It could not be read within {seconds:g} seconds.")
+            answer: tuple[bool, Any] = self._end.recv()
+        except (EOFError, OSError):
+            raise Unfit(_BEYOND) from None
+        return answer
+
+    def end(self) -> None:
+        """Kill it."""
+        self._process.kill()
+        self._process.join()
+        self._end.close()
+
+
+def _serve(end: Connection, memory: int) -> None:
+    """Do what is asked, one task after the other."""
+    settle_in()
+    _bound(memory)
+    with contextlib.suppress(EOFError, OSError):  # nobody asks any more
+        while True:
+            end.send(_done(*end.recv()))
+
+
+def _done(function: Callable[..., Any], args: tuple[Any, ...], named: dict[str, Any]) -> tuple[bool, Any]:
+    """Whether it went well, and what it made or why not."""
+    try:
+        return True, function(*args, **named)
+    except UnspoolError as error:
+        return False, error
+    except (MemoryError, RecursionError):
+        return False, Unfit(_BEYOND)
+
+
+def _bound(memory: int) -> None:
+    if os.name == "posix":
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+
+
+@cache
+def work() -> Work:
+    """The processes that work for this one."""
+    return Work()
+
+
+async def aside(function: Callable[_Given, _Made], *args: _Given.args, **named: _Given.kwargs) -> _Made:
+    """What a function makes that may wait long for its work, in threads of their own: other requests have theirs."""
+    return await asyncio.get_running_loop().run_in_executor(_waiting(), partial(function, *args, **named))
+
+
+@cache
+def _waiting() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(_THREADS, "unspool-waiting")

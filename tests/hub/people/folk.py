@@ -1,0 +1,95 @@
+"""People, projects, sessions and shares for the tests of a hub, made in its tables and its object store."""
+
+import secrets
+from typing import NamedTuple
+
+from unspool.hub.people import permits, projects, roster, teams, tokens
+from unspool.hub.people.person import Person
+from unspool.hub.people.rights import Right
+from unspool.hub.store.blobs import now
+from unspool.hub.store.database import Database
+from unspool.hub.store.opening import Store
+from unspool.hub.store.words import vector
+from unspool.site.build.fingerprint import fingerprint
+
+ROOT = Person("", "the command line", admin=True, by="")
+
+
+class One(NamedTuple):
+    """Somebody, with a token."""
+
+    person: Person
+    token: str
+
+    @property
+    def id(self) -> str:
+        return self.person.id
+
+
+def somebody(db: Database, name: str, *, admin: bool = False, scope: str = "all", kind: str = "person") -> One:
+    """Somebody new."""
+    made = roster.added(db, roster.Wish(name, kind, admin))
+    return One(Person(made, name, admin, scope), tokens.made(db, tokens.Wish(made, "test", scope=scope)))
+
+
+def team(db: Database, name: str, *members: One) -> str:
+    """A team of these."""
+    made = teams.made(db, name)
+    for member in members:
+        teams.joined(db, made, member.id)
+    return made
+
+
+def project(db: Database, name: str, **rights: One) -> str:
+    """A project; `own=ada` gives a right to somebody."""
+    made = projects.made(db, ROOT, name)
+    for level, one in rights.items():
+        permits.given(db, made, "person", one.id, Right[level.upper()])
+    return made
+
+
+def session(store: Store, project: str, owner: One, text: str, key: str = "") -> str:
+    """A pushed session of one piece, one page, one passage and one request."""
+    made = secrets.token_hex(16)
+    log, page = store.blobs.keep(text.encode()), store.blobs.keep(f"page of {text}".encode(), "gzip")
+    db = store.db
+    with db.transaction():
+        db.run(
+            "INSERT INTO session(id, project, person, key, agent, title, kind, branch, slug, source, turns, messages,"
+            " calls, errors, tokens, cost, unpriced, models, size, state, made, finished, created, updated)"
+            " VALUES(?, ?, ?, ?, 'agent', ?, '', '', '', '', 1, 1, 1, 0, 10, 10, 0, '[]', ?, ?, ?, 0, ?, ?)",
+            made, project, owner.id, key or made, text, log.size, log.digest, fingerprint(), now(), now(),
+        )  # fmt: skip
+        db.run("INSERT INTO piece VALUES(?, ?, 0, ?, ?)", made, f"{key or made}.jsonl", log.digest, log.size)
+        db.run("INSERT INTO session_page VALUES(?, 'index.html', ?, 'text/html')", made, page.digest)
+        _passage(db, made, text)
+        db.run(
+            "INSERT INTO request(session, number, identity, shared, day, model, input, output, cache_read, cache_write,"
+            " final, cost) VALUES(?, 1, ?, 0, '', 'model', 1, 1, 0, 0, 1, 10)",
+            made, f"request of {made}",
+        )  # fmt: skip
+        db.run("INSERT INTO sent(person, digest) VALUES(?, ?) ON CONFLICT DO NOTHING", owner.id, log.digest)
+    return made
+
+
+def _passage(db: Database, session: str, text: str) -> None:
+    if db.dialect == "sqlite":
+        db.run("INSERT INTO passage(session, turn, kind, link, body) VALUES(?, 1, 'prompt', '', ?)", session, text)
+        return
+    db.run(
+        "INSERT INTO passage(session, turn, kind, link, body, words) VALUES(?, 1, 'prompt', '', ?, ?::tsvector)",
+        session, text, vector(text),
+    )  # fmt: skip
+
+
+def share(store: Store, owner: One, text: str) -> str:
+    """A share of one page."""
+    address, page = secrets.token_urlsafe(16), store.blobs.keep(text.encode(), "gzip")
+    with store.db.transaction():
+        store.db.run(
+            "INSERT INTO share(address, owner, title, password, raw, listed, version, size, facts, created, updated)"
+            " VALUES(?, ?, ?, '', 0, 0, 1, ?, '{}', ?, ?)",
+            address, owner.id, text, page.size, now(), now(),
+        )  # fmt: skip
+        store.db.run("INSERT INTO share_file VALUES(?, 'index.html', ?, 'text/html')", address, page.digest)
+    return address

@@ -1,0 +1,228 @@
+"""Erasure: what is erased is nowhere, at once, and the proof can fail."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.hub.people.folk import One, project, session, share, somebody
+from unspool.hub.people import erase, roster
+from unspool.hub.people.audit import note, seal
+from unspool.hub.people.audit_list import listed
+from unspool.hub.people.audit_proof import proved
+from unspool.hub.people.erase import erased
+from unspool.hub.people.erase_contents import finished, known, objects
+from unspool.hub.people.erase_proof import SEARCHED
+from unspool.hub.store.blobs import Blobs
+from unspool.hub.store.opening import Store
+from unspool.hub.store.schema import STEPS
+from unspool.hub.trouble import Conflict, Hidden, Trouble, Unfit
+
+SECRET = "quicksilverzanzibar"
+_OTHER = {
+    "audit", "hold", "tombstone", "setting", "team",
+    "blob.encoding", "blob.key", "invitation.digest", "invitation.name", "invitation.team", "member.team",
+    "passage.body", "passage.kind", "passage.link", "permit.kind", "person.kind", "person.name", "piece.name",
+    "project.name", "project.policy", "request.day", "request.identity", "request.model", "session.agent",
+    "session.branch", "session.key", "session.kind", "session.made", "session.models", "session.slug", "session.source",
+    "session.title", "session_page.kind", "session_page.name", "share.facts", "share.password", "share.title",
+    "share_file.kind", "share_file.name", "token.digest", "token.id", "token.kind", "token.label", "token.scope",
+}  # fmt: skip
+"""Columns that hold no id of what can be erased and no digest of a content; they go with their rows."""
+
+
+@pytest.fixture
+def boss(store: Store) -> One:
+    """An admin."""
+    return somebody(store.db, "boss", admin=True)
+
+
+def keys(store: Store) -> list[str]:
+    """All objects."""
+    return list(store.objects.keys("blobs/"))
+
+
+def counted(store: Store) -> dict[str, int]:
+    """Rows by table, of those that what can be erased has any in."""
+    return {
+        table: store.db.rows(f"SELECT count(*) FROM {table}")[0][0]  # noqa: S608
+        for table in ("session", "piece", "session_page", "passage", "request", "share", "share_file", "blob", "sent")
+    }
+
+
+def test_a_session_is_gone_at_once(store: Store, boss: One) -> None:
+    """Its rows, its contents and its words; another one stays whole; the audit log and a tombstone tell of it."""
+    ada = somebody(store.db, "ada")
+    shop = project(store.db, "shop", write=ada)
+    other = session(store, shop, ada, "another session")
+    before, rows = keys(store), counted(store)
+    mine = session(store, shop, ada, f"a session with {SECRET}", key="its-key")
+    assert len(keys(store)) == len(before) + 2
+    proof = erased(store, boss.person, "session", mine, deep=True)
+    assert proof["proved"]
+    assert proof["found"] == []
+    assert proof["rows"] == {"piece": 1, "session_page": 1, "request": 1, "passage": 1, "session": 1, "sent": 1}
+    assert keys(store) == before
+    assert counted(store) == rows
+    assert store.db.rows("SELECT id FROM session") == [(other,)]
+    [stone] = erase.listed(store.db)
+    assert (stone.kind, stone.target, stone.made_by) == ("session", mine, boss.id)
+    assert len(stone.proof["contents"]) == 2
+    with pytest.raises(Hidden):
+        erased(store, boss.person, "session", mine)
+
+
+def test_no_byte_is_left_in_the_files(files_store: Store, tmp_path: Path) -> None:
+    """Neither in the database's pages, nor in its search index, nor in its journal, nor in an object."""
+    boss = somebody(files_store.db, "boss", admin=True)
+    shop = project(files_store.db, "shop")
+    for number in range(20):
+        session(files_store, shop, boss, f"an ordinary session {number}")
+    mine = session(files_store, shop, boss, f"{SECRET} and more")
+    link = share(files_store, boss, f"share of {SECRET}")
+    assert holding(tmp_path, SECRET) != []
+    assert erased(files_store, boss.person, "session", mine)["proved"]
+    proof = erased(files_store, boss.person, "share", link, deep=True)
+    assert proof["proved"]
+    assert proof["searched"]["bytes"] > 0
+    assert holding(tmp_path, SECRET) == []
+
+
+def holding(folder: Path, text: str) -> list[str]:
+    """Files below a folder that hold a text as it is."""
+    return [path.name for path in folder.rglob("*") if path.is_file() and text.encode() in path.read_bytes()]
+
+
+def test_a_session_that_was_erased_is_not_pushed_again(store: Store, boss: One) -> None:
+    """By the same person, into whichever project, until it is allowed again; another's copy is another's."""
+    ada, bob = somebody(store.db, "ada"), somebody(store.db, "bob")
+    shop = project(store.db, "shop")
+    assert not erase.buried(store.db, ada.id, "its-key")
+    erased(store, boss.person, "session", session(store, shop, ada, "text", key="its-key"))
+    assert erase.buried(store.db, ada.id, "its-key")
+    assert not erase.buried(store.db, bob.id, "its-key")
+    erase.allowed(store.db, ada.id, "its-key")
+    assert not erase.buried(store.db, ada.id, "its-key")
+    with pytest.raises(Hidden):
+        erase.allowed(store.db, ada.id, "its-key")
+
+
+def test_what_others_refer_to_stays(store: Store, boss: One) -> None:
+    """A content that two sessions have goes with the second."""
+    ada = somebody(store.db, "ada")
+    shop = project(store.db, "shop")
+    one, two = session(store, shop, ada, "the same"), session(store, shop, boss, "the same")
+    proof = erased(store, boss.person, "session", one)
+    assert (proof["kept_for_others"], proof["contents"]) == (2, [])
+    assert len(keys(store)) == 2
+    proof = erased(store, boss.person, "session", two)
+    assert proof["proved"]
+    assert len(proof["contents"]) == 2
+    assert keys(store) == []
+
+
+def test_a_project_goes_with_all_its_sessions(store: Store, boss: One) -> None:
+    """And with the rights on it; what its people have elsewhere stays."""
+    ada = somebody(store.db, "ada")
+    shop, mill = project(store.db, "shop", own=ada), project(store.db, "mill", own=ada)
+    for number in range(3):
+        session(store, shop, ada, f"in the shop {number}")
+    stays = session(store, mill, ada, "in the mill")
+    proof = erased(store, boss.person, "project", shop)
+    assert proof["proved"]
+    assert proof["rows"]["session"] == 3
+    assert store.db.rows("SELECT id FROM session") == [(stays,)]
+    assert store.db.rows("SELECT id FROM project") == [(mill,)]
+    assert store.db.rows("SELECT DISTINCT project FROM permit") == [(mill,)]
+
+
+def test_a_person_goes_with_all_that_was_theirs(store: Store, boss: One) -> None:
+    """Shares, sessions, tokens, rights, and their name in the audit log, whose chain still holds."""
+    ada = somebody(store.db, "ada")
+    shop = project(store.db, "shop", own=ada)
+    session(store, shop, ada, "mine")
+    share(store, ada, "mine too")
+    stays = session(store, shop, boss, "not mine")
+    note(store.db, ada.person, "share.make", "x", "done")
+    seal(store.db)
+    proof = erased(store, boss.person, "person", ada.id)
+    assert proof["proved"]
+    assert store.db.rows("SELECT id FROM session") == [(stays,)]
+    assert store.db.rows("SELECT address FROM share") == []
+    assert [one.name for one in roster.listed(store.db, everybody=True)] == ["boss"]
+    assert "ada" not in [line.name for line in listed(store.db)]
+    assert proved(store.db) == []
+    with pytest.raises(Conflict):
+        erased(store, boss.person, "person", boss.id)
+    assert [one.name for one in roster.listed(store.db)] == ["boss"]
+    assert store.db.rows("SELECT id FROM session") == [(stays,)]
+
+
+def test_an_erasure_that_was_broken_off_goes_on(store: Store, boss: One, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Killed before or while the contents go, nobody sees any of it, and `finished` removes the rest."""
+    link = share(store, boss, f"share of {SECRET}")
+    digest = store.db.rows("SELECT digest FROM share_file")[0][0]
+    with monkeypatch.context() as patched:
+        patched.setattr(Blobs, "drop", _broken)
+        with pytest.raises(Trouble):
+            erased(store, boss.person, "share", link)
+    assert store.db.rows("SELECT address FROM share") == []
+    assert len(keys(store)) == 1
+    store.db.run("DELETE FROM blob")  # as when it is killed after the row went and before the object did
+    assert objects(store, digest) == keys(store)
+    assert finished(store) == 1
+    assert keys(store) == []
+    assert finished(store) == 0
+    [stone] = erase.listed(store.db)
+    assert stone.proof == {"contents": [known(digest)]}
+
+
+def _broken(*_: object) -> bool:
+    raise Trouble("The object store does not answer.")
+
+
+def test_the_proof_fails_where_something_is_left(store: Store, boss: One, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An object that stays, or a row, is found and named."""
+    link = share(store, boss, "a share")
+    monkeypatch.setattr(type(store.objects), "delete", lambda *_: None)
+    proof = erased(store, boss.person, "share", link)
+    assert not proof["proved"]
+    assert len(proof["found"]) == 1
+    assert proof["found"][0].startswith("object blobs/")
+
+
+def test_a_digest_in_a_page_of_the_file_is_found(files_store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The search of the file sees what no table holds any more."""
+    boss = somebody(files_store.db, "boss", admin=True)
+    link = share(files_store, boss, "a share")
+    digest = files_store.db.rows("SELECT digest FROM share_file")[0][0]
+    note(files_store.db, boss.person, "x", "y", "z", {"ab12": f"ff{digest}00"})
+    proof = erased(files_store, boss.person, "share", link, deep=True)
+    assert proof["found"] == [f"file {digest}"]
+
+
+def test_only_what_there_is_can_be_erased(files_store: Store) -> None:
+    """Anything else is told, and nothing happens."""
+    boss = somebody(files_store.db, "boss", admin=True)
+    for kind in erase.KINDS:
+        with pytest.raises(Hidden):
+            erased(files_store, boss.person, kind, "nothing")
+    with pytest.raises(Unfit):
+        erased(files_store, boss.person, "team", "nothing")
+    assert erase.listed(files_store.db) == []
+
+
+def test_every_column_is_searched_or_known_to_hold_no_trace(files_store: Store) -> None:
+    """Whoever adds a column that could hold an id says so here."""
+    assert STEPS
+    columns = {
+        f"{table}.{column}"
+        for table, column, kind in files_store.db.rows(
+            "SELECT m.name, p.name, p.type FROM sqlite_master AS m JOIN pragma_table_info(m.name) AS p"
+            " WHERE m.type = 'table' AND m.sql NOT LIKE '%VIRTUAL%'"
+        )
+        if kind == "TEXT" and not table.startswith("words") and table not in _OTHER
+    }
+    searched = {f"{table}.{column}" for table, names in SEARCHED.items() for column in names}
+    assert columns == searched | {one for one in _OTHER if "." in one}
+    assert json.dumps(sorted(searched & _OTHER)) == "[]"

@@ -1,0 +1,111 @@
+"""A team and its hub: people with tokens, projects they may write to, machines that push."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from tests.hub.running import Answer, Client, running
+from unspool.hub.hub import Terms
+from unspool.hub.people import permits, projects, roster, tokens
+from unspool.hub.people.person import ANYBODY, Person
+from unspool.hub.people.rights import Right
+from unspool.hub.store.opening import Store
+from unspool.library import Library
+from unspool.remote import http
+from unspool.remote.address import parsed
+from unspool.remote.credentials import Entry
+from unspool.remote.memory import Memory
+from unspool.remote.push import Done, Pusher, Task
+
+CWD = "/srv/tidewater"
+
+
+class Counting(http.Client):
+    """A client that knows what it sent."""
+
+    def __init__(self, url: str, token: str) -> None:
+        super().__init__(parsed(url), Entry(token), pause=lambda _: None)
+        self.requests: list[tuple[str, str]] = []
+        self.bytes = 0
+
+    def send(self, method, path, sent=None, headers=None):
+        self.requests.append((method, path))
+        self.bytes += sent.size if sent is not None else 0
+        try:
+            return super().send(method, path, sent, headers)
+        finally:
+            self.close()
+
+
+class Member(NamedTuple):
+    """Somebody of the team."""
+
+    id: str
+    name: str
+    token: str
+    client: Client
+    store: Store
+
+    @property
+    def person(self) -> Person:
+        return Person(self.id, self.name)
+
+    def get(self, path: str) -> Answer:
+        return self.client.get(path)
+
+
+class Machine:
+    """Somebody's machine: a folder with an agent's logs, and what it remembers of pushes."""
+
+    def __init__(self, member: Member, folder: Path, project: str = "harbour", key: bytes = b"k" * 32) -> None:
+        self.member, self.folder, self.project, self.key = member, folder, project, key
+        self.source = folder / "agent"
+        self.source.mkdir(parents=True, exist_ok=True)
+        self.client = Counting(member.client.address, member.token)
+
+    def pusher(self) -> Pusher:
+        self.client.requests.clear()
+        self.client.bytes = 0
+        return Pusher(self.client, self.library(), Memory(self.folder / "push", self.client.url), self.key)
+
+    def library(self) -> Library:
+        return Library((self.source,))
+
+    def rows(self, table: str) -> int:
+        """How many rows the hub has in a table."""
+        found = self.member.store.db.row(f"SELECT count(*) FROM {table}")
+        return int(found[0]) if found else 0
+
+    def push(self) -> list[Done]:
+        """All that is new."""
+        pusher = self.pusher()
+        fresh = pusher.changed([Task(found, self.project) for found in self.library().logs()])
+        return [pusher.push(task) for task in fresh]
+
+
+class Team(NamedTuple):
+    """A hub and people."""
+
+    store: Store
+    client: Client
+
+    def member(self, name: str, right: Right = Right.WRITE, project: str = "harbour", scope: str = "all") -> Member:
+        """Somebody with a right on a project, which is made where it is not there."""
+        person = roster.added(self.store.db, roster.Wish(name))
+        if project not in (one for (one,) in self.store.db.rows("SELECT name FROM project")):
+            projects.made(self.store.db, ANYBODY._replace(admin=True), project)
+        if right:
+            self.permit(person, project, right)
+        token = tokens.made(self.store.db, tokens.Wish(person, "test", scope=scope))
+        return Member(person, name, token, self.client.as_(token), self.store)
+
+    def permit(self, person: str, project: str, right: Right) -> None:
+        permits.given(self.store.db, projects.found(self.store.db, project), "person", person, right)
+
+
+@contextmanager
+def team(store: Store, terms: Terms = Terms()) -> Iterator[Team]:  # noqa: B008
+    """A hub that runs, with nobody in it."""
+    with running(store, terms) as client:
+        yield Team(store, client)

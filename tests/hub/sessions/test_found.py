@@ -1,0 +1,230 @@
+"""What is found, listed, counted and told of pushed sessions, on both databases the same, and only to those who may."""
+
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+
+from tests.hub.sessions.team import CWD, Machine, Member, Team
+from unspool.demo import write_demo
+from unspool.demo.builder import LogBuilder
+from unspool.hub.people.rights import Right
+from unspool.hub.sessions.asking import Span
+from unspool.hub.sessions.search import search
+from unspool.index.billing import Wanted
+from unspool.index.store import Index
+from unspool.index.usage import usage
+from unspool.sync import sync
+
+TEXTS = {
+    "aaaaaaaa-0000-4000-8000-000000000001": ("Mend the harbour gauge", "The gauge reads two metres; read_file works."),
+    "aaaaaaaa-0000-4000-8000-000000000002": ("Paint the boathouse", "Größe and naïve café; the colour is grün."),
+    "aaaaaaaa-0000-4000-8000-000000000003": ("潮位を読む", "水位は二メートルです。 harbour"),
+    "aaaaaaaa-0000-4000-8000-000000000004": ("It's a C++ matter", "foo(bar) => baz; user@tide.example.com 10.5% v2"),
+    "aaaaaaaa-0000-4000-8000-000000000005": ("Gauge the harbour", "harbour " * 20 + "readFile and /usr/lib/tide.so"),
+}
+QUESTIONS = (
+    "harbour", "gauge harbour", '"harbour gauge"', '"gauge harbour"', "harb*", "harbour -gauge", "gauge OR boathouse",
+    "NOT harbour", "(gauge OR café) -paint", "grun", "groesse", "größe", "naive", "水位", "二メートル", "潮", "read_file",
+    "readfile", "readFile", "C++", "foo(bar)", "user@tide.example.com", "10.5", "v2", "/usr/lib", "tide.so", '"it\'s a"',
+    "kind:prompt gauge", "role:assistant gauge", "model:sonnet harbour", "model:opus harbour", "-kind:prompt harbour",
+    '"two metres"', '"two metr"*', "zzz", "project:harbour gauge", "by:anne gauge", "person:nobody gauge",
+    "title:paint", "since:2020-01-01 gauge", "until:2020-01-01 gauge", "cost:>100 gauge", "kind:title gauge",
+)  # fmt: skip
+
+
+def texts(folder: Path) -> None:
+    for number, (key, (asked, said)) in enumerate(TEXTS.items()):
+        log = LogBuilder(session_id=key, cwd=CWD, model="claude-sonnet-4-5", seed=key, start=f"2026-01-0{number + 1}")
+        log.prompt(asked).assistant(log.text(said)).write(folder)
+
+
+def keys(answer: object) -> list[str]:
+    return [one["session"]["key"] for one in answer["found"]]  # type: ignore[index]
+
+
+@pytest.fixture
+def pair(files_store, servers_store, tmp_path):
+    """The same sessions on a hub of each kind."""
+    from tests.hub.sessions.team import team
+
+    with team(files_store) as one, team(servers_store) as other:
+        made = []
+        for number, crew in enumerate((one, other)):
+            machine = Machine(crew.member("anne"), tmp_path / str(number))
+            texts(machine.source)
+            write_demo(machine.source)
+            assert {done.outcome for done in machine.push()} == {"pushed"}
+            made.append(machine.member)
+        yield made
+
+
+def test_both_databases_find_the_same(pair: list[Member]) -> None:
+    demo = ("the", "test*", "tests NOT fail", '"the test"', "commit OR branch", "error", "def", "README.md", "git status")
+    found = 0
+    for question in (*QUESTIONS, *demo):
+        one, other = (search(member.store.db, member.person, question, Span(None, 50)) for member in pair)
+        assert [told(hit) for hit in one.found] == [told(hit) for hit in other.found], question
+        assert one.notes == other.notes
+        found += bool(one.found)
+    assert found > 35
+    pages = [[page(member, "the", after) for after in ("", "next")] for member in pair]
+    assert pages[0] == pages[1]
+
+
+def told(found) -> tuple[object, ...]:
+    return found.session.key, [(hit.kind, hit.turn, hit.page, hit.snippet) for hit in found.hits]
+
+
+def page(member: Member, question: str, after: str) -> list[str]:
+    first = member.get(f"/api/search?q={question}&limit=2").json
+    return keys(member.get(f"/api/search?q={question}&limit=2&after={first['next']}").json if after else first)
+
+
+EXPECTED = {
+    "harbour": {1, 3, 5},
+    '"harbour gauge"': {1},
+    "harbour -gauge": {3},
+    "grun": {2},
+    "水位": {3},
+    "readfile": {1, 5},
+    '"it\'s a"': {4},
+    "by:anne boathouse": {2},
+    "by:bert boathouse": set(),
+    "until:2026-01-03 gauge": {1},
+    "tool:x gauge": {1, 5},
+}
+
+
+def test_what_is_asked_for_is_found(small_crew: Team, tmp_path) -> None:
+    machine = Machine(small_crew.member("anne"), tmp_path / "anne")
+    texts(machine.source)
+    machine.push()
+    for question, wanted in EXPECTED.items():
+        answer = machine.member.get(f"/api/search?q={quote(question)}").json
+        assert {int(key[-1]) for key in keys(answer)} == wanted, question
+    (hit, *_) = machine.member.get("/api/search?q=metres").json["found"][0]["hits"]  # type: ignore[index]
+    start, end = hit["snippet"]["marks"][0]
+    assert hit["snippet"]["text"][start:end] == "metres"
+    assert machine.member.get("/api/search?q=tool:x").json["notes"] == ["tool: is not asked of a hub and was left out."]
+
+
+def test_a_hit_leads_to_its_place_on_a_page(machine: Machine) -> None:
+    write_demo(machine.source)
+    machine.push()
+    seen = 0
+    for found in machine.member.get("/api/search?q=test&limit=50").json["found"]:  # type: ignore[attr-defined]
+        for hit in found["hits"]:
+            name, _, anchor = hit["page"].partition("#")
+            answer = machine.member.get(f"/sessions/{found['session']['id']}/{name}")
+            assert answer.status == 200
+            assert not anchor or f'id="{anchor}"' in answer.body.decode(), (found["session"]["key"], hit)
+            seen += bool(anchor)
+    assert seen > 10
+
+
+def test_lists_are_paged_without_gaps_and_filtered(crew: Team, tmp_path) -> None:
+    machine = Machine(crew.member("anne"), tmp_path / "anne")
+    texts(machine.source)
+    machine.push()
+    seen: list[str] = []
+    after = ""
+    while True:
+        part = machine.member.get(f"/api/archive?limit=2&after={after}").json
+        seen += [one["key"] for one in part["sessions"]]  # type: ignore[attr-defined]
+        after = str(part["next"])
+        if not after:
+            break
+    assert [int(key[-1]) for key in seen] == [5, 4, 3, 2, 1]
+    for asked, wanted in (("q=gauge", 2), ("since=2026-01-04", 2), ("model=sonnet", 5), ("person=bert", 0)):
+        found = machine.member.get(f"/api/projects/harbour/sessions?{asked}").json["sessions"]
+        assert len(found) == wanted, asked  # type: ignore[arg-type]
+    assert machine.member.get("/api/archive?after=x").status == 400
+
+
+def test_only_those_who_may_read_are_told_anything(crew: Team, tmp_path) -> None:
+    machine = Machine(crew.member("anne"), tmp_path / "anne")
+    texts(machine.source)
+    machine.push()
+    (one, *_) = machine.member.get("/api/archive").json["sessions"]  # type: ignore[misc]
+    reader, stranger = crew.member("rita", Right.READ), crew.member("stan", Right.WRITE, "elsewhere")
+    for path in ("", "/story", "/files", "/log", f"/files/{one['key']}.jsonl"):
+        assert reader.get(f"/api/archive/{one['id']}{path}").status == 200
+        hidden, none = (stranger.get(f"/api/archive/{id_}{path}") for id_ in (one["id"], "0" * 32))
+        assert (hidden.status, hidden.body) == (404, none.body)
+    assert reader.get(f"/sessions/{one['id']}/").status == 200
+    assert stranger.get(f"/sessions/{one['id']}/").status == 404
+    assert stranger.get("/api/archive").json["sessions"] == []
+    assert stranger.get("/api/search?q=harbour").json["found"] == []
+    assert stranger.get("/api/usage").json["lines"] == []
+    assert len(reader.get("/api/search?q=harbour").json["found"]) == 3  # type: ignore[arg-type]
+
+
+def test_a_change_is_one_story_whoever_did_each_part(crew: Team, tmp_path) -> None:
+    planner, builder = crew.member("anne"), crew.member("bert", project="quay")
+    crew.permit(planner.id, "quay", Right.READ)
+    crew.permit(builder.id, "harbour", Right.READ)
+    one, other = Machine(planner, tmp_path / "anne"), Machine(builder, tmp_path / "bert", "quay")
+    logs = {path.stem: path for path in write_demo(tmp_path / "demo").rglob("projects/*/*.jsonl")}
+    chain = [key for key in logs if b'"slug":"calm-mapping-heron"' in logs[key].read_bytes()] or list(logs)[:2]
+    for machine in (one, other):
+        write_demo(machine.source)
+    one.push()
+    other.push()
+    sessions = planner.get("/api/archive?limit=200").json["sessions"]
+    built = next(s for s in sessions if s["kind"] == "implementation" and s["person"]["name"] == "bert")  # type: ignore[index,attr-defined]
+    story = planner.get(f"/api/archive/{built['id']}/story").json["story"]
+    roles = [step["role"] for step in story]  # type: ignore[attr-defined]
+    assert "planning" in roles
+    assert "implementation" in roles
+    assert {step["session"]["person"]["name"] for step in story} == {"anne", "bert"}  # type: ignore[attr-defined]
+    alone = crew.member("cora", Right.READ, "quay")
+    told = alone.get(f"/api/archive/{built['id']}/story").json["story"]
+    assert {step["session"]["person"]["name"] for step in told} == {"bert"}  # type: ignore[attr-defined]
+    assert chain
+
+
+def test_usage_is_that_of_the_same_logs_here(crew: Team, tmp_path) -> None:
+    machine = Machine(crew.member("anne"), tmp_path / "anne")
+    write_demo(machine.source)
+    copy = LogBuilder(session_id="cccccccc-0000-4000-8000-000000000001", cwd=CWD, model="claude-opus-4-1")
+    copy.prompt("Count me once").assistant(copy.text("Yes"))
+    copy.write(machine.source)
+    copy.copied("cccccccc-0000-4000-8000-000000000002").write(machine.source)
+    machine.push()
+    sync(tmp_path / "archive", [machine.source])
+    with Index.open(tmp_path / "archive") as index:
+        for by in ("model", "day", "week", "month"):
+            here = usage(index, by, Wanted())
+            there = machine.member.get(f"/api/usage?by={by}").json
+            assert {line["key"]: figures(line["sum"]) for line in there["lines"]} == {  # type: ignore[attr-defined]
+                row.key: figures(row.sum) for row in here.rows
+            }
+            assert figures(there["sum"]) == figures(here.sum)
+            assert here.sum.requests > 10
+    totals = [machine.member.get(f"/api/usage?by={by}").json for by in ("person", "project")]
+    assert [one["lines"][0]["name"] for one in totals] == ["anne", "harbour"]  # type: ignore[index]
+    assert {figures(one["sum"]) for one in totals} == {figures(here.sum)}
+
+
+def figures(sum_) -> tuple[int, ...]:
+    names = ("requests", "input", "output", "cache_read", "cache_write", "unpriced", "open")
+    get = sum_.get if isinstance(sum_, dict) else lambda name: getattr(sum_, name)
+    cost = sum_["picodollars"] if isinstance(sum_, dict) else sum_.cost
+    return (*(get(name) for name in names), cost)
+
+
+def test_a_copy_counts_once_among_what_one_may_see(crew: Team, tmp_path) -> None:
+    anne, bert = crew.member("anne"), crew.member("bert", project="quay")
+    log = LogBuilder(session_id="cccccccc-0000-4000-8000-000000000001", cwd=CWD, model="claude-opus-4-1")
+    log.prompt("Count me once").assistant(log.text("Yes"))
+    one, other = Machine(anne, tmp_path / "anne"), Machine(bert, tmp_path / "bert", "quay")
+    log.write(one.source)
+    log.copied("cccccccc-0000-4000-8000-000000000002").write(other.source)
+    one.push()
+    other.push()
+    both = crew.member("cora", Right.READ)
+    crew.permit(both.id, "quay", Right.READ)
+    counts = [member.get("/api/usage?by=person").json for member in (anne, bert, both)]
+    assert [one["sum"]["requests"] for one in counts] == [1, 1, 1]  # type: ignore[index]
+    assert [line["name"] for one in counts for line in one["lines"]] == ["anne", "bert", "anne"]  # type: ignore[attr-defined]

@@ -1,0 +1,242 @@
+"""Sessions that are pushed: given back byte for byte, sent once, replaced only by what goes on from them."""
+
+from hashlib import sha256
+
+import msgspec
+import pytest
+import zstandard
+
+from tests.hub.sessions.team import CWD, Machine, Team
+from tests.share import made
+from unspool.demo import write_demo
+from unspool.demo.builder import LogBuilder
+from unspool.hub.people import erase
+from unspool.hub.people.person import Person
+from unspool.remote.cutting import pieces
+from unspool.remote.manifest import File, Piece, manifest
+from unspool.remote.preparing import Edge, prepared
+
+KEY = "11111111-2222-4333-8444-555555555555"
+
+
+def log(text: str = "the tide is high", session: str = KEY) -> LogBuilder:
+    built = LogBuilder(session_id=session, cwd=CWD, model="claude-sonnet-4-5")
+    return built.prompt(text).assistant(built.text("So it is."))
+
+
+def sent(machine: Machine, folder) -> dict[str, bytes]:
+    """What leaves the machine, by name."""
+    edge = Edge(machine.pusher().edge(machine.project).policy, machine.key)
+    return {
+        name: path.read_bytes()
+        for found in machine.library().logs()
+        for name, path in prepared(found, edge, folder / found.session_id).files
+    }
+
+
+def kept(machine: Machine, session: str) -> dict[str, bytes]:
+    """What the hub gives back, by name."""
+    files = machine.member.get(f"/api/archive/{session}/files").json["files"]
+    return {
+        one["name"]: machine.member.get(f"/api/archive/{session}/files/{one['name']}").body  # type: ignore[index]
+        for one in files  # type: ignore[attr-defined]
+    }
+
+
+def sessions(machine: Machine) -> list[dict[str, object]]:
+    return machine.member.get("/api/archive").json["sessions"]  # type: ignore[return-value]
+
+
+def test_what_was_pushed_is_given_back_byte_for_byte(crew: Team, tmp_path) -> None:
+    machine = Machine(crew.member("anne"), tmp_path / "anne")
+    made.session().write(machine.source)
+    write_demo(machine.source)
+    done = machine.push()
+    assert {one.outcome for one in done} == {"pushed"}
+    listed = sessions(machine)
+    assert {one["key"] for one in listed} == {found.session_id for found in machine.library().logs()}
+    given = {name: data for one in listed for name, data in kept(machine, str(one["id"])).items()}
+    assert given == sent(machine, tmp_path / "again")
+    assert not [secret for secret in made.SECRETS.values() if any(secret.encode() in data for data in given.values())]
+    whole = machine.member.get(f"/api/archive/{listed[0]['id']}/log")
+    assert whole.body == given[f"{listed[0]['key']}.jsonl"]
+    assert whole.headers["content-length"] == str(len(whole.body))
+
+
+def test_a_second_push_sends_nothing_but_one_question(machine: Machine) -> None:
+    log().write(machine.source)
+    assert [one.outcome for one in machine.push()] == ["pushed"]
+    assert machine.push() == []
+    assert [method for method, _ in machine.client.requests] == ["GET", "POST"]
+    assert machine.client.requests[1][1].endswith("/have")
+    assert machine.client.bytes < 200
+
+
+def test_what_is_appended_sends_only_the_tail(machine: Machine) -> None:
+    built = log()
+    for number in range(60):
+        built.prompt(f"Turn {number}").assistant(built.text(" ".join(f"tide{number * 7 + at * 13}" for at in range(9000))))
+    built.write(machine.source)
+    (first,) = machine.push()
+    assert first.pieces > 4
+    built.prompt("And on").write(machine.source)
+    (second,) = machine.push()
+    assert second.pieces == 1
+    assert second.sent < first.sent / 3
+    (one,) = sessions(machine)
+    assert one["turns"] == 62
+    assert kept(machine, str(one["id"])).keys() == {f"{KEY}.jsonl"}
+
+
+def test_placeholders_are_the_same_in_every_push_and_tell_nothing(machine: Machine, tmp_path) -> None:
+    built = made.session()
+    built.write(machine.source)
+    before = sent(machine, tmp_path / "before")
+    built.prompt(f"Again {made.SECRETS['prompt']} and {made.SECRETS['output']}").write(machine.source)
+    after = sent(machine, tmp_path / "after")
+    name = f"{made.SESSION}.jsonl"
+    assert after[name].startswith(before[name])
+    assert after[name].count(b"[redacted:anthropic-key-") == 2
+    other = Machine(machine.member, machine.folder, key=b"o" * 32)
+    assert sent(other, tmp_path / "other")[name] != after[name]
+
+
+def test_a_log_that_was_rewritten_loses_nothing(machine: Machine) -> None:
+    log("the first telling of it").write(machine.source)
+    machine.push()
+    (one,) = sessions(machine)
+    before = kept(machine, str(one["id"]))[f"{KEY}.jsonl"]
+    log("another telling").write(machine.source)
+    machine.push()
+    files = kept(machine, str(one["id"]))
+    assert files.keys() == {f"{KEY}.jsonl", f"{KEY}.jsonl~1"}
+    assert files[f"{KEY}.jsonl~1"] == before
+    assert b"another telling" in files[f"{KEY}.jsonl"]
+    assert len(sessions(machine)) == 1
+
+
+def test_an_older_log_does_not_take_the_place_of_a_longer_one(machine: Machine, tmp_path) -> None:
+    short = log()
+    short.write(machine.source)
+    old = Machine(machine.member, tmp_path / "old")
+    short.write(old.source)
+    short.prompt("And more").write(machine.source)
+    machine.push()
+    (done,) = old.push()
+    assert done.outcome == "pushed"
+    (one,) = sessions(machine)
+    assert one["turns"] == 2
+    assert old.push() == []
+
+
+def test_the_hub_refuses_what_holds_a_secret_and_names_the_place(machine: Machine) -> None:
+    secret = made.SECRETS["prompt"]
+    built = log(f"my key is {secret}")
+    path = built.write(machine.source)
+    answer = push_raw(machine, path.read_bytes())
+    assert answer.status == 422
+    assert "anthropic-key" in str(answer.json["reason"])
+    assert f"{KEY}.jsonl, line 1 (message.content" in str(answer.json["reason"])
+    assert secret not in answer.body.decode()
+    assert sessions(machine) == []
+    assert machine.rows("blob") == 0
+    assert machine.rows("sent") == 0
+
+
+def push_raw(machine: Machine, data: bytes, name: str = f"{KEY}.jsonl", key: str = KEY):
+    """Push bytes as they are, as a client without manners does."""
+    digest = sha256(data).hexdigest()
+    way = "/api/projects/harbour"
+    put = machine.member.client.ask("PUT", f"{way}/blobs/{digest}", zstandard.compress(data))
+    assert put.status == 204, put.body
+    whole = manifest(key, [File(name, (Piece(digest, len(data)),))])
+    return machine.member.client.send("POST", f"{way}/sessions", msgspec.to_builtins(whole))
+
+
+def test_pieces_that_others_sent_are_not_told_of(small_crew: Team, machine: Machine, tmp_path) -> None:
+    path = log().write(machine.source)
+    machine.push()
+    (piece,) = pieces(path)
+    asked = {"digests": [piece.digest]}
+    mine = machine.member.client.send("POST", "/api/projects/harbour/have", asked)
+    other = small_crew.member("bert").client.send("POST", "/api/projects/harbour/have", asked)
+    assert mine.json["lacks"] == []
+    assert other.json["lacks"] == [piece.digest]
+
+
+def test_somebody_who_names_a_piece_of_another_has_to_send_it(small_crew: Team, machine: Machine) -> None:
+    path = log().write(machine.source)
+    machine.push()
+    whole = manifest(KEY, [File(f"{KEY}.jsonl", pieces(path))])
+    bert = small_crew.member("bert")
+    answer = bert.client.send("POST", "/api/projects/harbour/sessions", msgspec.to_builtins(whole))
+    assert answer.status == 202
+    assert answer.json["lacks"] == [whole.files[0].pieces[0].digest]
+    assert len(sessions(machine)) == 1
+
+
+def test_a_session_that_was_erased_is_not_taken_again(small_crew: Team, machine: Machine) -> None:
+    built = log()
+    built.write(machine.source)
+    machine.push()
+    (one,) = sessions(machine)
+    erase.erased(small_crew.store, Person("x", "admin", admin=True), "session", str(one["id"]))
+    built.prompt("more").write(machine.source)
+    (done,) = machine.push()
+    assert (done.outcome, "erased" in done.reason) == ("refused", True)
+    assert sessions(machine) == []
+
+
+@pytest.mark.parametrize(
+    ("data", "status"),
+    [
+        (b"no zstd at all", 400),
+        (zstandard.compress(b"something else"), 400),
+        (zstandard.compress(bytes(17 * 1024 * 1024)), 413),
+        (zstandard.compress(b""), 400),
+        (bytes(5 * 1024 * 1024), 413),
+    ],
+    ids=["not packed", "another digest", "a bomb", "empty", "too large"],
+)
+def test_a_piece_that_is_not_what_it_should_be_is_refused(machine: Machine, data: bytes, status: int) -> None:
+    digest = sha256(b"what was promised").hexdigest()
+    answer = machine.member.client.ask("PUT", f"/api/projects/harbour/blobs/{digest}", data)
+    assert answer.status == status
+    assert machine.rows("blob") == 0
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["../x.jsonl", "/etc/passwd", f"{KEY}/../../x", f"{KEY}/.ssh", f"{KEY}//x", f"{KEY}/a\\b", "other.jsonl", f"{KEY}/"],
+)
+def test_names_that_lead_elsewhere_are_refused(machine: Machine, name: str) -> None:
+    data = b'{"type":"summary"}\n'
+    piece = Piece(sha256(data).hexdigest(), len(data))
+    whole = manifest(KEY, [File(f"{KEY}.jsonl", (piece,)), File(name, (piece,))])
+    answer = machine.member.client.send("POST", "/api/projects/harbour/sessions", msgspec.to_builtins(whole))
+    assert answer.status == 400
+    assert sessions(machine) == []
+
+
+@pytest.mark.parametrize("change", [{"state": "0" * 64}, {"key": ".."}, {"files": []}, {"more": 1}, {"key": "a/b"}])
+def test_a_manifest_that_is_none_is_refused(machine: Machine, change: dict[str, object]) -> None:
+    data = b'{"type":"summary"}\n'
+    whole = manifest(KEY, [File(f"{KEY}.jsonl", (Piece(sha256(data).hexdigest(), len(data)),))])
+    given = {**msgspec.to_builtins(whole), **change}
+    assert machine.member.client.send("POST", "/api/projects/harbour/sessions", given).status == 400
+
+
+def test_a_log_of_rubbish_is_kept_as_it_is(machine: Machine) -> None:
+    data = b'\x00\xff rubbish\n{"type":"user"}\n[1,2\n' + b"\xe2\x28" * 50
+    assert push_raw(machine, data).status == 200
+    (one,) = sessions(machine)
+    assert kept(machine, str(one["id"])) == {f"{KEY}.jsonl": data}
+
+
+def test_a_quota_holds(small_crew: Team, machine: Machine) -> None:
+    small_crew.store.db.run("UPDATE person SET quota = 2000 WHERE id = ?", machine.member.id)
+    log("x" * 1500).write(machine.source)
+    log("short", "22222222-2222-4333-8444-555555555555").write(machine.source)
+    outcomes = sorted(one.outcome for one in machine.push())
+    assert outcomes == ["pushed", "refused"]
+    assert len(sessions(machine)) == 1

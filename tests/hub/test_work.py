@@ -1,0 +1,74 @@
+"""Heavy work in processes of its own."""
+
+import os
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from unspool.errors import NotFound
+from unspool.hub.trouble import Trouble, Unfit
+from unspool.hub.work import Bounds, Work
+
+
+@pytest.fixture(scope="module")
+def work():
+    made = Work(Bounds(processes=1, seconds=20.0))
+    yield made
+    made.stop()
+
+
+def test_a_function_runs_in_another_process_that_is_kept(work):
+    first, second = work.run(os.getpid), work.run(os.getpid)
+    assert first == second != os.getpid()
+
+
+def test_what_it_raises_of_ours_is_raised_here(work):
+    with pytest.raises(NotFound, match="gone"):
+        work.run(_lost)
+    assert work.run(os.getpid)
+
+
+def test_one_that_takes_too_long_is_killed_and_the_next_has_a_fresh_process(tmp_path):
+    work = Work(Bounds(processes=1, seconds=2.0))
+    before = work.run(os.getpid)
+    began = time.monotonic()
+    with pytest.raises(Unfit, match="2 seconds"):
+        work.run(_slow, tmp_path / "late")
+    assert time.monotonic() - began < 4
+    assert work.run(os.getpid) != before
+    time.sleep(1.5)
+    assert not (tmp_path / "late").exists()
+    work.stop()
+
+
+def test_memory_is_bounded_and_death_is_told():
+    work = Work(Bounds(processes=1, memory=1024**3))
+    with pytest.raises(Unfit, match="bounds"):
+        work.run(bytearray, 2 * 1024**3)
+    with pytest.raises(Unfit, match="bounds"):
+        work.run(os._exit, 3)
+    assert work.run(len, b"abc") == 3
+    work.stop()
+
+
+def test_whoever_waits_too_long_for_a_process_is_told_to_come_back():
+    work = Work(Bounds(processes=1, waiting=0.2))
+    work.run(os.getpid)
+    with ThreadPoolExecutor(1) as pool:
+        busy = pool.submit(work.run, time.sleep, 2)
+        time.sleep(0.3)
+        with pytest.raises(Trouble, match="busy"):
+            work.run(os.getpid)
+        busy.result()
+    work.stop()
+
+
+def _lost() -> None:
+    raise NotFound("It is gone.")
+
+
+def _slow(path: Path) -> None:
+    time.sleep(3)
+    path.touch()

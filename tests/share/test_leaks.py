@@ -1,0 +1,119 @@
+"""Every secret, in every field, is in nothing that is made: searched byte by byte, escaped, encoded and unpacked."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.cli.fakes import gh
+from tests.cli.running import Outcome, run
+from tests.share.made import PERSONAL, SESSION
+from tests.share.seeded import KINDS, SECRETS, escaped, write
+from tests.share.test_share_encrypted import inside
+from unspool.redact.rules import builtin
+from unspool.share.sealing import Secret, data_of
+
+EVERYTHING = [arg for rule in (one.id for one in builtin().rules) for arg in ("--keep", rule)]
+
+
+@pytest.fixture(scope="module")
+def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A source that holds them all."""
+    place = write(tmp_path_factory.mktemp("seeded"))
+    assert len(KINDS) >= 40
+    assert len(SECRETS) >= 100
+    assert escaped(place) == SECRETS | set(PERSONAL.values())
+    return place
+
+
+def told(done: Outcome) -> Outcome:
+    """What was said on the way tells none of them either."""
+    assert done.code == 0, done.err
+    assert not [one for one in SECRETS if one in done.out + done.err]
+    return done
+
+
+def opened(page: Path, done: Outcome, to: Path) -> Path:
+    """What the key opens that was printed, file by file."""
+    key = re.findall(r"#key=([\w-]{43})\n", done.out)[0]
+    data = inside(page, Secret("key", data_of(key)), to / "packed").read_bytes()
+    (to / "packed").unlink()
+    size = int.from_bytes(data[:4], "big")
+    at = 4 + size
+    for number, (name, length) in enumerate(json.loads(data[4:at])):
+        (to / f"{number}-{name.replace('/', '_')}").write_bytes(data[at : at + length])
+        at += length
+    return to
+
+
+class Making:
+    """Makes each artefact of the session below a folder."""
+
+    def __init__(self, logs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.logs, self._monkeypatch = logs, monkeypatch
+
+    def share(self, *arguments: str) -> Outcome:
+        return told(run("share", SESSION, "--source", str(self.logs), *arguments, "--yes"))
+
+    def html(self, to: Path, more: tuple[str, ...]) -> Path:
+        self.share("--html", "-o", str(to / "talk.html"), *more)
+        return to
+
+    def site(self, to: Path, more: tuple[str, ...]) -> Path:
+        self.share("--site", "-o", str(to / "talk"), *more)
+        assert list((to / "talk").rglob("search*"))
+        assert (to / "talk" / "preview.svg").is_file()
+        assert (to / "talk" / "report.json").is_file()
+        return to / "talk"
+
+    def bundle(self, to: Path, more: tuple[str, ...]) -> Path:
+        self.share("--bundle", "-o", str(to / "talk.tar.gz"), *more)
+        return to
+
+    def gist(self, to: Path, more: tuple[str, ...]) -> Path:
+        folder = gh(to / "bin", self._monkeypatch)
+        self.share("--gist", *more)
+        return folder
+
+    def locked(self, to: Path, more: tuple[str, ...]) -> Path:
+        done = self.share("--html", "-o", str(to / "talk.html"), "--encrypt", *more)
+        assert escaped(to / "talk.html", cipher=True) == set()
+        (to / "opened").mkdir()
+        return opened(to / "talk.html", done, to / "opened")
+
+    def locked_site(self, to: Path, more: tuple[str, ...]) -> Path:
+        done = self.share("--site", "-o", str(to / "talk"), "--encrypt", *more)
+        assert escaped(to / "talk", cipher=True) == set()
+        (to / "opened").mkdir()
+        return opened(to / "talk" / "index.html", done, to / "opened")
+
+    def export(self, to: Path, more: tuple[str, ...]) -> Path:
+        """Session-share's document, of the session as it was shared."""
+        self.share("--bundle", "-o", str(to / "talk.tar.gz"), *more)
+        self._monkeypatch.setenv("UNSPOOL_ARCHIVE", str(to / "archive"))
+        told(run("import", str(to / "talk.tar.gz")))
+        told(run("export", SESSION, "--format", "session-share", "-o", str(to / "talk.json")))
+        (to / "talk.tar.gz").unlink()
+        return to / "talk.json"
+
+
+MADE = ["html", "site", "bundle", "gist", "locked", "locked_site", "export"]
+
+
+@pytest.fixture
+def making(logs: Path, monkeypatch: pytest.MonkeyPatch) -> Making:
+    return Making(logs, monkeypatch)
+
+
+@pytest.mark.parametrize("what", MADE)
+def test_no_secret_is_in_what_is_made(making: Making, tmp_path: Path, what: str) -> None:
+    assert escaped(getattr(making, what)(tmp_path, ())) == set()
+
+
+@pytest.mark.parametrize("what", MADE)
+def test_the_search_would_find_them(making: Making, tmp_path: Path, what: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where nothing is replaced, most of them are found in each artefact: in the same way they would be anywhere."""
+    monkeypatch.setattr("tests.share.test_leaks.told", lambda done: done)
+    found = escaped(getattr(making, what)(tmp_path, tuple(EVERYTHING)))
+    assert len(found & SECRETS) > 0.9 * len(SECRETS)
