@@ -32,6 +32,7 @@ _FIRST = (
     *("app/browser/test_sharing", "share/test_encrypted_browser", "clone/compress/test_run", "clone/test_real_logs"),
     *("app/browser/test_understand", "site/browser/test_hostile", "archive/test_loss", "sync/test_kills"),
     *("app/browser/test_windows", "app/browser/test_find_palette", "app/browser/test_ways", "site/browser/test_axe"),
+    *("hub/store/test_faults", "hub/browser/test_walk", "hub/sessions/test_scale", "hub/shares/test_browser"),
 )
 """The files that take longest; those that wait stand beside those that compute."""
 

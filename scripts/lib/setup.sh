@@ -7,6 +7,7 @@
 #   setup_ripgrep         sets UNSPOOL_RIPGREP where there is one, or where Debian's can be installed
 #   setup_axe             sets UNSPOOL_AXE, the script that checks pages for accessibility, where npm can install it
 #   setup_chromium        sets UNSPOOL_CHROMIUM where there is one, or where Debian's can be installed
+#   setup_postgresql      sets UNSPOOL_POSTGRES, the folder of its programs, where there is one or Debian's can be installed
 #
 # Everything made lies in .venv and .cache, but for Debian's packages. A stamp makes the second time quick. A later
 # need is one more function here.
@@ -232,4 +233,29 @@ find_chromium() {
     fi
   done
   unset UNSPOOL_CHROMIUM
+}
+
+# The tests start a server of their own from these programs; one that the system's package starts is left alone.
+setup_postgresql() {
+  find_postgresql
+  if [ -z "${UNSPOOL_POSTGRES:-}" ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+    say "installing postgresql"
+    { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qqy --no-install-recommends postgresql; } \
+      >&2 </dev/null || true
+    find_postgresql
+  fi
+  [ -n "${UNSPOOL_POSTGRES:-}" ] || say "no postgresql: the tests of a hub on servers are skipped, but in CI they fail"
+}
+
+find_postgresql() {
+  local dir
+  for dir in "${UNSPOOL_POSTGRES:-}" $(printf '%s\n' /usr/lib/postgresql/*/bin /usr/pgsql-*/bin | sort -rV) \
+    "$(dirname "$(command -v initdb || echo /nonexistent/initdb)")"; do
+    if [ -n "$dir" ] && "$dir/postgres" --version >/dev/null 2>&1 && [ -x "$dir/initdb" ]; then
+      UNSPOOL_POSTGRES="$dir"
+      export UNSPOOL_POSTGRES
+      return
+    fi
+  done
+  unset UNSPOOL_POSTGRES
 }

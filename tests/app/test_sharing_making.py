@@ -113,6 +113,7 @@ def test_the_chain_is_previewed_and_made_whole(app: Browsed, review: str, place:
     """Whichever of its sessions is meant; and each leads to the other."""
     assert app.get(f"{review}/preview/{place}/").status == 404
     choose(app, review, "chain", "whole")
+    assert app.get(review).links(f"{review}/preview/{place}/"), "which sessions are shared is told"
     assert f"{review}/preview/{place}/" in app.get(f"{review}/preview/").text
     other = app.get(f"{review}/preview/{place}/")
     assert other.status == 200

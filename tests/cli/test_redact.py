@@ -72,6 +72,26 @@ def test_a_session_is_called_the_same_however_it_is_named(tmp_path: Path) -> Non
     assert remembered(SESSION)
 
 
+def test_what_belongs_to_a_session_is_looked_through_too(tmp_path: Path) -> None:
+    """Subagents' logs and answers in files of their own, each told by its path."""
+    log = talk("Look", SESSION)
+    use = log.agent_use("explorer", "Look", "Look around")
+    log.assistant(use).subagent(use, "explorer", "Look", lambda child: child.ran("env", f"TOKEN={KEY}"))
+    log.assistant(big := log.use("Bash", command="cat big")).spilled(big, f"{'tide ' * 900}{KEY}")
+    told = json.loads(run("redact", SESSION, *source(tmp_path, log), "--secrets", "--json").out)
+    names = {Path(one["path"]).parent.name for one in told["logs"]}
+    assert {"subagents", "tool-results"} <= names
+    shown = run("redact", SESSION, "--source", str(tmp_path), "--secrets").out
+    assert all(one["path"] in shown for one in told["logs"] if "/subagents/" in one["path"])
+    assert KEY not in shown
+
+
+def test_the_output_is_the_log_alone(tmp_path: Path) -> None:
+    done = redacted(tmp_path, SESSION, "-o", "-")
+    assert [json.loads(line)["sessionId"] for line in done.out.splitlines()]
+    assert KEY not in done.out
+
+
 def test_own_rules_count(tmp_path: Path, home: Path) -> None:
     """Rules in redact.toml beside the settings are looked for; a wrong file is said to be."""
     mine = home / "xdg_config_home" / "unspool" / "redact.toml"
@@ -95,7 +115,7 @@ def test_all_sessions_are_looked_through(synced: Synced, monkeypatch: pytest.Mon
     log.unlink()
     monkeypatch.setenv("UNSPOOL_ARCHIVE", str(synced.folder))
     told = json.loads(run("redact", "--archive", "--secrets", "--json").out)
-    assert [one["session"] for one in told["logs"]] == [log.stem]
+    assert [(one["session"], one["path"]) for one in told["logs"]] == [(log.stem, str(log))]
 
 
 def test_one_or_all() -> None:

@@ -175,6 +175,6 @@ def test_an_address_ends_where_it_should() -> None:
 )
 def test_long_nonsense_takes_no_longer_than_it_should(piece: str) -> None:
     """A megabyte made to confuse is done in moments: the work grows with the text, not with its square."""
-    started = time.perf_counter()
+    started = time.process_time()
     safe(piece * (1_000_000 // len(piece)))
-    assert time.perf_counter() - started < 10
+    assert time.process_time() - started < 10

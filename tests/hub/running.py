@@ -78,6 +78,7 @@ class Client(NamedTuple):
 def running(store: Store, terms: Terms = Terms(), log: Write | None = None) -> Iterator[Client]:  # noqa: B008
     """A hub on a store, in a thread of this process."""
     listener = socket.create_server(("127.0.0.1", 0))
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     served = create(Hub(store, terms), log)
     server = uvicorn.Server(uvicorn.Config(served, log_level="warning", lifespan="off"))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)

@@ -7,6 +7,7 @@ anew, not taken from the way.
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 import pytest
@@ -252,15 +253,19 @@ def _scoped(row: Row, kind: str) -> bool:
     return SCOPES.get(kind, "all") in row.tokens.split()
 
 
+MEMORY = Path("/dev/shm")
+
+
 @pytest.fixture(scope="module")
-def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+def world() -> Iterator[World]:
     """A running hub with everybody and everything."""
-    store = opened(Place(Path(tmp_path_factory.mktemp("hub"))))
-    with running(store) as client:
-        made = World(store, client.port)
-        yield made
-        made.close()
-    store.db.close()
+    with TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None) as folder:
+        store = opened(Place(Path(folder)))
+        with running(store) as client:
+            made = World(store, client.port)
+            yield made
+            made.close()
+        store.db.close()
 
 
 def named() -> list[str]:

@@ -1,6 +1,7 @@
 """Heavy work in processes of its own."""
 
 import os
+import resource
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -8,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from unspool.errors import NotFound
-from unspool.hub.trouble import Trouble, Unfit
+from unspool.hub.trouble import Full, Trouble, Unfit
 from unspool.hub.work import Bounds, Work
 
 
@@ -31,12 +32,12 @@ def test_what_it_raises_of_ours_is_raised_here(work):
 
 
 def test_one_that_takes_too_long_is_killed_and_the_next_has_a_fresh_process(tmp_path):
-    work = Work(Bounds(processes=1, seconds=2.0))
+    work = Work(Bounds(processes=1, seconds=1.0))
     before = work.run(os.getpid)
     began = time.monotonic()
-    with pytest.raises(Unfit, match="2 seconds"):
+    with pytest.raises(Unfit, match="1 seconds"):
         work.run(_slow, tmp_path / "late")
-    assert time.monotonic() - began < 4
+    assert time.monotonic() - began < 3
     assert work.run(os.getpid) != before
     time.sleep(1.5)
     assert not (tmp_path / "late").exists()
@@ -65,10 +66,24 @@ def test_whoever_waits_too_long_for_a_process_is_told_to_come_back():
     work.stop()
 
 
+def test_a_disk_that_has_no_room_is_told_as_such(tmp_path):
+    work = Work(Bounds(processes=1))
+    with pytest.raises(Full, match="no room"):
+        work.run(_large, tmp_path / "large")
+    with pytest.raises(Trouble, match="disk"):
+        work.run(os.listdir, str(tmp_path / "missing"))
+    work.stop()
+
+
+def _large(path: Path) -> None:
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+    path.write_bytes(bytes(5000))
+
+
 def _lost() -> None:
     raise NotFound("It is gone.")
 
 
 def _slow(path: Path) -> None:
-    time.sleep(3)
+    time.sleep(2)
     path.touch()

@@ -12,7 +12,16 @@ if TYPE_CHECKING:
     from unspool.hub.hub import Terms
     from unspool.hub.store.opening import Place
 
-HUB_COMMANDS: tuple[tuple[str, str], ...] = ()
+HUB_COMMANDS: tuple[tuple[str, str], ...] = (
+    ("people", "Tell who there is; add people and services, and end them."),
+    ("invite", "Invite people by a link that works once."),
+    ("token", "Make, list and revoke tokens."),
+    ("team", "Make teams, and put people into them."),
+    ("project", "Make projects, and give rights on them."),
+    ("audit", "Tell who read, wrote and deleted what."),
+    ("hold", "Keep things as they are, for a legal hold."),
+    ("erase", "Erase something for good, and prove that it is gone."),
+)
 """Name and help line of every command that cares for a hub; `hub_NAME_cmd` holds it."""
 
 _MB = 1024 * 1024

@@ -42,8 +42,6 @@ class Placed(NamedTuple):
 
     def checked(self, form: str | None) -> "Placed":
         """The same; UsageProblem where it cannot be."""
-        from unspool.remote.shares import named
-
         if self.hub is None and any(value not in (None, "") for value in self[1:]):
             raise UsageProblem(
                 "--password-file, --expires, --raw, --listed and --update say how a hub shows it: add --hub."
@@ -51,6 +49,8 @@ class Placed(NamedTuple):
         if self.hub is not None and form is not None:
             raise UsageProblem(f"--hub and --{form} are two shares: make them one after the other.")
         if self.update:
+            from unspool.remote.shares import named
+
             named(self.update)
         return self
 

@@ -11,8 +11,9 @@ from unspool.cli import keeping, options
 from unspool.errors import UsageProblem
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
+    from unspool.formats import Found
     from unspool.library import Library
     from unspool.redact.finder import Finder
     from unspool.redact.match import Finding
@@ -67,49 +68,72 @@ def command(session: str | None, output: str | None, library: "Library", **manne
     from unspool.redact.rules import OWN, own
 
     rules = own(folder() / OWN)
-    logs = (
-        _all(library, rules, how.terms) if how.everything else [_one(library, session or "", output, rules, how.terms)]
-    )
+    logs = _all(library, rules, how.terms) if how.everything else _one(library, session or "", output, rules, how.terms)
     kinds = {"secret", "term"} if how.secrets else {"secret", "term", "personal"}
     told = (log._replace(findings=[one for one in log.findings if one.match.kind in kinds]) for log in logs)
-    if how.as_json:
+    if output == "-":
+        list(told)  # the log has the output for itself
+    elif how.as_json:
         keeping.print_json({"rules": rules.version, "logs": [_data(log) for log in told if log.findings]})
     else:
         _print(told, everything=how.everything)
 
 
-def _one(library: "Library", session: str, output: str | None, rules: "RuleSet", terms: tuple[str, ...]) -> _Log:
-    from unspool.clone.source import located
+def _one(
+    library: "Library", session: str, output: str | None, rules: "RuleSet", terms: tuple[str, ...]
+) -> "Iterator[_Log]":
+    """The log of a session, which is written without what is found where that is asked for, and what belongs to it."""
     from unspool.formats import FORMATS
-    from unspool.redact.log import scan
+    from unspool.library.inputs import opened
 
     found = library.resolve(session)
-    path = found if isinstance(found, str) else found.path
-    with located(library, found) as (stream, _):
-        lines = list(stream)
-    finder = _finder(lines, rules, terms)
-    name = (FORMATS[0].owner(lines) or session) if isinstance(found, str) else found.session_id
-    if output is not None:
-        _write(name, lines, finder, output)
-    return _Log(name, path, list(scan(lines, finder)))
+    if isinstance(found, str):
+        with opened(found) as stream:
+            lines = list(stream)
+        finder = _finder(lines, rules, terms)
+        name = FORMATS[0].owner(lines) or session
+        if output is not None:
+            _write(name, lines, finder, output)
+        yield _looked(name, found, lines, finder)
+        return
+    with library.located(found) as here:
+        with opened(here.path) as stream:
+            lines = list(stream)
+        finder = _finder(lines, rules, terms)
+        if output is not None:
+            _write(found.session_id, lines, finder, output)
+        yield from _logs(found, here, lambda _: finder)
 
 
 def _all(library: "Library", rules: "RuleSet", terms: tuple[str, ...]) -> "Iterator[_Log]":
-    """Every log of every session; one that cannot be read is told and passed over."""
-    from unspool.errors import Unreadable
-    from unspool.library.inputs import opened
-    from unspool.redact.log import scan
-
+    """Every log of every session, with what belongs to it."""
     for found in library.logs():
         with library.located(found) as here:
-            for path in (here.path, *(agent.path for agent in here.agents)):
-                try:
-                    with opened(path) as stream:
-                        lines = list(stream)
-                except (OSError, Unreadable) as error:
-                    keeping.say(f"unspool: {path} is left out: {error}", err=True)
-                    continue
-                yield _Log(found.session_id, path, list(scan(lines, _finder(lines, rules, terms))))
+            yield from _logs(found, here, lambda lines: _finder(lines, rules, terms))
+
+
+def _logs(found: "Found", here: "Found", finder: "Callable[[list[bytes]], Finder]") -> "Iterator[_Log]":
+    """The files of a session, which are `here`, told by where they are or were; what cannot be read is told too."""
+    from unspool.errors import Unreadable
+    from unspool.library.inputs import opened
+
+    agents = [agent.path for agent in here.agents]
+    beside = (str(path) for path in sorted(here.home.rglob("*")) if path.is_file() and not path.is_symlink())
+    for path in dict.fromkeys([here.path, *agents, *beside]):
+        place = path if here is found else os.path.join(found.root, os.path.relpath(path, here.root))  # noqa: PTH118
+        try:
+            with opened(path) as stream:
+                lines = list(stream)
+        except (OSError, Unreadable) as error:
+            keeping.say(f"unspool: {place} is left out: {error}", err=True)
+            continue
+        yield _looked(found.session_id, place, lines, finder(lines))
+
+
+def _looked(session: str, path: str, lines: list[bytes], finder: "Finder") -> _Log:
+    from unspool.redact.log import scan
+
+    return _Log(session, path, list(scan(lines, finder)))
 
 
 def _finder(lines: list[bytes], rules: "RuleSet", terms: tuple[str, ...]) -> "Finder":
@@ -155,9 +179,9 @@ def _print(logs: "Iterable[_Log]", *, everything: bool) -> None:
     from unspool import human
 
     counts: Counter[tuple[str, str]] = Counter()
-    for log in logs:
-        if everything and log.findings:
-            keeping.say(f"{log.session}  {log.path}")
+    for number, log in enumerate(logs):
+        if log.findings and (everything or number):
+            keeping.say(f"{log.session}  {log.path}" if everything else log.path)
         shown: Counter[str] = Counter()
         for one in log.findings:
             counts[one.match.kind, one.match.rule] += 1

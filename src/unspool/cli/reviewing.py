@@ -49,8 +49,9 @@ def _value(name: str, findings: "list[Finding]") -> Value:
     match = first.match
     shown = f"{match.value[:_SHOWN]}…" if match.kind == "secret" else match.value
     before, after = one_line(f"{first.before}⟦")[-_AROUND:], one_line(f"⟧{first.after}")[:_AROUND]
+    where = f"{first.path} in {first.log}" if "/" in first.log else first.path
     return Value(
-        name, match.rule, match.kind, one_line(shown)[:80], len(findings), first.line, first.path, before, after
+        name, match.rule, match.kind, one_line(shown)[:80], len(findings), first.line, one_line(where), before, after
     )
 
 

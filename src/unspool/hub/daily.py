@@ -5,6 +5,8 @@ from starlette.datastructures import State
 from unspool.hub.chores import Chore, Chores
 from unspool.hub.hub import Hub
 from unspool.hub.people.audit import seal
+from unspool.hub.people.erase import resumed
+from unspool.hub.people.pace import tidied
 from unspool.hub.shares.expiry import expire
 
 
@@ -16,5 +18,7 @@ def chores(hub: Hub, state: State) -> Chores:
             Chore("pace", 5.0, state.pace.flush),
             Chore("seal", 5.0, lambda: seal(hub.store.db)),
             Chore("expiry", 60.0, lambda: expire(hub.store)),
+            Chore("erase", 60.0, lambda: resumed(hub.store)),
+            Chore("pace.old", 3600.0, lambda: tidied(hub.store.db)),
         )
     )

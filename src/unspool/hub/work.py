@@ -6,6 +6,7 @@ work. What a function makes of files it leaves in a folder that the caller named
 
 import asyncio
 import contextlib
+import errno
 import os
 import threading
 from collections.abc import Callable, Iterator
@@ -16,12 +17,14 @@ from multiprocessing.connection import Connection
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 from unspool.errors import UnspoolError
-from unspool.hub.trouble import Trouble, Unfit
+from unspool.hub.trouble import Full, Trouble, Unfit
 from unspool.library.workers import settle_in
 
 _Given = ParamSpec("_Given")
 _Made = TypeVar("_Made")
 _THREADS = 16
+_START = 60.0
+"""Seconds that a process may take to begin."""
 _TASKS = 200
 """After so many a process is replaced by a fresh one."""
 _BEYOND = "It could not be read within the bounds of this hub."
@@ -67,11 +70,9 @@ class Work:
     def _worker(self) -> "Iterator[_Worker]":
         if not self._free.acquire(timeout=self._bounds.waiting):
             raise Trouble("The hub is busy with what others sent; try again in a minute.")
+        worker = None
         try:
-            with self._lock:
-                worker = self._idle.pop() if self._idle else None
-            if worker is None or not worker.fit:
-                worker = _Worker(self._bounds.memory)
+            worker = self._taken()
             yield worker
         finally:
             if worker is not None and worker.fit:
@@ -80,6 +81,17 @@ class Work:
             elif worker is not None:
                 worker.end()
             self._free.release()
+
+    def _taken(self) -> "_Worker":
+        """A process that has nothing to do, or a new one."""
+        while True:
+            with self._lock:
+                worker = self._idle.pop() if self._idle else None
+            if worker is None:
+                return _Worker(self._bounds.memory)
+            if worker.fit:
+                return worker
+            worker.end()
 
 
 class _Worker:
@@ -92,6 +104,10 @@ class _Worker:
         self._process.start()
         there.close()
         self._tasks = 0
+        if not self._end.poll(_START):  # what it takes to start is no part of a task's time
+            self.end()
+            raise Trouble("The hub is too busy to begin with this; try again in a minute.")
+        self._end.recv()
 
     @property
     def fit(self) -> bool:
@@ -133,6 +149,7 @@ def _serve(end: Connection, memory: int) -> None:
     settle_in()
     _bound(memory)
     with contextlib.suppress(EOFError, OSError):  # nobody asks any more
+        end.send(True)
         while True:
             end.send(_done(*end.recv()))
 
@@ -145,6 +162,10 @@ def _done(function: Callable[..., Any], args: tuple[Any, ...], named: dict[str, 
         return False, error
     except (MemoryError, RecursionError):
         return False, Unfit(_BEYOND)
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+            return False, Full("The hub has no room to work on this now.")
+        return False, Trouble("The hub's disk does not do what it should.")
 
 
 def _bound(memory: int) -> None:

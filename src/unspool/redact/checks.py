@@ -124,6 +124,17 @@ def _url(_: re.Match[str], value: str) -> bool:
     return not value.isdigit() and value.upper() != value.strip() + "_" and low not in {"postgres", "mysql", "p@ss"}
 
 
+_SPACE = r"(?:\s|\\+[nrt]){1,12}"
+_NETRC = re.compile(
+    rf"(?i)(?:\b|(?<=\\[nrt]))machine{_SPACE}[\w-]{{1,80}}(?:\.[\w-]{{1,80}}){{1,6}}{_SPACE}login{_SPACE}[^\s\0]{{1,120}}?{_SPACE}$"
+)
+
+
+def _netrc(match: re.Match[str], value: str) -> bool:
+    known = _NETRC.search(match.string, max(0, match.start() - 500), match.start())
+    return known is not None and _url(match, value)
+
+
 def _cookie(_: re.Match[str], value: str) -> bool:
     return any(len(part) >= 16 and scattered(part) and is_value(part) for part in re.split(r"[=;\s]+", value))
 
@@ -205,6 +216,7 @@ CHECKS: dict[str, Check] = {
     "assigned": _assigned,
     "password": _password,
     "url": _url,
+    "netrc": _netrc,
     "cookie": _cookie,
     "block": _block,
     "hash": _hash,

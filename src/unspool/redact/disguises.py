@@ -23,13 +23,13 @@ class Disguise(NamedTuple):
     """Is found in every disguised stretch; begins with one certain character, which is what makes looking quick."""
     worn: "re.Pattern[str]"
     decoded: Callable[["re.Match[str]"], str]
-    ascii: bool = True
-    """Whether a text of ASCII alone can wear it."""
+    hints: str = ""
+    """Characters of which one stands in it, where that is not of ASCII and looking for each is quicker."""
     after: int = _AFTER
 
     def views(self, text: str) -> Iterator[View]:
         """The parts of a text that wear it, without it."""
-        if self.ascii or not text.isascii():
+        if not self.hints or (not text.isascii() and any(hint in text for hint in self.hints)):
             yield from viewed(text, self._windows(text))
 
     def _windows(self, text: str) -> Iterator[Window]:
@@ -75,7 +75,8 @@ _ASCII = "(?:[2-7][0-9A-Fa-f]|0[9aAdD]|1[bB])"
 _ESCAPED = rf"(?:u00({_ASCII})|x({_ASCII})|u\{{0{{0,6}}({_ASCII})\}}|/|(?:033|e)(?=\[[0-9;]))"
 _PERCENT = re.compile(rf"%(?:25){{0,8}}(?:({_ASCII})|u00({_ASCII}))")
 _ENTITY = re.compile(r"&(?:amp;){0,8}(?:#\d{2,4}|#[xX][0-9a-fA-F]{2,4}|[a-z]{2,8});")
-_NO_WIDTH = "[\u200b-\u200f\u2060-\u2064\ufeff\u00ad\u180e]"
+_NO_WIDTH = "\u200b\u200c\u200d\u200e\u200f\u2060\u2061\u2062\u2063\u2064\ufeff\u00ad\u180e"
+_FRAMES = "│┃║"
 _COLOUR = re.compile(r"\x1b\[[0-9;?]{0,20}[A-Za-z]")
 _PIECE = r"[A-Za-z0-9_+/=.:@%~$\\ -]"
 _INSIDE = r"[A-Za-z0-9_+/=.:@~$-]"
@@ -87,7 +88,7 @@ def _joined(mark: str) -> Disguise:
     gap = rf"(?:{_PLUS}(?:\s|\\{{1,8}}[nrt]){{1,60}}{_PLUS}|[ \t]{{0,8}}[+.&])[ \t]{{0,8}}"
     rest = rf"{gap}[bfru]?\\{{0,8}}{mark}(?={_PIECE})"
     told = rf"{rest}(?=[^{mark}\n\0]{{0,60}}[A-Z0-9])"
-    tells = rf"{mark}(?:(?<={_INSIDE}{{2}}.{mark})|(?<=\\{mark})){told}"
+    tells = rf"{mark}(?=[ \t\r\n\\+.&])(?:(?<={_INSIDE}{{2}}.{mark})|(?<=\\{mark})){told}"
     worn = rf"(?<={_INSIDE}{{2}}{_PIECE})\\{{0,8}}{mark}{rest}"
     return Disguise(re.compile(tells), re.compile(worn), _nothing, after=_AFTER_PIECE)
 
@@ -101,13 +102,13 @@ DISGUISES = (
         re.compile(r"=(?:\r?\n|\\r\\n|\\n|([2-7][0-9A-F]))"),
         _quoted,
     ),
-    Disguise(re.compile(_NO_WIDTH), re.compile(f"{_NO_WIDTH}+"), _nothing, ascii=False),
+    Disguise(re.compile(f"[{_NO_WIDTH}]"), re.compile(f"[{_NO_WIDTH}]+"), _nothing, _NO_WIDTH),
     Disguise(
-        re.compile("\n(?<=[│┃║]\n)|\n(?<=[│┃║]\r\n)"),
-        re.compile(r"(?<=[^ \n]) {0,240}[│┃║]\r?\n[ \t]{0,80}[│┃║] ?"),
+        re.compile(f"\n(?<=[{_FRAMES}]\n)|\n(?<=[{_FRAMES}]\r\n)"),
+        re.compile(rf"(?<=[^ \n]) {{0,240}}[{_FRAMES}]\r?\n[ \t]{{0,80}}[{_FRAMES}] ?"),
         _row,
-        ascii=False,
-        after=_AFTER_PIECE,
+        _FRAMES,
+        _AFTER_PIECE,
     ),
     Disguise(_COLOUR, re.compile(f"(?:{_COLOUR.pattern})+"), _nothing),
     _joined('"'),

@@ -1,4 +1,4 @@
-"""Text inside dumps of bytes, as xxd, hexdump and od write them: an offset, pairs of digits, often the characters too."""
+"""Text inside dumps of bytes, as xxd, hexdump and od write them: an offset, pairs of digits, the characters."""
 
 import re
 from bisect import bisect_right

@@ -29,6 +29,7 @@ class _Ready(NamedTuple):
     scan: "re.Pattern[str]"
     back: "re.Pattern[str] | None"
     check: Check | None
+    match: "Callable[[str, int], re.Match[str] | None]"
 
 
 class Finder:
@@ -115,7 +116,8 @@ class Finder:
 
 def _ready(rule: Rule) -> _Ready:
     back = re.compile(f"[{rule.back}]+$") if rule.back else None
-    return _Ready(rule, re.compile(rule.pattern), re.compile(rule.scan), back, CHECKS.get(rule.check))
+    pattern = re.compile(rule.pattern)
+    return _Ready(rule, pattern, re.compile(rule.scan), back, CHECKS.get(rule.check), pattern.match)
 
 
 def _starts(rule: Rule, key: str) -> bool:
@@ -162,7 +164,7 @@ def _at_key(text: str, low: bytes, key: bytes, rules: list[_Ready]) -> Iterator[
         if place < done:
             continue
         for one in rules:
-            if found := _matched(one, text, place):
+            if (one.back is not None or one.match(text, place)) and (found := _matched(one, text, place)):
                 done = max(done, found.end)
                 yield found
 

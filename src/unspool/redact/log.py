@@ -46,12 +46,13 @@ def redacted_lines(
 
 def scan(lines: Iterable[bytes], finder: Finder, log: str = "") -> Iterator[Finding]:
     """What a log holds that must not leave, by line; findings tell which log it was."""
-    number = 0
+    done = 0
     for some in _batches(lines):
-        for number, found in enumerate(found_in([line.value for line in some], finder), number + 1):
+        for number, found in enumerate(found_in([line.value for line in some], finder), done + 1):
             for text, matches in found:
                 for index, match in enumerate(matches):
                     yield Finding(match, number, place(text.path, finder), *_around(text.text, matches, index), log)
+        done += len(some)
 
 
 def _batches(lines: Iterable[bytes]) -> Iterator[list[_Line]]:

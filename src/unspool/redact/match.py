@@ -35,8 +35,4 @@ class Finding(NamedTuple):
 
 def sound(text: str) -> str:
     """The text, with halves of characters told as escapes: it can be written anywhere."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-8", "backslashreplace").decode()
-    return text
+    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()

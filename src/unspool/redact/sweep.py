@@ -1,6 +1,7 @@
 """Many texts looked through at once: a line of a log has dozens, most of them short, and many seen before."""
 
 from bisect import bisect_right
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -24,12 +25,16 @@ class Path(NamedTuple):
 
 def place(path: Path, finder: Finder) -> str:
     """Where a text stands, without keys that hold what must go themselves."""
-    if path.parent is None:
-        return ""
-    piece = path.piece
-    if isinstance(piece, str) and (finder.known[piece] if piece in finder.known else finder.find(piece)):
-        piece = "…"
-    return str(Path(Path(None, place(path.parent, finder)), piece))
+    pieces: list[str] = []
+    while path.parent is not None:
+        piece = path.piece
+        if isinstance(piece, int):
+            pieces.append(f"[{piece}]")
+        else:
+            secret = finder.known[piece] if piece in finder.known else finder.find(piece)
+            pieces.append(f".{'…' if secret else piece}")
+        path = path.parent
+    return "".join(reversed(pieces)).removeprefix(".")
 
 
 class Text(NamedTuple):
@@ -59,14 +64,18 @@ def swept(finder: Finder, texts: Sequence[Text]) -> list[list[Match]]:
 
 def _fresh(finder: Finder, wholes: list[str]) -> dict[str, list[Match]]:
     """Plain texts are looked through together, and others: one character of another kind makes all of them slow."""
-    found: dict[str, list[Match]] = {whole: [] for whole in wholes}
-    for plain in (True, False):
-        for whole, match in _together(finder, [one for one in wholes if one.isascii() is plain and "\0" not in one]):
-            found[whole].append(match)
+    found: defaultdict[str, list[Match]] = defaultdict(list)
+    kinds: dict[bool, list[str]] = {True: [], False: []}
     for whole in wholes:
         if "\0" in whole:
             found[whole] = finder.find(whole)
-    return found
+        else:
+            kinds[whole.isascii()].append(whole)
+    for some in kinds.values():
+        for whole, match in _together(finder, some):
+            found[whole].append(match)
+    nothing: list[Match] = []
+    return {whole: found.get(whole, nothing) for whole in wholes}
 
 
 def _together(finder: Finder, wholes: list[str]) -> Iterator[tuple[str, Match]]:

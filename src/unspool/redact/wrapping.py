@@ -15,8 +15,11 @@ _BREAK = re.compile(rf"(?<=[A-Za-z0-9_+/-]){GAP}(?=([{_TOKEN}.-]{{1,400}}))")
 _NEXT = re.compile(rf"{GAP}([{_TOKEN}.-]{{3,400}})(?=[\"'`\s,;)\\\0]|$)")
 _MARKS = r"[ \t]{0,40}(?:[+>|#*-]{1,2}[ \t]{0,8})?[A-Za-z0-9_-]{10}"
 _INNER = r"[A-Za-z0-9_+/=.:@%~$-]"
-_HEAD = re.compile(rf"\n(?:(?<=[A-Za-z0-9\\_\r-]\n){_MARKS}|(?<={_INNER}\n)(?={_INNER}))")
+_HEAD = re.compile(rf"\n(?:(?<=[A-Za-z0-9\\_\r-]\n){_MARKS}|(?={_INNER})(?<={_INNER}\n)(?<=[^\n\0]{{20}}\n))")
 """A line that may go on with a key: it begins with what is no word, or both sides of the break are tight."""
+_MIXED = re.compile(r"\d|[a-z][A-Z][A-Z]|[A-Z][a-z][A-Z]|[A-Z][A-Z][a-z]")
+_TELLS = re.compile(r"\d[A-Za-z]|[A-Za-z]\d|@|-----")
+"""Stands in or near to all that is worth to be joined."""
 _TIGHT = re.compile(rf"{_INNER}\n{_INNER}")
 _TOKENS = re.compile(r"[A-Za-z0-9_+/=.-]{1,400}")
 _ESCAPED_HEAD = re.compile(rf"\\n(?<=[A-Za-z0-9\\_\r-]\\n){_MARKS}")
@@ -101,24 +104,27 @@ def _beginning(text: str, at: int) -> int:
 
 
 def _random(head: str) -> bool:
-    """Whether the beginning of a line is no word."""
-    return not head.isalpha() or sum(map(str.isupper, head)) > 1
+    """Whether the beginning of a line is no word, nor several with marks between."""
+    return _MIXED.search(head) is not None
 
 
 def _is_full(text: str, at: int) -> bool:
-    """Whether a tight line ends because it was as long as it could be: of a usual width, or as long as one beside it."""
+    """Whether a tight line ends because it was full: it is of a usual width, or as long as one beside it."""
     start = _line_start(text, at)
     length, first = at - start, text[at + 1 : at + 2]
     if not _NARROW <= length <= _WIDE or (first in {"+", "-"} and text[start] == first):
         return False  # the signs of a diff are no part of what they stand before
-    if length in _WIDTHS or text.find("\n", at + 1, at + length + 2) == at + length + 1:
-        return True
-    return start > length and start - 1 - _line_start(text, start - 1) == length
+    after = text.find("\n", at + 1, at + length + 2)
+    full = length in _WIDTHS or after == at + length + 1 or start - 1 - _line_start(text, start - 1) == length
+    return full and _TELLS.search(text, max(0, at - 60), at + 140) is not None
 
 
 def _line_start(text: str, at: int) -> int:
+    if at <= 0:
+        return 0
     first = max(0, at - _WIDE - 2)
-    return max(text.rfind("\n", first, at), text.rfind("\0", first, at), first - 1) + 1
+    start = text.rfind("\n", first, at) + 1 or first
+    return text.rfind("\0", start, at) + 1 or start
 
 
 def goes_on(beginning: str) -> bool:

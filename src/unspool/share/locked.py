@@ -4,7 +4,8 @@ from pathlib import Path
 
 from unspool.prices import PriceTable
 from unspool.share.encrypt import encrypted_page
-from unspool.share.pages import Pages, put
+from unspool.share.pages import Pages
+from unspool.share.place import put
 from unspool.share.prepare import Share
 from unspool.share.sealing import Secret
 from unspool.site.address import INDEX

@@ -1,25 +1,23 @@
 """A share as pages: one HTML file that needs nothing beside it, or a folder."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
 
-from unspool.errors import Exists
 from unspool.figures import Figures, figures
 from unspool.prices import PriceTable
-from unspool.share import picture
-from unspool.share.encrypt import is_sealed
+from unspool.share import picture, place
 from unspool.share.prepare import Share, Shared
 from unspool.site import look
 from unspool.site.address import INDEX
-from unspool.site.build.disk import encoded, replace, swapped
+from unspool.site.build.disk import encoded, replace
 from unspool.site.build.one import session_folder
 from unspool.site.frame import Frame, Preview
 from unspool.site.options import SiteOptions
 from unspool.site.pages import session_pages
 
-PICTURE, REPORT = "preview.svg", "report.json"
+PICTURE, REPORT = "preview.svg", place.REPORT
 
 
 class Pages:
@@ -43,7 +41,7 @@ class Pages:
 
     def write_folder(self, folder: Path) -> Path:
         """A folder in place of what an earlier share left there; Exists where it holds something else."""
-        return put(folder, self.files())
+        return place.put(folder, self.files())
 
     def write_pages(self, folder: Path) -> list[Path]:
         """Only the pages of the session that is meant, each of which needs nothing beside it."""
@@ -60,20 +58,20 @@ class Pages:
         yield REPORT, self._share.report.json()
         yield PICTURE, picture.picture(self._share.main.session, figures(self._share.main.session, self._prices))
         main, *others = ((one, name and f"{name}/") for one, name in self._named())
-        for one, place in (*others, main):
-            yield from self._session(one, place)
+        for one, inside in (*others, main):
+            yield from self._session(one, inside)
 
-    def _session(self, one: Shared, place: str) -> Iterator[tuple[str, bytes]]:
+    def _session(self, one: Shared, inside: str) -> Iterator[tuple[str, bytes]]:
         addresses = {other.session.id: f"{name and f'{name}/'}{INDEX}" for other, name in self._named()}
         counted = figures(one.session, self._prices)
         frame = Frame(
-            root="../" if place else "",
+            root="../" if inside else "",
             sessions=addresses,
             prices=self._prices,
-            preview=self._preview(one, counted, f"{'../' if place else ''}{PICTURE}"),
+            preview=self._preview(one, counted, f"{'../' if inside else ''}{PICTURE}"),
         )
         for name, data in session_folder(one.session, counted, self._options, frame):
-            yield place + name, data
+            yield inside + name, data
 
     def _preview(self, one: Shared, counted: Figures, drawn: str = "") -> Preview:
         """What a page says of itself; a picture stands in the page where there is no file of it."""
@@ -94,22 +92,3 @@ class Pages:
         for word, others in (("before", self._share.before), ("after", self._share.after)):
             for number, one in enumerate(others, 1):
                 yield one, f"{lead}{word}-{number}"
-
-
-def put(folder: Path, files: Iterable[tuple[str, bytes]]) -> Path:
-    """Write a share's folder in place of an earlier one; its first page. Exists where it holds something else."""
-    if folder.exists() and not _ours(folder):
-        raise Exists(f"{folder} holds something else than a share; nothing was written.")
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with swapped(folder) as part:
-        for name, data in files:
-            replace(part / name, data)
-    return folder / INDEX
-
-
-def _ours(folder: Path) -> bool:
-    """Whether a folder is empty, or holds a share; one that is encrypted has one page and no report to be known by."""
-    if not folder.is_dir():
-        return False
-    names = {path.name for path in folder.iterdir()}
-    return not names or (folder / REPORT).is_file() or (names == {INDEX} and is_sealed(folder / INDEX))

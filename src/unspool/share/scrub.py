@@ -90,10 +90,10 @@ class Scrub:
 
 
 def findings(files: list[File], finder: Finder) -> Iterator[Finding]:
-    """What is found in the files of a share, for a person to judge."""
+    """What is found in the files of a share, for a person to judge; each tells which file it is of."""
     for file in files:
         with file.path.open("rb") as lines:
-            yield from scan(_as_line(lines) if file.kind == "picture" else lines, finder)
+            yield from scan(_as_line(lines) if file.kind == "picture" else lines, finder, file.name)
 
 
 def _as_line(picture: BinaryIO) -> list[bytes]:

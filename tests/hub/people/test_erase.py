@@ -177,6 +177,22 @@ def test_an_erasure_that_was_broken_off_goes_on(store: Store, boss: One, monkeyp
     assert stone.proof == {"contents": [known(digest)]}
 
 
+def test_what_comes_in_behind_an_erasure_goes_too(store: Store, boss: One) -> None:
+    """A push or an upload that had begun before and ends after it leaves nothing for long."""
+    ada = somebody(store.db, "ada")
+    shop, mill = project(store.db, "shop"), project(store.db, "mill")
+    erased(store, boss.person, "project", shop)
+    erased(store, boss.person, "person", ada.id)
+    late = [session(store, shop, boss, "late"), session(store, mill, ada, "too late")]
+    link = share(store, ada, "late as well")
+    stays = session(store, mill, boss, "in time")
+    assert erase.resumed(store) == 5
+    assert store.db.rows("SELECT id FROM session") == [(stays,)]
+    assert store.db.rows("SELECT address FROM share") == []
+    assert {stone.target for stone in erase.listed(store.db)} == {shop, ada.id, link, *late}
+    assert erase.resumed(store) == 0
+
+
 def _broken(*_: object) -> bool:
     raise Trouble("The object store does not answer.")
 

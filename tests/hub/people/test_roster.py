@@ -48,6 +48,19 @@ def test_the_first_start_makes_one_owner_whoever_else_starts(store: Store) -> No
     assert (known.name, known.admin) == ("owner", True)
 
 
+def test_people_who_were_added_before_the_first_start_do_not_keep_the_owner_out(files_store: Store) -> None:
+    """Where no admin is there, one is made, whatever they have to be called."""
+    somebody(files_store.db, "owner")
+    token = owner(files_store.db)
+    assert token is not None
+    known = tokens.bearer(files_store.db, token)
+    assert known is not None
+    assert known.admin
+    assert known.name.startswith("owner ")
+    assert owner(files_store.db) is None
+    roster.ended(files_store.db, "owner")
+
+
 def test_a_name_is_taken_once(store: Store) -> None:
     """Two who want one name at the same moment: one has it."""
     results = at_once(4, lambda: roster.added(store.db, roster.Wish("ada")))

@@ -75,7 +75,9 @@ def test_a_second_push_sends_nothing_but_one_question(machine: Machine) -> None:
 def test_what_is_appended_sends_only_the_tail(machine: Machine) -> None:
     built = log()
     for number in range(60):
-        built.prompt(f"Turn {number}").assistant(built.text(" ".join(f"tide{number * 7 + at * 13}" for at in range(9000))))
+        built.prompt(f"Turn {number}").assistant(
+            built.text(" ".join(f"tide{number * 7 + at * 13}" for at in range(9000)))
+        )
     built.write(machine.source)
     (first,) = machine.push()
     assert first.pieces > 4
@@ -207,7 +209,16 @@ def test_a_piece_that_is_not_what_it_should_be_is_refused(machine: Machine, data
 
 @pytest.mark.parametrize(
     "name",
-    ["../x.jsonl", "/etc/passwd", f"{KEY}/../../x", f"{KEY}/.ssh", f"{KEY}//x", f"{KEY}/a\\b", "other.jsonl", f"{KEY}/"],
+    [
+        "../x.jsonl",
+        "/etc/passwd",
+        f"{KEY}/../../x",
+        f"{KEY}/.ssh",
+        f"{KEY}//x",
+        f"{KEY}/a\\b",
+        "other.jsonl",
+        f"{KEY}/",
+    ],
 )
 def test_names_that_lead_elsewhere_are_refused(machine: Machine, name: str) -> None:
     data = b'{"type":"summary"}\n'

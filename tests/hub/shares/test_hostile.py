@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import resource
 import socket
 import tarfile
 import time
@@ -13,23 +14,23 @@ from pathlib import Path
 import pytest
 import zstandard
 
-from tests.hub.shares.bundles import GZIP, bundle, counts, form, lines, named, ndjson, packed, tarred
+from tests.hub.shares.bundles import GZIP, bundle, counts, form, lines, log, named, ndjson, packed, tarred
 from tests.hub.shares.conftest import Place
 from tests.site.browser import hostile
 from unspool.hub.shares import spool
-from unspool.hub.work import work
+from unspool.hub.shares.making import Job, make
+from unspool.hub.trouble import Full
+from unspool.hub.work import Bounds, Work, work
 
 NOTHING = {"share": 0, "share_file": 0, "blob": 0}
 
 
 @pytest.fixture
 def attacked(hub: Place, home: Path) -> Iterator[Place]:
-    """A hub that has kept nothing when the test is over, and still takes what is good."""
+    """A hub that has kept nothing when the test is over."""
     yield hub
     assert counts(hub.store) == NOTHING
     assert list(hub.store.objects.keys("")) == []
-    assert left(home) == []
-    assert hub.ann.ask("POST", "/api/sessions", bundle(), GZIP).status == 200
     assert left(home) == []
 
 
@@ -82,12 +83,12 @@ BUNDLES = {
     "says it is huge": lambda: lying(10**12),
     "says it is larger": lambda: lying(10**6),
     "cut": lambda: bundle()[:-40],
-    "not packed": lambda: lines(),
+    "not packed": lines,
     "a picture": lambda: b"\x89PNG\r\n\x1a\n" + b"\0" * 100,
     "empty": lambda: b"",
     "zstd": lambda: zstandard.compress(tarred([(named("session.jsonl", len(lines())), lines())])),
     "zeros": lambda: zeros(100_000_000),
-    "bomb": lambda: bomb(),
+    "bomb": bomb,
     "zstd bomb": lambda: zstandard.compress(bytes(200_000_000)),
     "bomb inside": lambda: packed({"session.jsonl": zeros(100_000_000)}.items()),
     "zstd bomb inside": lambda: packed({"session.jsonl": zstandard.compress(b"[" * 100_000_000)}.items()),
@@ -103,6 +104,13 @@ def test_a_hostile_bundle_is_refused_with_a_reason(attacked: Place, home: Path, 
     assert reason.isprintable()
     assert 10 < len(reason) <= 500
     assert not any(place in reason for place in ("scratch", "unspool", str(home), "Traceback"))
+
+
+def test_the_hub_goes_on_after_attacks_and_good_uploads_leave_nothing_beside(hub: Place, home: Path):
+    for what in ("leads out", "bomb", "cut"):
+        assert hub.ann.ask("POST", "/api/shares", BUNDLES[what](), GZIP).status == 400
+        assert hub.ann.ask("POST", "/api/sessions", bundle(), GZIP).status == 200
+        assert left(home) == []
 
 
 @pytest.mark.parametrize(
@@ -230,6 +238,20 @@ def test_work_that_is_killed_leaves_nothing_and_is_told(attacked: Place, monkeyp
     assert answer.status == 400
     assert "seconds" in str(answer.json["reason"])
     monkeypatch.setattr(work(), "_bounds", bounds)
+
+
+def test_a_disk_without_room_is_told_and_not_taken_for_a_bad_bundle(attacked: Place, tmp_path: Path):
+    (tmp_path / "sent").write_bytes(bundle(log("x" * 200_000)))
+    alone = Work(Bounds(processes=1))
+    with pytest.raises(Full):
+        alone.run(cramped, Job(tmp_path / "sent", tmp_path / "made"))
+    alone.stop()
+
+
+def cramped(job: Job) -> object:
+    """What is made where no file may be larger than a little."""
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+    return make(job)
 
 
 def test_a_token_that_does_not_hold_uploads_nothing(attacked: Place):

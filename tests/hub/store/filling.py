@@ -40,7 +40,7 @@ def _row(db: Database, table: Table, number: int, digests: list[str]) -> tuple[V
             made.append(digests[number % len(digests)])
         elif "INT" in kinds[column].upper():
             small = kinds[column].upper() == "SMALLINT"
-            made.append(number % 2 if small else (None if column in ("ended", "expires") else number + 2**40))
+            made.append(number % 2 if small else (None if column in ("ended", "quota", "taken") else number + 2**40))
         else:
             made.append(f"{table.name}-{column}-{number} {_ODD[number % len(_ODD)]}")
     return tuple(made)

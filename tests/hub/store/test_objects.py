@@ -114,14 +114,14 @@ print(size, proof.hexdigest(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrs
 
 
 def test_a_large_object_never_is_in_memory(place: Place) -> None:
-    """100 MB both ways cost a few parts more than 20 MB do."""
-    command = [sys.executable, "-c", _LARGE, str(place.folder), place.database, place.bucket, "100"]
+    """64 MB both ways cost a few parts more than 20 MB do."""
+    command = [sys.executable, "-c", _LARGE, str(place.folder), place.database, place.bucket, "64"]
     size, digest, grown = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
     proof = sha256()
-    for _ in range(100):
+    for _ in range(64):
         proof.update(bytes(range(256)) * 4096)
-    assert (int(size), digest) == (100 * MB, proof.hexdigest())
-    assert int(grown) < 40_000  # kilobytes
+    assert (int(size), digest) == (64 * MB, proof.hexdigest())
+    assert int(grown) < 25_000  # kilobytes
 
 
 def _pieces(data: bytes) -> Iterator[bytes]:

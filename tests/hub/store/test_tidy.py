@@ -4,8 +4,10 @@ import os
 import time
 from pathlib import Path
 
+import pytest
+
 from tests.hub.store.filling import aged, filled, refer
-from unspool.hub.store.opening import FOLDER, Place, Store
+from unspool.hub.store.opening import FOLDER, Place, Store, opened
 from unspool.hub.store.tidy import tidy
 from unspool.hub.store.verify import verify
 
@@ -30,8 +32,10 @@ def test_only_old_contents_that_nothing_refers_to_go(store: Store) -> None:
     assert store.db.row("SELECT count(*) FROM sent") == (0,)
 
 
-def test_every_table_that_refers_counts(store: Store) -> None:
-    """Shares, pages and pieces alike."""
+@pytest.mark.parametrize("many", [10_000, 1])
+def test_every_table_that_refers_counts(store: Store, monkeypatch: pytest.MonkeyPatch, many: int) -> None:
+    """Shares, pages and pieces alike, whether contents are looked at in one go or by parts."""
+    monkeypatch.setattr("unspool.hub.store.proof._MANY", many)
     digests = filled(store)
     for digest in digests:
         aged(store, digest)
@@ -87,12 +91,14 @@ def test_what_was_left_half_written_goes_after_a_day(files_store: Store, on_file
     assert [Path(path).exists() for path in (old, young)] == [False, True]
 
 
-def test_a_damaged_database_is_told(files_store: Store, on_files: Place) -> None:
+def test_a_damaged_database_is_told(on_files: Place) -> None:
     """SQLite's own check is part of it."""
-    filled(files_store, 400)
-    files_store.db.rows("PRAGMA wal_checkpoint(TRUNCATE)")
-    path = on_files.folder / "hub.db"
-    data = bytearray(path.read_bytes())
-    data[8192 + 8 : 8192 + 64] = bytes(56)
-    path.write_bytes(data)
-    assert any(problem.startswith("The database is damaged") for problem in verify(files_store).problems)
+    store = opened(on_files)
+    filled(store)
+    store.db.close()
+    with (on_files.folder / "hub.db").open("r+b") as file:
+        file.seek(-4096, os.SEEK_END)
+        file.write(bytes(100))
+    store = opened(on_files)
+    assert any(problem.startswith("The hub's database cannot be used") for problem in verify(store).problems)
+    store.db.close()

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.site.search.chromium import chromium, served, until
+from tests.site.search.chromium import PATIENCE, chromium, served, until
 from tests.site.search.made import page, write_archive, write_assets, write_session
 from unspool.library import Library
 from unspool.site.address import Addresses
@@ -63,18 +63,25 @@ def base(request: pytest.FixtureRequest, site: Path) -> Iterator[str]:
         yield server.url
 
 
+@pytest.fixture(scope="module")
+def opened(browser: Any) -> Any:
+    """One page for all tests, for a new one takes longer than most of them; and what it complained about."""
+    only = browser.new_page()
+    only.set_default_timeout(PATIENCE * 1000)
+    only.errors = []
+    only.on("pageerror", lambda error: only.errors.append(str(error)))
+    only.on("console", lambda message: only.errors.append(message.text) if message.type == "error" else None)
+    only.on("dialog", lambda dialog: only.errors.append(dialog.message))
+    return only
+
+
 @pytest.fixture
-def tab(browser: Any) -> Iterator[Any]:
-    """A page in which nothing may go wrong unseen."""
-    opened = browser.new_page()
-    errors: list[str] = []
-    opened.on("pageerror", lambda error: errors.append(str(error)))
-    opened.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
-    opened.on("dialog", lambda dialog: errors.append(dialog.message))
-    opened.errors = errors
+def tab(opened: Any) -> Iterator[Any]:
+    """An empty page in which nothing may go wrong unseen."""
+    opened.errors.clear()
     yield opened
-    opened.close()
-    assert [error for error in errors if "favicon" not in error and "404" not in error] == []
+    opened.goto("about:blank")
+    assert [error for error in opened.errors if "favicon" not in error and "404" not in error] == []
 
 
 def settled(tab: Any) -> None:

@@ -4,13 +4,9 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from unspool.app.desk import Desk
 from unspool.app.sharing.decide import stays
 from unspool.app.sharing.looked import Looked
 from unspool.app.sharing.spots import Spot, Spots
-from unspool.app.sharing.table import table_of
-from unspool.app.sharing.wish import Wish
-from unspool.errors import UnspoolError
 from unspool.human import count
 from unspool.redact.match import Finding, Match
 from unspool.redact.names import Names
@@ -70,15 +66,6 @@ def known(looked: Looked) -> dict[str, frozenset[str]]:
     for finding in looked.findings:
         found[finding.match.rule].add(_id(finding.match))
     return {rule: frozenset(ids) for rule, ids in found.items()}
-
-
-def judged(desk: Desk, key: str, wish: Wish) -> tuple[list[Ruled], str]:
-    """What was found by rule, or why nothing of the session could be shared as it is chosen."""
-    try:
-        looked = table_of(desk).found(desk, key, wish)
-    except UnspoolError as error:
-        return [], str(error)
-    return ruled(looked, wish.choices, desk.options), ""
 
 
 def ruled(looked: Looked, choices: Choices, options: SiteOptions) -> list[Ruled]:

@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from unspool.app.sharing import gists, habits, seals
+from unspool.app.sharing import decide, gists, habits, seals, wish
 from unspool.app.sharing.ways import WAYS, Way
-from unspool.app.sharing.wish import LONGEST
 from unspool.model import Session
 from unspool.share.sealing import SHORTEST
 from unspool.site.brief import flat
@@ -24,12 +23,16 @@ class Offer(NamedTuple):
     gist: bool
     """Whether a gist can be made here."""
     shortest: int
-    """Characters of a passphrase."""
-    longest: int
-    """Characters of a title."""
+    """Characters of a passphrase at least."""
+    title: int
+    """Characters of a title at most."""
+    term: int
+    """Characters of a term at most."""
 
 
 def offer(session: Session) -> Offer:
     """What is offered for a session."""
     near = [flat(one.title or one.prompt, 80) or one.session for one in session.links if one.relation in _CHAIN]
-    return Offer(near, seals.LABELS, habits.habit(session.cwd).seal, WAYS, gists.there(), SHORTEST, LONGEST)
+    return Offer(
+        near, seals.LABELS, habits.habit(session.cwd).seal, WAYS, gists.there(), SHORTEST, wish.LONGEST, decide.LONGEST
+    )

@@ -12,7 +12,7 @@ import time
 from hashlib import sha256
 from typing import NamedTuple
 
-from unspool.hub.people.person import Person
+from unspool.hub.people.person import HUB, Person
 from unspool.hub.store.blobs import now
 from unspool.hub.store.database import Database, Row, Value
 
@@ -77,14 +77,11 @@ class Reads:
         while self._waiting or self._lost:
             with self._guard:
                 lot, lost = self._waiting[:_LOT], self._lost
-            rows = [*lot, _row(_HUB, "audit.lost", "", "done", {"readings": lost})] if lost else lot
+            rows = [*lot, _row(HUB, "audit.lost", "", "done", {"readings": lost})] if lost else lot
             self._db.many(_WRITE, rows)
             with self._guard:
                 del self._waiting[: len(lot)]
                 self._lost -= lost
-
-
-_HUB = Person("", "the hub", by="")
 
 
 def seal(db: Database) -> Mark:

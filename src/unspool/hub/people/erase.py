@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from unspool.hub.people import erase_rows, holds, roster
 from unspool.hub.people.erase_contents import finished
 from unspool.hub.people.erase_proof import Gone, proof
-from unspool.hub.people.person import Person
+from unspool.hub.people.person import HUB, Person
 from unspool.hub.store.blobs import now
 from unspool.hub.store.database import Database
 from unspool.hub.store.opening import Store
@@ -24,6 +24,12 @@ _THERE = {
     "project": "SELECT id FROM project WHERE id = ?",
     "person": "SELECT id FROM person WHERE id = ?",
 }
+_LATE = (
+    ("session", "SELECT id FROM session WHERE project IN (SELECT target FROM tombstone WHERE kind = 'project')"),
+    ("session", "SELECT id FROM session WHERE person IN (SELECT target FROM tombstone WHERE kind = 'person')"),
+    ("share", "SELECT address FROM share WHERE owner IN (SELECT target FROM tombstone WHERE kind = 'person')"),
+)
+"""What came in while the project or the person it belongs to was being erased."""
 _SHARES = {"share": "address = ?", "person": "owner = ?"}
 _SESSIONS = {"session": "id = ?", "project": "project = ?", "person": "person = ?"}
 
@@ -48,6 +54,14 @@ def erased(store: Store, by: Person, kind: str, target: str, *, deep: bool = Fal
     told = proof(store, gone, deep=deep)
     store.db.run("UPDATE tombstone SET proof = ? WHERE kind = ? AND target = ?", json.dumps(told), kind, target)
     return {"kind": kind, "target": target, **told}
+
+
+def resumed(store: Store) -> int:
+    """Go on with erasures that were broken off, and erase what came in behind one; how many contents went."""
+    for kind, late in _LATE:
+        for (target,) in store.db.rows(late):
+            _rows_gone(store.db, HUB, kind, target)
+    return finished(store)
 
 
 def _rows_gone(db: Database, by: Person, kind: str, target: str) -> Gone:

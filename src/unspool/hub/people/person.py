@@ -21,3 +21,5 @@ class Person(NamedTuple):
 
 ANYBODY = Person("", "anonymous", by="")
 """Whoever did not say who they are."""
+HUB = Person("", "the hub", admin=True, by="")
+"""The hub itself, where it does something by itself."""

@@ -72,7 +72,7 @@ def changed(db: Database, person: str, *, admin: bool | None = None, quota: int 
         who = found(db, person)
         if admin is not None:
             db.run("UPDATE person SET admin = ? WHERE id = ?", int(admin), who.id)
-            _administered(db)
+            _administered(db, who)
         if quota is not None:
             db.run("UPDATE person SET quota = ? WHERE id = ?", None if quota == -1 else _quota(quota), who.id)
 
@@ -88,7 +88,7 @@ def ended(db: Database, person: str) -> None:
         db.run("UPDATE person SET ended = ? WHERE id = ? AND ended IS NULL", time, who.id)
         db.run("UPDATE token SET ended = ? WHERE person = ? AND ended IS NULL", time, who.id)
         db.run("UPDATE invitation SET ended = ? WHERE made_by = ? AND taken IS NULL AND ended IS NULL", time, who.id)
-        _administered(db)
+        _administered(db, who)
 
 
 def back(db: Database, person: str) -> None:
@@ -99,12 +99,18 @@ def back(db: Database, person: str) -> None:
 def removed(db: Database, person: str) -> None:
     """Have nobody of this id any more; for erasure, inside its transaction."""
     db.alone("admins")
-    db.run("DELETE FROM person WHERE id = ?", person)
-    _administered(db)
+    who = found(db, person)
+    db.run("DELETE FROM person WHERE id = ?", who.id)
+    _administered(db, who)
 
 
-def _administered(db: Database) -> None:
-    if db.row("SELECT 1 FROM person WHERE admin = 1 AND ended IS NULL LIMIT 1") is None:
+def _administered(db: Database, changed: Entry) -> None:
+    """Conflict where somebody who was an admin was the last one."""
+    if (
+        changed.admin
+        and changed.ended is None
+        and db.row("SELECT 1 FROM person WHERE admin = 1 AND ended IS NULL LIMIT 1") is None
+    ):
         raise Conflict("The last admin stays; name another one first.")
 
 

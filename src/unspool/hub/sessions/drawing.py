@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from unspool.figures import all_turns
-from unspool.hub.store.words import MOST_CHARACTERS
+from unspool.hub.store.words import MOST_CHARACTERS, vector
 from unspool.index.rows import LogRows, Rows
 from unspool.index.schema import KINDS
 from unspool.library.chains import source_id
@@ -48,6 +48,8 @@ class Passage(NamedTuple):
     kind: str
     link: str
     body: str
+    words: str
+    """As PostgreSQL wants them; empty for SQLite, which cuts texts itself."""
 
 
 class Request(NamedTuple):
@@ -78,8 +80,8 @@ def facts(rows: Rows) -> Facts:
     )  # fmt: skip
 
 
-def passages(rows: Rows, session: Session, addresses: Addresses) -> Iterator[Passage]:
-    """Every text, cut where it is too long for one place in a database; titles first."""
+def passages(rows: Rows, session: Session, addresses: Addresses, dialect: str) -> Iterator[Passage]:
+    """Every text, cut where it is too long for one place in a database."""
     links = _links(session, addresses)
     for log in rows.logs:
         for turn, kind, place, _, _, text in log.docs:
@@ -87,7 +89,8 @@ def passages(rows: Rows, session: Session, addresses: Addresses) -> Iterator[Pas
             link = INDEX if KINDS[kind] == "title" else _link(links, log, place, number, addresses)
             body = plain(text)
             for at in range(0, len(body), MOST_CHARACTERS):
-                yield Passage(number, KINDS[kind], link, body[at : at + MOST_CHARACTERS])
+                some = body[at : at + MOST_CHARACTERS]
+                yield Passage(number, KINDS[kind], link, some, vector(some) if dialect == "postgresql" else "")
 
 
 def requests(rows: Rows) -> Iterator[Request]:

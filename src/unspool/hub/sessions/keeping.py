@@ -11,7 +11,6 @@ from unspool.hub.sessions.making import Made, Page, read_passages, read_requests
 from unspool.hub.sessions.versions import Files, size
 from unspool.hub.store.blobs import now
 from unspool.hub.store.database import Database, Value
-from unspool.hub.store.words import vector
 
 _AT_ONCE = 500
 _OF_SESSION = ("piece", "session_page", "passage", "request")
@@ -72,10 +71,10 @@ def _session(db: Database, row: Row, made: Made, bytes_: int) -> None:
 def _passages(db: Database, session: str, folder: Path) -> None:
     if db.dialect == "sqlite":
         put = "INSERT INTO passage(session, turn, kind, link, body) VALUES(?, ?, ?, ?, ?)"
-        _many(db, put, ((session, *passage) for passage in read_passages(folder)))
+        _many(db, put, ((session, *passage[:-1]) for passage in read_passages(folder)))
         return
     put = "INSERT INTO passage(session, turn, kind, link, body, words) VALUES(?, ?, ?, ?, ?, ?::tsvector)"
-    _many(db, put, ((session, *passage, vector(passage.body)) for passage in read_passages(folder)))
+    _many(db, put, ((session, *passage) for passage in read_passages(folder)))
 
 
 def _requests(db: Database, session: str, folder: Path) -> None:

@@ -49,8 +49,8 @@ class Made(NamedTuple):
     pages: tuple[Page, ...]
 
 
-def make(folder: Path, key: str, policy: Policy | None) -> Made:
-    """Everything of a session whose files lie in a folder; Unwanted where policy keeps it out."""
+def make(folder: Path, key: str, dialect: str, policy: Policy | None) -> Made:
+    """Everything of a session whose files lie in a folder, for a database; Unwanted where policy keeps it out."""
     found = _found(folder, key)
     if policy is not None and (findings := refused(_files(folder / SENT), policy)):
         raise Unwanted(said(findings))
@@ -61,7 +61,7 @@ def make(folder: Path, key: str, policy: Policy | None) -> Made:
         raise Unfit("The log cannot be read.")
     session = _placeless(library.open(found))
     addresses = Addresses(session, _OPTIONS)
-    _write(folder / MADE / "passages", passages(rows, session, addresses))
+    _write(folder / MADE / "passages", passages(rows, session, addresses, dialect))
     _write(folder / MADE / "requests", requests(rows))
     return Made(facts(rows), tuple(_pages(session, library, folder / MADE)))
 

@@ -84,7 +84,7 @@ def _taken(hub: Hub, row: keeping.Row, manifest: Manifest, before: str) -> Outco
         for file in manifest.files:
             contents.assembled(blobs, file.pieces, folder / SENT / file.name)
         try:
-            made = work().run(make, folder, manifest.key, policy)
+            made = work().run(make, folder, manifest.key, hub.store.db.dialect, policy)
         except Unwanted:
             pieces.let_go(blobs, (piece.digest for piece in manifest.pieces()))
             raise

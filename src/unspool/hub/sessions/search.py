@@ -6,6 +6,7 @@ in all is not counted: a page of results says what leads to the next.
 """
 
 import re
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -15,16 +16,16 @@ from unspool.hub.sessions import words_postgresql, words_sqlite
 from unspool.hub.sessions.asking import Condition, Span, beyond, conditions, cursor, together, visible
 from unspool.hub.sessions.facts import Facts
 from unspool.hub.sessions.listing import rows
-from unspool.hub.store.database import Database
+from unspool.hub.store.database import Database, Row
 from unspool.index.fold import UNSPACED
-from unspool.index.query import Filter, Node, Query, parse, terms
+from unspool.index.query import Filter, Node, parse, terms
 from unspool.index.results import Snippet
 from unspool.index.snippet import marks, patterns, snippet
 
 _HITS = 3
 _CONTEXT = 160
 _RARE = 2_000
-"""Passages that are gathered before sessions are walked through instead, the newest first."""
+"""Passages that are gathered at most."""
 _ORDER = (
     "CASE passage.kind WHEN 'title' THEN 0 WHEN 'prompt' THEN 1 WHEN 'answer' THEN 2 WHEN 'call' THEN 3"
     " WHEN 'thinking' THEN 4 WHEN 'result' THEN 5 ELSE 6 END, passage.id DESC"
@@ -61,9 +62,11 @@ class Results(msgspec.Struct, frozen=True):
 
 
 class _Asked(NamedTuple):
+    """What is asked of sessions, what of passages besides words, and the words."""
+
     sessions: Condition
-    passages: Condition
-    words: Query
+    passages: list[Condition]
+    tree: Node | None
 
 
 def search(db: Database, person: Person, text: str, span: Span) -> Results:
@@ -71,18 +74,11 @@ def search(db: Database, person: Person, text: str, span: Span) -> Results:
     text, own = _own(text)
     query = parse(text, own)
     sessions, passages, notes = conditions(query.filters)
-    if query.tree is not None:
-        passages.append(_holding(db, query.tree))
-    asked = _Asked(together([visible(db, person), *sessions]), together(passages), query)
+    asked = _Asked(together([visible(db, person), *sessions]), passages, query.tree)
     found = _sessions(db, asked, span)
     more = len(found) > span.most
     told = tuple(Found(facts, _hits(db, facts.id, asked)) for facts in found[: span.most])
     return Results(told, cursor(found[span.most - 1].place) if more else "", (*query.notes, *notes))
-
-
-def _holding(db: Database, tree: Node) -> Condition:
-    """Passages that hold the words, as the database at hand is asked for them."""
-    return words_sqlite.matching(tree) if db.dialect == "sqlite" else words_postgresql.matching(tree)
 
 
 def _own(text: str) -> tuple[str, list[Filter]]:
@@ -99,37 +95,58 @@ def _own(text: str) -> tuple[str, list[Filter]]:
 
 
 def _sessions(db: Database, asked: _Asked, span: Span) -> list[Facts]:
-    """The sessions of a page, and one more where there are more."""
-    here = together([asked.sessions, *beyond(span.after)])
-    if asked.passages.sql == "TRUE":
-        return rows(db, here, span.most + 1)
-    if db.dialect == "sqlite" and _is_rare(db, asked):
-        within = f"session.id IN (SELECT passage.session FROM passage WHERE {asked.passages.sql})"  # noqa: S608
-    else:
-        within = f"EXISTS (SELECT 1 FROM passage WHERE passage.session = session.id AND {asked.passages.sql})"  # noqa: S608
-    return rows(db, together([here, Condition(within, asked.passages.values)]), span.most + 1)
+    """The sessions of a page, and one more where there are more.
+
+    Where few passages hold the words, their sessions are gathered; else sessions are walked through, the newest first,
+    until there are enough: either way is slow where the other is quick.
+    """
+    here = [asked.sessions, *beyond(span.after)]
+    if asked.tree is not None and (few := _few(db, asked.tree)) is not None:
+        here.append(_among(few))
+    if asked.tree is not None or asked.passages:
+        held = together([*asked.passages, *([_holding(db, asked.tree)] if asked.tree is not None else [])])
+        exists = f"EXISTS (SELECT 1 FROM passage WHERE passage.session = session.id AND {held.sql})"  # noqa: S608
+        here.append(Condition(exists, held.values))
+    return rows(db, together(here), span.most + 1)
 
 
-def _is_rare(db: Database, asked: _Asked) -> bool:
-    """Whether so few passages hold the words that gathering them is quicker; PostgreSQL knows by itself."""
-    found = words_sqlite.probe(asked.words.tree) if asked.words.tree is not None else None
-    if found is None:
-        return False
-    count = db.row(f"SELECT count(*) FROM ({found.sql} LIMIT {_RARE + 1})", *found.values)  # noqa: S608
-    return count is not None and count[0] <= _RARE
+def _few(db: Database, tree: Node) -> set[str] | None:
+    """The sessions that hold the words; None where there are too many passages to gather them."""
+    made = words_sqlite.sessions(tree) if db.dialect == "sqlite" else words_postgresql.sessions(tree)
+    if made is None:
+        return None
+    found = db.rows(f"{made.sql} LIMIT {_RARE + 1}", *made.values)
+    return {session for (session,) in found} if len(found) <= _RARE else None
+
+
+def _among(sessions: set[str]) -> Condition:
+    if not sessions:
+        return Condition("FALSE")
+    return Condition(f"session.id IN ({', '.join('?' * len(sessions))})", tuple(sorted(sessions)))
+
+
+def _holding(db: Database, tree: Node) -> Condition:
+    return words_sqlite.holding(tree) if db.dialect == "sqlite" else words_postgresql.holding(tree)
+
+
+def _inside(db: Database, session: str, tree: Node) -> Condition:
+    return words_sqlite.inside(db, session, tree) if db.dialect == "sqlite" else words_postgresql.holding(tree)
 
 
 def _hits(db: Database, session: str, asked: _Asked) -> tuple[Hit, ...]:
-    """The best places of a session; where nothing but filters is asked for, there is none to tell of."""
-    if asked.passages.sql == "TRUE":
+    """The best places of a session; where nothing but filters of sessions is asked for, there is none to tell of."""
+    if asked.tree is None and not asked.passages:
         return ()
+    where = together([*asked.passages, *([_inside(db, session, asked.tree)] if asked.tree is not None else [])])
     sql = (
-        f"SELECT kind, turn, link, body FROM passage WHERE passage.session = ? AND {asked.passages.sql}"  # noqa: S608
+        f"SELECT kind, turn, link, body FROM passage WHERE passage.session = ? AND {where.sql}"  # noqa: S608
         f" ORDER BY {_ORDER} LIMIT {_HITS}"
     )
-    sought = patterns(terms(asked.words.tree))
-    made = []
-    for kind, turn, link, body in db.rows(sql, session, *asked.passages.values):
-        text = _APART.sub("", body)
-        made.append(Hit(kind, turn, link, snippet(text, marks(text, sought), _CONTEXT)))
-    return tuple(made)
+    sought = patterns(terms(asked.tree))
+    return tuple(_hit(row, sought) for row in db.rows(sql, session, *where.values))
+
+
+def _hit(row: Row, sought: "Sequence[re.Pattern[str]]") -> Hit:
+    kind, turn, link, body = row
+    text = _APART.sub("", body)
+    return Hit(kind, turn, link, snippet(text, marks(text, sought), _CONTEXT))

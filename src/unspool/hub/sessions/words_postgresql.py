@@ -10,7 +10,12 @@ _NOTHING = quoted("\x01")
 """A word that no text has."""
 
 
-def matching(tree: Node) -> Condition:
+def sessions(tree: Node) -> Condition:
+    """A query of the sessions of passages that hold what is asked for."""
+    return Condition("SELECT passage.session FROM passage WHERE passage.words @@ ?::tsquery", (_query(tree),))
+
+
+def holding(tree: Node) -> Condition:
     """Passages that hold what is asked for."""
     return Condition("passage.words @@ ?::tsquery", (_query(tree),))
 

@@ -21,7 +21,8 @@ from unspool.site.options import SiteOptions
 
 PICTURE = "preview.svg"
 _STATIC = Path(__file__).parents[1] / "static"
-_SCRIPT, _STYLE = "shared.js", "shared.css"
+_LENT = Path(__file__).parents[2] / "app" / "static"
+_SCRIPT, _STYLE, _ICON = "shared.js", "shared.css", "icon.svg"
 _UNUSED = "records.words"
 """Only an archive's index reads it."""
 
@@ -36,7 +37,7 @@ class SharePages:
     def files(self) -> Iterator[tuple[str, bytes]]:
         """Name and content of every file."""
         yield from look.assets()
-        yield from (_own(name) for name in (_STYLE, _SCRIPT))
+        yield from (_own(name) for name in (_STYLE, _SCRIPT, _ICON))
         main = self._share.main.session
         yield PICTURE, picture.picture(main, figures(main, self._prices))
         for one, place in self._placed():
@@ -59,7 +60,8 @@ class SharePages:
     def _dress(self, root: str) -> Dress:
         worn_before = look.dress(self._options, root)
         return worn_before._replace(
-            styles=worn_before.styles + _markup(worn.stylesheet(root + _own(_STYLE).path)),
+            styles=worn_before.styles
+            + render("styles.html", icon=root + _own(_ICON).path, hrefs=[root + _own(_STYLE).path]),
             scripts=worn_before.scripts + _markup(worn.script(root + _own(_SCRIPT).path)),
         )
 
@@ -79,7 +81,7 @@ class SharePages:
 
 def _own(name: str) -> Asset:
     """A file of the hub's look, with a name that changes with its content."""
-    data = _STATIC.joinpath(name).read_bytes().replace(b"\r\n", b"\n")
+    data = (_LENT if name == _ICON else _STATIC).joinpath(name).read_bytes().replace(b"\r\n", b"\n")
     stem, _, kind = name.partition(".")
     return Asset(f"{look.FOLDER}/{stem}-{sha256(data).hexdigest()[:12]}.{kind}", data)
 

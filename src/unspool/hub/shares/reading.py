@@ -1,5 +1,7 @@
 """A bundle that somebody sent: unpacked as `unspool import` does, judged at the door, read by the ordinary reader."""
 
+import errno
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
@@ -9,7 +11,7 @@ import msgspec
 from unspool.clone.bundle import unpack
 from unspool.errors import UnspoolError
 from unspool.hub.policy import Policy, refused, said
-from unspool.hub.trouble import HubError, Unfit, Unwanted
+from unspool.hub.trouble import Full, HubError, Unfit, Unwanted
 from unspool.library import Library
 from unspool.library.scratch import scratch
 from unspool.share.choices import Choices
@@ -89,5 +91,7 @@ def _told(root: Path) -> Iterator[None]:
     except HubError:
         raise
     except UnspoolError as error:
+        if any(os.strerror(code) in str(error) for code in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)):
+            raise Full("The hub has no room to unpack this now.") from None
         said = str(error).replace(str(root / "bundle"), "").replace(str(root), "")
         raise Unfit("".join(one if one.isprintable() else "?" for one in said)[:_WORDS]) from None

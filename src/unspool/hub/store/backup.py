@@ -7,11 +7,10 @@ to the same folder again, only what is new is copied; what was saved before stay
 from pathlib import Path
 
 from unspool.errors import Exists, NotFound
-from unspool.hub.store.blobs import PREFIX
 from unspool.hub.store.copying import Copied, Told, copied
 from unspool.hub.store.move import move
 from unspool.hub.store.opening import DATABASE, Place, Store, opened
-from unspool.hub.store.proof import PARTS, kept
+from unspool.hub.store.proof import kept, keys, parts
 from unspool.hub.store.tables import empty
 
 SEAL = "backup"
@@ -48,8 +47,6 @@ def restore(folder: Path, target: Store, told: Told) -> Copied:
 
 def _pruned(target: Store) -> None:
     """Remove contents that only an older backup had."""
-    for part in PARTS:
-        named = {one.key for one in kept(target.db, part)}
-        for key in target.objects.keys(f"{PREFIX}{part}/"):
-            if key not in named:
-                target.objects.delete(key)
+    for part in parts(target.db):
+        for key in keys(target.objects, part) - {one.key for one in kept(target.db, part)}:
+            target.objects.delete(key)

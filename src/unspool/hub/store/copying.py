@@ -9,10 +9,9 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 from unspool.errors import NotFound, Unsound
-from unspool.hub.store.blobs import PREFIX
 from unspool.hub.store.database import Database
 from unspool.hub.store.opening import Store
-from unspool.hub.store.proof import PARTS, Kept, kept, wrong
+from unspool.hub.store.proof import Kept, kept, keys, parts, wrong
 from unspool.hub.store.schema import MARK, unhurried
 from unspool.hub.store.tables import Sum, Tally, emptied, put, rows, sums_inside, tables
 
@@ -68,9 +67,9 @@ def _contents(source: Store, wanted: Database, target: Store) -> tuple[int, list
     """Send the contents that a database names and that the target does not have; how many, and what is wrong."""
     count, problems = 0, []
     with ThreadPoolExecutor(_AT_ONCE, "copy") as threads:
-        for part in PARTS:
+        for part in parts(wanted):
             named = kept(wanted, part)
-            there = set(target.objects.keys(f"{PREFIX}{part}/")) if named else set()
+            there = keys(target.objects, part) if named else set()
             missing = [one for one in named if one.key not in there]
             found = list(threads.map(lambda one: _sent(source, target, one), missing))
             count += found.count("")

@@ -25,7 +25,7 @@ class Files:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         with _told():
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            _made(folder)
 
     def put(self, key: str, data: Iterable[bytes]) -> int:
         """Keep what comes."""

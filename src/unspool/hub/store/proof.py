@@ -4,12 +4,13 @@ from hashlib import sha256
 from typing import NamedTuple
 
 from unspool.errors import NotFound
+from unspool.hub.store.blobs import PREFIX
 from unspool.hub.store.database import Database
 from unspool.hub.store.objects import Objects
 from unspool.hub.store.packing import Damaged, unpacked
 
-PARTS = tuple(f"{number:02x}" for number in range(256))
-"""The beginnings of digests: what is done for all contents is done for a part of them at a time."""
+_MANY = 10_000
+"""Contents that are looked at in one go."""
 _ROWS = "SELECT digest, size, stored, encoding, key FROM blob WHERE digest >= ? AND digest < ? ORDER BY digest"
 
 
@@ -21,6 +22,17 @@ class Kept(NamedTuple):
     stored: int
     encoding: str
     key: str
+
+
+def parts(db: Database) -> tuple[str, ...]:
+    """The beginnings of digests: what is done for all contents is done for a part of many at a time."""
+    many = db.row("SELECT 1 FROM blob LIMIT 1 OFFSET ?", _MANY)
+    return tuple(f"{number:02x}" for number in range(256)) if many else ("",)
+
+
+def keys(objects: Objects, part: str) -> set[str]:
+    """The keys of all objects of contents whose digests begin so."""
+    return set(objects.keys(f"{PREFIX}{part}/" if part else PREFIX))
 
 
 def kept(db: Database, part: str) -> list[Kept]:

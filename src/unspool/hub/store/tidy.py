@@ -5,9 +5,9 @@ Any number of processes may do it, at any time, beside those that keep and refer
 
 from typing import NamedTuple
 
-from unspool.hub.store.blobs import DAY, PREFIX, UNREFERRED, made_at, now
+from unspool.hub.store.blobs import DAY, UNREFERRED, made_at, now
 from unspool.hub.store.opening import Store
-from unspool.hub.store.proof import PARTS, Kept, kept, there
+from unspool.hub.store.proof import Kept, kept, keys, parts, there
 
 _UNUSED = f"SELECT digest, stored FROM blob WHERE digest >= ? AND digest < ? AND created < ? AND {UNREFERRED}"  # noqa: S608
 
@@ -30,12 +30,12 @@ def tidy(store: Store, age: int = DAY) -> Tidied:
     before = now() - age
     contents = stored = stray = 0
     missing: list[str] = []
-    for part in PARTS:
+    for part in parts(store.db):
         gone = _unused(store, part, before)
         contents, stored = contents + len(gone), stored + sum(gone)
-        keys = set(store.objects.keys(f"{PREFIX}{part}/"))
-        stray += _strays(store, part, keys, before)
-        missing += _missing(store, part, keys)
+        seen = keys(store.objects, part)
+        stray += _strays(store, part, seen, before)
+        missing += _missing(store, part, seen)
     return Tidied(contents, stored, stray, store.objects.sweep(), missing)
 
 
@@ -45,18 +45,18 @@ def _unused(store: Store, part: str, before: int) -> list[int]:
     return [stored for digest, stored in found if store.blobs.drop(digest, before)]
 
 
-def _strays(store: Store, part: str, keys: set[str], before: int) -> int:
+def _strays(store: Store, part: str, seen: set[str], before: int) -> int:
     """Remove objects that no row names, and that nobody is about to name; how many."""
     named = {one.key for one in kept(store.db, part)}
-    strays = [key for key in keys - named if made_at(key) < before]
+    strays = [key for key in seen - named if made_at(key) < before]
     for key in strays:
         store.objects.delete(key)
     return len(strays)
 
 
-def _missing(store: Store, part: str, keys: set[str]) -> list[str]:
+def _missing(store: Store, part: str, seen: set[str]) -> list[str]:
     """Contents whose objects are gone; those that came or went just now are none of them."""
-    absent = [one for one in kept(store.db, part) if one.key not in keys]
+    absent = [one for one in kept(store.db, part) if one.key not in seen]
     return [one.digest for one in absent if _lost(store, one)]
 
 

@@ -7,7 +7,8 @@ from typing import NamedTuple
 from unspool.hub.store.blobs import REFERENCES
 from unspool.hub.store.database import Database
 from unspool.hub.store.opening import Store
-from unspool.hub.store.proof import PARTS, Kept, kept, there, wrong
+from unspool.hub.store.proof import Kept, kept, parts, there, wrong
+from unspool.hub.trouble import Trouble
 
 _AT_ONCE = 4
 _MOST = 100
@@ -27,7 +28,7 @@ def verify(store: Store, told: Callable[[int], None] = lambda _: None) -> Verifi
     contents = size = 0
     problems = [*_unsound(store.db), *_unresolved(store.db)]
     with ThreadPoolExecutor(_AT_ONCE, "verify") as threads:
-        for part in PARTS:
+        for part in parts(store.db):
             found = kept(store.db, part)
             problems += [said for said in threads.map(lambda one: _wrong(store, one), found) if said]
             contents, size = contents + len(found), size + sum(one.size for one in found)
@@ -57,5 +58,8 @@ def _unsound(db: Database) -> list[str]:
     """What the database says of itself; a server keeps its own."""
     if db.dialect != "sqlite":
         return []
-    said = [str(line) for (line,) in db.rows(f"PRAGMA integrity_check({_MOST})")]
-    return [] if said == ["ok"] else [f"The database is damaged: {line}." for line in said]
+    try:
+        said = [str(line) for (line,) in db.rows(f"PRAGMA integrity_check({_MOST})")]
+    except Trouble as trouble:
+        return [str(trouble)]
+    return [] if said == ["ok"] else [f"The hub's database cannot be used: {line}." for line in said]

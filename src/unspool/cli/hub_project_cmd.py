@@ -1,0 +1,116 @@
+"""`unspool hub project`: projects of the team archive, and who may what in them."""
+
+from typing import TYPE_CHECKING
+
+import click
+
+from unspool.cli import hub_rows, keeping
+from unspool.cli.hub_store import store_options
+from unspool.errors import UsageProblem
+
+if TYPE_CHECKING:
+    from unspool.hub.store.opening import Store
+
+
+@click.group("project")
+def command() -> None:
+    """Make projects, and give rights on them.
+
+    \b
+    unspool hub project add shop --owner ada
+    unspool hub project grant shop --team crew write
+    unspool hub project grant shop --person bob none     not even what his teams may
+    unspool hub project rights shop
+    unspool hub project let admins                       only admins make new ones
+
+    A right is none, read, write (push) or own (give rights, erase). A person's own right counts before those of
+    their teams. Whoever pushes to a new project owns it, unless only admins may make them.
+    """
+
+
+@command.command("list")
+@hub_rows.as_json
+@store_options
+def list_(store: "Store", as_json: bool) -> None:
+    """List projects."""
+    from unspool.hub.people import owners, projects
+
+    found = projects.listed(store.db, hub_rows.operator())
+    if as_json:
+        hub_rows.told("projects", found)
+        return
+    alone = dict(owners.unowned(store.db))
+    rows = [
+        (one.name, f"{one.sessions:,}", hub_rows.when(one.created), "no owner" if one.id in alone else "", one.id)
+        for one in found
+    ]
+    hub_rows.table(("Name", "Sessions", "Since", "", "Id"), rows, "There is no project.")
+
+
+@command.command("add")
+@click.argument("name")
+@click.option("--owner", default="", metavar="NAME", help="A person who owns it.")
+@store_options
+def add(store: "Store", name: str, owner: str) -> None:
+    """Make a project."""
+    from unspool.hub.people import permits, projects
+    from unspool.hub.people.rights import Right
+
+    with store.db.transaction():
+        made = projects.made(store.db, hub_rows.operator(), name)
+        if owner:
+            permits.given(store.db, made, "person", owner, Right.OWN)
+        hub_rows.noted(store.db, "project.make", made)
+    keeping.say(f"There is a project {name} now.")
+
+
+@command.command("rights")
+@click.argument("project")
+@hub_rows.as_json
+@store_options
+def rights(store: "Store", project: str, as_json: bool) -> None:
+    """List who may what in a project."""
+    from unspool.hub.people import permits, projects
+
+    found = permits.listed(store.db, projects.found(store.db, project))
+    if as_json:
+        hub_rows.told("permits", found)
+        return
+    rows = [(one.level, one.kind, one.name, one.subject) for one in found]
+    hub_rows.table(("Right", "Kind", "Name", "Id"), rows, "Nobody but admins may see it.")
+
+
+@command.command("grant")
+@click.argument("project")
+@click.argument("level", type=click.Choice(["none", "read", "write", "own", "nothing"]))
+@click.option("--person", default="", metavar="NAME", help="To a person.")
+@click.option("--team", default="", metavar="NAME", help="To a team.")
+@store_options
+def grant(store: "Store", project: str, level: str, person: str, team: str) -> None:
+    """Give a person or a team a right, in place of what they had; `nothing` takes it back."""
+    from unspool.hub.people import permits, projects
+
+    if bool(person) == bool(team):
+        raise UsageProblem("Name one person or one team: --person NAME or --team NAME.")
+    kind, named = ("person", person) if person else ("team", team)
+    with store.db.transaction():
+        which = projects.found(store.db, project)
+        if level == "nothing":
+            permits.taken(store.db, which, kind, named)
+        else:
+            permits.given(store.db, which, kind, named, permits.level(level))
+        hub_rows.noted(store.db, "permit.take" if level == "nothing" else "permit.give", which)
+    keeping.say(f"{named} in {project}: {level}.")
+
+
+@command.command("let")
+@click.argument("who", type=click.Choice(["everybody", "admins"]))
+@store_options
+def let(store: "Store", who: str) -> None:
+    """Say who may make projects, by pushing to a new one."""
+    from unspool.hub.people import projects
+
+    with store.db.transaction():
+        projects.let(store.db, everybody=who == "everybody")
+        hub_rows.noted(store.db, "project.let", who)
+    click.echo(f"New projects are made by {who}.")

@@ -1,0 +1,52 @@
+"""One browser a module, and a hub with an owner, a person and a pushed chain of sessions."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from tests.hub.running import Client
+from tests.hub.sessions.team import Machine, Member, team
+from tests.site.search.chromium import chromium
+from unspool.demo import write_demo
+from unspool.hub.people.first import owner
+from unspool.hub.people.rights import Right
+from unspool.hub.store.opening import Place, Store, opened
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """One at a time: playwright allows no second one beside the first."""
+    with chromium() as started:
+        yield started
+
+
+class Used(NamedTuple):
+    """A hub that people use."""
+
+    store: Store
+    client: Client
+    owner: str
+    """A token."""
+    ada: Member
+
+
+@pytest.fixture(scope="module")
+def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Used]:
+    """A hub with what somebody pushed: the demo's sessions."""
+    folder = tmp_path_factory.mktemp("hub")
+    store = opened(Place(folder / "hub"))
+    token = owner(store.db)
+    assert token is not None
+    with team(store) as people:
+        ada = people.member("Ada", Right.WRITE, "harbour")
+        machine = Machine(ada, folder / "laptop")
+        _demo(machine.source)
+        assert all(done.session for done in machine.push())
+        yield Used(store, people.client, token, ada)
+    store.db.close()
+
+
+def _demo(source: Path) -> None:
+    write_demo(source)

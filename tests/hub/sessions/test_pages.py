@@ -1,0 +1,47 @@
+"""The pages of pushed sessions: as they lie in the store, for whoever may, made anew by a newer program."""
+
+import gzip
+
+from tests.hub.sessions.team import Machine
+from tests.remote.pushing import write
+from unspool.demo import write_demo
+from unspool.hub.sessions import viewing
+
+
+def test_pages_are_served_as_they_lie_and_are_whole(machine: Machine) -> None:
+    write_demo(machine.source)
+    machine.push()
+    for one in machine.member.get("/api/archive?limit=200").json["sessions"]:  # type: ignore[attr-defined]
+        plain = machine.member.get(f"/sessions/{one['id']}/")
+        packed = machine.member.client.ask(
+            "GET", f"/sessions/{one['id']}/index.html", headers={"Accept-Encoding": "gzip"}
+        )
+        assert plain.headers["content-type"] == "text/html; charset=utf-8"
+        assert packed.headers["content-encoding"] == "gzip"
+        assert gzip.decompress(packed.body) == plain.body
+        assert str(machine.source).encode() not in plain.body
+        again = machine.member.client.ask(
+            "GET", f"/sessions/{one['id']}/", headers={"If-None-Match": packed.headers["etag"]}
+        )
+        assert (again.status, again.body) == (304, b"")
+        for asset in set(plain.body.decode().split('"')):
+            if asset.startswith("../../assets/"):
+                assert machine.member.get(asset.removeprefix("../..")).status == 200
+    assert machine.member.get(f"/sessions/{one['id']}/nothing.html").status == 404
+
+
+def test_a_newer_program_makes_the_pages_anew_when_they_are_asked_for(machine: Machine) -> None:
+    write(machine.source.parent, 1)
+    (machine.source / "projects").mkdir(exist_ok=True)
+    for path in (machine.source.parent / ".claude/projects").iterdir():
+        path.rename(machine.source / "projects" / path.name)
+    machine.push()
+    db = machine.member.store.db
+    (one,) = machine.member.get("/api/archive").json["sessions"]  # type: ignore[misc]
+    before = machine.member.get(f"/sessions/{one['id']}/").body
+    db.run("UPDATE session SET made = 'older'")
+    db.run("DELETE FROM session_page WHERE name <> 'index.html'")
+    db.run("UPDATE session_page SET digest = ?", "0" * 64)
+    assert machine.member.get(f"/sessions/{one['id']}/").body == before
+    assert db.row("SELECT made FROM session") == (viewing.fingerprint(),)
+    assert machine.member.get(f"/sessions/{one['id']}/page-001.html").status == 200
