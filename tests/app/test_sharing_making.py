@@ -137,7 +137,7 @@ def test_what_is_found_in_the_chain_is_reviewed_and_leads_there(tmp_path: Path) 
         page = app.get(WORK)
         assert "Plan it with [redacted:github-token-1]" in page.said
         assert "a session before it, turn 1" in page.said
-        (link,) = set(page.links("share/preview/before-1/"))
+        (link,) = set(page.links("share/preview/before-1/page-"))
         assert "Plan it with" in app.get(f"/s/work/{link.partition('#')[0]}").text
         site = packed(fetched(app, WORK, **{"as": "site"})[0])
         assert not any(TOKEN.encode() in data for data in site.values())

@@ -276,6 +276,16 @@ def test_it_ends_soon_and_leaves_nothing(place: tuple[str, ...], tmp_path: Path,
         assert sorted(path.name for path in tmp_path.iterdir()) == ["archive", "source"]
 
 
+def test_it_ends_within_two_seconds(place: tuple[str, ...]) -> None:
+    """Where the machine does not do too much else: one try of a few shows that it does."""
+    took = [9.0]
+    while took[-1] >= 2 and len(took) < 6:
+        with opened(*place) as app:
+            app.synced()
+            took.append(app.stop())
+    assert took[-1] < 2, took
+
+
 def test_it_ends_as_soon_in_the_midst_of_a_sync(tmp_path: Path, made_corpus: Callable[[int, int], Path]) -> None:
     """A first sync of 50 MB is broken off; the archive it leaves is whole, and the next start goes on from it."""
     given = (

@@ -15,7 +15,7 @@ from unspool.archive.repair import repair
 from unspool.archive.verify import verify
 from unspool.errors import NotFound, Unreadable, UnspoolError
 
-FLIPS = 120
+FLIPS = 300
 
 
 @pytest.fixture

@@ -219,6 +219,12 @@ def test_a_bundle_is_fetched(web: str, way: str) -> None:
     assert SESSION in listed()
 
 
+def test_a_bundle_of_the_web_goes_on_here(web: str, tmp_path: Path) -> None:
+    told = imported(f"{web}/talk.tar.gz", "--to", tmp_path / "tool")
+    assert [one["source_path"] for one in told["sessions"]] == [f"{web}/talk.tar.gz"] * 2
+    assert run("lint", told["sessions"][0]["files"][0]["path"]).code == 0
+
+
 @pytest.mark.parametrize(
     ("way", "code"),
     [

@@ -33,9 +33,9 @@ def member(
     return info, data
 
 
-def packed(*members: tuple[tarfile.TarInfo, bytes]) -> bytes:
+def packed(*members: tuple[tarfile.TarInfo, bytes], form: int = tarfile.PAX_FORMAT) -> bytes:
     held = io.BytesIO()
-    with tarfile.open(fileobj=held, mode="w:gz", format=tarfile.PAX_FORMAT) as archive:
+    with tarfile.open(fileobj=held, mode="w:gz", format=form) as archive:
         for info, data in members:
             archive.addfile(info, io.BytesIO(data))
     return held.getvalue()
@@ -99,6 +99,9 @@ HOSTILE: dict[str, Callable[[], bytes]] = {
     "many": lambda: packed(*(member(f"images/{number}") for number in range(10_001))),
     "bomb": lambda: bundle(member("images/zeros", bytes(70 * 1024**2))),
     "header bomb": lambda: bundle(member("x", b"", pax_headers={"comment": "0" * 8 * 1024**2})),
+    "name bomb": lambda: packed(member("x" * 8 * 1024**2, b"x"), form=tarfile.GNU_FORMAT),
+    "packed twice": lambda: gzip.compress(bundle()),
+    "bomb behind the end": lambda: bundle() + gzip.compress(bytes(200 * 1024**2)),
     "no log": lambda: packed(member("metadata.txt", b"SESSION_ID=x\n")),
     "log is a folder": lambda: packed(member("session.jsonl/x", b"x")),
     "cut short": lambda: bundle()[:-30],

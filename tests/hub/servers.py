@@ -172,7 +172,7 @@ class ObjectServer(Server):
         )  # fmt: skip
         self.start()
 
-    def start(self, how: str = "TERM") -> None:
+    def start(self, how: str = "KILL") -> None:
         """Start, and wait until it answers."""
         super().start(how)
 

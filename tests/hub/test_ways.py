@@ -40,7 +40,7 @@ class Row(NamedTuple):
 
 def at(path: str) -> Make:
     """A request without a body, to a path that may name the world's things."""
-    return lambda world: Ask(path.format(project=world.project, session=world.session, share=world.share))
+    return lambda world: Ask(path.format(**world.names))
 
 
 def fixed(ask: Ask) -> Make:
@@ -59,17 +59,18 @@ TABLE: dict[str, Row] = {
     "DELETE /api/tokens/{token}": Row(
         "mine", 204, lambda w: Ask(f"/api/tokens/{w.token_id()}"), CHANGES, at(f"/api/tokens/{HEX}")),
     "GET /api/people/{person}/tokens": Row(
-        "admin", 200, at("/api/people/reader/tokens"), READS, at("/api/people/nobody/tokens")),
+        "admin", 200, at("/api/people/{reader}/tokens"), READS, at(f"/api/people/{HEX}/tokens")),
     "POST /api/people/{person}/tokens": Row(
-        "admin", 201, fixed(sent("/api/people/reader/tokens")), CHANGES, fixed(sent("/api/people/nobody/tokens"))),
+        "admin", 201, lambda w: sent(f"/api/people/{w.people['reader'].id}/tokens"), CHANGES,
+        fixed(sent(f"/api/people/{HEX}/tokens"))),
     "GET /api/people": Row("admin", 200, at("/api/people?all=1")),
     "POST /api/people": Row("admin", 201, lambda w: sent("/api/people", name=w.name()), CHANGES),
-    "GET /api/people/{person}": Row("admin", 200, at("/api/people/reader"), READS, at("/api/people/nobody")),
+    "GET /api/people/{person}": Row("admin", 200, at("/api/people/{reader}"), READS, at("/api/people/reader")),
     "PATCH /api/people/{person}": Row(
         "admin", 200, lambda w: sent(f"/api/people/{w.person()}", admin=True, quota=5), CHANGES,
-        fixed(sent("/api/people/nobody", admin=True))),
+        fixed(sent("/api/people/reader", admin=True))),
     "DELETE /api/people/{person}": Row(
-        "admin", 204, lambda w: Ask(f"/api/people/{w.person()}"), CHANGES, at("/api/people/nobody")),
+        "admin", 204, lambda w: Ask(f"/api/people/{w.person()}"), CHANGES, at("/api/people/reader")),
     "GET /api/invitations": Row("admin", 200, at("/api/invitations")),
     "POST /api/invitations": Row("admin", 201, fixed(sent("/api/invitations", team="crew")), CHANGES),
     "DELETE /api/invitations/{id}": Row(
@@ -82,11 +83,11 @@ TABLE: dict[str, Row] = {
     "DELETE /api/teams/{team}": Row(
         "admin", 204, lambda w: Ask(f"/api/teams/{w.team()}"), CHANGES, at(f"/api/teams/{HEX}")),
     "PUT /api/teams/{team}/members/{person}": Row(
-        "admin", 204, lambda w: Ask(f"/api/teams/{w.team()}/members/reader"), CHANGES,
-        at(f"/api/teams/{HEX}/members/reader")),
+        "admin", 204, lambda w: Ask(f"/api/teams/{w.team()}/members/{w.people['reader'].id}"), CHANGES,
+        at(f"/api/teams/{HEX}/members/{{reader}}")),
     "DELETE /api/teams/{team}/members/{person}": Row(
         "admin", 204, lambda w: Ask("/api/teams/{}/members/{}".format(*w.member())), CHANGES,
-        at(f"/api/teams/{HEX}/members/reader")),
+        at(f"/api/teams/{HEX}/members/{{reader}}")),
     "GET /api/projects": Row("person", 200, at("/api/projects"), EVERY),
     "POST /api/projects": Row("person", 201, lambda w: sent("/api/projects", name=w.name()), PUSHES),
     "GET /api/permits/{project}": Row("own", 200, at("/api/permits/{project}"), READS, at(f"/api/permits/{HEX}")),

@@ -66,6 +66,21 @@ def test_whoever_waits_too_long_for_a_process_is_told_to_come_back():
     work.stop()
 
 
+def test_the_end_does_not_wait_for_what_has_begun():
+    work = Work(Bounds(processes=1, seconds=60.0))
+    work.run(os.getpid)
+    with ThreadPoolExecutor(1) as pool:
+        busy = pool.submit(work.run, time.sleep, 60)
+        time.sleep(0.3)
+        began = time.monotonic()
+        work.stop()
+        with pytest.raises(Unfit):
+            busy.result(10)
+    assert time.monotonic() - began < 10
+    with pytest.raises(Trouble, match="about to end"):
+        work.run(os.getpid)
+
+
 def test_a_disk_that_has_no_room_is_told_as_such(tmp_path):
     work = Work(Bounds(processes=1))
     with pytest.raises(Full, match="no room"):

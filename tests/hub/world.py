@@ -59,6 +59,16 @@ class World:
         self.session = session(store, self.project, self.people["writer"], "a pushed session", key="its-key")
         self.share = share(store, self.people["writer"], "a share")
 
+    @property
+    def names(self) -> dict[str, str]:
+        """What stands for what in the paths of the table."""
+        return {
+            "project": self.project,
+            "session": self.session,
+            "share": self.share,
+            "reader": self.people["reader"].id,
+        }
+
     def _rights(self) -> None:
         crew = team(self.db, "crew", self.people["reader"])
         permits.given(self.db, self.project, "team", crew, Right.READ)

@@ -1,11 +1,15 @@
 """Requests to a hub, against a server that misbehaves as it is told."""
 
+import shutil
 import socket
+import ssl
+import subprocess
 import threading
 import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 
@@ -177,3 +181,34 @@ def test_a_stream_of_nothing_is_not_found(script):
     script.answers = [(404, b'{"reason": "There is nothing."}', {})]
     with pytest.raises(NotFound), script.client().stream("/x"):
         pass
+
+
+@pytest.fixture
+def impostor(tmp_path: Path) -> Iterator[int]:
+    """The port of a server whose certificate nobody signed."""
+    openssl = shutil.which("openssl")
+    if openssl is None:
+        pytest.skip("no openssl: it makes the certificate of a server that is not to be trusted")
+    key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
+    subprocess.run(
+        [openssl, "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
+         "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost", "-keyout", key, "-out", certificate],
+        check=True, capture_output=True,
+    )  # fmt: skip
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate, key)
+    with ThreadingHTTPServer(("127.0.0.1", 0), BaseHTTPRequestHandler) as server:
+        server.socket = context.wrap_socket(server.socket, server_side=True)
+        thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
+        thread.start()
+        yield server.server_address[1]
+        server.shutdown()
+        thread.join()
+
+
+def test_a_hub_that_does_not_prove_who_it_is_gets_no_token(impostor, capsys):
+    waits: list[float] = []
+    client = Client(parsed(f"https://localhost:{impostor}"), Entry("uns_secret"), pause=waits.append)
+    with pytest.raises(FetchFailed, match="does not prove who it is"):
+        client.ask("GET", "/x")
+    assert waits == []

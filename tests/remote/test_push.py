@@ -9,12 +9,14 @@ from tests.hub.conftest import files_store, on_files  # noqa: F401  fixtures
 from tests.hub.sessions.team import Member, Team, team
 from tests.remote.pushing import CWD, command, ended, key, write
 from tests.share import made
+from unspool.archive.place import folder
 from unspool.errors import UsageProblem
-from unspool.hub.policy import save
 from unspool.hub.people import projects
+from unspool.hub.policy import save
 from unspool.remote import choosing
 from unspool.remote.cutting import chunks, pieces
 from unspool.remote.memory import Memory, Past
+from unspool.sync import sync
 
 
 @pytest.fixture
@@ -105,6 +107,18 @@ def test_the_words_of_the_team_are_replaced_too(crew: Team, anne: Member, home: 
     log = anne.get(f"/api/archive/{one['id']}/log").body
     assert b"So it is" not in log
     assert log.count(b"[redacted:term-") == 2
+
+
+def test_what_only_the_archive_still_has_is_pushed_too(anne: Member, home: Path) -> None:
+    path = write(home, 1)
+    sync(folder(), [home / ".claude"])
+    data = path.read_bytes()
+    path.unlink()
+    code, _, err = push(anne, "--yes", "--project", f"harbour={CWD}")
+    assert code == 0, err
+    (one,) = anne.get("/api/archive").json["sessions"]  # type: ignore[misc]
+    assert anne.get(f"/api/archive/{one['id']}/log").body == data
+    assert push(anne, "--yes")[1] == "Nothing new in 1 session.\n"
 
 
 def test_a_token_that_may_only_read_is_told_so(crew: Team, home: Path) -> None:

@@ -2,9 +2,9 @@
 
 import random
 import signal
-import subprocess
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -13,6 +13,9 @@ from tests.hub.running import Client, started
 from tests.hub.sessions.team import Member, team
 from tests.remote.pushing import CWD, command, ended, key, write
 from unspool.hub.store.opening import Place, Store, opened
+
+if TYPE_CHECKING:
+    import subprocess
 
 SESSIONS = 12
 
@@ -28,7 +31,7 @@ def whole(store: Store) -> None:
     for (digest,) in store.db.rows("SELECT digest FROM piece UNION SELECT digest FROM session_page"):
         assert b"".join(store.blobs.read(digest))
     for table in ("piece", "session_page", "passage", "request"):
-        rows = store.db.rows(f"SELECT id FROM session WHERE id NOT IN (SELECT session FROM {table})")
+        rows = store.db.rows(f"SELECT id FROM session WHERE id NOT IN (SELECT session FROM {table})")  # noqa: S608
         assert rows == [], table
 
 

@@ -216,3 +216,27 @@ def test_the_first_of_a_chain_brings_all_that_followed(tmp_path: Path, middle: t
     assert run("share", first, *middle, "--site", "-o", str(folder), "--yes", "--chain").code == 0
     assert sorted(path.name for path in folder.glob("*-[0-9]")) == ["after-1", "after-2"]
     assert "Painted." in (folder / "after-2" / "page-001.html").read_text()
+
+
+def test_what_was_shared_and_taken_in_is_shared_again_as_it_is(tmp_path: Path, elsewhere: Path) -> None:
+    """Redacting twice is redacting once: the same lines, and nothing more is found in them."""
+    first = bundled(tmp_path, session())
+    assert run("import", str(first)).code == 0
+    again = tmp_path / "again.tar.gz"
+    done = run("share", SESSION, "--bundle", "-o", str(again), "--yes", "--json")
+    assert done.code == 0, done.err
+    assert json.loads(done.out)["report"]["found"] == []
+    same, other = members(first), members(again)
+    assert {name for name in same if same[name] != other.get(name)} == {"report.json"}
+
+
+def test_the_same_session_makes_the_same_pages(tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    given = source(tmp_path / "logs", session())
+    made = []
+    for number in range(2):
+        monkeypatch.setenv("XDG_DATA_HOME", str(home / str(number)))
+        folder = tmp_path / str(number)
+        assert run("share", SESSION, *given, "--site", "-o", str(folder / "site"), "--yes").code == 0
+        assert run("share", SESSION, *given, "--html", "-o", str(folder / "talk.html"), "--yes").code == 0
+        made.append({path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()})
+    assert made[0] == made[1]

@@ -143,6 +143,7 @@ def test_the_last_words_of_a_subagent_are_its_own(tmp_path: Path, what: str, for
     log.subagent(use, "explorer", "Ask", lambda child: child.assistant(child.text("shoals to port")))
     log.assistant(late := log.agent_use("explorer", "Wait", "Wait for the pilot"))
     log.subagent(late, "explorer", "Wait", lambda child: child.assistant(child.text("reefs abeam")), background=True)
+    log.call("TaskOutput", {"task_id": log.children[-1].agent, "block": True}, "<output>reefs abeam</output>")
     log.assistant(log.text("Waiting.")).notify(late, "Agent Wait completed", "reefs abeam").assistant(log.text("Aye."))
     given = source(tmp_path / "logs", log)
     whole = shared(given, tmp_path / f"with-{FORMS[form]}", form)

@@ -5,17 +5,17 @@ from typing import TYPE_CHECKING
 
 import click
 
-from unspool.cli.hub_store import store_options
+from unspool.cli.hub_store import place_options
 
 if TYPE_CHECKING:
-    from unspool.hub.store.opening import Store
+    from unspool.hub.store.opening import Place
 
 
 @click.command("backup")
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False), metavar="DIR")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, with a digest of every table.")
-@store_options
-def command(folder: Path, as_json: bool, store: "Store") -> None:
+@place_options
+def command(folder: Path, as_json: bool, place: "Place") -> None:
     """Save all of a hub to a folder, as it is at one moment, while it runs.
 
     \b
@@ -25,7 +25,8 @@ def command(folder: Path, as_json: bool, store: "Store") -> None:
     The same folder again takes only what is new, and holds the backup before until the new one is complete. `unspool
     hub verify --data DIR` proves a backup, `unspool hub restore DIR` brings it back.
     """
-    from unspool.cli.hub_copies import said, told
+    from unspool.cli.hub_copies import hub, said, told
     from unspool.hub.store.backup import backup
 
-    said(backup(store, folder.absolute(), told), "Saved", as_json=as_json)
+    with hub(place) as store:
+        said(backup(store, folder.absolute(), told), "Saved", as_json=as_json)

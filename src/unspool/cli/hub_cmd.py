@@ -18,9 +18,15 @@ HUB_COMMANDS: tuple[tuple[str, str], ...] = (
     ("token", "Make, list and revoke tokens."),
     ("team", "Make teams, and put people into them."),
     ("project", "Make projects, and give rights on them."),
+    ("policy", "Tell or change what must not come in."),
     ("audit", "Tell who read, wrote and deleted what."),
     ("hold", "Keep things as they are, for a legal hold."),
     ("erase", "Erase something for good, and prove that it is gone."),
+    ("backup", "Save all of a hub to a folder, while it runs."),
+    ("restore", "Bring a hub back from a backup."),
+    ("move", "Move a hub from a folder to servers, or back."),
+    ("verify", "Read everything that a hub keeps, and prove it."),
+    ("tidy", "Remove what nothing refers to."),
 )
 """Name and help line of every command that cares for a hub; `hub_NAME_cmd` holds it."""
 

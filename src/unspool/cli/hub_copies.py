@@ -2,12 +2,27 @@
 
 import json
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import click
 
 if TYPE_CHECKING:
     from unspool.hub.store.copying import Copied
+    from unspool.hub.store.opening import Place, Store
+
+
+@contextmanager
+def hub(place: "Place") -> Iterator["Store"]:
+    """The store of a hub that is there: a wrong path must not make a new one, and save or prove that."""
+    from unspool.hub.store.opening import opened
+
+    store = opened(place, new=False)
+    try:
+        yield store
+    finally:
+        store.db.close()
 
 
 def told(step: str) -> None:

@@ -57,8 +57,9 @@ for _kind, _named in (
 def _erased(store: "Store", kind: str, which: str, *, as_json: bool) -> None:
     from unspool.hub.people import erase
 
-    hub_rows.noted(store.db, "erase", which)
+    hub_rows.noted(store.db, "erase", which, "asked")
     proof = erase.erased(store, hub_rows.operator(), kind, which, deep=True)
+    hub_rows.noted(store.db, "erase", which, "done" if proof["proved"] else "not proved")
     if as_json:
         keeping.print_json(proof)
     else:

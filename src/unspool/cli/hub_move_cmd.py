@@ -37,7 +37,7 @@ def command(from_data: Path | None, from_database: str, from_objects: str, as_js
     before = source_place(from_data, from_database, from_objects)
     if _same(before, place):
         raise UsageProblem("A hub moves from one place to another: --from-… and the others name the same.")
-    source = opened(before)
+    source = opened(before, new=False)
     try:
         target = opened(place, unfinished=True)
         try:

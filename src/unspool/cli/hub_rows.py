@@ -26,11 +26,11 @@ def operator() -> "Person":
     return Person("", f"{getpass.getuser()} at the command line", admin=True, by="command")
 
 
-def noted(db: "Database", what: str, target: str) -> None:
-    """Write down that something was done from the command line."""
+def noted(db: "Database", what: str, target: str, outcome: str = "done") -> None:
+    """Write down what was done from the command line."""
     from unspool.hub.people.audit import note
 
-    note(db, operator(), what, target, "done")
+    note(db, operator(), what, target, outcome)
 
 
 def told(name: str, found: Iterable[Any]) -> None:

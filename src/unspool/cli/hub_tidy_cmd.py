@@ -5,16 +5,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from unspool.cli.hub_store import store_options
+from unspool.cli.hub_store import place_options
 
 if TYPE_CHECKING:
-    from unspool.hub.store.opening import Store
+    from unspool.hub.store.opening import Place
 
 
 @click.command("tidy")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, with every content that is missing.")
-@store_options
-def command(as_json: bool, store: "Store") -> None:
+@place_options
+def command(as_json: bool, place: "Place") -> None:
     """Remove contents that nothing has referred to for a day, and what a crash left.
 
     \b
@@ -23,9 +23,11 @@ def command(as_json: bool, store: "Store") -> None:
     A hub does this by itself while it runs; nothing that anybody can see changes.
     """
     from unspool import human
+    from unspool.cli.hub_copies import hub
     from unspool.hub.store.tidy import tidy
 
-    found = tidy(store)
+    with hub(place) as store:
+        found = tidy(store)
     if as_json:
         click.echo(json.dumps(found._asdict(), indent=2))
         return

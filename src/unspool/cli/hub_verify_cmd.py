@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING
 
 import click
 
-from unspool.cli.hub_store import store_options
+from unspool.cli.hub_store import place_options
 
 if TYPE_CHECKING:
-    from unspool.hub.store.opening import Store
+    from unspool.hub.store.opening import Place
 
 
 @click.command("verify")
 @click.option("--head", default="", metavar="DIGEST", help="The audit log must hold this digest, which you kept.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@store_options
-def command(head: str, as_json: bool, store: "Store") -> None:
+@place_options
+def command(head: str, as_json: bool, place: "Place") -> None:
     """Read every content of a hub and prove it, follow every reference, and prove the audit log.
 
     \b
@@ -26,11 +26,13 @@ def command(head: str, as_json: bool, store: "Store") -> None:
     Nothing is changed, and the hub may run. The exit code is 0 where all is well, 1 where something is not.
     """
     from unspool import human
+    from unspool.cli.hub_copies import hub
     from unspool.hub.people.audit_proof import proved
     from unspool.hub.store.verify import verify
 
-    found = verify(store)
-    problems = [*found.problems, *proved(store.db, head)]
+    with hub(place) as store:
+        found = verify(store)
+        problems = [*found.problems, *proved(store.db, head)]
     if as_json:
         click.echo(json.dumps({"contents": found.contents, "bytes": found.bytes, "problems": problems}, indent=2))
     else:

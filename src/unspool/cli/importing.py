@@ -31,8 +31,10 @@ class _Came(NamedTuple):
 
 def keep(logs: list[Path], called: str, archive: Path, output: cloning.Output) -> None:
     """Keep the sessions of these logs, which lie together in a folder of their own, and tell of it."""
+    from unspool.archive.place import ARCHIVE
+
     came = _read(logs, called)
-    key = options.key_of(archive)
+    key, first = options.key_of(archive), not (archive / ARCHIVE).exists()
     _check(came, archive, key)
     outcome = "would be kept" if output.dry_run else _kept(came, archive, key)
     if output.as_json:
@@ -40,10 +42,12 @@ def keep(logs: list[Path], called: str, archive: Path, output: cloning.Output) -
         return
     for one in came:
         keeping.say(_told(one))
-    first = came[0].log.stem
+    name = came[0].log.stem[:8]
     keeping.say(f"\n{outcome.capitalize()} in {archive}")
     if not output.dry_run:
-        keeping.say(f"Read it:    unspool show {first[:8]}\nGo on:      unspool move {first[:8]} --to DIR")
+        keeping.say(f"Read it:    unspool show {name}\nGo on:      unspool move {name} --to DIR")
+    if first and not output.dry_run:
+        keeping.say("The archive is new: `unspool sync` keeps your own sessions in it, too.")
 
 
 def _read(logs: list[Path], called: str) -> list[_Came]:

@@ -19,6 +19,7 @@ from unspool.hub.people.first import owner
 from unspool.hub.server import Served, create
 from unspool.hub.store.opening import Place, opened
 from unspool.hub.watching import stderr
+from unspool.hub.work import finish
 from unspool.sync.stop import heeding
 
 PORT = 8750
@@ -59,6 +60,7 @@ def run(wanted: Wanted, say: Say) -> int:
                 running.serve(chores(hub, served.state))
             return running.signal
     finally:
+        finish()
         store.db.close()
 
 

@@ -48,6 +48,8 @@ class Work:
         self._bounds = bounds or Bounds()
         self._free = threading.BoundedSemaphore(self._bounds.processes)
         self._idle: list[_Worker] = []
+        self._busy: set[_Worker] = set()
+        self._stopped = False
         self._lock = threading.Lock()
 
     def run(self, function: Callable[_Given, _Made], *args: _Given.args, **named: _Given.kwargs) -> _Made:
@@ -60,26 +62,26 @@ class Work:
             return made
 
     def stop(self) -> None:
-        """End the processes that have nothing to do."""
+        """End all processes; who waits for one is told that it did not come to its end."""
         with self._lock:
             idle, self._idle = self._idle, []
+            busy, self._stopped = list(self._busy), True
         for worker in idle:
             worker.end()
+        for worker in busy:
+            worker.kill()
 
     @contextlib.contextmanager
     def _worker(self) -> "Iterator[_Worker]":
         if not self._free.acquire(timeout=self._bounds.waiting):
             raise Trouble("The hub is busy with what others sent; try again in a minute.")
-        worker = None
         try:
             worker = self._taken()
-            yield worker
+            try:
+                yield worker
+            finally:
+                self._given_back(worker)
         finally:
-            if worker is not None and worker.fit:
-                with self._lock:
-                    self._idle.append(worker)
-            elif worker is not None:
-                worker.end()
             self._free.release()
 
     def _taken(self) -> "_Worker":
@@ -87,10 +89,23 @@ class Work:
         while True:
             with self._lock:
                 worker = self._idle.pop() if self._idle else None
-            if worker is None:
-                return _Worker(self._bounds.memory)
-            if worker.fit:
-                return worker
+            worker = worker or _Worker(self._bounds.memory)
+            with self._lock:
+                stopped = self._stopped
+                if worker.fit and not stopped:
+                    self._busy.add(worker)
+                    return worker
+            worker.end()
+            if stopped:
+                raise Trouble("The hub is about to end; try again in a minute.")
+
+    def _given_back(self, worker: "_Worker") -> None:
+        with self._lock:
+            self._busy.discard(worker)
+            again = worker.fit and not self._stopped
+            if again:
+                self._idle.append(worker)
+        if not again:
             worker.end()
 
 
@@ -137,8 +152,12 @@ class _Worker:
             raise Unfit(_BEYOND) from None
         return answer
 
+    def kill(self) -> None:
+        """Have it do nothing more; whoever waits for it notices."""
+        self._process.kill()
+
     def end(self) -> None:
-        """Kill it."""
+        """Kill it, and leave nothing of it."""
         self._process.kill()
         self._process.join()
         self._end.close()
@@ -179,6 +198,14 @@ def _bound(memory: int) -> None:
 def work() -> Work:
     """The processes that work for this one."""
     return Work()
+
+
+def finish() -> None:
+    """End all work of this process, done or not: of what was not acknowledged nothing is visible."""
+    work().stop()
+    _waiting().shutdown(cancel_futures=True)
+    work.cache_clear()
+    _waiting.cache_clear()
 
 
 async def aside(function: Callable[_Given, _Made], *args: _Given.args, **named: _Given.kwargs) -> _Made:

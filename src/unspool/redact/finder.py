@@ -38,7 +38,7 @@ class Finder:
     def __init__(self, rules: RuleSet | None = None, people: People | None = None, terms: Sequence[str] = ()) -> None:
         chosen = [word("term", "term", "chosen by the sharer", term.strip()) for term in terms if term.strip()]
         ready = [_ready(rule) for rule in (*(rules or builtin()).rules, *(people or People()).rules(), *chosen)]
-        self.known = Memory()
+        self.known = Memory(ids=not chosen and (rules is None or rules == builtin()))
         """What was found in texts before, for `sweep` to remember."""
         self._order = {one.rule.id: -number for number, one in reversed(list(enumerate(ready)))}
         self._scans = [one for one in ready if one.rule.scan]
@@ -115,7 +115,7 @@ class Finder:
 
 
 def _ready(rule: Rule) -> _Ready:
-    back = re.compile(f"[{rule.back}]+$") if rule.back else None
+    back = re.compile(f"[{rule.back}]+") if rule.back else None
     pattern = re.compile(rule.pattern)
     return _Ready(rule, pattern, re.compile(rule.scan), back, CHECKS.get(rule.check), pattern.match)
 
@@ -171,8 +171,8 @@ def _at_key(text: str, low: bytes, key: bytes, rules: list[_Ready]) -> Iterator[
 
 def _matched(one: _Ready, text: str, place: int) -> Match | None:
     """What a rule finds where its key stands."""
-    if one.back is not None and (before := one.back.search(text, max(0, place - _BACK), place)):
-        place = _after_escape(text, before.start())
+    if one.back is not None and (before := one.back.match(text[max(0, place - _BACK) : place][::-1])):
+        place = _after_escape(text, place - before.end())
         place += text[place] == "-" and _REMOVED.search(text, max(0, place - 2), place + 1) is not None
     if one.rule.edge and not _edge(text, place):
         return None

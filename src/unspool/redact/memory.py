@@ -13,6 +13,11 @@ _WORTH = 20_000
 _TELLING = re.compile(r"(?i)pass|pwd|secret|token|key|credential|auth|cookie")
 _LONG = 60
 """A key longer than this names no secret."""
+_ID = re.compile(
+    r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
+    r"|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"
+)
+_LENGTHS = frozenset({36, 24})
 
 
 @lru_cache(10_000)
@@ -22,12 +27,17 @@ def telling(key: str) -> bool:
 
 
 class Memory(dict[str, list[Match]]):
-    """Texts and what was found in them, as many as fit."""
+    """Texts and what was found in them, as many as fit; with `ids`, ids are known to hold nothing."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, ids: bool = False) -> None:
         super().__init__()
+        self._ids = ids
         self._size = 0
         self._shapes: dict[tuple[str, ...], tuple[str, ...]] = {}
+
+    def is_id(self, text: str) -> bool:
+        """Whether a text is nothing but the id of a line or a time, which no rule of ours would find anything in."""
+        return self._ids and len(text) in _LENGTHS and _ID.fullmatch(text) is not None
 
     def shape(self, keys: tuple[str, ...]) -> tuple[str, ...] | None:
         """The keys of an object that tell what their texts are; None where a key may hold something itself."""

@@ -82,7 +82,7 @@ def found_in(values: Sequence[Json], finder: Finder) -> list[Held]:
 
 
 def _gather(value: Json, path: Path, key: str, known: Memory, into: list[Text]) -> None:
-    """Every string of a value and the keys of objects, but those known to hold nothing and what proves a thought."""
+    """Every string of a value and the keys of objects, but those known to hold nothing, ids, and what proves a thought."""
     kind = type(value)
     if kind is dict:
         tells = known.shape(tuple(value))
@@ -91,8 +91,10 @@ def _gather(value: Json, path: Path, key: str, known: Memory, into: list[Text]) 
             tells = tuple(filter(telling, value))
         for name, one in value.items():
             if (inner := type(one)) is str:
-                if (known.get(one, _UNKNOWN) or name in tells) and not is_proof(value, name):
+                if name in tells:
                     _add(one, Path(path, name), name, known, into)
+                elif known.get(one, _UNKNOWN) and not known.is_id(one) and not is_proof(value, name):
+                    into.append(Text(Path(path, name), "", one))
             elif inner is dict or inner is list:
                 _gather(one, Path(path, name), name, known, into)
     elif kind is list:

@@ -83,7 +83,7 @@ def _drawn(fork: Fork, log: Original, choices: Choices, title: str) -> Draught:
     act = acts(turns)
     without = fork.without | act.lines
     lines = fork.material.conversation.lines
-    calls = hidden(lines, fork.material.writer, choices)
+    calls = hidden(lines, fork.material.writer, choices, log.found.agents)
     calls |= dict.fromkeys(act.calls, "remove")
     strands = fork.material.conversation.strands.values()
     untold = frozenset(news([*lines, *(event for strand in strands for event in strand)], choices))

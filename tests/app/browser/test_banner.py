@@ -59,7 +59,7 @@ def test_sessions_appear_as_they_are_read(browser: Any, tmp_path: Path, backgrou
         background.state = State("done", 500_000_000, 500_000_000, round=1)
         page.get_by_text("Tides and lighthouses").wait_for()
         until(page, "document.querySelector('h1').textContent === '2 sessions, all kept'")
-        assert page.locator(".banner .note").count() == 0
+        until(page, "document.querySelector('.banner .note') === null")
         assert page.evaluate("window.same")
 
 

@@ -113,5 +113,5 @@ def test_long_lines_are_compared_quickly() -> None:
     """A minified file is one line of megabytes."""
     started = time.process_time()
     made = change("-" + "ab;" * 500_000 + " x", "+" + "ab;" * 500_000 + " y")
-    assert time.process_time() - started < 5.0
+    assert time.process_time() - started < 2.0
     assert "<mark>x</mark>" in made

@@ -50,7 +50,7 @@ def test_a_team_from_nothing(client: Client, files_store: Store) -> None:
     assert (me["name"], me["admin"], me["teams"][0]["name"]) == ("ada", False, "crew")
     assert [(one["id"], one["right"]) for one in me["projects"]] == [(project["id"], "write")]
     assert got(ada, "/api/teams")["teams"][0]["members"] == [{"id": joined.json["person"], "name": "ada"}]
-    assert client.ask("DELETE", "/api/people/ada").status == 204
+    assert client.ask("DELETE", f"/api/people/{joined.json['person']}").status == 204
     assert ada.get("/api/me").status == 401
     assert proved(files_store.db) == []
 

@@ -10,7 +10,7 @@ from unspool.hub.people import pace as paces
 from unspool.hub.people import quota, roster
 from unspool.hub.people.pace import Pace, attempt, tidied
 from unspool.hub.store.opening import Store
-from unspool.hub.trouble import TooMuch
+from unspool.hub.trouble import Full, TooMuch
 
 
 @pytest.fixture(autouse=True)
@@ -82,6 +82,25 @@ def test_threads_lose_no_count(store: Store) -> None:
         thread.join()
     pace.flush()
     assert store.db.rows("SELECT who, amount FROM pace") == [("ada", 800)]
+
+
+def test_a_database_that_has_no_room_refuses_nobody(files_store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What this process counted is what it goes by; it is written once there is room."""
+    pace = Pace(files_store.db, 1000)
+
+    def full(*_: object) -> dict[str, int]:
+        raise Full("No room.")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(pace, "_written", full)
+        for _ in range(1000):
+            pace.spent("ada")
+        with pytest.raises(TooMuch):
+            pace.spent("ada")
+        with pytest.raises(Full):
+            pace.flush()
+    pace.flush()
+    assert files_store.db.rows("SELECT who, amount FROM pace") == [("ada", 1001)]
 
 
 def test_a_network_is_one(files_store: Store) -> None:

@@ -15,7 +15,7 @@ from unspool.hub.people.owners import unowned
 from unspool.hub.people.rights import Right, readable, right
 from unspool.hub.store.blobs import now
 from unspool.hub.store.opening import Store
-from unspool.hub.trouble import Conflict, Hidden, HubError, Refused, Unfit
+from unspool.hub.trouble import Conflict, Full, Hidden, HubError, Refused, Unfit
 
 
 def at_once(count: int, do: Callable[[], object]) -> list[object]:
@@ -122,6 +122,17 @@ def test_a_token_is_good_for_its_scope_until_it_ends(store: Store) -> None:
     assert tokens.bearer(store.db, read) is None
     with pytest.raises(Unfit):
         tokens.made(store.db, tokens.Wish(ada.id, "all powerful", scope="root"))
+
+
+def test_a_full_disk_keeps_nobody_out(files_store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """That a token was used cannot be noted, and that is all."""
+    ada = somebody(files_store.db, "ada")
+
+    def full(*_: object) -> int:
+        raise Full("No room.")
+
+    monkeypatch.setattr(files_store.db, "run", full)
+    assert tokens.bearer(files_store.db, ada.token) is not None
 
 
 def test_an_invitation_makes_one_person(store: Store) -> None:

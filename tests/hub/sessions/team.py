@@ -74,7 +74,7 @@ class Machine:
 
     def rows(self, table: str) -> int:
         """How many rows the hub has in a table."""
-        found = self.member.store.db.row(f"SELECT count(*) FROM {table}")
+        found = self.member.store.db.row(f"SELECT count(*) FROM {table}")  # noqa: S608
         return int(found[0]) if found else 0
 
     def push(self) -> list[Done]:

@@ -27,11 +27,12 @@ TEXTS = {
 JANUARY = datetime(2026, 1, 1, 12, tzinfo=UTC)
 QUESTIONS = (
     "harbour", "gauge harbour", '"harbour gauge"', '"gauge harbour"', "harb*", "harbour -gauge", "gauge OR boathouse",
-    "NOT harbour", "(gauge OR café) -paint", "grun", "groesse", "größe", "naive", "水位", "二メートル", "潮", "read_file",
-    "readfile", "readFile", "C++", "foo(bar)", "user@tide.example.com", "10.5", "v2", "/usr/lib", "tide.so", '"it\'s a"',
-    "kind:prompt gauge", "role:assistant gauge", "model:sonnet harbour", "model:opus harbour", "-kind:prompt harbour",
-    '"two metres"', '"two metr"*', "zzz", "project:harbour gauge", "by:anne gauge", "person:nobody gauge",
-    "title:paint", "since:2020-01-01 gauge", "until:2020-01-01 gauge", "cost:>100 gauge", "kind:title gauge",
+    "NOT harbour", "(gauge OR café) -paint", "grun", "groesse", "größe", "naive", "水位", "二メートル", "潮",
+    "read_file", "readfile", "readFile", "C++", "foo(bar)", "user@tide.example.com", "10.5", "v2", "/usr/lib",
+    "tide.so", '"it\'s a"', "kind:prompt gauge", "role:assistant gauge", "model:sonnet harbour", "model:opus harbour",
+    "-kind:prompt harbour", '"two metres"', '"two metr"*', "zzz", "project:harbour gauge", "by:anne gauge",
+    "person:nobody gauge", "title:paint", "since:2020-01-01 gauge", "until:2020-01-01 gauge", "cost:>100 gauge",
+    "kind:title gauge",
 )  # fmt: skip
 
 
@@ -101,7 +102,8 @@ EXPECTED = {
     "harbour -gauge": {3, 5},
     "grun": {2},
     "水位": {3},
-    "readfile": {1, 5},
+    "readfile": {5},
+    "read_file": {1, 5},
     '"it\'s a"': {4},
     "by:anne boathouse": {2},
     "by:bert boathouse": set(),

@@ -47,7 +47,7 @@ def test_what_may_be_there_is_counted_as_changed_only_when_it_was(db: Database) 
     assert db.row(_SET + " ON CONFLICT(key) DO UPDATE SET value = excluded.value RETURNING value", "n1", "c") == ("c",)
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(text=st.text(), number=st.integers(-(2**63) + 1, 2**63 - 1))
 def test_text_and_numbers_come_back_as_they_were(db: Database, text: str, number: int) -> None:
     """Every text but for NUL, every number of 64 bits."""

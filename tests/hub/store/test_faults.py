@@ -15,7 +15,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from tests.hub.servers import SECRET, Servers, free_port
+from tests.hub.servers import SECRET, Servers, free_port, patient
 from tests.hub.store.filling import filled, refer
 from unspool.errors import UsageProblem
 from unspool.hub.store.opening import FOLDER, Place, Store, opened
@@ -101,6 +101,25 @@ def test_who_would_wait_for_each_other_for_ever_is_told(servers_store: Store) ->
         assert sorted(threads.map(cross, "ab", "ba")) == ["through", "told"]
 
 
+def test_no_statement_holds_up_the_others_for_long(servers_store: Store) -> None:
+    """Every connection is bounded, and says whose it is."""
+    db = servers_store.db
+    assert db.rows("SHOW statement_timeout") + db.rows("SHOW lock_timeout") == [("30s",), ("20s",)]
+    assert db.row("SHOW application_name") == ("unspool-hub",)
+    with pytest.raises(Trouble), db.transaction():
+        db.script("SET LOCAL statement_timeout = '50ms'; SELECT pg_sleep(10)")
+
+
+@pytest.mark.parametrize(
+    ("code", "kind"), [("53100", Full), ("40001", Trouble), ("25006", Trouble), ("57P01", Trouble)]
+)
+def test_what_a_server_says_becomes_one_of_ours(servers_store: Store, code: str, kind: type[Exception]) -> None:
+    """No room, two that cross each other, a standby, an end: each as a sentence."""
+    with pytest.raises(kind):
+        servers_store.db.script(f"DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = '{code}'; END $$")
+    assert servers_store.db.well()
+
+
 def test_more_threads_than_connections_take_turns(servers_store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever waits too long for a turn is told."""
     monkeypatch.setattr("unspool.hub.store.pool._WAIT", 0.2)
@@ -148,6 +167,42 @@ def test_an_object_store_that_is_away_is_told_and_comes_back(servers: Servers, s
     assert store.objects.well()
     assert b"".join(store.blobs.read(blob.digest)) == b"kept"
     assert store.db.row("SELECT count(*) FROM blob") == (1,)
+
+
+def test_an_object_store_that_stops_in_the_middle_is_told(servers: Servers, servers_store: Store) -> None:
+    """Of one who reads, and of one who writes: nothing of that is there afterwards."""
+    store, large = servers_store, [os.urandom(1024 * 1024)] * 24
+    store.objects.put("large", large)
+    reading = store.objects.get("large")
+    next(reading)
+
+    def stopping() -> Iterator[bytes]:
+        yield from large[:18]
+        servers.s3.stop()
+        yield from large[18:]
+
+    try:
+        with pytest.raises(Trouble):
+            store.objects.put("new", stopping())
+        with pytest.raises(Trouble):
+            list(reading)
+    finally:
+        servers.s3.start()
+    assert list(store.objects.keys("")) == ["large"]
+
+
+def test_an_upload_that_breaks_off_is_taken_back(servers: Servers, servers_store: Store, on_servers: Place) -> None:
+    """No part of it stays in the store."""
+
+    def broken() -> Iterator[bytes]:
+        yield from [bytes(1024 * 1024)] * 30
+        raise ConnectionResetError
+
+    with pytest.raises(ConnectionResetError):
+        servers_store.objects.put("blobs/new", broken())
+    prefix = on_servers.bucket.removeprefix("s3://").partition("?")[0]
+    folder = servers.s3.folder / prefix
+    patient(lambda: not [path for path in folder.rglob("*") if path.is_file()], lambda: "parts stay in the bucket")
 
 
 def test_an_object_store_that_says_nothing_is_told_of(on_servers: Place, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -316,20 +371,14 @@ while True:
 
 
 def test_what_was_acknowledged_survives_a_kill(place: Place) -> None:
-    """Two processes killed while they write, twice: what was told of is there with its content, nothing is half."""
-    told: set[str] = set()
-    for turn in range(2):
-        command = [sys.executable, "-c", _KEEP, str(place.folder), place.database, place.bucket]
-        started = [
-            subprocess.Popen([*command, f"{turn} {name}"], stdout=subprocess.PIPE, text=True) for name in ("a", "b")
-        ]
-        for process in started:
-            assert process.stdout is not None
-            told.add(process.stdout.readline().strip())
-        time.sleep(0.3)
-        for process in started:
-            process.kill()
-            told.update(line for line in process.communicate()[0].split() if len(line) == 64)
+    """Two processes killed while they write: what was told of is there with its content, nothing is half."""
+    command = [sys.executable, "-c", _KEEP, str(place.folder), place.database, place.bucket]
+    started = [subprocess.Popen([*command, name], stdout=subprocess.PIPE, text=True) for name in "ab"]
+    told = {process.stdout.readline().strip() for process in started if process.stdout}
+    time.sleep(0.4)
+    for process in started:
+        process.kill()
+        told.update(line for line in process.communicate()[0].split() if len(line) == 64)
     store = opened(place)
     teams = {name for (name,) in store.db.rows("SELECT id FROM team")}
     files = {name for (name,) in store.db.rows("SELECT digest FROM share_file")}
@@ -351,6 +400,19 @@ def test_a_conflict_of_two_is_told_to_one(store: Store) -> None:
 
     with ThreadPoolExecutor(8) as threads:
         assert sum(threads.map(make, range(8))) == 1
+
+
+def test_a_thread_that_ends_leaves_no_connection(files_store: Store) -> None:
+    """Servers start and end threads all the time."""
+    files = Path("/proc/self/fd")
+    if not files.exists():
+        pytest.skip("this system does not tell which files are open")
+    before = len(list(files.iterdir()))
+    for _ in range(20):
+        thread = threading.Thread(target=files_store.db.row, args=("SELECT 1",))
+        thread.start()
+        thread.join()
+    assert len(list(files.iterdir())) <= before + 4
 
 
 def test_the_pool_leaves_no_connection(servers: Servers, on_servers: Place) -> None:

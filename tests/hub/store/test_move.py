@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.hub.store.filling import filled, refer
 from unspool.cli import hub_backup_cmd, hub_move_cmd, hub_restore_cmd, hub_tidy_cmd, hub_verify_cmd
@@ -14,9 +16,10 @@ from unspool.errors import Exists, NotFound, Unsound, UsageProblem
 from unspool.hub.store.backup import backup, restore
 from unspool.hub.store.blobs import PREFIX
 from unspool.hub.store.copying import begun
+from unspool.hub.store.database import Row
 from unspool.hub.store.move import move
 from unspool.hub.store.opening import Place, Store, opened
-from unspool.hub.store.tables import empty, sums
+from unspool.hub.store.tables import Sum, Tally, empty, sums
 from unspool.hub.store.verify import verify
 
 
@@ -69,6 +72,25 @@ def _found(store: Store) -> int:
     }[store.db.dialect]
     found = store.db.row(sql)
     return int(found[0]) if found else 0
+
+
+_ROWS = st.lists(st.tuples(st.text(), st.integers(-(2**63), 2**63 - 1), st.none() | st.text()), max_size=6)
+
+
+@given(rows=_ROWS, data=st.data())
+def test_a_sum_is_of_the_rows_and_not_of_their_order(rows: list[Row], data: st.DataObject) -> None:
+    """And a row more, less or changed shows."""
+    assert _sum(data.draw(st.permutations(rows))) == _sum(rows)
+    assert _sum([*rows, ("", 0, None)]) != _sum(rows)
+    if rows:
+        changed = [(rows[0][0] + "x", *rows[0][1:]), *rows[1:]]
+        assert _sum(changed) != _sum(rows)
+
+
+def _sum(rows: list[Row]) -> Sum:
+    tally = Tally(iter(rows))
+    assert list(tally) == rows
+    return tally.sum
 
 
 def test_a_move_that_broke_off_goes_on(source: Store, target: Store, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -241,6 +263,20 @@ def test_a_folder_that_is_a_hub_is_no_place_for_a_backup(files_store: Store, on_
         restore(tmp_path / "nothing", files_store, _quiet)
 
 
+def test_a_backup_that_was_never_finished_is_not_restored(files_store: Store, tmp_path: Path) -> None:
+    """One of a hub with nothing in it is."""
+    target = opened(Place(tmp_path / "back"))
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("unspool.hub.store.copying._rows", _killed)
+        with pytest.raises(KeyboardInterrupt):
+            backup(files_store, tmp_path / "saved", _quiet)
+    with pytest.raises(NotFound, match="never finished"):
+        restore(tmp_path / "saved", target, _quiet)
+    backup(files_store, tmp_path / "saved", _quiet)
+    assert restore(tmp_path / "saved", target, _quiet).sent == 0
+    target.db.close()
+
+
 def test_the_commands_do_it_and_say_so(on_files: Place, on_servers: Place, tmp_path: Path) -> None:
     """Backup, restore to servers, move back, verify, tidy."""
     store = opened(on_files)
@@ -267,3 +303,17 @@ def test_the_commands_do_it_and_say_so(on_files: Place, on_servers: Place, tmp_p
     assert (result.exit_code, len(json.loads(result.stdout)["problems"])) == (1, 4)
     with pytest.raises(UsageProblem):
         run(hub_move_cmd.command, ["--from-data", here[1], *here])
+
+
+def test_a_wrong_path_is_no_new_hub(tmp_path: Path) -> None:
+    """Whoever mistypes a path saves, proves and moves nothing, and is told."""
+    wrong, right = str(tmp_path / "wrong"), str(tmp_path / "right")
+    for command, words in (
+        (hub_backup_cmd.command, [right, "--data", wrong]),
+        (hub_verify_cmd.command, ["--data", wrong]),
+        (hub_tidy_cmd.command, ["--data", wrong]),
+        (hub_move_cmd.command, ["--from-data", wrong, "--data", right]),
+    ):
+        with pytest.raises(NotFound):
+            CliRunner(catch_exceptions=False).invoke(command, words)
+    assert list(tmp_path.iterdir()) == []

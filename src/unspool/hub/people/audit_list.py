@@ -51,7 +51,7 @@ class Filters(NamedTuple):
 def listed(db: Database, filters: Filters = Filters(), most: int = 100) -> list[Line]:  # noqa: B008  it is immutable
     """The newest lines that fit, newest first."""
     seal(db)
-    sql, values = _where(filters)
+    sql, values = _where(db, filters)
     rows = db.rows(f"{_COLUMNS} WHERE {sql} ORDER BY seq DESC LIMIT ?", *values, min(max(most, 1), MOST))
     return [_line(row) for row in rows]
 
@@ -59,7 +59,7 @@ def listed(db: Database, filters: Filters = Filters(), most: int = 100) -> list[
 def lines(db: Database, filters: Filters = Filters()) -> Iterator[str]:  # noqa: B008
     """Every line that fits, oldest first, as JSON with a newline."""
     seal(db)
-    sql, values = _where(filters)
+    sql, values = _where(db, filters)
     last = 0
     while True:
         rows = db.rows(f"{_COLUMNS} WHERE {sql} AND seq > ? ORDER BY seq LIMIT ?", *values, last, _LOT)
@@ -70,10 +70,10 @@ def lines(db: Database, filters: Filters = Filters()) -> Iterator[str]:  # noqa:
         last = rows[-1][0]
 
 
-def _where(filters: Filters) -> tuple[str, list[Value]]:
+def _where(db: Database, filters: Filters) -> tuple[str, list[Value]]:
     said: list[tuple[str, list[Value]]] = [("seq IS NOT NULL", [])]
     if filters.person:
-        said.append(("(person = ? OR name = ?)", [filters.person, filters.person]))
+        said.append(_who(db, filters.person))
     if filters.what:
         said.append(("(what = ? OR substr(what, 1, ?) = ?)", _beginning(filters.what)))
     for column, wanted in (("target", filters.target), ("outcome", filters.outcome)):
@@ -83,6 +83,14 @@ def _where(filters: Filters) -> tuple[str, list[Value]]:
         if bound is not None:
             said.append((test, [bound]))
     return " AND ".join(sql for sql, _ in said), [value for _, values in said for value in values]
+
+
+def _who(db: Database, named: str) -> tuple[str, list[Value]]:
+    """Somebody by id or name, which an index finds; by what they were called where the roster has nobody of that."""
+    found = [row[0] for row in db.rows("SELECT id FROM person WHERE id = ? OR name = ?", named, named)]
+    if found:
+        return f"person IN ({', '.join('?' * len(found))})", found
+    return "(person = ? OR name = ?)", [named, named]
 
 
 def _beginning(what: str) -> list[Value]:

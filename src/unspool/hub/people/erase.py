@@ -80,6 +80,7 @@ def _rows_gone(db: Database, by: Person, kind: str, target: str) -> Gone:
         if kind == "person":
             removed.counts.update(erase_rows.person(db, target))
             roster.removed(db, target)
+        erase_rows.counted(db, [target, *shares])
         gone = Gone([target, *shares, *sessions], removed.alone, removed.counts, len(removed.shared))
         _set(db, by, (kind, target), {"pending": removed.alone})
     return gone

@@ -17,7 +17,7 @@ from unspool.hub.store.opening import Store
 
 SEARCHED = {
     "blob": ("digest",), "invitation": ("made_by",), "member": ("person",), "permit": ("project", "subject"),
-    "pace": ("who",), "passage": ("session",), "person": ("id",), "piece": ("session", "digest"), "project": ("id",),
+    "passage": ("session",), "person": ("id",), "piece": ("session", "digest"), "project": ("id",),
     "request": ("session",), "sent": ("person", "digest"), "session": ("id", "project", "person", "state"),
     "session_page": ("session", "digest"), "share": ("address", "owner"), "share_file": ("address", "digest"),
     "token": ("person",),
@@ -42,7 +42,8 @@ def proof(store: Store, gone: Gone, *, deep: bool = False) -> dict[str, Any]:
     """What was looked for, where, and what of it was found, which should be nothing."""
     if deep:
         _cleared(store.db, gone.counts)
-    found = [*_in_tables(store.db, [*gone.ids, *gone.digests]), *_in_objects(store, gone.digests)]
+    found = [*_in_tables(store.db, [*gone.ids, *gone.digests]), *_in_counts(store.db, gone.ids)]
+    found += _in_objects(store, gone.digests)
     told: dict[str, Any] = {
         "at": now(),
         "rows": gone.counts,
@@ -65,6 +66,12 @@ def _in_tables(db: Database, needles: list[str]) -> list[str]:
                 if row and row[0]:
                     found.append(f"{table}.{column}: {row[0]}")
     return found
+
+
+def _in_counts(db: Database, ids: list[str]) -> list[str]:
+    """What is counted of people and shares names them within a text; such texts are few."""
+    texts = [row[0] for row in db.rows("SELECT DISTINCT who FROM pace")]
+    return sorted(f"pace.who: {one}" for one in ids for text in texts if one in text)
 
 
 def _in_objects(store: Store, digests: list[str]) -> list[str]:

@@ -23,7 +23,6 @@ _OF_PERSONS = {
     "member": "person = ?",
     "permit": "kind = 'person' AND subject = ?",
     "sent": "person = ?",
-    "pace": "who = ?",
 }
 
 
@@ -71,6 +70,11 @@ def person(db: Database, person: str) -> dict[str, int]:
     """Remove all that is about a person, but for themselves; in the audit log they are an id from now on."""
     db.run("UPDATE audit SET name = '' WHERE person = ?", person)
     return {table: db.run(f"DELETE FROM {table} WHERE {where}", person) for table, where in _OF_PERSONS.items()}  # noqa: S608
+
+
+def counted(db: Database, names: list[str]) -> int:
+    """Remove what was counted of people and shares; how much that was."""
+    return sum(db.run("DELETE FROM pace WHERE who LIKE ?", f"%{name}%") for name in names)
 
 
 def buried(db: Database, by: Person, sessions: list[str]) -> None:

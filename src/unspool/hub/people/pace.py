@@ -5,11 +5,12 @@ limit, roughly, and a request costs no statement. Attempts at a secret are count
 """
 
 import threading
+from contextlib import suppress
 from ipaddress import IPv6Address, ip_address
 
 from unspool.hub.store.blobs import now
 from unspool.hub.store.database import Database
-from unspool.hub.trouble import TooMuch
+from unspool.hub.trouble import Full, HubError, TooMuch, Trouble
 
 _HOUR = 3_600_000
 _DAY = 24 * _HOUR
@@ -45,7 +46,8 @@ class Pace:
             done = self._known.get(who, 0) + lot
             full = len(self._new) > _CROWD
         if lot >= min(_LOT, max(1, self._most // 4)) or full or done > self._most:
-            self.flush(None if full else who)
+            with suppress(Full, Trouble):  # what this process counted is enough to go by, until it can be written
+                self.flush(None if full else who)
             with self._guard:
                 done = max(done, self._known.get(who, 0))
         if done > self._most:
@@ -58,12 +60,21 @@ class Pace:
             taken = dict(self._new) if only is None else {only: self._new.get(only, 0)}
             for who in taken:
                 self._new.pop(who, None)
-        seen = self._written(hour, taken)
+        try:
+            seen = self._written(hour, taken)
+        except HubError:
+            self._put_back(hour, taken)
+            raise
         with self._guard:
             if len(self._known) > _CROWD:
                 self._known.clear()
             if hour == self._hour:
                 self._known.update(seen)
+
+    def _put_back(self, hour: int, taken: dict[str, int]) -> None:
+        with self._guard:
+            for who, lot in taken.items() if hour == self._hour else ():
+                self._new[who] = self._new.get(who, 0) + lot
 
     def _written(self, hour: int, taken: dict[str, int]) -> dict[str, int]:
         with self._db.transaction():

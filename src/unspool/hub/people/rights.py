@@ -15,22 +15,23 @@ class Right(IntEnum):
     OWN = 3
 
 
+LEVEL = (
+    "coalesce((SELECT own.level FROM permit AS own WHERE own.project = project.id AND own.kind = 'person'"
+    " AND own.subject = ?), (SELECT max(permit.level) FROM permit JOIN member ON member.team = permit.subject"
+    " WHERE permit.project = project.id AND permit.kind = 'team' AND member.person = ?), 0)"
+)
+"""What somebody who is no admin may do with a `project` of a query; the values are their id, twice."""
+_ONE = f"SELECT {LEVEL} FROM project WHERE project.id = ?"  # noqa: S608
+
+
 def right(db: Database, person: Person, project: str) -> Right:
     """What a person may do with a project: what they were given themselves, or else the most of their teams."""
     if not person.known:
         return Right.NONE
     if person.admin:
         return Right.OWN
-    own = db.row("SELECT level FROM permit WHERE project = ? AND kind = 'person' AND subject = ?", project, person.id)
-    if own is not None:
-        return Right(own[0])
-    found = db.row(
-        "SELECT max(level) FROM permit JOIN member ON member.team = permit.subject"
-        " WHERE permit.project = ? AND permit.kind = 'team' AND member.person = ?",
-        project,
-        person.id,
-    )
-    return Right(found[0]) if found and found[0] is not None else Right.NONE
+    found = db.row(_ONE, person.id, person.id, project)
+    return Right(found[0]) if found else Right.NONE
 
 
 def readable(person: Person) -> tuple[str, tuple[str, ...]]:

@@ -65,6 +65,14 @@ def found(db: Database, named: str) -> Entry:
     return _entry(row)
 
 
+def one(db: Database, person: str) -> Entry:
+    """Somebody by id alone."""
+    row = db.row(f"{_COLUMNS} WHERE id = ?", person)
+    if row is None:
+        raise Hidden("There is nobody of that id.")
+    return _entry(row)
+
+
 def changed(db: Database, person: str, *, admin: bool | None = None, quota: int | None = None) -> None:
     """Make somebody an admin or none; give them a quota of their own, -1 for the usual one."""
     with db.transaction():

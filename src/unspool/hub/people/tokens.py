@@ -1,13 +1,14 @@
 """What lets a person in: a secret that only its holder has, kept here as a digest."""
 
 import secrets
+from contextlib import suppress
 from hashlib import sha256
 from typing import NamedTuple
 
 from unspool.hub.people.person import Person
 from unspool.hub.store.blobs import now
 from unspool.hub.store.database import Database
-from unspool.hub.trouble import Hidden, Unfit
+from unspool.hub.trouble import Full, Hidden, Trouble, Unfit
 
 SCOPES = ("all", "read", "push", "metrics")
 _PREFIX = "uns_"
@@ -72,7 +73,8 @@ def bearer(db: Database, secret: str, kind: str = "token") -> Person | None:
         return None
     person, name, admin, scope, token, used = found
     if used is None or now() - used > _USED_EVERY:
-        db.run("UPDATE token SET used = ? WHERE id = ?", now(), token)
+        with suppress(Full, Trouble):  # a full disk keeps nobody from reading
+            db.run("UPDATE token SET used = ? WHERE id = ?", now(), token)
     return Person(person, name, bool(admin), scope, kind)
 
 

@@ -3,6 +3,7 @@
 from typing import Any
 
 import msgspec
+from anyio import CapacityLimiter, to_thread
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -20,6 +21,7 @@ from unspool.remote.manifest import Digest, Manifest
 
 _MOST = 10_000
 _LONGEST = 2_000
+_PUSHES = 6
 _ENCODER = msgspec.json.Encoder(order="deterministic")
 
 
@@ -56,8 +58,18 @@ def piece(request: Request) -> Response:
     return Response(status_code=204)
 
 
-def pushed(request: Request) -> Response:
-    """Take a session in; 202 and what is lacking, where pieces have to be sent first and nothing was done."""
+async def pushed(request: Request) -> Response:
+    """Take a session in; 202 and what is lacking, where pieces have to be sent first and nothing was done.
+
+    A few are taken in at a time; the others wait where they keep nobody else waiting.
+    """
+    state = request.app.state
+    if not hasattr(state, "pushes"):
+        state.pushes = CapacityLimiter(_PUSHES)
+    return await to_thread.run_sync(_pushed, request, limiter=state.pushes)
+
+
+def _pushed(request: Request) -> Response:
     done = push(hub(request), person(request), _project(request), _decoded(body(request), Manifest))
     request.state.target = done.session
     return answer(done._asdict(), 202 if done.lacks else 200)

@@ -97,7 +97,7 @@ def let_go(blobs: Blobs, digests: Iterable[str]) -> None:
 
 def _counted(db: Database, person: str, size: int, usual: int) -> None:
     """Count what a person sends in a day: pieces of no session yet take room too."""
-    who, span, most = f"sent {person}", now() // DAY, _SPARE + 2 * allowed(db, person, usual)
+    who, span, most = f"sent {person}", now() // DAY * DAY, _SPARE + 2 * allowed(db, person, usual)
     found = db.row("SELECT amount FROM pace WHERE who = ? AND span = ?", who, span)
     if found and found[0] + size > most:
         raise TooMuch(f"More than {most:,} bytes were sent today.", 3600)

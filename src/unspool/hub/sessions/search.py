@@ -6,7 +6,8 @@ in all is not counted: a page of results says what leads to the next.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 import msgspec
@@ -26,6 +27,8 @@ _HITS = 3
 _CONTEXT = 160
 _RARE = 2_000
 """Passages that are gathered at most."""
+_BATCH = 100
+"""Sessions that are looked at before more are asked for."""
 _ORDER = (
     "CASE passage.kind WHEN 'title' THEN 0 WHEN 'prompt' THEN 1 WHEN 'answer' THEN 2 WHEN 'call' THEN 3"
     " WHEN 'thinking' THEN 4 WHEN 'result' THEN 5 ELSE 6 END, passage.id DESC"
@@ -103,11 +106,20 @@ def _sessions(db: Database, asked: _Asked, span: Span) -> list[Facts]:
     here = [asked.sessions, *beyond(span.after)]
     if asked.tree is not None and (few := _few(db, asked.tree)) is not None:
         here.append(_among(few))
+    elif asked.tree is not None and db.dialect == "sqlite":
+        return list(islice(_walked(db, asked, span.after), span.most + 1))
     if asked.tree is not None or asked.passages:
         held = together([*asked.passages, *([_holding(db, asked.tree)] if asked.tree is not None else [])])
         exists = f"EXISTS (SELECT 1 FROM passage WHERE passage.session = session.id AND {held.sql})"  # noqa: S608
         here.append(Condition(exists, held.values))
     return rows(db, together(here), span.most + 1)
+
+
+def _walked(db: Database, asked: _Asked, after: tuple[int, str] | None) -> Iterator[Facts]:
+    """Sessions that hold what is asked for, the newest first, each looked into by itself, as SQLite does not."""
+    while batch := rows(db, together([asked.sessions, *beyond(after)]), _BATCH):
+        yield from (facts for facts in batch if _places(db, facts.id, asked, "1", "LIMIT 1"))
+        after = batch[-1].place
 
 
 def _few(db: Database, tree: Node) -> set[str] | None:
@@ -137,13 +149,16 @@ def _hits(db: Database, session: str, asked: _Asked) -> tuple[Hit, ...]:
     """The best places of a session; where nothing but filters of sessions is asked for, there is none to tell of."""
     if asked.tree is None and not asked.passages:
         return ()
-    where = together([*asked.passages, *([_inside(db, session, asked.tree)] if asked.tree is not None else [])])
-    sql = (
-        f"SELECT kind, turn, link, body FROM passage WHERE passage.session = ? AND {where.sql}"  # noqa: S608
-        f" ORDER BY {_ORDER} LIMIT {_HITS}"
-    )
     sought = patterns(terms(asked.tree))
-    return tuple(_hit(row, sought) for row in db.rows(sql, session, *where.values))
+    found = _places(db, session, asked, "kind, turn, link, body", f"ORDER BY {_ORDER} LIMIT {_HITS}")
+    return tuple(_hit(row, sought) for row in found)
+
+
+def _places(db: Database, session: str, asked: _Asked, columns: str, rest: str) -> list[Row]:
+    """Columns of the passages of a session that are asked for; `rest` says in which order and how many."""
+    where = together([*asked.passages, *([_inside(db, session, asked.tree)] if asked.tree is not None else [])])
+    sql = f"SELECT {columns} FROM passage WHERE passage.session = ? AND {where.sql} {rest}"  # noqa: S608
+    return db.rows(sql, session, *where.values)
 
 
 def _hit(row: Row, sought: "Sequence[re.Pattern[str]]") -> Hit:

@@ -1,7 +1,7 @@
 """The story of a change: its planning, its implementation and what came after, by whoever did each.
 
-Sessions are of one story where one goes on from another, or where they carry the same slug, which an agent gives to a
-plan and to the session that carries it out. Only what a person may read is part of what they are told.
+Sessions are of one story where one goes on from another, or where they carry the same slug within a month: an agent
+gives a plan and the session that carries it out the same one. Only what a person may read is part of it.
 """
 
 from typing import Literal
@@ -16,6 +16,8 @@ from unspool.hub.store.database import Database
 
 _MOST = 100
 _ROUNDS = 20
+_APART = 30 * 86_400_000
+"""Milliseconds that two sessions of one slug may be apart."""
 
 Role = Literal["planning", "implementation", "further"]
 
@@ -46,12 +48,17 @@ def _around(db: Database, seen: Condition, fresh: list[Facts]) -> list[Facts]:
     keys = {facts.key for facts in fresh}
     names = keys | {facts.source for facts in fresh if facts.source}
     slugs = {facts.slug for facts in fresh if facts.slug}
-    asked = [_among("session.key", names), _among("session.source", keys)]
-    asked += [_among("session.slug", slugs)] if slugs else []
-    found: dict[str, Facts] = {}
-    for condition in asked:
-        found.update((facts.id, facts) for facts in rows(db, together([condition, seen]), _MOST))
-    return list(found.values())
+    found = rows(db, together([_among("session.key", names), seen]), _MOST)
+    found += rows(db, together([_among("session.source", keys), seen]), _MOST)
+    named = rows(db, together([_among("session.slug", slugs), seen]), _MOST) if slugs else []
+    found += [facts for facts in named if any(_near(facts, one) for one in fresh)]
+    return list({facts.id: facts for facts in found}.values())
+
+
+def _near(one: Facts, other: Facts) -> bool:
+    """Whether two sessions carry the same slug at about the same time: agents make them up, and in time again."""
+    apart = abs((one.started or one.finished or 0) - (other.started or other.finished or 0))
+    return one.slug == other.slug and apart < _APART
 
 
 def _among(column: str, values: set[str]) -> Condition:

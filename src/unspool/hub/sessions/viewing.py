@@ -1,5 +1,7 @@
 """The pages of pushed sessions, as they lie in the store; made anew where another version of the program made them."""
 
+import threading
+
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
@@ -15,6 +17,8 @@ from unspool.library.scratch import scratch
 from unspool.site.build.fingerprint import fingerprint
 
 _PAGE = "SELECT session_page.digest, session_page.kind, session.made FROM session_page JOIN session"
+_ROOM = threading.BoundedSemaphore(4)
+"""Sessions whose pages are made anew at the same time."""
 _HEADERS = {"Cache-Control": "private, no-cache", "Vary": "Accept-Encoding"}
 
 
@@ -23,8 +27,7 @@ def page(request: Request) -> Response:
     here, session, name = hub(request), request.path_params["session"], request.path_params.get("page") or "index.html"
     found = _found(here, session, name)
     if found is None or found[2] != fingerprint():
-        _made_anew(here, session)
-        found = _found(here, session, name)
+        found = _renewed(here, session, name) or found
     if found is None:
         raise Hidden("There is nothing at this address.")
     digest, kind, _ = found
@@ -46,6 +49,17 @@ def _found(here: Hub, session: str, name: str) -> tuple[str, str, str] | None:
     sql = f"{_PAGE} ON session.id = session_page.session WHERE session_page.session = ? AND session_page.name = ?"
     row = here.store.db.row(sql, session, name)
     return (row[0], row[1], row[2]) if row else None
+
+
+def _renewed(here: Hub, session: str, name: str) -> tuple[str, str, str] | None:
+    """A page as this version makes it; None while so many are made already that others would have to wait."""
+    if not _ROOM.acquire(blocking=False):
+        return None
+    try:
+        _made_anew(here, session)
+        return _found(here, session, name)
+    finally:
+        _ROOM.release()
 
 
 def _made_anew(here: Hub, session: str) -> None:

@@ -10,7 +10,7 @@ from unspool.hub.shares.making import made_by
 from unspool.hub.shares.share import Share
 
 _AGAIN = 600.0
-"""Seconds before it is tried once more where it failed."""
+"""Seconds before it is tried once more: it may have failed, and while hubs of two versions run they would not end."""
 _MOST = 10_000
 _guard = threading.Lock()
 _tried: dict[str, float] = {}
@@ -36,5 +36,3 @@ def freshen(hub: Hub, share: Share) -> None:
         remake(hub, share)
     except UnspoolError:
         return
-    with _guard:
-        _tried.pop(share.address, None)

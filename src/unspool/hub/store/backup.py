@@ -7,6 +7,7 @@ to the same folder again, only what is new is copied; what was saved before stay
 from pathlib import Path
 
 from unspool.errors import Exists, NotFound
+from unspool.files import write_atomically
 from unspool.hub.store.copying import Copied, Told, copied
 from unspool.hub.store.move import move
 from unspool.hub.store.opening import DATABASE, Place, Store, opened
@@ -14,7 +15,7 @@ from unspool.hub.store.proof import kept, keys, parts
 from unspool.hub.store.tables import empty
 
 SEAL = "backup"
-"""The file that tells a folder of backups from a hub's own."""
+"""The file that tells a folder of backups from a hub's own; empty until there is one."""
 
 
 def backup(source: Store, folder: Path, told: Told) -> Copied:
@@ -26,6 +27,7 @@ def backup(source: Store, folder: Path, told: Told) -> Copied:
     (folder / SEAL).touch(0o600)
     try:
         result = copied(source, target, told, mark=False)
+        write_atomically(folder / SEAL, [b"finished\n"])
         _pruned(target)
     finally:
         target.db.close()
@@ -34,15 +36,17 @@ def backup(source: Store, folder: Path, told: Told) -> Copied:
 
 def restore(folder: Path, target: Store, told: Told) -> Copied:
     """Bring a hub back from a folder, into an empty place."""
-    if not (folder / DATABASE).exists():
-        raise NotFound("There is no backup in this folder.")
-    source = opened(Place(folder))
+    source = opened(Place(folder), new=False)
     try:
-        if empty(source.db):
+        if empty(source.db) and not _finished(folder):
             raise NotFound("The backup in this folder was never finished.")
         return move(source, target, told)
     finally:
         source.db.close()
+
+
+def _finished(folder: Path) -> bool:
+    return (folder / SEAL).exists() and (folder / SEAL).stat().st_size > 0
 
 
 def _pruned(target: Store) -> None:

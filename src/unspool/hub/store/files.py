@@ -38,10 +38,9 @@ class Files:
             with _told():
                 part.replace(path)
                 settle(path.parent)
-        except BaseException:
+        finally:
             with suppress(OSError):
                 part.unlink(missing_ok=True)
-            raise
         return size
 
     def get(self, key: str) -> Iterator[bytes]:

@@ -1,16 +1,16 @@
 """A hub's database and object store by address, brought to this version."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from unspool.errors import UsageProblem
+from unspool.errors import NotFound, UsageProblem
 from unspool.hub.store.blobs import Blobs
 from unspool.hub.store.database import Database
 from unspool.hub.store.files import Files
 from unspool.hub.store.objects import Objects
-from unspool.hub.store.schema import MARK, migrate
+from unspool.hub.store.schema import MARK, migrate, version
 from unspool.hub.store.sqlite import Sqlite
 
 DATABASE, FOLDER = "hub.db", "objects"
@@ -34,22 +34,24 @@ class Place(NamedTuple):
     """s3://bucket/prefix?endpoint=…; empty for a folder in the folder."""
 
 
-def opened(place: Place, *, unfinished: bool = False) -> Store:
+def opened(place: Place, *, unfinished: bool = False, new: bool = True) -> Store:
     """A store, whose tables are made or brought to this version; the database and the objects are the caller's.
 
-    A copy that was begun and not finished is opened only for those who go on with it.
+    A copy that was begun and not finished is opened only for those who go on with it. Unless it may be `new`, NotFound
+    where there is no hub.
     """
+    if not new and not place.database and not (place.folder / DATABASE).exists():
+        raise NotFound(f"There is no hub in {place.folder}.")
     objects = _objects(place)
     db = _database(place)
-    try:
+    with ExitStack() as otherwise:
+        otherwise.callback(db.close)
+        if not new and version(db) == 0:
+            raise NotFound("There is no hub in this database.")
         migrate(db)
-        begun = db.row("SELECT 1 FROM setting WHERE key = ?", MARK)
-    except BaseException:
-        db.close()
-        raise
-    if begun and not unfinished:
-        db.close()
-        raise UsageProblem("A move or restore to here was begun and not finished: run it again.")
+        if not unfinished and db.row("SELECT 1 FROM setting WHERE key = ?", MARK):
+            raise UsageProblem("A move or restore to here was begun and not finished: run it again.")
+        otherwise.pop_all()
     return Store(db, objects, Blobs(db, objects))
 
 

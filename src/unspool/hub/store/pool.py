@@ -112,6 +112,8 @@ def _quiet(connection: Connection) -> bool:
     """Whether a connection that nobody uses says nothing: only its end is told unasked."""
     if connection.closed:
         return False
+    if not hasattr(select, "poll"):  # Windows: it is noticed by its use
+        return True
     poll = select.poll()
     poll.register(connection.fileno(), select.POLLIN)
     return not poll.poll(0)

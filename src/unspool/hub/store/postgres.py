@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache, partial
 from hashlib import blake2b
+from itertools import count
 from typing import Any, Literal
 
 import psycopg
@@ -30,6 +31,7 @@ _USUAL: dict[str, Any] = {
     "keepalives_count": 3,
     "tcp_user_timeout": 20_000,
 }
+_NUMBERS = count()
 _BOUNDS = b"SET statement_timeout = '30s'; SET lock_timeout = '20s'; SET idle_in_transaction_session_timeout = '60s'"
 """A statement that takes longer, or a transaction that does nothing for so long, must not hold up the others."""
 
@@ -70,7 +72,7 @@ class Postgres:
 
     def each(self, sql: str, *values: Value) -> Iterator[Row]:
         """The rows of a query one after the other."""
-        with self._connection() as connection, connection.cursor("each") as cursor:
+        with self._connection() as connection, connection.cursor(f"each_{next(_NUMBERS)}") as cursor:
             cursor.itersize = _ROWS
             yield from cursor.execute(_own(sql), kept(values))
 

@@ -3,7 +3,7 @@
 import os
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Literal
 from weakref import WeakSet
@@ -88,13 +88,12 @@ class Sqlite:
         inside = self._db.in_transaction
         with self._sound():
             self._db.execute("SAVEPOINT part" if inside else "BEGIN IMMEDIATE")
-        try:
+        with ExitStack() as otherwise:
+            otherwise.callback(self._undone, "ROLLBACK TO part; RELEASE part" if inside else "ROLLBACK")
             yield
             with self._sound():
                 self._db.execute("RELEASE part" if inside else "COMMIT")
-        except BaseException:
-            self._undone("ROLLBACK TO part; RELEASE part" if inside else "ROLLBACK")
-            raise
+            otherwise.pop_all()
 
     def _undone(self, how: str) -> None:
         """Take back what this thread did; a full disk may have done so already, and all of it."""

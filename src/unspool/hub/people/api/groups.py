@@ -6,6 +6,7 @@ from starlette.responses import Response
 from unspool.hub.asked import hub, person
 from unspool.hub.people import teams
 from unspool.hub.people.api.given import Sent, answer, done, given, target
+from unspool.hub.people.roster import one
 from unspool.hub.ways import Needs, Way
 
 
@@ -38,13 +39,15 @@ def end(request: Request) -> Response:
 
 def join(request: Request) -> Response:
     """Put somebody into a team."""
-    teams.joined(hub(request).store.db, request.path_params["team"], request.path_params["person"])
+    db = hub(request).store.db
+    teams.joined(db, request.path_params["team"], one(db, request.path_params["person"]).id)
     return done()
 
 
 def leave(request: Request) -> Response:
     """Take somebody out of a team."""
-    teams.left(hub(request).store.db, request.path_params["team"], request.path_params["person"])
+    db = hub(request).store.db
+    teams.left(db, request.path_params["team"], one(db, request.path_params["person"]).id)
     return done()
 
 

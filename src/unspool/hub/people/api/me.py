@@ -10,7 +10,7 @@ from unspool.hub.asked import hub, person
 from unspool.hub.people import projects as archive
 from unspool.hub.people import quota, teams, tokens
 from unspool.hub.people.api.given import Sent, answer, done, given, target, told
-from unspool.hub.people.roster import found
+from unspool.hub.people.roster import one
 from unspool.hub.store.blobs import DAY, now
 from unspool.hub.trouble import Refused
 from unspool.hub.ways import Needs, Way
@@ -37,7 +37,7 @@ def me(request: Request) -> Response:
             "admin": who.admin,
             "scope": who.scope,
             "teams": [{"id": team.id, "name": team.name} for team in teams.listed(db, who.id)],
-            "projects": [told(one) for one in archive.listed(db, who)],
+            "projects": [told(project) for project in archive.listed(db, who)],
             "kept": quota.kept(db, who.id),
             "quota": quota.allowed(db, who.id, hub(request).terms.quota),
         }
@@ -46,7 +46,7 @@ def me(request: Request) -> Response:
 
 def own_tokens(request: Request) -> Response:
     """One's own tokens, without their secrets."""
-    return answer({"tokens": [told(one) for one in tokens.listed(hub(request).store.db, person(request).id)]})
+    return answer({"tokens": [told(token) for token in tokens.listed(hub(request).store.db, person(request).id)]})
 
 
 def new_token(request: Request) -> Response:
@@ -76,12 +76,12 @@ def end_token(request: Request) -> Response:
 def tokens_of(request: Request) -> Response:
     """Somebody's tokens, for admins."""
     db = hub(request).store.db
-    return answer({"tokens": [told(one) for one in tokens.listed(db, found(db, request.path_params["person"]).id)]})
+    return answer({"tokens": [told(token) for token in tokens.listed(db, one(db, request.path_params["person"]).id)]})
 
 
 def new_token_of(request: Request) -> Response:
     """A token of somebody else, such as a service, for admins."""
-    return answer(issued(request, found(hub(request).store.db, request.path_params["person"]).id), 201)
+    return answer(issued(request, one(hub(request).store.db, request.path_params["person"]).id), 201)
 
 
 WAYS = (

@@ -1,4 +1,4 @@
-"""The roster, for admins."""
+"""The roster, for admins. Paths name people by their ids, so that the audit log, which has paths, has no names."""
 
 from typing import Annotated
 
@@ -37,10 +37,10 @@ def everybody(request: Request) -> Response:
     return answer({"people": [told(one) for one in people]})
 
 
-def one(request: Request) -> Response:
+def somebody(request: Request) -> Response:
     """Somebody, and how much they keep."""
     db = hub(request).store.db
-    who = roster.found(db, request.path_params["person"])
+    who = roster.one(db, request.path_params["person"])
     return answer({**told(who), "kept": kept(db, who.id)})
 
 
@@ -56,7 +56,7 @@ def add(request: Request) -> Response:
 def change(request: Request) -> Response:
     """Change somebody; what is not named stays."""
     db, wanted = hub(request).store.db, given(request, Change)
-    who = roster.found(db, request.path_params["person"]).id
+    who = roster.one(db, request.path_params["person"]).id
     with db.transaction():
         roster.changed(db, who, admin=wanted.admin, quota=wanted.quota)
         if wanted.ended is not None:
@@ -66,14 +66,15 @@ def change(request: Request) -> Response:
 
 def end(request: Request) -> Response:
     """Let somebody in no more; what they shared and pushed stays."""
-    roster.ended(hub(request).store.db, request.path_params["person"])
+    db = hub(request).store.db
+    roster.ended(db, roster.one(db, request.path_params["person"]).id)
     return done()
 
 
 WAYS = (
     Way("/api/people", everybody, Needs.ADMIN),
     Way("/api/people", add, Needs.ADMIN, "person.add", "POST", ("all",)),
-    Way("/api/people/{person}", one, Needs.ADMIN),
+    Way("/api/people/{person}", somebody, Needs.ADMIN),
     Way("/api/people/{person}", change, Needs.ADMIN, "person.change", "PATCH", ("all",)),
     Way("/api/people/{person}", end, Needs.ADMIN, "person.end", "DELETE", ("all",)),
 )
