@@ -27,9 +27,12 @@ from bench import (
 from bench.table import Row, lines
 
 PARTS = ("assembly", "answers", "site", "startup", "memory", "archive", "app", "clone", "redact")
-LONG = "scale"
-"""Only where it is named."""
-_PARTS = f"{', '.join(PARTS)} (or of archive: {', '.join(archive.PARTS)}); or {LONG}, which takes long"
+LONG = ("scale", "hub", "hub-scale")
+"""Only where they are named."""
+_PARTS = f"{', '.join(PARTS)} (or of archive: {', '.join(archive.PARTS)}); or {', '.join(LONG)}, which take long"
+_HUB_MB = 20
+"""Of logs that are really pushed and shared."""
+_MANY = 100_000
 SHARED = corpus.ROOT.parent / "shared"
 
 
@@ -55,7 +58,12 @@ def _options() -> argparse.Namespace:
     parser.add_argument(
         "--sizes", type=_sizes, metavar="MB,MB,...", default=scale.SIZES, help="of scale (default: 50 MB to 5 GB)"
     )
-    parser.add_argument("--plot", type=Path, default=corpus.ROOT / ".cache" / "scale.svg", help="where scale draws")
+    parser.add_argument(
+        "--plot", type=Path, help="where scale or hub draws (default: .cache/scale.svg, .cache/hub.svg)"
+    )
+    parser.add_argument(
+        "--sessions", type=_sizes, metavar="N,N,...", help="of hub (default: 100,1000,10000) and hub-scale (100000)"
+    )
     parser.add_argument("--seed", type=int, default=1, help="which corpus, and which damage (default: 1)")
     parser.add_argument("--big-mb", type=int, default=2000, help="size of the one huge log (default: 2000)")
     parser.add_argument("--line-mb", type=int, default=100, help="size of the one huge line (default: 100)")
@@ -63,7 +71,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--fuzz", action="store_true", help="also open damaged logs")
     parser.add_argument("--examples", type=int, default=20_000, help="how many damaged logs (default: 20000)")
     options = parser.parse_args()
-    if unknown := set(options.parts) - {*PARTS, *archive.PARTS, LONG}:
+    if unknown := set(options.parts) - {*PARTS, *archive.PARTS, *LONG}:
         parser.error(f"no such part: {', '.join(sorted(unknown))}")
     return options
 
@@ -110,11 +118,29 @@ def _asked_for(options: argparse.Namespace, source: Path) -> Iterator[Row]:
     """What needs no corpus, and what takes long and is not part of everything."""
     if "redact" in (options.parts or PARTS):
         yield from redact.rows(SHARED)
-    if LONG in options.parts:
+    if "scale" in options.parts:
         made = partial(_source, seed=options.seed)
-        yield from scale.rows(made, options.sizes, options.plot.absolute())
+        yield from scale.rows(made, options.sizes, _plot(options, "scale"))
+    yield from _hub(options)
     if options.fuzz:
         yield fuzz.row(source, options.examples, options.seed)
+
+
+def _hub(options: argparse.Namespace) -> Iterator[Row]:
+    """What needs servers and the packages of the tests."""
+    if not {"hub", "hub-scale"}.isdisjoint(options.parts):
+        from bench import hub
+
+        if "hub" in options.parts:
+            source = _source(_HUB_MB, options.seed)
+            yield from hub.rows(source, options.sessions or hub.SIZES, _plot(options, "hub"))
+        if "hub-scale" in options.parts:
+            yield from hub.scale_rows(max(options.sessions or (_MANY,)))
+
+
+def _plot(options: argparse.Namespace, name: str) -> Path:
+    place: Path = options.plot or corpus.ROOT / ".cache" / f"{name}.svg"
+    return place.absolute()
 
 
 def _sources(options: argparse.Namespace, source: Path) -> Iterator[Path]:

@@ -79,6 +79,17 @@ def look(pid: int, found: Family) -> None:
     found.together = max(found.together, together)
 
 
+def spent(pid: int) -> float:
+    """Seconds of all cores that a process and all below it have used so far; those that have ended count no more."""
+    ticks = 0
+    for one in _descent(pid) if sys.platform.startswith("linux") else ():
+        try:
+            ticks += sum(map(int, Path(f"/proc/{one}/stat").read_text().rpartition(")")[2].split()[11:13]))
+        except OSError:
+            continue
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
 def _descent(pid: int) -> Iterator[int]:
     """The process and all below it that are still there."""
     yield pid

@@ -3,7 +3,7 @@
 import json
 import os
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -52,14 +52,21 @@ def program() -> str | None:
 
 def load(server: Server, paths: Sequence[str], seconds: int = SECONDS) -> Load:
     """Ask for these paths again and again, by several readers at once. An answer other than 200 is a failure."""
+    return asked(server.address, server.headers, paths, seconds)
+
+
+def asked(
+    address: str, headers: Mapping[str, str], paths: Sequence[str], seconds: int = SECONDS, readers: int = READERS
+) -> Load:
+    """The same of a server at an address, with headers of one's own."""
     if not program():
         return Load(failed="wrk is not installed")
     with tempfile.TemporaryDirectory() as folder:
         script = Path(folder) / "ask.lua"
         script.write_text(_SCRIPT % ", ".join(json.dumps(path) for path in paths))
-        headers = [part for name, value in server.headers.items() for part in ("-H", f"{name}: {value}")]
-        how = [f"-t{THREADS}", f"-c{READERS}", f"-d{seconds}s", "--timeout", "60s", "-s", str(script)]
-        done = run([program() or "wrk", *how, *headers, server.address])
+        said = [part for name, value in headers.items() for part in ("-H", f"{name}: {value}")]
+        how = [f"-t{min(THREADS, readers)}", f"-c{readers}", f"-d{seconds}s", "--timeout", "60s", "-s", str(script)]
+        done = run([program() or "wrk", *how, *said, address])
     return Load(failed=done.failed) if done.failed else _load(done.output)
 
 

@@ -1,7 +1,8 @@
-"""A small picture of time and memory over size, as SVG that reads on light and dark pages."""
+"""Small pictures of figures over sizes, as SVG that reads on light and dark pages."""
 
 import math
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 Point = tuple[float, float, float]
 """MB of logs, seconds, MB of memory."""
@@ -37,13 +38,40 @@ def drawn(points: Sequence[Point], most: float) -> str:
 
     first = _panel("Seconds of the first sync", "proportional", (time, even), sizes, upright)
     second = _panel("MB of memory, all processes", f"{most:.0f} MB", (memory, bound), sizes, level)
-    wide, high = 2 * (_LEFT + _WIDE) + _GAP, base + 30
+    return _side_by_side("Time and memory of the first sync over the size of the logs", [first, second])
+
+
+class Panel(NamedTuple):
+    """A figure over counts of sessions, beside what it was at the first of them."""
+
+    head: str
+    points: Sequence[Pair]
+
+
+def panels(title: str, drawn: Sequence[Panel]) -> str:
+    """A picture of some panels; all figures are above 0."""
+    made = []
+    for head, points in drawn:
+        counts = _logarithmic([count for count, _ in points], _LEFT, _LEFT + _WIDE)
+        level = [(count, points[0][1]) for count, _ in points]
+        upright = _from_nothing([value for _, value in points])
+        made.append(_panel(head, f"as with {points[0][0]:,.0f}", (points, level), counts, upright, _count))
+    return _side_by_side(title, made)
+
+
+def _side_by_side(title: str, made: Sequence[str]) -> str:
+    step, wide = _LEFT + _WIDE + _GAP // 2, len(made) * (_LEFT + _WIDE) + (len(made) - 1) * _GAP // 2 + _GAP // 2
+    parts = [f'<g transform="translate({number * step})">{panel}</g>' for number, panel in enumerate(made)]
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide} {high}" role="img">'
-        "<title>Time and memory of the first sync over the size of the logs</title>"
-        f'<style>{_STYLE}</style><g>{first}</g><g transform="translate({_LEFT + _WIDE + _GAP / 2:.0f})">{second}</g>'
-        "</svg>\n"
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide} {_TOP + _HIGH + 30}" role="img">'
+        f"<title>{title}</title><style>{_STYLE}</style>{''.join(parts)}</svg>\n"
     )
+
+
+def _from_nothing(values: Sequence[float]) -> Callable[[float], float]:
+    """Upright from 0, with room above the largest."""
+    base, top, most = _TOP + _HIGH, _TOP + 30, max(values)
+    return lambda value: base - value / most * (base - top)
 
 
 def _logarithmic(values: Sequence[float], low: float, high: float) -> Callable[[float], float]:
@@ -64,6 +92,7 @@ def _panel(
     lines: tuple[Sequence[Pair], Sequence[Pair]],
     across: Callable[[float], float],
     up: Callable[[float], float],
+    sized: Callable[[float], str] | None = None,
 ) -> str:
     """One panel: what was measured, and what it is held against, which `note` names."""
     measured, against = lines
@@ -82,7 +111,7 @@ def _panel(
         parts += [
             f'<circle class="dot" cx="{x:.1f}" cy="{y:.1f}" r="3"/>',
             f'<text class="value" x="{x:.1f}" y="{beside:.1f}">{told}</text>',
-            f'<text class="size" x="{x:.1f}" y="{base + 16}">{_size(mb)}</text>',
+            f'<text class="size" x="{x:.1f}" y="{base + 16}">{(sized or _size)(mb)}</text>',
         ]
     return "".join(parts)
 
@@ -94,3 +123,7 @@ def _polyline(kind: str, points: Sequence[Pair], across: Callable[[float], float
 
 def _size(mb: float) -> str:
     return f"{mb / 1000:.1f} GB" if mb >= 1000 else f"{mb:.0f} MB"
+
+
+def _count(count: float) -> str:
+    return f"{count:,.0f}"

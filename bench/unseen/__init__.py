@@ -1,4 +1,4 @@
-"""A second labelled set, made without looking at the rules: other kinds, spellings and surroundings.
+"""A second labelled set, not made of the rules: other kinds, spellings and surroundings.
 
 kinds    what must go
 worn     what it is met in
@@ -7,12 +7,12 @@ alike    lines that hold none
 
 import re
 import string
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from random import Random
 from typing import NamedTuple
 
-from bench.unseen.kinds import KINDS, Group, Kind
-from bench.unseen.worn import WORN
+from bench.unseen.kinds import KINDS, Kind
+from bench.unseen.worn import WORN, Worn
 from unspool.redact.match import Match
 
 _LETTERS = {
@@ -37,23 +37,23 @@ class Seen(NamedTuple):
     """A text and what must go of it."""
 
     kind: str
-    group: Group
+    group: str
     worn: str
     text: str
     secret: str
 
 
-def every(seed: int = 5, kinds: tuple[Kind, ...] = KINDS) -> Iterator[Seen]:
+def every(seed: int = 5, kinds: tuple[Kind, ...] = KINDS, worn: Mapping[str, Worn] = WORN) -> Iterator[Seen]:
     """Every kind in everything it may be met in."""
     random = Random(seed)
     for kind in kinds:
-        for worn, made in WORN.items():
+        for name, made in worn.items():
             marked = filled(kind.form, random)
             found = re.search("«(.*)»", marked, re.DOTALL)
             yield Seen(
                 kind.id,
                 kind.group,
-                worn,
+                name,
                 made(kind.name, marked.replace("«", "").replace("»", "")),
                 found[1] if found else marked,
             )
@@ -73,7 +73,7 @@ def _some(letters: str, length: int, random: Random) -> str:
 
 
 def is_gone(seen: Seen, found: Iterable[Match]) -> bool:
-    """Whether all letters and digits of what must go are in one of the values found, or none of them is left outside."""
+    """Whether all letters and digits of what must go are in a value that was found, or none is left outside."""
     matches, secret = list(found), _bare(seen.secret)
     if any(secret in _bare(match.value) for match in matches):
         return True

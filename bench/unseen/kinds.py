@@ -1,4 +1,4 @@
-"""Kinds of secrets and personal data, written from what their makers say of them and not from the rules.
+"""Kinds of secrets and personal data, written from memory of how they look and not copied from the rules.
 
 A blank is <alphabet count>: an letters and digits, b64 those of base64, url those of addresses, hex, HEX, dig, low, up,
 b32. What stands between « and » is what must go; all of it where there are none.
@@ -69,7 +69,7 @@ FORMS = {
     # clouds
     "aws id": "AKIA<b3216>",
     "aws temporary id": "ASIA<b3216>",
-    "azure storage": "DefaultEndpointsProtocol=https;AccountName=harbour;AccountKey=«<b6486>==»;EndpointSuffix=core.net",
+    "azure storage": "DefaultEndpointsProtocol=https;AccountName=quay;AccountKey=«<b6486>==»;EndpointSuffix=core.net",
     "azure app": "<an3>8Q~<url31>",
     "azure devops": "<an76>AZDO<an4>",
     "gcp oauth": "ya29.a0Af<url140>",

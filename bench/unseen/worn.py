@@ -1,4 +1,4 @@
-"""What a value is met in: sentences, settings, code, terminals, encodings. Each is given the usual name and the value."""
+"""What a value is met in: sentences, settings, code, terminals, encodings. Each is given its name and the value."""
 
 import base64
 import html
@@ -116,3 +116,24 @@ WORN: dict[str, Worn] = {
     "colours": _bare(lambda text: f"\x1b[2m10:00\x1b[0m \x1b[32m{text}\x1b[0m\x1b[K"),
     "table": lambda name, text: f"| name | value |\n|---|---|\n| {_word(name)} | {text} |\n",
 }
+
+
+LATER: dict[str, Worn] = {
+    "xml": lambda name, text: f"<add><{_word(name)}>{html.escape(text)}</{_word(name)}></add>",
+    "sql": lambda name, text: f"INSERT INTO settings VALUES (7, '{_word(name)}', '{text}', now());",  # noqa: S608  never run
+    "csv": lambda name, text: f'id,name,value\n7,{_word(name)},"{text}"\n',
+    "template": lambda name, text: f"const headers = {{ {_word(name).replace('-', '_')}: `{text}` }};",
+    "hcl": lambda name, text: f'variable "{_word(name).lower()}" {{\n  default = "{text}"\n}}',
+    "secret of a cluster": lambda name, text: (
+        f"data:\n  {_word(name).lower()}: {base64.b64encode(assigned(name, text).encode()).decode()}\n"
+    ),
+    "set": lambda name, text: f"C:\\> set {_word(name)}={text}",
+    "logfmt": lambda name, text: f'level=info msg="loaded" {_word(name).lower()}="{text}" took=3ms',
+    "hash rocket": lambda name, text: f":{_word(name).lower()} => '{text}',",
+    "quoted mail": _bare(lambda text: "\n".join(f"> > {line}" for line in text.split("\n"))),
+    "octal": _bare(lambda text: "$'" + "".join(f"\\{ord(char):03o}" for char in text) + "'"),
+    "form": _bare(lambda text: f"grant=x&{urllib.parse.urlencode({'value': text})}&scope=all"),
+    "merge conflict": _bare(lambda text: f"<<<<<<< HEAD\n{text}\n=======\nnone\n>>>>>>> main"),
+    "comment": _bare(lambda text: "\n".join(f"// {line}" for line in f"was: {text}".split("\n"))),
+}
+"""Written after the rules were mended by the others, and nothing was mended by these."""

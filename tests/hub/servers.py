@@ -140,10 +140,13 @@ class Postgresql(Server):
         self.run(f"DROP DATABASE IF EXISTS {database} WITH (FORCE)")
 
     def kill(self) -> None:
-        """End it as a crash does, and wait until it has."""
+        """End it as a crash does, and wait until nothing of it is left."""
         number = int((self.folder / "data/postmaster.pid").read_text().split()[0])
+        with psycopg.connect(self.url("postgres")) as connection:
+            parts = [pid for (pid,) in connection.execute("SELECT pid FROM pg_stat_activity").fetchall()]
         os.kill(number, signal.SIGKILL)
         self.stop()
+        patient(lambda: not any(map(_lives, parts)), lambda: "parts of a killed PostgreSQL live on")
 
     def forget(self) -> None:
         """End it for good, and all it kept."""
@@ -246,6 +249,14 @@ def patient(answers: Callable[[], bool], said: Callable[[], str], seconds: float
         if time.monotonic() > end:
             pytest.fail(said())
         time.sleep(0.02)
+
+
+def _lives(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except OSError:
+        return False
+    return True
 
 
 def free_port() -> int:

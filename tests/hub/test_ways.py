@@ -147,6 +147,8 @@ TABLE: dict[str, Row] = {
     "GET /{address}/": Row("open", 200, at("/{share}/"), READS, at(f"/{NONE}/")),
     "POST /{address}/": Row(
         "open", 303, lambda w: form(f"/{w.share}/", password="x"), READS, fixed(form(f"/{NONE}/", password="x"))),
+    "GET /{address}/assets/{asset}": Row(
+        "open", 200, at("/{share}/assets/look.css"), READS, at(f"/{NONE}/assets/look.css")),
     "GET /{address}/{name:path}": Row(
         "open", 200, at("/{share}/index.html"), READS, at("/{share}/../../nothing.html")),
     # Pages.

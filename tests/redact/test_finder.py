@@ -3,6 +3,7 @@
 from collections import Counter
 from itertools import pairwise
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -51,6 +52,35 @@ def test_a_stretch_is_of_the_text_as_given() -> None:
     found = FINDER.find(text)
     assert [match.value for match in found] == [key, key]
     assert [text[match.start : match.end] for match in found] == [hidden, key]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "GITHUB_TOKEN={}\nOTHER_TOKEN={}\n",
+        "GITHUB_TOKEN={}\\nOTHER_TOKEN={}\\n",
+        "GITHUB_TOKEN: {}\nOTHER_TOKEN: {}",
+        "  api_key: {}\n  token2: {}",
+        "password={}\nuser_key2={}",
+    ],
+)
+def test_lines_beside_each_other_are_two(text: str) -> None:
+    """A name at the beginning of the next line is no rest of the value before it."""
+    values = ["q8Zk2Lw9Xv4Rt6Yb1NqP", "m3Kd8Vb2Xs7Lp1Wq9RzT"]
+    assert [match.value for match in FINDER.find(text.format(*values))] == values
+
+
+def test_what_follows_a_value_is_not_taken_for_its_rest() -> None:
+    """Times and counts at the beginning of the next line stay."""
+    for rest in ("2026-01-01 started", "17 files changed", "name: x9"):
+        (found,) = FINDER.find(f"API_KEY=q8Zk2Lw9Xv4Rt6Yb1NqP\n{rest}")
+        assert found.value == "q8Zk2Lw9Xv4Rt6Yb1NqP"
+
+
+def test_what_repeats_itself_is_made_up() -> None:
+    """Keys of the right form that somebody typed for an example are let through."""
+    made_up = ["sk-ant-" + "a" * 40, "ghp_" + "ab12" * 9, "AKIA" + "A" * 16, "sk-ant-api03-" + "abc" * 12]
+    assert [text for text in made_up if FINDER.find(text)] == []
 
 
 def test_people_and_terms_are_words() -> None:

@@ -156,6 +156,31 @@ def test_a_scan_tells_line_place_and_words_around() -> None:
     ]
 
 
+def test_a_scan_tells_the_log_and_no_key_that_must_go() -> None:
+    """Findings say which log they are of; a place never holds a secret, though a key is one."""
+    (key, mail) = scan([line(**{KEY: {"a": MAIL}})], FINDER, "agent-7.jsonl")
+    assert (key.match.value, key.path, key.log) == (KEY, "", "agent-7.jsonl")
+    assert (mail.match.value, mail.path, mail.log) == (MAIL, "….a", "agent-7.jsonl")
+
+
+def test_a_name_beside_a_value_tells_what_it_is() -> None:
+    """As in lists of settings; a value whose name tells nothing stays."""
+    value = [{"name": "API_KEY", "value": "q8Zk2Lw9Xv4Rt6Yb1N"}, {"name": "COLOUR", "value": "q8Zk2Lw9Xv4Rt6Yb1N"}]
+    made, found = redacted(value, FINDER, Names())
+    assert made == [{"name": "API_KEY", "value": "[redacted:named-secret-1]"}, value[1]]
+    assert [path for path, _ in found] == ["[0].value"]
+
+
+def test_halves_of_characters_do_no_harm() -> None:
+    """They are no text that can be written; what is told of them can be."""
+    (found,) = scan([b'{"password":"abc1\\ud800defgh"}'], FINDER)
+    json.dumps(found.match.value).encode()
+    names = Names()
+    (made,) = redacted_lines([b"\xffpassword=abc1defgh\xffzz9 \xff\n"], FINDER, names)
+    assert made == b"\xffpassword=[redacted:password-1] \xff\n"
+    json.dumps(names.mapping(), ensure_ascii=False).encode()
+
+
 # --- pictures ---------------------------------------------------------------------------------------
 
 

@@ -39,7 +39,7 @@ COMMANDS = (
     ("lint", "Tell what keeps a session from being resumed, line by line."),
     ("repair", "Write a copy of a damaged session that can be resumed."),
     ("move", "Let a session go on in another folder, of another user or on another machine."),
-    ("import", "Take in a session that somebody sent: into the archive, or so that it can be resumed here."),
+    ("import", "Take in a session that somebody sent, to read it or to go on with it here."),
     ("redact", "Tell what in a session must not leave: keys, passwords, names, addresses."),
     ("share", "Show a session to others, without what must not leave."),
     ("shares", "List what you share through a hub; change or delete it."),

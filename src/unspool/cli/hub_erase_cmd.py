@@ -30,7 +30,7 @@ def command() -> None:
 def _erasing(kind: str, named: str) -> click.Command:
     """The command that erases something of one kind."""
 
-    @click.command(kind, help=f"Erase {named} for good, and print the proof.")
+    @click.command(kind, context_settings=hub_rows.ANY_ADDRESS, help=f"Erase {named} for good, and print the proof.")
     @click.argument("target", metavar=kind.upper())
     @hub_rows.agreed
     @hub_rows.as_json
@@ -87,6 +87,8 @@ def _print(kind: str, proof: dict[str, Any]) -> None:
     searched = proof["searched"]
     size = f" and {human.size(searched['bytes'])} of the database's file" if "bytes" in searched else ""
     keeping.say(f"Searched: {human.count(searched['columns'], 'column')}, the object store{size}.")
+    if not proof["cleared"]:
+        keeping.say("The database is busy: what it keeps of removed rows goes when it next tidies up.")
     for found in proof["found"] or ["Nothing of it was found."]:
         keeping.say(f"Still there: {found}" if proof["found"] else found)
 

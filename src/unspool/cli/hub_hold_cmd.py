@@ -26,7 +26,7 @@ def command() -> None:
     """
 
 
-@command.command("add")
+@command.command("add", context_settings=hub_rows.ANY_ADDRESS)
 @click.argument("kind", type=click.Choice(["person", "project", "session", "share"]))
 @click.argument("target")
 @click.option("--reason", default="", metavar="TEXT", help="Why.")

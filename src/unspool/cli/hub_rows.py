@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from unspool.hub.store.database import Database
 
 _TIMES = frozenset({"at", "created", "ended", "expires", "taken", "used"})
+ANY_ADDRESS = {"ignore_unknown_options": True}
+"""For commands that take a share's address, which may begin with a hyphen."""
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 everything = click.option("--all", "everything", is_flag=True, help="Also what has ended.")
 agreed = click.option("--yes", is_flag=True, help="Do it without asking.")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 @cloning.outputs
 @options.archive
 def command(bundle: str, to: Path | None, rename: tuple[str, ...], output: cloning.Output, archive: Path) -> None:
-    """Take in a session that somebody sent: into the archive, or so that it can be resumed here.
+    """Take in a session that somebody sent, to read it or to go on with it here.
 
     \b
     unspool import talk.tar.gz                       into the archive, to be read, searched and exported

@@ -7,6 +7,7 @@ from unspool.hub.hub import Hub
 from unspool.hub.people.audit import seal
 from unspool.hub.people.erase import resumed
 from unspool.hub.people.pace import tidied
+from unspool.hub.sessions.texts import swept
 from unspool.hub.shares.expiry import expire
 
 
@@ -17,6 +18,7 @@ def chores(hub: Hub, state: State) -> Chores:
             Chore("audit", 0.2, state.reads.flush),
             Chore("pace", 5.0, state.pace.flush),
             Chore("seal", 5.0, lambda: seal(hub.store.db)),
+            Chore("passages", 2.0, lambda: swept(hub.store.db)),
             Chore("expiry", 60.0, lambda: expire(hub.store)),
             Chore("erase", 60.0, lambda: resumed(hub.store)),
             Chore("pace.old", 3600.0, lambda: tidied(hub.store.db)),

@@ -35,33 +35,56 @@ class Stranger(HubError):
     status = 401
 
 
-def guarded(way: Way) -> Callable[[Request], Awaitable[Response]]:
-    """The handler of a way, for those who may."""
+Before = Callable[[Request], Awaitable[None]]
+
+
+def guarded(way: Way, before: Before | None = None) -> Callable[[Request], Awaitable[Response]]:
+    """The handler of a way, for those who may; `before` is awaited once it is clear that they may."""
+    streams = asyncio.iscoroutinefunction(way.handler)
+    probe = streams and way.free and way.needs is Needs.NOTHING  # it is nobody's, and waits for no thread
 
     async def answer(request: Request) -> Response:
-        person = await run_in_threadpool(admitted, request, way)
-        request.state.person, request.state.act = person, way.act
-        if way.body and request.method not in _SAFE:
+        request.state.act = way.act
+        if probe:
+            request.state.person = ANYBODY
+            return await _awaited(way, request)
+        sent = bool(way.body) and request.method not in _SAFE
+        if not (streams or sent or before):
+            return await run_in_threadpool(_at_once, way, request)
+        await run_in_threadpool(admitted, request, way)
+        if sent:
             await _whole(request, way.body)
-        return await _answered(way, request)
+        if before:
+            await before(request)
+        return await _awaited(way, request) if streams else await run_in_threadpool(_answered, way, request)
 
     return answer
 
 
-async def _answered(way: Way, request: Request) -> Response:
-    made: Any
-    if asyncio.iscoroutinefunction(way.handler):
-        made = await way.handler(request)
-    else:
-        made = await run_in_threadpool(way.handler, request)
-    answer: Response = made
-    return answer
+def _at_once(way: Way, request: Request) -> Response:
+    """Admission and answer in one thread: to go to another one and back costs more than either."""
+    admitted(request, way)
+    return _answered(way, request)
+
+
+def _answered(way: Way, request: Request) -> Response:
+    given: Response = way.handler(request)
+    return given
+
+
+async def _awaited(way: Way, request: Request) -> Response:
+    given: Response = await way.handler(request)
+    return given
 
 
 def admitted(request: Request, way: Way) -> Person:
     """Who asks, once it is clear that they may."""
     hub: Hub = request.app.state.hub
-    person = _person(hub, request)
+    try:
+        person = _person(hub, request)
+    except HubError:
+        request.app.state.pace.spent(f"address {_peer(request)}")
+        raise
     request.state.person = person
     if not way.free:
         request.app.state.pace.spent(person.id or f"address {_peer(request)}")
@@ -91,7 +114,7 @@ def _person(hub: Hub, request: Request) -> Person:
 
 def _satisfied(hub: Hub, person: Person, way: Way, path: dict[str, Any]) -> None:
     """Return if the person has what the way needs; say no otherwise."""
-    if way.needs is Needs.NOTHING:
+    if way.needs is Needs.NOTHING or (way.needs is Needs.SHARING and hub.terms.open_shares and not person.known):
         return
     if not person.known:
         raise Stranger("Sign in first, or bring a token.")

@@ -1,6 +1,6 @@
 """Policy at the door: what the hub lets in, for all of it and for a project, and what of a file it does not."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
@@ -8,15 +8,23 @@ import msgspec
 
 from unspool.errors import UsageProblem
 from unspool.hub.store.database import Database
+from unspool.hub.trouble import Unwanted
+from unspool.redact.finder import Finder
+from unspool.redact.log import decoded, encoded
+from unspool.redact.names import Names
 from unspool.redact.policy import Place as Finding
 from unspool.redact.policy import Policy, parsed, places
+from unspool.redact.values import redacted_text
 
-__all__ = ["Finding", "Policy", "policy_of", "refused", "said", "save"]
+__all__ = ["Finding", "Policy", "is_packed", "policy_of", "refused", "said", "save", "titled"]
 
 _SETTING = "policy"
 _MOST = 100
 """Findings that are told of."""
 _SAID = 5
+_LOG = ".jsonl"
+_PACKED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\xff\xfe", b"\xfe\xff", b"BZh", b"\xfd7zXZ")
+"""How what is packed begins, or written in characters of two bytes."""
 
 
 def policy_of(db: Database, project: str = "") -> Policy:
@@ -43,12 +51,53 @@ def refused(files: Iterable[tuple[str, Path]], policy: Policy) -> list[Finding]:
     if not policy.refused:
         return []
     finder = policy.finder(policy.refused)
-    return list(islice((one for name, path in files for one in places(name, path, finder)), _MOST))
+    return list(islice((one for name, path in files for one in _places(name, path, finder)), _MOST))
+
+
+def _places(name: str, path: Path, finder: Finder) -> Iterator[Finding]:
+    """What a file's name, its content, and those of its bytes hold that its content does not tell."""
+    shown = redacted_text(name, finder, Names())[0]
+    yield from (Finding(one.rule, one.kind, shown, 0, "its name") for one in finder.find(name))
+    told = set()
+    for found in places(name, path, finder):
+        told.add(found.line)
+        yield found
+    if name.endswith(_LOG):
+        yield from (found for found in _unsaid(shown, path, finder) if found.line not in told)
+
+
+def _unsaid(shown: str, path: Path, finder: Finder) -> Iterator[Finding]:
+    """What stands in the bytes of a line and not in what it says, as with a key that stands twice."""
+    with path.open("rb") as lines:
+        for number, line in enumerate(lines, 1):
+            body = line.rstrip(b"\r\n")
+            value = decoded(body)
+            if value is not None and encoded(value) != body:
+                found = finder.find(body.decode("utf-8", "replace"))
+                yield from (Finding(one.rule, one.kind, shown, number, "") for one in found)
+
+
+def is_packed(name: str, path: Path) -> bool:
+    """Whether a file is a log that readers unpack: the door would look past what is in it."""
+    if _LOG not in name:
+        return False
+    with path.open("rb") as file:
+        return file.read(8).startswith(_PACKED)
+
+
+def titled(title: str, policy: Policy) -> None:
+    """Unwanted where a title must not come in."""
+    if found := policy.finder(policy.refused).find(title):
+        raise Unwanted(said([Finding(one.rule, one.kind, "the title", 0, "") for one in found]))
 
 
 def said(findings: Sequence[Finding]) -> str:
     """What was found, in a sentence."""
-    told = [f"{one.rule} in {one.file}, line {one.line}{one.place and f' ({one.place})'}" for one in findings[:_SAID]]
+    told = [f"{one.rule} in {one.file}{_line(one)}{one.place and f' ({one.place})'}" for one in findings[:_SAID]]
     more = len(findings) - len(told)
     rest = f", and {more} more" if more else ""
     return f"Policy keeps this out: {'; '.join(told)}{rest}. Nothing was kept."
+
+
+def _line(one: Finding) -> str:
+    return f", line {one.line}" if one.line else ""

@@ -7,16 +7,18 @@ from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import State
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import BaseRoute, Route
+from starlette.routing import Route
 
 from unspool.hub.door import guarded
+from unspool.hub.health import Wellness
 from unspool.hub.hub import Hub
 from unspool.hub.metrics import Metrics
 from unspool.hub.people.audit import Reads, note
 from unspool.hub.people.pace import Pace
 from unspool.hub.people.person import ANYBODY
+from unspool.hub.signpost import Signpost
 from unspool.hub.telling import HANDLERS, told
-from unspool.hub.trouble import HubError
+from unspool.hub.trouble import HubError, TooMuch
 from unspool.hub.watching import Watching, Write
 from unspool.hub.ways import Way, ways
 
@@ -31,26 +33,26 @@ class Served(Watching):
     """A hub, for whoever serves it."""
 
     state: State
-    routes: list[BaseRoute]
+    routes: tuple[Route, ...]
 
 
 def create(hub: Hub, log: Write | None = None) -> Served:
     """The hub's app. `log` takes a line for every request."""
-    app = Starlette(routes=[_route(way) for way in ways()], exception_handlers=HANDLERS)
+    signpost = Signpost([_route(way) for way in ways()])
+    app = Starlette(routes=[signpost], exception_handlers=HANDLERS)
     app.state.hub = hub
     app.state.pace = Pace(hub.store.db, hub.terms.an_hour)
     app.state.reads = Reads(hub.store.db)
     app.state.metrics = Metrics()
+    app.state.wellness = Wellness()
     app.state.stopping = False
     served = Served(app, app.state.metrics, log)
-    served.state, served.routes = app.state, app.routes
+    served.state, served.routes = app.state, signpost.routes
     return served
 
 
 def _route(way: Way) -> Route:
-    answer = guarded(way)
-    if way.act:
-        answer = _audited(way, answer)
+    answer = _audited(way) if way.act else guarded(way)
     return Route(way.path, _named(way, answer), methods=[way.method])
 
 
@@ -67,29 +69,42 @@ def _named(way: Way, answer: Answer) -> Answer:
     return handler
 
 
-def _audited(way: Way, answer: Answer) -> Answer:
+def _audited(way: Way) -> Answer:
     """A handler whose use is written down.
 
     A change is written down before it begins and when it has ended, so that none happens unseen even if this process
-    is killed between the two; reading is written down soon after.
+    is killed between the two; reading is written down soon after. What strangers ask in vain is not, or they could
+    fill the log.
     """
+    changes = way.method not in _SAFE
+
+    async def begun(request: Request) -> None:
+        await run_in_threadpool(_note, request, way, "asked")
+        request.state.begun = True
+
+    answer = guarded(way, begun if changes else None)
 
     async def handler(request: Request) -> Response:
-        asked = way.method not in _SAFE
-        if asked:
-            await run_in_threadpool(_note, request, way, "asked")
         try:
             given = await answer(request)
         except HubError as error:
-            await run_in_threadpool(_note, request, way, f"refused {error.status}")
+            if _telling(request, error.status):
+                await run_in_threadpool(_note, request, way, f"refused {error.status}")
             raise
-        if asked:
-            await run_in_threadpool(_note, request, way, "done")
+        outcome = "done" if given.status_code < 400 else f"refused {given.status_code}"
+        if changes:
+            await run_in_threadpool(_note, request, way, outcome)
         else:
-            request.app.state.reads.add(request.state.person, way.act, _target(request), "done")
+            request.app.state.reads.add(request.state.person, way.act, _target(request), outcome)
         return given
 
     return handler
+
+
+def _telling(request: Request, status: int) -> bool:
+    """Whether a refusal is worth a line: of what was begun, and of what somebody known tried within their pace."""
+    known = getattr(request.state, "person", ANYBODY).known
+    return getattr(request.state, "begun", False) or (known and status != TooMuch.status)
 
 
 def _note(request: Request, way: Way, outcome: str) -> None:

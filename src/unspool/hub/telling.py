@@ -23,7 +23,8 @@ def told(request: Request, error: Exception) -> Response:
     status, reason = _said(error)
     headers = _headers(error)
     if status == HTTPStatus.INTERNAL_SERVER_ERROR:
-        traceback.print_exception(error, file=sys.stderr)
+        # where it happened and not what it says, which may be of what somebody wrote
+        sys.stderr.write("".join([*traceback.format_tb(error.__traceback__), type(error).__name__, "\n"]))
     if request.url.path.startswith("/api/"):
         return JSONResponse({"error": HTTPStatus(status).phrase, "reason": reason}, status, headers)
     body = render("trouble.html", status=status, reason=reason, sign_in=status == 401, styles=dress().styles)

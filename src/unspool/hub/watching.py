@@ -17,6 +17,7 @@ from unspool.app.guard_headers import with_headers
 from unspool.hub.metrics import Metrics
 
 Write = Callable[[str], None]
+_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
 
 def stderr(line: str) -> None:
@@ -42,7 +43,7 @@ class Watching:
         finally:
             took = time.perf_counter() - begun
             way = str(scope.get("state", {}).get("way", "none"))
-            self._metrics.ended(way, scope["method"], seen.status, took, (seen.came, seen.went))
+            self._metrics.ended(way, _method(scope), seen.status, took, (seen.came, seen.went))
             if self._log is not None:
                 self._log(json.dumps(self._line(scope, seen, way, took)))
 
@@ -51,7 +52,7 @@ class Watching:
         return {
             "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
             "request": seen.id,
-            "method": scope["method"],
+            "method": _method(scope),
             "way": way,
             "status": seen.status,
             "milliseconds": round(took * 1000, 1),
@@ -59,6 +60,12 @@ class Watching:
             "received": seen.came,
             "sent": seen.went,
         }
+
+
+def _method(scope: Scope) -> str:
+    """One of a few: whoever asks may make up any number of others."""
+    method = scope["method"]
+    return method if method in _METHODS else "other"
 
 
 class _Seen:

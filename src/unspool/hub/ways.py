@@ -18,6 +18,8 @@ class Needs(StrEnum):
 
     NOTHING = "nothing"
     """Anybody; what the handler shows is open, or it asks for more itself (an address of 128 bits, a password)."""
+    SHARING = "sharing"
+    """A person, or anybody where the hub lets anybody share."""
     PERSON = "person"
     ADMIN = "admin"
     READ = "read"

@@ -34,7 +34,7 @@ class Bounds(NamedTuple):
     """What work may take."""
 
     processes: int = max(1, min(8, os.cpu_count() or 1))
-    seconds: float = 120.0
+    seconds: float = 300.0
     memory: int = 3 * 1024**3
     """Bytes of a process."""
     waiting: float = 60.0

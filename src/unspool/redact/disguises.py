@@ -8,10 +8,12 @@ from collections.abc import Callable, Iterator
 from html import unescape
 from typing import NamedTuple
 
-from unspool.redact.view import View, Window, viewed, whole_words
+from unspool.redact.view import View, Window, around, viewed
 
 _BEFORE, _AFTER = 256, 4096
 """Characters on either side of a disguised one that are looked through with it: enough for a name and for a key."""
+_NEAR = 512
+"""Characters of a window that are left behind a disguised stretch at least, where another follows."""
 _AFTER_PIECE = 600
 """The same behind a disguise that every piece of a key would wear."""
 
@@ -36,20 +38,18 @@ class Disguise(NamedTuple):
         """What stands around each disguised stretch; those that touch are one."""
         begin = last = -1
         for match in self.tells.finditer(text):
-            start = match.start() - _BEFORE
-            if begin >= 0 and start > last:
-                yield self._window(text, begin, last)
-                begin = -1
-            begin = max(0, start, last) if begin < 0 else begin
-            last = min(len(text), match.end() + self.after)
-        if begin >= 0:
-            yield self._window(text, begin, last)
+            if match.end() <= last - _NEAR:
+                continue
+            start, end = around(text, *match.span(), _BEFORE, self.after)
+            if start > last:
+                yield from self._window(text, begin, last)
+                begin = start
+            last = end
+        yield from self._window(text, begin, last)
 
-    def _window(self, text: str, start: int, end: int) -> Window:
-        start, end = whole_words(text, start, end)
-        return Window(
-            start, end, ((*match.span(), self.decoded(match)) for match in self.worn.finditer(text, start, end))
-        )
+    def _window(self, text: str, start: int, end: int) -> Iterator[Window]:
+        if edits := [(*match.span(), self.decoded(match)) for match in self.worn.finditer(text, max(0, start), end)]:
+            yield Window(start, end, edits)
 
 
 def _character(match: "re.Match[str]") -> str:
@@ -101,6 +101,7 @@ DISGUISES = (
         re.compile(r"=(?:\r?\n|\\r\\n|\\n|3D)"),
         re.compile(r"=(?:\r?\n|\\r\\n|\\n|([2-7][0-9A-F]))"),
         _quoted,
+        after=_AFTER_PIECE,
     ),
     Disguise(re.compile(f"[{_NO_WIDTH}]"), re.compile(f"[{_NO_WIDTH}]+"), _nothing, _NO_WIDTH),
     Disguise(

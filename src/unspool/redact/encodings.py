@@ -3,7 +3,9 @@
 import binascii
 import re
 import string
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
+from itertools import accumulate
 
 from unspool.redact.view import View
 
@@ -31,6 +33,7 @@ _LINE = 48
 """Characters that a line of wrapped base64 has at least."""
 _URL = str.maketrans("-_", "+/")
 _PRINTED = bytes(range(0x20, 0x7F)) + b"\r\n\t\x1b\x00"
+_WORDS_ONLY = bytes(byte if byte in _PRINTED else 0 for byte in range(256))
 
 Runs = list[tuple[int, int]]
 
@@ -68,43 +71,39 @@ def _base64(text: str, pieces: Runs) -> Iterator[View]:
     run = "".join([text[start:end] for start, end in pieces]).translate(_URL)
     run = run[: len(run) - (len(run) % 4 == 1)]
     data = binascii.a2b_base64(run + "=" * (-len(run) % 4))
-    for words, first, width in _texts(data):
-        yield View(words, _way(text, pieces, first, width))
+    if found := _text(data):
+        yield View(found[0], _way(text, pieces, found[1]))
 
 
-def _texts(data: bytes) -> Iterator[tuple[str, int, int]]:
-    """The texts in some bytes: where each begins, and how many bytes a character has."""
+def _text(data: bytes) -> tuple[str, int] | None:
+    """The text in some bytes, zeros for what is none, and how many bytes a character has; None where there is none."""
     if len(data) > 16 and not any(data[1:32:2]) and all(data[:32:2]):
-        yield data[: len(data) // 2 * 2].decode("utf-16-le", "replace"), 0, 2
-    elif _readable(data):
-        yield data.decode("ascii"), 0, 1
-    elif len(data) > 48:
-        words = data.decode("latin-1")  # one character a byte, so that places stay
-        for match in _WORDS.finditer(words):
-            yield match[0], match.start(), 1
+        return data[: len(data) // 2 * 2].decode("utf-16-le", "replace"), 2
+    if _readable(data):
+        return data.decode("ascii"), 1
+    if len(data) > 48 and _WORDS.search(words := data.translate(_WORDS_ONLY).decode("ascii")):
+        return words, 1
+    return None
 
 
 def _readable(data: bytes) -> bool:
     return data.isascii() and not data.translate(None, _PRINTED)
 
 
-def _way(text: str, pieces: Runs, first: int, width: int) -> Callable[[int, int], tuple[int, int]]:
+def _way(text: str, pieces: Runs, width: int) -> Callable[[int, int], tuple[int, int]]:
     """The characters of base64 that a stretch of its bytes is written with; the padding at its end goes too."""
-    length = sum(end - start for start, end in pieces)
+    firsts = [0, *accumulate(end - start for start, end in pieces)]
+    length = firsts.pop()
+
+    def place(at: int) -> int:
+        piece = bisect_right(firsts, at) - 1
+        return pieces[piece][0] + at - firsts[piece]
 
     def span(start: int, end: int) -> tuple[int, int]:
-        begin, stop = (first + start * width) // 3 * 4, min(length, -(-(first + end * width) // 3) * 4)
-        last = _place(pieces, stop - 1) + 1
+        begin, stop = start * width // 3 * 4, min(length, -(-end * width // 3) * 4)
+        last = place(stop - 1) + 1
         while stop == length and text[last : last + 1] == "=":
             last += 1
-        return _place(pieces, begin), last
+        return place(begin), last
 
     return span
-
-
-def _place(pieces: Runs, at: int) -> int:
-    for start, end in pieces:
-        if at < end - start:
-            return start + at
-        at -= end - start
-    return pieces[-1][1]

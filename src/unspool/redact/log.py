@@ -7,15 +7,18 @@ from typing import Any, NamedTuple
 import msgspec
 
 from unspool.redact.finder import Finder
+from unspool.redact.gather import Json
 from unspool.redact.match import Finding, Match, sound
 from unspool.redact.names import Names
 from unspool.redact.sweep import place
-from unspool.redact.values import Json, Keep, found_in, nothing, rebuilt
+from unspool.redact.values import Held, Keep, found_in, nothing, rebuilt
 
 _WORDS = 40
 """Characters told on either side of a finding."""
 _BATCH = 128_000
 """Bytes of lines that are looked through at once."""
+_DEEP = 150
+"""Objects and lists inside each other that are walked through."""
 _decode = msgspec.json.Decoder().decode
 _encode = msgspec.json.Encoder().encode
 
@@ -39,7 +42,7 @@ def redacted_lines(
     """
     voided = _unsigned if shown else _without_void_thoughts
     for some in _batches(lines):
-        for line, found in zip(some, found_in([line.value for line in some], finder), strict=True):
+        for line, found in _found(some, finder):
             made, _ = rebuilt(line.value, found, finder, names, keep)
             yield _written(line, made, finder, keep, voided) + line.end
 
@@ -48,11 +51,36 @@ def scan(lines: Iterable[bytes], finder: Finder, log: str = "") -> Iterator[Find
     """What a log holds that must not leave, by line; findings tell which log it was."""
     done = 0
     for some in _batches(lines):
-        for number, found in enumerate(found_in([line.value for line in some], finder), done + 1):
+        for number, (_, found) in enumerate(_found(some, finder), done + 1):
             for text, matches in found:
                 for index, match in enumerate(matches):
                     yield Finding(match, number, place(text.path, finder), *_around(text.text, matches, index), log)
         done += len(some)
+
+
+def _found(some: list[_Line], finder: Finder) -> list[tuple[_Line, Held]]:
+    """What each line holds. One that is nested too deep to be walked through is looked through as the text it is."""
+    if any(line.body.count(b"[") + line.body.count(b"{") > _DEEP for line in some):
+        some = [_as_text(line) if _depth(line.value) > _DEEP else line for line in some]
+    return list(zip(some, found_in([line.value for line in some], finder), strict=True))
+
+
+def _depth(value: Json) -> int:
+    """How deep a value is nested, as far as that matters."""
+    depth, level = 0, [value]
+    while level and depth <= _DEEP:
+        depth += 1
+        level = [
+            inner
+            for one in level
+            if isinstance(one, dict | list)
+            for inner in (one.values() if isinstance(one, dict) else one)
+        ]
+    return depth
+
+
+def _as_text(line: _Line) -> _Line:
+    return _Line(line.body, line.end, line.body.decode("utf-8", "surrogateescape"), False)
 
 
 def _batches(lines: Iterable[bytes]) -> Iterator[list[_Line]]:
@@ -73,7 +101,7 @@ def _read(line: bytes) -> _Line:
     body = line.rstrip(b"\r\n")
     value = decoded(body)
     if value is None:
-        return _Line(body, line[len(body) :], body.decode("utf-8", "surrogateescape"), False)
+        return _as_text(_Line(body, line[len(body) :], None, False))
     return _Line(body, line[len(body) :], value, True)
 
 

@@ -1,7 +1,7 @@
 """What was found in texts before: lines of a log say the same again and again."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
 from unspool.redact.match import Match
@@ -11,6 +11,8 @@ _MOST = 32_000_000
 _WORTH = 20_000
 """Characters of a text that is too long to be remembered."""
 _TELLING = re.compile(r"(?i)pass|pwd|secret|token|key|credential|auth|cookie")
+VALUES = frozenset({"value", "Value"})
+"""Keys of texts that another text of the object names."""
 _LONG = 60
 """A key longer than this names no secret."""
 _ID = re.compile(
@@ -24,6 +26,11 @@ _LENGTHS = frozenset({36, 24})
 def telling(key: str) -> bool:
     """Whether a key says what its text is, as `password` does."""
     return bool(_TELLING.search(key)) and len(key) <= _LONG
+
+
+def telling_of(keys: Iterable[str]) -> tuple[str, ...]:
+    """The keys that tell what their texts are, or whose texts are told by another."""
+    return tuple(key for key in keys if key in VALUES or telling(key))
 
 
 class Memory(dict[str, list[Match]]):
@@ -43,7 +50,7 @@ class Memory(dict[str, list[Match]]):
         """The keys of an object that tell what their texts are; None where a key may hold something itself."""
         known = self._shapes.get(keys)
         if known is None and all(self.get(key) == [] for key in keys):
-            known = self._shapes[keys] = tuple(filter(telling, keys))
+            known = self._shapes[keys] = telling_of(keys)
         return known
 
     def remember(self, found: Mapping[str, list[Match]]) -> None:

@@ -3,13 +3,14 @@
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+
+import msgspec
 
 from unspool.redact.finder import Finder
 from unspool.redact.match import Match
 
 
-class Path(NamedTuple):
+class Path(msgspec.Struct, frozen=True, gc=False):
     """Where a text stands: in what, and under which key or number."""
 
     parent: "Path | None" = None
@@ -37,7 +38,7 @@ def place(path: Path, finder: Finder) -> str:
     return "".join(reversed(pieces)).removeprefix(".")
 
 
-class Text(NamedTuple):
+class Text(msgspec.Struct, frozen=True, gc=False):
     """A text of a value: where it stands, the key that tells what it is, and what it says."""
 
     path: Path

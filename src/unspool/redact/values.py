@@ -3,24 +3,21 @@
 from collections.abc import Callable, Iterator, Sequence
 from hashlib import sha256
 from itertools import pairwise
-from typing import Any
 
 from unspool.redact import pictures
 from unspool.redact.finder import Finder
+from unspool.redact.gather import Json, gather, is_proof, named
 from unspool.redact.match import Match
-from unspool.redact.memory import Memory, telling
+from unspool.redact.memory import telling
 from unspool.redact.names import Names
 from unspool.redact.sweep import Path, Text, swept
 
-Json = Any
-"""What JSON can hold: nothing, truth, number, text, list or object."""
 Keep = Callable[[Match], bool]
 Found = list[tuple[str, Match]]
 """Where in the value, and what."""
 Held = list[tuple[Text, list[Match]]]
 """Strings of a value, and what must go of each."""
 
-_UNKNOWN = [Match("", "term", "", 0, 0)]
 _ROUNDS = 4
 """How often a redacted text is looked through again: what is left beside a name may read as something else."""
 
@@ -57,13 +54,6 @@ def scanned(value: Json, finder: Finder) -> Iterator[tuple[str, str, list[Match]
         yield str(text.path), text.text, matches
 
 
-def is_proof(owner: dict[str, Json], key: str) -> bool:
-    """Whether a text is what the model's maker signed a thought with: random to all others, void if touched."""
-    if key == "signature":
-        return owner.get("type") == "thinking"
-    return key == "data" and owner.get("type") == "redacted_thinking"
-
-
 def found_in(values: Sequence[Json], finder: Finder) -> list[Held]:
     """The strings of each value in which something must go, in order; pictures are looked at as pictures.
 
@@ -72,42 +62,13 @@ def found_in(values: Sequence[Json], finder: Finder) -> list[Held]:
     texts: list[Text] = []
     ends = []
     for value in values:
-        _gather(value, Path(), "", finder.known, texts)
+        gather(value, Path(), "", finder.known, texts)
         ends.append(len(texts))
     bares = [pictures.bare(text.text) for text in texts]
     rest = iter(swept(finder, [text for text, bare in zip(texts, bares, strict=True) if bare is None]))
     matches = [next(rest) if bare is None else _told(text.text, bare) for text, bare in zip(texts, bares, strict=True)]
     held = list(zip(texts, matches, strict=True))
     return [[one for one in held[start:end] if one[1]] for start, end in pairwise([0, *ends])]
-
-
-def _gather(value: Json, path: Path, key: str, known: Memory, into: list[Text]) -> None:
-    """Every string of a value and the keys of objects, but those known to hold nothing, ids, and what proves a thought."""
-    kind = type(value)
-    if kind is dict:
-        tells = known.shape(tuple(value))
-        if tells is None:
-            into += [Text(path, "", name) for name in value if known.get(name, _UNKNOWN)]
-            tells = tuple(filter(telling, value))
-        for name, one in value.items():
-            if (inner := type(one)) is str:
-                if name in tells:
-                    _add(one, Path(path, name), name, known, into)
-                elif known.get(one, _UNKNOWN) and not known.is_id(one) and not is_proof(value, name):
-                    into.append(Text(Path(path, name), "", one))
-            elif inner is dict or inner is list:
-                _gather(one, Path(path, name), name, known, into)
-    elif kind is list:
-        for number, one in enumerate(value):
-            _gather(one, Path(path, number), key, known, into)
-    elif kind is str:
-        _add(value, path, key, known, into)
-
-
-def _add(value: str, path: Path, key: str, known: Memory, into: list[Text]) -> None:
-    text = Text(path, key if telling(key) else "", value)
-    if known.get(text.whole if text.key else value, _UNKNOWN):
-        into.append(text)
 
 
 def _told(text: str, picture: pictures.Bare) -> list[Match]:
@@ -155,7 +116,7 @@ def _object(value: dict[str, Json], made: dict[str, str]) -> Json:
     changed = False
     for key, one in value.items():
         name = _unused(made.get(key, key), rebuilt)
-        rebuilt[name] = one if is_proof(value, key) else _rebuilt(one, key, made)
+        rebuilt[name] = one if is_proof(value, key) else _rebuilt(one, named(value, key), made)
         changed = changed or name != key or rebuilt[name] is not one
     return rebuilt if changed else value
 

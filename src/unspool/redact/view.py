@@ -77,8 +77,19 @@ def _edits(windows: Iterable[Window]) -> Iterator[Edit]:
         yield last, last, "\0"
 
 
-def whole_words(text: str, start: int, end: int) -> tuple[int, int]:
-    """The stretch with the words that its ends cut through, as far as they are of a length that keys have."""
-    first = _CUT.match(text[max(0, start - _WORD) : start][::-1])
-    last = _CUT.match(text, end, end + _WORD)
-    return start - (first.end() if first else 0), last.end() if last else end
+def around(text: str, start: int, end: int, before: int, after: int) -> tuple[int, int]:
+    """A stretch with so many characters on either side, none of them beyond a zero, and no word cut through."""
+    first, last = max(0, start - before), min(len(text), end + after)
+    left = text.rfind("\0", first, start) + 1
+    right = text.find("\0", end, last)
+    return left or first - _cut(text[max(0, first - _WORD) : first][::-1]), right if right >= 0 else _after(text, last)
+
+
+def _after(text: str, at: int) -> int:
+    found = _CUT.match(text, at, at + _WORD)
+    return found.end() if found else at
+
+
+def _cut(text: str) -> int:
+    found = _CUT.match(text)
+    return found.end() if found else 0

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator
 
-from unspool.redact.view import View, Window, viewed, whole_words
+from unspool.redact.view import View, Window, around, viewed
 
 _TOKEN = r"A-Za-z0-9_+/="  # noqa: S105  a class of characters
 GAP = (
@@ -24,8 +24,10 @@ _TIGHT = re.compile(rf"{_INNER}\n{_INNER}")
 _TOKENS = re.compile(r"[A-Za-z0-9_+/=.-]{1,400}")
 _ESCAPED_HEAD = re.compile(rf"\\n(?<=[A-Za-z0-9\\_\r-]\\n){_MARKS}")
 _PLAIN_WORD = re.compile(
-    r"[A-Z]?[a-z]+[.]?|[A-Z]+[.]?|[A-Z0-9_]+=.*|[.=/+-]+|[A-Za-z_]+=\S*|[A-Za-z_]+\.[a-z_]\S*|/.*|.*\.[a-z]{1,4}"
+    r"[A-Z]?[a-z]+[.]?|[A-Z]+[.]?|[A-Za-z_]\w*=[^=\s].*|[A-Za-z_]+=|[.=/+-]+|[\d.:/-]+|[A-Za-z_]+\.[a-z_]\S*|/.*|.*\.[a-z]{1,4}"
 )
+_NAMED = re.compile(r":\s|\(|[ \t]{1,8}[:=]")
+"""Follows the name of something, which is no rest of a key."""
 _MOST = re.compile(r"(?=.*\d)[A-Za-z0-9_+/-]{20}")
 _SPOKEN = re.compile(r"[aeiouy][a-z]{2}|[a-z][aeiouy][a-z]|[a-z]{2}[aeiouy]|[./]|^(?:[Oo][Kk]|[Nn]o)$")
 _BEFORE, _AFTER = 200, 400
@@ -44,7 +46,9 @@ def views(text: str, runs: Iterable[tuple[int, int]]) -> Iterator[View]:
 def _windows(text: str, runs: Iterable[tuple[int, int]]) -> Iterator[Window]:
     group: list[re.Match[str]] = []
     for match in _breaks(text, runs):
-        if group and match.start() - _BEFORE > group[-1].end() + _AFTER:
+        if group and (
+            match.start() - _BEFORE > group[-1].end() + _AFTER or "\0" in text[group[-1].end() : match.start()]
+        ):
             yield _window(text, group)
             group = []
         group.append(match)
@@ -54,7 +58,7 @@ def _windows(text: str, runs: Iterable[tuple[int, int]]) -> Iterator[Window]:
 
 def _window(text: str, breaks: list["re.Match[str]"]) -> Window:
     """The text around some breaks without them, and without those beside them that alone would not tell."""
-    start, end = whole_words(text, max(0, breaks[0].start() - _BEFORE), min(len(text), breaks[-1].end() + _AFTER))
+    start, end = around(text, breaks[0].start(), breaks[-1].end(), _BEFORE, _AFTER)
     found = {match.start(): match.end() for match in _BREAK.finditer(text, start, end) if _goes_on(text, match)}
     full = {match.start(): match.end() for match in breaks if match.re is _LINE_END}
     return Window(start, end, [(first, last, "") for first, last in sorted((found | full).items())])
@@ -80,6 +84,8 @@ def _broken(text: str, at: int) -> "re.Match[str] | None":
 
 
 def _goes_on(text: str, match: "re.Match[str]") -> bool:
+    if _NAMED.match(text, match.end(1)):
+        return False
     return goes_on(match[1]) or _ends(text, match)
 
 
@@ -136,7 +142,8 @@ def _ends(text: str, match: "re.Match[str]") -> bool:
     """Whether what follows a break is alone on its line, no word, and after what may be most of a key."""
     before, last = text[max(0, match.start() - 20) : match.start()], match.end(1)
     alone = text[last : last + 1] in {"", "\n", "\r", '"', "'", "\\", "`", "\0"}
-    return alone and _MOST.fullmatch(before) is not None and _SPOKEN.search(match[1]) is None
+    word = _SPOKEN.search(match[1]) or "=" in match[1].rstrip("=")
+    return alone and not word and _MOST.fullmatch(before) is not None
 
 
 def unwrapped(text: str) -> str:

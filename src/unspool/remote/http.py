@@ -26,6 +26,8 @@ _TRIES, _FIRST, _LONGEST = 6, 0.5, 30.0
 """How often it is tried, and seconds between: at first, and at most."""
 _PATIENCE = 600.0
 """Seconds: a hub that wants one to come back later than this is not waited for."""
+_WAIT, _WORK = 60.0, 600.0
+"""Seconds for an answer: to a question, and to what makes work for the hub."""
 _LOST = (ConnectionError, TimeoutError, http.client.HTTPException, OSError)
 
 
@@ -41,7 +43,7 @@ class Answer(NamedTuple):
         """What it says; FetchFailed where that is no JSON."""
         try:
             return msgspec.json.decode(self.data) if self.data else None
-        except msgspec.DecodeError:
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             raise FetchFailed("The hub's answer is no JSON; is that the address of a hub?") from None
 
 
@@ -151,7 +153,10 @@ class Client:
         except (BrokenPipeError, ConnectionResetError):  # it may have refused already, and said so
             if self._connection is None or self._connection.sock is None:
                 raise
-        response = self._open().getresponse()
+        connection = self._open()
+        if connection.sock is not None:
+            connection.sock.settimeout(_WAIT if method == "GET" else _WORK)
+        response = connection.getresponse()
         answer = _read(response)
         if response.will_close:
             self.close()
@@ -159,6 +164,8 @@ class Client:
 
     def _begin(self, method: str, path: str, sent: Sent | None, headers: Mapping[str, str]) -> None:
         connection = self._open()
+        if connection.sock is not None:
+            connection.sock.settimeout(_WAIT)
         connection.putrequest(method, self._address.path + path, skip_accept_encoding=True)
         given = {"User-Agent": f"unspool/{__version__}", "Accept": "application/json", **headers}
         if self._entry.token:
@@ -184,13 +191,13 @@ class Client:
 def _connection(address: Address) -> http.client.HTTPConnection:
     """A connection with the system's trust, through the proxy that the environment names for secure ones."""
     if address.scheme == "http":
-        return http.client.HTTPConnection(address.host, address.port, timeout=60)
+        return http.client.HTTPConnection(address.host, address.port, timeout=_WAIT)
     context = ssl.create_default_context()
     proxy = urllib.request.getproxies().get("https", "")
     if not proxy or urllib.request.proxy_bypass(address.host):
-        return http.client.HTTPSConnection(address.host, address.port, timeout=60, context=context)
+        return http.client.HTTPSConnection(address.host, address.port, timeout=_WAIT, context=context)
     there = urlsplit(proxy if "://" in proxy else f"http://{proxy}")
-    made = http.client.HTTPSConnection(there.hostname or "", there.port or 80, timeout=60, context=context)
+    made = http.client.HTTPSConnection(there.hostname or "", there.port or 80, timeout=_WAIT, context=context)
     made.set_tunnel(address.host, address.port)
     return made
 
@@ -245,7 +252,7 @@ def _sentence(answer: Answer) -> str:
     """What the hub says of an error."""
     try:
         said = msgspec.json.decode(answer.data)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         said = None
     text = said.get("reason") or said.get("error") if isinstance(said, dict) else None
     return text if isinstance(text, str) and text else f"answered {answer.status}."

@@ -76,22 +76,22 @@ def is_name(name: str, key: str) -> bool:
     """Whether a file of a session may be called so: no name leads anywhere else."""
     if name == f"{key}{LOG}":
         return True
-    first, *rest = name.split("/")
+    first, *rest = name.split("/", _DEEPEST + 1)
     return first == key and 0 < len(rest) <= _DEEPEST and all(map(_NAME.fullmatch, rest))
 
 
 def wrong(given: Manifest) -> str:
     """Why a manifest cannot be taken; empty where it can."""
     names = [file.name for file in given.files]
-    folders = {name[:at] for name in names for at, letter in enumerate(name) if letter == "/"}
     if not _NAME.fullmatch(given.key):
         return "its key is none that a file could have"
     if f"{given.key}{LOG}" not in names or len(names) > _FILES:
         return f"it has the log {given.key}{LOG} and at most {_FILES:,} files"
-    if len(set(names)) < len(names) or not folders.isdisjoint(names):
-        return "it names something twice"
     if not all(is_name(name, given.key) for name in names):
         return f"its files are the log and what lies below {given.key}/"
+    folders = {name[:at] for name in names for at, letter in enumerate(name) if letter == "/"}
+    if len(set(names)) < len(names) or not folders.isdisjoint(names):
+        return "it names something twice"
     if given.state != state(given.key, given.files):
         return "its state is not the digest of what it says"
     return ""

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from hashlib import sha256
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
 import zstandard
@@ -73,13 +73,13 @@ class Pusher:
             else:
                 known.setdefault(task.project, {})[past.state] = task
         for project, states in known.items():
-            waiting += [states[state] for state in self._strange(project, states)]
+            waiting += [states[state] for state in self._strange(project, states) if state in states]
         return waiting
 
     def _strange(self, project: str, states: Iterable[str]) -> Iterator[str]:
         left = iter(states)
         while some := list(islice(left, _AT_ONCE)):
-            yield from self._client.ask("POST", f"{_way(project)}/have", {"states": some})["states"]
+            yield from _words(self._client.ask("POST", f"{_way(project)}/have", {"states": some}), "states")
 
     def rehearse(self, task: Task) -> Prepared:
         """What would leave."""
@@ -111,16 +111,16 @@ class Pusher:
                 answer = self._client.ask("POST", f"{_way(project)}/sessions", whole)
             except (Declined, NotFound) as error:
                 return Done(whole.key, project, "refused", size, count, str(error))
-            lacks = set(answer["lacks"])
+            lacks = set(_words(answer, "lacks"))
             if not lacks:
-                return Done(whole.key, project, "pushed", size, count, answer["state"])
+                return Done(whole.key, project, "pushed", size, count, str(answer.get("state", "")))
         raise FetchFailed("The hub does not keep what is sent to it; try again later.")
 
     def _lacking(self, project: str, digests: list[str]) -> set[str]:
         lacks: set[str] = set()
         for at in range(0, len(digests), _AT_ONCE):
             some = digests[at : at + _AT_ONCE]
-            lacks.update(self._client.ask("POST", f"{_way(project)}/have", {"digests": some})["lacks"])
+            lacks.update(_words(self._client.ask("POST", f"{_way(project)}/have", {"digests": some}), "lacks"))
         return lacks
 
     def _wanted(self, whole: Manifest, paths: dict[str, Path], lacks: set[str]) -> Iterator[bytes]:
@@ -142,6 +142,14 @@ class Pusher:
 
 def _policy(client: Client, project: str) -> Policy:
     return parsed(client.send("GET", f"/api/policy?project={quote(project, safe='')}").data)
+
+
+def _words(answer: Any, name: str) -> list[str]:
+    """A list of what a hub answers; FetchFailed where it answers otherwise than a hub does."""
+    found = answer.get(name) if isinstance(answer, dict) else None
+    if not isinstance(found, list) or not all(isinstance(one, str) for one in found):
+        raise FetchFailed("The hub does not answer as one does.")
+    return found
 
 
 def there(client: Client, project: str) -> bool:

@@ -82,14 +82,15 @@ def _passage(db: Database, session: str, text: str) -> None:
     )  # fmt: skip
 
 
-def share(store: Store, owner: One, text: str) -> str:
-    """A share of one page."""
-    address, page = secrets.token_urlsafe(16), store.blobs.keep(text.encode(), "gzip")
+def share(store: Store, owner: One, text: str, address: str = "") -> str:
+    """A share of one page, which wears itself."""
+    address, page = address or secrets.token_urlsafe(16), store.blobs.keep(text.encode(), "gzip")
     with store.db.transaction():
         store.db.run(
             "INSERT INTO share(address, owner, title, password, raw, listed, version, size, facts, created, updated)"
             " VALUES(?, ?, ?, '', 0, 0, 1, ?, '{}', ?, ?)",
             address, owner.id, text, page.size, now(), now(),
         )  # fmt: skip
-        store.db.run("INSERT INTO share_file VALUES(?, 'index.html', ?, 'text/html')", address, page.digest)
+        for name, kind in (("index.html", "text/html"), ("assets/look.css", "text/css")):
+            store.db.run("INSERT INTO share_file VALUES(?, ?, ?, ?)", address, name, page.digest, kind)
     return address

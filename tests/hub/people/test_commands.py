@@ -100,7 +100,7 @@ def test_a_hold_keeps_an_erasure_off(data: Path) -> None:
     store = opened(Place(data))
     ada = One(Person(roster.added(store.db, roster.Wish("ada")), "ada"), "")
     shop = project(store.db, "shop")
-    one, link = session(store, shop, ada, "words", key="its-key"), share(store, ada, "page")
+    one, link = session(store, shop, ada, "words", key="its-key"), share(store, ada, "page", "-PJEuR5zTyVVUXtPab5Pew")
     hold = done("hold", "add", "project", "shop", "--reason", "case 12").strip()
     assert "case 12" in done("hold", "list")
     assert run("hub", "erase", "session", one, "--yes").code == 1

@@ -14,7 +14,7 @@ from unspool.hub.people.audit import note, seal
 from unspool.hub.people.audit_list import listed
 from unspool.hub.people.audit_proof import proved
 from unspool.hub.people.erase import erased
-from unspool.hub.people.erase_contents import finished, known, objects
+from unspool.hub.people.erase_contents import known, objects
 from unspool.hub.people.erase_proof import SEARCHED
 from unspool.hub.store.blobs import Blobs
 from unspool.hub.store.opening import Place, Store, opened
@@ -65,6 +65,7 @@ def test_a_session_is_gone_at_once(store: Store, boss: One) -> None:
     proof = erased(store, boss.person, "session", mine, deep=True)
     assert proof["proved"]
     assert proof["found"] == []
+    assert proof["cleared"]
     assert proof["rows"] == {"piece": 1, "session_page": 1, "request": 1, "passage": 1, "session": 1, "sent": 1}
     assert keys(store) == before
     assert counted(store) == rows
@@ -84,6 +85,7 @@ def test_no_byte_is_left_in_the_files(files_store: Store, tmp_path: Path) -> Non
         session(files_store, shop, boss, f"an ordinary session {number}")
     mine = session(files_store, shop, boss, f"{SECRET} and more")
     link = share(files_store, boss, f"share of {SECRET}")
+    files_store.db.run("INSERT INTO passage(session, turn, kind, link, body) VALUES('', 1, '', '', ?)", f"was {SECRET}")
     assert holding(tmp_path, SECRET) != []
     assert erased(files_store, boss.person, "session", mine)["proved"]
     proof = erased(files_store, boss.person, "share", link, deep=True)
@@ -166,7 +168,7 @@ def test_a_person_goes_with_all_that_was_theirs(store: Store, boss: One) -> None
 
 
 def test_an_erasure_that_was_broken_off_goes_on(store: Store, boss: One, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Killed before or while the contents go, nobody sees any of it, and `finished` removes the rest."""
+    """Killed before or while the contents go, nobody sees any of it, and `resumed` removes the rest."""
     link = share(store, boss, f"share of {SECRET}")
     digest = store.db.rows("SELECT digest FROM share_file")[0][0]
     with monkeypatch.context() as patched:
@@ -177,11 +179,12 @@ def test_an_erasure_that_was_broken_off_goes_on(store: Store, boss: One, monkeyp
     assert len(keys(store)) == 1
     store.db.run("DELETE FROM blob")  # as when it is killed after the row went and before the object did
     assert objects(store, digest) == keys(store)
-    assert finished(store) == 1
+    assert erase.resumed(store) == 1
     assert keys(store) == []
-    assert finished(store) == 0
+    assert erase.resumed(store) == 0
     [stone] = erase.listed(store.db)
-    assert stone.proof == {"contents": [known(digest)]}
+    assert stone.proof["proved"]
+    assert stone.proof["contents"] == [known(digest)]
 
 
 def test_what_comes_in_behind_an_erasure_goes_too(store: Store, boss: One) -> None:
@@ -193,11 +196,26 @@ def test_what_comes_in_behind_an_erasure_goes_too(store: Store, boss: One) -> No
     late = [session(store, shop, boss, "late"), session(store, mill, ada, "too late")]
     link = share(store, ada, "late as well")
     stays = session(store, mill, boss, "in time")
-    assert erase.resumed(store) == 5
+    assert erase.resumed(store) == 3
     assert store.db.rows("SELECT id FROM session") == [(stays,)]
     assert store.db.rows("SELECT address FROM share") == []
     assert {stone.target for stone in erase.listed(store.db)} == {shop, ada.id, link, *late}
     assert erase.resumed(store) == 0
+
+
+def test_a_content_that_is_referred_to_again_stays(store: Store, boss: One, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Somebody who uploads the same while it is erased loses nothing, and the proof says that it is theirs."""
+    link = share(store, boss, "the same")
+    drop = Blobs.drop
+
+    def meanwhile(self: Blobs, digest: str) -> bool:
+        share(store, boss, "the same")
+        return drop(self, digest)
+
+    monkeypatch.setattr(Blobs, "drop", meanwhile)
+    proof = erased(store, boss.person, "share", link)
+    assert (proof["proved"], proof["kept_for_others"], proof["contents"]) == (True, 1, [])
+    assert len(keys(store)) == 1
 
 
 def _broken(*_: object) -> bool:
@@ -285,7 +303,7 @@ def test_a_process_that_is_killed_in_an_erasure_leaves_no_half_of_it(on_files: P
     assert done.returncode == -signal.SIGKILL
     assert store.db.rows("SELECT count(*) FROM session, passage") == [(0,)]
     assert len(keys(store)) == 8 - after
-    assert erase.resumed(store) == 8
+    assert erase.resumed(store) == 1
     assert keys(store) == []
     assert store.db.rows("SELECT count(*) FROM blob") == [(0,)]
     store.db.close()

@@ -9,6 +9,7 @@ import pytest
 from tests.hub.sessions.team import CWD, Machine, Member, Team
 from unspool.demo import write_demo
 from unspool.demo.builder import LogBuilder
+from unspool.demo.story.an_hour_late import building, planning
 from unspool.hub.people.rights import Right
 from unspool.hub.sessions.asking import Span
 from unspool.hub.sessions.search import search
@@ -108,6 +109,7 @@ EXPECTED = {
     "by:anne boathouse": {2},
     "by:bert boathouse": set(),
     "until:2026-01-03 gauge": {1},
+    "since:2026-01-03 gauge": {5},
     "tool:x gauge": {1, 5},
 }
 
@@ -181,16 +183,15 @@ def test_a_change_is_one_story_whoever_did_each_part(crew: Team, tmp_path) -> No
     crew.permit(planner.id, "quay", Right.READ)
     crew.permit(builder.id, "harbour", Right.READ)
     one, other = Machine(planner, tmp_path / "anne"), Machine(builder, tmp_path / "bert", "quay")
-    for machine in (one, other):
-        write_demo(machine.source)
+    plan = planning()
+    plan.write(one.source)
+    building(plan).write(other.source)
     one.push()
     other.push()
     sessions = planner.get("/api/archive?limit=200").json["sessions"]
     built = next(s for s in sessions if s["kind"] == "implementation" and s["person"]["name"] == "bert")  # type: ignore[index,attr-defined]
     story = planner.get(f"/api/archive/{built['id']}/story").json["story"]
-    roles = [step["role"] for step in story]  # type: ignore[attr-defined]
-    assert "planning" in roles
-    assert "implementation" in roles
+    assert [step["role"] for step in story] == ["planning", "implementation"]  # type: ignore[attr-defined]
     assert {step["session"]["person"]["name"] for step in story} == {"anne", "bert"}  # type: ignore[attr-defined]
     alone = crew.member("cora", Right.READ, "quay")
     told = alone.get(f"/api/archive/{built['id']}/story").json["story"]

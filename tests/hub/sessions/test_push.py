@@ -1,6 +1,9 @@
 """Sessions that are pushed: given back byte for byte, sent once, replaced only by what goes on from them."""
 
+import gzip
+import json
 from hashlib import sha256
+from types import ModuleType
 
 import msgspec
 import pytest
@@ -10,8 +13,11 @@ from tests.hub.sessions.team import CWD, Machine, Team
 from tests.share import made
 from unspool.demo import write_demo
 from unspool.demo.builder import LogBuilder
-from unspool.hub.people import erase
+from unspool.hub.people import erase, holds, quota
 from unspool.hub.people.person import Person
+from unspool.hub.sessions import contents, keeping
+from unspool.hub.sessions.texts import swept
+from unspool.hub.trouble import Trouble
 from unspool.remote.cutting import pieces
 from unspool.remote.manifest import File, Piece, manifest
 from unspool.remote.preparing import Edge, prepared
@@ -74,9 +80,9 @@ def test_a_second_push_sends_nothing_but_one_question(machine: Machine) -> None:
 
 def test_what_is_appended_sends_only_the_tail(machine: Machine) -> None:
     built = log()
-    for number in range(60):
+    for number in range(90):
         built.prompt(f"Turn {number}").assistant(
-            built.text(" ".join(f"tide{number * 7 + at * 13}" for at in range(9000)))
+            built.text(" ".join(f"tide{number * 7 + at * 13}" for at in range(5000)))
         )
     built.write(machine.source)
     (first,) = machine.push()
@@ -86,8 +92,36 @@ def test_what_is_appended_sends_only_the_tail(machine: Machine) -> None:
     assert second.pieces == 1
     assert second.sent < first.sent / 3
     (one,) = sessions(machine)
-    assert one["turns"] == 62
+    assert one["turns"] == 92
     assert kept(machine, str(one["id"])).keys() == {f"{KEY}.jsonl"}
+
+
+def test_a_session_that_grew_is_found_as_if_it_had_come_whole(crew: Team, tmp_path) -> None:
+    grown, whole = Machine(crew.member("anne"), tmp_path / "anne"), Machine(crew.member("bert"), tmp_path / "bert")
+    built = made.session()
+    for words in ("the first words", "the second", "the third"):
+        built.prompt(words).assistant(built.text(f"{words} are said")).write(grown.source)
+        grown.push()
+    built.write(whole.source)
+    whole.push()
+    one, other = (sorted(map(repr, passages(machine))) for machine in (grown, whole))
+    assert one == other
+    assert len(one) > 10
+    found = [machine.member.get("/api/search?q=third&limit=1").json["found"] for machine in (grown, whole)]
+    assert found[0]
+    assert found[0][0]["hits"][0]["snippet"] == found[1][0]["hits"][0]["snippet"]  # type: ignore[index]
+
+
+def all_passages(machine: Machine) -> list[tuple[str]]:
+    return machine.member.store.db.rows("SELECT body FROM passage")  # type: ignore[return-value]
+
+
+def passages(machine: Machine) -> list[tuple[object, ...]]:
+    sql = (
+        "SELECT turn, passage.kind, link, body FROM passage JOIN session ON session.id = passage.session"
+        " WHERE session.person = ?"
+    )
+    return machine.member.store.db.rows(sql, machine.member.id)
 
 
 def test_placeholders_are_the_same_in_every_push_and_tell_nothing(machine: Machine, tmp_path) -> None:
@@ -114,6 +148,9 @@ def test_a_log_that_was_rewritten_loses_nothing(machine: Machine) -> None:
     assert files.keys() == {f"{KEY}.jsonl", f"{KEY}.jsonl~1"}
     assert files[f"{KEY}.jsonl~1"] == before
     assert b"another telling" in files[f"{KEY}.jsonl"]
+    assert machine.member.get("/api/search?q=first").json["found"] == []
+    swept(machine.member.store.db)
+    assert {row[3] for row in passages(machine)} == {body for (body,) in all_passages(machine)}
     assert len(sessions(machine)) == 1
 
 
@@ -143,6 +180,14 @@ def test_the_hub_refuses_what_holds_a_secret_and_names_the_place(machine: Machin
     assert sessions(machine) == []
     assert machine.rows("blob") == 0
     assert machine.rows("sent") == 0
+
+
+def test_a_secret_that_only_the_bytes_hold_is_found_too(machine: Machine) -> None:
+    hidden = f'{{"type":"user","note":"{made.SECRETS["prompt"]}","note":"nothing"}}\n'.encode()
+    assert push_raw(machine, hidden).status == 422
+    assert push_raw(machine, gzip.compress(hidden)).status == 400
+    assert push_raw(machine, zstandard.compress(hidden)).status == 400
+    assert sessions(machine) == []
 
 
 def push_raw(machine: Machine, data: bytes, name: str = f"{KEY}.jsonl", key: str = KEY):
@@ -242,6 +287,94 @@ def test_a_log_of_rubbish_is_kept_as_it_is(machine: Machine) -> None:
     assert push_raw(machine, data).status == 200
     (one,) = sessions(machine)
     assert kept(machine, str(one["id"])) == {f"{KEY}.jsonl": data}
+
+
+@pytest.mark.parametrize(
+    ("owner", "name"),
+    [(contents, "assembled"), (contents, "keep_pages"), (keeping, "write_passages"), (quota, "within")],
+    ids=lambda one: one if isinstance(one, str) else "",
+)
+def test_whatever_fails_on_the_way_leaves_nothing_to_be_seen(
+    crew: Team, tmp_path, monkeypatch: pytest.MonkeyPatch, owner: ModuleType, name: str
+) -> None:
+    machine = Machine(crew.member("anne"), tmp_path / "anne")
+    built = log("the first words of all")
+    path = built.write(machine.source)
+    machine.push()
+    before = (sessions(machine), [machine.rows(table) for table in TABLES])
+    built.prompt("the second words").write(machine.source)
+    with monkeypatch.context() as patch:
+        patch.setattr(owner, name, failing)
+        assert push_raw(machine, path.read_bytes()).status == 503
+    assert (sessions(machine), [machine.rows(table) for table in TABLES]) == before
+    assert machine.member.get("/api/search?q=second").json["found"] == []
+    assert push_raw(machine, path.read_bytes()).status == 200
+    assert len(machine.member.get("/api/search?q=second").json["found"]) == 1  # type: ignore[arg-type]
+
+
+TABLES = ("session", "piece", "session_page", "passage", "request")
+
+
+def failing(*_: object, **__: object) -> None:
+    raise Trouble("The database does not answer.")
+
+
+def test_pieces_that_were_swept_meanwhile_are_sent_again(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    log().write(machine.source)
+    real, swept_ = machine.client.send, []
+
+    def send(method, path, sent=None, headers=None):
+        if path.endswith("/sessions") and not swept_:
+            swept_.extend(digest for (digest,) in machine.member.store.db.rows("SELECT digest FROM blob"))
+            assert all(map(machine.member.store.blobs.drop, swept_))
+        return real(method, path, sent, headers)
+
+    monkeypatch.setattr(machine.client, "send", send)
+    (done,) = machine.push()
+    assert (done.outcome, done.pieces, len(swept_)) == ("pushed", 2, 1)
+    assert len(sessions(machine)) == 1
+
+
+def test_a_session_under_a_legal_hold_may_go_on_and_loses_nothing(small_crew: Team, machine: Machine) -> None:
+    built = log()
+    built.write(machine.source)
+    machine.push()
+    (one,) = sessions(machine)
+    before = kept(machine, str(one["id"]))[f"{KEY}.jsonl"]
+    holds.placed(small_crew.store.db, Person("x", "admin", admin=True), ("session", str(one["id"])), "a case")
+    built.prompt("more").write(machine.source)
+    machine.push()
+    log("something else").write(machine.source)
+    machine.push()
+    assert any(data.startswith(before) for data in kept(machine, str(one["id"])).values())
+    assert len(kept(machine, str(one["id"]))) == 2
+
+
+def test_a_hostile_session_is_taken_as_it_is(crew: Team, tmp_path) -> None:
+    machine = Machine(crew.member("anne"), tmp_path / "anne")
+    bad = "\ud800 \0 <script>alert(1)</script> \x1b[31m "
+    usage = {"input_tokens": 10**18 - 1, "output_tokens": -5}
+    said = {"id": "m1", "role": "assistant", "model": "m" * 9000 + bad, "content": [{"type": "text", "text": bad}]}
+    asked = {"role": "user", "content": f"{bad} tidemark"}
+    told = {"sessionId": KEY, "slug": "s" * 9000, "gitBranch": bad * 900, "cwd": "/srv"}
+    first = {"type": "user", "uuid": "u1", "parentUuid": None, "timestamp": "2026-01-01T00:00:00Z", "message": asked}
+    then = {"type": "assistant", "uuid": "u2", "parentUuid": "u1", "timestamp": "9999-12-31T23:59:59Z"}
+    lines = ({**told, **first}, {**told, **then, "message": {**said, "usage": usage}})
+    line = "".join(f"{json.dumps(one)}\n" for one in lines)
+    assert push_raw(machine, line.encode()).status == 200
+    (one,) = sessions(machine)
+    assert kept(machine, str(one["id"])) == {f"{KEY}.jsonl": line.encode()}
+    (found,) = machine.member.get("/api/search?q=tidemark").json["found"]  # type: ignore[misc]
+    assert "tidemark" in found["hits"][0]["snippet"]["text"]
+    for path in (
+        f"/sessions/{one['id']}/",
+        "/api/usage?by=week",
+        "/api/usage?by=model",
+        f"/api/archive/{one['id']}/story",
+    ):
+        answer = machine.member.get(path)
+        assert answer.status == 200
+        assert b"<script>alert" not in answer.body or path.startswith("/api/")
 
 
 def test_a_quota_holds(small_crew: Team, machine: Machine) -> None:

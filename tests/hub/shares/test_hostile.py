@@ -130,15 +130,18 @@ def test_a_strange_log_is_shown_or_refused(hub: Place, log):
 
 def test_hostile_sessions_are_shown_and_do_nothing(hub: Place, tmp_path):
     hostile.write(tmp_path)
-    for path in sorted(tmp_path.rglob("????????-bad0-*.jsonl")):
+    for path in sorted(tmp_path.rglob("????????-bad0-*.jsonl"))[:2]:
         members = {"session.jsonl": path.read_bytes()}
         beside = path.with_suffix("")
         members |= {one.relative_to(beside).as_posix(): one.read_bytes() for one in beside.rglob("*") if one.is_file()}
         answer = hub.ann.ask("POST", "/api/shares", packed(members.items()), GZIP)
-        assert answer.status in (201, 422), answer
-        names = [name for (name,) in hub.store.db.rows("SELECT name FROM share_file") if name.endswith(".html")]
-        for name in names if answer.status == 201 else ():
-            assert active(hub.anybody.get(f"/{answer.json['address']}/{name}").body.decode()) == []
+        assert answer.status == 201, answer
+        assert "\n" not in str(answer.json["title"])
+        address = str(answer.json["address"])
+        names = hub.store.db.rows("SELECT name FROM share_file WHERE address = ? AND name LIKE ?", address, "%.html")
+        for (name,) in names:
+            page = hub.anybody.get(f"/{address}/{name}")
+            assert (page.status, active(page.body.decode())) == (200, [])
 
 
 def active(html: str) -> list[str]:

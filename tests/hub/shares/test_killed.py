@@ -9,7 +9,7 @@ from tests.hub.running import Client, started
 from tests.hub.shares.bundles import GZIP, bundle, log
 from unspool.hub.store.opening import Place, opened
 
-KILLS = 2
+KILLS = 1
 
 
 def test_no_acknowledged_share_is_lost_and_trying_again_makes_no_second_one(tmp_path: Path):

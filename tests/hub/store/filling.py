@@ -28,8 +28,9 @@ def refer(store: Store, digest: str, name: str = "page") -> None:
 
 
 def aged(store: Store, digest: str) -> None:
-    """Make a content as old as one that is swept."""
-    store.db.run("UPDATE blob SET created = ? WHERE digest = ?", now() - DAY - 1000, digest)
+    """Make a content as old as one that is swept, if nothing refers to it."""
+    old = now() - DAY - 1000
+    store.db.run("UPDATE blob SET created = ?, unused = ? WHERE digest = ?", old, old, digest)
 
 
 def _row(db: Database, table: Table, number: int, digests: list[str]) -> tuple[Value, ...]:

@@ -94,6 +94,9 @@ def test_what_is_sent_again_is_not_swept(store: Store) -> None:
     assert tidy(store).contents == 0
     assert not store.blobs.drop(blob.digest, now() - DAY)
     aged(store, blob.digest)
+    store.db.run("UPDATE blob SET created = ?", now())
+    assert tidy(store).contents == 0
+    aged(store, blob.digest)
     assert tidy(store).contents == 1
 
 

@@ -2,13 +2,15 @@
 
 import os
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from tests.hub.store.filling import aged, filled, refer
+from unspool.hub.store.blobs import DAY, now
 from unspool.hub.store.opening import FOLDER, Place, Store, opened
-from unspool.hub.store.tidy import tidy
+from unspool.hub.store.tidy import daily, tidy
 from unspool.hub.store.verify import verify
 
 
@@ -44,8 +46,40 @@ def test_every_table_that_refers_counts(store: Store, monkeypatch: pytest.Monkey
     store.db.run("DELETE FROM session_page")
     assert tidy(store).contents == 0
     store.db.run("DELETE FROM piece")
+    for digest in digests:
+        aged(store, digest)
     assert tidy(store).contents == len(digests)
     assert list(store.objects.keys("")) == []
+
+
+def test_a_content_stays_for_a_day_after_its_last_reference(store: Store) -> None:
+    """However old it is: whoever was told of it a moment ago, or copies the bucket after the database, still has it."""
+    blob = store.blobs.keep(b"old")
+    refer(store, blob.digest)
+    aged(store, blob.digest)
+    for _ in range(2):
+        assert tidy(store).contents == 0
+    assert store.db.row("SELECT unused FROM blob") == (None,)
+    store.db.run("DELETE FROM share_file")
+    for _ in range(2):
+        assert tidy(store).contents == 0
+    (since,) = store.db.row("SELECT unused FROM blob") or (0,)
+    assert abs(since - now()) < 60_000
+    store.db.run("UPDATE blob SET unused = ?", now() - DAY - 1)
+    refer(store, blob.digest)
+    assert tidy(store).contents == 0
+    store.db.run("DELETE FROM share_file")
+    store.db.run("UPDATE blob SET unused = ?", now() - DAY - 1)
+    assert tidy(store).contents == 1
+
+
+def test_one_of_all_processes_tidies_once_a_day(store: Store) -> None:
+    """Whichever comes first."""
+    with ThreadPoolExecutor(6) as threads:
+        assert sum(done is not None for done in threads.map(lambda _: daily(store), range(6))) == 1
+    assert daily(store) is None
+    store.db.run("UPDATE setting SET value = ? WHERE key = 'tidied'", str(now() - DAY - 1))
+    assert daily(store) is not None
 
 
 def test_a_content_without_object_is_told(store: Store) -> None:

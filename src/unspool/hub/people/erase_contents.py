@@ -1,26 +1,13 @@
 """The contents of what was erased: they go from the object store at once, where nothing else refers to them."""
 
-import json
 from hashlib import sha256
 
 from unspool.hub.store.blobs import PREFIX, made_at
 from unspool.hub.store.opening import Store
 
 
-def finished(store: Store) -> int:
-    """Go on with every erasure that has begun; how many contents went."""
-    waiting = store.db.rows("SELECT kind, target, at, proof FROM tombstone WHERE substr(proof, 1, 10) = '{\"pending\"'")
-    count = 0
-    for kind, target, at, said in waiting:
-        digests: list[str] = json.loads(said)["pending"]
-        count += sum(_gone(store, digest, at) for digest in digests)
-        done = json.dumps({"contents": [known(digest) for digest in digests]})
-        store.db.run("UPDATE tombstone SET proof = ? WHERE kind = ? AND target = ?", done, kind, target)
-    return count
-
-
-def _gone(store: Store, digest: str, at: int) -> bool:
-    """Remove a content, unless something refers to it again."""
+def removed(store: Store, digest: str, at: int) -> bool:
+    """Remove a content that was erased at a time; False where something refers to it again."""
     if store.blobs.find(digest) is not None:
         return store.blobs.drop(digest)
     for key in objects(store, digest):  # whose row went before this process, or another one, was killed

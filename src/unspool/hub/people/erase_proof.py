@@ -9,11 +9,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from unspool.hub.people.erase_contents import known, objects
+from unspool.hub.people.erase_contents import objects
 from unspool.hub.people.erase_rows import lots, marks
 from unspool.hub.store.blobs import now
 from unspool.hub.store.database import Database
 from unspool.hub.store.opening import Store
+from unspool.hub.trouble import Trouble
 
 SEARCHED = {
     "blob": ("digest",), "invitation": ("made_by",), "member": ("person",), "permit": ("project", "subject"),
@@ -36,21 +37,24 @@ class Gone(NamedTuple):
     counts: dict[str, int]
     shared: int
     """Contents that stay because something else refers to them."""
+    contents: list[str]
+    """What a tombstone keeps of the contents that went."""
 
 
 def proof(store: Store, gone: Gone, *, deep: bool = False) -> dict[str, Any]:
     """What was looked for, where, and what of it was found, which should be nothing."""
-    if deep:
-        _cleared(store.db, gone.counts)
+    cleared = _cleared(store.db, gone.counts) if deep else False
     found = [*_in_tables(store.db, [*gone.ids, *gone.digests]), *_in_counts(store.db, gone.ids)]
     found += _in_objects(store, gone.digests)
     told: dict[str, Any] = {
         "at": now(),
         "rows": gone.counts,
-        "contents": [known(digest) for digest in gone.digests],
+        "contents": gone.contents,
         "kept_for_others": gone.shared,
         "searched": {"ids": len(gone.ids), "columns": sum(map(len, SEARCHED.values())), "objects": len(gone.digests)},
     }
+    if deep:
+        told["cleared"] = cleared
     if deep and (path := _file(store.db)) is not None:
         told["searched"]["bytes"], more = _in_file(path, set(gone.digests))
         found += more
@@ -78,13 +82,17 @@ def _in_objects(store: Store, digests: list[str]) -> list[str]:
     return [f"object {key}" for digest in digests for key in objects(store, digest)]
 
 
-def _cleared(db: Database, tables: dict[str, int]) -> None:
-    """Have nothing left of removed rows in what the database has not tidied yet."""
+def _cleared(db: Database, tables: dict[str, int]) -> bool:
+    """Have nothing left of removed rows in what the database has not tidied yet; False where it is too busy to."""
     if db.dialect == "sqlite":
-        db.rows("PRAGMA wal_checkpoint(TRUNCATE)")
-        return
-    for table in sorted({*tables, "blob", "tombstone"}):
-        db.run(f"VACUUM {table}")
+        row = db.row("PRAGMA wal_checkpoint(TRUNCATE)")
+        return row is not None and row[0] == 0
+    try:
+        for table in sorted({*tables, "blob", "tombstone"}):
+            db.run(f"VACUUM {table}")
+    except Trouble:
+        return False
+    return True
 
 
 def _file(db: Database) -> Path | None:

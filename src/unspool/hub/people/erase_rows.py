@@ -43,6 +43,8 @@ def removed(db: Database, shares: list[str], sessions: list[str]) -> Removed:
                       *_digests(db, "session_page", "session", sessions)})  # fmt: skip
     counts = {table: _gone(db, table, column, shares) for table, column in _OF_SHARES}
     counts |= {table: _gone(db, table, column, sessions) for table, column in _OF_SESSIONS}
+    if sessions:  # what an earlier push of one of them said may still wait to be swept
+        db.run("DELETE FROM passage WHERE session = ''")
     others = {one for table in REFERENCES for one in _digests(db, table, "digest", digests)}
     alone = [digest for digest in digests if digest not in others]
     counts["sent"] = _gone(db, "sent", "digest", alone)
@@ -69,6 +71,7 @@ def project(db: Database, project: str) -> dict[str, int]:
 def person(db: Database, person: str) -> dict[str, int]:
     """Remove all that is about a person, but for themselves; in the audit log they are an id from now on."""
     db.run("UPDATE audit SET name = '' WHERE person = ?", person)
+    db.run("UPDATE invitation SET name = '' WHERE name = (SELECT name FROM person WHERE id = ?)", person)
     return {table: db.run(f"DELETE FROM {table} WHERE {where}", person) for table, where in _OF_PERSONS.items()}  # noqa: S608
 
 

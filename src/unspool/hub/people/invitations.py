@@ -8,7 +8,7 @@ from unspool.hub.people.names import fit
 from unspool.hub.people.person import Person
 from unspool.hub.store.blobs import DAY, now
 from unspool.hub.store.database import Database, Row
-from unspool.hub.trouble import Hidden, Unfit
+from unspool.hub.trouble import Hidden, Refused, Unfit
 
 _ID = 16
 """Characters of a digest by which an invitation is called."""
@@ -82,6 +82,12 @@ def opened(db: Database, secret: str) -> Invitation:
     if row is None:
         raise Hidden(NONE)
     return _invitation(row)
+
+
+def nameable(header: str, offer: Invitation) -> None:
+    """Refused where a proxy's header says who people are, and somebody would choose a name that it may give another."""
+    if header and not offer.name:
+        raise Refused("Here an invitation must say your name: ask for one that does.")
 
 
 def taken(db: Database, secret: str, name: str = "", kind: str = "token") -> Taken:

@@ -74,12 +74,14 @@ def one(db: Database, person: str) -> Entry:
 
 
 def changed(db: Database, person: str, *, admin: bool | None = None, quota: int | None = None) -> None:
-    """Make somebody an admin or none; give them a quota of their own, -1 for the usual one."""
+    """Make somebody an admin or none, with whom their open invitations end; give them a quota, -1 for the usual one."""
     with db.transaction():
         db.alone("admins")
         who = found(db, person)
         if admin is not None:
             db.run("UPDATE person SET admin = ? WHERE id = ?", int(admin), who.id)
+            if not admin:
+                _uninvited(db, who.id)
             _administered(db, who)
         if quota is not None:
             db.run("UPDATE person SET quota = ? WHERE id = ?", None if quota == -1 else _quota(quota), who.id)
@@ -95,7 +97,7 @@ def ended(db: Database, person: str) -> None:
         who, time = found(db, person), now()
         db.run("UPDATE person SET ended = ? WHERE id = ? AND ended IS NULL", time, who.id)
         db.run("UPDATE token SET ended = ? WHERE person = ? AND ended IS NULL", time, who.id)
-        db.run("UPDATE invitation SET ended = ? WHERE made_by = ? AND taken IS NULL AND ended IS NULL", time, who.id)
+        _uninvited(db, who.id)
         _administered(db, who)
 
 
@@ -110,6 +112,11 @@ def removed(db: Database, person: str) -> None:
     who = found(db, person)
     db.run("DELETE FROM person WHERE id = ?", who.id)
     _administered(db, who)
+
+
+def _uninvited(db: Database, person: str) -> None:
+    """Have no invitation of somebody open any more: it could make an admin."""
+    db.run("UPDATE invitation SET ended = ? WHERE made_by = ? AND taken IS NULL AND ended IS NULL", now(), person)
 
 
 def _administered(db: Database, changed: Entry) -> None:

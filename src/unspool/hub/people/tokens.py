@@ -11,6 +11,10 @@ from unspool.hub.store.database import Database
 from unspool.hub.trouble import Full, Hidden, Trouble, Unfit
 
 SCOPES = ("all", "read", "push", "metrics")
+READING = ("all", "read")
+"""Those by which one sees what one may see."""
+OWN = ("all", "read", "push")
+"""Those that one may give to a token of one's own; figures of the whole hub are for admins to give."""
 _PREFIX = "uns_"
 _LABEL = 100
 _USED_EVERY = 60_000
@@ -76,6 +80,12 @@ def bearer(db: Database, secret: str, kind: str = "token") -> Person | None:
         with suppress(Full, Trouble):  # a full disk keeps nobody from reading
             db.run("UPDATE token SET used = ? WHERE id = ?", now(), token)
     return Person(person, name, bool(admin), scope, kind)
+
+
+def until(db: Database, secret: str, latest: int) -> int:
+    """When what somebody is given for a token ends: at a time, or with the token where that is sooner."""
+    row = db.row("SELECT expires FROM token WHERE digest = ?", digest(secret))
+    return min(latest, row[0]) if row is not None and row[0] is not None else latest
 
 
 def listed(db: Database, person: str = "", *, everything: bool = False) -> list[Token]:

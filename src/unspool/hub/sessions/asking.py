@@ -19,6 +19,8 @@ _HOLDS = "LIKE ? ESCAPE '\\'"
 OWN = ("by", "person", "title")
 """Filters that only a hub has."""
 _ANY = ("person", "by")
+_PROJECTS = 500
+"""Values that are listed in a statement."""
 
 
 class Condition(NamedTuple):
@@ -26,6 +28,10 @@ class Condition(NamedTuple):
 
     sql: str
     values: tuple[Value, ...] = ()
+
+
+Made = Callable[[Database, str], tuple[str, Condition]]
+"""Whether a filter is of sessions or of passages, and what it asks for."""
 
 
 class Span(NamedTuple):
@@ -55,14 +61,12 @@ def visible(db: Database, person: Person) -> Condition:
         return Condition("TRUE")
     sql, values = readable(person)
     projects = sorted(project for (project,) in db.rows(sql, *values))
-    if not projects:
-        return Condition("FALSE")
-    if len(projects) > 500:
+    if len(projects) > _PROJECTS:
         return Condition(f"session.project IN ({sql})", values)
-    return Condition(f"session.project IN ({', '.join('?' * len(projects))})", tuple(projects))
+    return among("session.project", projects)
 
 
-def conditions(filters: Sequence[Filter]) -> tuple[list[Condition], list[Condition], list[str]]:
+def conditions(db: Database, filters: Sequence[Filter]) -> tuple[list[Condition], list[Condition], list[str]]:
     """What filters ask of sessions, what of passages, and notes on those that a hub does not know."""
     sessions: dict[tuple[str, bool], list[Condition]] = {}
     passages: dict[tuple[str, bool], list[Condition]] = {}
@@ -72,7 +76,7 @@ def conditions(filters: Sequence[Filter]) -> tuple[list[Condition], list[Conditi
         if name not in _FILTERS:
             notes.append(f"{name}: is not asked of a hub and was left out.")
             continue
-        table, made = _FILTERS[name](one.value.strip())
+        table, made = _FILTERS[name](db, one.value.strip())
         key = f"{name}{number}" if name in ("since", "until", "cost") else name
         (passages if table == "passage" else sessions).setdefault((key, one.excluded), []).append(made)
     return _all(sessions), _all(passages), notes
@@ -98,18 +102,29 @@ def beyond(after: tuple[int, str] | None) -> list[Condition]:
     return [Condition("(session.finished, session.id) < (?, ?)", after)] if after else []
 
 
-def _like(column: str) -> Callable[[str], tuple[str, Condition]]:
-    return lambda value: ("session", Condition(f"lower({column}) {_HOLDS}", (holding(value.lower()),)))
+def _like(column: str) -> Made:
+    return lambda _, value: ("session", Condition(f"lower({column}) {_HOLDS}", (holding(value.lower()),)))
 
 
-def _named(column: str, table: str) -> Callable[[str], tuple[str, Condition]]:
-    """By id, or by a part of the name."""
-    within = f"session.{column} IN (SELECT id FROM {table} WHERE id = ? OR lower(name) {_HOLDS})"  # noqa: S608
-    return lambda value: ("session", Condition(within, (value, holding(value.lower()))))
+def _named(table: str) -> Made:
+    """By id, by the whole name, or else by a part of it; looked up first, for a database plans better by values."""
+    known = f"SELECT id FROM {table} WHERE"  # noqa: S608
+
+    def asked(db: Database, value: str) -> tuple[str, Condition]:
+        found = db.rows(f"{known} id = ? OR lower(name) = ?", value, value.lower())
+        found = found or db.rows(f"{known} lower(name) {_HOLDS} LIMIT {_PROJECTS}", holding(value.lower()))
+        return "session", among(f"session.{table}", [id_ for (id_,) in found])
+
+    return asked
 
 
-def _time(column: str, sign: str) -> Callable[[str], tuple[str, Condition]]:
-    def asked(value: str) -> tuple[str, Condition]:
+def among(column: str, values: Sequence[str]) -> Condition:
+    """What is one of some values."""
+    return Condition(f"{column} IN ({', '.join('?' * len(values))})", tuple(values)) if values else Condition("FALSE")
+
+
+def _time(column: str, sign: str) -> Made:
+    def asked(_: Database, value: str) -> tuple[str, Condition]:
         found = moment(value)
         if found is None:
             raise Unfit(f"“{value}” is neither a date (2026-01-31) nor an age (12h, 3d, 2w, 6m, 1y).")
@@ -118,35 +133,35 @@ def _time(column: str, sign: str) -> Callable[[str], tuple[str, Condition]]:
     return asked
 
 
-def _kind(value: str) -> tuple[str, Condition]:
+def _kind(_: Database, value: str) -> tuple[str, Condition]:
     if value.lower() in KINDS:
         return "passage", Condition("passage.kind = ?", (value.lower(),))
     return "session", Condition("session.kind = ?", (value.lower(),))
 
 
-def _role(value: str) -> tuple[str, Condition]:
+def _role(_: Database, value: str) -> tuple[str, Condition]:
     kinds = ROLES.get(value.lower())
     if kinds is None:
         raise Unfit(f"role:{value} means nothing; it can be {', '.join(ROLES)}.")
     return "passage", Condition(f"passage.kind IN ({', '.join('?' * len(kinds))})", kinds)
 
 
-def _cost(value: str) -> tuple[str, Condition]:
+def _cost(_: Database, value: str) -> tuple[str, Condition]:
     found = _COST.fullmatch(value)
     if found is None:
         raise Unfit(f"cost:{value} is no amount, such as cost:>1 or cost:<0.5.")
     return "session", Condition(f"session.cost {found[1] or '>='} ?", (round(float(found[2]) * PICO),))
 
 
-_FILTERS: dict[str, Callable[[str], tuple[str, Condition]]] = {
-    "project": _named("project", "project"),
-    "person": _named("person", "person"),
+_FILTERS: dict[str, Made] = {
+    "project": _named("project"),
+    "person": _named("person"),
     "model": _like("session.models"),
     "branch": _like("session.branch"),
     "title": _like("session.title"),
-    "session": lambda value: ("session", Condition(f"session.key {_HOLDS}", (holding(value)[1:],))),
+    "session": lambda _, value: ("session", Condition(f"session.key {_HOLDS}", (holding(value)[1:],))),
     "since": _time("session.finished", ">="),
-    "until": _time("coalesce(session.started, session.finished)", "<"),
+    "until": _time("session.finished", "<"),
     "kind": _kind,
     "role": _role,
     "cost": _cost,

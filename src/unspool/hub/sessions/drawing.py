@@ -17,7 +17,9 @@ _FIGURE = 10**12
 """No true figure is larger; sums of many stay within what a database counts."""
 _DEAREST = 10**17
 """Picodollars: what seems to cost more has no known price."""
-_TITLE = 300
+_LONGEST = 300
+"""Characters of a name: what is looked up by an index must not be long."""
+_MODELS = 50
 
 
 class Facts(NamedTuple):
@@ -71,12 +73,12 @@ def facts(rows: Rows) -> Facts:
     told = rows.overview
     started, ended = _moment(told.started), _moment(told.ended)
     return Facts(
-        told.agent, plain(told.title)[:_TITLE], told.kind, plain(told.branch), plain(told.slug),
-        plain(source_id(told.source)) if told.source else "", started, ended or started or 0,
+        told.agent, _short(told.title), told.kind, _short(told.branch), _short(told.slug),
+        _short(source_id(told.source)) if told.source else "", started, ended or started or 0,
         told.turns, told.messages, told.tool_calls, told.tool_errors, min(_FIGURE, told.usage.total),
         min(MOST, sum(_cost(row.cost) or 0 for row in rows.requests)),
         sum(_cost(row.cost) is None for row in rows.requests),
-        tuple(map(plain, told.models)),
+        tuple(map(_short, told.models[:_MODELS])),
     )  # fmt: skip
 
 
@@ -85,8 +87,9 @@ def passages(rows: Rows, session: Session, addresses: Addresses, dialect: str) -
     links = _links(session, addresses)
     for log in rows.logs:
         for turn, kind, place, _, _, text in log.docs:
-            number = log.turns[turn][0]
-            link = INDEX if KINDS[kind] == "title" else _link(links, log, place, number, addresses)
+            titled = KINDS[kind] == "title"
+            number = 0 if titled else log.turns[turn][0]
+            link = INDEX if titled else _link(links, log, place, number, addresses)
             body = plain(text)
             for at in range(0, len(body), MOST_CHARACTERS):
                 some = body[at : at + MOST_CHARACTERS]
@@ -99,11 +102,15 @@ def requests(rows: Rows) -> Iterator[Request]:
         input_, output, read, write, *_ = (min(_FIGURE, figure) for figure in row.figures)
         day = "" if row.time is None else _day(row.time)
         identity = f"{row.message:016x}{row.request:016x}"
-        yield Request(identity, day, plain(row.terms[0]), input_, output, read, write, row.final, _cost(row.cost))
+        yield Request(identity, day, _short(row.terms[0]), input_, output, read, write, row.final, _cost(row.cost))
 
 
 def _cost(cost: int | None) -> int | None:
     return None if cost is None or cost > _DEAREST else cost
+
+
+def _short(text: str) -> str:
+    return plain(text[:_LONGEST])
 
 
 def plain(text: str) -> str:
@@ -112,7 +119,7 @@ def plain(text: str) -> str:
 
 
 def _moment(time: datetime | None) -> int | None:
-    return None if time is None else round(time.timestamp() * 1000)
+    return None if time is None else int(time.timestamp() * 1000)
 
 
 def _day(time: float) -> str:

@@ -1,19 +1,18 @@
 """A session's rows, written all at once: before, nothing of it is seen; after, all of it is, for good."""
 
-from collections.abc import Iterable, Sequence
-from itertools import islice
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
 
 from unspool.hub.sessions.making import Made, Page, read_passages, read_requests
+from unspool.hub.sessions.texts import many, write_passages
 from unspool.hub.sessions.versions import Files, size
 from unspool.hub.store.blobs import now
 from unspool.hub.store.database import Database, Value
 
-_AT_ONCE = 500
-_OF_SESSION = ("piece", "session_page", "passage", "request")
+_OF_SESSION = ("piece", "session_page", "request")
 
 
 class Row(NamedTuple):
@@ -44,16 +43,16 @@ def write(db: Database, row: Row, made: Made, files: Files, folder: Path) -> Non
         for name, all_ in files.items()
         for place, piece in enumerate(all_)
     )
-    _many(db, "INSERT INTO piece(session, name, position, digest, size) VALUES(?, ?, ?, ?, ?)", pieces)
+    many(db, "INSERT INTO piece(session, name, position, digest, size) VALUES(?, ?, ?, ?, ?)", pieces)
     pages(db, row.id, made.pages)
-    _passages(db, row.id, folder)
+    write_passages(db, row.id, read_passages(folder))
     _requests(db, row.id, folder)
 
 
 def pages(db: Database, session: str, made: Sequence[Page]) -> None:
     """Write which pages a session has that has none."""
     rows = ((session, page.name, page.digest, page.kind) for page in made)
-    _many(db, "INSERT INTO session_page(session, name, digest, kind) VALUES(?, ?, ?, ?)", rows)
+    many(db, "INSERT INTO session_page(session, name, digest, kind) VALUES(?, ?, ?, ?)", rows)
 
 
 def _session(db: Database, row: Row, made: Made, bytes_: int) -> None:
@@ -68,22 +67,13 @@ def _session(db: Database, row: Row, made: Made, bytes_: int) -> None:
     )
 
 
-def _passages(db: Database, session: str, folder: Path) -> None:
-    if db.dialect == "sqlite":
-        put = "INSERT INTO passage(session, turn, kind, link, body) VALUES(?, ?, ?, ?, ?)"
-        _many(db, put, ((session, *passage[:-1]) for passage in read_passages(folder)))
-        return
-    put = "INSERT INTO passage(session, turn, kind, link, body, words) VALUES(?, ?, ?, ?, ?, ?::tsvector)"
-    _many(db, put, ((session, *passage) for passage in read_passages(folder)))
-
-
 def _requests(db: Database, session: str, folder: Path) -> None:
     put = (
         "INSERT INTO request(session, number, shared, identity, day, model, input, output, cache_read, cache_write,"
         " final, cost) VALUES(?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
     )
     rows = enumerate(read_requests(folder))
-    _many(db, put, ((session, number, *one[:-2], int(one.final), one.cost) for number, one in rows))
+    many(db, put, ((session, number, *one[:-2], int(one.final), one.cost) for number, one in rows))
     db.alone("requests")  # two sessions that hold the same one must not pass each other unseen
     db.run(
         "UPDATE request SET shared = 1 WHERE session = ? AND EXISTS (SELECT 1 FROM request AS other"
@@ -95,9 +85,3 @@ def _requests(db: Database, session: str, folder: Path) -> None:
         " AND identity IN (SELECT identity FROM request WHERE session = ? AND shared = 1)",
         session, session,
     )  # fmt: skip
-
-
-def _many(db: Database, sql: str, rows: Iterable[Sequence[Value]]) -> None:
-    waiting = iter(rows)
-    while some := list(islice(waiting, _AT_ONCE)):
-        db.many(sql, some)

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from unspool.hub.people.person import Person
 from unspool.hub.sessions.asking import OWN, Condition, Span, beyond, conditions, cursor, together, visible
-from unspool.hub.sessions.facts import COLUMNS, TABLES, Facts, facts
+from unspool.hub.sessions.facts import COLUMNS, TABLES, Facts, Who, facts
 from unspool.hub.store.database import Database
 from unspool.hub.trouble import Hidden
 from unspool.index.query import Filter
@@ -29,7 +29,7 @@ def asked(given: Mapping[str, str]) -> list[Filter]:
 
 def listed(db: Database, person: Person, filters: list[Filter], span: Span, project: str = "") -> Listed:
     """Sessions that a person may see; of one project, where its id is given."""
-    sessions, _, _ = conditions(filters)
+    sessions, _, _ = conditions(db, filters)
     within = [Condition("session.project = ?", (project,))] if project else [visible(db, person)]
     where = together([*within, *sessions, *beyond(span.after)])
     found = rows(db, where, span.most + 1)
@@ -51,3 +51,14 @@ def one(db: Database, session: str) -> Facts:
     if not found:
         raise Hidden("There is nothing at this address.")
     return found[0]
+
+
+def people(db: Database, person: Person) -> list[Who]:
+    """Who pushed what a person may see, by name; nobody is told of others."""
+    where = visible(db, person)
+    found = db.rows(
+        f"SELECT id, name FROM person WHERE EXISTS (SELECT 1 FROM session WHERE session.person = person.id AND {where.sql})"  # noqa: S608, E501
+        " ORDER BY name",
+        *where.values,
+    )
+    return [Who(*row) for row in found]

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from unspool.figures import figures
 from unspool.formats import Found
-from unspool.hub.policy import Policy, refused, said
+from unspool.hub.policy import Policy, is_packed, refused, said
 from unspool.hub.sessions.drawing import Facts, Passage, Request, facts, passages, requests
 from unspool.hub.trouble import Unfit, Unwanted
 from unspool.library import Library
@@ -52,6 +52,8 @@ class Made(NamedTuple):
 def make(folder: Path, key: str, dialect: str, policy: Policy | None) -> Made:
     """Everything of a session whose files lie in a folder, for a database; Unwanted where policy keeps it out."""
     found = _found(folder, key)
+    if any(is_packed(name, path) for name, path in _files(folder / SENT)):
+        raise Unfit("A log is packed; send plain lines.")
     if policy is not None and (findings := refused(_files(folder / SENT), policy)):
         raise Unwanted(said(findings))
     (folder / MADE).mkdir()

@@ -81,14 +81,6 @@ def unpacked(packed: bytes) -> bytes:
     return data
 
 
-def touched(db: Database, digests: Sequence[str]) -> bool:
-    """Whether all of some contents are here; inside the transaction that refers to them, so that they stay."""
-    return len(digests) == sum(
-        db.run(f"UPDATE blob SET created = ? WHERE digest IN ({_marks(some)})", now(), *some)  # noqa: S608
-        for some in _parted(digests)
-    )
-
-
 def let_go(blobs: Blobs, digests: Iterable[str]) -> None:
     """Remove the pieces that nothing refers to, at once: what was refused is not kept."""
     for digest in dict.fromkeys(digests):

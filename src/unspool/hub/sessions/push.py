@@ -101,14 +101,13 @@ def _committed(hub: Hub, row: keeping.Row, before: str, what: tuple[Made, versio
         db.alone(f"hold session {row.id}")  # whoever erases it waits, or is waited for
         _not_erased(db, row.person, row.key)
         made, files, folder = what
-        if not _there(db, files, made):
+        if not hub.store.blobs.held(_contents(files, made)):
             return None
         keeping.write(db, row, made, files, folder)
         quota.within(db, row.person, hub.terms.quota)
     return Outcome(row.id, row.state)
 
 
-def _there(db: Database, files: versions.Files, made: Made) -> bool:
-    """Whether every content is still here; from now on none of them is swept before it is referred to."""
-    digests = {piece.digest for parts in files.values() for piece in parts} | {page.digest for page in made.pages}
-    return pieces.touched(db, sorted(digests))
+def _contents(files: versions.Files, made: Made) -> set[str]:
+    """The digests of all that a session refers to."""
+    return {piece.digest for parts in files.values() for piece in parts} | {page.digest for page in made.pages}

@@ -6,6 +6,7 @@ in all is not counted: a page of results says what leads to the next.
 """
 
 import re
+import time
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
@@ -18,6 +19,7 @@ from unspool.hub.sessions.asking import Condition, Span, beyond, conditions, cur
 from unspool.hub.sessions.facts import Facts
 from unspool.hub.sessions.listing import rows
 from unspool.hub.store.database import Database, Row
+from unspool.hub.trouble import Unfit
 from unspool.index.fold import UNSPACED
 from unspool.index.query import Filter, Node, parse, terms
 from unspool.index.results import Snippet
@@ -25,8 +27,8 @@ from unspool.index.snippet import marks, patterns, snippet
 
 _HITS = 3
 _CONTEXT = 160
-_RARE = 2_000
-"""Passages that are gathered at most."""
+_LONGEST = 10.0
+"""Seconds that are looked through for one question."""
 _BATCH = 100
 """Sessions that are looked at before more are asked for."""
 _ORDER = (
@@ -76,7 +78,7 @@ def search(db: Database, person: Person, text: str, span: Span) -> Results:
     """What a question finds among all that a person may see."""
     text, own = _own(text)
     query = parse(text, own)
-    sessions, passages, notes = conditions(query.filters)
+    sessions, passages, notes = conditions(db, query.filters)
     asked = _Asked(together([visible(db, person), *sessions]), passages, query.tree)
     found = _sessions(db, asked, span)
     more = len(found) > span.most
@@ -104,41 +106,32 @@ def _sessions(db: Database, asked: _Asked, span: Span) -> list[Facts]:
     until there are enough: either way is slow where the other is quick.
     """
     here = [asked.sessions, *beyond(span.after)]
-    if asked.tree is not None and (few := _few(db, asked.tree)) is not None:
-        here.append(_among(few))
-    elif asked.tree is not None and db.dialect == "sqlite":
-        return list(islice(_walked(db, asked, span.after), span.most + 1))
-    if asked.tree is not None or asked.passages:
-        held = together([*asked.passages, *([_holding(db, asked.tree)] if asked.tree is not None else [])])
-        exists = f"EXISTS (SELECT 1 FROM passage WHERE passage.session = session.id AND {held.sql})"  # noqa: S608
-        here.append(Condition(exists, held.values))
-    return rows(db, together(here), span.most + 1)
+    if asked.tree is None and not asked.passages:
+        return rows(db, together(here), span.most + 1)
+    if db.dialect == "sqlite" and asked.tree is not None:
+        found = words_sqlite.gathered(db, asked.tree)
+        narrowed = asked._replace(sessions=together([asked.sessions, found])) if found is not None else asked
+        return list(islice(_walked(db, narrowed, span.after), span.most + 1))
+    return rows(db, together([*here, _held(db, asked)]), span.most + 1)
+
+
+def _held(db: Database, asked: _Asked) -> Condition:
+    """Sessions that have such passages."""
+    words = [] if asked.tree is None else [words_postgresql.holding(asked.tree)]
+    held = together([*asked.passages, *words])
+    found = words_postgresql.gathered(db, asked.tree, held) if asked.tree is not None else None
+    exists = f"EXISTS (SELECT 1 FROM passage WHERE passage.session = session.id AND {held.sql})"  # noqa: S608
+    return found or Condition(exists, held.values)
 
 
 def _walked(db: Database, asked: _Asked, after: tuple[int, str] | None) -> Iterator[Facts]:
     """Sessions that hold what is asked for, the newest first, each looked into by itself, as SQLite does not."""
+    until = time.monotonic() + _LONGEST
     while batch := rows(db, together([asked.sessions, *beyond(after)]), _BATCH):
+        if time.monotonic() > until:
+            raise Unfit("This takes too long to find; narrow it down, as with project: or since:.")
         yield from (facts for facts in batch if _places(db, facts.id, asked, "1", "LIMIT 1"))
         after = batch[-1].place
-
-
-def _few(db: Database, tree: Node) -> set[str] | None:
-    """The sessions that hold the words; None where there are too many passages to gather them."""
-    made = words_sqlite.sessions(tree) if db.dialect == "sqlite" else words_postgresql.sessions(tree)
-    if made is None:
-        return None
-    found = db.rows(f"{made.sql} LIMIT {_RARE + 1}", *made.values)
-    return {session for (session,) in found} if len(found) <= _RARE else None
-
-
-def _among(sessions: set[str]) -> Condition:
-    if not sessions:
-        return Condition("FALSE")
-    return Condition(f"session.id IN ({', '.join('?' * len(sessions))})", tuple(sorted(sessions)))
-
-
-def _holding(db: Database, tree: Node) -> Condition:
-    return words_sqlite.holding(tree) if db.dialect == "sqlite" else words_postgresql.holding(tree)
 
 
 def _inside(db: Database, session: str, tree: Node) -> Condition:

@@ -9,7 +9,7 @@ from typing import Literal
 import msgspec
 
 from unspool.hub.people.person import Person
-from unspool.hub.sessions.asking import Condition, together, visible
+from unspool.hub.sessions.asking import Condition, among, together, visible
 from unspool.hub.sessions.facts import Facts
 from unspool.hub.sessions.listing import one, rows
 from unspool.hub.store.database import Database
@@ -48,9 +48,9 @@ def _around(db: Database, seen: Condition, fresh: list[Facts]) -> list[Facts]:
     keys = {facts.key for facts in fresh}
     names = keys | {facts.source for facts in fresh if facts.source}
     slugs = {facts.slug for facts in fresh if facts.slug}
-    found = rows(db, together([_among("session.key", names), seen]), _MOST)
-    found += rows(db, together([_among("session.source", keys), seen]), _MOST)
-    named = rows(db, together([_among("session.slug", slugs), seen]), _MOST) if slugs else []
+    found = rows(db, together([among("session.key", sorted(names)), seen]), _MOST)
+    found += rows(db, together([among("session.source", sorted(keys)), seen]), _MOST)
+    named = rows(db, together([among("session.slug", sorted(slugs)), seen]), _MOST) if slugs else []
     found += [facts for facts in named if any(_near(facts, one) for one in fresh)]
     return list({facts.id: facts for facts in found}.values())
 
@@ -59,10 +59,6 @@ def _near(one: Facts, other: Facts) -> bool:
     """Whether two sessions carry the same slug at about the same time: agents make them up, and in time again."""
     apart = abs((one.started or one.finished or 0) - (other.started or other.finished or 0))
     return one.slug == other.slug and apart < _APART
-
-
-def _among(column: str, values: set[str]) -> Condition:
-    return Condition(f"{column} IN ({', '.join('?' * len(values))})", tuple(sorted(values)))
 
 
 def _roles(told: list[Facts]) -> list[Step]:

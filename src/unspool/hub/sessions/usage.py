@@ -16,16 +16,21 @@ from unspool.hub.people.person import Person
 from unspool.hub.sessions.asking import Condition, conditions, together, visible
 from unspool.hub.store.database import Database
 from unspool.hub.trouble import Unfit
+from unspool.index.filters import holding
 from unspool.index.periods import local
 from unspool.index.query import Filter
 from unspool.index.sums import dollars
 from unspool.index.when import moment
+from unspool.prices.pico import MOST
 
 By = Literal["person", "project", "model", "day", "week", "month"]
 _COLUMNS = ("input", "output", "cache_read", "cache_write", "cost", "final")
 _KEYS = {"person": "session.person", "project": "session.project", "model": "request.model"}
+_PART = 10**9
+"""Costs are added up in two parts: whole, a few made-up ones would be more than a database counts."""
 _SUMS = (
-    "count(*), sum(input), sum(output), sum(cache_read), sum(cache_write), coalesce(sum(cost), 0),"
+    f"coalesce(sum(cost / {_PART}), 0), coalesce(sum(cost % {_PART}), 0),"
+    " count(*), sum(input), sum(output), sum(cache_read), sum(cache_write), 0,"
     " sum(CASE WHEN cost IS NULL THEN 1 ELSE 0 END), sum(1 - final)"
 )
 _FIRST = (
@@ -50,7 +55,7 @@ class Sum(msgspec.Struct, frozen=True):
 
     def __add__(self, other: "Sum") -> "Sum":
         pairs = zip(msgspec.structs.astuple(self), msgspec.structs.astuple(other), strict=True)
-        return Sum(*(one + another for one, another in pairs))
+        return Sum(*(min(MOST, one + another) for one, another in pairs))
 
     @property
     def dollars(self) -> str:
@@ -82,12 +87,13 @@ def usage(db: Database, person: Person, by: str, filters: list[Filter]) -> Repor
     """What was used by whom, where, with what or when."""
     if by not in get_args(By):
         raise Unfit(f"`by` is one of {', '.join(get_args(By))}.")
-    sessions, days = _asked(filters)
+    sessions, days = _asked(db, filters)
     where = together([visible(db, person), *sessions, *days])
     place = _PERIODS.get(by, str)
     sums: dict[str, Sum] = {}
-    for key, *figures in (*_plain(db, by, where), *_shared(db, by, where)):
-        sums[place(key)] = sums.get(place(key), Sum()) + Sum(*map(int, figures))
+    for key, whole, rest, *figures in (*_plain(db, by, where), *_shared(db, by, where)):
+        cost = Sum(picodollars=int(whole) * _PART + int(rest))
+        sums[place(key)] = sums.get(place(key), Sum()) + Sum(*map(int, figures)) + cost
     names = _names(db, by, list(sums))
     lines = [Line(key, names.get(key, key), one, one.dollars) for key, one in sums.items()]
     lines.sort(key=_earliest if by in _PERIODS else _dearest)
@@ -103,7 +109,7 @@ def _dearest(line: Line) -> tuple[int, int, str]:
     return -line.sum.picodollars, -line.sum.output, line.key
 
 
-def _asked(filters: list[Filter]) -> tuple[list[Condition], list[Condition]]:
+def _asked(db: Database, filters: list[Filter]) -> tuple[list[Condition], list[Condition]]:
     """What is asked of sessions, and of the days of requests."""
     days = [
         Condition(f"request.day {sign} ? AND request.day <> ''", (_day(one.value),))
@@ -112,10 +118,12 @@ def _asked(filters: list[Filter]) -> tuple[list[Condition], list[Condition]]:
         if one.name == name
     ]
     models = [
-        Condition("lower(request.model) LIKE ?", (f"%{one.value.lower()}%",)) for one in filters if one.name == "model"
+        Condition("lower(request.model) LIKE ? ESCAPE '\\'", (holding(one.value.lower()),))
+        for one in filters
+        if one.name == "model"
     ]
     rest = [one for one in filters if one.name not in ("since", "until", "model")]
-    return conditions(rest)[0], [*days, *models]
+    return conditions(db, rest)[0], [*days, *models]
 
 
 def _day(value: str) -> str:

@@ -19,6 +19,8 @@ from unspool.site.build.fingerprint import fingerprint
 _PAGE = "SELECT session_page.digest, session_page.kind, session.made FROM session_page JOIN session"
 _ROOM = threading.BoundedSemaphore(4)
 """Sessions whose pages are made anew at the same time."""
+_AT_ONCE = 1024 * 1024
+"""Bytes up to which a page is sent whole: a piece at a time costs a change of threads each."""
 _HEADERS = {"Cache-Control": "private, no-cache", "Vary": "Accept-Encoding"}
 
 
@@ -42,6 +44,8 @@ def _answer(here: Hub, digest: str, kind: str, headers: dict[str, str], *, packe
     as_is = packed and blob.encoding == "gzip"
     headers = headers | ({"Content-Encoding": "gzip", "Content-Length": str(blob.stored)} if as_is else {})
     body = data if as_is else unpacked(data, blob.encoding)
+    if (blob.stored if as_is else blob.size) <= _AT_ONCE:
+        return Response(b"".join(body), media_type=f"{kind}; charset=utf-8", headers=headers)
     return StreamingResponse(body, media_type=f"{kind}; charset=utf-8", headers=headers)
 
 
@@ -77,7 +81,7 @@ def _made_anew(here: Hub, session: str) -> None:
         keep_pages(blobs, made, folder)
         with db.transaction():
             db.alone(f"session {session}")
-            if keeping.state_of(db, session) == state:
+            if keeping.state_of(db, session) == state and blobs.held(page.digest for page in made):
                 db.run("DELETE FROM session_page WHERE session = ?", session)
                 keeping.pages(db, session, made)
                 db.run("UPDATE session SET made = ? WHERE id = ?", fingerprint(), session)

@@ -2,7 +2,6 @@
 
 import mmap
 import re
-from email.message import Message
 from pathlib import Path
 
 from unspool.hub.trouble import Unfit
@@ -11,7 +10,13 @@ _FIELD = "file"
 _HEAD, _PARTS = 16 * 1024, 100
 """Bytes in front of a part, and parts of a form."""
 _MISSING = "Missing file in form data"
-_BOUNDARY = re.compile(rb"[0-9A-Za-z'()+_,./:=? -]{1,70}")
+_BOUNDARY = re.compile(
+    r""";[ \t]*boundary=(?:"([0-9A-Za-z'()+_,./:=? -]{1,70})"|([0-9A-Za-z'+_.-]{1,70}))[ \t]*(?:;|$)""", re.IGNORECASE
+)
+_NAME = re.compile(
+    r"""^content-disposition:[^;\r\n]*(?:;[^;\r\n]*)*?;[ \t]*name=(?:"([^"\r\n]*)"|([^\s;"]+))""",
+    re.IGNORECASE | re.MULTILINE,
+)
 _CHUNK = 1024 * 1024
 
 
@@ -30,13 +35,10 @@ def file_of(form: Path, kind: str, to: Path) -> Path:
 
 def _edge(kind: str) -> bytes:
     """What stands between parts."""
-    said = Message()
-    said["Content-Type"] = kind
-    boundary = said.get_param("boundary")
-    raw = boundary.encode("latin-1", "replace") if isinstance(boundary, str) else b""
-    if not _BOUNDARY.fullmatch(raw):
+    found = _BOUNDARY.search(kind)
+    if found is None:
         raise Unfit("The form does not say where its parts end.")
-    return b"--" + raw
+    return b"--" + (found[1] or found[2]).encode()
 
 
 def _extent(data: mmap.mmap, edge: bytes) -> tuple[int, int]:
@@ -57,11 +59,5 @@ def _extent(data: mmap.mmap, edge: bytes) -> tuple[int, int]:
 
 def _name(head: bytes) -> str:
     """The name of a part's field."""
-    for line in head.decode("utf-8", "replace").splitlines():
-        name, _, value = line.partition(":")
-        if name.strip().lower() == "content-disposition":
-            said = Message()
-            said["Content-Disposition"] = value.strip()
-            found = said.get_param("name", header="content-disposition")
-            return found if isinstance(found, str) else ""
-    return ""
+    found = _NAME.search(head.decode("utf-8", "replace"))
+    return (found[1] or found[2] or "") if found is not None else ""

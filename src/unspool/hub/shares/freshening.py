@@ -2,12 +2,14 @@
 
 import threading
 import time
+from contextlib import suppress
 
 from unspool.errors import UnspoolError
 from unspool.hub.hub import Hub
 from unspool.hub.shares.keeping import remake, url
 from unspool.hub.shares.making import made_by
 from unspool.hub.shares.share import Share
+from unspool.hub.work import aside
 
 _AGAIN = 600.0
 """Seconds before it is tried once more: it may have failed, and while hubs of two versions run they would not end."""
@@ -30,9 +32,7 @@ def stale(hub: Hub, share: Share) -> bool:
     return True
 
 
-def freshen(hub: Hub, share: Share) -> None:
-    """Make them anew; where that fails, the older ones still show all of it."""
-    try:
-        remake(hub, share)
-    except UnspoolError:
-        return
+async def freshen(hub: Hub, share: Share) -> None:
+    """Make them anew, where nobody waits for it; where that fails, the older ones still show all of it."""
+    with suppress(UnspoolError):
+        await aside(remake, hub, share)

@@ -1,6 +1,7 @@
 """A share kept: its contents first, then all of it visible in one transaction, or nothing of it."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -8,13 +9,13 @@ import msgspec
 
 from unspool.hub.hub import Hub
 from unspool.hub.people import holds, quota
-from unspool.hub.policy import policy_of
+from unspool.hub.policy import policy_of, titled
 from unspool.hub.shares.making import Job, Made, Piece, make
 from unspool.hub.shares.password import hashed
 from unspool.hub.shares.share import BUNDLE, NOTHING, Share, file, there
 from unspool.hub.shares.wish import Wish
 from unspool.hub.store.blobs import now
-from unspool.hub.trouble import Gone, Held, Hidden, Trouble
+from unspool.hub.trouble import Gone, Held, Hidden, HubError, Trouble
 from unspool.hub.work import work
 from unspool.library.scratch import scratch
 
@@ -34,9 +35,10 @@ def keep(hub: Hub, upload: Upload) -> Share:
     """A new share; the same again where it is there already, from an upload that was tried twice."""
     before = there(hub.store.db, upload.address)
     if before is None:
+        _wanted(hub, upload)
         made = _made(hub, upload, upload.wish.title or "", raw=bool(upload.wish.raw))
         password = hashed(upload.wish.password or "")
-        with hub.store.db.transaction():
+        with _or_nothing(hub, made), hub.store.db.transaction():
             if _inserted(hub, upload, made, password):
                 _refer(hub, upload.address, made.pieces)
                 quota.within(hub.store.db, upload.owner, hub.terms.quota)
@@ -50,13 +52,16 @@ def update(hub: Hub, upload: Upload, share: Share) -> Share:
     """The same address with other content; whoever reads meanwhile has the one or the other, whole."""
     if holds.held(hub.store.db, "share", share.address):
         raise Held("A legal hold is on this.")
+    _wanted(hub, upload, share.size)
     made = _made(hub, upload, _title(share, upload.wish), raw=_raw(share, upload.wish))
-    _swapped(hub, share, made, _settled(share, upload.wish), new=True)
+    with _or_nothing(hub, made):
+        _swapped(hub, share, made, _settled(share, upload.wish), new=True)
     return _again(hub, share.address)
 
 
 def change(hub: Hub, share: Share, wish: Wish) -> Share:
     """The same content, otherwise: what shows in its pages makes them anew."""
+    _titled(hub, wish)
     if wish.title is not None or _raw(share, wish) != bool(share.raw):
         remake(hub, share, wish)
         return _again(hub, share.address)
@@ -77,6 +82,29 @@ def remake(hub: Hub, share: Share, wish: Wish | None = None) -> None:
             if wish is not None:
                 holds.free(hub.store.db, "share", share.address)
             _swapped(hub, share, made, settled)
+
+
+def _wanted(hub: Hub, upload: Upload, instead: int = 0) -> None:
+    """HubError where it is clear before any work that it is not to be kept; `instead` of so many bytes."""
+    _titled(hub, upload.wish)
+    with hub.store.db.transaction():
+        quota.within(hub.store.db, upload.owner, hub.terms.quota, max(0, upload.bundle.stat().st_size - instead))
+
+
+def _titled(hub: Hub, wish: Wish) -> None:
+    if wish.title and hub.terms.door:
+        titled(wish.title, policy_of(hub.store.db))
+
+
+@contextmanager
+def _or_nothing(hub: Hub, made: Made) -> Iterator[None]:
+    """Keep no content of what comes to nothing: whoever is refused would else fill the store."""
+    try:
+        yield
+    except HubError:
+        for piece in made.pieces:
+            hub.store.blobs.drop(piece.digest)
+        raise
 
 
 def _title(share: Share, wish: Wish) -> str:
@@ -175,5 +203,7 @@ def _set(hub: Hub, settled: Share) -> None:
 
 
 def _refer(hub: Hub, address: str, pieces: list[Piece]) -> None:
+    if not hub.store.blobs.held(piece.digest for piece in pieces):
+        raise Trouble("Something of this was removed with another share meanwhile; try again.")
     rows = [(address, piece.name, piece.digest, piece.kind) for piece in pieces]
     hub.store.db.many("INSERT INTO share_file(address, name, digest, kind) VALUES(?, ?, ?, ?)", rows)

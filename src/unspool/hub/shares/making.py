@@ -31,6 +31,8 @@ KINDS = {
     ".gz": "application/gzip",
 }
 _CHUNK = 1024 * 1024
+_TITLE = 300
+"""Letters of a title in lists."""
 
 
 class Job(msgspec.Struct, frozen=True):
@@ -84,7 +86,7 @@ def make(job: Job) -> Made:
         )  # fmt: skip
         files = _files(SharePages(share, prices, job.url, raw=job.raw), share)
         pieces = [_piece(job, number, name, data) for number, (name, data) in enumerate(files)]
-        return Made(session.title, facts, [*pieces, _sent(job)])
+        return Made(" ".join(session.title.split())[:_TITLE], facts, [*pieces, _sent(job)])
 
 
 def made_by(url: str) -> str:

@@ -10,7 +10,7 @@ import msgspec
 
 from unspool.clone.bundle import unpack
 from unspool.errors import UnspoolError
-from unspool.hub.policy import Policy, refused, said
+from unspool.hub.policy import Policy, is_packed, refused, said
 from unspool.hub.trouble import Full, HubError, Unfit, Unwanted
 from unspool.library import Library
 from unspool.library.scratch import scratch
@@ -19,8 +19,6 @@ from unspool.share.draw import Gone
 from unspool.share.prepare import Share, Shared, around, placeless
 from unspool.share.report import Report
 
-_PACKED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\xff\xfe", b"\xfe\xff", b"BZh", b"\xfd7zXZ")
-"""How what is packed begins, or written in characters of two bytes: the door would look past what is in it."""
 _REPORT, _REPORT_MOST = "report.json", 1024 * 1024
 _WORDS = 500
 
@@ -34,17 +32,12 @@ def share_of(bundle: Path, title: str, policy: Policy | None) -> Iterator[Share]
     with scratch() as root, _told(root):
         logs = unpack(bundle, root, "The bundle")
         files = sorted(path for path in root.rglob("*") if path.is_file())
-        if any(path.suffix == ".jsonl" and _begins(path).startswith(_PACKED) for path in files):
+        if any(is_packed(path.name, path) for path in files):
             raise Unfit("A log in the bundle is packed once more; send plain lines.")
         found = refused(((_name(path, root, logs), path) for path in files), policy) if policy is not None else []
         if found:
             raise Unwanted(said(found))
         yield _share(logs, title, _report(root / "bundle" / _REPORT))
-
-
-def _begins(path: Path) -> bytes:
-    with path.open("rb") as file:
-        return file.read(8)
 
 
 def _name(path: Path, root: Path, logs: list[Path]) -> str:

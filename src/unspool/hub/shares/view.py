@@ -44,6 +44,12 @@ def shown(request: Request) -> Response:
     return answer
 
 
+def asset(request: Request) -> Response:
+    """A file of the look, which says nothing of what is shared."""
+    request.path_params["name"] = _ASSETS + request.path_params["asset"]
+    return shown(request)
+
+
 def opened(request: Request) -> Response:
     """The password as it was typed: where it fits, the browser is let in for a while."""
     the, address = hub(request), request.path_params["address"]

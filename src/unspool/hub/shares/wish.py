@@ -15,6 +15,7 @@ PASSWORD = "Share-Password"  # noqa: S105  the name of a header
 _SPAN = re.compile(r"(\d{1,6})([mhdw])")
 _UNITS = {"m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
 _TITLE, _WORDS, _LONGEST = 300, 1000, 10 * 366 * 86400
+_DIGITS = 18
 _TRUE, _FALSE = ("1", "true", "yes", "on"), ("", "0", "false", "no", "off")
 
 
@@ -98,10 +99,10 @@ def _expires(text: str | None) -> int | None:
 
 
 def _moment(text: str) -> int:
-    if text.isascii() and text.isdigit():
+    if text.isascii() and text.isdigit() and len(text) < _DIGITS:
         return int(text)
     try:
-        said = datetime.fromisoformat(text)
+        said = datetime.fromisoformat(text[:_DIGITS * 2])
     except ValueError:
         raise Unfit("A share ends after 30m, 12h, 7d or 4w, at a time like 2030-01-31T12:00Z, or never.") from None
     return int((said if said.tzinfo else said.replace(tzinfo=UTC)).timestamp() * 1000)

@@ -27,6 +27,7 @@ UNREFERRED = " AND ".join(
     for table in REFERENCES
 )
 _COLUMNS = "digest, size, stored, encoding, key"
+_LOT = 500
 
 
 class Blob(NamedTuple):
@@ -80,7 +81,7 @@ class Blobs:
         found = self._db.row(f"SELECT {_COLUMNS}, created FROM blob WHERE digest = ?", digest)  # noqa: S608
         if found and touch and found[-1] < now() - HOUR:  # nothing, where it was swept in between
             found = self._db.row(
-                f"UPDATE blob SET created = ? WHERE digest = ? RETURNING {_COLUMNS}, created",  # noqa: S608
+                f"UPDATE blob SET created = ?, unused = NULL WHERE digest = ? RETURNING {_COLUMNS}, created",  # noqa: S608
                 now(),
                 digest,
             )
@@ -103,17 +104,23 @@ class Blobs:
         if proof.hexdigest() != digest:
             raise Trouble(f"The content {digest} is damaged in the object store.")
 
+    def held(self, digests: Iterable[str]) -> bool:
+        """Whether all of some contents are here; inside the transaction that refers to them, so that they stay."""
+        wanted = sorted(set(digests))
+        lots = [wanted[at : at + _LOT] for at in range(0, len(wanted), _LOT)]
+        sql = "UPDATE blob SET created = ?, unused = NULL WHERE digest IN ({})"
+        return len(wanted) == sum(self._db.run(sql.format(", ".join("?" * len(lot))), now(), *lot) for lot in lots)
+
     def drop(self, digest: str, before: int | None = None) -> bool:
         """Remove a content at once where nothing refers to it; outside a transaction. False where something does.
 
-        `before`: only where nobody has sent it since that time, either.
+        `before`: only where it has been unused since before that time, and nobody has sent it again.
         """
+        old = "" if before is None else f" AND unused < {before:d} AND created < {before:d}"
         with self._db.transaction():
-            gone = self._db.row(
-                f"DELETE FROM blob WHERE digest = ? AND created < ? AND {UNREFERRED} RETURNING key",  # noqa: S608
-                digest,
-                now() + DAY if before is None else before,
-            )
+            # whoever is about to refer to it is waited for, and what they did is seen by the next statement
+            self._db.run("UPDATE blob SET created = created WHERE digest = ?", digest)
+            gone = self._db.row(f"DELETE FROM blob WHERE digest = ?{old} AND {UNREFERRED} RETURNING key", digest)  # noqa: S608
             if gone is None:
                 return self.find(digest) is None
             self._db.run("DELETE FROM sent WHERE digest = ?", digest)
@@ -126,7 +133,7 @@ class Blobs:
         stored = self._objects.put(key, data)
         found = self._db.row(
             f"INSERT INTO blob({_COLUMNS}, created) VALUES(?, ?, ?, ?, ?, ?)"
-            f" ON CONFLICT(digest) DO UPDATE SET created = excluded.created RETURNING {_COLUMNS}",
+            f" ON CONFLICT(digest) DO UPDATE SET created = excluded.created, unused = NULL RETURNING {_COLUMNS}",
             digest, size, stored, encoding, key, now(),
         )  # fmt: skip
         blob = Blob(*found) if found else Blob(digest, size, stored, encoding, key)

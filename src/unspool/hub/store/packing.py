@@ -54,10 +54,13 @@ class _Pieces:
 
     def __init__(self, pieces: Iterator[bytes]) -> None:
         self._pieces = pieces
+        self._left = b""
 
     def read(self, size: int) -> bytes:
-        """The next piece, whatever its size; nothing at the end."""
-        return next(self._pieces, b"")
+        """At most so many bytes, nothing at the end: more would be written past the end of the reader's memory."""
+        held = self._left or next(self._pieces, b"")
+        self._left = held[size:]
+        return held[:size]
 
 
 _UNPACK: dict[str, Callable[[Iterable[bytes]], Iterator[bytes]]] = {"": iter, "zstd": _of_zstd, "gzip": _of_gzip}

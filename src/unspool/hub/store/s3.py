@@ -1,5 +1,6 @@
 """Contents in a bucket of an S3-compatible store, streamed to it part by part."""
 
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
@@ -23,7 +24,7 @@ _PART = 8 * 1024 * 1024
 _AT_ONCE = 2
 """Parts on their way at a time."""
 _SETTINGS = {"endpoint", "region"}
-_NO_ROOM = ("507 ", "StorageFull", "QuotaExceeded")
+_NO_ROOM = re.compile(r"status code: 507 |<Code>\w*(?:StorageFull|QuotaExceeded)\w*</Code>")
 
 _SILENCE = timedelta(seconds=8)
 """How long a store may say nothing: one that cannot be reached is told of within ten seconds."""
@@ -182,6 +183,6 @@ def _told(key: str) -> Iterator[None]:
     except (PermissionDeniedError, UnauthenticatedError) as error:
         raise Trouble("The hub's object store does not let the hub in.") from error
     except BaseError as error:
-        if any(word in str(error) for word in _NO_ROOM):
+        if _NO_ROOM.search(str(error)):
             raise Full("The hub's object store has no room; what was kept before is safe.") from error
         raise Trouble("The hub's object store does not answer; try again.") from error

@@ -40,10 +40,11 @@ CREATE TABLE permit(
 CREATE INDEX permit_subject ON permit(kind, subject);
 
 -- Contents by digest, of what they are when unpacked. `encoding` is how the object is packed: zstd, gzip or nothing;
--- `key` is its own in the object store, never used for another one; `created` is when it was last sent.
+-- `key` is its own in the object store, never used for another one; `created` is when it was last sent, `unused` since
+-- when it is known that nothing refers to it.
 CREATE TABLE blob(
   digest TEXT PRIMARY KEY, size BIGINT NOT NULL, stored BIGINT NOT NULL, encoding TEXT NOT NULL, key TEXT NOT NULL,
-  created BIGINT NOT NULL
+  created BIGINT NOT NULL, unused BIGINT
 );
 CREATE INDEX blob_created ON blob(created);
 -- Who sent a content: only they are told that it is here.

@@ -1,4 +1,4 @@
-"""What nothing refers to is removed: contents a day after they were sent last, and what a crash left.
+"""What nothing refers to is removed: contents a day after the last reference ended, and what a crash left.
 
 Any number of processes may do it, at any time, beside those that keep and refer to contents.
 """
@@ -9,7 +9,14 @@ from unspool.hub.store.blobs import DAY, UNREFERRED, made_at, now
 from unspool.hub.store.opening import Store
 from unspool.hub.store.proof import Kept, kept, keys, parts, there
 
-_UNUSED = f"SELECT digest, stored FROM blob WHERE digest >= ? AND digest < ? AND created < ? AND {UNREFERRED}"  # noqa: S608
+_TURN = (
+    "INSERT INTO setting(key, value) VALUES('tidied', ?) ON CONFLICT(key) DO UPDATE SET value = excluded.value"
+    " WHERE CAST(setting.value AS BIGINT) < ?"
+)
+_PART = "digest >= ? AND digest < ?"
+_USED_AGAIN = f"UPDATE blob SET unused = NULL WHERE {_PART} AND unused IS NOT NULL AND NOT ({UNREFERRED})"  # noqa: S608
+_UNUSED_NOW = f"UPDATE blob SET unused = ? WHERE {_PART} AND unused IS NULL AND created < ? AND {UNREFERRED}"  # noqa: S608
+_UNUSED_LONG = f"SELECT digest, stored FROM blob WHERE {_PART} AND unused < ?"  # noqa: S608
 
 
 class Tidied(NamedTuple):
@@ -23,6 +30,12 @@ class Tidied(NamedTuple):
     """Files that somebody who was killed left half written."""
     missing: list[str]
     """Digests of contents whose objects are gone: nothing can be done about these here."""
+
+
+def daily(store: Store) -> Tidied | None:
+    """Tidy, unless somebody has begun to within a day: one of all processes does. It may take long."""
+    time = now()
+    return tidy(store) if store.db.run(_TURN, str(time), time - DAY) else None
 
 
 def tidy(store: Store, age: int = DAY) -> Tidied:
@@ -40,8 +53,14 @@ def tidy(store: Store, age: int = DAY) -> Tidied:
 
 
 def _unused(store: Store, part: str, before: int) -> list[int]:
-    """Remove the contents of a part that nothing refers to; how many bytes each took."""
-    found = store.db.rows(_UNUSED, part, f"{part}g", before)
+    """Remove the contents of a part that nothing has referred to for long; how many bytes each took.
+
+    The others are marked: a day from now somebody may still read what was there until now.
+    """
+    span = part, f"{part}g"
+    store.db.run(_USED_AGAIN, *span)
+    store.db.run(_UNUSED_NOW, now(), *span, before)
+    found = store.db.rows(_UNUSED_LONG, *span, before)
     return [stored for digest, stored in found if store.blobs.drop(digest, before)]
 
 

@@ -7,7 +7,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from unspool.hub.asked import hub, person
-from unspool.hub.people import projects, roster
+from unspool.hub.people import projects
+from unspool.hub.people.tokens import READING
 from unspool.hub.sessions import listing
 from unspool.hub.sessions.asking import Span, span
 from unspool.hub.sessions.search import search
@@ -27,7 +28,7 @@ _USED = ("project", "person", "model", "since", "until")
 def home(request: Request) -> Response:
     """What is new, and where to go; for strangers, what this is."""
     who, db = person(request), hub(request).store.db
-    if not who.known:
+    if not who.known or who.scope not in READING:
         return page(request, "unspool hub", "welcome.html", crumbs=())
     newest = listing.listed(db, who, [], Span(None, 10)).sessions
     used = usage(db, who, "person", listing.asked({"since": "7d"}))
@@ -47,7 +48,7 @@ def sessions(request: Request) -> Response:
     return page(
         request, "Sessions", "sessions.html",
         asked=asked, sessions=found.sessions, more=more, wrong=wrong, filtered=any(asked.values()),
-        projects=projects.listed(db, who), people=roster.listed(db, everybody=True),
+        projects=projects.listed(db, who), people=listing.people(db, who),
     )  # fmt: skip
 
 

@@ -26,6 +26,8 @@ _ADMIN = (Crumb("People", "people"), Crumb("Audit", "audit"))
 _STYLES = ("app.css", "palette.css", "find.css", "stats.css", "hub.css")
 _OPTIONS = SiteOptions(self_contained=True)
 """No search of its own: the hub has a page for that."""
+_LAST = 253_402_300_799_000
+"""The last moment that a calendar has; a log may be made up to be rounded beyond it."""
 _POLICY = (
     "default-src 'none'; img-src 'self' data:; style-src 'self'; script-src 'self'; connect-src 'self'; "
     "form-action 'self'; base-uri 'none'"
@@ -89,5 +91,5 @@ def _environment() -> jinja2.Environment:
 
 def _when(time: int | None, style: Style = "") -> Markup:
     """A time as the hub keeps it."""
-    moment = None if time is None else datetime.fromtimestamp(time / 1000, UTC)
+    moment = None if time is None else datetime.fromtimestamp(min(time, _LAST) / 1000, UTC)
     return Markup(when(moment, style))  # noqa: S704  a writer's markup

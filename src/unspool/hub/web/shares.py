@@ -14,6 +14,7 @@ from unspool.hub.shares.wish import Wish, asked
 from unspool.hub.trouble import HubError
 from unspool.hub.web.forms import fields, onward
 from unspool.hub.web.render import page
+from unspool.hub.work import aside
 
 _MOST = 200
 _NEVER = 0
@@ -36,10 +37,10 @@ async def sent(request: Request) -> Response:
     return RedirectResponse(f"/shares#{share.address}", 303)
 
 
-def changed(request: Request) -> Response:
+async def changed(request: Request) -> Response:
     """The same content, otherwise."""
-    share = live(hub(request).store.db, request.path_params["address"])
-    change(hub(request), share, _wish(fields(request)))
+    share = await aside(live, hub(request).store.db, request.path_params["address"])
+    await aside(change, hub(request), share, _wish(fields(request)))
     return onward(f"/shares#{share.address}")
 
 

@@ -8,7 +8,7 @@ from unspool.hub.door import COOKIE
 from unspool.hub.people import invitations, tokens
 from unspool.hub.people.pace import attempt
 from unspool.hub.store.blobs import DAY, now
-from unspool.hub.trouble import HubError
+from unspool.hub.trouble import Hidden, HubError
 from unspool.hub.web.forms import fields, onward
 from unspool.hub.web.render import page
 
@@ -27,15 +27,15 @@ def asked(request: Request) -> Response:
 
 def signed_in(request: Request) -> Response:
     """A browser let in, for a month."""
-    db = hub(request).store.db
-    _tried(request, "sign-in")
-    who = tokens.bearer(db, fields(request).get("token", ""))
+    db, token = hub(request).store.db, fields(request).get("token", "")
+    who = tokens.bearer(db, token)
     if who is None:
+        _failed(request)
         answer = page(request, "Sign in", "sign_in.html", wrong=_WRONG)
         answer.status_code = 401
         return answer
     request.state.target = who.id
-    wish = tokens.Wish(who.id, "browser", "browser", who.scope, now() + _DAYS * DAY)
+    wish = tokens.Wish(who.id, "browser", "browser", who.scope, tokens.until(db, token, now() + _DAYS * DAY))
     return _let_in(request, tokens.made(db, wish))
 
 
@@ -57,9 +57,13 @@ def invited(request: Request) -> Response:
 def joined(request: Request) -> Response:
     """Somebody new, let in."""
     db, secret = hub(request).store.db, request.path_params["secret"]
-    _tried(request, "join")
-    offer = invitations.opened(db, secret)
     try:
+        offer = invitations.opened(db, secret)
+    except Hidden:
+        _failed(request)
+        raise
+    try:
+        invitations.nameable(hub(request).terms.header, offer)
         taken = invitations.taken(db, secret, fields(request).get("name", ""), "browser")
     except HubError as error:
         answer = page(request, "Join", "join.html", offer=offer, wrong=str(error))
@@ -69,7 +73,8 @@ def joined(request: Request) -> Response:
     return _let_in(request, taken.secret)
 
 
-def _tried(request: Request, what: str) -> None:
+def _failed(request: Request) -> None:
+    """Count a secret that fits nothing; one that does is let in, whatever others tried from the same address."""
     peer = request.client.host if request.client else ""
     attempt(hub(request).store.db, f"address {peer}", _TRIES, _QUARTER)
 

@@ -22,7 +22,7 @@ def given(request: Request, kind: type[T]) -> T:
     """What was sent, as it should be; Unfit with the reason where it is not."""
     try:
         return msgspec.json.decode(sent(request) or b"{}", type=kind)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise Unfit(f"What was sent is not as it should be: {error}.") from None
 
 

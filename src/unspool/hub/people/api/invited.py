@@ -10,6 +10,7 @@ from unspool.hub.asked import hub, person
 from unspool.hub.people import invitations
 from unspool.hub.people.api.given import Sent, answer, done, given, target, told
 from unspool.hub.people.pace import attempt
+from unspool.hub.trouble import Hidden
 from unspool.hub.ways import Needs, Way
 
 _TRIES, _SPAN = 30, 3600
@@ -58,7 +59,11 @@ def revoke(request: Request) -> Response:
 def take(request: Request) -> Response:
     """Become a person: the answer is the only one that holds the token."""
     db, wanted = hub(request).store.db, given(request, Taking)
-    attempt(db, f"join address {request.client.host if request.client else ''}", _TRIES, _SPAN)
+    try:
+        invitations.nameable(hub(request).terms.header, invitations.opened(db, wanted.invitation))
+    except Hidden:
+        attempt(db, f"join address {request.client.host if request.client else ''}", _TRIES, _SPAN)
+        raise
     taken = invitations.taken(db, wanted.invitation, wanted.name)
     target(request, taken.person)
     return answer({"person": taken.person, "name": taken.name, "token": taken.secret}, 201)

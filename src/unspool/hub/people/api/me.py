@@ -60,6 +60,8 @@ def issued(request: Request, owner: str) -> dict[str, str]:
     expires = None if wanted.days is None else now() + wanted.days * DAY
     if person(request).scope != "all":
         raise Refused("A token of another scope makes no tokens.")
+    if wanted.scope == "metrics" and not person(request).admin:
+        raise Refused("Only admins make tokens for the hub's figures.")
     wish = tokens.Wish(owner, wanted.label, scope=wanted.scope, expires=expires)
     secret = tokens.made(hub(request).store.db, wish)
     target(request, owner)

@@ -1,0 +1,110 @@
+"""The hub: what two processes on one PostgreSQL and one object store bear, and one on files; what its content takes.
+
+Sessions are listed and searched among many made rows; those that are looked at were really pushed and shared.
+"""
+
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from bench import corpus, hub_bytes, hub_cost, hub_scale
+from bench.hub_bearing import Borne, bear
+from bench.hub_running import PROCESSES, Hubs, on_files, on_servers, real_servers, running
+from bench.hub_sending import Ready, ready
+from bench.hub_world import World, world
+from bench.plot import Panel, panels
+from bench.table import Row
+
+SIZES = (100, 1_000, 10_000)
+MINUTE = 60
+AIM_MS = 200
+_LOOKED_AT = 16
+"""Sessions that are looked at in turn."""
+_DRAWN = {"view, session": "session pages", "list, page": "pages of the list", "search, JSON": "searches"}
+
+
+def rows(source: Path, sizes: Sequence[int], picture: Path) -> Iterator[Row]:
+    """Uploads and what they take; load over more and more sessions, drawn in `picture`; the same on files."""
+    try:
+        with corpus.scratch() as folder:
+            yield from _rows(ready(source, folder / "ready"), sizes, folder, picture)
+    except pytest.skip.Exception as missing:
+        yield Row("hub", f"left out: {missing}")
+
+
+def _rows(real: Sequence[Ready], sizes: Sequence[int], folder: Path, picture: Path) -> Iterator[Row]:
+    points: dict[str, list[tuple[float, float]]] = {}
+    with real_servers() as servers:
+        with on_servers(servers, folder) as place, running(place, PROCESSES, servers) as hubs:
+            yield from _taken(hubs, real)
+        for size in sizes:
+            with on_servers(servers, folder) as place, running(place, PROCESSES, servers) as hubs:
+                there = world(hubs, size, real[:_LOOKED_AT])
+                for name, borne in _loads(hubs, there):
+                    points.setdefault(name, []).append((size, borne.load.rate))
+                    yield _row(f"hub, {PROCESSES} processes, {size:,} sessions: {name}", borne, points[name][0][1])
+                if size == max(sizes):
+                    yield from _minute(hubs, there, f"hub, {PROCESSES} processes, {size:,} sessions")
+    _draw(points, picture)
+    with on_files(folder) as place, running(place, 1) as hubs:
+        there = world(hubs, max(sizes), real[:_LOOKED_AT])
+        what = f"hub on files, 1 process, {max(sizes):,} sessions"
+        yield Row(f"{what}: shares taken in", there.shared.told)
+        yield Row(f"{what}: sessions taken in", there.pushed.told)
+        for name, borne in _loads(hubs, there):
+            yield _row(f"{what}: {name}", borne)
+        yield from _minute(hubs, there, what)
+        yield from hub_cost.rows(hub_cost.costs(hubs.store, there.token, there.paths()))
+
+
+def _taken(hubs: Hubs, real: Sequence[Ready]) -> Iterator[Row]:
+    """What is taken in, how quickly, and what it takes."""
+    before = hub_bytes.taken(hubs.store.db)
+    there = world(hubs, 0, real)
+    yield Row(f"hub, {PROCESSES} processes: shares taken in, {len(real)}", there.shared.told)
+    yield Row(f"hub, {PROCESSES} processes: sessions taken in, {len(real)}", there.pushed.told)
+    yield from hub_bytes.rows(before, hub_bytes.taken(hubs.store.db), len(real))
+
+
+def _loads(hubs: Hubs, there: World) -> Iterator[tuple[str, Borne]]:
+    for name, paths in there.paths().items():
+        yield name, bear(hubs, there.token, paths)
+
+
+def _minute(hubs: Hubs, there: World, what: str) -> Iterator[Row]:
+    """Everything mixed for a minute, after which nothing must have gone wrong; and the memory that all this took."""
+    borne = bear(hubs, there.token, there.mixed(), MINUTE)
+    failed = hubs.failed()
+    told = f"{borne.told}; {failed} answers of 5xx since the start"
+    yield Row(f"{what}: mixed, {MINUTE} s", told, aim="no 5xx", met=not failed and not borne.load.failed)
+    for number, one in enumerate(hubs.memory(), 1):
+        main = f"VmHWM {one.own / 1e6:.0f} MB; PSS with those that make pages {one.together / 1e6:.0f} MB now"
+        yield Row(f"{what}: memory of process {number}", main)
+
+
+def _row(what: str, borne: Borne, first: float = 0.0) -> Row:
+    ratio = f"{borne.load.rate / first:.2f}x the first" if first and borne.load.rate else ""
+    return Row(what, borne.told, ratio=ratio, met=False if borne.load.failed else None)
+
+
+def _draw(points: dict[str, list[tuple[float, float]]], picture: Path) -> None:
+    drawn = [Panel(f"{said.capitalize()} a second", points[name]) for name, said in _DRAWN.items() if name in points]
+    if not drawn or any(not rate for panel in drawn for _, rate in panel.points):
+        return
+    picture.parent.mkdir(parents=True, exist_ok=True)
+    picture.write_text(panels("Answers a second of a hub over the sessions it keeps", drawn))
+    print(f"the picture is in {picture}", file=sys.stderr)
+
+
+def scale_rows(sessions: int, times: int = 200) -> Iterator[Row]:
+    """Lists and searches of very many sessions on PostgreSQL, asked in process, each with its p99."""
+    try:
+        with hub_scale.on_postgresql() as db:
+            hub_scale.fill(db, sessions)
+            for name, median, late in hub_scale.measured(db, times):
+                told = f"p50 {median:.1f} ms, p99 {late:.1f} ms"
+                yield Row(f"hub, {sessions:,} sessions: {name}", told, aim=f"p99 <= {AIM_MS} ms", met=late <= AIM_MS)
+    except pytest.skip.Exception as missing:
+        yield Row("hub-scale", f"left out: {missing}")

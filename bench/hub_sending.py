@@ -1,0 +1,137 @@
+"""Sessions as they leave people's machines, sent to a hub by its protocols; redacted before, so only the hub works.
+
+A client that redacts costs its own machine time; here it would take it from the hub that is measured.
+"""
+
+import gzip
+import io
+import tarfile
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from hashlib import sha256
+from pathlib import Path
+from typing import NamedTuple
+
+import zstandard
+
+from bench.hub_running import Hubs
+from unspool.library import Library
+from unspool.redact.policy import Policy
+from unspool.remote.address import parsed
+from unspool.remote.credentials import Entry
+from unspool.remote.cutting import chunks, pieces
+from unspool.remote.http import Client, Sent
+from unspool.remote.manifest import File, manifest
+from unspool.remote.preparing import Edge, prepared
+
+SENDERS = 4
+"""At the same time."""
+_KEY = b"a key of nobody's, for the bench"
+_PREPARED = "prepared"
+
+
+class Ready(NamedTuple):
+    """A session that may leave."""
+
+    key: str
+    agent: str
+    files: tuple[tuple[str, Path], ...]
+    size: int
+    """Bytes of all files."""
+
+
+class Sending(NamedTuple):
+    """How much was sent, and what that took."""
+
+    sessions: int
+    size: int
+    seconds: float
+    cpu: float
+    """Seconds of all cores in the hub."""
+    database: float
+
+    @property
+    def told(self) -> str:
+        rate = f"{self.sessions / self.seconds:.1f} a second, {self.size / self.seconds / 1e6:.1f} MB/s of logs"
+        behind = f" and {1000 * self.database / self.sessions:.0f} ms of the database" if self.database else ""
+        return f"{rate}; {1000 * self.cpu / self.sessions:.0f} ms of a core{behind} each"
+
+
+def ready(source: Path, folder: Path) -> list[Ready]:
+    """The sessions of a source, redacted by the usual policy into a folder."""
+    found = []
+    for number, log in enumerate(Library((source,)).logs()):
+        made = prepared(log, Edge(Policy(), _KEY, {}), folder / f"{_PREPARED}-{number}")
+        if made.files and made.files[0][0].endswith(".jsonl"):
+            found.append(Ready(made.key, log.format, made.files, made.size))
+    return found
+
+
+def client(address: str, token: str) -> Client:
+    """A person's, for one thread."""
+    return Client(parsed(address), Entry(token))
+
+
+def push(asked: Client, project: str, one: Ready) -> str:
+    """Push a session; its id at the hub."""
+    way = f"/api/projects/{project}"
+    for _, path in one.files:
+        for data in chunks(path):
+            packed = zstandard.ZstdCompressor(6).compress(data)
+            asked.send("PUT", f"{way}/blobs/{sha256(data).hexdigest()}", Sent(packed, "application/zstd"))
+    whole = manifest(one.key, (File(name, pieces(path)) for name, path in one.files), one.agent)
+    session: str = asked.ask("POST", f"{way}/sessions", whole)["session"]
+    return session
+
+
+def share(asked: Client, one: Ready) -> str:
+    """Share a session's log; its address."""
+    sent = Sent(bundle(one), "application/gzip")
+    address: str = asked.send("POST", "/api/shares", sent).json()["address"]
+    return address
+
+
+def bundle(one: Ready) -> bytes:
+    """A session's log as `unspool share` packs it."""
+    meta = f"BUNDLE_VERSION=1\nSESSION_ID={one.key}\nAGENT=CC\n".encode()
+    held = io.BytesIO()
+    with tarfile.open(fileobj=held, mode="w") as archive:
+        for name, data in (("metadata.txt", meta), ("session.jsonl", one.files[0][1].read_bytes())):
+            info = tarfile.TarInfo(name)
+            info.size = len(data)
+            archive.addfile(info, io.BytesIO(data))
+    return gzip.compress(held.getvalue(), 1)
+
+
+class Crowd:
+    """People who send at the same time, each to one of some hubs."""
+
+    def __init__(self, hubs: Hubs, token: str) -> None:
+        self._hubs, self._token = hubs, token
+        self._own = threading.local()
+        self._begun = iter(range(1 << 30))
+
+    def send(self, what: Callable[[Client, Ready], str], sessions: Sequence[Ready]) -> tuple[list[str], Sending]:
+        """What the hub calls each, in order, and how long all took."""
+        began, before = time.perf_counter(), self._hubs.spent()
+        with ThreadPoolExecutor(SENDERS) as senders:
+            made = list(senders.map(lambda one: what(self._client(), one), sessions))
+        seconds = time.perf_counter() - began
+        cpu, database = (now - then for now, then in zip(self._hubs.spent(), before, strict=True))
+        return made, Sending(len(sessions), sum(one.size for one in sessions), seconds, cpu, database)
+
+    def _client(self) -> Client:
+        """This thread's."""
+        if not hasattr(self._own, "client"):
+            address = self._hubs.addresses[next(self._begun) % len(self._hubs.servers)]
+            self._own.client = client(address, self._token)
+        found: Client = self._own.client
+        return found
+
+
+def logs_only(sessions: Sequence[Ready]) -> Iterator[Ready]:
+    """The same sessions without what goes along, as shares have them."""
+    for one in sessions:
+        yield one._replace(files=one.files[:1], size=one.files[0][1].stat().st_size)

@@ -1,0 +1,250 @@
+"""Attacks on a hub by what is sent to it: disguised secrets, figures and names that nobody has, contents that vanish."""
+
+import gzip
+import json
+import threading
+import tracemalloc
+from collections.abc import Callable, Iterator
+from hashlib import sha256
+from typing import Any
+
+import msgspec
+import pytest
+import zstandard
+
+from tests.hub.people.folk import ROOT
+from tests.hub.running import Answer, running
+from tests.hub.sessions.team import CWD, Member, team
+from tests.hub.shares.bundles import GZIP, bundle, counts
+from tests.hub.shares.bundles import log as shared_log
+from tests.hub.shares.conftest import Place, place
+from tests.share import made
+from unspool.demo.builder import LogBuilder
+from unspool.hub.hub import Terms
+from unspool.hub.people import erase, invitations
+from unspool.hub.shares import keeping
+from unspool.hub.store.opening import Store
+from unspool.hub.work import Work
+from unspool.remote.manifest import File, Manifest, Piece, manifest, wrong
+
+KEY = "11111111-2222-4333-8444-555555555555"
+SECRET = made.SECRETS["prompt"]
+
+
+@pytest.fixture
+def ann(files_store: Store) -> Iterator[Member]:
+    """Somebody who may push to a project."""
+    with team(files_store) as crew:
+        yield crew.member("ann")
+
+
+@pytest.fixture
+def hub(files_store: Store) -> Iterator[Place]:
+    """A hub on files, with people who share."""
+    with running(files_store, Terms(url="https://hub.example", upload=20_000_000)) as client:
+        yield place(files_store, client)
+
+
+def said(text: str) -> bytes:
+    """A session in which somebody says something."""
+    log = LogBuilder(session_id=KEY, cwd=CWD)
+    log.prompt(text).assistant(log.text("So it is."))
+    (data,) = [data for name, data in log.tree().items() if name.endswith(".jsonl")]
+    return data
+
+
+def pushed(member: Member, files: dict[str, bytes]) -> Answer:
+    """Files sent as they are, as a client without manners does."""
+    way, parts = "/api/projects/harbour", []
+    for name, data in sorted(files.items()):
+        digest = sha256(data).hexdigest()
+        assert member.client.ask("PUT", f"{way}/blobs/{digest}", zstandard.compress(data)).status == 204
+        parts.append(File(name, (Piece(digest, len(data)),)))
+    return member.client.send("POST", f"{way}/sessions", msgspec.to_builtins(manifest(KEY, parts)))
+
+
+# Disguises
+
+
+def test_a_secret_in_a_packed_log_of_a_share_is_not_let_in(hub: Place) -> None:
+    packed = {"subagents/agent-1.jsonl.gz": gzip.compress(said(f"my key is {SECRET}"))}
+    assert hub.ann.ask("POST", "/api/shares", bundle(**packed), GZIP).status in (400, 422)
+
+
+@pytest.mark.parametrize(
+    "packed",
+    [gzip.compress, zstandard.compress, lambda data: data.decode().encode("utf-16")],
+    ids=["gzip", "zstd", "utf-16"],
+)
+@pytest.mark.parametrize("name", [f"{KEY}.jsonl", f"{KEY}/subagents/agent-1.jsonl.gz"], ids=["log", "subagent"])
+def test_a_secret_in_a_packed_log_is_not_let_in(ann: Member, name: str, packed: Callable[[bytes], bytes]) -> None:
+    """A reader would unpack what the door looked past."""
+    answer = pushed(ann, {f"{KEY}.jsonl": said("hello"), name: packed(said(f"my key is {SECRET}"))})
+    assert answer.status in (400, 422), answer
+    assert ann.get("/api/archive").json["sessions"] == []
+
+
+def test_a_secret_in_the_name_of_a_file_is_not_let_in(ann: Member) -> None:
+    answer = pushed(ann, {f"{KEY}.jsonl": said("hello"), f"{KEY}/tool-results/{SECRET}.txt": b"text"})
+    assert answer.status == 422
+    assert SECRET not in answer.body.decode()
+    sent = ann.client.ask("POST", "/api/shares", bundle(**{f"tool-results/{SECRET}.txt": b"text"}), GZIP)
+    assert sent.status == 422
+    assert SECRET not in sent.body.decode()
+
+
+def test_a_secret_in_a_key_that_stands_twice_is_not_let_in(ann: Member) -> None:
+    """What the line says is its last one; what is kept and given back is both."""
+    data = said("hello").replace(b'"type":"user"', b'"note":"' + SECRET.encode() + b'","note":"","type":"user"', 1)
+    assert SECRET.encode() in data
+    assert pushed(ann, {f"{KEY}.jsonl": data}).status == 422
+
+
+def test_a_secret_in_the_title_of_a_share_is_not_let_in(hub: Place) -> None:
+    assert hub.ann.ask("POST", f"/api/shares?title=key%20{SECRET}", bundle(), GZIP).status == 422
+    address = hub.share()
+    answer = hub.ann.send("PATCH", f"/api/shares/{address}", {"title": f"key {SECRET}"})
+    assert answer.status == 422
+    assert SECRET not in answer.body.decode()
+    assert SECRET.encode() not in hub.anybody.get(f"/{address}/").body
+
+
+# What is shown to everybody else
+
+
+def test_times_and_costs_of_one_session_keep_nobody_from_their_pages(files_store: Store) -> None:
+    with team(files_store) as crew:
+        ann = crew.member("ann")
+        rows = [json.loads(line) for line in said("hello").splitlines()]
+        answered = next(row for row in rows if row["type"] == "assistant")
+        for number in range(300):
+            usage = {"input_tokens": 1, "output_tokens": 1_300_000_000}
+            message = {**answered["message"], "id": f"msg_{number}", "usage": usage, "model": "claude-opus-4-1"}
+            rows.append({**answered, "uuid": f"u{number}", "requestId": f"req_{number}", "message": message,
+                         "timestamp": "9999-12-31T23:59:59.999999Z"})  # fmt: skip
+        data = b"".join(json.dumps(row).encode() + b"\n" for row in rows)
+        assert pushed(ann, {f"{KEY}.jsonl": data}).status == 200
+        for path in ("/", "/sessions", "/usage", "/usage?by=person", "/search?q=hello", "/api/usage", "/api/archive",
+                     "/api/usage?by=model", "/api/usage?by=month", "/me"):  # fmt: skip
+            assert ann.get(path).status == 200, path
+
+
+# Names and shapes
+
+
+def test_a_name_of_many_parts_takes_no_memory() -> None:
+    piece = (Piece("0" * 64, 1),)
+    given = Manifest(KEY, (File(f"{KEY}.jsonl", piece), File("a/" * 10_000, piece)), "0" * 64)
+    tracemalloc.start()
+    try:
+        assert wrong(given)
+        assert tracemalloc.get_traced_memory()[1] < 5_000_000
+    finally:
+        tracemalloc.stop()
+
+
+def test_what_is_deep_or_long_is_refused_with_a_reason(hub: Place) -> None:
+    address = hub.share()
+    deep = b'{"title":' + b"[" * 100_000
+    assert hub.ann.ask("PATCH", f"/api/shares/{address}", deep).status == 400
+    for way in ("/api/tokens", "/api/projects", "/api/erase", "/api/join", "/api/projects/x/have"):
+        assert hub.ann.ask("POST", way, b"[" * 100_000).status < 500
+        assert hub.ann.ask("POST", way, b'{"x":' + b"[" * 100_000).status < 500
+    assert hub.ann.ask("POST", f"/api/shares?expires={'9' * 5000}", bundle(), GZIP).status == 400
+
+
+# What is kept
+
+
+def test_what_is_over_a_quota_leaves_nothing_behind(files_store: Store) -> None:
+    with running(files_store, Terms(quota=100)) as client:
+        at = place(files_store, client)
+        assert at.ann.ask("POST", "/api/shares", bundle(), GZIP).status == 429
+    assert counts(files_store) == {"share": 0, "share_file": 0, "blob": 0}
+
+
+def test_contents_that_go_while_a_share_is_kept_are_not_missed(hub: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Erasing one share removes the look that another one, which is just coming in, has as well."""
+    first = hub.share()
+    store = hub.store
+    made_, made = keeping._made, []
+
+    def slow(*args: Any, **named: Any) -> Any:
+        found = made_(*args, **named)
+        if not made:
+            made.append(found)
+            erase.erased(store, ROOT, "share", first)
+        return found
+
+    monkeypatch.setattr(keeping, "_made", slow)
+    answer = hub.ann.ask("POST", "/api/shares", bundle(shared_log("Another one.")), GZIP)
+    missing = store.db.rows("SELECT name FROM share_file WHERE digest NOT IN (SELECT digest FROM blob)")
+    assert missing == []
+    assert answer.status in (201, 503)
+
+
+def test_a_content_that_is_just_referred_to_is_not_dropped(store: Store) -> None:
+    """Whoever removes it waits for whoever has it, and looks again."""
+    digest = store.blobs.keep(b"a content").digest
+    begun, go_on = threading.Event(), threading.Event()
+
+    def refer() -> None:
+        with store.db.transaction():
+            store.db.run("UPDATE blob SET created = created + 1 WHERE digest = ?", digest)
+            store.db.run("INSERT INTO share_file VALUES('address', 'name', ?, 'kind')", digest)
+            begun.set()
+            go_on.wait(5)
+
+    thread = threading.Thread(target=refer)
+    thread.start()
+    begun.wait(10)
+    threading.Timer(0.5, go_on.set).start()
+    assert not store.blobs.drop(digest)
+    thread.join()
+    assert store.blobs.find(digest) is not None
+
+
+def test_nothing_is_left_of_the_name_of_somebody_who_was_erased(store: Store) -> None:
+    secret = invitations.made(store.db, ROOT, invitations.Wish("Ann Onymous"))
+    taken = invitations.taken(store.db, secret)
+    erase.erased(store, ROOT, "person", taken.person)
+    assert store.db.rows("SELECT name FROM invitation WHERE name <> ''") == []
+
+
+# Who waits
+
+
+def test_making_pages_anew_keeps_no_thread_of_others(hub: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A change of a form, and pages of an older hub: each may wait minutes for a free process."""
+    address = hub.share()
+    waited: list[str] = []
+    run = Work.run
+
+    def watched(self: Work, *args: Any, **named: Any) -> Any:
+        waited.append(threading.current_thread().name)
+        return run(self, *args, **named)
+
+    monkeypatch.setattr(Work, "run", watched)
+    ours = {"Sec-Fetch-Site": "same-origin", "Content-Type": "application/x-www-form-urlencoded"}
+    assert hub.ann.ask("POST", f"/shares/{address}", b"raw=1", ours).status == 303
+    hub.store.db.run("UPDATE share SET facts = '{}' WHERE address = ?", address)
+    assert hub.anybody.get(f"/{address}/").status == 200
+    until = threading.Event()
+    for _ in range(100):
+        if len(waited) == 2:
+            break
+        until.wait(0.1)
+    assert len(waited) == 2
+    assert all(name.startswith("unspool-waiting") for name in waited), waited
+
+
+def test_every_page_of_a_share_that_is_read_is_written_down(files_store: Store) -> None:
+    """By whatever name; its look is not worth a line."""
+    with running(files_store) as client:
+        at = place(files_store, client)
+        address = at.share(query="?raw=1")
+        (style,) = [name for (name,) in at.store.db.rows("SELECT name FROM share_file WHERE name LIKE '%shared-%css'")]
+        for name in ("", "index.html", "bundle.tar.gz", style):
+            assert at.bob.get(f"/{address}/{name}").status == 200
+    read = files_store.db.rows("SELECT name, target FROM audit WHERE what = 'share.read'")
+    assert read == [("bob", address)] * 3

@@ -1,0 +1,63 @@
+"""Texts made to be slow or deep: time grows as their length does, and nothing raises."""
+
+import time
+from random import Random
+
+import pytest
+
+from bench.labelled import filled
+from unspool.redact.finder import Finder
+from unspool.redact.log import redacted_lines, scan
+from unspool.redact.names import Names
+from unspool.redact.rules import builtin
+
+FINDER = Finder()
+KEY = "ghp" + "_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+LENGTH = 30_000
+SECONDS = 6.0
+"""Of this process's own time, for one text; usual are hundredths, and what grows as the square takes minutes."""
+PIECES = (
+    *("a", "-", "\\", "=", ".", "%25", "%41", "&amp;", "&#65;", "://", "://a:", "key=", "token:", "password = "),
+    *("-----BEGIN PRIVATE KEY-----", "-----BEGIN ", "eyJ", "eyJaaaaaaaaaaaa.", "cookie: a=b; ", "@", "a@b.", "1.1.1."),
+    *(":a:", "+1-1", "\n", "a\n", "A1b2C3d4E5f6G7h8I9j0K1L2\n", '"a" "b" ', '" +\n"', 'abc" +\n"9', "ab │\n│ "),
+    *("\x1b[0m", "00000010: 6767\n", "machine a.b login c password ", "PuTTY-User-Key-File-3: Private-Lines: 1"),
+    *("/home/", "\\u0041", "=\n", "=3D", "QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVo=\n", "67", "a\u200b", "secret value="),
+    *("$2b$12$", "authorization: basic ", "bearer ", "[redacted:a-1]", "a\0", '\\"', "\\\\n", "2:2:2:", "SG.a"),
+    '%41&#65;\\u0041=3D\u200b\x1b[0m abc" +\n"A9 │\n│ ',
+)
+
+
+def spent(text: str) -> float:
+    start = time.process_time()
+    FINDER.find(text)
+    return time.process_time() - start
+
+
+@pytest.mark.parametrize("piece", PIECES, ids=repr)
+def test_no_text_takes_long(piece: str) -> None:
+    """What a rule or a disguise begins with, again and again."""
+    assert spent((piece * LENGTH)[:LENGTH]) < SECONDS
+
+
+@pytest.mark.parametrize("rule", builtin().rules, ids=lambda rule: rule.id)
+def test_no_rule_takes_long(rule: object) -> None:
+    """The examples of a rule, and their first halves, again and again."""
+    examples = [filled(example, Random(1)) for example in getattr(rule, "match", ())]
+    for piece in [*examples, *(example[: len(example) // 2 + 1] for example in examples)]:
+        assert spent((piece * LENGTH)[:LENGTH]) < SECONDS
+
+
+def test_base64_in_a_million_lines_is_found_in_time() -> None:
+    """Binary data in wrapped base64 with words all over takes time as its length."""
+    line = "A" * 8 + "/w8" + "Z3JhY2VAbmF2eS5taWwgd3JvdGUgdGhpcyBsaW5l" * 2 + "/w=="[:1]
+    assert spent((line[:76] + "\n") * 3000) < SECONDS
+
+
+@pytest.mark.parametrize("depth", [100, 151, 900, 50_000])
+@pytest.mark.parametrize(("begin", "end"), [("[", "]"), ('{"a":', "}")])
+def test_depth_hides_nothing(depth: int, begin: str, end: str) -> None:
+    """A line nested deeper than can be walked through is looked through as text."""
+    line = f'{begin * depth}"{KEY}"{end * depth}'.encode()
+    (made,) = redacted_lines([line], FINDER, Names())
+    assert KEY.encode() not in made
+    assert [found.match.value for found in scan([line], FINDER)] == [KEY]
