@@ -20,7 +20,7 @@ from unspool.hub.store.opening import Place, Store, opened
 
 PROCESSES = 2
 """On servers."""
-_FAILED = re.compile(r'unspool_hub_requests_total\{[^}]*status="5\d\d"\} (\d+)')
+_FAILED = re.compile(r'^unspool_hub_requests_total\{.*status="5\d\d"\} (\d+)$', re.MULTILINE)
 _PATIENCE = 60.0
 
 
@@ -40,8 +40,7 @@ class Hubs(NamedTuple):
 
     def failed(self) -> int:
         """Answers of 5xx since the start, of all processes, as they say themselves."""
-        told = (_asked(server, "/metrics", self.admin) for server in self.servers)
-        return sum(int(count) for text in told for count in _FAILED.findall(text))
+        return sum(failures(_asked(server, "/metrics", self.admin)) for server in self.servers)
 
     def spent(self) -> tuple[float, float]:
         """Seconds of all cores that the hub and its database have used so far."""
@@ -50,6 +49,13 @@ class Hubs(NamedTuple):
     def memory(self) -> list[Family]:
         """The most that each process and those below it held."""
         return [server.memory for server in self.servers]
+
+
+def failures(metrics: str) -> int:
+    """Answers of 5xx among those that a process counted."""
+    if "unspool_hub_requests_total" not in metrics:
+        raise RuntimeError("the hub does not tell how it answered")
+    return sum(map(int, _FAILED.findall(metrics)))
 
 
 @contextmanager

@@ -15,6 +15,8 @@ import pytest
 import unspool
 from docs import make
 from tests.cli.running import run
+from tests.hub.running import started
+from tests.hub.shares.bundles import bundle
 from unspool import errors
 from unspool.cli.group import COMMANDS, cli
 from unspool.demo import write_demo
@@ -117,15 +119,42 @@ def command_lines(name: str) -> list[list[str]]:
     return [arguments for arguments in once if arguments[:1] != ["open"]]  # it serves until it is stopped
 
 
+def for_a_team(arguments: list[str]) -> bool:
+    """Whether a call is of a hub, or to one."""
+    return arguments[:1] in (["hub"], ["login"], ["push"]) or "--hub" in arguments
+
+
 @pytest.mark.usefixtures("demo_home")
-@pytest.mark.parametrize("arguments", command_lines("README.md"), ids=lambda parts: " ".join(parts) or "unspool")
+@pytest.mark.parametrize(
+    "arguments",
+    [one for one in command_lines("README.md") if not for_a_team(one)],
+    ids=lambda parts: " ".join(parts) or "unspool",
+)
 def test_commands_of_the_readme_work(arguments: list[str]) -> None:
     """Each command of the README does something when it is typed as it stands there."""
     if arguments[:1] and arguments[0] in KEPT:
         assert run("sync").code == 0
+    if arguments[:1] == ["import"]:
+        Path(arguments[1]).write_bytes(bundle())
     done = run(*arguments)
-    assert done.code == (ASKS if "--install" in arguments else 0), done.err
+    asks = "--install" in arguments or arguments[:1] == ["share"]
+    assert done.code == (ASKS if asks else 0), done.err
     assert done.out or done.err
+
+
+@pytest.mark.usefixtures("demo_home")
+def test_commands_of_the_readme_for_a_team_work(tmp_path: Path) -> None:
+    """A hub as the README starts it, and each command that goes to it, typed one after the other."""
+    calls = [one for one in command_lines("README.md") if for_a_team(one)]
+    assert [one[0] for one in calls] == ["hub", "login", "share", "push"]
+    with started(tmp_path / "hub") as hub:
+        (tmp_path / "token").write_text(hub.token)
+        login = [hub.client.address if one.startswith("http") else one for one in calls[1]]
+        assert run(*login, "--token-file", str(tmp_path / "token")).code == 0
+        shared = run(*calls[2], "--yes")
+        assert shared.code == 0, shared.err
+        assert hub.client.get(f"/{shared.out.split()[-1].rpartition('/')[2]}/").status == 200
+        assert run(*calls[3], "--help").code == 0
 
 
 def test_scripts_of_the_readme_exist() -> None:

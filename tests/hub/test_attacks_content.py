@@ -2,7 +2,9 @@
 
 import gzip
 import json
+import socket
 import threading
+import time
 import tracemalloc
 from collections.abc import Callable, Iterator
 from hashlib import sha256
@@ -20,10 +22,13 @@ from tests.hub.shares.bundles import log as shared_log
 from tests.hub.shares.conftest import Place, place
 from tests.share import made
 from unspool.demo.builder import LogBuilder
-from unspool.hub.hub import Terms
+from unspool.hub import door
+from unspool.hub.hub import Hub, Terms
 from unspool.hub.people import erase, invitations
 from unspool.hub.shares import keeping
+from unspool.hub.shares.share import live
 from unspool.hub.store.opening import Store
+from unspool.hub.trouble import Trouble
 from unspool.hub.work import Work
 from unspool.remote.manifest import File, Manifest, Piece, manifest, wrong
 
@@ -248,3 +253,69 @@ def test_every_page_of_a_share_that_is_read_is_written_down(files_store: Store) 
             assert at.bob.get(f"/{address}/{name}").status == 200
     read = files_store.db.rows("SELECT name, target FROM audit WHERE what = 'share.read'")
     assert read == [("bob", address)] * 3
+
+
+@pytest.mark.parametrize("how", ["PUT", "freshen", "PATCH"])
+def test_a_password_that_is_set_while_pages_are_made_stays(
+    hub: Place, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    """Whoever looks at an old page has it made anew, and must not open by that what its owner just closed."""
+    address, make = hub.share(), keeping._made
+    share = live(hub.store.db, address)
+
+    def meanwhile(*args: Any, **named: Any) -> Any:
+        monkeypatch.setattr(keeping, "_made", make)
+        assert hub.ann.send("PATCH", f"/api/shares/{address}", {"password": "tide", "expires": "1h"}).status == 200
+        return make(*args, **named)
+
+    monkeypatch.setattr(keeping, "_made", meanwhile)
+    if how == "PUT":
+        hub.ann.ask("PUT", f"/api/shares/{address}", bundle(shared_log("Another one.")), GZIP)
+    elif how == "PATCH":
+        hub.ann.send("PATCH", f"/api/shares/{address}", {"title": "Another one"})
+    else:
+        keeping.remake(Hub(hub.store), share)
+    assert hub.anybody.get(f"/{address}/").status == 401
+    assert live(hub.store.db, address).expires is not None
+
+
+def test_a_title_that_is_changed_while_pages_are_made_anew_stays(hub: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    address, make = hub.share(query="?title=Too%20much"), keeping._made
+    share = live(hub.store.db, address)
+
+    def meanwhile(*args: Any, **named: Any) -> Any:
+        monkeypatch.setattr(keeping, "_made", make)
+        assert hub.ann.send("PATCH", f"/api/shares/{address}", {"title": "Less"}).status == 200
+        return make(*args, **named)
+
+    monkeypatch.setattr(keeping, "_made", meanwhile)
+    with pytest.raises(Trouble):
+        keeping.remake(Hub(hub.store), share)
+    assert b"Too much" not in hub.anybody.get(f"/{address}/").body
+
+
+def test_nothing_is_left_of_what_an_erased_session_once_said(ann: Member) -> None:
+    """Also not of what a later push took the place of."""
+    for text in ("the heron stood there", "nothing of it"):
+        done = pushed(ann, {f"{KEY}.jsonl": said(text)})
+        assert done.status == 200
+    assert erase.erased(ann.store, ROOT, "session", str(done.json["session"]))["proved"]
+    assert ann.store.db.rows("SELECT body FROM passage") == []
+    assert ann.store.db.rows("SELECT rowid FROM words WHERE words MATCH 'heron'") == []
+
+
+def test_a_slow_line_can_send_a_large_piece_and_nobody_waits_for_a_small_one(
+    ann: Member, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(door, "PATIENCE", 0.2)
+    data = said("hello")
+    for method, way, packed, status in (
+        ("PUT", f"/api/projects/harbour/blobs/{sha256(data).hexdigest()}", zstandard.compress(data), 204),
+        ("POST", "/api/tokens", b"{}" + b" " * 100, 400),
+    ):
+        head = f"{method} {way} HTTP/1.1\r\nHost: hub\r\nAuthorization: Bearer {ann.token}\r\nConnection: close\r\n"
+        with socket.create_connection(("127.0.0.1", ann.client.port), 20) as line:
+            line.sendall(f"{head}Content-Length: {len(packed)}\r\n\r\n".encode() + packed[:50])
+            time.sleep(0.6)
+            line.sendall(packed[50:])
+            assert int(line.recv(65536).split(b" ", 2)[1]) == status

@@ -29,12 +29,13 @@ def write(home: Path, number: int, turns: int = 2, count: int = 400) -> Path:
     return log.write(home / ".claude")
 
 
-def command(*options: str, url: str = "", token: str = "") -> "subprocess.Popen[str]":
-    """`unspool push` as a process that has begun."""
+def command(*options: str, url: str = "", token: str = "", terminal: int | None = None) -> "subprocess.Popen[str]":
+    """`unspool push` as a process that has begun; `terminal` is what it asks on."""
     given = {**os.environ, **({"UNSPOOL_HUB": url, "UNSPOOL_HUB_TOKEN": token} if url else {})}
     return subprocess.Popen(
         [sys.executable, "-m", "unspool", "push", *options],
-        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=given,
+        stdin=subprocess.DEVNULL if terminal is None else terminal, stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE if terminal is None else terminal, text=True, env=given,
     )  # fmt: skip
 
 

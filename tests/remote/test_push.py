@@ -1,6 +1,7 @@
 """`unspool push`: what it asks, tells and remembers."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -69,6 +70,26 @@ def test_without_a_terminal_and_without_yes_nothing_leaves(anne: Member, home: P
     code, _, err = push(anne, "--project", f"harbour={CWD}")
     assert (code, "no terminal" in err) == (2, True)
     assert pushed(anne) == set()
+
+
+@pytest.mark.parametrize(("typed", "code"), [(b"n\n", 130), (b"y\n", 0)])
+def test_on_a_terminal_it_shows_what_leaves_and_asks(anne: Member, home: Path, typed: bytes, code: int) -> None:
+    made.session().write(home / ".claude")
+    mine, theirs = os.openpty()
+    process = command(
+        "--project", f"harbour={made.CWD}", url=anne.client.address, token=anne.token, terminal=theirs
+    )  # fmt: skip
+    os.close(theirs)
+    shown = b""
+    while b"Push 1 to" not in shown:
+        shown += os.read(mine, 4096)
+    os.write(mine, typed)
+    process.communicate(timeout=60)
+    os.close(mine)
+    assert process.returncode == code
+    assert b"anthropic-key (secret): 1 place replaced" in shown
+    assert made.SECRETS["prompt"].encode() not in shown
+    assert pushed(anne) == ({made.SESSION} if code == 0 else set())
 
 
 def test_a_rehearsal_tells_what_would_be_replaced_and_sends_nothing(crew: Team, anne: Member, home: Path) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from unspool.cli.hub_store import place_options
+from unspool.cli.hub_store import Given, place_options
 
 if TYPE_CHECKING:
     from unspool.hub.hub import Terms
@@ -78,6 +78,7 @@ def command(ctx: click.Context, /, place: "Place", host: str, port: int | None, 
     begun is done.
     """
     if ctx.invoked_subcommand is not None:
+        ctx.obj = Given(place.folder, place.database, place.bucket)
         return
     from unspool.hub.start import Wanted, run
 

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from unspool.cli.hub_store import Given, place_options
 from unspool.cli.hub_store import place as source_place
-from unspool.cli.hub_store import place_options
 
 if TYPE_CHECKING:
     from unspool.hub.store.opening import Place
@@ -34,7 +34,7 @@ def command(from_data: Path | None, from_database: str, from_objects: str, as_js
     from unspool.hub.store.move import move
     from unspool.hub.store.opening import opened
 
-    before = source_place(from_data, from_database, from_objects)
+    before = source_place(Given(from_data, from_database, from_objects))
     if _same(before, place):
         raise UsageProblem("A hub moves from one place to another: --from-… and the others name the same.")
     source = opened(before, new=False)

@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -12,6 +12,15 @@ if TYPE_CHECKING:
     from unspool.hub.store.opening import Place
 
 Command = Callable[..., Any]
+
+
+class Given(NamedTuple):
+    """What the command line and the environment say; a group's own counts for its commands that say nothing."""
+
+    data: Path | None
+    database: str
+    objects: str
+
 
 _OPTIONS = (
     click.option(
@@ -34,7 +43,9 @@ def place_options(command: Command) -> Command:
 
     @wraps(command)
     def with_place(*args: Any, data: Path | None, database: str, objects: str, **given: Any) -> Any:
-        return command(*args, place=place(data, database, objects), **given)
+        before = click.get_current_context().find_object(Given)
+        mine = Given(data, database, objects)
+        return command(*args, place=place(mine if any(mine) else before or mine), **given)
 
     for option in reversed(_OPTIONS):
         with_place = option(with_place)
@@ -48,7 +59,7 @@ def store_options(command: Command) -> Command:
     def with_store(*args: Any, place: "Place", **given: Any) -> Any:
         from unspool.hub.store.opening import opened
 
-        store = opened(place)
+        store = opened(place, new=False)
         try:
             return command(*args, store=store, **given)
         finally:
@@ -57,9 +68,9 @@ def store_options(command: Command) -> Command:
     return place_options(with_store)
 
 
-def place(data: Path | None, database: str, objects: str) -> "Place":
+def place(given: Given) -> "Place":
     """Where a hub keeps things; its folder is unspool's in the user's data folder where none is named."""
     from unspool.hub.store.opening import Place
 
     base = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
-    return Place((data or Path(base) / "unspool" / "hub").absolute(), database, objects)
+    return Place((given.data or Path(base) / "unspool" / "hub").absolute(), given.database, given.objects)

@@ -11,6 +11,9 @@ from typing import NamedTuple
 
 from unspool.errors import UnspoolError
 
+_PATIENCE = 15.0
+"""Seconds that the end waits for the chore at hand."""
+
 
 class Chore(NamedTuple):
     """Something to be done every so many seconds."""
@@ -18,6 +21,8 @@ class Chore(NamedTuple):
     name: str
     every: float
     do: Callable[[], object]
+    last: bool = True
+    """Whether it is done once more at the end."""
 
 
 class Chores:
@@ -33,11 +38,12 @@ class Chores:
         self._thread.start()
 
     def stop(self) -> None:
-        """End after the chore at hand, and do all once more, so that nothing stays undone."""
+        """End after the chore at hand, and do what must not stay undone once more."""
         self._stop.set()
-        self._thread.join()
+        self._thread.join(_PATIENCE)
         for chore in self._chores:
-            _done(chore)
+            if chore.last:
+                _done(chore)
 
     def _work(self) -> None:
         due = {chore.name: time.monotonic() + chore.every for chore in self._chores}

@@ -9,11 +9,12 @@ from unspool.hub.people.erase import resumed
 from unspool.hub.people.pace import tidied
 from unspool.hub.sessions.texts import swept
 from unspool.hub.shares.expiry import expire
+from unspool.hub.store.tidy import daily
 
 
-def chores(hub: Hub, state: State) -> Chores:
-    """What a hub does by itself."""
-    return Chores(
+def chores(hub: Hub, state: State) -> tuple[Chores, Chores]:
+    """What a hub does by itself: what is quick, and beside it what takes long and can be broken off anywhere."""
+    quick = Chores(
         (
             Chore("audit", 0.2, state.reads.flush),
             Chore("pace", 5.0, state.pace.flush),
@@ -24,3 +25,4 @@ def chores(hub: Hub, state: State) -> Chores:
             Chore("pace.old", 3600.0, lambda: tidied(hub.store.db)),
         )
     )
+    return quick, Chores((Chore("tidy", 600.0, lambda: daily(hub.store), last=False),))

@@ -14,7 +14,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
-from unspool.app.guard_limits import PATIENCE, too_much
+from unspool.app.guard_limits import BODY, PATIENCE, too_much
 from unspool.hub.hub import Hub
 from unspool.hub.people import proxy
 from unspool.hub.people.person import ANYBODY, Person
@@ -26,6 +26,8 @@ from unspool.hub.ways import Needs, Way
 COOKIE = "unspool-hub"
 _RIGHTS = {Needs.READ: Right.READ, Needs.WRITE: Right.WRITE, Needs.OWN: Right.OWN}
 _SAFE = ("GET", "HEAD")
+_SLOWEST = 64 * 1024
+"""Bytes a second of what is large."""
 NOTHING = "There is nothing at this address."
 
 
@@ -171,14 +173,15 @@ async def _whole(request: Request, most: int) -> None:
     """Read what was sent, which is kept with the request; refuse what is too large or does not come."""
     if (refusal := too_much(request.scope, most)) is not None:
         raise (TooLarge if refusal.status == 413 else Unfit)(refusal.reason)
+    patience = PATIENCE + max(0, most - BODY) // _SLOWEST  # who may send more has a slow line, too
     body = bytearray()
     try:
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(patience):
             async for piece in request.stream():
                 body += piece
                 if len(body) > most:
                     raise TooLarge(f"More than {most:,} bytes were sent.")
     except TimeoutError:
-        raise Unfit(f"What was sent did not come within {PATIENCE:g} seconds.") from None
+        raise Unfit(f"What was sent did not come within {patience:g} seconds.") from None
     request.state.body = bytes(body)
     request._body = request.state.body  # what request.body(), .json() and .form() give from now on

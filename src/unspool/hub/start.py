@@ -2,7 +2,7 @@
 
 import asyncio
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple
 
@@ -72,13 +72,15 @@ class Running:
         self._server = _Server(_config(served))
         self.signal = 0
 
-    def serve(self, work: Chores) -> None:
+    def serve(self, work: Sequence[Chores]) -> None:
         """Serve until the end is asked for, then let what has begun come to its end."""
-        work.start()
+        for one in work:
+            one.start()
         try:
             asyncio.run(self._serve())
         finally:
-            work.stop()
+            for one in work:
+                one.stop()
 
     async def _serve(self) -> None:
         current_default_thread_limiter().total_tokens = _THREADS

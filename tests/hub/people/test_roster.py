@@ -201,6 +201,7 @@ def test_a_right_is_ones_own_or_the_most_of_ones_teams(store: Store) -> None:
         sql, values = readable(one.person)
         assert [row[0] for row in store.db.rows(sql, *values)] == seen
         assert [found.id for found in projects.listed(store.db, one.person)] == seen
+        assert [found.id for found in projects.names(store.db, one.person)] == seen
     permits.taken(store.db, shop, "person", "bob")
     assert right(store.db, bob.person, shop) is Right.READ
     teams.ended(store.db, "readers")

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from unspool.hub.people.names import fit
 from unspool.hub.people.person import Person
-from unspool.hub.people.rights import LEVEL, Right, right
+from unspool.hub.people.rights import LEVEL, Right, readable, right
 from unspool.hub.store.blobs import now
 from unspool.hub.store.database import Database
 from unspool.hub.trouble import Conflict, Hidden, Refused
@@ -22,6 +22,13 @@ class Project(NamedTuple):
     right: str
     sessions: int
     created: int
+
+
+class Named(NamedTuple):
+    """A project by its name."""
+
+    id: str
+    name: str
 
 
 def made(db: Database, by: Person, name: str) -> str:
@@ -69,6 +76,13 @@ def listed(db: Database, person: Person) -> list[Project]:
         *values,
     )
     return [Project(project, name, Right(may).name.lower(), count, made) for project, name, may, count, made in rows]
+
+
+def names(db: Database, person: Person) -> list[Named]:
+    """The same, without what is in them: however many sessions there are, it takes no time."""
+    inner, values = readable(person)
+    sql = f"SELECT id, name FROM project WHERE id IN ({inner}) ORDER BY name"  # noqa: S608  a query of ours
+    return [Named(*row) for row in db.rows(sql, *values)]
 
 
 def open_to_all(db: Database) -> bool:

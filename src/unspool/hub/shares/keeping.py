@@ -15,6 +15,7 @@ from unspool.hub.shares.password import hashed
 from unspool.hub.shares.share import BUNDLE, NOTHING, Share, file, there
 from unspool.hub.shares.wish import Wish
 from unspool.hub.store.blobs import now
+from unspool.hub.store.database import Value
 from unspool.hub.trouble import Gone, Held, Hidden, HubError, Trouble
 from unspool.hub.work import work
 from unspool.library.scratch import scratch
@@ -55,7 +56,7 @@ def update(hub: Hub, upload: Upload, share: Share) -> Share:
     _wanted(hub, upload, share.size)
     made = _made(hub, upload, _title(share, upload.wish), raw=_raw(share, upload.wish))
     with _or_nothing(hub, made):
-        _swapped(hub, share, made, _settled(share, upload.wish), new=True)
+        _swapped(hub, share, made, _wished(upload.wish), new=True)
     return _again(hub, share.address)
 
 
@@ -65,23 +66,23 @@ def change(hub: Hub, share: Share, wish: Wish) -> Share:
     if wish.title is not None or _raw(share, wish) != bool(share.raw):
         remake(hub, share, wish)
         return _again(hub, share.address)
-    settled = _settled(share, wish)
+    wished = _wished(wish)
     with hub.store.db.transaction():
         holds.free(hub.store.db, "share", share.address)
-        _set(hub, settled)
+        _set(hub, share.address, wished)
     return _again(hub, share.address)
 
 
 def remake(hub: Hub, share: Share, wish: Wish | None = None) -> None:
     """The pages of a share made anew from what was sent, by a changed wish or a newer hub."""
-    settled = _settled(share, wish or Wish())
+    wished = _wished(wish or Wish())
     with scratch() as folder:
         upload = Upload(_fetched(hub, share.address, folder / "sent"), share.address, share.owner, wish or Wish())
-        made = _made(hub, upload, _title(share, upload.wish), raw=bool(settled.raw), door=False)
+        made = _made(hub, upload, _title(share, upload.wish), raw=_raw(share, upload.wish), door=False)
         with hub.store.db.transaction():
             if wish is not None:
                 holds.free(hub.store.db, "share", share.address)
-            _swapped(hub, share, made, settled)
+            _swapped(hub, share, made, wished)
 
 
 def _wanted(hub: Hub, upload: Upload, instead: int = 0) -> None:
@@ -114,14 +115,15 @@ def _title(share: Share, wish: Wish) -> str:
     return share.title if share.told.own_title else ""
 
 
-def _settled(share: Share, wish: Wish) -> Share:
-    """The share as it is wished, but for its content."""
-    return share._replace(
-        password=share.password if wish.password is None else hashed(wish.password),
-        expires=share.expires if wish.expires is None else wish.expires or None,
-        listed=share.listed if wish.listed is None else int(wish.listed),
-        raw=int(_raw(share, wish)),
-    )
+def _wished(wish: Wish) -> dict[str, Value]:
+    """What is to be otherwise, but for the content; all else stays, also where somebody changes it meanwhile."""
+    said: dict[str, Value] = {
+        "password": None if wish.password is None else hashed(wish.password),
+        "listed": None if wish.listed is None else int(wish.listed),
+        "raw": None if wish.raw is None else int(wish.raw),
+    }
+    ends: dict[str, Value] = {} if wish.expires is None else {"expires": wish.expires or None}
+    return {name: value for name, value in said.items() if value is not None} | ends
 
 
 def _raw(share: Share, wish: Wish) -> bool:
@@ -174,7 +176,7 @@ def _inserted(hub: Hub, upload: Upload, made: Made, password: str) -> bool:
     return bool(done)
 
 
-def _swapped(hub: Hub, before: Share, made: Made, settled: Share, *, new: bool = False) -> None:
+def _swapped(hub: Hub, before: Share, made: Made, wished: dict[str, Value], *, new: bool = False) -> None:
     """The share as it was made, in place of what it was; `new`: its content is another."""
     db = hub.store.db
     with db.transaction():
@@ -182,24 +184,25 @@ def _swapped(hub: Hub, before: Share, made: Made, settled: Share, *, new: bool =
             holds.free(db, "share", before.address)
         done = db.run(
             "UPDATE share SET title = ?, version = version + ?, size = ?, facts = ?, updated = ?"
-            " WHERE address = ? AND ended IS NULL AND version = ?",
+            " WHERE address = ? AND ended IS NULL AND version = ? AND title = ? AND raw = ?",
             made.title, int(new), made.size, msgspec.json.encode(made.facts).decode(), now() if new else before.updated,
-            before.address, before.version,
+            before.address, before.version, before.title, before.raw,
         )  # fmt: skip
         if not done:
             raise Trouble("The share was changed or ended meanwhile; try again.")
         db.run("DELETE FROM share_file WHERE address = ?", before.address)
         _refer(hub, before.address, made.pieces)
-        _set(hub, settled)
-        quota.within(db, before.owner, hub.terms.quota)
+        _set(hub, before.address, wished)
+        if new:
+            quota.within(db, before.owner, hub.terms.quota)
 
 
-def _set(hub: Hub, settled: Share) -> None:
+def _set(hub: Hub, address: str, wished: dict[str, Value]) -> None:
     """Have what does not show in the pages be as it is wished."""
-    hub.store.db.run(
-        "UPDATE share SET password = ?, expires = ?, listed = ?, raw = ? WHERE address = ? AND ended IS NULL",
-        settled.password, settled.expires, settled.listed, settled.raw, settled.address,
-    )  # fmt: skip
+    if wished:
+        changed = ", ".join(f"{name} = ?" for name in wished)
+        sql = f"UPDATE share SET {changed} WHERE address = ? AND ended IS NULL"  # noqa: S608  names of columns
+        hub.store.db.run(sql, *wished.values(), address)
 
 
 def _refer(hub: Hub, address: str, pieces: list[Piece]) -> None:

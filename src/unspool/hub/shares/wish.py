@@ -102,7 +102,7 @@ def _moment(text: str) -> int:
     if text.isascii() and text.isdigit() and len(text) < _DIGITS:
         return int(text)
     try:
-        said = datetime.fromisoformat(text[:_DIGITS * 2])
+        said = datetime.fromisoformat(text[: _DIGITS * 2])
     except ValueError:
         raise Unfit("A share ends after 30m, 12h, 7d or 4w, at a time like 2030-01-31T12:00Z, or never.") from None
     return int((said if said.tzinfo else said.replace(tzinfo=UTC)).timestamp() * 1000)

@@ -48,7 +48,7 @@ def sessions(request: Request) -> Response:
     return page(
         request, "Sessions", "sessions.html",
         asked=asked, sessions=found.sessions, more=more, wrong=wrong, filtered=any(asked.values()),
-        projects=projects.listed(db, who), people=listing.people(db, who),
+        projects=projects.names(db, who), people=listing.people(db, who),
     )  # fmt: skip
 
 
