@@ -54,7 +54,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument(
         "--more-mb", type=int, default=500, help="a second corpus for the archive; 0: none (default: 500)"
     )
-    parser.add_argument("--no-real", action="store_true", help="leave out real logs (of archive and clone)")
+    parser.add_argument("--no-real", action="store_true", help="leave out real logs (of archive, clone and hub)")
     parser.add_argument(
         "--sizes", type=_sizes, metavar="MB,MB,...", default=scale.SIZES, help="of scale (default: 50 MB to 5 GB)"
     )
@@ -132,8 +132,8 @@ def _hub(options: argparse.Namespace) -> Iterator[Row]:
         from bench import hub
 
         if "hub" in options.parts:
-            source = _source(_HUB_MB, options.seed)
-            yield from hub.rows(source, options.sessions or hub.SIZES, _plot(options, "hub"))
+            sources = [_source(_HUB_MB, options.seed), *_real(options)]
+            yield from hub.rows(sources, options.sessions or hub.SIZES, _plot(options, "hub"))
         if "hub-scale" in options.parts:
             yield from hub.scale_rows(max(options.sessions or (_MANY,)))
 

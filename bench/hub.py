@@ -13,9 +13,10 @@ from bench import corpus, hub_bytes, hub_cost, hub_scale
 from bench.hub_bearing import Borne, bear
 from bench.hub_running import PROCESSES, Hubs, on_files, on_servers, real_servers, running
 from bench.hub_sending import Ready, ready
-from bench.hub_world import World, world
+from bench.hub_world import World, begin, crowd, pushed, shared, world
 from bench.plot import Panel, panels
 from bench.table import Row
+from tests.hub.servers import Servers
 
 SIZES = (100, 1_000, 10_000)
 MINUTE = 60
@@ -25,47 +26,60 @@ _LOOKED_AT = 16
 _DRAWN = {"view, session": "session pages", "list, page": "pages of the list", "search, JSON": "searches"}
 
 
-def rows(source: Path, sizes: Sequence[int], picture: Path) -> Iterator[Row]:
-    """Uploads and what they take; load over more and more sessions, drawn in `picture`; the same on files."""
+def rows(sources: Sequence[Path], sizes: Sequence[int], picture: Path) -> Iterator[Row]:
+    """What is taken in of each source and what it takes; load over more and more sessions, drawn in `picture`.
+
+    Sessions of the first source are looked at.
+    """
     try:
-        with corpus.scratch() as folder:
-            yield from _rows(ready(source, folder / "ready"), sizes, folder, picture)
+        with corpus.scratch() as folder, real_servers() as servers:
+            for number, source in enumerate(sources):
+                sent = ready(source, folder / f"ready-{number}")
+                with on_servers(servers, folder) as place, running(place, PROCESSES, servers) as hubs:
+                    yield from _taken(hubs, sent)
+            seen = ready(sources[0], folder / "seen")[:_LOOKED_AT]
+            yield from _grown(servers, folder, seen, sizes, picture)
+            yield from _on_files(folder, seen, max(sizes))
     except pytest.skip.Exception as missing:
         yield Row("hub", f"left out: {missing}")
 
 
-def _rows(real: Sequence[Ready], sizes: Sequence[int], folder: Path, picture: Path) -> Iterator[Row]:
+def _taken(hubs: Hubs, sent: Sequence[Ready]) -> Iterator[Row]:
+    """What is taken in, how quickly, and what it takes."""
+    _, there = crowd(hubs, 0)
+    begin(there, hubs, sent)
+    before = hub_bytes.taken(hubs.store.db)
+    done = pushed(there, sent)[1]
+    yield from hub_bytes.rows(before, hub_bytes.taken(hubs.store.db), done.sessions)
+    shown = shared(there, sent)[1]
+    yield Row(f"hub, {PROCESSES} processes: {done.sessions} sessions taken in", done.told)
+    yield Row(f"hub, {PROCESSES} processes: {shown.sessions} shares taken in", shown.told)
+
+
+def _grown(servers: Servers, folder: Path, seen: Sequence[Ready], sizes: Sequence[int], picture: Path) -> Iterator[Row]:
     points: dict[str, list[tuple[float, float]]] = {}
-    with real_servers() as servers:
+    for size in sizes:
+        what = f"hub, {PROCESSES} processes, {size:,} sessions"
         with on_servers(servers, folder) as place, running(place, PROCESSES, servers) as hubs:
-            yield from _taken(hubs, real)
-        for size in sizes:
-            with on_servers(servers, folder) as place, running(place, PROCESSES, servers) as hubs:
-                there = world(hubs, size, real[:_LOOKED_AT])
-                for name, borne in _loads(hubs, there):
-                    points.setdefault(name, []).append((size, borne.load.rate))
-                    yield _row(f"hub, {PROCESSES} processes, {size:,} sessions: {name}", borne, points[name][0][1])
-                if size == max(sizes):
-                    yield from _minute(hubs, there, f"hub, {PROCESSES} processes, {size:,} sessions")
+            there = world(hubs, size, seen)
+            for name, borne in _loads(hubs, there):
+                points.setdefault(name, []).append((size, borne.load.rate))
+                yield _row(f"{what}: {name}", borne, points[name][0][1])
+            if size == max(sizes):
+                yield from _minute(hubs, there, what)
     _draw(points, picture)
+
+
+def _on_files(folder: Path, seen: Sequence[Ready], size: int) -> Iterator[Row]:
+    what = f"hub on files, 1 process, {size:,} sessions"
     with on_files(folder) as place, running(place, 1) as hubs:
-        there = world(hubs, max(sizes), real[:_LOOKED_AT])
-        what = f"hub on files, 1 process, {max(sizes):,} sessions"
-        yield Row(f"{what}: shares taken in", there.shared.told)
+        there = world(hubs, size, seen)
         yield Row(f"{what}: sessions taken in", there.pushed.told)
+        yield Row(f"{what}: shares taken in", there.shared.told)
         for name, borne in _loads(hubs, there):
             yield _row(f"{what}: {name}", borne)
         yield from _minute(hubs, there, what)
         yield from hub_cost.rows(hub_cost.costs(hubs.store, there.token, there.paths()))
-
-
-def _taken(hubs: Hubs, real: Sequence[Ready]) -> Iterator[Row]:
-    """What is taken in, how quickly, and what it takes."""
-    before = hub_bytes.taken(hubs.store.db)
-    there = world(hubs, 0, real)
-    yield Row(f"hub, {PROCESSES} processes: shares taken in, {len(real)}", there.shared.told)
-    yield Row(f"hub, {PROCESSES} processes: sessions taken in, {len(real)}", there.pushed.told)
-    yield from hub_bytes.rows(before, hub_bytes.taken(hubs.store.db), len(real))
 
 
 def _loads(hubs: Hubs, there: World) -> Iterator[tuple[str, Borne]]:

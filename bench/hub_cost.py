@@ -44,7 +44,8 @@ def costs(store: Store, token: str, paths: Mapping[str, Sequence[str]]) -> dict[
     with running(here) as client:
         asked = client.as_(token)
         for name, some in paths.items():
-            asked.get(some[0])
+            for path in some:
+                asked.get(path)
             counts.clear()
             for path in some:
                 asked.get(path)

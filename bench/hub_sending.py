@@ -17,6 +17,7 @@ from typing import NamedTuple
 import zstandard
 
 from bench.hub_running import Hubs
+from unspool.errors import Declined
 from unspool.library import Library
 from unspool.redact.policy import Policy
 from unspool.remote.address import parsed
@@ -114,13 +115,22 @@ class Crowd:
         self._begun = iter(range(1 << 30))
 
     def send(self, what: Callable[[Client, Ready], str], sessions: Sequence[Ready]) -> tuple[list[str], Sending]:
-        """What the hub calls each, in order, and how long all took."""
+        """What the hub calls each that it took, in order, and how long all took."""
         began, before = time.perf_counter(), self._hubs.spent()
         with ThreadPoolExecutor(SENDERS) as senders:
-            made = list(senders.map(lambda one: what(self._client(), one), sessions))
+            made = list(senders.map(lambda one: self._sent(what, one), sessions))
         seconds = time.perf_counter() - began
         cpu, database = (now - then for now, then in zip(self._hubs.spent(), before, strict=True))
-        return made, Sending(len(sessions), sum(one.size for one in sessions), seconds, cpu, database)
+        size = sum(one.size for one, name in zip(sessions, made, strict=True) if name)
+        taken = [name for name in made if name]
+        return taken, Sending(len(taken), size, seconds, cpu, database)
+
+    def _sent(self, what: Callable[[Client, Ready], str], one: Ready) -> str:
+        """What the hub calls it; empty where it does not take it: some logs hold no conversation."""
+        try:
+            return what(self._client(), one)
+        except Declined:
+            return ""
 
     def _client(self) -> Client:
         """This thread's."""

@@ -54,12 +54,32 @@ def words() -> list[str]:
     return [*one, *two, *phrases, *(f"w{rng.randrange(100, 999)}*" for _ in range(_SEARCHES // 10)), "nowhere"]
 
 
-def world(hubs: Hubs, sessions: int, real: Sequence[Ready]) -> World:
-    """Fill a hub that has nobody in it."""
+def crowd(hubs: Hubs, sessions: int) -> tuple[str, Crowd]:
+    """Fill a hub that has nobody in it with made sessions; the token of somebody of it, and people who send."""
     fill(hubs.store.db, sessions)
     token = made(hubs.store.db, Wish(WHO, "bench"))
-    crowd = Crowd(hubs, token)
-    crowd.send(share, list(logs_only(real[: 2 * len(hubs.servers)])))  # processes that make pages start once
-    addresses, shared = crowd.send(share, list(logs_only(real)))
-    pages, pushed = crowd.send(lambda client, one: push(client, PROJECT, one), real)
-    return World(token, pages, addresses, pushed, shared)
+    return token, Crowd(hubs, token)
+
+
+def begin(there: Crowd, hubs: Hubs, real: Sequence[Ready]) -> None:
+    """Have the processes that make pages started, which takes as long as many sessions."""
+    there.send(share, list(logs_only(real[: 2 * len(hubs.servers)])))
+
+
+def pushed(there: Crowd, real: Sequence[Ready]) -> tuple[list[str], Sending]:
+    """Push sessions; their ids."""
+    return there.send(lambda client, one: push(client, PROJECT, one), real)
+
+
+def shared(there: Crowd, real: Sequence[Ready]) -> tuple[list[str], Sending]:
+    """Share sessions; their addresses."""
+    return there.send(share, list(logs_only(real)))
+
+
+def world(hubs: Hubs, sessions: int, real: Sequence[Ready]) -> World:
+    """A hub with so many made sessions, and some that are real."""
+    token, there = crowd(hubs, sessions)
+    begin(there, hubs, real)
+    pages, sent = pushed(there, real)
+    addresses, shown = shared(there, real)
+    return World(token, pages, addresses, sent, shown)

@@ -92,7 +92,8 @@ def _mixed(_: re.Match[str], value: str) -> bool:
 
 def _assigned(match: re.Match[str], value: str) -> bool:
     """A value long enough and of chance; a dotted name, a path and a call are code."""
-    if not is_value(value) or not scattered(value) or match.string[match.end() : match.end() + 1] in {"(", "["}:
+    of_chance = scattered(value) or (_kinds(value) == 3 and _wordy(value) < 0.5)
+    if not is_value(value) or not of_chance or match.string[match.end() : match.end() + 1] in {"(", "["}:
         return False
     return not (_CODE.fullmatch(value) and _wordy(value) > 0.5)
 
@@ -107,9 +108,16 @@ def _password(match: re.Match[str], value: str) -> bool:
     return quoted or (after not in {"(", "[", "."} and _unquoted(match, value))
 
 
+def _kinds(value: str) -> int:
+    """How many there are of small letters, capitals and digits."""
+    return sum(any(map(kind, value)) for kind in (str.islower, str.isupper, str.isdigit))
+
+
 def _unquoted(match: re.Match[str], value: str) -> bool:
-    """An unquoted value may be code: a name with a number in it, or a call, is."""
-    tight = match.re.groups < 2 or match[1] in {"=", ":"}
+    """An unquoted value may be code: a name with a number in it, or a call, is; a line of YAML ends with it."""
+    rest = match.string[match.end() : match.end() + 2]
+    ends = rest[:1] in {"", "\n", "\r"} or rest in {"\\n", "\\r"}
+    tight = match.re.groups < 2 or match[1] in {"=", ":"} or (match[1] == ": " and ends)
     return not _CODE.fullmatch(value) or (tight and "_" not in value and "." not in value) or _random(value)
 
 

@@ -43,8 +43,6 @@ def removed(db: Database, shares: list[str], sessions: list[str]) -> Removed:
                       *_digests(db, "session_page", "session", sessions)})  # fmt: skip
     counts = {table: _gone(db, table, column, shares) for table, column in _OF_SHARES}
     counts |= {table: _gone(db, table, column, sessions) for table, column in _OF_SESSIONS}
-    if sessions:  # what a later push took the place of is of no session, and waits to be swept
-        _gone(db, "passage", "session", [""])
     if sessions:  # what an earlier push of one of them said may still wait to be swept
         db.run("DELETE FROM passage WHERE session = ''")
     others = {one for table in REFERENCES for one in _digests(db, table, "digest", digests)}
