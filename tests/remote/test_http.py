@@ -116,7 +116,7 @@ def test_patience_ends_and_the_waits_grow(script):
     assert all(later > earlier / 2 for earlier, later in pairwise(script.waits))
 
 
-def test_nobody_there_is_told_in_a_sentence():
+def test_nobody_there_is_told_in_a_sentence() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
     client = Client(parsed(f"http://127.0.0.1:{port}"), pause=lambda _: None)
@@ -151,7 +151,7 @@ def test_an_answer_that_is_no_json_is_no_hubs(script):
     client.close()
 
 
-def test_a_token_is_not_sent_where_others_can_read_it():
+def test_a_token_is_not_sent_where_others_can_read_it() -> None:
     open_address = parsed("http://hub.example")
     with pytest.raises(NotAllowed, match="--insecure"):
         Client(open_address, Entry("uns_secret"))

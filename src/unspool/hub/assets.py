@@ -12,7 +12,10 @@ from unspool.site import look
 
 _TYPES = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
 _STATIC = Path(__file__).parent / "static"
-_LENT = [Path(lists.__file__).parent / "static" / name for name in ("app.css", "find.css", "palette.css", "stats.css", "icon.svg")]
+_LENT = [
+    Path(lists.__file__).parent / "static" / name
+    for name in ("app.css", "find.css", "palette.css", "stats.css", "icon.svg")
+]
 """What the app's pages wear and the hub's do too."""
 
 

@@ -52,7 +52,7 @@ def calm(one: Tab, at: Place, *more: str) -> None:
 
 
 @SIZES
-def test_a_link_opens_and_is_copied(at: Place, tmp_path: Path, browser: Any, size: Any):
+def test_a_link_opens_and_is_copied(at: Place, tmp_path: Path, browser: Any, size: Any) -> None:
     link = share(tmp_path, "--raw")
     with tab(browser, viewport=size, bypass_csp=True) as one:
         page = one.page
@@ -81,7 +81,7 @@ def pasted(page: Any) -> str:
 
 
 @SIZES
-def test_scripts_run_only_as_the_policy_lets_them(at: Place, tmp_path: Path, browser: Any, size: Any):
+def test_scripts_run_only_as_the_policy_lets_them(at: Place, tmp_path: Path, browser: Any, size: Any) -> None:
     link = share(tmp_path)
     with tab(browser, viewport=size) as one:
         page = one.page
@@ -97,7 +97,7 @@ def test_scripts_run_only_as_the_policy_lets_them(at: Place, tmp_path: Path, bro
 
 
 @SIZES
-def test_a_password_is_asked_for(at: Place, tmp_path: Path, browser: Any, size: Any):
+def test_a_password_is_asked_for(at: Place, tmp_path: Path, browser: Any, size: Any) -> None:
     (tmp_path / "word").write_text("öffne dich & 5%\n")
     link = share(tmp_path, "--password-file", str(tmp_path / "word"))
     with tab(browser, viewport=size, bypass_csp=True) as one:
@@ -118,7 +118,7 @@ def test_a_password_is_asked_for(at: Place, tmp_path: Path, browser: Any, size: 
         calm(one, at, "status of 401", "status of 403")
 
 
-def test_an_update_shows_and_an_end_ends(at: Place, tmp_path: Path, browser: Any):
+def test_an_update_shows_and_an_end_ends(at: Place, tmp_path: Path, browser: Any) -> None:
     link = share(tmp_path)
     with tab(browser) as one:
         page = one.page
@@ -140,7 +140,7 @@ def test_an_update_shows_and_an_end_ends(at: Place, tmp_path: Path, browser: Any
         calm(one, at, "status of 404")
 
 
-def test_hostile_sessions_do_nothing_to_a_reader(at: Place, tmp_path: Path, browser: Any):
+def test_hostile_sessions_do_nothing_to_a_reader(at: Place, tmp_path: Path, browser: Any) -> None:
     hostile.write(tmp_path / "bad")
     with tab(browser) as one:
         for path in sorted((tmp_path / "bad").rglob("????????-bad0-*.jsonl"))[:1]:

@@ -29,7 +29,7 @@ def taken(body: bytes, edge: str) -> bytes:
 @given(edge=EDGES, before=FIELDS, after=FIELDS, data=st.binary(max_size=300))
 def test_what_was_put_in_comes_out(
     edge: str, before: list[tuple[str, bytes]], after: list[tuple[str, bytes]], data: bytes
-):
+) -> None:
     """As long as no content holds the edge itself, which is how a sender chooses it."""
     if any(f"--{edge}".encode() in content for _, content in (*before, *after, ("", data))):
         return
@@ -38,13 +38,13 @@ def test_what_was_put_in_comes_out(
 
 
 @given(st.binary(max_size=400))
-def test_anything_else_is_refused(body: bytes):
+def test_anything_else_is_refused(body: bytes) -> None:
     with pytest.raises(Unfit):
         taken(body, "an-edge-that-is-nowhere")
 
 
 @pytest.mark.parametrize("kind", ["multipart/form-data", "multipart/form-data; boundary=", 'x; boundary="a\r\nb"', ""])
-def test_a_form_without_an_edge_is_refused(tmp_path: Path, kind: str):
+def test_a_form_without_an_edge_is_refused(tmp_path: Path, kind: str) -> None:
     (tmp_path / "form").write_bytes(b"x")
     with pytest.raises(Unfit, match="parts end"):
         file_of(tmp_path / "form", kind, tmp_path / "file")

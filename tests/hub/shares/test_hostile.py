@@ -97,7 +97,7 @@ BUNDLES = {
 
 
 @pytest.mark.parametrize("what", BUNDLES)
-def test_a_hostile_bundle_is_refused_with_a_reason(attacked: Place, home: Path, what):
+def test_a_hostile_bundle_is_refused_with_a_reason(attacked: Place, home: Path, what) -> None:
     answer = attacked.ann.ask("POST", "/api/shares", BUNDLES[what](), GZIP)
     assert answer.status == 400, answer
     reason = str(answer.json["reason"])
@@ -106,7 +106,7 @@ def test_a_hostile_bundle_is_refused_with_a_reason(attacked: Place, home: Path, 
     assert not any(place in reason for place in ("scratch", "unspool", str(home), "Traceback"))
 
 
-def test_the_hub_goes_on_after_attacks_and_good_uploads_leave_nothing_beside(hub: Place, home: Path):
+def test_the_hub_goes_on_after_attacks_and_good_uploads_leave_nothing_beside(hub: Place, home: Path) -> None:
     for what in ("leads out", "bomb", "cut"):
         assert hub.ann.ask("POST", "/api/shares", BUNDLES[what](), GZIP).status == 400
         assert hub.ann.ask("POST", "/api/sessions", bundle(), GZIP).status == 200
@@ -123,12 +123,12 @@ def test_the_hub_goes_on_after_attacks_and_good_uploads_leave_nothing_beside(hub
     ],
     ids=["nested", "nested objects", "wrong types", "odd content"],
 )
-def test_a_strange_log_is_shown_or_refused(hub: Place, log):
+def test_a_strange_log_is_shown_or_refused(hub: Place, log) -> None:
     answer = hub.ann.ask("POST", "/api/shares", packed({"session.jsonl": log}.items()), GZIP)
     assert answer.status in (201, 400), answer
 
 
-def test_hostile_sessions_are_shown_and_do_nothing(hub: Place, tmp_path):
+def test_hostile_sessions_are_shown_and_do_nothing(hub: Place, tmp_path) -> None:
     hostile.write(tmp_path)
     for path in sorted(tmp_path.rglob("????????-bad0-*.jsonl"))[:2]:
         members = {"session.jsonl": path.read_bytes()}
@@ -162,7 +162,7 @@ def active(html: str) -> list[str]:
     return found
 
 
-def test_a_form_is_no_way_around(attacked: Place):
+def test_a_form_is_no_way_around(attacked: Place) -> None:
     for data in (BUNDLES["leads out"](), BUNDLES["a link"]()):
         body, headers = form("file", data)
         assert attacked.ann.ask("POST", "/api/sessions", body, headers).status == 400
@@ -191,14 +191,14 @@ def raw(hub: Place, head: str, body: Iterator[bytes] | None = None) -> bytes:
         return line.recv(65536)
 
 
-def test_a_size_that_is_too_large_is_refused_before_anything_is_read(attacked: Place):
+def test_a_size_that_is_too_large_is_refused_before_anything_is_read(attacked: Place) -> None:
     began = time.monotonic()
     answer = raw(attacked, "Content-Type: application/gzip\r\nContent-Length: 99999999999")
     assert answer.startswith(b"HTTP/1.1 413")
     assert time.monotonic() - began < 5
 
 
-def test_a_body_without_a_size_is_cut_off_at_the_limit(attacked: Place):
+def test_a_body_without_a_size_is_cut_off_at_the_limit(attacked: Place) -> None:
     def endless() -> Iterator[bytes]:
         for _ in range(400):
             yield b"10000\r\n" + b"x" * 65536 + b"\r\n"
@@ -207,7 +207,7 @@ def test_a_body_without_a_size_is_cut_off_at_the_limit(attacked: Place):
     assert answer.startswith(b"HTTP/1.1 413")
 
 
-def test_a_body_that_stops_or_drips_is_not_waited_for(attacked: Place, monkeypatch):
+def test_a_body_that_stops_or_drips_is_not_waited_for(attacked: Place, monkeypatch) -> None:
     monkeypatch.setattr(spool, "SILENT", 0.5)
     answer = raw(attacked, "Content-Type: application/gzip\r\nContent-Length: 1000", iter([b"x"]))
     assert answer.startswith(b"HTTP/1.1 408")
@@ -222,7 +222,7 @@ def test_a_body_that_stops_or_drips_is_not_waited_for(attacked: Place, monkeypat
     assert answer.startswith(b"HTTP/1.1 408")
 
 
-def test_a_body_that_breaks_off_leaves_nothing(attacked: Place, home: Path):
+def test_a_body_that_breaks_off_leaves_nothing(attacked: Place, home: Path) -> None:
     with socket.create_connection(("127.0.0.1", attacked.ann.port), 20) as line:
         head = f"POST /api/sessions HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {attacked.ann.token}\r\n"
         line.sendall(f"{head}Content-Type: application/gzip\r\nContent-Length: 100000\r\n\r\n".encode() + b"x" * 5000)
@@ -234,7 +234,7 @@ def test_a_body_that_breaks_off_leaves_nothing(attacked: Place, home: Path):
         time.sleep(0.05)
 
 
-def test_work_that_is_killed_leaves_nothing_and_is_told(attacked: Place, monkeypatch):
+def test_work_that_is_killed_leaves_nothing_and_is_told(attacked: Place, monkeypatch) -> None:
     bounds = work()._bounds
     monkeypatch.setattr(work(), "_bounds", bounds._replace(seconds=0.01))
     answer = attacked.ann.ask("POST", "/api/sessions", bundle(), GZIP)
@@ -243,7 +243,7 @@ def test_work_that_is_killed_leaves_nothing_and_is_told(attacked: Place, monkeyp
     monkeypatch.setattr(work(), "_bounds", bounds)
 
 
-def test_a_disk_without_room_is_told_and_not_taken_for_a_bad_bundle(attacked: Place, tmp_path: Path):
+def test_a_disk_without_room_is_told_and_not_taken_for_a_bad_bundle(attacked: Place, tmp_path: Path) -> None:
     (tmp_path / "sent").write_bytes(bundle(log("x" * 200_000)))
     alone = Work(Bounds(processes=1))
     with pytest.raises(Full):
@@ -257,7 +257,7 @@ def cramped(job: Job) -> object:
     return make(job)
 
 
-def test_a_token_that_does_not_hold_uploads_nothing(attacked: Place):
+def test_a_token_that_does_not_hold_uploads_nothing(attacked: Place) -> None:
     for wrong in ("uns_wrong", "", "x" * 5000):
         answer = attacked.anybody.ask("POST", "/api/sessions", bundle(), {**GZIP, "Authorization": f"Bearer {wrong}"})
         assert answer.status in (401, 431)

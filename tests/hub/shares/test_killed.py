@@ -12,7 +12,7 @@ from unspool.hub.store.opening import Place, opened
 KILLS = 1
 
 
-def test_no_acknowledged_share_is_lost_and_trying_again_makes_no_second_one(tmp_path: Path):
+def test_no_acknowledged_share_is_lost_and_trying_again_makes_no_second_one(tmp_path: Path) -> None:
     acknowledged: dict[str, str] = {}
     token = ""
     for kill in range(KILLS):

@@ -18,7 +18,7 @@ ADMIN = Person("admin", "root", admin=True)
 
 
 @pytest.mark.parametrize("kind", ["application/gzip", "application/x-gzip", "Application/Octet-Stream; x=1"])
-def test_session_shares_client_is_answered_as_it_expects(hub: Place, kind):
+def test_session_shares_client_is_answered_as_it_expects(hub: Place, kind) -> None:
     answer = hub.ann.ask("POST", "/api/sessions", bundle(), {"Content-Type": kind})
     assert answer.status == 200
     assert list(answer.json) == ["id"]
@@ -28,7 +28,7 @@ def test_session_shares_client_is_answered_as_it_expects(hub: Place, kind):
     assert hub.anybody.get(f"/{answer.json['id']}").status == 308
 
 
-def test_a_form_brings_a_bundle_in_its_field_file(hub: Place):
+def test_a_form_brings_a_bundle_in_its_field_file(hub: Place) -> None:
     body, headers = form("file", bundle())
     assert hub.ann.ask("POST", "/api/sessions", body, headers).status == 200
     for field, data in (("other", bundle()), ("file", b"")):
@@ -41,7 +41,7 @@ def test_a_form_brings_a_bundle_in_its_field_file(hub: Place):
 
 
 @pytest.mark.parametrize("kind", ["text/plain", "application/json", "", "multipart/mixed"])
-def test_other_kinds_are_not_taken(hub: Place, kind):
+def test_other_kinds_are_not_taken(hub: Place, kind) -> None:
     assert hub.ann.ask("POST", "/api/sessions", bundle(), {"Content-Type": kind}).status == 415
     assert counts(hub.store)["blob"] == 0
 
@@ -55,13 +55,13 @@ def test_other_kinds_are_not_taken(hub: Place, kind):
         ({"session.jsonl": gzip.compress(lines())}, "packed once more"),
     ],
 )
-def test_what_holds_no_session_is_refused_with_a_reason(hub: Place, members, reason):
+def test_what_holds_no_session_is_refused_with_a_reason(hub: Place, members, reason) -> None:
     answer = hub.ann.ask("POST", "/api/sessions", packed(members.items()), GZIP)
     assert (answer.status, reason in str(answer.json["reason"])) == (400, True), answer
     assert counts(hub.store) == {"share": 0, "share_file": 0, "blob": 0}
 
 
-def test_strangers_upload_only_where_the_hub_is_open(hub: Place):
+def test_strangers_upload_only_where_the_hub_is_open(hub: Place) -> None:
     assert hub.anybody.ask("POST", "/api/sessions", bundle(), GZIP).status == 401
     reader = hub.anybody.as_(token(hub.store, "reader", "read"))
     assert reader.ask("POST", "/api/shares", bundle(), GZIP).status == 403
@@ -75,7 +75,7 @@ def test_strangers_upload_only_where_the_hub_is_open(hub: Place):
         assert client.as_(hub.bob.token).ask("DELETE", f"/api/shares/{answer.json['id']}").status == 404
 
 
-def test_an_upload_that_is_tried_again_is_there_once(both: Place):
+def test_an_upload_that_is_tried_again_is_there_once(both: Place) -> None:
     key = "a-key-of-my-own-0001"
     first = both.share(Idempotency_Key=key)
     assert both.share(Idempotency_Key=key) == first
@@ -87,7 +87,7 @@ def test_an_upload_that_is_tried_again_is_there_once(both: Place):
     assert both.ann.ask("POST", "/api/shares", bundle(), {**GZIP, "Idempotency-Key": "short"}).status == 400
 
 
-def test_policy_names_rule_and_place_and_never_the_secret(hub: Place):
+def test_policy_names_rule_and_place_and_never_the_secret(hub: Place) -> None:
     secret = "gh" + "p_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
     answer = hub.ann.ask("POST", "/api/shares", bundle(log(f"Use {secret} now.")), GZIP)
     assert answer.status == 422
@@ -100,7 +100,7 @@ def test_policy_names_rule_and_place_and_never_the_secret(hub: Place):
         assert client.as_(hub.ann.token).ask("POST", "/api/shares", bundle(log(secret)), GZIP).status == 201
 
 
-def test_an_update_shows_other_content_at_the_same_address(both: Place):
+def test_an_update_shows_other_content_at_the_same_address(both: Place) -> None:
     address = both.share()
     before = both.anybody.get(f"/{address}/page-001.html")
     answer = both.ann.ask("PUT", f"/api/shares/{address}", bundle(log("The harbour is closed.")), GZIP)
@@ -115,7 +115,7 @@ def test_an_update_shows_other_content_at_the_same_address(both: Place):
     assert both.anybody.get(f"/{address}/page-001.html").body == after.body
 
 
-def test_options_are_given_at_first_and_changed_later(both: Place):
+def test_options_are_given_at_first_and_changed_later(both: Place) -> None:
     address = both.share(query="?title=A%20talk&expires=2h&raw=1&listed=yes")
     one = both.ann.get(f"/api/shares/{address}").json
     assert (one["title"], one["raw"], one["listed"], one["password"]) == ("A talk", True, True, False)
@@ -138,17 +138,17 @@ def test_options_are_given_at_first_and_changed_later(both: Place):
     "wish", [[], 3, {"owner": "bob"}, {"raw": "yes"}, {"title": 3}, {"expires": "soon"}, {"expires": "2001-01-01"},
              {"password": "x" * 1001}, {"expires": "999999w"}],
 )  # fmt: skip
-def test_wishes_that_cannot_be_are_refused(hub: Place, wish):
+def test_wishes_that_cannot_be_are_refused(hub: Place, wish) -> None:
     address = hub.share()
     assert hub.ann.send("PATCH", f"/api/shares/{address}", wish).status == 400
 
 
 @pytest.mark.parametrize("query", ["?raw=maybe", "?expires=yesterday", "?expires=0d"])
-def test_options_that_cannot_be_are_refused(hub: Place, query):
+def test_options_that_cannot_be_are_refused(hub: Place, query) -> None:
     assert hub.ann.ask("POST", f"/api/shares{query}", bundle(), GZIP).status == 400
 
 
-def test_deleting_ends_it_at_once_and_leaves_no_title(both: Place):
+def test_deleting_ends_it_at_once_and_leaves_no_title(both: Place) -> None:
     address = both.share()
     assert both.ann.ask("DELETE", f"/api/shares/{address}").status == 200
     gone = both.anybody.get(f"/{address}/")
@@ -162,7 +162,7 @@ def test_deleting_ends_it_at_once_and_leaves_no_title(both: Place):
     assert told["state"] == "deleted"
 
 
-def test_another_person_cannot_tell_a_share_from_nothing(hub: Place):
+def test_another_person_cannot_tell_a_share_from_nothing(hub: Place) -> None:
     address, absent = hub.share(), "A" * 22
     for method, body in (("GET", None), ("PUT", bundle()), ("PATCH", b'{"title": "x"}'), ("DELETE", None)):
         mine = hub.bob.ask(method, f"/api/shares/{address}", body, GZIP)
@@ -173,7 +173,7 @@ def test_another_person_cannot_tell_a_share_from_nothing(hub: Place):
     assert hub.admin.get(f"/api/shares/{address}").status == 200
 
 
-def test_a_list_comes_in_pages_and_tells_of_each_once(both: Place):
+def test_a_list_comes_in_pages_and_tells_of_each_once(both: Place) -> None:
     made = [both.share(log_of(number)) for number in range(5)]
     seen: list[str] = []
     where = "/api/shares?limit=2"
@@ -190,14 +190,14 @@ def log_of(number: int) -> bytes:
     return bundle(log(f"Answer {number}"))
 
 
-def test_listed_shares_are_found_by_everybody_of_the_hub(hub: Place):
+def test_listed_shares_are_found_by_everybody_of_the_hub(hub: Place) -> None:
     address = hub.share(query="?listed=1")
     hub.share()
     assert [one["address"] for one in hub.bob.get("/api/shares?listed").json["shares"]] == [address]
     assert hub.anybody.get("/api/shares?listed").status == 401
 
 
-def test_time_ends_a_share_for_strangers_at_once_and_for_good_at_the_sweep(both: Place):
+def test_time_ends_a_share_for_strangers_at_once_and_for_good_at_the_sweep(both: Place) -> None:
     address = both.share(query="?expires=1h")
     kept = both.share()
     both.store.db.run("UPDATE share SET expires = ? WHERE address = ?", now() - 1, address)
@@ -212,7 +212,7 @@ def test_time_ends_a_share_for_strangers_at_once_and_for_good_at_the_sweep(both:
     assert states[kept][0] == "live"
 
 
-def test_a_legal_hold_keeps_a_share_from_every_end(both: Place):
+def test_a_legal_hold_keeps_a_share_from_every_end(both: Place) -> None:
     address = both.share()
     hold = holds.placed(both.store.db, ADMIN, ("share", address), "a case")
     assert both.ann.ask("DELETE", f"/api/shares/{address}").status == 409
@@ -225,7 +225,7 @@ def test_a_legal_hold_keeps_a_share_from_every_end(both: Place):
     assert expire(both.store) == 1
 
 
-def test_nobody_keeps_more_than_they_may(hub: Place):
+def test_nobody_keeps_more_than_they_may(hub: Place) -> None:
     size = int(str(hub.ann.get(f"/api/shares/{hub.share()}").json["size"]))
     hub.store.db.run("UPDATE person SET quota = ? WHERE name = 'ann'", size + 10)
     answer = hub.ann.ask("POST", "/api/shares", bundle(log("One more.")), GZIP)
@@ -233,7 +233,7 @@ def test_nobody_keeps_more_than_they_may(hub: Place):
     assert counts(hub.store)["share"] == 1
 
 
-def test_pages_of_an_older_hub_are_made_anew_after_they_are_shown(hub: Place):
+def test_pages_of_an_older_hub_are_made_anew_after_they_are_shown(hub: Place) -> None:
     address = hub.share(query="?title=Mine")
     row = hub.store.db.row("SELECT facts FROM share WHERE address = ?", address)
     facts = json.loads(row[0])

@@ -28,7 +28,7 @@ def ticket(answer: Answer) -> dict[str, str]:
     return {"Cookie": answer.headers["set-cookie"].partition(";")[0]}
 
 
-def test_a_link_leads_to_pages_whose_every_part_is_there(hub: Place):
+def test_a_link_leads_to_pages_whose_every_part_is_there(hub: Place) -> None:
     address = hub.share(query="?raw=1")
     first = hub.anybody.get(f"/{address}")
     assert (first.status, first.headers["location"]) == (308, f"/{address}/")
@@ -59,7 +59,7 @@ def links(base: str, html: str) -> list[str]:
     return [one for one in found if one.startswith("/")]
 
 
-def test_previews_name_the_share_by_the_hubs_own_name(hub: Place):
+def test_previews_name_the_share_by_the_hubs_own_name(hub: Place) -> None:
     address = hub.share()
     page = hub.anybody.get(f"/{address}/").body.decode()
     assert f'<meta property="og:url" content="https://hub.example/{address}/">' in page
@@ -78,7 +78,7 @@ def test_a_hub_that_does_not_know_its_name_invents_none(files_store):
     assert b"og:url" not in page
 
 
-def test_what_cannot_change_is_kept_and_what_can_is_asked_for(hub: Place):
+def test_what_cannot_change_is_kept_and_what_can_is_asked_for(hub: Place) -> None:
     address = hub.share()
     page = hub.anybody.get(f"/{address}/")
     assert page.headers["cache-control"] == "private, no-cache"
@@ -95,7 +95,7 @@ def test_what_cannot_change_is_kept_and_what_can_is_asked_for(hub: Place):
     assert hub.anybody.get(f"/api/sessions/{address}?version=1").status == 404
 
 
-def test_pages_go_out_packed_as_they_lie_or_plain(hub: Place):
+def test_pages_go_out_packed_as_they_lie_or_plain(hub: Place) -> None:
     address = hub.share()
     plain = hub.anybody.get(f"/{address}/")
     small = hub.anybody.ask("GET", f"/{address}/", headers={"Accept-Encoding": "br, gzip;q=0.5"})
@@ -107,7 +107,7 @@ def test_pages_go_out_packed_as_they_lie_or_plain(hub: Place):
     assert none.body == plain.body
 
 
-def test_the_session_itself_is_given_out_only_where_that_is_wished(hub: Place):
+def test_the_session_itself_is_given_out_only_where_that_is_wished(hub: Place) -> None:
     sent = bundle()
     open_one, closed = hub.share(sent, "?raw=1"), hub.share(sent)
     answer = hub.anybody.get(f"/{open_one}/bundle.tar.gz")
@@ -123,21 +123,21 @@ def test_the_session_itself_is_given_out_only_where_that_is_wished(hub: Place):
     ["A" * 22, "A" * 22 + "/", "short", "-" * 22, "A" * 22 + "/index.html", "api/sessions/" + "A" * 22,
      "%00" * 22 + "/", "A" * 200, "..%2f..%2fetc/passwd", "A" * 22 + "/..%2f..%2fhub.db", "ä" * 11],
 )  # fmt: skip
-def test_guessed_addresses_find_the_same_nothing(hub: Place, path):
+def test_guessed_addresses_find_the_same_nothing(hub: Place, path) -> None:
     hub.share()
     answer = hub.anybody.get("/" + path.replace("ä", "%C3%A4"))
     assert answer.status == 404
     assert b"There is nothing at this address." in answer.body
 
 
-def test_files_are_given_by_their_exact_names_alone(hub: Place):
+def test_files_are_given_by_their_exact_names_alone(hub: Place) -> None:
     address = hub.share(query="?raw=1")
     for name in ("session-share.json", "../index.html", "./index.html", "//index.html", "INDEX.html", "index.html/",
                  "assets", "assets/", "bundle.tar", "%2e%2e/index.html", "index.html%00"):  # fmt: skip
         assert hub.anybody.get(f"/{address}/{name}").status in (400, 404), name
 
 
-def test_sessions_of_a_chain_lie_beside_the_one_that_is_meant(hub: Place):
+def test_sessions_of_a_chain_lie_beside_the_one_that_is_meant(hub: Place) -> None:
     planning = lines(log("The plan is made.", "0b5e7a11-5e55-4a1e-9a7e-000000000002"))
     address = hub.share(bundle(**{"source-session.jsonl": planning}))
     names = [name for (name,) in hub.store.db.rows("SELECT name FROM share_file")]
@@ -148,7 +148,7 @@ def test_sessions_of_a_chain_lie_beside_the_one_that_is_meant(hub: Place):
         assert hub.anybody.get(one).status == 200, one
 
 
-def test_a_password_is_asked_for_and_opens_this_share_alone(both: Place):
+def test_a_password_is_asked_for_and_opens_this_share_alone(both: Place) -> None:
     address = both.share(Share_Password="t%C3%A4glich%20%26%20100%25")
     other = both.share(Share_Password="t%C3%A4glich%20%26%20100%25")
     asked = both.anybody.get(f"/{address}/")
@@ -174,7 +174,7 @@ def same_but_request(first: Answer, second: Answer) -> bool:
     return same(first, second)
 
 
-def test_a_ticket_ends_with_its_password_and_cannot_be_made(hub: Place):
+def test_a_ticket_ends_with_its_password_and_cannot_be_made(hub: Place) -> None:
     address = hub.share(Share_Password="one")
     got = ticket(open_(hub.anybody, address, b"password=one"))
     assert hub.anybody.ask("GET", f"/{address}/", headers=got).status == 200
@@ -196,7 +196,7 @@ def test_a_ticket_ends_with_its_password_and_cannot_be_made(hub: Place):
     assert open_(hub.anybody, address).status == 303
 
 
-def test_passwords_cannot_be_tried_for_ever(hub: Place):
+def test_passwords_cannot_be_tried_for_ever(hub: Place) -> None:
     address = hub.share(Share_Password="one")
     answers = [open_(hub.anybody, address, b"password=%d" % number).status for number in range(view.TRIES + 2)]
     assert answers == [403] * view.TRIES + [429] * 2
@@ -207,7 +207,7 @@ def test_passwords_cannot_be_tried_for_ever(hub: Place):
     assert asked.status == 429
 
 
-def test_the_document_wants_the_password_in_a_header(hub: Place):
+def test_the_document_wants_the_password_in_a_header(hub: Place) -> None:
     address = hub.share(Share_Password="t%C3%A4glich%20%26%20100%25")
     assert hub.anybody.get(f"/api/sessions/{address}").status == 403
     answer = hub.anybody.ask(
@@ -217,7 +217,7 @@ def test_the_document_wants_the_password_in_a_header(hub: Place):
     assert answer.headers["cache-control"] == "no-store"
 
 
-def test_a_password_is_kept_so_that_it_cannot_be_read(hub: Place):
+def test_a_password_is_kept_so_that_it_cannot_be_read(hub: Place) -> None:
     hub.share(Share_Password="einmalig")
     (kept,) = hub.store.db.row("SELECT password FROM share")
     assert "einmalig" not in kept
@@ -225,7 +225,7 @@ def test_a_password_is_kept_so_that_it_cannot_be_read(hub: Place):
     assert len({row[0] for row in hub.store.db.rows("SELECT password FROM share")}) == 2
 
 
-def test_markup_of_a_session_stays_text(hub: Place):
+def test_markup_of_a_session_stays_text(hub: Place) -> None:
     bad = "<img src=x onerror=alert(1)><script>alert(2)</script>"
     address = hub.share(bundle(log(bad)), "?title=" + "%3Cscript%3Ealert(3)%3C/script%3E")
     for name in ("", "page-001.html", "preview.svg"):
@@ -234,7 +234,7 @@ def test_markup_of_a_session_stays_text(hub: Place):
         assert b"<img src=x" not in body
 
 
-def test_metadata_cannot_choose_names(hub: Place):
+def test_metadata_cannot_choose_names(hub: Place) -> None:
     sent = packed({"metadata.txt": b"SESSION_ID=../../evil\n", "session.jsonl": lines()}.items())
     address = hub.share(sent)
     assert all(".." not in name for (name,) in hub.store.db.rows("SELECT name FROM share_file"))

@@ -58,13 +58,13 @@ def test_whatever_is_sent_as_a_change_is_one_or_is_refused(data):
     assert set(data) <= {"title", "password", "expires", "raw", "listed"}
 
 
-def test_titles_are_one_line_of_bounded_length():
+def test_titles_are_one_line_of_bounded_length() -> None:
     assert asked({"title": "  a\n\tb  " + "c" * 1000}, {}).title == ("a b " + "c" * 1000)[:300]
 
 
 @settings(max_examples=10)
 @given(st.text(min_size=1, max_size=20), st.text(min_size=1, max_size=20))
-def test_only_the_same_password_fits(one: str, other: str):
+def test_only_the_same_password_fits(one: str, other: str) -> None:
     kept = hashed(one)
     assert one not in kept or len(one) < 4
     assert fits(one, kept)
