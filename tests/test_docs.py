@@ -154,7 +154,9 @@ def test_commands_of_the_readme_for_a_team_work(tmp_path: Path) -> None:
         shared = run(*calls[2], "--yes")
         assert shared.code == 0, shared.err
         assert hub.client.get(f"/{shared.out.split()[-1].rpartition('/')[2]}/").status == 200
-        assert run(*calls[3], "--help").code == 0
+        pushed = run(*calls[3], "--yes")
+        assert pushed.code == 0, pushed.err
+        assert hub.client.get("/api/archive").json["sessions"]
 
 
 def test_scripts_of_the_readme_exist() -> None:

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from http.client import HTTPConnection
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 import pytest
@@ -33,9 +33,9 @@ class Answer(NamedTuple):
     body: bytes
 
     @property
-    def json(self) -> dict[str, object]:
+    def json(self) -> dict[str, Any]:
         """The body, where it is JSON."""
-        found: dict[str, object] = msgspec.json.decode(self.body)
+        found: dict[str, Any] = msgspec.json.decode(self.body)
         return found
 
 

@@ -82,6 +82,14 @@ def test_a_browser_is_let_in_no_longer_than_the_token_it_came_by(files_store: St
     assert row[0] <= soon
 
 
+def test_a_browser_that_came_by_an_invitation_is_not_let_in_for_ever(files_store: Store, anybody: Client) -> None:
+    secret = invitations.made(files_store.db, Person("", "root", admin=True), invitations.Wish("bob"))
+    assert anybody.ask("POST", f"/join/{secret}", b"", OURS).status == 303
+    (row,) = files_store.db.rows("SELECT expires FROM token WHERE kind = 'browser'")
+    assert row[0] is not None
+    assert row[0] < now() + 31 * DAY
+
+
 def test_invitations_of_somebody_who_is_no_admin_any_more_do_not_hold(files_store: Store) -> None:
     ann, _ = somebody(files_store.db, "ann", admin=True), somebody(files_store.db, "root", admin=True)
     secret = invitations.made(files_store.db, ann.person, invitations.Wish(admin=True))
@@ -157,6 +165,27 @@ def test_what_was_not_done_is_not_written_down_as_done(files_store: Store, anybo
     assert [row[1] for row in written(files_store)] == ["asked", "refused 401"]
 
 
+def test_who_was_given_which_right_is_written_down(files_store: Store, anybody: Client) -> None:
+    """By page or by program; else whoever gives rights to themselves is not seen to."""
+    admin, eve = somebody(files_store.db, "root", admin=True), somebody(files_store.db, "eve")
+    shop, client = project(files_store.db, "shop"), anybody.as_(admin.token)
+    assert client.send("PUT", f"/api/permits/{shop}/person/eve", {"level": "own"}).status == 204
+    given = f"subject=person+{eve.id}&level=own".encode()
+    assert client.ask("POST", f"/projects/{shop}/rights", given, OURS).status == 303
+    assert client.ask("POST", "/people/services", b"name=bot&scope=all", OURS).status == 200
+    assert client.ask("POST", "/people/teams", b"name=crew", OURS).status == 303
+    (team,) = files_store.db.rows("SELECT id FROM team")
+    assert client.ask("POST", f"/people/teams/{team[0]}/join", f"person={eve.id}".encode(), OURS).status == 303
+    rows = files_store.db.rows("SELECT what, target, detail FROM audit WHERE outcome = 'done' ORDER BY id")
+    for what, target, detail in rows:
+        assert target, what
+        if what == "permit.give":
+            assert (json.loads(detail)["subject"], json.loads(detail)["level"]) == (eve.id, "own")
+        if what == "team.join":
+            assert json.loads(detail)["person"] == eve.id
+    assert [row[0] for row in rows] == ["permit.give", "permit.give", "person.add", "team.make", "team.join"]
+
+
 def test_methods_of_ones_own_are_not_counted_apart(files_store: Store, anybody: Client) -> None:
     """Else anybody could have the hub remember any number of them."""
     admin = somebody(files_store.db, "root", admin=True)
@@ -182,21 +211,21 @@ def test_a_strange_host_is_no_trouble(anybody: Client) -> None:
 
 
 STRANGE = (
-    "9" * 5000, "-1", "²", "٣", "[" * 900, "(" * 900 + "a" + ")" * 900, "\0", "\ud800", "9999y", "99999999999d", "%", "\\",
-    "'", '"', "'; DROP TABLE share; --", "0001-01-01", "9999-12-31", "1e999", "a" * 7000, "NOT", "* *", "-" * 500, "{}",
-    " OR ".join(["a*"] * 300), "\u202e", "NaN", "9223372036854775808", "9" * 18, "0001-01-01T00:00+23:59",
+    "9" * 5000, "-1", "²", "٣", "[" * 900, "(" * 900 + "a" + ")" * 900, "\0", "\ud800", "9999y", "99999999999d", "%",
+    "\\", "'", '"', "'; DROP TABLE share; --", "0001-01-01", "9999-12-31", "1e999", "a" * 7000, "NOT", "* *", "-" * 500,
+    "{}", " OR ".join(["a*"] * 300), "\u202e", "NaN", "9223372036854775808", "9" * 18, "0001-01-01T00:00+23:59",
 )  # fmt: skip
-ASKED = (
-    "/api/archive?q={}", "/api/archive?since={}", "/api/archive?until={}", "/api/archive?limit={}", "/{}", "/{}/", "/{}/x",
-    "/api/archive?after={}", "/api/archive?after={}-00", "/api/archive?person={}", "/api/archive?project={}",
-    "/api/archive?model={}", "/api/archive?kind={}", "/api/search?q={}", "/api/search?q=cost:{}", "/api/search?q=since:{}",
-    "/api/search?q=session:{}", "/api/search?q=by:{}", "/api/usage?by={}", "/api/usage?since={}", "/api/usage?model={}",
-    "/api/audit?since={}", "/api/audit?before={}", "/api/audit?limit={}", "/api/audit?person={}", "/api/sessions/{}",
-    "/api/audit/proof?known={}", "/api/shares?limit={}", "/api/shares?before={}", "/api/shares?before={}%20a",
-    "/api/policy?project={}", "/sessions?since={}", "/sessions?after={}", "/search?q={}", "/search?q=a&after={}",
-    "/usage?by={}", "/audit?before={}", "/audit?what={}", "/sessions/{}/", "/sessions/{}/story", "/api/archive/{}",
-    "/api/archive/{}/files/{}", "/api/people/{}", "/join/{}", "/api/projects/{}/sessions", "/api/permits/{}",
-)  # fmt: skip
+ASKED = """
+/api/archive?q={} /api/archive?since={} /api/archive?until={} /api/archive?limit={} /{} /{}/ /{}/x
+/api/archive?after={} /api/archive?after={}-00 /api/archive?person={} /api/archive?project={}
+/api/archive?model={} /api/archive?kind={} /api/search?q={} /api/search?q=cost:{} /api/search?q=since:{}
+/api/search?q=session:{} /api/search?q=by:{} /api/usage?by={} /api/usage?since={} /api/usage?model={}
+/api/audit?since={} /api/audit?before={} /api/audit?limit={} /api/audit?person={} /api/sessions/{}
+/api/audit/proof?known={} /api/shares?limit={} /api/shares?before={} /api/shares?before={}%20a
+/api/policy?project={} /sessions?since={} /sessions?after={} /search?q={} /search?q=a&after={} /usage?by={}
+/audit?before={} /audit?what={} /sessions/{}/ /sessions/{}/story /api/archive/{} /api/archive/{}/files/{}
+/api/people/{} /join/{} /api/projects/{}/sessions /api/permits/{}
+"""
 
 
 def test_nothing_that_is_asked_is_more_than_the_hub_foresaw(store: Store) -> None:
@@ -206,7 +235,7 @@ def test_nothing_that_is_asked_is_more_than_the_hub_foresaw(store: Store) -> Non
     wrong = []
     with running(store) as anybody:
         client = anybody.as_(admin.token)
-        for path in ASKED:
+        for path in ASKED.split():
             for strange in STRANGE:
                 asked = path.replace("{}", quote(strange, safe="", errors="surrogatepass"))
                 status = client.get(asked[:60_000]).status
@@ -294,9 +323,9 @@ def test_nothing_that_anybody_says_becomes_markup(files_store: Store, anybody: C
     client.ask("DELETE", f"/api/people/{asked}")
     for path in (
         "/", "/sessions", f"/sessions?q={asked}", f"/sessions?model={asked}", f"/sessions?since={asked}", "/people",
-        "/usage?by=model", "/usage?by=person", f"/usage?by={asked}", f"/usage?model={asked}", f"/search?q={asked}", "/me",
-        "/search?q=alert", "/audit", f"/audit?what={asked}", f"/projects/{shop}/rights", f"/sessions/{one}/story",
-        f"/{asked}/",
+        "/usage?by=model", "/usage?by=person", f"/usage?by={asked}", f"/usage?model={asked}", f"/search?q={asked}",
+        "/me", "/search?q=alert", "/audit", f"/audit?what={asked}", f"/projects/{shop}/rights",
+        f"/sessions/{one}/story", f"/{asked}/",
     ):  # fmt: skip
         shown = client.get(path).body
         assert b"<script>alert" not in shown, path

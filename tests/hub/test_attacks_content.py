@@ -28,8 +28,8 @@ from unspool.hub.people import erase, invitations
 from unspool.hub.shares import keeping
 from unspool.hub.shares.share import live
 from unspool.hub.store.opening import Store
-from unspool.hub.trouble import Trouble
-from unspool.hub.work import Work
+from unspool.hub.trouble import Trouble, Unfit
+from unspool.hub.work import Bounds, Work
 from unspool.remote.manifest import File, Manifest, Piece, manifest, wrong
 
 KEY = "11111111-2222-4333-8444-555555555555"
@@ -321,3 +321,18 @@ def test_a_slow_line_can_send_a_large_piece_and_nobody_waits_for_a_small_one(
             time.sleep(0.6)
             line.sendall(packed[50:])
             assert int(line.recv(65536).split(b" ", 2)[1]) == status
+
+
+def _stumbles(text: str) -> None:
+    raise ValueError(text)
+
+
+def test_work_that_stumbles_tells_the_log_no_content(capfd: pytest.CaptureFixture[str]) -> None:
+    work = Work(Bounds(1))
+    with pytest.raises(Unfit):
+        work.run(_stumbles, SECRET)
+    work.stop()
+    said = capfd.readouterr().err
+    assert "in _stumbles" in said
+    assert "ValueError" in said
+    assert SECRET not in said

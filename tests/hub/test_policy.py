@@ -11,6 +11,7 @@ from unspool.errors import UsageProblem
 from unspool.hub.people import projects
 from unspool.hub.people.person import Person
 from unspool.hub.policy import Policy, policy_of, refused, said, save
+from unspool.hub.store.opening import Store
 from unspool.library import Library
 from unspool.redact.policy import parsed
 from unspool.remote.preparing import Edge, prepared
@@ -91,7 +92,7 @@ def test_what_is_no_policy_is_told(text: str) -> None:
         parsed(text)
 
 
-def test_a_project_may_have_its_own(store) -> None:
+def test_a_project_may_have_its_own(store: Store) -> None:
     project = projects.made(store.db, Person("x", "x", admin=True), "harbour")
     assert policy_of(store.db, project) == Policy()
     save(store.db, '{"terms": ["Acme"]}')

@@ -3,6 +3,7 @@
 import os
 import resource
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -14,24 +15,24 @@ from unspool.hub.work import Bounds, Work
 
 
 @pytest.fixture(scope="module")
-def work():
+def work() -> Iterator[Work]:
     made = Work(Bounds(processes=1, seconds=20.0))
     yield made
     made.stop()
 
 
-def test_a_function_runs_in_another_process_that_is_kept(work):
+def test_a_function_runs_in_another_process_that_is_kept(work: Work) -> None:
     first, second = work.run(os.getpid), work.run(os.getpid)
     assert first == second != os.getpid()
 
 
-def test_what_it_raises_of_ours_is_raised_here(work):
+def test_what_it_raises_of_ours_is_raised_here(work: Work) -> None:
     with pytest.raises(NotFound, match="gone"):
         work.run(_lost)
     assert work.run(os.getpid)
 
 
-def test_one_that_takes_too_long_is_killed_and_the_next_has_a_fresh_process(tmp_path):
+def test_one_that_takes_too_long_is_killed_and_the_next_has_a_fresh_process(tmp_path: Path) -> None:
     work = Work(Bounds(processes=1, seconds=1.0))
     before = work.run(os.getpid)
     began = time.monotonic()
@@ -81,7 +82,7 @@ def test_the_end_does_not_wait_for_what_has_begun() -> None:
         work.run(os.getpid)
 
 
-def test_a_disk_that_has_no_room_is_told_as_such(tmp_path):
+def test_a_disk_that_has_no_room_is_told_as_such(tmp_path: Path) -> None:
     work = Work(Bounds(processes=1))
     with pytest.raises(Full, match="no room"):
         work.run(_large, tmp_path / "large")

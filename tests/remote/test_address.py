@@ -20,7 +20,9 @@ from unspool.remote.address import parsed
         ("http://127.0.0.1.evil.example", "http://127.0.0.1.evil.example", False),
     ],
 )
-def test_an_address_is_written_one_way_and_says_whether_others_can_read_along(typed, url, private):
+def test_an_address_is_written_one_way_and_says_whether_others_can_read_along(
+    typed: str, url: str, private: bool
+) -> None:
     address = parsed(typed)
     assert (address.url, address.private) == (url, private)
     assert parsed(address.url) == address
@@ -31,6 +33,6 @@ def test_an_address_is_written_one_way_and_says_whether_others_can_read_along(ty
     ["", "ftp://hub", "https://", "https://me:secret@hub", "https://hub?x=1", "https://hub#x", "https://hub:99999",
      "file:///etc/passwd", "https://a b", "https://hub\x1b[2J", "https://[::1"],
 )  # fmt: skip
-def test_what_is_no_address_of_a_hub_is_said_to_be_none(typed):
+def test_what_is_no_address_of_a_hub_is_said_to_be_none(typed: str) -> None:
     with pytest.raises(UsageProblem):
         parsed(typed)

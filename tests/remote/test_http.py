@@ -75,7 +75,7 @@ def script() -> Iterator[Script]:
     thread.join()
 
 
-def test_json_goes_and_comes_with_the_token_on_one_connection(script):
+def test_json_goes_and_comes_with_the_token_on_one_connection(script: Script) -> None:
     script.answers = [(200, b'{"name": "ann"}', {}), (201, b"[1]", {})]
     client = script.client()
     assert client.ask("GET", "/api/me") == {"name": "ann"}
@@ -88,7 +88,7 @@ def test_json_goes_and_comes_with_the_token_on_one_connection(script):
     client.close()
 
 
-def test_a_busy_hub_is_waited_for_as_long_as_it_says(script):
+def test_a_busy_hub_is_waited_for_as_long_as_it_says(script: Script) -> None:
     script.answers = [(429, b"{}", {"Retry-After": "7"}), (503, b"{}", {}), (200, b"3", {})]
     client = script.client()
     assert client.ask("GET", "/x") == 3
@@ -97,7 +97,7 @@ def test_a_busy_hub_is_waited_for_as_long_as_it_says(script):
     client.close()
 
 
-def test_a_lost_connection_is_made_again_and_the_file_sent_from_its_beginning(script, tmp_path):
+def test_a_lost_connection_is_made_again_and_the_file_sent_from_its_beginning(script: Script, tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"x" * 200_000)
     script.answers = [None, None, (200, b"{}", {})]
     client = script.client()
@@ -107,7 +107,7 @@ def test_a_lost_connection_is_made_again_and_the_file_sent_from_its_beginning(sc
     client.close()
 
 
-def test_patience_ends_and_the_waits_grow(script):
+def test_patience_ends_and_the_waits_grow(script: Script) -> None:
     script.answers = [(503, b'{"error": "x", "reason": "The database rests."}', {})] * 20
     with pytest.raises(FetchFailed, match="The database rests"):
         script.client().ask("GET", "/x")
@@ -129,7 +129,9 @@ def test_nobody_there_is_told_in_a_sentence() -> None:
     [(401, NotAllowed), (403, NotAllowed), (404, NotFound), (400, Declined), (409, Declined), (413, Declined),
      (422, Declined), (507, Declined), (500, FetchFailed), (302, FetchFailed)],
 )  # fmt: skip
-def test_what_a_hub_refuses_is_raised_in_its_own_words_at_once(script, status, error):
+def test_what_a_hub_refuses_is_raised_in_its_own_words_at_once(
+    script: Script, status: int, error: type[Exception]
+) -> None:
     script.answers = [(status, b'{"error": "Phrase", "reason": "Because so."}', {"Location": "http://evil.example"})]
     with pytest.raises(error, match="Because so"):
         script.client().ask("GET", "/x")
@@ -137,13 +139,13 @@ def test_what_a_hub_refuses_is_raised_in_its_own_words_at_once(script, status, e
 
 
 @pytest.mark.parametrize("body", [b"", b"<html>", b"[]", b'{"reason": 3}', b"\xff"])
-def test_an_error_that_says_nothing_is_told_by_its_number(script, body):
+def test_an_error_that_says_nothing_is_told_by_its_number(script: Script, body: bytes) -> None:
     script.answers = [(400, body, {})]
     with pytest.raises(Declined, match="answered 400"):
         script.client().ask("GET", "/x")
 
 
-def test_an_answer_that_is_no_json_is_no_hubs(script):
+def test_an_answer_that_is_no_json_is_no_hubs(script: Script) -> None:
     script.answers = [(200, b"<html>hello</html>", {})]
     client = script.client()
     with pytest.raises(FetchFailed, match="no JSON"):
@@ -159,7 +161,7 @@ def test_a_token_is_not_sent_where_others_can_read_it() -> None:
     Client(open_address, Entry("uns_secret", insecure=True))
 
 
-def test_a_rate_is_kept(script, tmp_path):
+def test_a_rate_is_kept(script: Script, tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"x" * 300_000)
     client = Client(parsed(f"http://127.0.0.1:{script.port}"), rate=600_000)
     began = time.monotonic()
@@ -168,7 +170,7 @@ def test_a_rate_is_kept(script, tmp_path):
     client.close()
 
 
-def test_a_stream_comes_piece_by_piece_and_one_that_breaks_off_is_told(script):
+def test_a_stream_comes_piece_by_piece_and_one_that_breaks_off_is_told(script: Script) -> None:
     script.answers = [(200, b"y" * 150_000, {}), (200, b"y" * 1000, {"Content-Length": "5000", "Connection": "close"})]
     client = script.client()
     with client.stream("/x") as pieces:
@@ -177,7 +179,7 @@ def test_a_stream_comes_piece_by_piece_and_one_that_breaks_off_is_told(script):
         list(pieces)
 
 
-def test_a_stream_of_nothing_is_not_found(script):
+def test_a_stream_of_nothing_is_not_found(script: Script) -> None:
     script.answers = [(404, b'{"reason": "There is nothing."}', {})]
     with pytest.raises(NotFound), script.client().stream("/x"):
         pass
@@ -206,7 +208,7 @@ def impostor(tmp_path: Path) -> Iterator[int]:
         thread.join()
 
 
-def test_a_hub_that_does_not_prove_who_it_is_gets_no_token(impostor, capsys):
+def test_a_hub_that_does_not_prove_who_it_is_gets_no_token(impostor: int) -> None:
     waits: list[float] = []
     client = Client(parsed(f"https://localhost:{impostor}"), Entry("uns_secret"), pause=waits.append)
     with pytest.raises(FetchFailed, match="does not prove who it is"):

@@ -2,6 +2,7 @@
 
 import json
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from unspool.archive.place import folder
 from unspool.errors import UsageProblem
 from unspool.hub.people import projects
 from unspool.hub.policy import save
+from unspool.hub.store.opening import Store
 from unspool.remote import choosing
 from unspool.remote.cutting import chunks, pieces
 from unspool.remote.memory import Memory, Past
@@ -21,7 +23,7 @@ from unspool.sync import sync
 
 
 @pytest.fixture
-def crew(files_store):  # noqa: F811
+def crew(files_store: Store) -> Iterator[Team]:  # noqa: F811
     with team(files_store) as running:
         yield running
 
@@ -36,7 +38,7 @@ def push(member: Member, *options: str) -> tuple[int, str, str]:
 
 
 def pushed(member: Member) -> set[str]:
-    return {one["key"] for one in member.get("/api/archive").json["sessions"]}  # type: ignore[attr-defined]
+    return {one["key"] for one in member.get("/api/archive").json["sessions"]}
 
 
 def test_nothing_is_pushed_before_a_folder_was_chosen(anne: Member, home: Path) -> None:
@@ -107,7 +109,7 @@ def test_a_new_project_is_made_on_the_hub(anne: Member, home: Path) -> None:
     write(home, 1)
     code, _, err = push(anne, "--yes", "--project", f"pier={CWD}")
     assert (code, "Made the project pier" in err) == (0, True)
-    (one,) = anne.get("/api/archive").json["sessions"]  # type: ignore[misc]
+    (one,) = anne.get("/api/archive").json["sessions"]
     assert one["project"]["name"] == "pier"
 
 
@@ -124,7 +126,7 @@ def test_the_words_of_the_team_are_replaced_too(crew: Team, anne: Member, home: 
     code, out, err = push(anne, "--yes", "--project", f"harbour={CWD}")
     assert code == 0, err
     assert "term (term): 2 places replaced" in out
-    (one,) = anne.get("/api/archive").json["sessions"]  # type: ignore[misc]
+    (one,) = anne.get("/api/archive").json["sessions"]
     log = anne.get(f"/api/archive/{one['id']}/log").body
     assert b"So it is" not in log
     assert log.count(b"[redacted:term-") == 2
@@ -137,7 +139,7 @@ def test_what_only_the_archive_still_has_is_pushed_too(anne: Member, home: Path)
     path.unlink()
     code, _, err = push(anne, "--yes", "--project", f"harbour={CWD}")
     assert code == 0, err
-    (one,) = anne.get("/api/archive").json["sessions"]  # type: ignore[misc]
+    (one,) = anne.get("/api/archive").json["sessions"]
     assert anne.get(f"/api/archive/{one['id']}/log").body == data
     assert push(anne, "--yes")[1] == "Nothing new in 1 session.\n"
 
@@ -177,7 +179,8 @@ def test_what_is_remembered_outlives_torn_lines_and_stays_small(tmp_path: Path) 
     again = Memory(tmp_path, "http://hub")
     again.remember(Past("p", "k3", "new", "state"))
     once_more = Memory(tmp_path, "http://hub")
-    assert [once_more.past("p", f"k{n}").seal for n in (1, 3, 9)] == ["491", "new", "499"]  # type: ignore[union-attr]
+    pasts = [once_more.past("p", f"k{number}") for number in (1, 3, 9)]
+    assert [past and past.seal for past in pasts] == ["491", "new", "499"]
     assert len(file.read_bytes().split()) < 30
     assert file.stat().st_mode & 0o077 == 0
 

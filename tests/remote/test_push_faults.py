@@ -23,7 +23,7 @@ SESSIONS = 12
 def logs(client: Client) -> dict[str, bytes]:
     """Every session that the hub has, with its log."""
     listed = client.get("/api/archive?limit=200").json["sessions"]
-    return {one["key"]: client.get(f"/api/archive/{one['id']}/log").body for one in listed}  # type: ignore[attr-defined]
+    return {one["key"]: client.get(f"/api/archive/{one['id']}/log").body for one in listed}
 
 
 def whole(store: Store) -> None:

@@ -58,7 +58,7 @@ class _Lazy(click.Group):
 @click.option("--proxy", "proxies", multiple=True, metavar="NET", help="From where it is believed: 10.0.0.0/8.")
 @click.option("--max-upload", default=512, metavar="MB", help="Of one upload.  [default: 512]")
 @click.option("--quota", default=20_480, metavar="MB", help="That a person may keep.  [default: 20480]")
-@click.option("--an-hour", default=20_000, metavar="N", help="Requests of one person.  [default: 20000]")
+@click.option("--an-hour", default=100_000, metavar="N", help="Requests of one person.  [default: 100000]")
 @click.option("--open-shares", is_flag=True, help="Let anybody upload a share.")
 @click.option("--no-door", is_flag=True, help="Take in what holds secrets, too.")
 @click.option("-q", "--quiet", is_flag=True, help="No line for every request.")

@@ -21,7 +21,7 @@ class Terms(NamedTuple):
     """Bytes of one upload."""
     quota: int = 20 * 1024 * MB
     """Bytes that a person may keep, unless theirs is another."""
-    an_hour: int = 20_000
+    an_hour: int = 100_000
     """Requests of a person or an address in an hour."""
     open_shares: bool = False
     """Whether anybody may upload a share, as session-share's service lets them."""

@@ -109,7 +109,7 @@ def _telling(request: Request, status: int) -> bool:
 
 def _note(request: Request, way: Way, outcome: str) -> None:
     person = getattr(request.state, "person", ANYBODY)
-    detail = {"request": request.state.request}
+    detail = {"request": request.state.request, **getattr(request.state, "detail", {})}
     note(request.app.state.hub.store.db, person, way.act, _target(request), outcome, detail)
 
 

@@ -8,12 +8,15 @@ import asyncio
 import contextlib
 import errno
 import os
+import sys
 import threading
+import traceback
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, partial
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
+from types import TracebackType
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 from unspool.errors import UnspoolError
@@ -163,11 +166,24 @@ class _Worker:
         self._end.close()
 
 
+class _Hushed:
+    """Ends the process where nobody foresaw what happens; the log is told where, and nothing of what was worked on."""
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: type[BaseException] | None, error: object, trace: TracebackType | None) -> None:
+        if kind is not None:
+            sys.stderr.write("".join([*traceback.format_tb(trace), kind.__name__, "\n"]))
+            sys.stderr.flush()
+            os._exit(1)
+
+
 def _serve(end: Connection, memory: int) -> None:
     """Do what is asked, one task after the other."""
     settle_in()
     _bound(memory)
-    with contextlib.suppress(EOFError, OSError):  # nobody asks any more
+    with _Hushed(), contextlib.suppress(EOFError, OSError):  # nobody asks any more
         end.send(True)
         while True:
             end.send(_done(*end.recv()))

@@ -1,6 +1,7 @@
 """A team on a hub of each kind."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -23,6 +24,6 @@ def small_crew(files_store: Store) -> Iterator[Team]:
 
 
 @pytest.fixture
-def machine(small_crew: Team, tmp_path) -> Machine:
+def machine(small_crew: Team, tmp_path: Path) -> Machine:
     """The machine of somebody who may write."""
     return Machine(small_crew.member("anne"), tmp_path / "anne")

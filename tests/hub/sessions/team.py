@@ -1,6 +1,6 @@
 """A team and its hub: people with tokens, projects they may write to, machines that push."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
@@ -29,7 +29,9 @@ class Counting(http.Client):
         self.requests: list[tuple[str, str]] = []
         self.bytes = 0
 
-    def send(self, method, path, sent=None, headers=None):
+    def send(
+        self, method: str, path: str, sent: http.Sent | None = None, headers: Mapping[str, str] | None = None
+    ) -> http.Answer:
         self.requests.append((method, path))
         self.bytes += sent.size if sent is not None else 0
         try:

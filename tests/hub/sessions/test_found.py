@@ -1,7 +1,9 @@
 """What is found, listed, counted and told of pushed sessions, on both databases the same, and only to those who may."""
 
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 import pytest
@@ -12,9 +14,11 @@ from unspool.demo.builder import LogBuilder
 from unspool.demo.story.an_hour_late import building, planning
 from unspool.hub.people.rights import Right
 from unspool.hub.sessions.asking import Span
-from unspool.hub.sessions.search import search
+from unspool.hub.sessions.search import Found, search
+from unspool.hub.store.opening import Store
 from unspool.index.billing import Wanted
 from unspool.index.store import Index
+from unspool.index.sums import Sum
 from unspool.index.usage import usage
 from unspool.sync import sync
 
@@ -45,17 +49,17 @@ def texts(folder: Path) -> None:
         log.prompt(asked).assistant(log.text(said)).write(folder)
 
 
-def keys(answer: object) -> list[str]:
-    return [one["session"]["key"] for one in answer["found"]]  # type: ignore[index]
+def keys(answer: dict[str, Any]) -> list[str]:
+    return [one["session"]["key"] for one in answer["found"]]
 
 
 @pytest.fixture
-def pair(files_store, servers_store, tmp_path):
+def pair(files_store: Store, servers_store: Store, tmp_path: Path) -> Iterator[list[Member]]:
     """The same sessions on a hub of each kind."""
     from tests.hub.sessions.team import team
 
     with team(files_store) as one, team(servers_store) as other:
-        made = []
+        made: list[Member] = []
         for number, crew in enumerate((one, other)):
             machine = Machine(crew.member("anne"), tmp_path / str(number))
             texts(machine.source)
@@ -88,7 +92,7 @@ def test_both_databases_find_the_same(pair: list[Member]) -> None:
     assert pages[0] == pages[1]
 
 
-def told(found) -> tuple[object, ...]:
+def told(found: Found) -> tuple[object, ...]:
     return found.session.key, [(hit.kind, hit.turn, hit.page, hit.snippet) for hit in found.hits]
 
 
@@ -114,14 +118,14 @@ EXPECTED = {
 }
 
 
-def test_what_is_asked_for_is_found(small_crew: Team, tmp_path) -> None:
+def test_what_is_asked_for_is_found(small_crew: Team, tmp_path: Path) -> None:
     machine = Machine(small_crew.member("anne"), tmp_path / "anne")
     texts(machine.source)
     machine.push()
     for question, wanted in EXPECTED.items():
         answer = machine.member.get(f"/api/search?q={quote(question)}").json
         assert {int(key[-1]) for key in keys(answer)} == wanted, question
-    (hit, *_) = machine.member.get("/api/search?q=metres").json["found"][0]["hits"]  # type: ignore[index]
+    (hit, *_) = machine.member.get("/api/search?q=metres").json["found"][0]["hits"]
     start, end = hit["snippet"]["marks"][0]
     assert hit["snippet"]["text"][start:end] == "metres"
     assert machine.member.get("/api/search?q=tool:x").json["notes"] == ["tool: is not asked of a hub and was left out."]
@@ -131,7 +135,7 @@ def test_a_hit_leads_to_its_place_on_a_page(machine: Machine) -> None:
     write_demo(machine.source)
     machine.push()
     seen = 0
-    for found in machine.member.get("/api/search?q=test&limit=50").json["found"]:  # type: ignore[attr-defined]
+    for found in machine.member.get("/api/search?q=test&limit=50").json["found"]:
         for hit in found["hits"]:
             name, _, anchor = hit["page"].partition("#")
             answer = machine.member.get(f"/sessions/{found['session']['id']}/{name}")
@@ -141,7 +145,7 @@ def test_a_hit_leads_to_its_place_on_a_page(machine: Machine) -> None:
     assert seen > 5
 
 
-def test_lists_are_paged_without_gaps_and_filtered(crew: Team, tmp_path) -> None:
+def test_lists_are_paged_without_gaps_and_filtered(crew: Team, tmp_path: Path) -> None:
     machine = Machine(crew.member("anne"), tmp_path / "anne")
     texts(machine.source)
     machine.push()
@@ -149,22 +153,22 @@ def test_lists_are_paged_without_gaps_and_filtered(crew: Team, tmp_path) -> None
     after = ""
     while True:
         part = machine.member.get(f"/api/archive?limit=2&after={after}").json
-        seen += [one["key"] for one in part["sessions"]]  # type: ignore[attr-defined]
+        seen += [one["key"] for one in part["sessions"]]
         after = str(part["next"])
         if not after:
             break
     assert [int(key[-1]) for key in seen] == [5, 4, 3, 2, 1]
     for asked, wanted in (("q=gauge", 2), ("since=2026-01-04", 2), ("model=sonnet", 5), ("person=bert", 0)):
         found = machine.member.get(f"/api/projects/harbour/sessions?{asked}").json["sessions"]
-        assert len(found) == wanted, asked  # type: ignore[arg-type]
+        assert len(found) == wanted, asked
     assert machine.member.get("/api/archive?after=x").status == 400
 
 
-def test_only_those_who_may_read_are_told_anything(crew: Team, tmp_path) -> None:
+def test_only_those_who_may_read_are_told_anything(crew: Team, tmp_path: Path) -> None:
     machine = Machine(crew.member("anne"), tmp_path / "anne")
     texts(machine.source)
     machine.push()
-    (one, *_) = machine.member.get("/api/archive").json["sessions"]  # type: ignore[misc]
+    (one, *_) = machine.member.get("/api/archive").json["sessions"]
     reader, stranger = crew.member("rita", Right.READ), crew.member("stan", Right.WRITE, "elsewhere")
     for path in ("", "/story", "/files", "/log", f"/files/{one['key']}.jsonl"):
         assert reader.get(f"/api/archive/{one['id']}{path}").status == 200
@@ -175,10 +179,10 @@ def test_only_those_who_may_read_are_told_anything(crew: Team, tmp_path) -> None
     assert stranger.get("/api/archive").json["sessions"] == []
     assert stranger.get("/api/search?q=harbour").json["found"] == []
     assert stranger.get("/api/usage").json["lines"] == []
-    assert len(reader.get("/api/search?q=harbour").json["found"]) == 3  # type: ignore[arg-type]
+    assert len(reader.get("/api/search?q=harbour").json["found"]) == 3
 
 
-def test_a_change_is_one_story_whoever_did_each_part(crew: Team, tmp_path) -> None:
+def test_a_change_is_one_story_whoever_did_each_part(crew: Team, tmp_path: Path) -> None:
     planner, builder = crew.member("anne"), crew.member("bert", project="quay")
     crew.permit(planner.id, "quay", Right.READ)
     crew.permit(builder.id, "harbour", Right.READ)
@@ -189,16 +193,16 @@ def test_a_change_is_one_story_whoever_did_each_part(crew: Team, tmp_path) -> No
     one.push()
     other.push()
     sessions = planner.get("/api/archive?limit=200").json["sessions"]
-    built = next(s for s in sessions if s["kind"] == "implementation" and s["person"]["name"] == "bert")  # type: ignore[index,attr-defined]
+    built = next(s for s in sessions if s["kind"] == "implementation" and s["person"]["name"] == "bert")
     story = planner.get(f"/api/archive/{built['id']}/story").json["story"]
-    assert [step["role"] for step in story] == ["planning", "implementation"]  # type: ignore[attr-defined]
-    assert {step["session"]["person"]["name"] for step in story} == {"anne", "bert"}  # type: ignore[attr-defined]
+    assert [step["role"] for step in story] == ["planning", "implementation"]
+    assert {step["session"]["person"]["name"] for step in story} == {"anne", "bert"}
     alone = crew.member("cora", Right.READ, "quay")
     told = alone.get(f"/api/archive/{built['id']}/story").json["story"]
-    assert {step["session"]["person"]["name"] for step in told} == {"bert"}  # type: ignore[attr-defined]
+    assert {step["session"]["person"]["name"] for step in told} == {"bert"}
 
 
-def test_usage_is_that_of_the_same_logs_here(crew: Team, tmp_path) -> None:
+def test_usage_is_that_of_the_same_logs_here(crew: Team, tmp_path: Path) -> None:
     machine = Machine(crew.member("anne"), tmp_path / "anne")
     write_demo(machine.source)
     copy = LogBuilder(session_id="cccccccc-0000-4000-8000-000000000001", cwd=CWD, model="claude-opus-4-1")
@@ -211,24 +215,24 @@ def test_usage_is_that_of_the_same_logs_here(crew: Team, tmp_path) -> None:
         for by in ("model", "day", "week", "month"):
             here = usage(index, by, Wanted())
             there = machine.member.get(f"/api/usage?by={by}").json
-            assert {line["key"]: figures(line["sum"]) for line in there["lines"]} == {  # type: ignore[attr-defined]
+            assert {line["key"]: figures(line["sum"]) for line in there["lines"]} == {
                 row.key: figures(row.sum) for row in here.rows
             }
             assert figures(there["sum"]) == figures(here.sum)
             assert here.sum.requests > 10
     totals = [machine.member.get(f"/api/usage?by={by}").json for by in ("person", "project")]
-    assert [one["lines"][0]["name"] for one in totals] == ["anne", "harbour"]  # type: ignore[index]
+    assert [one["lines"][0]["name"] for one in totals] == ["anne", "harbour"]
     assert {figures(one["sum"]) for one in totals} == {figures(here.sum)}
 
 
-def figures(sum_) -> tuple[int, ...]:
+def figures(sum_: Sum | dict[str, int]) -> tuple[int, ...]:
     names = ("requests", "input", "output", "cache_read", "cache_write", "unpriced", "open")
-    get = sum_.get if isinstance(sum_, dict) else lambda name: getattr(sum_, name)
-    cost = sum_["picodollars"] if isinstance(sum_, dict) else sum_.cost
-    return (*(get(name) for name in names), cost)
+    if isinstance(sum_, dict):
+        return (*(sum_[name] for name in names), sum_["picodollars"])
+    return (*(getattr(sum_, name) for name in names), sum_.cost)
 
 
-def test_a_copy_counts_once_among_what_one_may_see(crew: Team, tmp_path) -> None:
+def test_a_copy_counts_once_among_what_one_may_see(crew: Team, tmp_path: Path) -> None:
     anne, bert = crew.member("anne"), crew.member("bert", project="quay")
     log = LogBuilder(session_id="cccccccc-0000-4000-8000-000000000001", cwd=CWD, model="claude-opus-4-1")
     log.prompt("Count me once").assistant(log.text("Yes"))
@@ -240,5 +244,5 @@ def test_a_copy_counts_once_among_what_one_may_see(crew: Team, tmp_path) -> None
     both = crew.member("cora", Right.READ)
     crew.permit(both.id, "quay", Right.READ)
     counts = [member.get("/api/usage?by=person").json for member in (anne, bert, both)]
-    assert [one["sum"]["requests"] for one in counts] == [1, 1, 1]  # type: ignore[index]
-    assert [line["name"] for one in counts for line in one["lines"]] == ["anne", "bert", "anne"]  # type: ignore[attr-defined]
+    assert [one["sum"]["requests"] for one in counts] == [1, 1, 1]
+    assert [line["name"] for one in counts for line in one["lines"]] == ["anne", "bert", "anne"]

@@ -5,13 +5,13 @@ import gzip
 from tests.hub.sessions.team import Machine
 from tests.remote.pushing import write
 from unspool.demo import write_demo
-from unspool.hub.sessions import viewing
+from unspool.site.build.fingerprint import fingerprint
 
 
 def test_pages_are_served_as_they_lie_and_are_whole(machine: Machine) -> None:
     write_demo(machine.source)
     machine.push()
-    for one in machine.member.get("/api/archive?limit=200").json["sessions"]:  # type: ignore[attr-defined]
+    for one in machine.member.get("/api/archive?limit=200").json["sessions"]:
         plain = machine.member.get(f"/sessions/{one['id']}/")
         packed = machine.member.client.ask(
             "GET", f"/sessions/{one['id']}/index.html", headers={"Accept-Encoding": "gzip"}
@@ -37,11 +37,11 @@ def test_a_newer_program_makes_the_pages_anew_when_they_are_asked_for(machine: M
         path.rename(machine.source / "projects" / path.name)
     machine.push()
     db = machine.member.store.db
-    (one,) = machine.member.get("/api/archive").json["sessions"]  # type: ignore[misc]
+    (one,) = machine.member.get("/api/archive").json["sessions"]
     before = machine.member.get(f"/sessions/{one['id']}/").body
     db.run("UPDATE session SET made = 'older'")
     db.run("DELETE FROM session_page WHERE name <> 'index.html'")
     db.run("UPDATE session_page SET digest = ?", "0" * 64)
     assert machine.member.get(f"/sessions/{one['id']}/").body == before
-    assert db.row("SELECT made FROM session") == (viewing.fingerprint(),)
+    assert db.row("SELECT made FROM session") == (fingerprint(),)
     assert machine.member.get(f"/sessions/{one['id']}/page-001.html").status == 200

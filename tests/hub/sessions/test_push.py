@@ -2,13 +2,16 @@
 
 import gzip
 import json
+from collections.abc import Mapping
 from hashlib import sha256
+from pathlib import Path
 from types import ModuleType
 
 import msgspec
 import pytest
 import zstandard
 
+from tests.hub.running import Answer
 from tests.hub.sessions.team import CWD, Machine, Team
 from tests.share import made
 from unspool.demo import write_demo
@@ -18,6 +21,7 @@ from unspool.hub.people.person import Person
 from unspool.hub.sessions import contents, keeping
 from unspool.hub.sessions.texts import swept
 from unspool.hub.trouble import Trouble
+from unspool.remote import http
 from unspool.remote.cutting import pieces
 from unspool.remote.manifest import File, Piece, manifest
 from unspool.remote.preparing import Edge, prepared
@@ -30,7 +34,7 @@ def log(text: str = "the tide is high", session: str = KEY) -> LogBuilder:
     return built.prompt(text).assistant(built.text("So it is."))
 
 
-def sent(machine: Machine, folder) -> dict[str, bytes]:
+def sent(machine: Machine, folder: Path) -> dict[str, bytes]:
     """What leaves the machine, by name."""
     edge = Edge(machine.pusher().edge(machine.project).policy, machine.key)
     return {
@@ -43,17 +47,15 @@ def sent(machine: Machine, folder) -> dict[str, bytes]:
 def kept(machine: Machine, session: str) -> dict[str, bytes]:
     """What the hub gives back, by name."""
     files = machine.member.get(f"/api/archive/{session}/files").json["files"]
-    return {
-        one["name"]: machine.member.get(f"/api/archive/{session}/files/{one['name']}").body  # type: ignore[index]
-        for one in files  # type: ignore[attr-defined]
-    }
+    return {one["name"]: machine.member.get(f"/api/archive/{session}/files/{one['name']}").body for one in files}
 
 
 def sessions(machine: Machine) -> list[dict[str, object]]:
-    return machine.member.get("/api/archive").json["sessions"]  # type: ignore[return-value]
+    listed: list[dict[str, object]] = machine.member.get("/api/archive").json["sessions"]
+    return listed
 
 
-def test_what_was_pushed_is_given_back_byte_for_byte(crew: Team, tmp_path) -> None:
+def test_what_was_pushed_is_given_back_byte_for_byte(crew: Team, tmp_path: Path) -> None:
     machine = Machine(crew.member("anne"), tmp_path / "anne")
     made.session().write(machine.source)
     write_demo(machine.source)
@@ -96,7 +98,7 @@ def test_what_is_appended_sends_only_the_tail(machine: Machine) -> None:
     assert kept(machine, str(one["id"])).keys() == {f"{KEY}.jsonl"}
 
 
-def test_a_session_that_grew_is_found_as_if_it_had_come_whole(crew: Team, tmp_path) -> None:
+def test_a_session_that_grew_is_found_as_if_it_had_come_whole(crew: Team, tmp_path: Path) -> None:
     grown, whole = Machine(crew.member("anne"), tmp_path / "anne"), Machine(crew.member("bert"), tmp_path / "bert")
     built = made.session()
     for words in ("the first words", "the second", "the third"):
@@ -109,11 +111,11 @@ def test_a_session_that_grew_is_found_as_if_it_had_come_whole(crew: Team, tmp_pa
     assert len(one) > 10
     found = [machine.member.get("/api/search?q=third&limit=1").json["found"] for machine in (grown, whole)]
     assert found[0]
-    assert found[0][0]["hits"][0]["snippet"] == found[1][0]["hits"][0]["snippet"]  # type: ignore[index]
+    assert found[0][0]["hits"][0]["snippet"] == found[1][0]["hits"][0]["snippet"]
 
 
 def all_passages(machine: Machine) -> list[tuple[str]]:
-    return machine.member.store.db.rows("SELECT body FROM passage")  # type: ignore[return-value]
+    return machine.member.store.db.rows("SELECT body FROM passage")
 
 
 def passages(machine: Machine) -> list[tuple[object, ...]]:
@@ -124,7 +126,7 @@ def passages(machine: Machine) -> list[tuple[object, ...]]:
     return machine.member.store.db.rows(sql, machine.member.id)
 
 
-def test_placeholders_are_the_same_in_every_push_and_tell_nothing(machine: Machine, tmp_path) -> None:
+def test_placeholders_are_the_same_in_every_push_and_tell_nothing(machine: Machine, tmp_path: Path) -> None:
     built = made.session()
     built.write(machine.source)
     before = sent(machine, tmp_path / "before")
@@ -154,7 +156,7 @@ def test_a_log_that_was_rewritten_loses_nothing(machine: Machine) -> None:
     assert len(sessions(machine)) == 1
 
 
-def test_an_older_log_does_not_take_the_place_of_a_longer_one(machine: Machine, tmp_path) -> None:
+def test_an_older_log_does_not_take_the_place_of_a_longer_one(machine: Machine, tmp_path: Path) -> None:
     short = log()
     short.write(machine.source)
     old = Machine(machine.member, tmp_path / "old")
@@ -190,7 +192,7 @@ def test_a_secret_that_only_the_bytes_hold_is_found_too(machine: Machine) -> Non
     assert sessions(machine) == []
 
 
-def push_raw(machine: Machine, data: bytes, name: str = f"{KEY}.jsonl", key: str = KEY):
+def push_raw(machine: Machine, data: bytes, name: str = f"{KEY}.jsonl", key: str = KEY) -> Answer:
     """Push bytes as they are, as a client without manners does."""
     digest = sha256(data).hexdigest()
     way = "/api/projects/harbour"
@@ -200,7 +202,7 @@ def push_raw(machine: Machine, data: bytes, name: str = f"{KEY}.jsonl", key: str
     return machine.member.client.send("POST", f"{way}/sessions", msgspec.to_builtins(whole))
 
 
-def test_pieces_that_others_sent_are_not_told_of(small_crew: Team, machine: Machine, tmp_path) -> None:
+def test_pieces_that_others_sent_are_not_told_of(small_crew: Team, machine: Machine, tmp_path: Path) -> None:
     path = log().write(machine.source)
     machine.push()
     (piece,) = pieces(path)
@@ -295,7 +297,7 @@ def test_a_log_of_rubbish_is_kept_as_it_is(machine: Machine) -> None:
     ids=lambda one: one if isinstance(one, str) else "",
 )
 def test_whatever_fails_on_the_way_leaves_nothing_to_be_seen(
-    crew: Team, tmp_path, monkeypatch: pytest.MonkeyPatch, owner: ModuleType, name: str
+    crew: Team, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, owner: ModuleType, name: str
 ) -> None:
     machine = Machine(crew.member("anne"), tmp_path / "anne")
     built = log("the first words of all")
@@ -309,7 +311,7 @@ def test_whatever_fails_on_the_way_leaves_nothing_to_be_seen(
     assert (sessions(machine), [machine.rows(table) for table in TABLES]) == before
     assert machine.member.get("/api/search?q=second").json["found"] == []
     assert push_raw(machine, path.read_bytes()).status == 200
-    assert len(machine.member.get("/api/search?q=second").json["found"]) == 1  # type: ignore[arg-type]
+    assert len(machine.member.get("/api/search?q=second").json["found"]) == 1
 
 
 TABLES = ("session", "piece", "session_page", "passage", "request")
@@ -321,9 +323,12 @@ def failing(*_: object, **__: object) -> None:
 
 def test_pieces_that_were_swept_meanwhile_are_sent_again(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     log().write(machine.source)
-    real, swept_ = machine.client.send, []
+    real = machine.client.send
+    swept_: list[str] = []
 
-    def send(method, path, sent=None, headers=None):
+    def send(
+        method: str, path: str, sent: http.Sent | None = None, headers: Mapping[str, str] | None = None
+    ) -> http.Answer:
         if path.endswith("/sessions") and not swept_:
             swept_.extend(digest for (digest,) in machine.member.store.db.rows("SELECT digest FROM blob"))
             assert all(map(machine.member.store.blobs.drop, swept_))
@@ -350,7 +355,7 @@ def test_a_session_under_a_legal_hold_may_go_on_and_loses_nothing(small_crew: Te
     assert len(kept(machine, str(one["id"]))) == 2
 
 
-def test_a_hostile_session_is_taken_as_it_is(crew: Team, tmp_path) -> None:
+def test_a_hostile_session_is_taken_as_it_is(crew: Team, tmp_path: Path) -> None:
     machine = Machine(crew.member("anne"), tmp_path / "anne")
     bad = "\ud800 \0 <script>alert(1)</script> \x1b[31m "
     usage = {"input_tokens": 10**18 - 1, "output_tokens": -5}
@@ -364,7 +369,7 @@ def test_a_hostile_session_is_taken_as_it_is(crew: Team, tmp_path) -> None:
     assert push_raw(machine, line.encode()).status == 200
     (one,) = sessions(machine)
     assert kept(machine, str(one["id"])) == {f"{KEY}.jsonl": line.encode()}
-    (found,) = machine.member.get("/api/search?q=tidemark").json["found"]  # type: ignore[misc]
+    (found,) = machine.member.get("/api/search?q=tidemark").json["found"]
     assert "tidemark" in found["hits"][0]["snippet"]["text"]
     for path in (
         f"/sessions/{one['id']}/",

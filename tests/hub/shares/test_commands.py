@@ -59,7 +59,9 @@ def test_signing_in_keeps_a_token_that_the_hub_knows(at: Place, tmp_path: Path, 
     assert not kept.exists()
 
 
-def test_nobody_works_in_vain_for_a_hub_that_does_not_let_them_in(at: Place, given, monkeypatch) -> None:
+def test_nobody_works_in_vain_for_a_hub_that_does_not_let_them_in(
+    at: Place, given: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     done = run("share", SESSION, *given, "--hub", "--yes")
     assert (done.code, "unspool login" in done.err) == (2, True)
     done = run("share", SESSION, *given, "--hub", at.ann.address, "--yes")
@@ -71,7 +73,7 @@ def test_nobody_works_in_vain_for_a_hub_that_does_not_let_them_in(at: Place, giv
     assert run("share", SESSION, *given, "--hub", "--yes").code == 0
 
 
-def test_what_is_sent_is_redacted_and_the_link_is_printed(at: Place, given, tmp_path: Path) -> None:
+def test_what_is_sent_is_redacted_and_the_link_is_printed(at: Place, given: tuple[str, str], tmp_path: Path) -> None:
     sign_in(at, tmp_path)
     address = shared(*given, "--raw", "--expires", "7d")
     kept = tmp_path / "kept"
@@ -85,7 +87,9 @@ def test_what_is_sent_is_redacted_and_the_link_is_printed(at: Place, given, tmp_
     assert leaked(kept, {"words": TOLD}) == {"words"}
 
 
-def test_a_share_is_updated_in_place_changed_listed_and_deleted(at: Place, given, tmp_path: Path) -> None:
+def test_a_share_is_updated_in_place_changed_listed_and_deleted(
+    at: Place, given: tuple[str, str], tmp_path: Path
+) -> None:
     sign_in(at, tmp_path)
     address = shared(*given)
     again = shared(*given, "--update", f"{at.ann.address}/{address}", "--title", "Another title")
@@ -106,7 +110,7 @@ def test_a_share_is_updated_in_place_changed_listed_and_deleted(at: Place, given
     assert "deleted" in run("shares").out
 
 
-def test_what_belongs_to_another_is_not_found(at: Place, given, tmp_path: Path) -> None:
+def test_what_belongs_to_another_is_not_found(at: Place, given: tuple[str, str], tmp_path: Path) -> None:
     sign_in(at, tmp_path)
     address = shared(*given)
     sign_in(at, tmp_path, at.bob.token)
@@ -116,7 +120,7 @@ def test_what_belongs_to_another_is_not_found(at: Place, given, tmp_path: Path) 
     assert json.loads(run("shares", "list", "--json").out) == []
 
 
-def test_what_the_hub_refuses_is_told_in_its_words(at: Place, given, tmp_path: Path) -> None:
+def test_what_the_hub_refuses_is_told_in_its_words(at: Place, given: tuple[str, str], tmp_path: Path) -> None:
     sign_in(at, tmp_path)
     secret = next(iter(ALL.values()))
     with running(at.store, Terms(upload=1000)) as small:
@@ -135,14 +139,16 @@ def test_what_the_hub_refuses_is_told_in_its_words(at: Place, given, tmp_path: P
     [("--expires", "7d", "--html", "-o", "x"), ("--raw",), ("--hub", "--html", "-o", "x.html"),
      ("--hub", "--update", "not an address!"), ("--hub", "ftp://x", "--yes"), ("--hub", "--expires", "soon", "--yes")],
 )  # fmt: skip
-def test_wishes_that_cannot_be_are_told_before_anything_is_made(at: Place, given, tmp_path: Path, more) -> None:
+def test_wishes_that_cannot_be_are_told_before_anything_is_made(
+    at: Place, given: tuple[str, str], tmp_path: Path, more: tuple[str, ...]
+) -> None:
     sign_in(at, tmp_path)
     done = run("share", SESSION, *given, *more)
     assert done.code in (2, 13)
     assert at.store.db.rows("SELECT 1 FROM share") == []
 
 
-def test_titles_of_others_cannot_drive_the_terminal(at: Place, given, tmp_path: Path) -> None:
+def test_titles_of_others_cannot_drive_the_terminal(at: Place, given: tuple[str, str], tmp_path: Path) -> None:
     sign_in(at, tmp_path)
     shared(*given)
     at.store.db.run("UPDATE share SET title = ?", "\x1b[2Jgone\x07")

@@ -6,7 +6,7 @@ import resource
 import socket
 import tarfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
@@ -68,7 +68,7 @@ def bomb() -> bytes:
     return gzip.compress(info.tobuf()) + zeros(100_000_000)
 
 
-BUNDLES = {
+BUNDLES: dict[str, Callable[[], bytes]] = {
     "leads out": lambda: member("../../evil"),
     "absolute": lambda: member("/etc/cron.d/evil"),
     "of another system": lambda: member("C:\\evil"),
@@ -97,7 +97,7 @@ BUNDLES = {
 
 
 @pytest.mark.parametrize("what", BUNDLES)
-def test_a_hostile_bundle_is_refused_with_a_reason(attacked: Place, home: Path, what) -> None:
+def test_a_hostile_bundle_is_refused_with_a_reason(attacked: Place, home: Path, what: str) -> None:
     answer = attacked.ann.ask("POST", "/api/shares", BUNDLES[what](), GZIP)
     assert answer.status == 400, answer
     reason = str(answer.json["reason"])
@@ -123,12 +123,12 @@ def test_the_hub_goes_on_after_attacks_and_good_uploads_leave_nothing_beside(hub
     ],
     ids=["nested", "nested objects", "wrong types", "odd content"],
 )
-def test_a_strange_log_is_shown_or_refused(hub: Place, log) -> None:
+def test_a_strange_log_is_shown_or_refused(hub: Place, log: bytes) -> None:
     answer = hub.ann.ask("POST", "/api/shares", packed({"session.jsonl": log}.items()), GZIP)
     assert answer.status in (201, 400), answer
 
 
-def test_hostile_sessions_are_shown_and_do_nothing(hub: Place, tmp_path) -> None:
+def test_hostile_sessions_are_shown_and_do_nothing(hub: Place, tmp_path: Path) -> None:
     hostile.write(tmp_path)
     for path in sorted(tmp_path.rglob("????????-bad0-*.jsonl"))[:2]:
         members = {"session.jsonl": path.read_bytes()}
@@ -207,7 +207,7 @@ def test_a_body_without_a_size_is_cut_off_at_the_limit(attacked: Place) -> None:
     assert answer.startswith(b"HTTP/1.1 413")
 
 
-def test_a_body_that_stops_or_drips_is_not_waited_for(attacked: Place, monkeypatch) -> None:
+def test_a_body_that_stops_or_drips_is_not_waited_for(attacked: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(spool, "SILENT", 0.5)
     answer = raw(attacked, "Content-Type: application/gzip\r\nContent-Length: 1000", iter([b"x"]))
     assert answer.startswith(b"HTTP/1.1 408")
@@ -234,7 +234,7 @@ def test_a_body_that_breaks_off_leaves_nothing(attacked: Place, home: Path) -> N
         time.sleep(0.05)
 
 
-def test_work_that_is_killed_leaves_nothing_and_is_told(attacked: Place, monkeypatch) -> None:
+def test_work_that_is_killed_leaves_nothing_and_is_told(attacked: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     bounds = work()._bounds
     monkeypatch.setattr(work(), "_bounds", bounds._replace(seconds=0.01))
     answer = attacked.ann.ask("POST", "/api/sessions", bundle(), GZIP)

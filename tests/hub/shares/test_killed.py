@@ -60,7 +60,7 @@ def _all_whole(folder: Path) -> None:
     shares = store.db.rows("SELECT address FROM share")
     assert shares
     for (address,) in shares:
-        files = dict(store.db.rows("SELECT name, digest FROM share_file WHERE address = ?", address))
+        files: dict[str, str] = dict(store.db.rows("SELECT name, digest FROM share_file WHERE address = ?", address))
         assert {"index.html", "bundle.tar.gz", "session-share.json", "preview.svg"} <= set(files)
     for (digest,) in store.db.rows("SELECT DISTINCT digest FROM share_file"):
         assert sum(map(len, store.blobs.read(digest))) > 0

@@ -18,7 +18,7 @@ ADMIN = Person("admin", "root", admin=True)
 
 
 @pytest.mark.parametrize("kind", ["application/gzip", "application/x-gzip", "Application/Octet-Stream; x=1"])
-def test_session_shares_client_is_answered_as_it_expects(hub: Place, kind) -> None:
+def test_session_shares_client_is_answered_as_it_expects(hub: Place, kind: str) -> None:
     answer = hub.ann.ask("POST", "/api/sessions", bundle(), {"Content-Type": kind})
     assert answer.status == 200
     assert list(answer.json) == ["id"]
@@ -41,7 +41,7 @@ def test_a_form_brings_a_bundle_in_its_field_file(hub: Place) -> None:
 
 
 @pytest.mark.parametrize("kind", ["text/plain", "application/json", "", "multipart/mixed"])
-def test_other_kinds_are_not_taken(hub: Place, kind) -> None:
+def test_other_kinds_are_not_taken(hub: Place, kind: str) -> None:
     assert hub.ann.ask("POST", "/api/sessions", bundle(), {"Content-Type": kind}).status == 415
     assert counts(hub.store)["blob"] == 0
 
@@ -55,7 +55,7 @@ def test_other_kinds_are_not_taken(hub: Place, kind) -> None:
         ({"session.jsonl": gzip.compress(lines())}, "packed once more"),
     ],
 )
-def test_what_holds_no_session_is_refused_with_a_reason(hub: Place, members, reason) -> None:
+def test_what_holds_no_session_is_refused_with_a_reason(hub: Place, members: dict[str, bytes], reason: str) -> None:
     answer = hub.ann.ask("POST", "/api/sessions", packed(members.items()), GZIP)
     assert (answer.status, reason in str(answer.json["reason"])) == (400, True), answer
     assert counts(hub.store) == {"share": 0, "share_file": 0, "blob": 0}
@@ -93,7 +93,7 @@ def test_policy_names_rule_and_place_and_never_the_secret(hub: Place) -> None:
     assert answer.status == 422
     assert "session.jsonl, line 2" in str(answer.json["reason"])
     assert secret.encode() not in answer.body
-    note = hub.ann.ask("POST", "/api/shares", bundle(**{"images/x.svg": f"<svg>{secret}</svg>".encode()}), GZIP)
+    note = hub.ann.ask("POST", "/api/shares", bundle(None, **{"images/x.svg": f"<svg>{secret}</svg>".encode()}), GZIP)
     assert note.status == 422
     assert counts(hub.store) == {"share": 0, "share_file": 0, "blob": 0}
     with running(hub.store, Terms(door=False)) as client:
@@ -138,13 +138,13 @@ def test_options_are_given_at_first_and_changed_later(both: Place) -> None:
     "wish", [[], 3, {"owner": "bob"}, {"raw": "yes"}, {"title": 3}, {"expires": "soon"}, {"expires": "2001-01-01"},
              {"password": "x" * 1001}, {"expires": "999999w"}],
 )  # fmt: skip
-def test_wishes_that_cannot_be_are_refused(hub: Place, wish) -> None:
+def test_wishes_that_cannot_be_are_refused(hub: Place, wish: object) -> None:
     address = hub.share()
     assert hub.ann.send("PATCH", f"/api/shares/{address}", wish).status == 400
 
 
 @pytest.mark.parametrize("query", ["?raw=maybe", "?expires=yesterday", "?expires=0d"])
-def test_options_that_cannot_be_are_refused(hub: Place, query) -> None:
+def test_options_that_cannot_be_are_refused(hub: Place, query: str) -> None:
     assert hub.ann.ask("POST", f"/api/shares{query}", bundle(), GZIP).status == 400
 
 
@@ -235,7 +235,7 @@ def test_nobody_keeps_more_than_they_may(hub: Place) -> None:
 
 def test_pages_of_an_older_hub_are_made_anew_after_they_are_shown(hub: Place) -> None:
     address = hub.share(query="?title=Mine")
-    row = hub.store.db.row("SELECT facts FROM share WHERE address = ?", address)
+    (row,) = hub.store.db.rows("SELECT facts FROM share WHERE address = ?", address)
     facts = json.loads(row[0])
     hub.store.db.run("UPDATE share SET facts = ? WHERE address = ?", json.dumps({**facts, "made": "older"}), address)
     other = hub.store.blobs.keep(b"<title>older</title>", "gzip")

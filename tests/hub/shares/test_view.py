@@ -14,6 +14,7 @@ from tests.hub.shares.conftest import Place, same
 from unspool.hub.hub import Terms
 from unspool.hub.shares import view
 from unspool.hub.shares.password import COOKIE
+from unspool.hub.store.opening import Store
 
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 WORDS = "täglich & 100%"
@@ -70,7 +71,7 @@ def test_previews_name_the_share_by_the_hubs_own_name(hub: Place) -> None:
     assert b"Make a tide table" in picture.body
 
 
-def test_a_hub_that_does_not_know_its_name_invents_none(files_store):
+def test_a_hub_that_does_not_know_its_name_invents_none(files_store: Store) -> None:
     with running(files_store, Terms(open_shares=True)) as client:
         answer = client.ask("POST", "/api/shares", bundle(), {**GZIP, "Host": "evil.example"})
         page = client.get(f"/{answer.json['address']}/").body
@@ -123,7 +124,7 @@ def test_the_session_itself_is_given_out_only_where_that_is_wished(hub: Place) -
     ["A" * 22, "A" * 22 + "/", "short", "-" * 22, "A" * 22 + "/index.html", "api/sessions/" + "A" * 22,
      "%00" * 22 + "/", "A" * 200, "..%2f..%2fetc/passwd", "A" * 22 + "/..%2f..%2fhub.db", "ä" * 11],
 )  # fmt: skip
-def test_guessed_addresses_find_the_same_nothing(hub: Place, path) -> None:
+def test_guessed_addresses_find_the_same_nothing(hub: Place, path: str) -> None:
     hub.share()
     answer = hub.anybody.get("/" + path.replace("ä", "%C3%A4"))
     assert answer.status == 404
@@ -139,7 +140,7 @@ def test_files_are_given_by_their_exact_names_alone(hub: Place) -> None:
 
 def test_sessions_of_a_chain_lie_beside_the_one_that_is_meant(hub: Place) -> None:
     planning = lines(log("The plan is made.", "0b5e7a11-5e55-4a1e-9a7e-000000000002"))
-    address = hub.share(bundle(**{"source-session.jsonl": planning}))
+    address = hub.share(bundle(None, **{"source-session.jsonl": planning}))
     names = [name for (name,) in hub.store.db.rows("SELECT name FROM share_file")]
     inner = next(name for name in names if name.endswith("-1/page-001.html"))
     page = hub.anybody.get(f"/{address}/{inner}")
@@ -219,7 +220,7 @@ def test_the_document_wants_the_password_in_a_header(hub: Place) -> None:
 
 def test_a_password_is_kept_so_that_it_cannot_be_read(hub: Place) -> None:
     hub.share(Share_Password="einmalig")
-    (kept,) = hub.store.db.row("SELECT password FROM share")
+    ((kept,),) = hub.store.db.rows("SELECT password FROM share")
     assert "einmalig" not in kept
     hub.share(Share_Password="einmalig")
     assert len({row[0] for row in hub.store.db.rows("SELECT password FROM share")}) == 2

@@ -17,21 +17,21 @@ HOUR = 3_600_000
 @pytest.mark.parametrize(
     ("said", "hours"), [("90m", 1.5), ("12h", 12), ("7d", 168), ("4w", 672)], ids=["minutes", "hours", "days", "weeks"]
 )
-def test_a_span_counts_from_now(said, hours):
+def test_a_span_counts_from_now(said: str, hours: float) -> None:
     for wish in (asked({"expires": said}, {}), changed({"expires": said})):
         assert wish.expires is not None
         assert abs(wish.expires - now() - hours * HOUR) < 5000
 
 
 @pytest.mark.parametrize("said", ["2030-01-31", "2030-01-31T12:00", "2030-01-31T12:00Z", "2030-01-31T12:00+05:00"])
-def test_a_time_is_that_time_and_universal_where_it_does_not_say(said):
+def test_a_time_is_that_time_and_universal_where_it_does_not_say(said: str) -> None:
     meant = datetime.fromisoformat(said)
     meant = meant if meant.tzinfo else meant.replace(tzinfo=UTC)
     assert asked({"expires": said}, {}).expires == meant.timestamp() * 1000
 
 
 @pytest.mark.parametrize("said", ["never", "NEVER", ""])
-def test_never_is_not_the_same_as_unsaid(said):
+def test_never_is_not_the_same_as_unsaid(said: str) -> None:
     assert asked({"expires": said}, {}).expires == 0
     assert asked({}, {}) == Wish()
     assert changed({"expires": None}).expires == 0
@@ -39,7 +39,7 @@ def test_never_is_not_the_same_as_unsaid(said):
 
 
 @given(st.text(max_size=60))
-def test_whatever_is_said_of_an_end_is_a_time_to_come_or_refused(said):
+def test_whatever_is_said_of_an_end_is_a_time_to_come_or_refused(said: str) -> None:
     try:
         ends = asked({"expires": said}, {}).expires
     except Unfit:
@@ -50,11 +50,12 @@ def test_whatever_is_said_of_an_end_is_a_time_to_come_or_refused(said):
 @given(
     st.recursive(st.none() | st.booleans() | st.integers() | st.text(), lambda inner: st.dictionaries(st.text(), inner))
 )
-def test_whatever_is_sent_as_a_change_is_one_or_is_refused(data):
+def test_whatever_is_sent_as_a_change_is_one_or_is_refused(data: object) -> None:
     try:
         changed(data)
     except Unfit:
         return
+    assert isinstance(data, dict)
     assert set(data) <= {"title", "password", "expires", "raw", "listed"}
 
 

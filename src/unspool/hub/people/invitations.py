@@ -105,7 +105,8 @@ def taken(db: Database, secret: str, name: str = "", kind: str = "token") -> Tak
         person = roster.added(db, roster.Wish(called, admin=offer.admin))
         if offer.team:
             teams.joined(db, offer.team, person)
-        return Taken(person, called, tokens.made(db, tokens.Wish(person, "invitation", kind)))
+        expires = now() + tokens.BROWSER * DAY if kind == "browser" else None
+        return Taken(person, called, tokens.made(db, tokens.Wish(person, "invitation", kind, expires=expires)))
 
 
 def listed(db: Database, *, everything: bool = False) -> list[Invitation]:

@@ -38,25 +38,28 @@ def subject(db: Database, kind: str, named: str) -> str:
     raise Unfit(f"Rights are given to one of: {', '.join(KINDS)}.")
 
 
-def given(db: Database, project: str, kind: str, named: str, right: Right) -> None:
-    """Give a person or a team a right on a project, in place of what they had.
+def given(db: Database, project: str, kind: str, named: str, right: Right) -> str:
+    """Give a person or a team a right on a project, in place of what they had; the id of whoever it is.
 
     A person's own right counts before those of their teams, also where it is none.
     """
     with owned(db):
+        who = subject(db, kind, named)
         db.run(
             "INSERT INTO permit(project, kind, subject, level) VALUES(?, ?, ?, ?)"
             " ON CONFLICT(project, kind, subject) DO UPDATE SET level = excluded.level",
-            project, kind, subject(db, kind, named), int(right),
+            project, kind, who, int(right),
         )  # fmt: skip
+    return who
 
 
-def taken(db: Database, project: str, kind: str, named: str) -> None:
-    """Have a person or a team without a right of their own on a project."""
+def taken(db: Database, project: str, kind: str, named: str) -> str:
+    """Have a person or a team without a right of their own on a project; the id of whoever it is."""
     with owned(db):
         who = subject(db, kind, named)
         if not db.run("DELETE FROM permit WHERE project = ? AND kind = ? AND subject = ?", project, kind, who):
             raise Hidden("They have no right of their own here.")
+    return who
 
 
 def listed(db: Database, project: str) -> list[Permit]:

@@ -15,6 +15,8 @@ READING = ("all", "read")
 """Those by which one sees what one may see."""
 OWN = ("all", "read", "push")
 """Those that one may give to a token of one's own; figures of the whole hub are for admins to give."""
+BROWSER = 30
+"""Days for which a browser is let in."""
 _PREFIX = "uns_"
 _LABEL = 100
 _USED_EVERY = 60_000

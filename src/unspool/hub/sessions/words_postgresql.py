@@ -11,7 +11,7 @@ from unspool.index.fold import folded
 from unspool.index.match import ways
 from unspool.index.query import And, Node, Not, Or, Term
 
-_MANY = 8_000
+_MANY = 3_000
 """Passages that are gathered at most, as the server expects."""
 _NOTHING = quoted("\x01")
 """A word that no text has."""

@@ -89,7 +89,7 @@ def _wanted(hub: Hub, upload: Upload, instead: int = 0) -> None:
     """HubError where it is clear before any work that it is not to be kept; `instead` of so many bytes."""
     _titled(hub, upload.wish)
     with hub.store.db.transaction():
-        quota.within(hub.store.db, upload.owner, hub.terms.quota, max(0, upload.bundle.stat().st_size - instead))
+        quota.within(hub.store.db, upload.owner, hub.terms.quota, upload.bundle.stat().st_size - instead)
 
 
 def _titled(hub: Hub, wish: Wish) -> None:

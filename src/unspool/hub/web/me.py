@@ -29,6 +29,7 @@ def token_made(request: Request) -> Response:
     secret = tokens.made(
         hub(request).store.db, tokens.Wish(who.id, sent.get("label", "")[:80], "token", scope, expires)
     )
+    request.state.target = who.id
     return _shown(request, secret)
 
 

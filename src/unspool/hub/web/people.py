@@ -19,6 +19,7 @@ def invite(request: Request) -> Response:
     sent, here = fields(request), hub(request)
     wish = invitations.Wish(sent.get("name", ""), sent.get("team", ""), bool(sent.get("admin")))
     secret = invitations.made(here.store.db, person(request), wish)
+    request.state.target = invitations.opened(here.store.db, secret).id
     url = here.terms.url or f"{request.url.scheme}://{request.headers.get('host', '')}"
     return _shown(request, link=invitations.link(url, secret))
 
@@ -54,24 +55,29 @@ def service_made(request: Request) -> Response:
     with db.transaction():
         made = roster.added(db, roster.Wish(sent.get("name", ""), "service"))
         secret = tokens.made(db, tokens.Wish(made, "service", "token", scope))
+    request.state.target = made
     return _shown(request, secret=secret)
 
 
 def team_made(request: Request) -> Response:
     """A new team."""
-    teams.made(hub(request).store.db, fields(request).get("name", ""))
+    request.state.target = teams.made(hub(request).store.db, fields(request).get("name", ""))
     return onward("/people#teams")
 
 
 def team_joined(request: Request) -> Response:
     """Somebody more in a team."""
-    teams.joined(hub(request).store.db, request.path_params["team"], fields(request).get("person", ""))
+    db = hub(request).store.db
+    request.state.detail = {"person": roster.found(db, fields(request).get("person", "")).id}
+    teams.joined(db, request.path_params["team"], request.state.detail["person"])
     return onward("/people#teams")
 
 
 def team_left(request: Request) -> Response:
     """Somebody less in a team."""
-    teams.left(hub(request).store.db, request.path_params["team"], fields(request).get("person", ""))
+    db = hub(request).store.db
+    request.state.detail = {"person": roster.found(db, fields(request).get("person", "")).id}
+    teams.left(db, request.path_params["team"], request.state.detail["person"])
     return onward("/people#teams")
 
 

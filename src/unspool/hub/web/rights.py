@@ -39,8 +39,7 @@ def given(request: Request) -> Response:
     kind, _, named = sent.get("subject", "").partition(" ")
     if kind not in ("person", "team") or not named:
         raise Unfit("Choose a person or a team.")
-    if sent.get("level"):
-        permits.given(db, project, kind, named, permits.level(sent["level"]))
-    else:
-        permits.taken(db, project, kind, named)
+    level = permits.level(sent["level"]) if sent.get("level") else None
+    who = permits.taken(db, project, kind, named) if level is None else permits.given(db, project, kind, named, level)
+    request.state.detail = {"kind": kind, "subject": who, "level": "" if level is None else level.name.lower()}
     return onward(f"/projects/{project}/rights")

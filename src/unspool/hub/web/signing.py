@@ -12,8 +12,6 @@ from unspool.hub.trouble import Hidden, HubError
 from unspool.hub.web.forms import fields, onward
 from unspool.hub.web.render import page
 
-_DAYS = 30
-"""How long a browser is let in."""
 _TRIES = 20
 """Of one address in a quarter of an hour."""
 _QUARTER = 900
@@ -35,7 +33,7 @@ def signed_in(request: Request) -> Response:
         answer.status_code = 401
         return answer
     request.state.target = who.id
-    wish = tokens.Wish(who.id, "browser", "browser", who.scope, tokens.until(db, token, now() + _DAYS * DAY))
+    wish = tokens.Wish(who.id, "browser", "browser", who.scope, tokens.until(db, token, now() + tokens.BROWSER * DAY))
     return _let_in(request, tokens.made(db, wish))
 
 
@@ -82,5 +80,5 @@ def _failed(request: Request) -> None:
 def _let_in(request: Request, secret: str) -> RedirectResponse:
     answer = onward("/")
     secure = hub(request).terms.url.startswith("https:") or request.url.scheme == "https"
-    answer.set_cookie(COOKIE, secret, _DAYS * 86_400, path="/", secure=secure, httponly=True, samesite="lax")
+    answer.set_cookie(COOKIE, secret, tokens.BROWSER * 86_400, path="/", secure=secure, httponly=True, samesite="lax")
     return answer

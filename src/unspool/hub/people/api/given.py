@@ -50,3 +50,8 @@ def done() -> Response:
 def target(request: Request, what: str) -> None:
     """Tell the audit log what was meant, where the path does not."""
     request.state.target = what
+
+
+def detail(request: Request, **said: str) -> None:
+    """Tell the audit log more: ids and words of the hub's own, never a name."""
+    request.state.detail = said

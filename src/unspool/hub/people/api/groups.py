@@ -5,7 +5,7 @@ from starlette.responses import Response
 
 from unspool.hub.asked import hub, person
 from unspool.hub.people import teams
-from unspool.hub.people.api.given import Sent, answer, done, given, target
+from unspool.hub.people.api.given import Sent, answer, detail, done, given, target
 from unspool.hub.people.roster import one
 from unspool.hub.ways import Needs, Way
 
@@ -40,14 +40,20 @@ def end(request: Request) -> Response:
 def join(request: Request) -> Response:
     """Put somebody into a team."""
     db = hub(request).store.db
-    teams.joined(db, request.path_params["team"], one(db, request.path_params["person"]).id)
+    who = one(db, request.path_params["person"]).id
+    target(request, request.path_params["team"])
+    detail(request, person=who)
+    teams.joined(db, request.path_params["team"], who)
     return done()
 
 
 def leave(request: Request) -> Response:
     """Take somebody out of a team."""
     db = hub(request).store.db
-    teams.left(db, request.path_params["team"], one(db, request.path_params["person"]).id)
+    who = one(db, request.path_params["person"]).id
+    target(request, request.path_params["team"])
+    detail(request, person=who)
+    teams.left(db, request.path_params["team"], who)
     return done()
 
 

@@ -6,7 +6,7 @@ from starlette.responses import Response
 from unspool.hub.asked import hub, person
 from unspool.hub.people import permits
 from unspool.hub.people import projects as archive
-from unspool.hub.people.api.given import Sent, answer, done, given, target, told
+from unspool.hub.people.api.given import Sent, answer, detail, done, given, target, told
 from unspool.hub.ways import Needs, Way
 
 _PERMIT = "/api/permits/{project}/{kind}/{subject}"
@@ -48,14 +48,15 @@ def give(request: Request) -> Response:
     """Give a person or a team a right."""
     right = permits.level(given(request, NewPermit).level)
     kind, subject = request.path_params["kind"], request.path_params["subject"]
-    permits.given(hub(request).store.db, _project(request), kind, subject, right)
+    who = permits.given(hub(request).store.db, _project(request), kind, subject, right)
+    detail(request, kind=kind, subject=who, level=right.name.lower())
     return done()
 
 
 def take(request: Request) -> Response:
     """Take the right of a person or a team away."""
     kind, subject = request.path_params["kind"], request.path_params["subject"]
-    permits.taken(hub(request).store.db, _project(request), kind, subject)
+    detail(request, kind=kind, subject=permits.taken(hub(request).store.db, _project(request), kind, subject))
     return done()
 
 
