@@ -23,7 +23,7 @@ MINUTE = 60
 AIM_MS = 200
 _LOOKED_AT = 16
 """Sessions that are looked at in turn."""
-_DRAWN = {"view, session": "session pages", "list, page": "pages of the list", "search, JSON": "searches"}
+_DRAWN = {"view, session": "Page of a session", "list, page": "Page of the list", "search, JSON": "Search"}
 
 
 def rows(sources: Sequence[Path], sizes: Sequence[int], picture: Path) -> Iterator[Row]:
@@ -63,7 +63,7 @@ def _grown(servers: Servers, folder: Path, seen: Sequence[Ready], sizes: Sequenc
         with on_servers(servers, folder) as place, running(place, PROCESSES, servers) as hubs:
             there = world(hubs, size, seen)
             for name, borne in _loads(hubs, there):
-                points.setdefault(name, []).append((size, borne.load.rate))
+                points.setdefault(name, []).append((size, borne.cost))
                 yield _row(f"{what}: {name}", borne, points[name][0][1])
             if size == max(sizes):
                 yield from _minute(hubs, there, what)
@@ -99,16 +99,18 @@ def _minute(hubs: Hubs, there: World, what: str) -> Iterator[Row]:
 
 
 def _row(what: str, borne: Borne, first: float = 0.0) -> Row:
-    ratio = f"{borne.load.rate / first:.2f}x the first" if first and borne.load.rate else ""
+    ratio = f"{borne.cost / first:.2f}x a core" if first and borne.cost else ""
     return Row(what, borne.told, ratio=ratio, met=False if borne.load.failed else None)
 
 
 def _draw(points: dict[str, list[tuple[float, float]]], picture: Path) -> None:
-    drawn = [Panel(f"{said.capitalize()} a second", points[name]) for name, said in _DRAWN.items() if name in points]
-    if not drawn or any(not rate for panel in drawn for _, rate in panel.points):
+    drawn = [Panel(f"{said}, ms", points[name]) for name, said in _DRAWN.items() if name in points]
+    if not drawn or any(not cost for panel in drawn for _, cost in panel.points):
         return
     picture.parent.mkdir(parents=True, exist_ok=True)
-    picture.write_text(panels("Answers a second of a hub over the sessions it keeps", drawn))
+    picture.write_text(
+        panels("Milliseconds of a core, in hub and database, that an answer costs over the sessions kept", drawn)
+    )
     print(f"the picture is in {picture}", file=sys.stderr)
 
 

@@ -20,6 +20,11 @@ class Borne(NamedTuple):
     database: float = 0.0
 
     @property
+    def cost(self) -> float:
+        """Milliseconds of a core in all."""
+        return self.cpu + self.database
+
+    @property
     def told(self) -> str:
         behind = f" and {self.database:.1f} ms of the database" if self.database else ""
         return self.load.told if self.load.failed else f"{self.load.told}; {self.cpu:.1f} ms of a core{behind}"

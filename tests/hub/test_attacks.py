@@ -21,6 +21,7 @@ from unspool.hub.sessions import search
 from unspool.hub.store.blobs import DAY, now
 from unspool.hub.store.database import Row
 from unspool.hub.store.opening import Store
+from unspool.hub.trouble import Hidden
 
 SECRET = made.SECRETS["prompt"]
 OURS = {"Sec-Fetch-Site": "same-origin", "Content-Type": "application/x-www-form-urlencoded"}
@@ -95,7 +96,7 @@ def test_invitations_of_somebody_who_is_no_admin_any_more_do_not_hold(files_stor
     secret = invitations.made(files_store.db, ann.person, invitations.Wish(admin=True))
     roster.changed(files_store.db, ann.id, admin=False)
     assert invitations.listed(files_store.db) == []
-    with pytest.raises(invitations.Hidden):
+    with pytest.raises(Hidden):
         invitations.taken(files_store.db, secret, "ann again")
 
 

@@ -73,7 +73,7 @@ def pushed(member: Member, files: dict[str, bytes]) -> Answer:
 
 def test_a_secret_in_a_packed_log_of_a_share_is_not_let_in(hub: Place) -> None:
     packed = {"subagents/agent-1.jsonl.gz": gzip.compress(said(f"my key is {SECRET}"))}
-    assert hub.ann.ask("POST", "/api/shares", bundle(**packed), GZIP).status in (400, 422)
+    assert hub.ann.ask("POST", "/api/shares", bundle(None, **packed), GZIP).status in (400, 422)
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_a_secret_in_the_name_of_a_file_is_not_let_in(ann: Member) -> None:
     answer = pushed(ann, {f"{KEY}.jsonl": said("hello"), f"{KEY}/tool-results/{SECRET}.txt": b"text"})
     assert answer.status == 422
     assert SECRET not in answer.body.decode()
-    sent = ann.client.ask("POST", "/api/shares", bundle(**{f"tool-results/{SECRET}.txt": b"text"}), GZIP)
+    sent = ann.client.ask("POST", "/api/shares", bundle(None, **{f"tool-results/{SECRET}.txt": b"text"}), GZIP)
     assert sent.status == 422
     assert SECRET not in sent.body.decode()
 

@@ -56,7 +56,10 @@ def test_a_push_to_what_is_no_hub_ends_with_a_sentence(script: Script, tmp_path:
 def test_what_a_hub_says_cannot_drive_a_terminal(script: Script, tmp_path: Path) -> None:
     evil = b"told \\u001b]0;owned\\u0007\\u009b31m"
     share = b'{"address": "AAAAAAAAAAAAAAAAAAAAAA", "url": "https://x/' + evil + b'", "title": "' + evil + b'"}'
-    answers = [(403, b'{"reason": "' + evil + b'"}', {}), (200, b'{"shares": [' + share + b"]}", {})]
+    answers: list[tuple[int, bytes, dict[str, str]]] = [
+        (403, b'{"reason": "' + evil + b'"}', {}),
+        (200, b'{"shares": [' + share + b"]}", {}),
+    ]
     hub = f"http://127.0.0.1:{script.port}"
     env = {**os.environ, "UNSPOOL_HUB": hub, "UNSPOOL_HUB_TOKEN": "uns_secret", "HOME": str(tmp_path)}
     for answer in answers:

@@ -19,6 +19,7 @@ from unspool.hub.store.opening import Place, opened
 def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder of a hub."""
     monkeypatch.setenv("UNSPOOL_HUB_DATA", str(tmp_path / "hub"))
+    opened(Place(tmp_path / "hub")).db.close()
     return tmp_path / "hub"
 
 
