@@ -7,6 +7,7 @@ hub's own pages. What a person may not know of answers as what is not there.
 
 import asyncio
 import hmac
+import inspect
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -42,7 +43,7 @@ Before = Callable[[Request], Awaitable[None]]
 
 def guarded(way: Way, before: Before | None = None) -> Callable[[Request], Awaitable[Response]]:
     """The handler of a way, for those who may; `before` is awaited once it is clear that they may."""
-    streams = asyncio.iscoroutinefunction(way.handler)
+    streams = inspect.iscoroutinefunction(way.handler)
     probe = streams and way.free and way.needs is Needs.NOTHING  # it is nobody's, and waits for no thread
 
     async def answer(request: Request) -> Response:
