@@ -3,7 +3,7 @@
 import re
 import shutil
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from urllib.parse import quote
 
@@ -43,7 +43,7 @@ def test_home_shows_the_newest_by_day_and_what_was_done(app: Browsed) -> None:
 
 
 def test_a_session_that_is_being_written_is_active(tmp_path: Path) -> None:
-    log = LogBuilder(session_id="now", start=NOW - timedelta(seconds=20)).prompt("go")
+    log = LogBuilder(session_id="now", start=datetime.now(UTC) - timedelta(seconds=20)).prompt("go")
     with browsed(tmp_path, log.assistant(log.text("Yes."))) as app:
         assert "Active now" in app.get("/").said
         assert "● active" in app.get("/sessions").said

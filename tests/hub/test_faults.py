@@ -16,7 +16,7 @@ from tests.hub.servers import Servers
 from tests.hub.shares.bundles import GZIP, bundle, log, token
 from unspool.hub.store.opening import Place, Store, opened
 
-KILLS = int(os.environ.get("UNSPOOL_KILLS", "2"))
+KILLS = int(os.environ.get("UNSPOOL_KILLS", "1"))
 CALM = {200, 201, 503}
 """What may be answered while a server is away."""
 

@@ -37,4 +37,12 @@ def asset(request: Request) -> Response:
     return Response(_ALL[path], media_type=kind, headers={"Cache-Control": "public, max-age=31536000, immutable"})
 
 
-WAYS = tuple(Way(path, asset, Needs.NOTHING, free=True) for path in _ALL)
+def icon(request: Request) -> Response:
+    """The icon, where browsers look for one of a page that names none."""
+    return Response(_ALL[OWN["icon.svg"]], media_type=_TYPES[".svg"], headers={"Cache-Control": "public, max-age=86400"})
+
+
+WAYS = (
+    *(Way(path, asset, Needs.NOTHING, free=True) for path in _ALL),
+    Way("/favicon.ico", icon, Needs.NOTHING, free=True),
+)
