@@ -18,6 +18,8 @@ _WITHOUT = (
     *("PaintHolding", "ThirdPartyStoragePartitioning", "Translate"),
 )
 """Features that cost time and that no page needs; the latter ones playwright would leave out as well."""
+_PLAIN = ("--no-sandbox", "--disable-gpu", "--disable-software-rasterizer")
+"""No graphics card is imitated: a quarter of the time went into that."""
 PATIENCE = 60
 """Seconds that anything may take on a machine that does much else; what never comes is told only then."""
 
@@ -30,9 +32,7 @@ def chromium() -> Iterator[Any]:
     if path is None:
         pytest.skip("no chromium: pages are not opened in a browser")
     with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(
-            executable_path=path, args=["--no-sandbox", f"--disable-features={','.join(_WITHOUT)}"]
-        )
+        browser = driver.chromium.launch(executable_path=path, args=[*_PLAIN, f"--disable-features={','.join(_WITHOUT)}"])
         yield browser
         browser.close()
 
