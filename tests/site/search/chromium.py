@@ -32,7 +32,9 @@ def chromium() -> Iterator[Any]:
     if path is None:
         pytest.skip("no chromium: pages are not opened in a browser")
     with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=path, args=[*_PLAIN, f"--disable-features={','.join(_WITHOUT)}"])
+        browser = driver.chromium.launch(
+            executable_path=path, args=[*_PLAIN, f"--disable-features={','.join(_WITHOUT)}"]
+        )
         yield browser
         browser.close()
 
