@@ -85,8 +85,15 @@ def render(template: str, **values: object) -> Markup:
 
 @cache
 def _environment() -> jinja2.Environment:
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("unspool.app"),
+    made = environment("unspool.app")
+    made.filters["when"] = lambda time, style="": Markup(when(time, style))  # noqa: S704  a writer's markup
+    return made
+
+
+def environment(package: str) -> jinja2.Environment:
+    """The templates of a package whose pages are served: text is escaped, and what cannot be seen in it is marked."""
+    return jinja2.Environment(
+        loader=jinja2.PackageLoader(package),
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -94,5 +101,3 @@ def _environment() -> jinja2.Environment:
         finalize=lambda value: visible(value) if type(value) is str else value,
         auto_reload=False,
     )
-    environment.filters["when"] = lambda time, style="": Markup(when(time, style))  # noqa: S704  a writer's markup
-    return environment

@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
 from unspool import human
-from unspool.export.html.escape import visible
+from unspool.app.render import environment
 from unspool.export.html.times import Style, when
 from unspool.hub.assets import OWN
 from unspool.hub.people.person import Person
@@ -73,20 +73,9 @@ def render(template: str, **values: object) -> Markup:
 
 @cache
 def _environment() -> jinja2.Environment:
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("unspool.hub"),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=jinja2.StrictUndefined,
-        finalize=lambda value: visible(value) if type(value) is str else value,
-        auto_reload=False,
-    )
-    environment.filters["when"] = _when
-    environment.filters["size"] = human.size
-    environment.filters["count"] = human.count
-    environment.filters["tokens"] = human.tokens
-    return environment
+    made = environment("unspool.hub")
+    made.filters.update(when=_when, size=human.size, count=human.count, tokens=human.tokens)
+    return made
 
 
 def _when(time: int | None, style: Style = "") -> Markup:
