@@ -1,6 +1,7 @@
 """Figures as people write them: 1.9 M tokens, 1 h 47 m, 34 kB, 2026-03-01 10:20 UTC."""
 
 from datetime import UTC, datetime, tzinfo
+from decimal import Decimal
 
 _CLOCK = ((86_400, "d"), (3_600, "h"), (60, "m"), (1, "s"))
 
@@ -25,6 +26,14 @@ def _scaled(number: float) -> str:
     if not unit:
         return f"{number:.0f}"
     return f"{value:.1f} {unit}" if value < 9.95 else f"{value:,.0f} {unit}"
+
+
+def money(amount: Decimal | float, *, floor: bool = False) -> str:
+    """$4.12; $0.003 where cents would say nothing, <$0.001 for less; with ≥ where it is a lower bound."""
+    if 0 < amount < 0.0005 and not floor:
+        return "<$0.001"
+    text = f"${amount:,.3f}" if 0 < amount < 0.1 else f"${amount:,.2f}"
+    return f"≥{text}" if floor else text
 
 
 def duration(seconds: float) -> str:

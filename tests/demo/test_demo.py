@@ -15,7 +15,8 @@ from unspool.demo.story import release
 LINE_TYPES = {
     "user", "assistant", "system", "attachment", "progress", "summary", "custom-title", "ai-title",
     "agent-name", "last-prompt", "mode", "permission-mode", "queue-operation", "file-history-snapshot",
-    "file-history-delta", "pr-link", "cost-state", "tide-oracle", "barometer",
+    "file-history-delta", "pr-link", "cost-state", "tide-oracle", "barometer", "api-request",
+    "api-request-shape", "api-request-blob", "tools-used",
 }  # fmt: skip
 BLOCK_TYPES = {
     "text", "thinking", "redacted_thinking", "tool_use", "tool_result", "image", "fallback", "tool_reference",
@@ -34,7 +35,8 @@ SUBTYPES = {
 ATTACHMENTS = {
     "hook_success", "hook_additional_context", "hook_blocking_error", "opened_file_in_ide",
     "selected_lines_in_ide", "task_reminder", "plan_mode", "plan_mode_exit", "diagnostics", "queued_command",
-    "edited_text_file", "task_status", "compact_file_reference",
+    "edited_text_file", "task_status", "compact_file_reference", "environment", "model", "session_context",
+    "prompt_snapshot",
 }  # fmt: skip
 
 

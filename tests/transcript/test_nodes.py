@@ -8,7 +8,7 @@ from tests.export.build import NOTICES, agent, call, everything, place, prompt, 
 from tests.export.seen import bare, said, said_by_all, seen
 from unspool.doc import Fields, Fold, Heading, Link, Node, Picture, Prose, Raw, Terminal
 from unspool.errors import NotFound
-from unspool.model import Branch, Image, Problem, Result, Text, Todo, Todos
+from unspool.model import Branch, Image, Notice, Problem, Result, Text, Todo, Todos
 from unspool.transcript import View, nodes
 
 ALL = View(full=True, agents=True)
@@ -54,11 +54,24 @@ def test_every_picture_is_shown() -> None:
     assert {"a dot", "shots/one.png", *(f"of {kind}" for kind in NOTICES)} == set(shown)
 
 
-def test_what_nobody_knows_is_shown_raw() -> None:
-    """An unknown block is its data, with its name and line."""
-    (raw,) = [node for node in nodes(everything(), ALL) if isinstance(node, Raw)]
-    assert raw.caption == "hologram, line 7"
+def test_what_nobody_knows_is_one_row() -> None:
+    """An unknown block is its name and line; its data are behind that, in a full document alone."""
+    (whole,) = [node for node in nodes(everything(), ALL) if isinstance(node, Fold) and node.kind == "unknown"]
+    (brief,) = [node for node in nodes(everything(), View()) if isinstance(node, Fold) and node.kind == "unknown"]
+    assert whole.summary == brief.summary == "Unknown: hologram, line 7"
+    (raw,) = whole.children
+    assert isinstance(raw, Raw)
     assert '"hologram"' in raw.text
+    assert brief.children == ()
+
+
+def test_what_the_agent_tells_unasked_is_one_row_of_a_brief_document() -> None:
+    """Environment, offers and reminders that follow one another say together what they are."""
+    told = [Notice(place(), kind, "words") for kind in ("environment", "environment", "offer", "system-prompt")]
+    one = session(turn(1, "Go.", *told, Notice(place(), "note", "loud")))
+    rows = [node.summary for node in nodes(one, View()) if isinstance(node, Fold)]
+    assert rows == ["4 notices: environment ×2, offer, system prompt", "Note: loud"]
+    assert len([node for node in nodes(one, View(full=True)) if isinstance(node, Fold)]) == 5
 
 
 def test_problems_are_shown_with_their_bytes_made_printable() -> None:

@@ -111,15 +111,17 @@ def command(
         raise UsageProblem("Name a session: its id or how that begins, a path, a piece of its title, or `latest`.")
     from msgspec.structs import replace
 
+    from unspool.clone.advice import window_of
     from unspool.clone.draught import Wish, drawn
-    from unspool.clone.fit import fitted
+    from unspool.clone.fit import fitted, room
     from unspool.clone.material import Material
     from unspool.clone.source import opened
 
     wish = Wish(title=output.title, options={**chosen, **({"fit": how["fit"]} if how["fit"] else {})})
     with opened(library, session) as source:
         material = Material(source.log)
-        treatment = fitted(material, treatment, how["fit"]) if how["fit"] else treatment
+        if how["fit"]:
+            treatment = fitted(material, treatment, room(how["fit"], window_of(source.log)))
         draught, done = drawn(material, treatment, wish), None
         if how["compressing"] is not None:
             done = compressed(draught, how["compressing"], library, dry_run=output.dry_run)

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from unspool import human
 from unspool.cli import chart
 from unspool.cli.grid import Column, lines, safe
-from unspool.figures.filling import Filling, Request, TurnFilling
+from unspool.figures.filling import Filling, KindCost, Request, TurnFilling
 from unspool.model import Prompt, Session
 
 UNACCOUNTED = "unaccounted"
@@ -24,6 +24,7 @@ def heading(filled: Filling) -> Iterator[str]:
     of = f" of {filled.window:,}" if filled.window else ""
     share = f", {filled.share:.1%}" if filled.share is not None else ""
     how = "measured" if now.measured else "estimated: the log tells no figures"
+    how = f"exact: the log keeps the request; {how}" if now.exact else how
     yield f"{safe(now.model) or 'unknown model'}: {now.total:,} tokens{of} at the last request ({how}{share})"
     if filled.share is not None:
         yield f"▕{chart.bar(filled.share, _BAR):<{_BAR}}▏"
@@ -32,8 +33,11 @@ def heading(filled: Filling) -> Iterator[str]:
     yield human.joined(f"most {filled.peak:,}", human.count(filled.compactions, "compaction"))
 
 
-def sections(session: Session, filled: Filling, turns: int, wide: int) -> Iterator[tuple[str, list[str], str]]:
-    """Title, table and note of every section that has something to say."""
+def sections(
+    session: Session, filled: Filling, costs: Sequence[KindCost], sizes: tuple[int, int]
+) -> Iterator[tuple[str, list[str], str]]:
+    """Title, table and note of every section that has something to say; `sizes` are turns and columns at most."""
+    turns, wide = sizes
     if filled.now is None:
         return
     yield "By kind", lines(_kinds(filled.now, filled.window), wide), ""
@@ -42,6 +46,8 @@ def sections(session: Session, filled: Filling, turns: int, wide: int) -> Iterat
         left = sum(1 for turn in filled.turns if turn.tokens) - len(chosen)
         note = f"{human.count(left, 'turn')} that added less left out." if left > 0 else ""
         yield "By turn", lines(_turns(session, chosen), wide), note
+    if costs:
+        yield "What each kind cost as input, over all requests", lines(_costs(costs), wide), ""
     if filled.tools:
         note = f"{len(filled.tools) - _TOOLS} more tools." if len(filled.tools) > _TOOLS else ""
         yield "By tool, of what is in the window", lines(_tools(filled), wide), note
@@ -49,7 +55,7 @@ def sections(session: Session, filled: Filling, turns: int, wide: int) -> Iterat
 
 def _kinds(now: Request, window: int | None) -> list[Column]:
     rows = sorted(now.kinds.items(), key=lambda row: -row[1])
-    if now.measured:
+    if now.measured and not now.exact:
         rows.append((UNACCOUNTED, now.unaccounted))
     whole = window or now.total
     return [
@@ -57,6 +63,15 @@ def _kinds(now: Request, window: int | None) -> list[Column]:
         Column("tokens", [f"{tokens:,}" for _, tokens in rows]),
         Column("of window" if window else "of all", [f"{tokens / whole:.1%}" if whole else "" for _, tokens in rows]),
         Column("", chart.bars([tokens for _, tokens in rows], _BAR), right=False, rank=1),
+    ]
+
+
+def _costs(costs: Sequence[KindCost]) -> list[Column]:
+    return [
+        Column("kind", [one.name for one in costs], right=False),
+        Column("tokens sent", [f"{one.tokens:,}" for one in costs]),
+        Column("cost", [human.money(one.cost) for one in costs]),
+        Column("", chart.bars([int(one.cost * 10**9) for one in costs], _BAR), right=False, rank=1),
     ]
 
 

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 from unspool import human
 from unspool.cli import chosen
-from unspool.cli.rows import money
 from unspool.figures import Figures
 from unspool.model import Call, Plan, Session, Usage
 from unspool.tools.words import first_line
@@ -90,8 +89,8 @@ def _use(session: Session, counted: Figures) -> Iterator[tuple[str, str]]:
     for call in counted.models:
         yield "model", f"{_model(call)} · {_usage(call.usage)}"
     floor = counted.cost.floor or bool(counted.cost.unpriced)
-    yield "cost", money(counted.cost.amount, floor=floor) + _unpriced(counted)
-    yield "agent's own figure", f"${session.reported_cost}" if session.reported_cost else ""
+    yield "cost", human.money(counted.cost.amount, floor=floor) + _unpriced(counted)
+    yield "agent's own figure", human.money(float(session.reported_cost)) if session.reported_cost else ""
     yield "context", f"{human.tokens(counted.context)} tokens at the last request" if counted.context else ""
 
 

@@ -16,6 +16,7 @@ COMMANDS = (
     ("list", "List sessions or projects, newest first."),
     ("info", "Tell what one session holds, used and cost."),
     ("context", "Tell what fills the window of a session, by kind, turn and tool."),
+    ("requests", "List the requests that a log keeps whole, or show one of them exactly."),
     ("show", "Read a session in the terminal."),
     ("export", "Write sessions as Markdown, JSON or text."),
     ("json", "Make a web page of one log or session."),

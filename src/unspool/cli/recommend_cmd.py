@@ -24,17 +24,16 @@ def command(session: str, as_json: bool, library: "Library") -> None:
     unspool recommend 4f2a --json | jq -r .recommended
 
     Tokens are estimated (docs/context.md), and what every request holds besides the conversation is taken from the
-    last one measured. Over 70 % of the window the mildest treatment is named that brings it under 50 %; under 50 %
-    nothing needs doing. `unspool context` tells what fills the window.
+    last one measured; where the log keeps that request whole, its system prompt and tools are known exactly. Over
+    70 % of the window the mildest treatment is named that brings it under 50 %; under 50 % nothing needs doing.
+    `unspool context` tells what fills the window.
     """
-    from unspool.clone.advice import advice
+    from unspool.clone.advice import advice, window_of
     from unspool.clone.material import Material
     from unspool.clone.source import opened
-    from unspool.figures.filling import filling
-    from unspool.library.opening import read_session
 
     with opened(library, session) as source:
-        given = advice(Material(source.log), filling(read_session(source.log.found)))
+        given = advice(Material(source.log), window_of(source.log))
     if as_json:
         keeping.print_json(given)
     else:
@@ -45,7 +44,8 @@ def _print(session: str, given: "Advice") -> None:
     from unspool.cli.grid import Column, lines, show, width
 
     known = "" if given.window_known else " (taken for granted: the model's own is not known)"
-    click.echo(f"{given.total:,} of {given.window:,} tokens{known}, {given.share:.0%}")
+    how = "exact: the log keeps the last request" if given.exact else "estimated"
+    click.echo(f"{given.total:,} of {given.window:,} tokens{known}, {given.share:.0%} ({how})")
     click.echo()
     rows = given.choices
     show(

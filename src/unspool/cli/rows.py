@@ -27,19 +27,12 @@ def hidden(overview: Overview) -> bool:
     return overview.kind in ("empty", "stub", "subagent") or overview.title.strip().casefold() == "warmup"
 
 
-def money(amount: Decimal, *, floor: bool) -> str:
-    """$4.12; $0.003 where cents would say nothing; with ≥ where it is a lower bound."""
-    small = Decimal(0) < amount < Decimal("0.1")
-    text = f"${amount:,.3f}" if small else f"${amount:,.2f}"
-    return f"≥{text}" if floor else text
-
-
 def cost(overview: Overview) -> str:
     if not overview.calls:
         return ""
     if overview.unpriced and not overview.cost:
         return "?"
-    return money(overview.cost, floor=bool(overview.unpriced) or overview.usage.floor)
+    return human.money(overview.cost, floor=bool(overview.unpriced) or overview.usage.floor)
 
 
 _COLUMNS: tuple[tuple[str, int, JustifyMethod, int, int | None], ...] = (
@@ -139,7 +132,7 @@ def projects_table(overviews: Sequence[Overview], limit: int) -> Table:
             human.minute(when, zone) if when is not _LONG_AGO else "",
             str(len(group)),
             str(sum(o.turns for o in group)),
-            money(sum((o.cost for o in group), Decimal(0)), floor=floor),
+            human.money(sum((o.cost for o in group), Decimal(0)), floor=floor),
             human.size(sum(o.size for o in group)),
             one_line(project),
         )
@@ -154,5 +147,7 @@ def summary_line(listing: Listing, found: Sequence[Overview], shown: Sequence[Ov
     if left:
         parts.append(f"{human.count(left, 'empty one')} hidden (-a)")
     floor = listing.cost.floor or bool(listing.cost.unpriced)
-    parts.append(f"all together {money(listing.cost.amount, floor=floor)}, {human.tokens(listing.usage.total)} tokens")
+    parts.append(
+        f"all together {human.money(listing.cost.amount, floor=floor)}, {human.tokens(listing.usage.total)} tokens"
+    )
     return Text("\n" + " · ".join(parts))

@@ -1,12 +1,17 @@
 """Which treatment a session needs: what each would win, and the mildest that gives it room again."""
 
+from typing import NamedTuple
+
 import msgspec
 from msgspec.structs import replace
 
 from unspool.clone.draught import Wish, drawn
 from unspool.clone.material import Material
+from unspool.clone.original import Original
 from unspool.clone.treatment import PRESETS, Treatment
-from unspool.figures.filling import Filling
+from unspool.figures.filling import Filling, filling
+from unspool.library.opening import read_session
+from unspool.library.read import recorded_requests
 
 _FULL, _FILLING, _ROOM = 0.70, 0.50, 0.50
 """Shares of the window: over the first a copy is due; under the second none is; a copy should come under the third."""
@@ -37,6 +42,8 @@ class Advice(msgspec.Struct, frozen=True):
     total: int
     window: int
     window_known: bool
+    exact: bool
+    """Whether the log keeps its last request whole, so that estimates are held against all that was measured."""
     share: float
     choices: tuple[Choice, ...]
     recommended: str
@@ -56,22 +63,37 @@ _LADDER: tuple[tuple[str, str, Treatment], ...] = (
 )
 
 
+def window_of(log: Original) -> Filling:
+    """What fills the window of a log that is to be copied, exactly where the log keeps its requests."""
+    return filling(read_session(log.found), recorded_requests(log.found.path, log.format))
+
+
 def advice(log: Material, filled: Filling) -> Advice:
     """What each treatment would win, and which one to choose."""
     window = filled.window or _USUAL
-    plain = drawn(log, PRESETS["none"], Wish()).after.tokens
-    beside = filled.now.unaccounted if filled.now is not None else 0
-    choices = tuple(_choice(log, step, (plain, beside, window)) for step in _LADDER)
-    total = plain + beside
+    scale = filled.scale
+    plain = round(drawn(log, PRESETS["none"], Wish()).after.tokens * scale)
+    beside = filled.now.beside if filled.now is not None else 0
+    choices = tuple(_choice(log, step, _Sizes(plain, beside, window, scale)) for step in _LADDER)
+    total, exact = plain + beside, filled.now is not None and filled.now.exact
     name, reason = _chosen(total, window, choices, len(filled.turns))
-    return Advice(plain, total, window, filled.window is not None, total / window, choices, name, reason)
+    return Advice(plain, total, window, filled.window is not None, exact, total / window, choices, name, reason)
 
 
-def _choice(log: Material, step: tuple[str, str, Treatment], sizes: tuple[int, int, int]) -> Choice:
+class _Sizes(NamedTuple):
+    """What choices are weighed against: the conversation as it is, what comes on top of it, and the window."""
+
+    plain: int
+    beside: int
+    window: int
+    scale: float
+
+
+def _choice(log: Material, step: tuple[str, str, Treatment], sizes: _Sizes) -> Choice:
     name, flags, treatment = step
-    plain, beside, window = sizes
-    tokens = drawn(log, treatment, Wish()).after.tokens
-    return Choice(name, flags, tokens, tokens + beside, plain - tokens, (tokens + beside) / window)
+    tokens = round(drawn(log, treatment, Wish()).after.tokens * sizes.scale)
+    total = tokens + sizes.beside
+    return Choice(name, flags, tokens, total, sizes.plain - tokens, total / sizes.window)
 
 
 def _chosen(total: int, window: int, choices: tuple[Choice, ...], turns: int) -> tuple[str, str]:

@@ -8,6 +8,20 @@ from unspool.clone.draught import Wish, drawn
 from unspool.clone.material import Material
 from unspool.clone.treatment import Treatment
 from unspool.errors import Unsound
+from unspool.figures.filling import Filling
+
+
+def room(tokens: int, filled: Filling) -> int:
+    """What of so many tokens of a window is left for the conversation, as estimates count it.
+
+    Where the log keeps its last request, system prompt and tools are known to take their part; else all is left.
+    """
+    if filled.now is None or not filled.now.exact:
+        return tokens
+    left = tokens - filled.now.beside
+    if left <= 0:
+        raise Unsound(f"System prompt and tools alone take {filled.now.beside:,} tokens.")
+    return max(1, int(left / filled.scale))
 
 
 def fitted(log: Material, treatment: Treatment, tokens: int) -> Treatment:

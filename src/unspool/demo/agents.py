@@ -8,14 +8,14 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
-from unspool.demo.answers import Answers
 from unspool.demo.blocks import Block
+from unspool.demo.recorded import Recorded
 
 if TYPE_CHECKING:
     from unspool.demo.usage import Fields
 
 
-class Agents(Answers):
+class Agents(Recorded):
     """Calls that start another conversation."""
 
     def agent_use(self, kind: str, description: str, prompt: str, **arguments: Any) -> Block:

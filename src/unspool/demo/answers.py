@@ -131,7 +131,8 @@ class Answers(Prompts):
 
     def _say(self, message: Fields, extra: Fields) -> Self:
         effort = {"effort": "high"} if self.since("2.1.212") else {}
-        self.put({"message": message, "type": "assistant"}, {**effort, **extra})
+        recorded = {"requestRef": self.request_ref} if self.request_ref else {}
+        self.put({"message": message, "type": "assistant"}, {**effort, **recorded, **extra})
         for block in message["content"]:
             if block.get("type") == "tool_use":
                 self.lines_of_calls[block["id"]] = str(self.last)

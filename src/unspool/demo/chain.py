@@ -48,6 +48,8 @@ class Chain:
         self.prompt_id = self.ids.uuid()
         self.context = 0
         self.lines_of_calls: dict[str, str] = {}
+        self.request_ref = ""
+        """The id of the request that the next answer answers, where it was written down."""
 
     def since(self, version: str) -> bool:
         """True when this log is written by that version or a later one."""

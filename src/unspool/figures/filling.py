@@ -2,18 +2,24 @@
 
 Every piece is estimated (see `tokens`). Where the log tells what a request measured, the estimates are held against
 it: what they leave open is `unaccounted` (the system prompt, the tools' definitions, instructions that no log holds),
-and where they come to more than was measured they are made smaller alike.
+and where they come to more than was measured they are made smaller alike. Where the log keeps the request itself,
+nothing is left open: what was in the window is known exactly, and what was measured is shared out among it.
 """
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from decimal import Decimal
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
+from unspool.figures.exact import SentWindows
 from unspool.figures.pieces import THINKING, TOOL_INPUT, Piece, of_block, of_input, of_prompt
 from unspool.model import Block, Message, Notice, Session, Text, Thinking, ToolCall, Turn
-from unspool.model.window import KINDS
+from unspool.model.request import RecordedRequests
+from unspool.model.window import KINDS, SYSTEM_PROMPT, TOOL_DEFINITIONS
+from unspool.prices import PriceTable
 from unspool.prices.windows import density, window
 
 _COMPACTION = "compaction"
@@ -43,10 +49,17 @@ class Request(msgspec.Struct, frozen=True):
     measured: int
     """What the request measured; 0 where the log does not tell."""
     unaccounted: int
+    exact: bool = False
+    """Whether the log keeps the request itself, so that all that was in the window is known."""
 
     @property
     def total(self) -> int:
         return sum(self.kinds.values()) + self.unaccounted
+
+    @property
+    def beside(self) -> int:
+        """Tokens besides the conversation: what every request sends again."""
+        return self.unaccounted + sum(self.kinds.get(name, 0) for name in (SYSTEM_PROMPT, TOOL_DEFINITIONS))
 
 
 class TurnFilling(msgspec.Struct, frozen=True):
@@ -79,6 +92,8 @@ class Filling(msgspec.Struct, frozen=True):
     compactions: int
     added: dict[str, int]
     """All that was put into the window over the session, whatever was taken out again."""
+    scale: float = 1.0
+    """What an estimate has to be multiplied by to come to what the last request measured, where that is kept whole."""
 
     @property
     def share(self) -> float | None:
@@ -86,9 +101,9 @@ class Filling(msgspec.Struct, frozen=True):
         return self.now.total / self.window if self.now is not None and self.window else None
 
 
-def filling(session: Session) -> Filling:
-    """What fills the window of a session."""
-    fill = _Fill(session)
+def filling(session: Session, recorded: RecordedRequests | None = None) -> Filling:
+    """What fills the window of a session; `recorded` are the requests that its log keeps whole."""
+    fill = _Fill(session, recorded)
     turns = tuple(fill.turn(turn) for turn in session.turns)
     now = next((turn.window for turn in reversed(turns) if turn.window is not None), None)
     peak = max((request.total for request in fill.requests), default=0)
@@ -98,21 +113,52 @@ def filling(session: Session) -> Filling:
         added.update(turn.added)
     size = window(model, max((request.measured for request in fill.requests), default=0))
     tools = tuple(sorted(fill.tools(), key=lambda tool: (-tool.tokens, tool.name)))
-    return Filling(model, size, now, peak, turns, tools, sum(turn.compactions for turn in turns), dict(added))
+    compactions = sum(turn.compactions for turn in turns)
+    return Filling(model, size, now, peak, turns, tools, compactions, dict(added), fill.scale)
 
 
-def requests(session: Session) -> Sequence[Request]:
+def requests(session: Session, recorded: RecordedRequests | None = None) -> Sequence[Request]:
     """The window as every request of the live path found it."""
-    fill = _Fill(session)
+    fill = _Fill(session, recorded)
     for turn in session.turns:
         fill.turn(turn)
     return fill.requests
 
 
+class KindCost(msgspec.Struct, frozen=True):
+    """What one kind took over all requests: each sends it again."""
+
+    name: str
+    tokens: int
+    cost: Decimal
+
+
+def input_costs(session: Session, sent: Sequence[Request], prices: PriceTable) -> tuple[KindCost, ...]:
+    """What each kind cost as input, the dearest first: of requests that are kept whole and have a known price.
+
+    A request's cost, but for its answer, is shared out by what was in its window.
+    """
+    calls = {message.id: message.calls for message in session.messages}
+    tokens: Counter[str] = Counter()
+    costs: dict[str, Decimal] = {}
+    for request in sent:
+        asked = [replace(call, usage=replace(call.usage, output=0)) for call in calls.get(request.message, ())]
+        cost = prices.cost(asked)
+        if not request.exact or not request.measured or cost.unpriced:
+            continue
+        for name, number in request.kinds.items():
+            tokens[name] += number
+            costs[name] = costs.get(name, Decimal(0)) + cost.amount * number / request.measured
+    found = (KindCost(name, tokens[name], cost) for name, cost in costs.items())
+    return tuple(sorted(found, key=lambda one: (-one.cost, one.name)))
+
+
 class _Fill:
     """The window while the conversation goes by."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, recorded: RecordedRequests | None) -> None:
+        self._windows = SentWindows(recorded) if recorded else None
+        self.scale = 1.0
         self._messages = {one.id: one for one in session.messages if not one.synthetic and not one.retracted}
         self._thoughts = _thoughts(session.turns, self._messages)
         self._density = density(next((one.model for one in self._messages.values()), ""))
@@ -137,17 +183,25 @@ class _Fill:
                 self._leave(_preserved if block.kind == _COMPACTION else _uncleared, block)
             self._put(self._pieces(block), added)
         last = self.requests[-1] if len(self.requests) > before else None
+        if last is not None and last.exact:
+            added = [round(tokens * self.scale / self._density) for tokens in added]
         return TurnFilling(turn.number, _named(added), last, compactions)
 
     def tools(self) -> Iterator[Tool]:
         """What tools have in the window that the last request found."""
         given: Counter[str] = Counter()
         got: Counter[str] = Counter()
-        for piece in self._left if self._left is not None else self._inside[: self._found]:
+        for piece in self._found_pieces():
             if piece.tool:
-                (given if piece.kind == TOOL_INPUT else got)[piece.tool] += piece.tokens
+                (given if piece.kind == TOOL_INPUT else got)[piece.tool] += round(piece.tokens * self.scale)
         for name in {**given, **got}:
             yield Tool(name, given[name], got[name])
+
+    def _found_pieces(self) -> Sequence[Piece]:
+        """What the last request found in the window."""
+        if self._windows is not None and self.requests and self.requests[-1].exact:
+            return self._windows.pieces(self._messages[self.requests[-1].message].request)
+        return self._left if self._left is not None else self._inside[: self._found]
 
     def _pieces(self, block: Block) -> Iterator[Piece]:
         if isinstance(block, Thinking) and not block.text:
@@ -172,7 +226,14 @@ class _Fill:
         self._seen.add(block.message)
         self._density = density(message.model)
         self._found, self._left = len(self._inside), None
-        self.requests.append(_request(turn, message, self._sums))
+        sums = self._windows.sums(message.request) if self._windows is not None and message.request else None
+        if sums is None:
+            self.scale = 1.0
+            self.requests.append(_request(turn, message, self._sums))
+            return
+        request = _exact_request(turn, message, sums)
+        self.scale = request.measured / sum(sums) if request.measured and sum(sums) else density(message.model)
+        self.requests.append(request)
 
     def _leave(self, stay: Callable[[list[Piece], frozenset[str]], list[Piece]], block: Notice) -> None:
         """Take pieces out of the window; the notice names those that it is about."""
@@ -191,6 +252,18 @@ def _request(turn: int, message: Message, sums: Sequence[int]) -> Request:
         sums = [tokens * measured // estimated for tokens in sums]
     unaccounted = measured - sum(sums) if measured else 0
     return Request(turn, message.id, message.model, _named(sums), measured, unaccounted)
+
+
+def _exact_request(turn: int, message: Message, sums: Sequence[int]) -> Request:
+    """The window of a request that is kept whole: what it measured, shared out by the estimates."""
+    measured = max((call.usage.context for call in message.calls), default=0)
+    estimated = sum(sums) or 1
+    shared = [tokens * measured // estimated for tokens in sums] if measured else list(sums)
+    if measured:
+        shared[max(range(len(sums)), key=sums.__getitem__)] += measured - sum(shared)  # what rounding left
+    names = (*KINDS, SYSTEM_PROMPT, TOOL_DEFINITIONS)
+    kinds = {name: tokens for name, tokens in zip(names, shared, strict=True) if tokens}
+    return Request(turn, message.id, message.model, kinds, measured, 0, exact=True)
 
 
 def _named(sums: Sequence[int]) -> dict[str, int]:

@@ -17,7 +17,7 @@ from unspool.model.window import KINDS
 _UNSENT = frozenset(
     {
         "progress", "duration", "retry", "info", "recap", "compaction", "micro-compaction", "denied", "refusal",
-        "model-switch", "api-error",
+        "model-switch", "api-error", "system-prompt",
     }
 )  # fmt: skip
 """Notices for the person alone: no model is told."""
@@ -28,11 +28,15 @@ _NOTICES = {
     "skill": INSTRUCTIONS,
     "caveat": INSTRUCTIONS,
     "attachment": INSTRUCTIONS,
+    "environment": INSTRUCTIONS,
+    "offer": INSTRUCTIONS,
     "meta": INSTRUCTIONS,
     "summary": SUMMARIES,
     "bash-output": TOOL_OUTPUT,
     "command-output": TOOL_OUTPUT,
 }
+_WORDS_ALONE = frozenset({"hook", "environment", "offer", "reminder", "plan-mode"})
+"""Notices of which only the words go on to the model."""
 _PREVIEW = 2000
 """Characters that a model is shown of an output that was put into a file."""
 
@@ -101,7 +105,7 @@ def of_result(result: Result, tool: str = "", role: str = "", measure: Measure =
 def _of_notice(notice: Notice, measure: Measure) -> Iterator[Piece]:
     kind = FILES if "filename" in notice.facts else _NOTICES.get(notice.kind, OTHER)
     tokens = measure(notice.text)
-    if notice.kind != "hook":  # of which only the words go on to the model
+    if notice.kind not in _WORDS_ALONE:
         tokens += measure(_words(notice.facts))
     if tokens:
         yield Piece(kind, tokens, "", notice.id)

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
 from unspool.formats.found import Companion, Found, FoundAgent
 from unspool.formats.hooks import Edit
-from unspool.formats.traces import Belonging, Checkpoint, Leaving, Naming, Remembered, Retention, Running
+from unspool.formats.traces import Belonging, Checkpoint, Leaving, Naming, Remembered, Retention, Running, Survey
 from unspool.model import AgentSource, Call, Dialect, Entry, Event, Facts, SideLine, Transcript
+from unspool.model.request import RecordedRequests
 
 if TYPE_CHECKING:
     from unspool.formats.writing import Writer  # which few commands need
@@ -52,6 +53,12 @@ class Format(Protocol):
 
     def skimmer(self, whole: frozenset[str] = frozenset()) -> Decoder:
         """A decoder for passes that only count; answers to the calls named come whole."""
+
+    def requests(self, entries: Iterable[Entry]) -> RecordedRequests:
+        """The requests that a log keeps whole; none where the agent does not write them down."""
+
+    def survey(self, lines: Iterable[bytes]) -> Survey:
+        """A quick look at all lines of a log: what is new in them, and what the agent says it cost."""
 
     def dialect(self, found: Found | None, facts: Facts) -> Dialect:
         """What its tools mean, for one session."""

@@ -100,3 +100,23 @@ class Running(msgspec.Struct, frozen=True):
     """When its status last changed."""
     alive: bool | None
     """Whether the process is there; None where this system cannot tell."""
+
+
+class Sighting(msgspec.Struct):
+    """Something in logs that this version does not know: how often, and where for example."""
+
+    count: int
+    version: str
+    """The agent's version that wrote the first."""
+    line: int
+
+
+class Survey(msgspec.Struct):
+    """What a quick look at all lines of a log tells."""
+
+    unknown: dict[str, Sighting] = {}
+    """By the name of a line's type, or of a type and a field."""
+    reported_cost: float | None = None
+    """What the agent says that the session cost so far, subagents included."""
+    unbilled: tuple[str, ...] = ()
+    """Purposes of requests that the log keeps without what they used."""

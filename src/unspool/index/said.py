@@ -9,9 +9,7 @@ from unspool.index.sums import ModelSum, Sum, unpriced
 
 def money(cost: int, *, floor: bool = False) -> str:
     """Picodollars as $4.12, as $0.003 where cents would say nothing; with ≥ where it is a lower bound."""
-    amount = cost / PICO
-    text = f"${amount:,.3f}" if 0 < amount < 0.1 else f"${amount:,.2f}"
-    return f"≥{text}" if floor else text
+    return human.money(cost / PICO, floor=floor)
 
 
 def spent(total: Sum) -> str:

@@ -12,9 +12,11 @@ from unspool.library.inputs import is_url
 from unspool.library.listing import Listing, listed
 from unspool.library.neighbours import Neighbours
 from unspool.library.opening import read_session, read_stream
+from unspool.library.read import recorded_requests
 from unspool.library.skims import counted
 from unspool.library.sources import alone, discovered
 from unspool.model import Overview, Session
+from unspool.model.request import RecordedRequests
 from unspool.prices import PriceTable
 
 if TYPE_CHECKING:
@@ -79,6 +81,14 @@ class Library:
         if not isinstance(found, Found):
             return read_stream(found)
         return self._neighbours.linked(read_session(found, self.kept), found)
+
+    def requests(self, log: Found | str | Path) -> RecordedRequests | None:
+        """The requests that a session's log keeps whole; None for an input that can be read only once."""
+        found = log if isinstance(log, Found) else self.resolve(log)
+        if not isinstance(found, Found):
+            return recorded_requests(found) if Path(found).is_file() else None
+        with self.located(found) as here:
+            return recorded_requests(here.path, by_id(here.format))
 
     @contextmanager
     def located(self, found: Found) -> Iterator[Found]:

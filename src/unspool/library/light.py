@@ -46,6 +46,13 @@ def light(logs: Sequence[Found], prices: PriceTable, jobs: int | None = None) ->
     return Light(db, failures)
 
 
+def cost_of(log: Found) -> float | None:
+    """Dollars that a session cost with its subagents; None where some of it has no known price."""
+    ledger, failures = _read([log])
+    cost = PriceTable.load().cost(ledger)
+    return float(cost.amount) if cost.known and not failures else None
+
+
 def _rows(
     ledgers: list[Ledger], prices: PriceTable, terms: dict[tuple[str, str, str, str], int]
 ) -> Iterator[tuple[object, ...]]:

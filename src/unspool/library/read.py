@@ -3,6 +3,7 @@
 import io
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from itertools import chain, islice
 from pathlib import Path
 from typing import BinaryIO
 
@@ -13,6 +14,7 @@ from unspool.formats.format import Decoder, Parser
 from unspool.formats.lines import Cursor, Lines
 from unspool.library.inputs import opened
 from unspool.model import Entry, Event, LogFile, Transcript
+from unspool.model.request import RecordedRequests
 
 _HEAD = 4096
 
@@ -75,6 +77,16 @@ def skimmed(name: str, format_: Format, parser: Parser, whole: frozenset[str] = 
     with opened(name) as stream:
         for entry in reader.entries(stream):
             yield parser.event(entry)
+
+
+def recorded_requests(name: str, format_: Format | None = None) -> RecordedRequests:
+    """The requests that a log keeps whole; the format by the log's own lines where none is named."""
+    with opened(name) as stream:
+        entries = Reader().entries(stream)
+        if format_ is None:
+            first = list(islice(entries, 20))
+            format_, entries = sniffed(first), chain(first, entries)
+        return format_.requests(entries)
 
 
 def appended(path: Path, cursor: Cursor) -> tuple[list[Entry], Cursor]:

@@ -30,6 +30,8 @@ class Thinking(msgspec.Struct, frozen=True, tag="thinking", omit_defaults=True):
     time: datetime | None = None
     signature: str = ""
     redacted: bool = False
+    milliseconds: int = 0
+    """How long it took; 0 where the log does not tell."""
 
 
 class Image(msgspec.Struct, frozen=True, tag="image", omit_defaults=True):
@@ -87,6 +89,8 @@ class Result(msgspec.Struct, frozen=True, tag="result", omit_defaults=True):
     """The file that `text` was read back from, or that is missing."""
     missing: bool = False
     """True where the full answer was in a file that is gone: `text` is the preview."""
+    permission: str = ""
+    """Who let it run, or did not, where the log says: user, rule, mode, hook."""
     id: str = ""
     time: datetime | None = None
 
@@ -158,6 +162,8 @@ class Message(msgspec.Struct, frozen=True, omit_defaults=True):
     aborted: bool = False
     effort: str = ""
     live: bool = True
+    request: str = ""
+    """The id under which the log keeps the request that it answers, whole; empty where it does not."""
 
     @property
     def usage(self) -> Usage:

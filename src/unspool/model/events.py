@@ -31,6 +31,8 @@ class Part(msgspec.Struct, frozen=True, gc=False):
     speed: str = ""
     tier: str = ""
     geo: str = ""
+    request_ref: str = ""
+    """The id under which the log keeps the request itself."""
 
 
 class Event(msgspec.Struct):

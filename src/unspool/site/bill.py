@@ -1,8 +1,8 @@
 """What each turn cost: every request priced once, in the first turn that holds words of its message."""
 
-from decimal import Decimal
 from functools import cache
 
+from unspool import human
 from unspool.figures import all_turns, family
 from unspool.model import Session, Turn
 from unspool.prices import Cost, PriceTable, Spend
@@ -50,6 +50,4 @@ def money(cost: Cost) -> str:
     """$4.12; $0.003 where cents would say nothing; with ≥ where it is a lower bound; empty for nothing known."""
     if not cost.amount:
         return ""
-    small = cost.amount < Decimal("0.1")
-    text = f"${cost.amount:,.3f}" if small else f"${cost.amount:,.2f}"
-    return text if cost.known else f"≥{text}"
+    return human.money(cost.amount, floor=not cost.known)

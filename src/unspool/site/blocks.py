@@ -81,9 +81,12 @@ def piece(block: Block, scene: Scene, paint: Paint) -> Piece:
         case Image():
             nodes = tuple(block_nodes(block, Stage(_FULL, scene.cast)))
             return Piece(html.part(anchor, "image", fragment(nodes, paint)))
-        case Text() | Unknown():
+        case Unknown():
             nodes = tuple(block_nodes(block, Stage(_FULL, scene.cast)))
-            return Piece(html.part(anchor, "unknown", fragment(nodes, paint)))
+            return Piece(fragment(_anchored(nodes, anchor), paint), "hush", f"unknown {block.what}")
+        case Text():
+            nodes = tuple(block_nodes(block, Stage(_FULL, scene.cast)))
+            return Piece(html.part(anchor, "text", fragment(nodes, paint)))
 
 
 def _anchored(nodes: tuple[Node, ...], anchor: str) -> tuple[Node, ...]:
@@ -96,8 +99,9 @@ def _thinking(block: Thinking, anchor: str, scene: Scene, paint: Paint) -> Piece
     nodes = tuple(block_nodes(block, Stage(_FULL, scene.cast)))
     if block.text:
         return Piece(fragment(_anchored(nodes, anchor), paint))
-    why = "redacted" if block.redacted else "not kept in the log"
-    return Piece(html.line(anchor, "thinking", f"Thinking · {why}"), "hush", "thinking not kept", bare=True)
+    (fold,) = nodes
+    outcome = fold.outcome if isinstance(fold, Fold) else ""
+    return Piece(html.line(anchor, "thinking", f"Thinking · {outcome}"), "hush", "thinking not kept", bare=True)
 
 
 def _call(call: ToolCall, anchor: str, cwd: str, paint: Paint) -> Piece:
@@ -145,7 +149,7 @@ def _notice(notice: Notice, anchor: str, paint: Paint) -> Piece:
     if notice.kind in _ANSWERS:
         nodes = tuple(msgspec.structs.replace(node, open=True) if isinstance(node, Fold) else node for node in nodes)
     made = fragment(_anchored(nodes, anchor), paint)
-    return Piece(made, "row") if notice.kind in _LOUD else Piece(made, "hush", notice.kind.replace("-", " "))
+    return Piece(made, "row") if notice.kind in _LOUD else Piece(made, "hush", notice.kind)
 
 
 def _divider(nodes: tuple[Node, ...], anchor: str, notice: Notice, paint: Paint) -> str:

@@ -1,10 +1,8 @@
 """Blocks one after the other: who speaks, rows gathered into boxes, quiet things folded away, subagents in place."""
 
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 
-from unspool import human
 from unspool.doc import Prose
 from unspool.export.html import Paint, bits, fragment, when
 from unspool.export.html import told as html
@@ -13,6 +11,7 @@ from unspool.site.blocks import TODOS, Piece, outcomes, piece, wanted
 from unspool.site.models import model_name
 from unspool.site.scene import Scene
 from unspool.site.subagents import Teller, agent_row
+from unspool.transcript.notices import run_summary
 
 
 def flow(blocks: Iterable[Block], scene: Scene, paint: Paint, tell: Teller) -> str:
@@ -76,10 +75,7 @@ def _hushed(run: list[Piece]) -> str:
     inside = "".join([one.html for one in run])
     if all(one.bare for one in run):
         return html.hush(inside)
-    counts = Counter(one.name for one in run)
-    names = ", ".join(f"{name} ×{number}" if number > 1 else name for name, number in counts.most_common(6))
-    more = f" and {len(counts) - 6} more kinds" if len(counts) > 6 else ""
-    return html.notices(f"{human.count(len(run), 'notice')}: {names}{more}", inside)
+    return html.notices(run_summary(one.name for one in run), inside)
 
 
 def _last_open(pieces: list[Piece]) -> list[Piece]:

@@ -87,14 +87,16 @@ def unknown(result: Result) -> tuple[Node, ...]:
 
 
 def surroundings(call: ToolCall) -> tuple[Node, ...]:
-    """Where the full output went, and the answers that the last one replaced."""
+    """Where the full output went, whether a person let it run, and the answers that the last one replaced."""
     result = call.result
     spilled = f"{result.spilled} (missing)" if result and result.spilled and result.missing else ""
     earlier = (
         Fold("tool", "Earlier answer", words.count(words.lines(old.text), "line"), "quiet", children=_old(old))
         for old in call.earlier
     )
-    return (*fields(("full output", spilled or (result.spilled if result else ""))), *earlier)
+    asked = result.permission if result and result.permission.startswith("user") else ""
+    output = spilled or (result.spilled if result else "")
+    return (*fields(("full output", output), ("permission", asked and f"decided by the {asked}")), *earlier)
 
 
 def _old(result: Result) -> tuple[Node, ...]:

@@ -1,6 +1,7 @@
 """The blocks of a turn as nodes, subagents' conversations inside the calls that started them."""
 
 from collections.abc import Iterator
+from itertools import groupby
 from typing import assert_never
 
 import msgspec
@@ -23,7 +24,7 @@ from unspool.model import (
 )
 from unspool.tools import data, describe, words
 from unspool.transcript.cast import DEPTH, Cast, spent
-from unspool.transcript.notices import notice_nodes
+from unspool.transcript.notices import notice_nodes, run_summary
 from unspool.transcript.pictures import picture
 from unspool.transcript.prompts import prompt_nodes, prompt_notes
 from unspool.transcript.remains import problem_fold
@@ -37,6 +38,8 @@ _TOLD = frozenset(
     }
 )  # fmt: skip
 """Notices that are told whole in every view."""
+_STANDING = frozenset({"environment", "offer", "reminder", "system-prompt"})
+"""Notices of what the agent tells the model unasked, many at a time."""
 
 
 class Stage(msgspec.Struct, frozen=True):
@@ -59,8 +62,18 @@ def turn_nodes(turn: Turn, stage: Stage) -> Iterator[Node]:
         yield from prompt_nodes(turn.prompt)
         if any(isinstance(block, Text | Thinking | ToolCall) for block in turn.blocks):
             yield Heading("answer", stage.level(1), "Answer")
-    for block in turn.blocks:
-        yield from block_nodes(block, stage)
+    for standing, group in groupby(turn.blocks, key=lambda block: _stands_by(block, stage.view)):
+        run = list(group)
+        if standing and len(run) > 1:
+            yield Fold("notice:run", run_summary(block.kind for block in run if isinstance(block, Notice)), "", "quiet")
+        else:
+            for block in run:
+                yield from block_nodes(block, stage)
+
+
+def _stands_by(block: Block, view: View) -> bool:
+    """Whether the short view tells a block together with its neighbours, in one line."""
+    return isinstance(block, Notice) and block.kind in _STANDING and view.notices and not view.full
 
 
 def _notes(turn: Turn, stage: Stage) -> tuple[str, ...]:
@@ -68,6 +81,7 @@ def _notes(turn: Turn, stage: Stage) -> tuple[str, ...]:
         human.moment(turn.started, stage.view.zone),
         human.elapsed(turn.started, turn.ended),
         ", ".join(stage.cast.models_of(turn.blocks)),
+        ", ".join(f"{effort} effort" for effort in stage.cast.efforts_of(turn.blocks)),
         f"{human.tokens(turn.usage.total)} tokens" if turn.usage.total else "",
         f"{human.tokens(turn.context)} in the window" if turn.context else "",
         *(prompt_notes(turn.prompt) if turn.prompt else ()),
@@ -99,7 +113,7 @@ def _shown(block: Block, stage: Stage) -> Iterator[Node]:
         case Notice():
             yield from _notice(block, stage)
         case Unknown():
-            yield from _cut(_unknown(block), stage)
+            yield _unknown(block, stage)
         case _:
             assert_never(block)
 
@@ -112,6 +126,9 @@ def _notice(notice: Notice, stage: Stage) -> Iterator[Node]:
     for node in notice_nodes(notice, stage.level(1)):
         if brief and isinstance(node, Fold):
             yield msgspec.structs.replace(node, children=())
+        elif isinstance(node, Fold) and notice.kind == "compaction" and not stage.view.full:
+            words = tuple(child for child in node.children if not isinstance(child, Fields))
+            yield from _cut(msgspec.structs.replace(node, children=words), stage)
         else:
             yield from _cut(node, stage)
 
@@ -133,14 +150,19 @@ def _cut(node: Node, stage: Stage) -> tuple[Node, ...]:
 
 
 def _thinking(block: Thinking) -> Fold:
+    took = human.duration(block.milliseconds / 1000) if block.milliseconds >= 1000 else ""
     if block.text:
         preview = words.first_line(block.text, 60)
-        return Fold("thinking", f"Thinking: {preview}", "", "quiet", children=(Prose(block.text),))
-    return Fold("thinking", "Thinking", "redacted" if block.redacted else "not kept in the log", "quiet")
+        return Fold("thinking", f"Thinking: {preview}", took, "quiet", children=(Prose(block.text),))
+    why = "redacted" if block.redacted else "not kept in the log"
+    return Fold("thinking", "Thinking", human.joined(took, why), "quiet")
 
 
-def _unknown(block: Unknown) -> Raw:
-    return Raw(data.text(block.data), f"{block.what or 'unknown'}, line {block.place.line}")
+def _unknown(block: Unknown, stage: Stage) -> Fold:
+    """What this version does not know: its name and place, and its data for those who want all."""
+    summary = f"Unknown: {words.first_line(block.what, 60) or 'line'}, line {block.place.line}"
+    size = human.size(block.place.size)
+    return Fold("unknown", summary, size, "quiet", children=(Raw(data.text(block.data)),) if stage.view.full else ())
 
 
 def _call(call: ToolCall, stage: Stage) -> Fold:

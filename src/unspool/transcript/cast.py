@@ -15,6 +15,7 @@ class Cast:
 
     def __init__(self, session: Session) -> None:
         self.models: dict[str, str] = {}
+        self._efforts: dict[str, str] = {}
         self.retracted: set[str] = set()
         self.late: list[Agent] = []
         self._by_id: dict[str, Agent] = {}
@@ -28,6 +29,7 @@ class Cast:
     def _meet(self, session: Session) -> None:
         for message in session.messages:
             self.models[message.id] = "" if message.synthetic else message.model
+            self._efforts[message.id] = message.effort
             if message.retracted:
                 self.retracted.add(message.id)
         for agent in session.agents:
@@ -63,6 +65,11 @@ class Cast:
         """Subagents that no call in the log accounts for."""
         loose = (agent for agent in self._by_id.values() if agent.id not in self._named)
         return tuple(agent for agent in loose if not agent.call_id or agent.call_id not in self._called)
+
+    def efforts_of(self, blocks: tuple[Block, ...]) -> tuple[str, ...]:
+        """How hard the models were told to think, in order."""
+        asked = (self._efforts.get(getattr(block, "message", ""), "") for block in blocks)
+        return tuple(dict.fromkeys(effort for effort in asked if effort))
 
     def models_of(self, blocks: tuple[Block, ...]) -> tuple[str, ...]:
         """The models that spoke, in order."""

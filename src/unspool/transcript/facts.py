@@ -89,4 +89,4 @@ def _tokens(session: Session) -> Iterator[tuple[str, str]]:
         )
     if session.agents:
         yield "with subagents", f"{human.tokens(spent(*family(session)).total)} tokens in all"
-    yield "cost reported", f"${session.reported_cost}" if session.reported_cost else ""
+    yield "cost reported", human.money(float(session.reported_cost)) if session.reported_cost else ""

@@ -3,7 +3,8 @@
 The kinds are those a format gives; a kind that is not listed here is shown by its own name.
 """
 
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from unspool import human
@@ -38,10 +39,25 @@ def notice_nodes(notice: Notice, level: int) -> Iterator[Node]:
 def _children(notice: Notice) -> Iterator[Node]:
     if notice.text:
         yield Terminal(spans(notice.text)) if notice.kind in _VERBATIM else Prose(notice.text)
-    facts = tuple((name, data.text(value)) for name, value in notice.facts.items() if value != notice.text)
+    facts = tuple(_told_facts(notice))
     if facts:
         yield Fields(facts)
     yield from (picture(image) for image in notice.images)
+
+
+def _told_facts(notice: Notice) -> Iterator[tuple[str, str]]:
+    if notice.kind == "system-prompt":
+        yield "tools", ", ".join(_tool_names(notice)) or "as before"
+    elif not (notice.kind in _SAID_IN_WORDS and notice.text):
+        yield from ((name, data.text(value)) for name, value in notice.facts.items() if value != notice.text)
+
+
+def run_summary(kinds: Iterable[str]) -> str:
+    """One line for notices that follow one another: how many, and of what kinds."""
+    counts = Counter(kind.replace("-", " ") for kind in kinds)
+    names = ", ".join(f"{name} ×{number}" if number > 1 else name for name, number in counts.most_common(6))
+    more = f" and {len(counts) - 6} more kinds" if len(counts) > 6 else ""
+    return f"{human.count(counts.total(), 'notice')}: {names}{more}"
 
 
 def _line(notice: Notice) -> Line:
@@ -174,6 +190,35 @@ def _attachment(notice: Notice) -> Line:
     return Line(f"Attached: {human.joined(kind, path)}" if kind or path else "Attached")
 
 
+def _environment(notice: Notice) -> Line:
+    kind = _fact(notice, "type").replace("_", " ")
+    words = _fact(notice, "workingDirectory", "marketingName", "date", "newDate", "commit")
+    name = _ENVIRONMENT.get(kind, kind.capitalize())
+    return Line(f"{name}: {words}" if words else name)
+
+
+def _offer(notice: Notice) -> Line:
+    """Tools, agents or skills that the model may use from here on."""
+    kind = _fact(notice, "type")
+    name = next((name for word, name in _OFFERS.items() if word in kind), "On offer")
+    listed = next((found for key in _OFFERED if isinstance(found := notice.facts.get(key), list) and found), [])
+    names = [word for one in listed if (word := _word(one))]
+    gone = next((found for key in _WITHDRAWN if isinstance(found := notice.facts.get(key), list) and found), [])
+    outcome = human.joined(f"{len(names):,}" if names else "", f"{len(gone):,} withdrawn" if gone else "")
+    return Line(f"{name}: {first_line(', '.join(names), 60)}" if names else name, outcome)
+
+
+def _system_prompt(notice: Notice) -> Line:
+    tools = len(_tool_names(notice))
+    size = f"{len(notice.text):,} characters" if notice.text else ""
+    return Line("System prompt", human.joined(size, human.count(tools, "tool") if tools else ""))
+
+
+def _tool_names(notice: Notice) -> list[str]:
+    tools = notice.facts.get("tools")
+    return [word for tool in tools if (word := _word(tool))] if isinstance(tools, list) else []
+
+
 def _ide(notice: Notice) -> Line:
     what = _fact(notice, "notice", "filename", "path").replace("_", " ")
     return _with_words(notice, f"Editor ({what})" if what else "Editor")
@@ -196,6 +241,21 @@ def _queue(notice: Notice) -> Line:
 
 
 _TELLING = ("message", "formatted", "model", "name", "command", "type", "blockingError")
+_SAID_IN_WORDS = frozenset({"environment", "offer"})
+"""Notices whose words are all that their facts hold."""
+_ENVIRONMENT = {
+    "session context": "Context at the start",
+    "remote session change": "Attribution of commits",
+    "date change": "Date",
+}
+_OFFERS = {
+    "tools": "Tools on offer",
+    "agent": "Agents on offer",
+    "skill": "Skills on offer",
+    "mcp": "Instructions of MCP servers",
+}
+_OFFERED = ("addedNames", "addedTypes", "names", "skillNames", "entries")
+_WITHDRAWN = ("removedNames", "removedTypes")
 _VERBATIM = frozenset({"command-output", "bash-output", "hook", "api-error", "retry", "attachment"})
 _LINES: dict[str, Callable[[Notice], Line]] = {
     "api-error": _named("The request failed", "bad"),
@@ -206,6 +266,7 @@ _LINES: dict[str, Callable[[Notice], Line]] = {
     "compaction": _compaction,
     "denied": _named("Not permitted", "bad"),
     "duration": _duration,
+    "environment": _environment,
     "goal": _named("Goal"),
     "hook": _hook,
     "ide": _ide,
@@ -215,6 +276,7 @@ _LINES: dict[str, Callable[[Notice], Line]] = {
     "memory-input": _named("Added to memory"),
     "micro-compaction": _micro_compaction,
     "model-switch": _switch,
+    "offer": _offer,
     "meta": _named("Put in by the agent"),
     "peer": _mail("Message from session"),
     "progress": _progress,
@@ -224,6 +286,7 @@ _LINES: dict[str, Callable[[Notice], Line]] = {
     "reminder": _named("Reminder to the model"),
     "retry": _retry,
     "summary": _plain("Summary of the conversation so far"),
+    "system-prompt": _system_prompt,
     "task-notification": _task,
     "teammate": _mail("Message from teammate"),
     "tick": _named("Tick"),

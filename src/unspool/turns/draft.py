@@ -147,6 +147,7 @@ class Draft:
             any(part.aborted for part in parts),
             next((part.effort for part in parts if part.effort), ""),
             self.message_branch[message] == 0,
+            next((part.request_ref for part in parts if part.request_ref), ""),
         )
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tests.turns.reading import FORMAT, entries, jsonl, session
-from unspool.formats.claude_code.side import KNOWN
+from unspool.formats.claude_code.known import BESIDE
 from unspool.model import Facts, Unknown
 
 
@@ -16,7 +16,7 @@ def learned(*lines: dict[str, Any]) -> Facts:
     return parser.facts
 
 
-@pytest.mark.parametrize("kind", sorted(KNOWN))
+@pytest.mark.parametrize("kind", sorted(BESIDE))
 def test_a_side_line_of_every_known_type_is_kept_whole(kind: str) -> None:
     line = {"type": kind, "sessionId": "s", "payload": {"n": 1}}
     read = session(jsonl(line))

@@ -6,13 +6,13 @@ from typing import NamedTuple
 from unspool import human
 from unspool.app.understand.charts import Part, parts
 from unspool.figures.filling import Filling, Request, TurnFilling
-from unspool.model.window import KINDS
+from unspool.model.window import KINDS, SYSTEM_PROMPT, TOOL_DEFINITIONS
 from unspool.site.address import Addresses
 
 HEIGHT, STEP, MOST = 100, 10, 150
 """Of the picture: its height, the width of a stack with its gap, and how many there are at most."""
 _UNACCOUNTED = "unaccounted"
-_ORDER = (_UNACCOUNTED, *KINDS)
+_ORDER = (_UNACCOUNTED, SYSTEM_PROMPT, TOOL_DEFINITIONS, *KINDS)
 """From the bottom up."""
 
 

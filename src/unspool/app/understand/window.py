@@ -2,6 +2,7 @@
 
 from urllib.parse import quote
 
+from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
@@ -14,17 +15,24 @@ from unspool.app.reading.told import Reading
 from unspool.app.understand import figures
 from unspool.app.understand.stacks import now, stacks
 from unspool.app.understand.tables import Cell, Table, as_csv, counted, named, shares
-from unspool.figures.filling import Filling, filling
+from unspool.export.html import Paint, fragment
+from unspool.figures.filling import Filling, filling, requests
+from unspool.model.request import RecordedRequests
 from unspool.site import brief
 from unspool.site.frame import Crumb
 from unspool.site.statistics import Tile
+from unspool.transcript.sent import request_nodes
+
+_LISTED = 500
+"""Requests that a page lists, the newest."""
 
 
 def page(request: Request) -> HTMLResponse:
     """The window of a session."""
     desk: Desk = request.app.state.desk
     told = reading(desk, request.path_params["key"])
-    filled = filling(told.session)
+    recorded = desk.library().requests(told.found)
+    filled = filling(told.session, recorded)
     body = render.render(
         "window.html",
         title=told.session.title,
@@ -32,7 +40,9 @@ def page(request: Request) -> HTMLResponse:
         stacks=stacks(filled, told.addresses(desk.options)),
         now=now(filled),
         tables=_tables(told, filled, desk),
+        requests=_requests(told, recorded),
         measured=filled.now is not None and filled.now.measured,
+        exact=filled.now is not None and filled.now.exact,
     )
     crumbs = (render.HOME, Crumb(told.session.title[:120], f"s/{quote(told.session.id, safe='')}/"))
     return render.page(request, "Context window", body, crumbs, styles=("find.css", "stats.css", "kinds.css"))
@@ -42,11 +52,51 @@ def table(request: Request) -> Response:
     """One of its tables as CSV."""
     desk: Desk = request.app.state.desk
     told = reading(desk, request.path_params["key"])
-    found = _tables(told, filling(told.session), desk).get(request.path_params["name"])
+    filled = filling(told.session, desk.library().requests(told.found))
+    found = _tables(told, filled, desk).get(request.path_params["name"])
     if found is None:
         return Response("There is no such table.", 404, media_type="text/plain")
     headers = {"Content-Disposition": f'attachment; filename="unspool-{found.name}.csv"'}
     return Response(as_csv(found).encode(errors="replace"), media_type="text/csv; charset=utf-8", headers=headers)
+
+
+def sent(request: Request) -> Response:
+    """One request, exactly as it went to the model."""
+    desk: Desk = request.app.state.desk
+    told = reading(desk, request.path_params["key"])
+    recorded = desk.library().requests(told.found)
+    found = recorded.get(request.path_params["request"]) if recorded else None
+    if found is None:
+        return Response("The log keeps no such request.", 404, media_type="text/plain")
+    body = render.render("request.html", inside=Markup(fragment(request_nodes(found, None), Paint())))  # noqa: S704  a writer's markup
+    crumbs = (
+        render.HOME,
+        Crumb(told.session.title[:120], f"s/{quote(told.session.id, safe='')}/"),
+        Crumb("Context window", f"s/{quote(told.session.id, safe='')}/context"),
+    )
+    return render.page(request, "Request", body, crumbs, styles=("find.css", "stats.css"))
+
+
+def _requests(told: Reading, recorded: RecordedRequests | None) -> Table | None:
+    """The requests that the log keeps, the newest first, each with a link to all of it."""
+    if not recorded:
+        return None
+    windows = {one.message: one for one in requests(told.session, recorded)}
+    answers = {one.request: windows.get(one.id) for one in told.session.messages if one.request}
+    rows = []
+    for name in reversed(list(recorded)[-_LISTED:]):
+        found, window = recorded.get(name), answers.get(name)
+        if found is None:
+            continue
+        rows.append(
+            (
+                named(human.moment(found.time, None) or name[:8], f"request/{quote(name, safe='')}"),
+                Cell(str(window.turn) if window is not None else found.purpose, window.turn if window else ""),
+                counted(len(found.messages)),
+                counted(window.total) if window is not None else Cell("", ""),
+            )
+        )
+    return Table("requests", "Requests, exactly", ("sent", "turn or purpose", "messages", "tokens"), tuple(rows), ())
 
 
 def _tables(told: Reading, filled: Filling, desk: Desk) -> dict[str, Table]:
@@ -71,7 +121,7 @@ def _tiles(filled: Filling) -> list[Tile]:
 def _kinds(filled: Filling) -> Table:
     found = filled.now
     rows = sorted(found.kinds.items(), key=lambda row: -row[1]) if found is not None else []
-    if found is not None and found.measured:
+    if found is not None and found.measured and not found.exact:
         rows.append(("unaccounted", found.unaccounted))
     whole = found.total if found is not None else 0
     cells = tuple(
@@ -105,4 +155,8 @@ def _tools(filled: Filling) -> Table:
     return Table("tools", "By tool, at the end", heads, rows, shares([one.tokens for one in filled.tools]))
 
 
-ROUTES = [Route("/s/{key}/context", page), Route("/s/{key}/context/{name}.csv", table)]
+ROUTES = [
+    Route("/s/{key}/context", page),
+    Route("/s/{key}/context/{name}.csv", table),
+    Route("/s/{key}/request/{request}", sent),
+]

@@ -52,4 +52,4 @@ def _money(cost: Decimal | None) -> str:
         return "cost unknown"
     if 0 < cost < Decimal("0.001"):
         return "less than $0.001"
-    return f"about ${cost:,.3f}" if 0 < cost < Decimal("0.1") else f"about ${cost:,.2f}"
+    return f"about {human.money(cost)}"

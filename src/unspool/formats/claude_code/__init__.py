@@ -11,6 +11,7 @@ from unspool.formats.claude_code import (
     checkpoints,
     history,
     hooks,
+    known,
     layout,
     leavings,
     roles,
@@ -24,11 +25,12 @@ from unspool.formats.claude_code.billed import billed
 from unspool.formats.claude_code.meaning import ClaudeCode
 from unspool.formats.claude_code.parse import Parser
 from unspool.formats.claude_code.project import project
+from unspool.formats.claude_code.requests import Requests
 from unspool.formats.claude_code.skim import Skimmer
 from unspool.formats.found import Companion, Found, FoundAgent
 from unspool.formats.hooks import Edit
-from unspool.formats.traces import Belonging, Checkpoint, Leaving, Naming, Remembered, Retention, Running
-from unspool.model import AgentSource, Call, Facts, Json, SideLine, Transcript
+from unspool.formats.traces import Belonging, Checkpoint, Leaving, Naming, Remembered, Retention, Running, Survey
+from unspool.model import AgentSource, Call, Entry, Facts, Json, SideLine, Transcript
 
 if TYPE_CHECKING:
     from unspool.formats.claude_code.writing import Writer  # which few commands need
@@ -58,6 +60,12 @@ class ClaudeCodeFormat:
 
     def skimmer(self, whole: frozenset[str] = frozenset()) -> Skimmer:
         return Skimmer(whole)
+
+    def requests(self, entries: Iterable[Entry]) -> Requests:
+        return Requests(entries)
+
+    def survey(self, lines: Iterable[bytes]) -> Survey:
+        return known.survey(lines)
 
     def dialect(self, found: Found | None, facts: Facts) -> ClaudeCode:
         return ClaudeCode(Beside(found), facts)

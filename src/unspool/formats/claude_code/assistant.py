@@ -2,11 +2,13 @@
 
 import json
 
+from msgspec.structs import replace
+
 from unspool.formats.claude_code.media import KINDS, image
 from unspool.formats.claude_code.results import content as result_content
 from unspool.formats.claude_code.roles import role
 from unspool.formats.claude_code.usage import billing, usage
-from unspool.formats.claude_code.values import items, mapping, text
+from unspool.formats.claude_code.values import items, mapping, text, whole
 from unspool.model import Block, Event, Json, Notice, Part, Place, Result, Text, Thinking, ToolCall, Unknown
 
 SYNTHETIC = "<synthetic>"
@@ -33,6 +35,7 @@ def assistant(event: Event, data: dict[str, Json]) -> None:
         data.get("isAbortedMidStream") is True,
         text(data.get("effort")),
         *billing(record),
+        text(data.get("requestRef")),
     )
     if synthetic or data.get("isApiErrorMessage") is True:
         event.blocks = (_failure(event, data, message),)
@@ -44,6 +47,9 @@ def assistant(event: Event, data: dict[str, Json]) -> None:
         event.blocks = (Text(event.place, said, event.part.message, event.id, event.time),)
     else:
         event.blocks = tuple(_block(block, event, event.part.message) for block in items(said))
+    took = whole(data.get("thinkingDurationMs"))
+    if took and len(event.blocks) == 1 and isinstance(event.blocks[0], Thinking):
+        event.blocks = (replace(event.blocks[0], milliseconds=took),)
 
 
 def _failure(event: Event, data: dict[str, Json], message: dict[str, Json]) -> Notice:

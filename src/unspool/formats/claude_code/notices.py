@@ -38,6 +38,23 @@ _ATTACHMENT_KINDS = {
     "todo_reminder": "reminder",
     "task_reminder": "reminder",
     "critical_system_reminder": "reminder",
+    "silent_turn_reminder": "reminder",
+    "total_tokens_reminder": "reminder",
+    "auto_mode": "reminder",
+    "auto_mode_exit": "reminder",
+    "prompt_snapshot": "system-prompt",
+    "environment": "environment",
+    "model": "environment",
+    "session_context": "environment",
+    "date": "environment",
+    "date_change": "environment",
+    "remote_session_change": "environment",
+    "skill_listing": "offer",
+    "dynamic_skill": "offer",
+    "agent_listing_delta": "offer",
+    "deferred_tools_delta": "offer",
+    "deferred_tools_record": "offer",
+    "mcp_instructions_delta": "offer",
     "diagnostics": "ide",
     "selected_lines_in_ide": "ide",
     "opened_file_in_ide": "ide",
@@ -45,6 +62,8 @@ _ATTACHMENT_KINDS = {
     "teammate_mailbox": "teammate",
     "async_hook_response": "hook",
 }
+_TOLD_AS_RENDERED = frozenset({"environment", "offer", "plan-mode", "reminder"})
+_REMINDER, _REMINDER_END = "<system-reminder>", "</system-reminder>"
 
 
 def system(event: Event, data: dict[str, Json]) -> None:
@@ -87,9 +106,18 @@ def attachment(event: Event, data: dict[str, Json]) -> None:
         _queued(event, data, held)
         return
     shown = _ATTACHMENT_KINDS.get(kind, "hook" if kind.startswith("hook_") else "attachment")
-    words = held.get("content")
     facts = {key: value for key, value in held.items() if key != "content" or not isinstance(value, str)}
-    event.blocks = (Notice(event.place, shown, text(words), facts, event.id, event.time),)
+    if kind == "prompt_snapshot":
+        words = "\n\n".join(text(part).strip() for part in items(facts.pop("systemPrompt", None)))
+    else:
+        words = text(held.get("content")) or (_rendered(data) if shown in _TOLD_AS_RENDERED else "")
+    event.blocks = (Notice(event.place, shown, words, facts, event.id, event.time),)
+
+
+def _rendered(data: dict[str, Json]) -> str:
+    """The words that an attachment became for the model."""
+    words = (text(mapping(part).get("content")).strip() for part in items(data.get("rendered")))
+    return "\n\n".join(word.removeprefix(_REMINDER).removesuffix(_REMINDER_END).strip() for word in words if word)
 
 
 def _queued(event: Event, data: dict[str, Json], held: dict[str, Json]) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from unspool.formats.claude_code import notices, side
+from unspool.formats.claude_code import known, notices, side
 from unspool.formats.claude_code.assistant import assistant, unplaced
 from unspool.formats.claude_code.results import Spills
 from unspool.formats.claude_code.user import user
@@ -51,7 +51,7 @@ class Parser:
             self.facts.headless = True
         if not self.facts.session:
             self.facts.session = text(data.get("sessionId")) or text(data.get("session_id"))
-        if kind in side.KNOWN:
+        if kind in known.BESIDE:
             return Event("side", place, side=SideLine(place, kind, data), time=None)
         return Event("notice", place, link=True, time=moment(data.get("timestamp")), blocks=(unplaced(place, data),))
 

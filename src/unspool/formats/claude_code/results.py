@@ -44,9 +44,16 @@ def result(block: dict[str, Json], line: dict[str, Json], event: Event, spills: 
         text(line.get("userFeedback")) or (_feedback(words) if denial else ""),
         spilled,
         missing,
+        _permission(mapping(line.get("permissionDecision"))),
         event.id,
         event.time,
     )
+
+
+def _permission(decision: dict[str, Json]) -> str:
+    if text(decision.get("source")).startswith("user"):
+        return "user for the session" if decision.get("grantScope") == "session" else "user"
+    return text(decision.get("reasonType"))
 
 
 def content(value: Json, place: Place) -> tuple[str, tuple[Image, ...], tuple[Json, ...]]:

@@ -7,21 +7,6 @@ from unspool.model import Facts, Json, Place
 
 _GENERIC = frozenset({"Claude Code CLI Session Start", "Conversation Cleared"})
 
-KNOWN = frozenset(
-    {
-        "summary", "custom-title", "ai-title", "agent-name", "agent-color", "agent-setting", "tag", "last-prompt",
-        "mode", "permission-mode", "queue-operation", "file-history-snapshot", "file-history-delta", "pr-link",
-        "worktree-state", "relocated", "frame-link", "bridge-session", "atis-latch", "cost-state", "continued-in",
-        "fork-context-ref", "content-replacement", "attribution-snapshot", "task-summary", "history-suppression",
-        "ended-by-model", "isolation-latch", "observer-ref", "saved_hook_context", "artifact-autoreact-ledger",
-        "artifact-comment-monitor", "dev-mods", "memory-mode", "api-request-shape", "api-request-blob",
-        "marble-origami-commit", "marble-origami-snapshot", "marble-origami-reset", "speculation-accept", "started",
-        "result", "agent_metadata", "teleported-from", "stream_event", "rate_limit_event", "tool_progress",
-        "tool_use_summary", "prompt_suggestion", "conversation_reset", "auth_status", "keep_alive", "control_request",
-        "control_response", "control_cancel_request", "active_goal", "command_lifecycle",
-    }
-)  # fmt: skip
-
 
 def learn(data: dict[str, Json], place: Place, facts: Facts) -> None:
     """Take what a side line says of its session into the facts."""

@@ -7,6 +7,7 @@ from unspool.sync.checks.cleanup import cleanup
 from unspool.sync.checks.ghosts import ghosts
 from unspool.sync.checks.index import index
 from unspool.sync.checks.keeping import keeping
+from unspool.sync.checks.reading import reading
 from unspool.sync.checks.room import room
 from unspool.sync.checks.sources import sources
 from unspool.sync.checks.stalled import stalled
@@ -16,4 +17,6 @@ from unspool.sync.scene import Scene
 
 Check = Callable[[Scene], Iterator[Finding]]
 
-CHECKS: tuple[Check, ...] = (sources, cleanup, keeping, stalled, archive, index, room, watching, ghosts)
+CHECKS: tuple[Check, ...] = (
+    sources, cleanup, keeping, stalled, reading, archive, index, room, watching, ghosts,
+)  # fmt: skip
