@@ -1,13 +1,13 @@
 """The windows of requests that a log keeps whole, piece by piece: nothing is missing, each piece is estimated."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
-from unspool.figures.pieces import Piece, of_block, of_prompt, of_result
+from unspool.figures.pieces import THINKING, Piece, of_block, of_prompt, of_result
 from unspool.figures.tokens import estimate
-from unspool.model import Result, ToolCall
+from unspool.model import Result, Thinking, ToolCall
 from unspool.model.request import RecordedRequests
 from unspool.model.window import KINDS
 
@@ -17,8 +17,10 @@ _Sums = tuple[int, ...]
 class SentWindows:
     """Tokens by kind (KINDS, then system prompt and tool definitions) in the window of each request."""
 
-    def __init__(self, recorded: RecordedRequests) -> None:
+    def __init__(self, recorded: RecordedRequests, thoughts: Mapping[str, int]) -> None:
         self._recorded = recorded
+        self._thoughts = thoughts
+        """Tokens of a block of thinking whose words are not in the log, by answer."""
         self._ids = frozenset(recorded)
         self._pieces: dict[str, tuple[Piece, ...]] = {}
         self._callers: dict[str, tuple[str, str]] = {}
@@ -65,6 +67,8 @@ class SentWindows:
                 self._callers[block.call_id] = block.name, block.role
             if isinstance(block, Result):
                 yield from of_result(block, *self._callers.get(block.call_id, ("", "")))
+            elif isinstance(block, Thinking) and not block.text:
+                yield Piece(THINKING, self._thoughts.get(message.answer, 0))
             else:
                 yield from of_block(block)
 

@@ -157,10 +157,10 @@ class _Fill:
     """The window while the conversation goes by."""
 
     def __init__(self, session: Session, recorded: RecordedRequests | None) -> None:
-        self._windows = SentWindows(recorded) if recorded else None
         self.scale = 1.0
         self._messages = {one.id: one for one in session.messages if not one.synthetic and not one.retracted}
         self._thoughts = _thoughts(session.turns, self._messages)
+        self._windows = SentWindows(recorded, self._thoughts) if recorded else None
         self._density = density(next((one.model for one in self._messages.values()), ""))
         self._inside: list[Piece] = []
         self._sums = [0] * len(KINDS)

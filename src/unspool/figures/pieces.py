@@ -105,7 +105,7 @@ def of_result(result: Result, tool: str = "", role: str = "", measure: Measure =
 def _of_notice(notice: Notice, measure: Measure) -> Iterator[Piece]:
     kind = FILES if "filename" in notice.facts else _NOTICES.get(notice.kind, OTHER)
     tokens = measure(notice.text)
-    if notice.kind not in _WORDS_ALONE:
+    if notice.kind not in _WORDS_ALONE and not (notice.kind == "memory" and notice.text):
         tokens += measure(_words(notice.facts))
     if tokens:
         yield Piece(kind, tokens, "", notice.id)

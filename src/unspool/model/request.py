@@ -15,6 +15,8 @@ class SentMessage(msgspec.Struct, frozen=True):
     role: str
     prompt: Prompt | None = None
     blocks: tuple[Block | Result, ...] = ()
+    answer: str = ""
+    """The id of the answer that it repeats, where it is one of this log."""
     known: bool = True
 
 

@@ -208,6 +208,18 @@ def _offer(notice: Notice) -> Line:
     return Line(f"{name}: {first_line(', '.join(names), 60)}" if names else name, outcome)
 
 
+def _memory(notice: Notice) -> Line:
+    """Instructions from files, by the names of these."""
+    files = notice.facts.get("files")
+    paths = (
+        [word for one in files if isinstance(one, dict) and (word := _word(one.get("path")))]
+        if isinstance(files, list)
+        else []
+    )
+    words = ", ".join(paths) or _fact(notice, "displayPath", "path")
+    return Line(f"Memory: {first_line(words, 100)}") if words else _with_words(notice, "Memory")
+
+
 def _system_prompt(notice: Notice) -> Line:
     tools = len(_tool_names(notice))
     size = f"{len(notice.text):,} characters" if notice.text else ""
@@ -272,7 +284,7 @@ _LINES: dict[str, Callable[[Notice], Line]] = {
     "ide": _ide,
     "info": _named("Note"),
     "interruption": _plain("Interrupted by the user", "warn"),
-    "memory": _named("Memory"),
+    "memory": _memory,
     "memory-input": _named("Added to memory"),
     "micro-compaction": _micro_compaction,
     "model-switch": _switch,

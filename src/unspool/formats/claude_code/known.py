@@ -97,6 +97,7 @@ _OPAQUE = _fields(
 BESIDE = frozenset(SIDE) | _OPAQUE
 
 ATTACHMENTS = _fields(
+    "instructions output_style_instructions unknown_command_fallback "
     "hook_success hook_additional_context hook_blocking_error hook_non_blocking_error hook_error_during_execution "
     "hook_cancelled hook_stopped_continuation hook_system_message hook_permission_decision async_hook_response "
     "async_hook_response_batch queued_command file already_read_file compact_file_reference pdf_reference directory "

@@ -31,6 +31,7 @@ _SYSTEM_KINDS = {
 }
 _ATTACHMENT_KINDS = {
     "nested_memory": "memory",
+    "instructions": "memory",
     "relevant_memories": "memory",
     "plan_mode": "plan-mode",
     "plan_mode_exit": "plan-mode",
@@ -41,6 +42,10 @@ _ATTACHMENT_KINDS = {
     "silent_turn_reminder": "reminder",
     "total_tokens_reminder": "reminder",
     "auto_mode": "reminder",
+    "output_style": "reminder",
+    "output_style_instructions": "reminder",
+    "ultrathink_effort": "reminder",
+    "unknown_command_fallback": "reminder",
     "auto_mode_exit": "reminder",
     "prompt_snapshot": "system-prompt",
     "environment": "environment",
@@ -62,7 +67,7 @@ _ATTACHMENT_KINDS = {
     "teammate_mailbox": "teammate",
     "async_hook_response": "hook",
 }
-_TOLD_AS_RENDERED = frozenset({"environment", "offer", "plan-mode", "reminder"})
+_TOLD_AS_RENDERED = frozenset({"environment", "memory", "offer", "plan-mode", "reminder"})
 _REMINDER, _REMINDER_END = "<system-reminder>", "</system-reminder>"
 
 

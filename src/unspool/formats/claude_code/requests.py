@@ -28,14 +28,16 @@ class Requests:
     def __init__(self, entries: Iterable[Entry]) -> None:
         self._requests: dict[str, dict[str, Json]] = {}
         self._shapes: dict[str, dict[str, Any]] = {}
-        self._contents: dict[str, tuple[str, list[Json]]] = {}
+        self._contents: dict[str, tuple[str, list[Json], str]] = {}
+        """Role, content and, of an answer, its id, by hash."""
         self._messages: dict[str, SentMessage] = {}
         lines = _Lines()
         for entry in entries:
             if entry.data is not None:
                 self._take(entry.data, lines)
-        for role, content in lines.messages():
-            self._keep(role, content)
+        for role, content, answer in lines.messages():
+            if content and (key := _hash(role, content)):
+                self._contents.setdefault(key, (role, content, answer))
 
     def _take(self, data: dict[str, Json], lines: "_Lines") -> None:
         match data.get("type"):
@@ -45,15 +47,11 @@ class Requests:
                 self._shapes[key] = mapping(data.get("shape"))
             case "api-request-blob" if key := text(data.get("hash")):
                 message = mapping(data.get("message"))
-                self._contents[key] = text(message.get("role")), _blocks(message.get("content"))
+                self._contents[key] = text(message.get("role")), _blocks(message.get("content")), ""
             case "assistant":
                 lines.answer(mapping(data.get("message")))
             case "user":
                 lines.ask(mapping(data.get("message")))
-
-    def _keep(self, role: str, content: list[Json]) -> None:
-        if content and (key := _hash(role, content)):
-            self._contents.setdefault(key, (role, content))
 
     def __len__(self) -> int:
         return len(self._requests)
@@ -159,13 +157,14 @@ class _Lines:
             if isinstance(block, dict) and (caller := self._callers.get(text(block.get("tool_use_id")))):
                 self._results.setdefault(caller, []).append(block)
 
-    def messages(self) -> Iterator[tuple[str, list[Json]]]:
-        yield from (("assistant", content) for content in self._answers.values())
+    def messages(self) -> Iterator[tuple[str, list[Json], str]]:
+        """Role, content, and the id of an answer."""
+        yield from (("assistant", content, name) for name, content in self._answers.items())
         for contents in (self._asked, self._results.values(), self._runs):
-            yield from (("user", content) for content in contents)
+            yield from (("user", content, "") for content in contents)
 
 
-def _message(role: str, content: list[Json]) -> SentMessage:
+def _message(role: str, content: list[Json], answer: str) -> SentMessage:
     """A message understood as a line of the conversation would be."""
     line: dict[str, Json] = {"message": {"role": role, "content": content}}
     event = Event("notice", _NOWHERE)
@@ -176,7 +175,7 @@ def _message(role: str, content: list[Json]) -> SentMessage:
     else:
         words = "\n\n".join(text(mapping(block).get("text")) for block in content)
         event.blocks = (Notice(_NOWHERE, "reminder", words),)
-    return SentMessage(role, event.prompt, event.blocks)
+    return SentMessage(role, event.prompt, event.blocks, answer)
 
 
 def _set_cache_control(body: Any, path: list[Json], value: Json) -> None:
