@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from unspool.demo.builder import LogBuilder
 from unspool.demo.chain import encode_line
 
-VERSIONS = ("1.0.60", "2.0.60", "2.1.30", "2.1.100", "2.1.230", "2.1.260")
+VERSIONS = ("1.0.60", "2.0.60", "2.1.30", "2.1.100", "2.1.230", "2.1.260", "2.1.325")
 
 
 def made(version: str, steps: Sequence[int]) -> list[bytes]:
@@ -22,7 +22,9 @@ def made(version: str, steps: Sequence[int]) -> list[bytes]:
 def _happens(log: LogBuilder, step: int, number: int) -> None:
     match step:
         case 0:
-            log.prompt(f"Prompt {number}.").assistant(log.text(f"Answer {number}."))
+            log.prompt(f"Prompt {number}.")
+            _told(log) if log.since("2.1.280") else None
+            log.assistant(log.text(f"Answer {number}."))
         case 1:
             log.ran(f"echo {number}", str(number), lead=(log.think("Let me see."),))
         case 2:
@@ -42,6 +44,12 @@ def _happens(log: LogBuilder, step: int, number: int) -> None:
             last = log.last
             log.prompt(f"Left {number}.").assistant(log.text("On a branch."))
             log.rewind(last).prompt(f"Right {number}.").assistant(log.text("On the way."))
+
+
+def _told(log: LogBuilder) -> None:
+    """What an agent tells the model unasked, and its record of the request."""
+    log.attached("environment", "The place.", snapshot={"workingDirectory": log.cwd})
+    log.attached("prompt_snapshot", "", systemPrompt=["You help."]).sends("You help.", [], "The place.")
 
 
 def _parallel(log: LogBuilder, number: int) -> None:

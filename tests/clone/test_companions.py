@@ -168,3 +168,13 @@ def test_ids_of_any_shape(home: Path, session: str) -> None:
     assert named(told, "out.txt").is_file()
     assert told["source"] == session
     assert (home / ".claude" / "todos" / f"{told['session']}-agent-{told['session']}.json").is_file()
+
+
+def test_notes_of_the_agent_on_the_one_session_stay_behind(home: Path) -> None:
+    """Its title, where its log is up to, what would be told of it: they are true of no copy."""
+    log = made().write(home / ".claude")
+    for name in ("custom-title.json", "precompact.json", "resume-head.jsonl"):
+        (log.parent / log.stem / name).write_bytes(b'{"customTitle":"Tides"}\n')
+    told = cloned(log.stem)
+    assert [path for path in paths(told) if path.parent.name == told["session"]] == []
+    assert named(told, "out.txt").is_file()

@@ -119,3 +119,15 @@ def test_secrets_beside_each_other_hide_none(labels: list[Labelled]) -> None:
     text = " ;\n\n ".join(label.text for label in labels)
     values = [match.value for match in FINDER.find(text)]
     assert [label for label in labels if not is_in(label, values)] == []
+
+
+@pytest.mark.parametrize("joined", ["fix-{}", "note_{}.txt", "Current branch: try-{}\n", "?? wip-{}.patch"])
+def test_a_secret_is_found_though_it_is_joined_to_a_name(joined: str) -> None:
+    """Branches and files are called so. What only begins like a key, behind a hyphen, is a name."""
+    begins = ("ghp_", "sk_live_", "npm_", "hf_", "glpat-", "AKIA")
+    keys = {label.secret for label in labelled(31) if label.disguise == "plain" and label.secret.startswith(begins)}
+    assert len(keys) >= 4
+    found = {key: FINDER.find(joined.format(key)) for key in keys}
+    assert [key for key in keys if not any(key in match.value for match in found[key])] == []
+    assert FINDER.find(joined.format("sk-internationalization2026")) == []
+    assert FINDER.find(joined.format("npm_config_registry_and_cache_folder_names1")) == []

@@ -1,6 +1,11 @@
 """Who the sharer is, from the environment and the folders of sessions."""
 
-from unspool.redact.people import People
+import json
+
+import pytest
+
+from unspool.redact.finder import Finder
+from unspool.redact.people import People, signers
 
 
 def test_names_come_from_the_environment_and_folders() -> None:
@@ -27,3 +32,17 @@ def test_a_short_name_must_be_exact() -> None:
     """A short user name is found as it is written only."""
     (rule,) = People.of({"USER": "Eve"}).rules()
     assert rule.pattern.startswith("(?<!")
+
+
+@pytest.mark.parametrize("name", ["Grace Hopper", "Zoë Ström", "Ada King-Noel"])
+def test_the_name_that_git_signs_with_goes_wherever_it_stands(name: str) -> None:
+    """An agent notes it with the state of the repository; commits, files and answers say it too."""
+    for line in (json.dumps({"x": f"Git user: {name}\n\nStatus:"}), json.dumps({"x": f"Git user: {name}"})):
+        people = People.of({}, (), signers([line.encode(), b"no name here"]))
+        assert [one.value for one in Finder(None, people).find(f"Author: {name} wrote it")] == [name]
+
+
+def test_a_name_of_one_word_goes_where_git_is_said_to_sign_with_it() -> None:
+    people = People.of({}, (), signers([b'"Git user: harbour\\nStatus:"', b'"Git user: \xff\xfe x"', b'"Git user: "']))
+    finder = Finder(None, people)
+    assert [one.value for one in finder.find("Git user: harbour\nStatus: in the harbour")] == ["harbour"]

@@ -213,3 +213,27 @@ def test_a_broken_picture_is_looked_through_as_text() -> None:
     made, found = redacted(text, FINDER, Names())
     assert [match.value for _, match in found] == [KEY]
     assert made != text
+
+
+def test_digests_of_what_changed_go() -> None:
+    """Whoever guesses the words could see that they fit; digests of what stays as it is stay."""
+    digest = "9f86d081884c7d65"
+    value = {
+        "listing": {"content": f"- tide: by {MAIL}", "digests": [digest, "none"], "hash": digest * 4, "commit": digest},
+        "other": {"content": "- ebb", "digests": [digest], "hash": digest * 4},
+    }
+    made, _ = redacted(value, FINDER, Names())
+    assert made["listing"]["digests"] == ["none"]
+    assert made["listing"]["hash"] == ""
+    assert made["listing"]["commit"] == digest
+    assert made["other"] == value["other"]
+    kept, _ = redacted(value, FINDER, Names(), lambda _: True)
+    assert kept == value
+
+
+def test_ids_of_accounts_go_by_their_names() -> None:
+    account, line = "0acc0a7e-5a11-4d0c-8e11-0000000000bb", "11e0a7e0-5a11-4d0c-8e11-0000000000cc"
+    value = {"uuid": line, "accountUuid": account, "deep": [{"organization_uuid": account}]}
+    made, _ = redacted(value, Finder(), Names())
+    assert account not in json.dumps(made)
+    assert made["uuid"] == line

@@ -19,7 +19,8 @@ _SHORTEST = 16
 _FIXED = frozenset(
     {"type", "role", "uuid", "parentUuid", "logicalParentUuid", "sessionId", "id", "tool_use_id", "timestamp", "name"}
     | {"messageId", "agentId", "toolUseId", "sourceToolAssistantUUID", "sourceToolUseID", "signature", "data", "cwd"}
-    | {"userType", "media_type", "filePath", "requestId", "promptId", "leafUuid"}
+    | {"userType", "media_type", "filePath", "requestId", "promptId", "leafUuid", "requestRef"}
+    | {"hash", "shapeHash", "requestDigest", "tail", "digests", "accountUuid", "organizationUuid"}
 )
 """Fields that hold a conversation together: with other words in them there would be none."""
 
@@ -36,11 +37,19 @@ SECRETS = frozenset(TEXTS.values())
 KINDS = frozenset(label.rule for label in labelled(23))
 
 
+ACCOUNT, TEAM = "0acc0a7e-5a11-4d0c-8e11-0000000000bb", "0e6a0a7e-5a11-4d0c-8e11-0000000000cc"
+SIGNER = "Grace Tidewell"
+_SYSTEM, _TOOLS = "You read gauges.", [{"name": "Bash", "description": "Runs", "input_schema": {"type": "object"}}]
+_TOLD = (f"Working directory: {CWD}", f"Current branch: main\n\nGit user: {SIGNER}\n\nStatus:\n?? gauge.py")
+
+
 def seeded() -> LogBuilder:
     """A session of every kind of line, each field of which holds something that must not leave."""
     log = LogBuilder(session_id=SESSION, cwd=CWD, home=f"/home/{USER}/.claude", model="claude-sonnet-4-5")
+    log.side("session-owner", accountUuid=ACCOUNT, organizationUuid=TEAM)
     log.prompt("Look at the gauge", [png(4, 4, bytes(16))])
-    log.assistant(log.think("A gauge."), log.text("Aye."))
+    _started(log)
+    log.assistant(log.think("A gauge."), log.text(f"Aye, {SIGNER}."))
     log.ran("cat gauge", "two metres\n").wrote(f"{CWD}/gauge.py", "depth = 2\n")
     log.assistant(big := log.use("Bash", command="cat big")).spilled(big, "tide " * 900)
     log.assistant(use := log.agent_use("explorer", "Look around", "Look for the gauge"))
@@ -50,6 +59,30 @@ def seeded() -> LogBuilder:
     log.side("custom-title", customTitle="Gauge").side("summary", summary="Of a gauge", leafUuid="x")
     log.side("pr-link", prUrl="https://example.org/1").side("something-new", words="tide", deep=[{"a": {"b": "c"}}])
     return log
+
+
+def _started(log: LogBuilder) -> None:
+    """What today's agent tells the model before the first answer, and the record of its request."""
+    log.attached("environment", _TOLD[0], snapshot={"workingDirectory": CWD, "osVersion": "Linux"})
+    log.attached("session_context", _TOLD[1], "user", context={"gitStatus": _TOLD[1]})
+    log.attached("instructions", "Read the gauge.", "user", files=[{"path": f"{CWD}/X.md", "content": "Read."}])
+    log.attached("skill_listing", "- tide: tells it", content="- tide: tells it", names=["tide"], digests=[_LISTED])
+    log.attached("credential_org", "", organizationUuid=TEAM)
+    log.attached("prompt_snapshot", "", systemPrompt=[_SYSTEM], tools=_TOOLS)
+    log.sends(_SYSTEM, _TOOLS, *_TOLD).side("tools-used", tools=["Bash"])
+    log.side("cost-state", totalCostUSD=0.1, modelUsage={"claude-sonnet-4-5": {"costUSD": 0.1}})
+
+
+_LISTED = "b4cb0ec17933bc4d"
+
+
+def _digests(value: Any) -> Iterator[str]:
+    """Digests of what was said: whoever guesses that can see that they fit."""
+    if isinstance(value, dict | list):
+        for one in value.values() if isinstance(value, dict) else value:
+            yield from _digests(one)
+    elif isinstance(value, str) and re.fullmatch(r"[0-9a-f]{64}", value):
+        yield value
 
 
 def write(folder: Path) -> Path:
@@ -94,7 +127,9 @@ def forms(secret: str) -> set[bytes]:
     return {form for form in found if len(form) >= 12}
 
 
-_FORMS = {secret: forms(secret) for secret in SECRETS | frozenset(PERSONAL.values())}
+TELLING = frozenset({*_digests(seeded().lines), _LISTED, ACCOUNT, TEAM, SIGNER})
+"""What is no secret and tells all the same: digests, ids of accounts, the name that git signs with."""
+_FORMS = {secret: forms(secret) for secret in SECRETS | frozenset(PERSONAL.values()) | TELLING}
 
 
 def escaped(place: Path, *, cipher: bool = False) -> set[str]:

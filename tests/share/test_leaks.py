@@ -3,15 +3,19 @@
 import json
 import re
 from pathlib import Path
+from shutil import rmtree
 
 import pytest
 
 from tests.cli.fakes import gh
 from tests.cli.running import Outcome, run
 from tests.share.made import PERSONAL, SESSION
-from tests.share.seeded import KINDS, SECRETS, escaped, write
+from tests.share.seeded import KINDS, SECRETS, TELLING, escaped, write
 from tests.share.test_share_encrypted import inside
+from unspool.library import Library
+from unspool.redact.policy import Policy
 from unspool.redact.rules import builtin
+from unspool.remote.preparing import Edge, prepared
 from unspool.share.sealing import Secret, data_of
 
 EVERYTHING = [arg for rule in (one.id for one in builtin().rules) for arg in ("--keep", rule)]
@@ -23,7 +27,8 @@ def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = write(tmp_path_factory.mktemp("seeded"))
     assert len(KINDS) >= 40
     assert len(SECRETS) >= 100
-    assert escaped(place) == SECRETS | set(PERSONAL.values())
+    assert len(TELLING) >= 8
+    assert escaped(place) == SECRETS | set(PERSONAL.values()) | TELLING
     return place
 
 
@@ -89,13 +94,16 @@ class Making:
         return opened(to / "talk" / "index.html", done, to / "opened")
 
     def export(self, to: Path, more: tuple[str, ...]) -> Path:
-        """Session-share's document, of the session as it was shared."""
+        """Documents of the session as it was shared, session-share's among them."""
         self.share("--bundle", "-o", str(to / "talk.tar.gz"), *more)
         self._monkeypatch.setenv("UNSPOOL_ARCHIVE", str(to / "archive"))
         told(run("import", str(to / "talk.tar.gz")))
         told(run("export", SESSION, "--format", "session-share", "-o", str(to / "talk.json")))
+        for form in ("markdown", "text", "json"):
+            told(run("export", SESSION, "--format", form, "-o", str(to / f"talk.{form}")))
         (to / "talk.tar.gz").unlink()
-        return to / "talk.json"
+        rmtree(to / "archive")
+        return to
 
 
 MADE = ["html", "site", "bundle", "gist", "locked", "locked_site", "export"]
@@ -117,3 +125,15 @@ def test_the_search_would_find_them(making: Making, tmp_path: Path, what: str, m
     monkeypatch.setattr("tests.share.test_leaks.told", lambda done: done)
     found = escaped(getattr(making, what)(tmp_path, tuple(EVERYTHING)))
     assert len(found & SECRETS) > 0.9 * len(SECRETS)
+
+
+def test_no_secret_is_in_a_log_that_was_redacted(logs: Path, tmp_path: Path) -> None:
+    told(run("redact", SESSION, "--source", str(logs), "-o", str(tmp_path / "clean.jsonl")))
+    assert escaped(tmp_path / "clean.jsonl") == set()
+
+
+def test_no_secret_is_in_what_is_pushed(logs: Path, tmp_path: Path) -> None:
+    (found,) = Library((logs,)).logs()
+    (tmp_path / "pushed").mkdir()
+    prepared(found, Edge(Policy(), b"k" * 32, {}), tmp_path / "pushed")
+    assert escaped(tmp_path / "pushed") == set()

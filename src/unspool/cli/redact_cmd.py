@@ -138,9 +138,9 @@ def _looked(session: str, path: str, lines: list[bytes], finder: "Finder") -> _L
 
 def _finder(lines: list[bytes], rules: "RuleSet", terms: tuple[str, ...]) -> "Finder":
     from unspool.redact.finder import Finder
-    from unspool.redact.people import People
+    from unspool.redact.people import People, signers
 
-    return Finder(rules, People.of(os.environ, set(_cwds(lines))), terms)
+    return Finder(rules, People.of(os.environ, set(_cwds(lines)), signers(lines)), terms)
 
 
 def _cwds(lines: "Iterable[bytes]") -> "Iterator[str]":
@@ -159,6 +159,7 @@ def _write(session: str, lines: list[bytes], finder: "Finder", output: str) -> N
     import sys
 
     from unspool.files import write_atomically
+    from unspool.formats import FORMATS
     from unspool.redact.log import redacted_lines
     from unspool.redact.names import Names
     from unspool.share import mapping
@@ -166,7 +167,8 @@ def _write(session: str, lines: list[bytes], finder: "Finder", output: str) -> N
 
     session = named(session)  # as a share of it calls it: the same is replaced by the same in both
     names = Names(mapping.remembered(session))
-    made = list(redacted_lines(lines, finder, names))
+    is_request_record = FORMATS[0].writer().is_request_record
+    made = list(redacted_lines((line for line in lines if not is_request_record(line)), finder, names))
     mapping.remember(session, names.mapping())
     if output == "-":
         sys.stdout.buffer.writelines(made)

@@ -33,10 +33,14 @@ def carried(copy: Copy, log: Path, home: Path | None) -> Iterator[Paper]:
 
 
 def _own(copy: Copy, folder: Path) -> Iterator[tuple[Path, Path]]:
-    """Files in the session's own folder, and logs of subagents that older versions laid beside its log."""
+    """Files below the session's own folder, and logs of subagents that older versions laid beside its log.
+
+    What lies in that folder itself are the agent's notes on this one session: its title, where its log is up to.
+    """
     found = copy.original.found
     for path in _plain_files(found.home):
-        yield path, folder / path.relative_to(found.home)
+        if path.parent != found.home:
+            yield path, folder / path.relative_to(found.home)
     for agent in found.agents:
         for path in (Path(name) for name in (agent.path, agent.sidecar) if name):
             if not path.is_relative_to(found.home) and not path.is_symlink():
@@ -91,12 +95,17 @@ def _agent(copy: Copy, path: Path) -> Iterator[bytes]:
     ids = {**copy.identity.ids, **own}
     identity = msgspec.structs.replace(copy.identity, ids=ids, before={}, after={}, order=order)
     done: set[str] = set()
+    gone: dict[str, str] = {}
     for event in log.events:
         if event.kind == "problem" or event.id in done:
             continue
-        if event.id:
-            done.add(event.id)
-            link = Link(own[event.id], identity.ids.get(event.parent or ""))
-            yield copy.writer.renewed(log.raw(event), identity, link)
-        elif (made := copy.writer.beside(log.raw(event), identity)) is not None:
-            yield made
+        raw = log.raw(event)
+        if not event.id:
+            yield from filter(None, [copy.writer.beside(raw, identity)])
+            continue
+        done.add(event.id)
+        parent = gone.get(event.parent or "", event.parent or "")
+        if copy.making.goes_elsewhere and copy.writer.is_local_record(raw):
+            gone[event.id] = parent
+        else:
+            yield copy.writer.renewed(raw, identity, Link(own[event.id], identity.ids.get(parent)))

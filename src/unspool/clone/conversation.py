@@ -43,6 +43,21 @@ class Conversation:
         made.forgot = len(made.segments) > 1
         return made
 
+    def without(self, gone: Callable[[Event], bool]) -> Self:
+        """The same without some lines; what hangs from one of them hangs from the line before it."""
+        made = copy(self)
+        made.preserved = [event for event in self.preserved if not gone(event)]
+        kept = [[event for event in segment if not gone(event)] for segment in self.segments]
+        made.segments = [segment for segment in kept if segment]
+        made.strands = defaultdict(list)
+        for before, segment in zip(self.segments, kept, strict=True):
+            there = {event.id for event in segment}
+            at = segment[0].id if segment else ""
+            for event in before:
+                at = event.id if event.id in there else at
+                made.strands[at] += [one for one in self.strands.get(event.id, ()) if not gone(one)]
+        return made
+
     @property
     def lines(self) -> list[Event]:
         return [event for segment in self.segments for event in segment]

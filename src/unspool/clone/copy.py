@@ -23,6 +23,8 @@ class Making(msgspec.Struct, frozen=True):
     snapshots: bool = False
     side: bool = True
     paths: tuple[tuple[str, str], ...] = ()
+    goes_elsewhere: bool = False
+    """Whether it goes to another place or person than those it was written at and by."""
 
 
 class Copy:

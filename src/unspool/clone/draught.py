@@ -56,13 +56,16 @@ def drawn(log: Original | Material, treatment: Treatment, wish: Wish) -> Draught
     """The copy of a session under a treatment; quicker where the same material was drawn from before."""
     material = log if isinstance(log, Material) else Material(log, wish.leaf)
     conversation = material.conversation.forgotten() if treatment.drop_compacted else material.conversation
+    making = _making(material.log, treatment, wish)
+    if making.goes_elsewhere:
+        conversation = conversation.without(material.is_local_record)
     cuts = treated(conversation, treatment, material.writer)
     cuts.lines |= wish.without
     cuts.calls |= wish.calls
     cuts.untold |= wish.untold
     cuts.texts = {line: text for line, text in wish.texts.items() if line not in cuts.lines}
     sound(conversation, cuts, material.writer, altered=bool(wish.paths), shown=wish.shown)
-    copy = Copy(material, conversation, cuts, _making(material.log, treatment, wish))
+    copy = Copy(material, conversation, cuts, making)
     if not any(event.turn for event in copy.window):
         raise Unsound(f"Nothing would be left of {material.log.path}.")
     return Draught(copy, material, conversation.lines, cuts, material.before, copy.tally(), wish)
@@ -80,4 +83,5 @@ def _making(log: Original, treatment: Treatment, wish: Wish) -> Making:
         snapshots=not treatment.drop_snapshots,
         side=not treatment.drop_side,
         paths=wish.paths,
+        goes_elsewhere=wish.shown or bool(wish.paths) or not log.at_home,
     )

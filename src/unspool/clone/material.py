@@ -46,6 +46,10 @@ class Material:
             known = self._weights[event.id] = weight(event)
         return known
 
+    def is_local_record(self, event: Event) -> bool:
+        """Whether a line is of use only where it was written."""
+        return not event.turn and self.writer.is_local_record(self.log.raw(event))
+
     def edited(self, event: Event, cuts: Cuts) -> Edited | None:
         """A line after the cuts; None where it stays as it is."""
         if not touched(event, cuts):

@@ -2,6 +2,7 @@
 
 import io
 from collections.abc import Callable
+from pathlib import Path
 
 import msgspec
 
@@ -52,6 +53,11 @@ class Original:
     def session(self) -> str:
         """Its id: by the agent's own file name, else by what its lines say."""
         return self.found.session_id if self.found.root else self.facts.session or self.found.session_id
+
+    @property
+    def at_home(self) -> bool:
+        """Whether it lies where an agent of this user wrote it; one that was sent here may say whatever it wants to."""
+        return bool(self.found.root) and Path(self.path).is_file()
 
     def raw(self, event: Event) -> bytes:
         """The bytes of a line; where it was damaged, what could be read of it."""

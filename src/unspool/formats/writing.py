@@ -113,6 +113,14 @@ class Writer(Protocol):
     def leans(self, parts: Iterable[object]) -> bool:
         """Whether later lines lean on an answer of these pieces, so that it must stay."""
 
+    def is_request_record(self, raw: bytes) -> bool:
+        """Whether a line only says again what others say, or gives digests of them: where those are redacted, it must
+        not go with them."""
+
+    def is_local_record(self, raw: bytes) -> bool:
+        """Whether a line of the conversation records what an agent was told by its own installation and account: it
+        stays where it is, and an agent elsewhere says its own."""
+
     def binds(self, model: str) -> bool:
         """Whether a model's reasoning is only accepted behind the very words it was written behind."""
 

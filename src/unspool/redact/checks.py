@@ -77,6 +77,11 @@ def scattered(text: str) -> bool:
     return digits >= max(3, len(kinds) // 12) or (len(changes) * 3 > len(kinds) and _wordy(text) < 0.4)
 
 
+def is_name(text: str) -> bool:
+    """Whether a text is made of words."""
+    return _wordy(text) >= 0.4
+
+
 def _wordy(text: str) -> float:
     """How much of a text is words."""
     return sum(len(word) for word in _WORD.findall(text) if len(word) > 3 and _VOWEL.search(word)) / max(1, len(text))

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from unspool.redact import dumps, encodings, wrapping
-from unspool.redact.checks import CHECKS, PLACEHOLDER, Check, entropy, is_value
+from unspool.redact.checks import CHECKS, PLACEHOLDER, Check, entropy, is_name, is_value
 from unspool.redact.disguises import DISGUISES
 from unspool.redact.match import Match, sound
 from unspool.redact.memory import Memory
@@ -47,6 +47,7 @@ class Finder:
         self._starts: dict[bytes, list[tuple[bytes, list[_Ready]]]] = {}
         for key, found in _by_key(ready, lambda rule, key: rule.token and _starts(rule, key)).items():
             self._starts.setdefault(key[:2], []).append((key, found))
+        self._joined = _joined(key for some in self._starts.values() for key, _ in some)
 
     def find(self, text: str) -> list[Match]:
         """What must go, in the order of the text, none overlapping another. What replaced something stays."""
@@ -88,7 +89,7 @@ class Finder:
         for key, rules in self._near.items():
             for place in close.of(key):
                 yield from filter(None, (_matched(one, text, place) for one in rules))
-        for place in places:
+        for place in (*places, *(match.end() for match in self._joined.finditer(low) if places)):
             for key, rules in self._starts.get(low[place : place + 2], ()):
                 if low.startswith(key, place):
                     yield from filter(None, (_matched(one, text, place) for one in rules))
@@ -118,6 +119,16 @@ def _ready(rule: Rule) -> _Ready:
     back = re.compile(f"[{rule.back}]+") if rule.back else None
     pattern = re.compile(rule.pattern)
     return _Ready(rule, pattern, re.compile(rule.scan), back, CHECKS.get(rule.check), pattern.match)
+
+
+def _joined(keys: Iterable[bytes]) -> "re.Pattern[bytes]":
+    """Where something is joined to what stands before, as in the name of a branch or a file: keys that tell enough."""
+    by_first: dict[bytes, list[bytes]] = {}
+    for key in keys:
+        if len(key) > 3 or key[-1:] in b"-_":
+            by_first.setdefault(re.escape(key[:1]), []).append(re.escape(key[1:]))
+    some = (b"%s(?:%s)" % (first, b"|".join(rest)) for first, rest in by_first.items())
+    return re.compile(b"[-_](?=%s)" % b"|".join(some))
 
 
 def _starts(rule: Rule, key: str) -> bool:
@@ -174,10 +185,13 @@ def _matched(one: _Ready, text: str, place: int) -> Match | None:
     if one.back is not None and (before := one.back.match(text[max(0, place - _BACK) : place][::-1])):
         place = _after_escape(text, place - before.end())
         place += text[place] == "-" and _REMOVED.search(text, max(0, place - 2), place + 1) is not None
-    if one.rule.edge and not _edge(text, place):
+    apart = not one.rule.edge or _edge(text, place)
+    if not apart and text[place - 1] not in "-_":
         return None
     match = one.pattern.match(text, place)
     if match is None or not _convincing(one, match, value := match[one.rule.group]):
+        return None
+    if not apart and is_name(value):
         return None
     start, end = match.span(one.rule.group)
     if one.rule.kind == "secret" and text[end : end + 1] in _BREAKS and (last := wrapping.extended(text, end)) > end:

@@ -9,6 +9,7 @@ _FORMS = {
     "home": "user-{}",
     "home-folder": "user-{}",
     "user-name": "user-{}",
+    "git-user": "user-{}",
     "email": "user-{}@example.invalid",
     "host-name": "host-{}",
     "ipv4": "192.0.2.{}",

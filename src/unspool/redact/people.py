@@ -1,5 +1,7 @@
-"""Who the sharer is: the names that would tell, from the environment and from the folders that sessions ran in."""
+"""Who the sharer is: the names that would tell, from the environment, from the folders that sessions ran in and from
+what their logs note of repositories."""
 
+import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import PurePosixPath, PureWindowsPath
@@ -11,6 +13,7 @@ from unspool.redact.match import Kind
 from unspool.redact.rules import Rule
 
 _HOME = re.compile(r"(?:^|[A-Za-z]:)[/\\]+(?:home|[Uu]sers)[/\\]+([^/\\]+)")
+_SIGNED = re.compile(rb'Git user: ((?:[^"\\<>\x00-\x1f]|\\u[0-9a-fA-F]{4}){2,60})')
 _SHORT = 3
 _HOSTS = {"localhost", "host", "computer", "server", "docker", "runner", "pc", "desktop", "laptop", "ubuntu", "debian"}
 
@@ -24,11 +27,13 @@ class People(msgspec.Struct, frozen=True):
     emails: frozenset[str] = frozenset()
 
     @classmethod
-    def of(cls, environment: Mapping[str, str], cwds: Iterable[str] = ()) -> "People":
-        """Those of an environment (USER, HOME, HOSTNAME, EMAIL, ...) and of the folders of sessions."""
+    def of(cls, environment: Mapping[str, str], cwds: Iterable[str] = (), signers: Iterable[str] = ()) -> "People":
+        """Those of an environment (USER, HOME, HOSTNAME, EMAIL, ...), of the folders of sessions, and the full names
+        among those that git signs with."""
         named = [environment.get(name, "") for name in ("USER", "LOGNAME", "USERNAME")]
         homes = {home for name in ("HOME", "USERPROFILE") if (home := environment.get(name, ""))}
         users = {*named, *map(_last, homes), *(found[1] for cwd in cwds if (found := _HOME.match(cwd)))}
+        users |= {name for name in signers if " " in name}  # one word alone may be any
         hosts = {environment.get(name, "") for name in ("HOSTNAME", "HOST", "COMPUTERNAME")}
         mails = {environment.get(name, "") for name in ("EMAIL", "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_EMAIL")}
         return cls(
@@ -46,6 +51,12 @@ class People(msgspec.Struct, frozen=True):
             yield word("host-name", "personal", "name of the machine", host)
         for mail in sorted(self.emails):
             yield word("email", "personal", "e-mail address", mail)
+
+
+def signers(lines: Iterable[bytes]) -> set[str]:
+    """The names that git signs with, as lines of a log note them."""
+    found = {match[1] for line in lines if b"Git user: " in line for match in _SIGNED.finditer(line)}
+    return {str(json.loads(f'"{name.decode("utf-8", "replace")}"')).strip() for name in found}
 
 
 def _last(home: str) -> str:

@@ -1,5 +1,6 @@
 """Every text of a value redacted: strings and keys, however deep."""
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from hashlib import sha256
 from itertools import pairwise
@@ -20,6 +21,10 @@ Held = list[tuple[Text, list[Match]]]
 
 _ROUNDS = 4
 """How often a redacted text is looked through again: what is left beside a name may read as something else."""
+
+
+_DIGEST = re.compile(r"(?i)(?:content|file|message|request|shape)?(?:digests?|hash(?:es)?|checksums?)|sha-?256")
+_HEX = re.compile(r"[0-9A-Fa-f]{16,128}")
 
 
 def nothing(_: Match) -> bool:
@@ -118,7 +123,16 @@ def _object(value: dict[str, Json], made: dict[str, str]) -> Json:
         name = _unused(made.get(key, key), rebuilt)
         rebuilt[name] = one if is_proof(value, key) else _rebuilt(one, named(value, key), made)
         changed = changed or name != key or rebuilt[name] is not one
-    return rebuilt if changed else value
+    return {name: _undigested(name, one) for name, one in rebuilt.items()} if changed else value
+
+
+def _undigested(key: str, value: Json) -> Json:
+    """Nothing in place of the digest of an object whose words changed: whoever guesses them could see that it fits."""
+    if not isinstance(value, str | list) or not _DIGEST.fullmatch(key):
+        return value
+    if isinstance(value, str):
+        return "" if _HEX.fullmatch(value) else value
+    return [one for one in value if not (isinstance(one, str) and _HEX.fullmatch(one))]
 
 
 def _unused(key: str, made: dict[str, Json]) -> str:

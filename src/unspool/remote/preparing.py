@@ -14,10 +14,11 @@ import msgspec
 
 from unspool import __version__
 from unspool.formats import Found, by_id
+from unspool.formats.writing import Writer
 from unspool.library.inputs import opened
 from unspool.redact.finder import Finder
 from unspool.redact.log import decoded, encoded, redacted_lines
-from unspool.redact.people import People
+from unspool.redact.people import People, signers
 from unspool.redact.policy import Policy
 from unspool.redact.values import redacted, redacted_text
 from unspool.remote.manifest import LOG, is_name
@@ -25,7 +26,7 @@ from unspool.remote.naming import KeyedNames
 
 _FRESH = 600.0
 """Seconds after which a line that was never finished is as it will stay."""
-_CWD = re.compile(rb'"cwd":"((?:[^"\\]|\\.)*)"')
+_CWD = re.compile(rb'"cwd": ?"((?:[^"\\]|\\.)*)"')
 _NULL = b"\0"
 
 Kind = Literal["log", "other"]
@@ -87,14 +88,15 @@ def seal(found: Found, edge: Edge) -> str:
 
 def prepared(found: Found, edge: Edge, folder: Path) -> Prepared:
     """The files of a session below a folder, without what must not leave."""
-    people = People.of(edge.environment, _cwds(found))
+    people = _people(found, edge)
     finder, names = edge.policy.finder(edge.policy.replaced, people), KeyedNames(edge.key)
+    writer = by_id(found.format).writer()
     made: list[tuple[str, Path]] = []
     gone: list[str] = []
     for file in files(found):
         if finder.find(file.name) or not is_name(file.name, found.session_id):
             gone.append(file.name)
-        elif _written(file, folder / file.name, finder, names):
+        elif _written(file, folder / file.name, finder, names, writer):
             made.append((file.name, folder / file.name))
         elif file.kind == "other":
             gone.append(file.name)
@@ -102,12 +104,12 @@ def prepared(found: Found, edge: Edge, folder: Path) -> Prepared:
     return Prepared(found.session_id, tuple(made), names.places, size, tuple(gone))
 
 
-def _written(file: File, path: Path, finder: Finder, names: KeyedNames) -> bool:
+def _written(file: File, path: Path, finder: Finder, names: KeyedNames, writer: Writer) -> bool:
     """Write a file as it may leave; False where there is nothing to send of it."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     if file.kind == "log":
         with opened(str(file.path)) as lines, path.open("wb") as target:
-            target.writelines(redacted_lines(_settled(lines, file.path), finder, names, shown=True))
+            target.writelines(redacted_lines(_settled(lines, file.path, writer), finder, names, shown=True))
     else:
         data = file.path.read_bytes()
         if _NULL in data:
@@ -116,9 +118,12 @@ def _written(file: File, path: Path, finder: Finder, names: KeyedNames) -> bool:
     return path.stat().st_size > 0
 
 
-def _settled(lines: Iterator[bytes], path: Path) -> Iterator[bytes]:
-    """The lines, without the last one while it is being written: half a secret is not known for one."""
+def _settled(lines: Iterator[bytes], path: Path, writer: Writer) -> Iterator[bytes]:
+    """The lines, without those that tell by digests what others say, and without the last one while it is being
+    written: half a secret is not known for one."""
     for line in lines:
+        if writer.is_request_record(line):
+            continue
         if line.endswith(b"\n") or decoded(line) is not None or time.time() - path.stat().st_mtime > _FRESH:
             yield line
 
@@ -133,13 +138,15 @@ def _clean(data: bytes, finder: Finder, names: KeyedNames) -> bytes:
     return text.encode("utf-8", "surrogateescape") if matches else data
 
 
-def _cwds(found: Found) -> set[str]:
-    """The folders that a session ran in."""
+def _people(found: Found, edge: Edge) -> People:
+    """Whose session it is, by the environment, the folders that it ran in, and what it notes of repositories."""
     said: set[bytes] = set()
+    names: set[str] = set()
     with opened(found.path) as lines:
         for line in lines:
             said.update(match[1] for match in _CWD.finditer(line))
-    return {text for one in said if (text := _text(one))}
+            names |= signers((line,))
+    return People.of(edge.environment, {text for one in said if (text := _text(one))}, names)
 
 
 def _text(said: bytes) -> str:

@@ -78,7 +78,8 @@ class Beside:
         gone: dict[str, str | None] = {}
         for event in events.values():
             parent = gone.get(event.parent, event.parent) if event.parent else event.parent
-            after = writer.edited(log.raw(event), event.id, cuts)
+            raw = log.raw(event)
+            after = None if writer.is_local_record(raw) else writer.edited(raw, event.id, cuts)
             if after is None:
                 gone[event.id] = parent
             else:

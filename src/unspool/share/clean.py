@@ -8,9 +8,10 @@ from typing import NamedTuple
 
 from unspool.redact.finder import Finder
 from unspool.redact.names import Names
-from unspool.redact.people import People
+from unspool.redact.people import People, signers
 from unspool.share import mapping
 from unspool.share.ask import Ask
+from unspool.share.beside import File
 from unspool.share.choices import Choices
 from unspool.share.draw import Drawn, Gone
 from unspool.share.report import Report, report
@@ -28,9 +29,9 @@ class Cleaned(NamedTuple):
 
 def clean(drawings: Sequence[Drawn], ask: Ask, choices: Choices, cwds: Sequence[str], to: Path) -> Cleaned:
     """Write the files below a folder without what must not leave, once it was reviewed."""
-    people = People.of(ask.environment, cwds)
-    finder = Finder(ask.rules, people, choices.terms)
     files = [file for one in drawings for file in one.files]
+    people = People.of(ask.environment, cwds, _signers(files))
+    finder = Finder(ask.rules, people, choices.terms)
     found = list(findings(files, finder))
     if ask.review is not None:
         before, choices = choices, ask.review(found, choices)
@@ -45,3 +46,13 @@ def clean(drawings: Sequence[Drawn], ask: Ask, choices: Choices, cwds: Sequence[
         mapping.remember(first.session, names.mapping())
     gone = reduce(add, (one.gone for one in drawings[1:]), first.gone) + Gone(files=unnamed)
     return Cleaned(report(ask.rules.version, (one.match for one in found), choices, gone), choices, names.mapping())
+
+
+def _signers(files: Sequence[File]) -> set[str]:
+    """The names that git signs with, by what the logs say."""
+    names: set[str] = set()
+    for file in files:
+        if file.kind == "log":
+            with file.path.open("rb") as lines:
+                names |= signers(lines)
+    return names

@@ -61,13 +61,8 @@ def draw(log: Original, choices: Choices, folder: Path, title: str = "") -> Draw
     cut = len(draught.copy.lines) < len(draught.lines)
     beside = Beside(log, choices, folder / session, main.path.read_bytes() if cut else None)
     files = [main, *beside.files()]
-    files += pictures(files, folder / session) if choices.images and _at_home(log) else ()
+    files += pictures(files, folder / session) if choices.images and log.at_home else ()
     return Drawn(session, files, _gone(whole, draught, beside, choices))
-
-
-def _at_home(log: Original) -> bool:
-    """Whether a log lies where an agent wrote it; one that was sent here may name whatever its sender wants to see."""
-    return bool(log.found.root) and Path(log.path).is_file()
 
 
 def named(session: str) -> str:

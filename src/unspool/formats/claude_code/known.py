@@ -97,7 +97,8 @@ _OPAQUE = _fields(
 BESIDE = frozenset(SIDE) | _OPAQUE
 
 ATTACHMENTS = _fields(
-    "instructions output_style_instructions unknown_command_fallback "
+    "instructions output_style_instructions unknown_command_fallback credential_org prompt_render_point "
+    "thinking_drop tool_results_cut context_sections project_doc_reads "
     "hook_success hook_additional_context hook_blocking_error hook_non_blocking_error hook_error_during_execution "
     "hook_cancelled hook_stopped_continuation hook_system_message hook_permission_decision async_hook_response "
     "async_hook_response_batch queued_command file already_read_file compact_file_reference pdf_reference directory "

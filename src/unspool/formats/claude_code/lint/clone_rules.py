@@ -12,10 +12,11 @@ from unspool.formats.claude_code.lint.tree import Tree
 LATCHES = frozenset(
     {
         "bridge-session", "worktree-state", "atis-latch", "isolation-latch", "cost-state", "continued-in",
-        "queue-operation", "relocated", "fork-context-ref",
+        "queue-operation", "relocated", "fork-context-ref", "tools-used", "session-owner", "dev-mods",
+        "resume-head-vouch", "api-request", "api-request-shape", "api-request-blob",
     }
 )  # fmt: skip
-"""Lines that tie a session to a process, a place or an account."""
+"""Lines that tie a session to a process, a place or an account, or tell what it sent."""
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 
 
@@ -81,7 +82,7 @@ def _shape(tree: Tree, path: set[str], notes: Notes) -> None:
         if line.spoken and line.id not in path and not shape.is_sidechain:
             notes.error("off-path", line, "Words that no part of the conversation leads over: the agent skips them.")
         kept = (("teamName", shape.team_name), ("agentName", shape.agent_name), ("slug", shape.slug))
-        for name, value in (*kept, ("sessionKind", shape.session_kind)):
+        for name, value in (*kept, ("sessionKind", shape.session_kind), ("requestRef", shape.request_ref)):
             if value:
                 notes.error("kept-link", line, f"“{name}” ties the copy to what the source is tied to.")
 

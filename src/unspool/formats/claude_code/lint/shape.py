@@ -89,6 +89,7 @@ class Shape(msgspec.Struct, gc=False, rename="camel"):
     is_meta: Any = None
     is_compact_summary: Any = None
     is_api_error_message: Any = None
+    request_ref: Any = None
     source_assistant: str | None = msgspec.field(name="sourceToolAssistantUUID", default=None)
     message: Message | None = None
     tool_use_result: Raw = NOTHING

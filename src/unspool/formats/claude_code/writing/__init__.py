@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
-from unspool.formats.claude_code.writing import editing, envelope, moving, placing, references
+from unspool.formats.claude_code.writing import editing, envelope, leaving, moving, placing, references
 from unspool.formats.findings import Finding, Mended
 from unspool.formats.writing import Cuts, Identity, Link, Preserved
 
@@ -34,6 +34,12 @@ class Writer:
 
     def leans(self, parts: Iterable[object]) -> bool:
         return editing.leans(parts)
+
+    def is_request_record(self, raw: bytes) -> bool:
+        return leaving.is_request_record(raw)
+
+    def is_local_record(self, raw: bytes) -> bool:
+        return leaving.is_local_record(raw)
 
     def binds(self, model: str) -> bool:
         return placing.binds(model)

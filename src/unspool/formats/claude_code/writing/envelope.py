@@ -6,19 +6,24 @@ from typing import Any
 import msgspec
 
 from unspool.formats.claude_code.writing import references
+from unspool.formats.claude_code.writing.leaving import is_request
 from unspool.formats.claude_code.writing.moving import moved
 from unspool.formats.writing import Identity, Link
 
 _LATCHES = frozenset(
     {
-        "atis-latch", "bridge-session", "continued-in", "cost-state", "custom-title", "fork-context-ref",
-        "isolation-latch", "last-prompt", "queue-operation", "relocated", "worktree-state",
+        "atis-latch", "bridge-session", "continued-in", "cost-state", "custom-title", "dev-mods", "fork-context-ref",
+        "isolation-latch", "last-prompt", "queue-operation", "relocated", "resume-head-vouch", "session-owner",
+        "tools-used", "worktree-state",
     }
 )  # fmt: skip
 """Lines that are true of the session they were written in alone."""
 _HISTORY = frozenset({"file-history-snapshot", "file-history-delta"})
-_LOOSE = ("agentName", "sessionKind", "slug", "sourceToolAssistantUUID", "teamName")
-"""Fields that tie a line to another session, a team or a line that may be gone."""
+_LOOSE = (
+    "agentName", "requestHookChanged", "requestNotRecorded", "requestRef", "sessionKind", "slug",
+    "sourceToolAssistantUUID", "teamName",
+)  # fmt: skip
+"""Fields that tie a line to another session, a team, a request of the original or a line that may be gone."""
 _SET = frozenset(
     {
         "message", "toolUseResult", "uuid", "parentUuid", "sessionId", "session_id", "forkedFrom", "logicalParentUuid",
@@ -27,8 +32,12 @@ _SET = frozenset(
     }
 )  # fmt: skip
 """Fields in which no reference to a line is looked for: contents, those that are set anyway, and plain facts."""
-_ABOUT = {"summary": "leafUuid", "file-history-snapshot": "messageId", "file-history-delta": "messageId"}
-"""Lines that say something of another line, and where they name it."""
+_ABOUT = {
+    "summary": ("leafUuid",),
+    "file-history-snapshot": ("messageId",),
+    "file-history-delta": ("messageId", "snapshotMessageId"),
+}
+"""Lines that say something of other lines, and where they name them."""
 
 _shallow = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _encode = msgspec.json.encode
@@ -57,10 +66,9 @@ def beside(raw: bytes, identity: Identity) -> bytes | None:
     """A line beside the conversation; None for one that must not be copied."""
     fields: dict[str, Any] = _shallow.decode(moved(raw, identity.paths))
     kind = _string(fields.get("type"))
-    if not kind or kind in _LATCHES or (kind in _HISTORY and not identity.snapshots):
+    if not kind or kind in _LATCHES or is_request(kind) or (kind in _HISTORY and not identity.snapshots):
         return None
-    about = _ABOUT.get(kind)
-    if about and _string(fields.get(about)) not in identity.ids:
+    if any(_string(fields.get(about)) not in identity.ids for about in _ABOUT.get(kind, ())):
         return None
     references.rewrite(fields, identity, _SET)
     _name(fields, identity, always=False)
