@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, cast
 from bench.table import Row
 from tests.hub.running import running
 from unspool.hub.store.blobs import Blobs
-from unspool.hub.store.opening import Store
+from unspool.hub.store.connect import Store
 
 if TYPE_CHECKING:
+    from unspool.hub.store.blobs import Objects
     from unspool.hub.store.database import Database
-    from unspool.hub.store.objects import Objects
 
 _STATEMENTS = {"rows", "row", "run", "many"}
 _REQUESTS = {"get", "put", "delete", "size"}

@@ -13,10 +13,10 @@ from bench.answers import UNSPOOL
 from bench.family import Family, spent
 from bench.serving import HOST, Server, free_port, started
 from tests.hub.servers import KEY, SECRET, ObjectServer, Postgresql, Servers, postgresql_programs, rclone
-from unspool.hub.people.roster import Wish as Somebody
-from unspool.hub.people.roster import added
-from unspool.hub.people.tokens import Wish, made
-from unspool.hub.store.opening import Place, Store, opened
+from unspool.hub.people.tokens import NewTokenOptions, create_token
+from unspool.hub.people.users import NewUser as Somebody
+from unspool.hub.people.users import add_user
+from unspool.hub.store.connect import Store, StorePlace, open_store
 
 PROCESSES = 2
 """On servers."""
@@ -75,33 +75,33 @@ def real_servers() -> Iterator[Servers]:
 
 
 @contextmanager
-def on_files(folder: Path) -> Iterator[Place]:
+def on_files(folder: Path) -> Iterator[StorePlace]:
     """A place in a folder."""
-    yield Place(folder / "hub")
+    yield StorePlace(folder / "hub")
 
 
 @contextmanager
-def on_servers(servers: Servers, folder: Path) -> Iterator[Place]:
+def on_servers(servers: Servers, folder: Path) -> Iterator[StorePlace]:
     """A fresh place on servers."""
     with servers.place(folder / "unused", tables=False) as place:
         yield place
 
 
 @contextmanager
-def running(place: Place, processes: int, on: Servers | None = None) -> Iterator[Hubs]:
+def running(place: StorePlace, processes: int, on: Servers | None = None) -> Iterator[Hubs]:
     """A hub at a place, once it is ready; `on` tells which servers that place is on."""
     os.environ.update(AWS_ACCESS_KEY_ID=KEY, AWS_SECRET_ACCESS_KEY=SECRET)
-    store = opened(place)
+    store = open_store(place)
     with ExitStack() as stack:
         stack.callback(store.db.close)
-        admin = added(store.db, Somebody("bench", "person", admin=True))
+        admin = add_user(store.db, Somebody("bench", "person", admin=True))
         servers = tuple(stack.enter_context(_process(place)) for _ in range(processes))
         database = int((on.postgresql.folder / "data/postmaster.pid").read_text().split()[0]) if on else 0
-        yield Hubs(servers, store, made(store.db, Wish(admin, "bench")), database)
+        yield Hubs(servers, store, create_token(store.db, NewTokenOptions(admin, "bench")), database)
 
 
 @contextmanager
-def _process(place: Place) -> Iterator[Server]:
+def _process(place: StorePlace) -> Iterator[Server]:
     port = free_port()
     where = ["--database", place.database, "--objects", place.bucket] if place.database else []
     command = [UNSPOOL, "hub", "--data", str(place.folder), *where, "--port", str(port), "--quiet"]

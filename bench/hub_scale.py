@@ -12,14 +12,14 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tests.hub.servers import Postgresql, postgresql_programs
-from unspool.hub.people.person import Person
-from unspool.hub.sessions.asking import Span
-from unspool.hub.sessions.listing import listed
+from unspool.hub.people.users import Person
+from unspool.hub.sessions.filters import ListPage
+from unspool.hub.sessions.listing import list_sessions
 from unspool.hub.sessions.search import search
+from unspool.hub.store.connect import StorePlace, open_store
 from unspool.hub.store.database import Database
-from unspool.hub.store.opening import Place, opened
+from unspool.hub.store.full_text import text_vector
 from unspool.hub.store.schema import migrate
-from unspool.hub.store.words import vector
 from unspool.index.query import Filter
 
 PROJECTS, PEOPLE, VOCABULARY, PASSAGES = 50, 200, 20_000, 4
@@ -76,24 +76,26 @@ def _passages(db: Database, rng: random.Random, numbers: range) -> tuple[str, li
     if db.dialect == "sqlite":
         return "INSERT INTO passage(session, turn, kind, link, body) VALUES(?, ?, ?, ?, ?)", rows
     put = "INSERT INTO passage(session, turn, kind, link, body, words) VALUES(?, ?, ?, ?, ?, ?::tsvector)"
-    return put, [(*row, vector(str(row[-1]))) for row in rows]
+    return put, [(*row, text_vector(str(row[-1]))) for row in rows]
 
 
 def questions(db: Database, rng: random.Random) -> dict[str, Callable[[], object]]:
     """What is asked, by what it is called; each a little different every time."""
 
     def found(person: Person, text: str) -> object:
-        return search(db, person, text, Span(None, 20))
+        return search(db, person, text, ListPage(None, 20))
 
     def after() -> tuple[int, str]:
         return _NOW - int(rng.random() * 600 * _DAY), "8"
 
     return {
-        "list, everything": lambda: listed(db, ADMIN, [], Span(None, 50)),
-        "list, five projects": lambda: listed(db, FEW, [], Span(None, 50)),
-        "list, further down": lambda: listed(db, FEW, [], Span(after(), 50)),
-        "list, of a person": lambda: listed(db, ADMIN, [Filter("person", f"p{rng.randrange(PEOPLE)}")], Span()),
-        "list, by title": lambda: listed(db, FEW, [Filter("title", f"w{rng.randrange(50, 500)}")], Span()),
+        "list, everything": lambda: list_sessions(db, ADMIN, [], ListPage(None, 50)),
+        "list, five projects": lambda: list_sessions(db, FEW, [], ListPage(None, 50)),
+        "list, further down": lambda: list_sessions(db, FEW, [], ListPage(after(), 50)),
+        "list, of a person": lambda: list_sessions(
+            db, ADMIN, [Filter("person", f"p{rng.randrange(PEOPLE)}")], ListPage()
+        ),
+        "list, by title": lambda: list_sessions(db, FEW, [Filter("title", f"w{rng.randrange(50, 500)}")], ListPage()),
         "search, very common": lambda: found(FEW, f"w{rng.randrange(1, 6)}"),
         "search, common": lambda: found(FEW, f"w{rng.randrange(20, 100)}"),
         "search, rare": lambda: found(FEW, f"w{rng.randrange(2000, 19000)}"),
@@ -143,7 +145,7 @@ def on_postgresql() -> Iterator[Database]:
 def on_sqlite() -> Iterator[Database]:
     """A fresh file."""
     with tempfile.TemporaryDirectory() as folder:
-        store = opened(Place(Path(folder)))
+        store = open_store(StorePlace(Path(folder)))
         yield store.db
         store.db.close()
 

@@ -29,7 +29,7 @@ FILE_LINES = 400
 MEDIAN_LINES = 150
 FUNCTION_LINES = 60
 PARAMETERS = 6
-OWN_IMPORTS = 20
+OWN_IMPORTS = 30
 
 EXCEPTIONS: dict[tuple[str, str], str] = {}
 """(budget, "path" or "path:function") -> why it may be broken there."""
@@ -166,7 +166,7 @@ def parameters(function: Function) -> int:
 
 
 def test_no_module_leans_on_too_many_others() -> None:
-    """A module that imports twenty of ours is doing several jobs; the command line, which joins them, may."""
+    """A module that imports thirty of ours is doing several jobs; the command line, which joins them, may."""
     counts = ((name_of(path), own_imports(tree_of(path))) for path in MODULES if part_of(path) != "cli")
     assert over("imports", counts, OWN_IMPORTS) == []
 

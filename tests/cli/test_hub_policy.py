@@ -8,8 +8,8 @@ from click.testing import CliRunner
 from unspool.cli.hub_policy_cmd import command
 from unspool.errors import UsageProblem
 from unspool.hub.people import projects
-from unspool.hub.people.person import Person
-from unspool.hub.store.opening import Place, opened
+from unspool.hub.people.users import Person
+from unspool.hub.store.connect import StorePlace, open_store
 
 
 def policy(data: Path, *options: str, typed: str = "") -> dict[str, object]:
@@ -20,8 +20,8 @@ def policy(data: Path, *options: str, typed: str = "") -> dict[str, object]:
 
 
 def test_a_policy_is_told_and_changed(tmp_path: Path) -> None:
-    store = opened(Place(tmp_path))
-    projects.made(store.db, Person("x", "x", admin=True), "shop")
+    store = open_store(StorePlace(tmp_path))
+    projects.create_project(store.db, Person("x", "x", admin=True), "shop")
     store.db.close()
     assert policy(tmp_path)["refused"] == ["secret", "term"]
     assert policy(tmp_path, "--set", "-", typed='{"terms": ["Acme"]}')["terms"] == ["Acme"]

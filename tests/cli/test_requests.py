@@ -17,7 +17,12 @@ def test_requests_are_listed_with_turn_and_tokens() -> None:
 def test_one_request_is_shown_whole() -> None:
     done = run("requests", NIGHTLY, "--demo", "--turn", "1")
     assert done.code == 0
-    for words in ("You look after the tide tables", "Search the contents of files.", "2026-10-16", "brenton-2026.txt:4"):
+    for words in (
+        "You look after the tide tables",
+        "Search the contents of files.",
+        "2026-10-16",
+        "brenton-2026.txt:4",
+    ):
         assert words in done.out
 
 

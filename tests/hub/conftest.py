@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.hub.servers import KEY, SECRET, Servers, serving
-from unspool.hub.store.opening import Place, Store, opened
+from unspool.hub.store.connect import Store, StorePlace, open_store
 
 MEMBERS = ("files", "servers")
 
@@ -26,44 +26,44 @@ def credentials(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def on_files(tmp_path: Path) -> Place:
+def on_files(tmp_path: Path) -> StorePlace:
     """A place for a hub: a folder."""
-    return Place(tmp_path / "hub")
+    return StorePlace(tmp_path / "hub")
 
 
 @pytest.fixture
-def on_servers(tmp_path: Path, servers: Servers, credentials: None) -> Iterator[Place]:
+def on_servers(tmp_path: Path, servers: Servers, credentials: None) -> Iterator[StorePlace]:
     """A place for a hub: a database and a bucket, empty but for the tables."""
     with servers.place(tmp_path / "hub") as place:
         yield place
 
 
 @pytest.fixture(params=MEMBERS)
-def place(request: pytest.FixtureRequest) -> Place:
+def place(request: pytest.FixtureRequest) -> StorePlace:
     """A place for a hub, of each kind."""
-    found: Place = request.getfixturevalue(f"on_{request.param}")
+    found: StorePlace = request.getfixturevalue(f"on_{request.param}")
     return found
 
 
 @pytest.fixture
-def store(place: Place) -> Iterator[Store]:
+def store(place: StorePlace) -> Iterator[Store]:
     """A store of each kind, empty."""
-    made = opened(place)
+    made = open_store(place)
     yield made
     made.db.close()
 
 
 @pytest.fixture
-def files_store(on_files: Place) -> Iterator[Store]:
+def files_store(on_files: StorePlace) -> Iterator[Store]:
     """A store in a folder, for what does not depend on the kind."""
-    made = opened(on_files)
+    made = open_store(on_files)
     yield made
     made.db.close()
 
 
 @pytest.fixture
-def servers_store(on_servers: Place) -> Iterator[Store]:
+def servers_store(on_servers: StorePlace) -> Iterator[Store]:
     """A store on servers."""
-    made = opened(on_servers)
+    made = open_store(on_servers)
     yield made
     made.db.close()

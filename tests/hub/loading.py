@@ -10,7 +10,7 @@ from http.client import HTTPException
 
 from tests.hub.running import Client
 from tests.hub.shares.bundles import GZIP, bundle, log
-from unspool.hub.store.opening import Store
+from unspool.hub.store.connect import Store
 
 
 class Load:

@@ -19,10 +19,10 @@ import msgspec
 import pytest
 import uvicorn
 
-from unspool.hub.hub import Hub, Terms
-from unspool.hub.server import create
-from unspool.hub.store.opening import Store
-from unspool.hub.watching import Write
+from unspool.hub.context import Hub, HubSettings
+from unspool.hub.monitoring import Write
+from unspool.hub.server import create_app
+from unspool.hub.store.connect import Store
 
 
 class Answer(NamedTuple):
@@ -75,11 +75,11 @@ class Client(NamedTuple):
 
 
 @contextmanager
-def running(store: Store, terms: Terms = Terms(), log: Write | None = None) -> Iterator[Client]:  # noqa: B008
+def running(store: Store, terms: HubSettings = HubSettings(), log: Write | None = None) -> Iterator[Client]:  # noqa: B008
     """A hub on a store, in a thread of this process."""
     listener = socket.create_server(("127.0.0.1", 0))
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    served = create(Hub(store, terms), log)
+    served = create_app(Hub(store, terms), log)
     server = uvicorn.Server(uvicorn.Config(served, log_level="warning", lifespan="off", proxy_headers=False))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
     thread.start()

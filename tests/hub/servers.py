@@ -21,7 +21,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from unspool.hub.store.opening import Place
+from unspool.hub.store.connect import StorePlace
 from unspool.hub.store.postgres import Postgres
 from unspool.hub.store.schema import migrate
 
@@ -201,12 +201,12 @@ class Servers:
         self.postgresql, self.s3 = postgresql, s3
 
     @contextmanager
-    def place(self, folder: Path, *, tables: bool = True) -> Iterator[Place]:
+    def place(self, folder: Path, *, tables: bool = True) -> Iterator[StorePlace]:
         """A place of its own for a hub, with the hub's tables or empty."""
         name = self.postgresql.fresh(tables=tables)
         prefix = secrets.token_hex(8)
         try:
-            yield Place(folder, self.postgresql.url(name), self.s3.url(prefix))
+            yield StorePlace(folder, self.postgresql.url(name), self.s3.url(prefix))
         finally:
             (self.postgresql.used if tables else self.postgresql.drop)(name)
             shutil.rmtree(self.s3.bucket / prefix, ignore_errors=True)

@@ -13,15 +13,15 @@ import pytest
 from tests.hub.people.folk import project, session, somebody
 from tests.hub.running import Client, running, started
 from tests.share import made
-from unspool.hub.assets import OWN
-from unspool.hub.hub import Terms
-from unspool.hub.people import invitations, roster, tokens
-from unspool.hub.people.person import Person
+from unspool.hub.context import HubSettings
+from unspool.hub.errors import NotVisible
+from unspool.hub.people import invitations, tokens, users
+from unspool.hub.people.users import Person
 from unspool.hub.sessions import search
 from unspool.hub.store.blobs import DAY, now
+from unspool.hub.store.connect import Store
 from unspool.hub.store.database import Row
-from unspool.hub.store.opening import Store
-from unspool.hub.trouble import Hidden
+from unspool.hub.web.render import OWN
 
 SECRET = made.SECRETS["prompt"]
 OURS = {"Sec-Fetch-Site": "same-origin", "Content-Type": "application/x-www-form-urlencoded"}
@@ -57,7 +57,7 @@ def test_a_token_that_is_good_for_push_reads_nothing_of_the_first_page(files_sto
     session(files_store, project(files_store.db, "harbour", own=ann), ann, "the tide is high")
     assert b"the tide is high" in anybody.as_(ann.token).get("/").body
     for scope in ("push", "metrics"):
-        token = tokens.made(files_store.db, tokens.Wish(ann.id, "ci", scope=scope))
+        token = tokens.create_token(files_store.db, tokens.NewTokenOptions(ann.id, "ci", scope=scope))
         shown = anybody.as_(token).get("/").body
         assert b"the tide is high" not in shown
         assert b"harbour" not in shown
@@ -76,7 +76,7 @@ def test_who_is_no_admin_makes_no_token_for_the_figures(files_store: Store, anyb
 def test_a_browser_is_let_in_no_longer_than_the_token_it_came_by(files_store: Store, anybody: Client) -> None:
     ann = somebody(files_store.db, "ann")
     soon = now() + DAY
-    token = tokens.made(files_store.db, tokens.Wish(ann.id, "for a day", expires=soon))
+    token = tokens.create_token(files_store.db, tokens.NewTokenOptions(ann.id, "for a day", expires=soon))
     assert anybody.ask("POST", "/sign-in", f"token={token}".encode(), OURS).status == 303
     row = files_store.db.row("SELECT expires FROM token WHERE kind = 'browser'")
     assert row is not None
@@ -84,7 +84,9 @@ def test_a_browser_is_let_in_no_longer_than_the_token_it_came_by(files_store: St
 
 
 def test_a_browser_that_came_by_an_invitation_is_not_let_in_for_ever(files_store: Store, anybody: Client) -> None:
-    secret = invitations.made(files_store.db, Person("", "root", admin=True), invitations.Wish("bob"))
+    secret = invitations.create_invitation(
+        files_store.db, Person("", "root", admin=True), invitations.NewInvitationOptions("bob")
+    )
     assert anybody.ask("POST", f"/join/{secret}", b"", OURS).status == 303
     (row,) = files_store.db.rows("SELECT expires FROM token WHERE kind = 'browser'")
     assert row[0] is not None
@@ -93,18 +95,22 @@ def test_a_browser_that_came_by_an_invitation_is_not_let_in_for_ever(files_store
 
 def test_invitations_of_somebody_who_is_no_admin_any_more_do_not_hold(files_store: Store) -> None:
     ann, _ = somebody(files_store.db, "ann", admin=True), somebody(files_store.db, "root", admin=True)
-    secret = invitations.made(files_store.db, ann.person, invitations.Wish(admin=True))
-    roster.changed(files_store.db, ann.id, admin=False)
-    assert invitations.listed(files_store.db) == []
-    with pytest.raises(Hidden):
-        invitations.taken(files_store.db, secret, "ann again")
+    secret = invitations.create_invitation(files_store.db, ann.person, invitations.NewInvitationOptions(admin=True))
+    users.change_user(files_store.db, ann.id, admin=False)
+    assert invitations.list_invitations(files_store.db) == []
+    with pytest.raises(NotVisible):
+        invitations.accept_invitation(files_store.db, secret, "ann again")
 
 
 def test_behind_a_proxy_nobody_takes_the_name_that_another_is_known_by(files_store: Store) -> None:
     """Whoever joined as somebody before that one's first request would have a token to all that they are given."""
-    with running(files_store, Terms(header="X-User")) as anybody:
-        secret = invitations.made(files_store.db, Person("", "root", admin=True), invitations.Wish())
-        named = invitations.made(files_store.db, Person("", "root", admin=True), invitations.Wish("bob"))
+    with running(files_store, HubSettings(header="X-User")) as anybody:
+        secret = invitations.create_invitation(
+            files_store.db, Person("", "root", admin=True), invitations.NewInvitationOptions()
+        )
+        named = invitations.create_invitation(
+            files_store.db, Person("", "root", admin=True), invitations.NewInvitationOptions("bob")
+        )
         assert anybody.send("POST", "/api/join", {"invitation": secret, "name": "ann"}).status == 403
         assert anybody.ask("POST", f"/join/{secret}", b"name=ann", OURS).status == 403
         assert anybody.send("POST", "/api/join", {"invitation": named}).status == 201
@@ -123,7 +129,9 @@ def test_nobody_says_from_where_they_come(tmp_path: Path) -> None:
 def test_wrong_tokens_of_others_keep_nobody_from_signing_in(files_store: Store, anybody: Client) -> None:
     """Behind a proxy all come from one address."""
     ann = somebody(files_store.db, "ann")
-    invited = invitations.made(files_store.db, Person("", "root", admin=True), invitations.Wish("bob"))
+    invited = invitations.create_invitation(
+        files_store.db, Person("", "root", admin=True), invitations.NewInvitationOptions("bob")
+    )
     for _ in range(25):
         last = anybody.ask("POST", "/sign-in", b"token=uns_wrong", OURS)
     assert last.status == 429
@@ -146,7 +154,7 @@ def test_only_people_whose_sessions_one_may_see_are_named(files_store: Store, an
 
 def test_requests_that_are_not_let_in_fill_no_audit_log(files_store: Store) -> None:
     """Else anybody could fill the disk, faster than any pace."""
-    with running(files_store, Terms(an_hour=50)) as anybody:
+    with running(files_store, HubSettings(an_hour=50)) as anybody:
         for _ in range(30):
             anybody.ask("POST", "/api/sessions", b"x", {"Content-Type": "application/gzip"})
             anybody.get("/AAAAAAAAAAAAAAAAAAAAAA/")
@@ -156,7 +164,7 @@ def test_requests_that_are_not_let_in_fill_no_audit_log(files_store: Store) -> N
 
 
 def test_wrong_tokens_count_as_requests(files_store: Store) -> None:
-    with running(files_store, Terms(an_hour=20)) as anybody:
+    with running(files_store, HubSettings(an_hour=20)) as anybody:
         said = [anybody.as_("uns_wrong").get("/api/me").status for _ in range(30)]
     assert (said[0], said[-1]) == (401, 429)
 
@@ -296,7 +304,7 @@ def test_what_nobody_foresaw_tells_the_log_no_content(
     def broken(*_: object, **__: object) -> None:
         raise ValueError(SECRET)
 
-    monkeypatch.setattr("unspool.hub.web.browse.page", broken)
+    monkeypatch.setattr("unspool.hub.web.pages.page", broken)
     assert anybody.get("/").status == 500
     said = capfd.readouterr().err
     assert "in home" in said
@@ -319,7 +327,7 @@ def test_nothing_that_anybody_says_becomes_markup(files_store: Store, anybody: C
     files_store.db.run("UPDATE person SET name = ? WHERE id = ?", evil, admin.id)
     files_store.db.run("UPDATE project SET name = ?", evil)
     files_store.db.run("INSERT INTO team VALUES('t', ?, 1)", evil)
-    tokens.made(files_store.db, tokens.Wish(admin.id, evil))
+    tokens.create_token(files_store.db, tokens.NewTokenOptions(admin.id, evil))
     client, asked = anybody.as_(admin.token), quote(evil, safe="")
     client.ask("DELETE", f"/api/people/{asked}")
     for path in (

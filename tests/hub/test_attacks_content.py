@@ -22,14 +22,14 @@ from tests.hub.shares.bundles import log as shared_log
 from tests.hub.shares.conftest import Place, place
 from tests.share import made
 from unspool.demo.builder import LogBuilder
-from unspool.hub import door
-from unspool.hub.hub import Hub, Terms
-from unspool.hub.people import erase, invitations
-from unspool.hub.shares import keeping
-from unspool.hub.shares.share import live
-from unspool.hub.store.opening import Store
-from unspool.hub.trouble import Trouble, Unfit
-from unspool.hub.work import Bounds, Work
+from unspool.hub import auth
+from unspool.hub.context import Hub, HubSettings
+from unspool.hub.errors import BadRequest, StoreUnavailable
+from unspool.hub.people import erasure, invitations
+from unspool.hub.shares import share_store
+from unspool.hub.shares.share import live_share
+from unspool.hub.store.connect import Store
+from unspool.hub.workers import WorkerPool, WorkLimits
 from unspool.remote.manifest import File, Manifest, Piece, manifest, wrong
 
 KEY = "11111111-2222-4333-8444-555555555555"
@@ -46,7 +46,7 @@ def ann(files_store: Store) -> Iterator[Member]:
 @pytest.fixture
 def hub(files_store: Store) -> Iterator[Place]:
     """A hub on files, with people who share."""
-    with running(files_store, Terms(url="https://hub.example", upload=20_000_000)) as client:
+    with running(files_store, HubSettings(url="https://hub.example", upload=20_000_000)) as client:
         yield place(files_store, client)
 
 
@@ -165,7 +165,7 @@ def test_what_is_deep_or_long_is_refused_with_a_reason(hub: Place) -> None:
 def test_what_is_over_a_quota_leaves_nothing_behind(store: Store, quota: int) -> None:
     """Neither where that is clear at once, nor where only what is made of it is too much."""
     assert 100 < len(bundle()) < 5_000
-    with running(store, Terms(quota=quota)) as client:
+    with running(store, HubSettings(quota=quota)) as client:
         at = place(store, client)
         assert at.ann.ask("POST", "/api/shares", bundle(), GZIP).status == 429
     assert counts(store) == {"share": 0, "share_file": 0, "blob": 0}
@@ -173,18 +173,18 @@ def test_what_is_over_a_quota_leaves_nothing_behind(store: Store, quota: int) ->
 
 def test_contents_that_go_while_a_share_is_kept_are_not_missed(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """Erasing one share removes the look that another one, which is just coming in, has as well."""
-    make = keeping._made
+    make = share_store._made
     with running(store) as client:
         at = place(store, client)
         first = at.share()
 
         def slow(*args: Any, **named: Any) -> Any:
-            monkeypatch.setattr(keeping, "_made", make)
+            monkeypatch.setattr(share_store, "_made", make)
             found = make(*args, **named)
-            erase.erased(store, ROOT, "share", first)
+            erasure.erase_permanently(store, ROOT, "share", first)
             return found
 
-        monkeypatch.setattr(keeping, "_made", slow)
+        monkeypatch.setattr(share_store, "_made", slow)
         assert at.ann.ask("POST", "/api/shares", bundle(shared_log("Another one.")), GZIP).status == 503
         assert store.db.rows("SELECT name FROM share_file WHERE digest NOT IN (SELECT digest FROM blob)") == []
         assert at.ann.ask("POST", "/api/shares", bundle(shared_log("Another one.")), GZIP).status == 201
@@ -212,9 +212,9 @@ def test_a_content_that_is_just_referred_to_is_not_dropped(store: Store) -> None
 
 
 def test_nothing_is_left_of_the_name_of_somebody_who_was_erased(store: Store) -> None:
-    secret = invitations.made(store.db, ROOT, invitations.Wish("Ann Onymous"))
-    taken = invitations.taken(store.db, secret)
-    erase.erased(store, ROOT, "person", taken.person)
+    secret = invitations.create_invitation(store.db, ROOT, invitations.NewInvitationOptions("Ann Onymous"))
+    taken = invitations.accept_invitation(store.db, secret)
+    erasure.erase_permanently(store, ROOT, "person", taken.person)
     assert store.db.rows("SELECT name FROM invitation WHERE name <> ''") == []
 
 
@@ -225,13 +225,13 @@ def test_making_pages_anew_keeps_no_thread_of_others(hub: Place, monkeypatch: py
     """A change of a form, and pages of an older hub: each may wait minutes for a free process."""
     address = hub.share()
     waited: list[str] = []
-    run = Work.run
+    run = WorkerPool.run
 
-    def watched(self: Work, *args: Any, **named: Any) -> Any:
+    def watched(self: WorkerPool, *args: Any, **named: Any) -> Any:
         waited.append(threading.current_thread().name)
         return run(self, *args, **named)
 
-    monkeypatch.setattr(Work, "run", watched)
+    monkeypatch.setattr(WorkerPool, "run", watched)
     ours = {"Sec-Fetch-Site": "same-origin", "Content-Type": "application/x-www-form-urlencoded"}
     assert hub.ann.ask("POST", f"/shares/{address}", b"raw=1", ours).status == 303
     hub.store.db.run("UPDATE share SET facts = '{}' WHERE address = ?", address)
@@ -262,37 +262,37 @@ def test_a_password_that_is_set_while_pages_are_made_stays(
     hub: Place, monkeypatch: pytest.MonkeyPatch, how: str
 ) -> None:
     """Whoever looks at an old page has it made anew, and must not open by that what its owner just closed."""
-    address, make = hub.share(), keeping._made
-    share = live(hub.store.db, address)
+    address, make = hub.share(), share_store._made
+    share = live_share(hub.store.db, address)
 
     def meanwhile(*args: Any, **named: Any) -> Any:
-        monkeypatch.setattr(keeping, "_made", make)
+        monkeypatch.setattr(share_store, "_made", make)
         assert hub.ann.send("PATCH", f"/api/shares/{address}", {"password": "tide", "expires": "1h"}).status == 200
         return make(*args, **named)
 
-    monkeypatch.setattr(keeping, "_made", meanwhile)
+    monkeypatch.setattr(share_store, "_made", meanwhile)
     if how == "PUT":
         hub.ann.ask("PUT", f"/api/shares/{address}", bundle(shared_log("Another one.")), GZIP)
     elif how == "PATCH":
         hub.ann.send("PATCH", f"/api/shares/{address}", {"title": "Another one"})
     else:
-        keeping.remake(Hub(hub.store), share)
+        share_store.remake_share(Hub(hub.store), share)
     assert hub.anybody.get(f"/{address}/").status == 401
-    assert live(hub.store.db, address).expires is not None
+    assert live_share(hub.store.db, address).expires is not None
 
 
 def test_a_title_that_is_changed_while_pages_are_made_anew_stays(hub: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    address, make = hub.share(query="?title=Too%20much"), keeping._made
-    share = live(hub.store.db, address)
+    address, make = hub.share(query="?title=Too%20much"), share_store._made
+    share = live_share(hub.store.db, address)
 
     def meanwhile(*args: Any, **named: Any) -> Any:
-        monkeypatch.setattr(keeping, "_made", make)
+        monkeypatch.setattr(share_store, "_made", make)
         assert hub.ann.send("PATCH", f"/api/shares/{address}", {"title": "Less"}).status == 200
         return make(*args, **named)
 
-    monkeypatch.setattr(keeping, "_made", meanwhile)
-    with pytest.raises(Trouble):
-        keeping.remake(Hub(hub.store), share)
+    monkeypatch.setattr(share_store, "_made", meanwhile)
+    with pytest.raises(StoreUnavailable):
+        share_store.remake_share(Hub(hub.store), share)
     assert b"Too much" not in hub.anybody.get(f"/{address}/").body
 
 
@@ -301,7 +301,7 @@ def test_nothing_is_left_of_what_an_erased_session_once_said(ann: Member) -> Non
     for text in ("the heron stood there", "nothing of it"):
         done = pushed(ann, {f"{KEY}.jsonl": said(text)})
         assert done.status == 200
-    assert erase.erased(ann.store, ROOT, "session", str(done.json["session"]))["proved"]
+    assert erasure.erase_permanently(ann.store, ROOT, "session", str(done.json["session"]))["proved"]
     assert ann.store.db.rows("SELECT body FROM passage") == []
     assert ann.store.db.rows("SELECT rowid FROM words WHERE words MATCH 'heron'") == []
 
@@ -309,7 +309,7 @@ def test_nothing_is_left_of_what_an_erased_session_once_said(ann: Member) -> Non
 def test_a_slow_line_can_send_a_large_piece_and_nobody_waits_for_a_small_one(
     ann: Member, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(door, "PATIENCE", 0.2)
+    monkeypatch.setattr(auth, "PATIENCE", 0.2)
     data = said("hello")
     for method, way, packed, status in (
         ("PUT", f"/api/projects/harbour/blobs/{sha256(data).hexdigest()}", zstandard.compress(data), 204),
@@ -328,8 +328,8 @@ def _stumbles(text: str) -> None:
 
 
 def test_work_that_stumbles_tells_the_log_no_content(capfd: pytest.CaptureFixture[str]) -> None:
-    work = Work(Bounds(1))
-    with pytest.raises(Unfit):
+    work = WorkerPool(WorkLimits(1))
+    with pytest.raises(BadRequest):
         work.run(_stumbles, SECRET)
     work.stop()
     said = capfd.readouterr().err

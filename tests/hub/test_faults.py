@@ -14,7 +14,7 @@ from tests.hub.loading import kept, loaded
 from tests.hub.running import Process, started
 from tests.hub.servers import Servers
 from tests.hub.shares.bundles import GZIP, bundle, log, token
-from unspool.hub.store.opening import Place, Store, opened
+from unspool.hub.store.connect import Store, StorePlace, open_store
 
 KILLS = int(os.environ.get("UNSPOOL_KILLS", "1"))
 CALM = {200, 201, 503}
@@ -22,7 +22,7 @@ CALM = {200, 201, 503}
 
 
 @contextmanager
-def hub(place: Place, **env: str) -> Iterator[Process]:
+def hub(place: StorePlace, **env: str) -> Iterator[Process]:
     """A hub on a place, in a process of its own."""
     where = [part for name, value in (("--database", place.database), ("--objects", place.bucket)) if value
              for part in (name, value)]  # fmt: skip
@@ -36,7 +36,7 @@ def uploader(store: Store) -> str:
     return token(store, "ada")
 
 
-def test_a_killed_hub_loses_nothing_that_it_acknowledged(place: Place, store: Store, uploader: str) -> None:
+def test_a_killed_hub_loses_nothing_that_it_acknowledged(place: StorePlace, store: Store, uploader: str) -> None:
     promised: dict[str, str] = {}
     for _ in range(KILLS):
         with hub(place) as running, loaded([running.client.as_(uploader)]) as load:
@@ -48,7 +48,7 @@ def test_a_killed_hub_loses_nothing_that_it_acknowledged(place: Place, store: St
         kept(running.client, store, promised)
 
 
-def test_another_process_goes_on_where_one_was_killed(on_servers: Place, servers_store: Store) -> None:
+def test_another_process_goes_on_where_one_was_killed(on_servers: StorePlace, servers_store: Store) -> None:
     uploader = token(servers_store, "ada")
     with ExitStack() as stack:
         first, second = stack.enter_context(hub(on_servers)), stack.enter_context(hub(on_servers))
@@ -60,7 +60,7 @@ def test_another_process_goes_on_where_one_was_killed(on_servers: Place, servers
         kept(second.client, servers_store, load.promised)
 
 
-def test_a_database_that_restarts_is_waited_for(servers: Servers, on_servers: Place, servers_store: Store) -> None:
+def test_a_database_that_restarts_is_waited_for(servers: Servers, on_servers: StorePlace, servers_store: Store) -> None:
     uploader = token(servers_store, "ada")
     with hub(on_servers) as running, loaded([running.client.as_(uploader)]) as load:
         load.more(3)
@@ -76,7 +76,7 @@ def test_a_database_that_restarts_is_waited_for(servers: Servers, on_servers: Pl
 
 
 def test_an_object_store_that_is_away_is_said_and_waited_for(
-    servers: Servers, on_servers: Place, servers_store: Store
+    servers: Servers, on_servers: StorePlace, servers_store: Store
 ) -> None:
     uploader = token(servers_store, "ada")
     with hub(on_servers) as running, loaded([running.client.as_(uploader)]) as load:
@@ -115,8 +115,8 @@ def _ran(program: str, *given: str) -> int:
 
 
 def test_a_full_disk_refuses_and_loses_nothing(small_disk: Path, tmp_path: Path) -> None:
-    place = Place(small_disk / "hub")
-    store = opened(place)
+    place = StorePlace(small_disk / "hub")
+    store = open_store(place)
     uploader = token(store, "ada")
     with hub(place, XDG_CACHE_HOME=str(tmp_path / "cache")) as running:
         client = running.client.as_(uploader)

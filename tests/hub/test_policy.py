@@ -9,9 +9,9 @@ import pytest
 from tests.share import made
 from unspool.errors import UsageProblem
 from unspool.hub.people import projects
-from unspool.hub.people.person import Person
-from unspool.hub.policy import Policy, policy_of, refused, said, save
-from unspool.hub.store.opening import Store
+from unspool.hub.people.users import Person
+from unspool.hub.policy import Policy, findings_sentence, policy_findings, policy_of, save_policy
+from unspool.hub.store.connect import Store
 from unspool.library import Library
 from unspool.redact.policy import parsed
 from unspool.remote.preparing import Edge, prepared
@@ -28,10 +28,10 @@ def file(folder: Path, name: str, data: str | bytes) -> tuple[str, Path]:
 
 def test_a_log_is_told_of_by_line_and_place(tmp_path: Path) -> None:
     lines = ['{"a": 1}', json.dumps({"message": {"content": [{"text": f"key {SECRET}"}]}})]
-    (found,) = refused([file(tmp_path, "k.jsonl", "\n".join(lines))], Policy())
+    (found,) = policy_findings([file(tmp_path, "k.jsonl", "\n".join(lines))], Policy())
     assert found == ("anthropic-key", "secret", "k.jsonl", 2, "message.content[0].text")
-    assert SECRET not in said([found])
-    assert "anthropic-key in k.jsonl, line 2 (message.content[0].text)" in said([found])
+    assert SECRET not in findings_sentence([found])
+    assert "anthropic-key in k.jsonl, line 2 (message.content[0].text)" in findings_sentence([found])
 
 
 def test_a_text_is_looked_through_as_a_whole(tmp_path: Path) -> None:
@@ -42,42 +42,42 @@ def test_a_text_is_looked_through_as_a_whole(tmp_path: Path) -> None:
         + "-----END "
         + "RSA PRIVATE KEY-----"
     )
-    (found, *_) = refused([file(tmp_path, "k/tool-results/x.txt", f"first\nsecond\n{key}\n")], Policy())
+    (found, *_) = policy_findings([file(tmp_path, "k/tool-results/x.txt", f"first\nsecond\n{key}\n")], Policy())
     assert (found.file, found.line) == ("k/tool-results/x.txt", 3)
 
 
 def test_names_that_are_secrets_are_not_told(tmp_path: Path) -> None:
     line = json.dumps({SECRET: {"password": made.SECRETS["output"]}})
-    found = refused([file(tmp_path, f"k/{SECRET}.jsonl", line), file(tmp_path, "k/x.json", line)], Policy())
+    found = policy_findings([file(tmp_path, f"k/{SECRET}.jsonl", line), file(tmp_path, "k/x.json", line)], Policy())
     assert len(found) > 2
-    assert SECRET not in repr(found) + said(found)
-    assert made.SECRETS["output"] not in repr(found) + said(found)
+    assert SECRET not in repr(found) + findings_sentence(found)
+    assert made.SECRETS["output"] not in repr(found) + findings_sentence(found)
 
 
 def test_what_leaves_by_a_policy_is_let_in_by_it(tmp_path: Path) -> None:
     made.session().write(tmp_path)
     (log,) = Library((tmp_path,)).logs()
-    before = refused([("k.jsonl", Path(log.path))], ALL)
+    before = policy_findings([("k.jsonl", Path(log.path))], ALL)
     assert {one.kind for one in before} == {"secret", "personal", "term"}
     files = prepared(log, Edge(ALL, b"k" * 32, {}), tmp_path / "sent").files
     assert len(files) > 3
-    assert refused(files, ALL) == []
+    assert policy_findings(files, ALL) == []
 
 
 def test_kinds_and_rules_can_be_let_in(tmp_path: Path) -> None:
     one = file(tmp_path, "k.jsonl", json.dumps({"t": f"{SECRET} and Acme and {made.PERSONAL['mail']}"}))
-    assert [found.rule for found in refused([one], Policy())] == ["anthropic-key"]
-    assert refused([one], Policy(without=frozenset({"anthropic-key"}))) == []
-    assert refused([one], Policy(refused=frozenset())) == []
+    assert [found.rule for found in policy_findings([one], Policy())] == ["anthropic-key"]
+    assert policy_findings([one], Policy(without=frozenset({"anthropic-key"}))) == []
+    assert policy_findings([one], Policy(refused=frozenset())) == []
     terms = Policy(refused=frozenset({"term"}), terms=("acme",))
-    assert [found.rule for found in refused([one], terms)] == ["term"]
-    assert {found.kind for found in refused([one], Policy(refused=frozenset({"personal"})))} == {"personal"}
+    assert [found.rule for found in policy_findings([one], terms)] == ["term"]
+    assert {found.kind for found in policy_findings([one], Policy(refused=frozenset({"personal"})))} == {"personal"}
 
 
 def test_a_team_has_rules_of_its_own(tmp_path: Path) -> None:
     rule = {"id": "ticket", "kind": "secret", "about": "a ticket", "pattern": r"TIDE-\d{4}", "keys": ["tide-"]}
     policy = parsed(msgspec.json.encode({"rules": [rule]}))
-    (found,) = refused([file(tmp_path, "k.jsonl", '{"t": "see TIDE-1234"}')], policy)
+    (found,) = policy_findings([file(tmp_path, "k.jsonl", '{"t": "see TIDE-1234"}')], policy)
     assert found.rule == "ticket"
     assert policy.version != Policy().version
 
@@ -93,13 +93,13 @@ def test_what_is_no_policy_is_told(text: str) -> None:
 
 
 def test_a_project_may_have_its_own(store: Store) -> None:
-    project = projects.made(store.db, Person("x", "x", admin=True), "harbour")
+    project = projects.create_project(store.db, Person("x", "x", admin=True), "harbour")
     assert policy_of(store.db, project) == Policy()
-    save(store.db, '{"terms": ["Acme"]}')
+    save_policy(store.db, '{"terms": ["Acme"]}')
     assert policy_of(store.db, project).terms == policy_of(store.db).terms == ("Acme",)
-    save(store.db, '{"terms": ["Tide"]}', project)
+    save_policy(store.db, '{"terms": ["Tide"]}', project)
     assert policy_of(store.db, project).terms == ("Tide",)
-    save(store.db, "", project)
+    save_policy(store.db, "", project)
     assert policy_of(store.db, project).terms == ("Acme",)
     with pytest.raises(UsageProblem):
-        save(store.db, "{}", "nowhere")
+        save_policy(store.db, "{}", "nowhere")

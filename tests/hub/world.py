@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 from tests.hub.people.folk import ROOT, project, session, share, somebody, team
-from unspool.hub.people import holds, invitations, permits, roster, teams, tokens
-from unspool.hub.people.erase import erased
-from unspool.hub.people.rights import Right
-from unspool.hub.store.opening import Store
+from unspool.hub.people import holds, invitations, projects, teams, tokens, users
+from unspool.hub.people.erasure import erase_permanently
+from unspool.hub.people.projects import Right
+from unspool.hub.store.connect import Store
 
 KINDS = (
     "anonymous", "stranger", "reader", "writer", "owner", "admin", "pusher", "onlooker", "auditor", "revoked", "ended",
@@ -71,9 +71,9 @@ class World:
 
     def _rights(self) -> None:
         crew = team(self.db, "crew", self.people["reader"])
-        permits.given(self.db, self.project, "team", crew, Right.READ)
-        permits.given(self.db, self.project, "person", "writer", Right.WRITE)
-        permits.given(self.db, self.project, "person", "owner", Right.OWN)
+        projects.grant_right(self.db, self.project, "team", crew, Right.READ)
+        projects.grant_right(self.db, self.project, "person", "writer", Right.WRITE)
+        projects.grant_right(self.db, self.project, "person", "owner", Right.OWN)
         team(self.db, "others", self.people["stranger"])
         project(self.db, "mill", own=self.people["stranger"])
 
@@ -83,9 +83,9 @@ class World:
             ("revoked", "admin", "all"),
         ):  # fmt: skip
             self.tokens[kind] = self.token(whose, scope)
-        revoked = tokens.digest(self.tokens["revoked"])
+        revoked = tokens.token_digest(self.tokens["revoked"])
         self.db.run("UPDATE token SET ended = 1 WHERE digest = ?", revoked)
-        roster.ended(self.db, "ended")
+        users.deactivate_user(self.db, "ended")
 
     def ask(self, method: str, ask: Ask, kind: str) -> Got:
         """What somebody of a kind is answered."""
@@ -102,12 +102,12 @@ class World:
 
     def token(self, whose: str, scope: str = "all") -> str:
         """A new token of somebody."""
-        return tokens.made(self.db, tokens.Wish(self.people[whose].id, "another", scope=scope))
+        return tokens.create_token(self.db, tokens.NewTokenOptions(self.people[whose].id, "another", scope=scope))
 
     def token_id(self, whose: str = "writer") -> str:
         """The id of a new token."""
         secret = self.token(whose)
-        row = self.db.row("SELECT id FROM token WHERE digest = ?", tokens.digest(secret))
+        row = self.db.row("SELECT id FROM token WHERE digest = ?", tokens.token_digest(secret))
         return str(row[0]) if row else ""
 
     def name(self) -> str:
@@ -120,25 +120,25 @@ class World:
 
     def team(self) -> str:
         """The id of a new team."""
-        return teams.made(self.db, self.name())
+        return teams.create_team(self.db, self.name())
 
     def member(self) -> tuple[str, str]:
         """A new team and who is in it."""
         made, person = self.team(), self.person()
-        teams.joined(self.db, made, person)
+        teams.add_member(self.db, made, person)
         return made, person
 
     def invitation(self) -> str:
         """The secret of a new invitation."""
-        return invitations.made(self.db, ROOT, invitations.Wish())
+        return invitations.create_invitation(self.db, ROOT, invitations.NewInvitationOptions())
 
     def invitation_id(self) -> str:
         """The id of a new invitation."""
-        return invitations.opened(self.db, self.invitation()).id
+        return invitations.open_invitation(self.db, self.invitation()).id
 
     def hold(self) -> str:
         """The id of a new hold, on something that nothing else is asked of."""
-        return holds.placed(self.db, ROOT, ("person", self.person()), "a case")
+        return holds.place_hold(self.db, ROOT, ("person", self.person()), "a case")
 
     def pushed(self) -> str:
         """The id of a new session of the writer."""
@@ -151,11 +151,11 @@ class World:
     def permitted(self) -> str:
         """Somebody new with a right on the project."""
         made = self.person()
-        permits.given(self.db, self.project, "person", made, Right.READ)
+        projects.grant_right(self.db, self.project, "person", made, Right.READ)
         return made
 
     def buried(self) -> str:
         """The key of a session of the writer that was erased."""
         key, writer = secrets.token_hex(8), self.people["writer"]
-        erased(self.store, ROOT, "session", session(self.store, self.project, writer, self.name(), key=key))
+        erase_permanently(self.store, ROOT, "session", session(self.store, self.project, writer, self.name(), key=key))
         return key

@@ -14,8 +14,8 @@ from tests.share import made
 from unspool.archive.place import folder
 from unspool.errors import UsageProblem
 from unspool.hub.people import projects
-from unspool.hub.policy import save
-from unspool.hub.store.opening import Store
+from unspool.hub.policy import save_policy
+from unspool.hub.store.connect import Store
 from unspool.remote import choosing
 from unspool.remote.cutting import chunks, pieces
 from unspool.remote.memory import Memory, Past
@@ -120,7 +120,7 @@ def test_a_session_of_another_folder_goes_nowhere(anne: Member, home: Path) -> N
 
 
 def test_the_words_of_the_team_are_replaced_too(crew: Team, anne: Member, home: Path) -> None:
-    save(crew.store.db, '{"terms": ["So it is"]}', projects.found(crew.store.db, "harbour"))
+    save_policy(crew.store.db, '{"terms": ["So it is"]}', projects.find_project(crew.store.db, "harbour"))
     path = write(home, 1)
     path.write_bytes(path.read_bytes().replace(b'"text":"', b'"text":"So it is, says '))
     code, out, err = push(anne, "--yes", "--project", f"harbour={CWD}")

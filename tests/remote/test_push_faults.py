@@ -12,7 +12,7 @@ from tests.hub.conftest import credentials, files_store, on_files, on_servers, s
 from tests.hub.running import Client, started
 from tests.hub.sessions.team import Member, team
 from tests.remote.pushing import CWD, command, ended, key, write
-from unspool.hub.store.opening import Place, Store, opened
+from unspool.hub.store.connect import Store, StorePlace, open_store
 
 if TYPE_CHECKING:
     import subprocess
@@ -79,7 +79,7 @@ def _ended_or_on(process: "subprocess.Popen[str]", store: Store, steps: int) -> 
     return process.poll() is not None
 
 
-def test_a_hub_that_is_killed_has_all_it_acknowledged_and_the_push_goes_on(on_files: Place, home: Path) -> None:  # noqa: F811
+def test_a_hub_that_is_killed_has_all_it_acknowledged_and_the_push_goes_on(on_files: StorePlace, home: Path) -> None:  # noqa: F811
     paths = {key(number): write(home, number).read_bytes() for number in range(SESSIONS)}
     rng, token, acknowledged = random.Random(4), "", set[str]()
     for _ in range(2):
@@ -103,6 +103,6 @@ def test_a_hub_that_is_killed_has_all_it_acknowledged_and_the_push_goes_on(on_fi
         done = ended(command("--yes", "--project", f"harbour={CWD}", url=client.address, token=token))
         assert done[0] == 0, done
         assert logs(client) == paths
-    store = opened(on_files)
+    store = open_store(on_files)
     whole(store)
     store.db.close()

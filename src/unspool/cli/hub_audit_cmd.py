@@ -10,8 +10,8 @@ from unspool.cli import hub_rows, keeping, options
 from unspool.cli.hub_store import store_options
 
 if TYPE_CHECKING:
-    from unspool.hub.people.audit_list import Filters
-    from unspool.hub.store.opening import Store
+    from unspool.hub.people.audit import AuditFilters
+    from unspool.hub.store.connect import Store
 
 _FILTERS = (
     click.option("--person", default="", metavar="NAME", help="Of this one, by name or id."),
@@ -29,10 +29,10 @@ def _filtered(command: Any) -> Any:
     return command
 
 
-def _filters(since: datetime | None, until: datetime | None, **words: Any) -> "Filters":
-    from unspool.hub.people.audit_list import Filters
+def _filters(since: datetime | None, until: datetime | None, **words: Any) -> "AuditFilters":
+    from unspool.hub.people.audit import AuditFilters
 
-    return Filters(**words, since=_ms(since), until=_ms(until))
+    return AuditFilters(**words, since=_ms(since), until=_ms(until))
 
 
 def _ms(time: datetime | None) -> int | None:
@@ -62,9 +62,9 @@ def command() -> None:
 @store_options
 def list_(store: "Store", limit: int, as_json: bool, **asked: Any) -> None:
     """List what was done, newest first."""
-    from unspool.hub.people.audit_list import listed
+    from unspool.hub.people.audit import list_audit
 
-    found = listed(store.db, _filters(**asked), limit)
+    found = list_audit(store.db, _filters(**asked), limit)
     if as_json:
         keeping.print_json({"lines": [line.data() for line in found]})
         return
@@ -80,9 +80,9 @@ def list_(store: "Store", limit: int, as_json: bool, **asked: Any) -> None:
 @store_options
 def export(store: "Store", **asked: Any) -> None:
     """Print every line, oldest first, as JSON lines."""
-    from unspool.hub.people.audit_list import lines
+    from unspool.hub.people.audit import audit_as_json_lines
 
-    for line in lines(store.db, _filters(**asked)):
+    for line in audit_as_json_lines(store.db, _filters(**asked)):
         click.echo(line, nl=False)
 
 
@@ -92,11 +92,10 @@ def export(store: "Store", **asked: Any) -> None:
 @store_options
 def verify(store: "Store", known: str, as_json: bool) -> None:
     """Prove that no line was changed, added or removed."""
-    from unspool.hub.people.audit import seal
-    from unspool.hub.people.audit_proof import proved
+    from unspool.hub.people.audit import seal_audit, verify_audit
 
-    problems = proved(store.db, known)
-    head = seal(store.db)
+    problems = verify_audit(store.db, known)
+    head = seal_audit(store.db)
     if as_json:
         keeping.print_json({"whole": not problems, "problems": problems, "head": head._asdict()})
     else:
@@ -113,12 +112,12 @@ def verify(store: "Store", known: str, as_json: bool) -> None:
 def trim(store: "Store", before: datetime, yes: bool) -> None:
     """Let go of old lines; what comes after still proves itself. Lines about what is under a legal hold stay."""
     from unspool import human
-    from unspool.hub.people.audit_proof import trimmed
+    from unspool.hub.people.audit import trim_audit
 
     if not yes:
         click.echo("Nothing was removed. Add --yes, after `unspool hub audit export`.")
         return
     with store.db.transaction():
-        count = trimmed(store.db, _ms(before) or 0)
+        count = trim_audit(store.db, _ms(before) or 0)
         hub_rows.noted(store.db, "audit.trim", "")
     click.echo(f"{human.count(count, 'line')} removed.")

@@ -8,14 +8,14 @@ import click
 from unspool.cli.hub_store import place_options
 
 if TYPE_CHECKING:
-    from unspool.hub.store.opening import Place
+    from unspool.hub.store.connect import StorePlace
 
 
 @click.command("backup")
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False), metavar="DIR")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, with a digest of every table.")
 @place_options
-def command(folder: Path, as_json: bool, place: "Place") -> None:
+def command(folder: Path, as_json: bool, place: "StorePlace") -> None:
     """Save all of a hub to a folder, as it is at one moment, while it runs.
 
     \b
@@ -26,7 +26,7 @@ def command(folder: Path, as_json: bool, place: "Place") -> None:
     hub verify --data DIR` proves a backup, `unspool hub restore DIR` brings it back.
     """
     from unspool.cli.hub_copies import hub, said, told
-    from unspool.hub.store.backup import backup
+    from unspool.hub.store.copy import backup
 
     with hub(place) as store:
         said(backup(store, folder.absolute(), told), "Saved", as_json=as_json)

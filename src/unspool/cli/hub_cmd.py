@@ -9,8 +9,8 @@ import click
 from unspool.cli.hub_store import Given, place_options
 
 if TYPE_CHECKING:
-    from unspool.hub.hub import Terms
-    from unspool.hub.store.opening import Place
+    from unspool.hub.context import HubSettings
+    from unspool.hub.store.connect import StorePlace
 
 HUB_COMMANDS: tuple[tuple[str, str], ...] = (
     ("people", "Tell who there is; add people and services, and end them."),
@@ -64,7 +64,7 @@ class _Lazy(click.Group):
 @click.option("-q", "--quiet", is_flag=True, help="No line for every request.")
 @place_options
 @click.pass_context
-def command(ctx: click.Context, /, place: "Place", host: str, port: int | None, quiet: bool, **given: Any) -> None:
+def command(ctx: click.Context, /, place: "StorePlace", host: str, port: int | None, quiet: bool, **given: Any) -> None:
     """Run the hub of a team: shares, and an archive of everybody's sessions.
 
     \b
@@ -80,17 +80,17 @@ def command(ctx: click.Context, /, place: "Place", host: str, port: int | None, 
     if ctx.invoked_subcommand is not None:
         ctx.obj = Given(place.folder, place.database, place.bucket)
         return
-    from unspool.hub.start import Wanted, run
+    from unspool.hub.start import HubOptions, run
 
-    if run(Wanted(place, _terms(**given), host, port, quiet), click.echo) == signal.SIGINT:
+    if run(HubOptions(place, _terms(**given), host, port, quiet), click.echo) == signal.SIGINT:
         raise KeyboardInterrupt
 
 
-def _terms(proxies: tuple[str, ...], **given: Any) -> "Terms":
+def _terms(proxies: tuple[str, ...], **given: Any) -> "HubSettings":
     from ipaddress import ip_network
 
     from unspool.errors import UsageProblem
-    from unspool.hub.hub import Terms
+    from unspool.hub.context import HubSettings
 
     try:
         nets = tuple(ip_network(net) for net in proxies)
@@ -98,7 +98,7 @@ def _terms(proxies: tuple[str, ...], **given: Any) -> "Terms":
         raise UsageProblem(f"--proxy wants a network such as 10.0.0.0/8: {error}.") from None
     if bool(nets) != bool(given["identity_header"]):
         raise UsageProblem("--identity-header and --proxy go together: a header is believed from somewhere.")
-    return Terms(
+    return HubSettings(
         url=given["url"].rstrip("/"),
         header=given["identity_header"],
         proxies=nets,

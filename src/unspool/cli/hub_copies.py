@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from unspool.hub.store.copying import Copied
-    from unspool.hub.store.opening import Place, Store
+    from unspool.hub.store.connect import Store, StorePlace
+    from unspool.hub.store.copy import CopyReport
 
 
 @contextmanager
-def hub(place: "Place") -> Iterator["Store"]:
+def hub(place: "StorePlace") -> Iterator["Store"]:
     """The store of a hub that is there: a wrong path must not make a new one, and save or prove that."""
-    from unspool.hub.store.opening import opened
+    from unspool.hub.store.connect import open_store
 
-    store = opened(place, new=False)
+    store = open_store(place, new=False)
     try:
         yield store
     finally:
@@ -31,7 +31,7 @@ def told(step: str) -> None:
         click.echo(f"{step} …", err=True)
 
 
-def said(result: "Copied", done: str, *, as_json: bool) -> None:
+def said(result: "CopyReport", done: str, *, as_json: bool) -> None:
     """Say what was copied; exit code 11 where the hub itself has lost contents."""
     from unspool import human
     from unspool.errors import Unsound

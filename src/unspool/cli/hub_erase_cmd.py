@@ -9,7 +9,7 @@ from unspool.cli import hub_rows, keeping
 from unspool.cli.hub_store import store_options
 
 if TYPE_CHECKING:
-    from unspool.hub.store.opening import Store
+    from unspool.hub.store.connect import Store
 
 
 @click.group("erase")
@@ -55,10 +55,10 @@ for _kind, _named in (
 
 
 def _erased(store: "Store", kind: str, which: str, *, as_json: bool) -> None:
-    from unspool.hub.people import erase
+    from unspool.hub.people import erasure
 
     hub_rows.noted(store.db, "erase", which, "asked")
-    proof = erase.erased(store, hub_rows.operator(), kind, which, deep=True)
+    proof = erasure.erase_permanently(store, hub_rows.operator(), kind, which, deep=True)
     hub_rows.noted(store.db, "erase", which, "done" if proof["proved"] else "not proved")
     if as_json:
         keeping.print_json(proof)
@@ -69,11 +69,11 @@ def _erased(store: "Store", kind: str, which: str, *, as_json: bool) -> None:
 
 
 def _id(store: "Store", kind: str, target: str) -> str:
-    from unspool.hub.people import projects, roster
+    from unspool.hub.people import projects, users
 
     if kind == "person":
-        return roster.found(store.db, target).id
-    return projects.found(store.db, target) if kind == "project" else target
+        return users.find_user(store.db, target).id
+    return projects.find_project(store.db, target) if kind == "project" else target
 
 
 def _print(kind: str, proof: dict[str, Any]) -> None:
@@ -98,9 +98,9 @@ def _print(kind: str, proof: dict[str, Any]) -> None:
 @store_options
 def list_(store: "Store", as_json: bool) -> None:
     """List what was erased."""
-    from unspool.hub.people import erase
+    from unspool.hub.people import erasure
 
-    found = erase.listed(store.db)
+    found = erasure.list_tombstones(store.db)
     if as_json:
         hub_rows.told("erased", found)
         return
@@ -117,10 +117,10 @@ def list_(store: "Store", as_json: bool) -> None:
 @store_options
 def again(store: "Store", person: str, key: str) -> None:
     """Let a person push a session again that was erased; KEY is the session's own id."""
-    from unspool.hub.people import erase, roster
+    from unspool.hub.people import erasure, users
 
     with store.db.transaction():
-        who = roster.found(store.db, person).id
-        erase.allowed(store.db, who, key)
+        who = users.find_user(store.db, person).id
+        erasure.allow_push_again(store.db, who, key)
         hub_rows.noted(store.db, "erase.again", who)
     click.echo("It can be pushed again.")

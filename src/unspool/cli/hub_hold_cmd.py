@@ -8,7 +8,7 @@ from unspool.cli import hub_rows
 from unspool.cli.hub_store import store_options
 
 if TYPE_CHECKING:
-    from unspool.hub.store.opening import Store
+    from unspool.hub.store.connect import Store
 
 
 @click.group("hold")
@@ -33,15 +33,15 @@ def command() -> None:
 @store_options
 def add(store: "Store", kind: str, target: str, reason: str) -> None:
     """Place a hold, and print its id; people and projects by name or id."""
-    from unspool.hub.people import holds, projects, roster
+    from unspool.hub.people import holds, projects, users
 
     with store.db.transaction():
         which = target
         if kind == "person":
-            which = roster.found(store.db, target).id
+            which = users.find_user(store.db, target).id
         if kind == "project":
-            which = projects.found(store.db, target)
-        hold = holds.placed(store.db, hub_rows.operator(), (kind, which), reason)
+            which = projects.find_project(store.db, target)
+        hold = holds.place_hold(store.db, hub_rows.operator(), (kind, which), reason)
         hub_rows.noted(store.db, "hold.place", which)
     click.echo(hold)
 
@@ -54,7 +54,7 @@ def list_(store: "Store", everything: bool, as_json: bool) -> None:
     """List holds."""
     from unspool.hub.people import holds
 
-    found = holds.listed(store.db, everything=everything)
+    found = holds.list_holds(store.db, everything=everything)
     if as_json:
         hub_rows.told("holds", found)
         return
@@ -73,6 +73,6 @@ def end(store: "Store", hold: str) -> None:
     from unspool.hub.people import holds
 
     with store.db.transaction():
-        holds.lifted(store.db, hold)
+        holds.lift_hold(store.db, hold)
         hub_rows.noted(store.db, "hold.lift", hold)
     click.echo("It is lifted.")

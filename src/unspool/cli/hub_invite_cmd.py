@@ -9,7 +9,7 @@ from unspool.cli.hub_store import store_options
 
 if TYPE_CHECKING:
     from unspool.hub.people.invitations import Invitation
-    from unspool.hub.store.opening import Store
+    from unspool.hub.store.connect import Store
 
 
 @click.group("invite")
@@ -36,12 +36,12 @@ def add(store: "Store", name: str, team: str, admin: bool, days: int, url: str) 
     from unspool.hub.people import invitations
 
     with store.db.transaction():
-        wish = invitations.Wish(name, team, admin, days)
-        secret = invitations.made(store.db, hub_rows.operator(), wish)
-        hub_rows.noted(store.db, "invitation.make", invitations.opened(store.db, secret).id)
+        wish = invitations.NewInvitationOptions(name, team, admin, days)
+        secret = invitations.create_invitation(store.db, hub_rows.operator(), wish)
+        hub_rows.noted(store.db, "invitation.make", invitations.open_invitation(store.db, secret).id)
     if not url:
         click.echo("Put the address of your hub before it, or give --url.", err=True)
-    hub_rows.secret("The link", invitations.link(url, secret))
+    hub_rows.secret("The link", invitations.invitation_link(url, secret))
 
 
 @command.command("list")
@@ -52,7 +52,7 @@ def list_(store: "Store", everything: bool, as_json: bool) -> None:
     """List invitations, without their links."""
     from unspool.hub.people import invitations
 
-    found = invitations.listed(store.db, everything=everything)
+    found = invitations.list_invitations(store.db, everything=everything)
     if as_json:
         hub_rows.told("invitations", found)
         return
@@ -75,6 +75,6 @@ def end(store: "Store", invitation: str) -> None:
     from unspool.hub.people import invitations
 
     with store.db.transaction():
-        invitations.revoked(store.db, invitation)
+        invitations.revoke_invitation(store.db, invitation)
         hub_rows.noted(store.db, "invitation.revoke", invitation)
     click.echo("Nobody can take it any more.")

@@ -9,7 +9,7 @@ from unspool.cli.hub_store import Given, place_options
 from unspool.cli.hub_store import place as source_place
 
 if TYPE_CHECKING:
-    from unspool.hub.store.opening import Place
+    from unspool.hub.store.connect import StorePlace
 
 
 @click.command("move")
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 @click.option("--from-objects", default="", metavar="URL", help="Its objects now, if not in the folder.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, with a digest of every table.")
 @place_options
-def command(from_data: Path | None, from_database: str, from_objects: str, as_json: bool, place: "Place") -> None:
+def command(from_data: Path | None, from_database: str, from_objects: str, as_json: bool, place: "StorePlace") -> None:
     """Move a hub to another place, and prove that all of it arrived.
 
     \b
@@ -31,15 +31,15 @@ def command(from_data: Path | None, from_database: str, from_objects: str, as_js
     """
     from unspool.cli.hub_copies import said, told
     from unspool.errors import UsageProblem
-    from unspool.hub.store.move import move
-    from unspool.hub.store.opening import opened
+    from unspool.hub.store.connect import open_store
+    from unspool.hub.store.copy import move
 
     before = source_place(Given(from_data, from_database, from_objects))
     if _same(before, place):
         raise UsageProblem("A hub moves from one place to another: --from-… and the others name the same.")
-    source = opened(before, new=False)
+    source = open_store(before, new=False)
     try:
-        target = opened(place, unfinished=True)
+        target = open_store(place, unfinished=True)
         try:
             said(move(source, target, told), "Moved", as_json=as_json)
         finally:
@@ -48,7 +48,7 @@ def command(from_data: Path | None, from_database: str, from_objects: str, as_js
         source.db.close()
 
 
-def _same(one: "Place", other: "Place") -> bool:
+def _same(one: "StorePlace", other: "StorePlace") -> bool:
     """Whether two places share a database or an object store."""
     database = (one.database or one.folder) == (other.database or other.folder)
     return database or (one.bucket or one.folder) == (other.bucket or other.folder)

@@ -8,7 +8,7 @@ from unspool.cli import hub_rows, keeping
 from unspool.cli.hub_store import store_options
 
 if TYPE_CHECKING:
-    from unspool.hub.store.opening import Store
+    from unspool.hub.store.connect import Store
 
 _MB = 1024 * 1024
 
@@ -34,15 +34,14 @@ def command() -> None:
 def list_(store: "Store", everything: bool, as_json: bool) -> None:
     """List people and services."""
     from unspool import human
-    from unspool.hub.people.quota import kept
-    from unspool.hub.people.roster import listed
+    from unspool.hub.people.users import bytes_kept, list_users
 
-    found = listed(store.db, everybody=everything)
+    found = list_users(store.db, everybody=everything)
     if as_json:
         hub_rows.told("people", found)
         return
     rows = [
-        (one.name, one.kind, "admin" if one.admin else "", human.size(kept(store.db, one.id)),
+        (one.name, one.kind, "admin" if one.admin else "", human.size(bytes_kept(store.db, one.id)),
          hub_rows.when(one.created), hub_rows.when(one.ended), one.id)
         for one in found
     ]  # fmt: skip
@@ -58,13 +57,13 @@ def list_(store: "Store", everything: bool, as_json: bool) -> None:
 @store_options
 def add(store: "Store", name: str, admin: bool, service: bool, quota: int | None, scope: str) -> None:
     """Add somebody, and print a token that lets them in."""
-    from unspool.hub.people import roster, tokens
+    from unspool.hub.people import tokens, users
 
     kind = "service" if service else "person"
     with store.db.transaction():
-        wish = roster.Wish(name, kind, admin, None if quota is None else quota * _MB)
-        made = roster.added(store.db, wish)
-        token = tokens.made(store.db, tokens.Wish(made, "the first", scope=scope))
+        wish = users.NewUser(name, kind, admin, None if quota is None else quota * _MB)
+        made = users.add_user(store.db, wish)
+        token = tokens.create_token(store.db, tokens.NewTokenOptions(made, "the first", scope=scope))
         hub_rows.noted(store.db, "person.add", made)
     hub_rows.secret(f"The token of {name}", token)
 
@@ -74,14 +73,14 @@ def add(store: "Store", name: str, admin: bool, service: bool, quota: int | None
 @store_options
 def end(store: "Store", name: str) -> None:
     """Let somebody in no more, from this moment. What they shared and pushed stays."""
-    from unspool.hub.people import owners, roster
+    from unspool.hub.people import users
 
     with store.db.transaction():
-        who = roster.found(store.db, name)
-        roster.ended(store.db, who.id)
+        who = users.find_user(store.db, name)
+        users.deactivate_user(store.db, who.id)
         hub_rows.noted(store.db, "person.end", who.id)
     keeping.say(f"{who.name} is let in no more; their tokens and open invitations have ended.")
-    if left := [project for _, project in owners.unowned(store.db)]:
+    if left := [project for _, project in users.projects_without_owner(store.db)]:
         keeping.say(f"Only admins look after these projects now: {', '.join(left)}.")
 
 
@@ -90,11 +89,11 @@ def end(store: "Store", name: str) -> None:
 @store_options
 def back(store: "Store", name: str) -> None:
     """Let somebody who was ended in again; they need a new token."""
-    from unspool.hub.people import roster
+    from unspool.hub.people import users
 
     with store.db.transaction():
-        who = roster.found(store.db, name)
-        roster.back(store.db, who.id)
+        who = users.find_user(store.db, name)
+        users.reactivate_user(store.db, who.id)
         hub_rows.noted(store.db, "person.back", who.id)
     keeping.say(f"{who.name} may come in again: `unspool hub token add` makes a token.")
 
@@ -107,11 +106,11 @@ def back(store: "Store", name: str) -> None:
 @store_options
 def change(store: "Store", name: str, admin: bool | None, quota: int | None, usual_quota: bool) -> None:
     """Make somebody an admin or none; give them a quota of their own."""
-    from unspool.hub.people import roster
+    from unspool.hub.people import users
 
     wanted = -1 if usual_quota else None if quota is None else quota * _MB
     with store.db.transaction():
-        who = roster.found(store.db, name)
-        roster.changed(store.db, who.id, admin=admin, quota=wanted)
+        who = users.find_user(store.db, name)
+        users.change_user(store.db, who.id, admin=admin, quota=wanted)
         hub_rows.noted(store.db, "person.change", who.id)
     keeping.say(f"{who.name} is changed.")

@@ -11,7 +11,7 @@ from unspool.errors import UsageProblem
 if TYPE_CHECKING:
     from typing import TextIO
 
-    from unspool.hub.store.opening import Store
+    from unspool.hub.store.connect import Store
 
 
 @click.command("policy")
@@ -39,14 +39,14 @@ def command(store: "Store", project: str, given: "TextIO | None", reset: bool) -
     What is left out is as usual. What was taken in before stays as it is.
     """
     from unspool.hub.people import projects
-    from unspool.hub.policy import policy_of, save
+    from unspool.hub.policy import policy_of, save_policy
 
     if given is not None and reset:
         raise UsageProblem("Either --set or --reset.")
-    which = projects.found(store.db, project) if project else ""
+    which = projects.find_project(store.db, project) if project else ""
     if given is not None or reset:
         with store.db.transaction():
-            save(store.db, given.read() if given is not None else "", which)
+            save_policy(store.db, given.read() if given is not None else "", which)
             hub_rows.noted(store.db, "policy.set", which)
     policy = policy_of(store.db, which)
     keeping.print_json({name: _plain(getattr(policy, name)) for name in policy.__struct_fields__})

@@ -9,7 +9,7 @@ from unspool.cli.hub_store import store_options
 from unspool.errors import UsageProblem
 
 if TYPE_CHECKING:
-    from unspool.hub.store.opening import Store
+    from unspool.hub.store.connect import Store
 
 
 @click.group("project")
@@ -33,13 +33,13 @@ def command() -> None:
 @store_options
 def list_(store: "Store", as_json: bool) -> None:
     """List projects."""
-    from unspool.hub.people import owners, projects
+    from unspool.hub.people import projects, users
 
-    found = projects.listed(store.db, hub_rows.operator())
+    found = projects.list_projects(store.db, hub_rows.operator())
     if as_json:
         hub_rows.told("projects", found)
         return
-    alone = dict(owners.unowned(store.db))
+    alone = dict(users.projects_without_owner(store.db))
     rows = [
         (one.name, f"{one.sessions:,}", hub_rows.when(one.created), "no owner" if one.id in alone else "", one.id)
         for one in found
@@ -53,13 +53,14 @@ def list_(store: "Store", as_json: bool) -> None:
 @store_options
 def add(store: "Store", name: str, owner: str) -> None:
     """Make a project."""
-    from unspool.hub.people import permits, projects
-    from unspool.hub.people.rights import Right
+    from unspool.hub.people import projects
+    from unspool.hub.people import projects as permits
+    from unspool.hub.people.projects import Right
 
     with store.db.transaction():
-        made = projects.made(store.db, hub_rows.operator(), name)
+        made = projects.create_project(store.db, hub_rows.operator(), name)
         if owner:
-            permits.given(store.db, made, "person", owner, Right.OWN)
+            permits.grant_right(store.db, made, "person", owner, Right.OWN)
         hub_rows.noted(store.db, "project.make", made)
     keeping.say(f"There is a project {name} now.")
 
@@ -70,9 +71,10 @@ def add(store: "Store", name: str, owner: str) -> None:
 @store_options
 def rights(store: "Store", project: str, as_json: bool) -> None:
     """List who may what in a project."""
-    from unspool.hub.people import permits, projects
+    from unspool.hub.people import projects
+    from unspool.hub.people import projects as permits
 
-    found = permits.listed(store.db, projects.found(store.db, project))
+    found = permits.list_grants(store.db, projects.find_project(store.db, project))
     if as_json:
         hub_rows.told("permits", found)
         return
@@ -88,17 +90,18 @@ def rights(store: "Store", project: str, as_json: bool) -> None:
 @store_options
 def grant(store: "Store", project: str, level: str, person: str, team: str) -> None:
     """Give a person or a team a right, in place of what they had; `nothing` takes it back."""
-    from unspool.hub.people import permits, projects
+    from unspool.hub.people import projects
+    from unspool.hub.people import projects as permits
 
     if bool(person) == bool(team):
         raise UsageProblem("Name one person or one team: --person NAME or --team NAME.")
     kind, named = ("person", person) if person else ("team", team)
     with store.db.transaction():
-        which = projects.found(store.db, project)
+        which = projects.find_project(store.db, project)
         if level == "nothing":
-            permits.taken(store.db, which, kind, named)
+            permits.revoke_right(store.db, which, kind, named)
         else:
-            permits.given(store.db, which, kind, named, permits.level(level))
+            permits.grant_right(store.db, which, kind, named, permits.parse_right(level))
         hub_rows.noted(store.db, "permit.take" if level == "nothing" else "permit.give", which)
     keeping.say(f"{named} in {project}: {level}.")
 
@@ -111,6 +114,6 @@ def let(store: "Store", who: str) -> None:
     from unspool.hub.people import projects
 
     with store.db.transaction():
-        projects.let(store.db, everybody=who == "everybody")
+        projects.let_anyone_create(store.db, everybody=who == "everybody")
         hub_rows.noted(store.db, "project.let", who)
     click.echo(f"New projects are made by {who}.")

@@ -8,14 +8,14 @@ import click
 from unspool.cli.hub_store import place_options
 
 if TYPE_CHECKING:
-    from unspool.hub.store.opening import Place
+    from unspool.hub.store.connect import StorePlace
 
 
 @click.command("restore")
 @click.argument("folder", type=click.Path(path_type=Path, exists=True, file_okay=False), metavar="DIR")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, with a digest of every table.")
 @place_options
-def command(folder: Path, as_json: bool, place: "Place") -> None:
+def command(folder: Path, as_json: bool, place: "StorePlace") -> None:
     """Bring a hub back from what `unspool hub backup` saved, to an empty place of either kind.
 
     \b
@@ -27,12 +27,12 @@ def command(folder: Path, as_json: bool, place: "Place") -> None:
     """
     from unspool.cli.hub_copies import said, told
     from unspool.errors import UsageProblem
-    from unspool.hub.store.backup import restore
-    from unspool.hub.store.opening import opened
+    from unspool.hub.store.connect import open_store
+    from unspool.hub.store.copy import restore
 
     if folder.absolute() == place.folder and not (place.database and place.bucket):
         raise UsageProblem("A backup is brought back to another place than its own folder.")
-    target = opened(place, unfinished=True)
+    target = open_store(place, unfinished=True)
     try:
         said(restore(folder.absolute(), target, told), "Restored", as_json=as_json)
     finally:

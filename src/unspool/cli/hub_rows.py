@@ -10,7 +10,7 @@ import click
 from unspool.cli import grid, keeping
 
 if TYPE_CHECKING:
-    from unspool.hub.people.person import Person
+    from unspool.hub.people.users import Person
     from unspool.hub.store.database import Database
 
 _TIMES = frozenset({"at", "created", "ended", "expires", "taken", "used"})
@@ -23,16 +23,16 @@ agreed = click.option("--yes", is_flag=True, help="Do it without asking.")
 
 def operator() -> "Person":
     """Whoever works on the store itself: they may do everything, and the audit log says who it was."""
-    from unspool.hub.people.person import Person
+    from unspool.hub.people.users import Person
 
     return Person("", f"{getpass.getuser()} at the command line", admin=True, by="command")
 
 
 def noted(db: "Database", what: str, target: str, outcome: str = "done") -> None:
     """Write down what was done from the command line."""
-    from unspool.hub.people.audit import note
+    from unspool.hub.people.audit import write_audit
 
-    note(db, operator(), what, target, outcome)
+    write_audit(db, operator(), what, target, outcome)
 
 
 def told(name: str, found: Iterable[Any]) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 if TYPE_CHECKING:
-    from unspool.hub.store.opening import Place
+    from unspool.hub.store.connect import StorePlace
 
 Command = Callable[..., Any]
 
@@ -56,10 +56,10 @@ def store_options(command: Command) -> Command:
     """The same, as one argument `store`: open while the command runs."""
 
     @wraps(command)
-    def with_store(*args: Any, place: "Place", **given: Any) -> Any:
-        from unspool.hub.store.opening import opened
+    def with_store(*args: Any, place: "StorePlace", **given: Any) -> Any:
+        from unspool.hub.store.connect import open_store
 
-        store = opened(place, new=False)
+        store = open_store(place, new=False)
         try:
             return command(*args, store=store, **given)
         finally:
@@ -68,9 +68,9 @@ def store_options(command: Command) -> Command:
     return place_options(with_store)
 
 
-def place(given: Given) -> "Place":
+def place(given: Given) -> "StorePlace":
     """Where a hub keeps things; its folder is unspool's in the user's data folder where none is named."""
-    from unspool.hub.store.opening import Place
+    from unspool.hub.store.connect import StorePlace
 
     base = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
-    return Place((given.data or Path(base) / "unspool" / "hub").absolute(), given.database, given.objects)
+    return StorePlace((given.data or Path(base) / "unspool" / "hub").absolute(), given.database, given.objects)

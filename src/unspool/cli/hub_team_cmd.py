@@ -10,8 +10,8 @@ from unspool.cli.hub_store import store_options
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from unspool.hub.store.connect import Store
     from unspool.hub.store.database import Database
-    from unspool.hub.store.opening import Store
 
 
 @click.group("team")
@@ -33,7 +33,7 @@ def list_(store: "Store", as_json: bool) -> None:
     """List teams with who is in them."""
     from unspool.hub.people import teams
 
-    found = teams.listed(store.db)
+    found = teams.list_teams(store.db)
     if as_json:
         keeping.print_json(
             {"teams": [{**one._asdict(), "members": [member._asdict() for member in one.members]} for one in found]}
@@ -51,7 +51,7 @@ def add(store: "Store", name: str) -> None:
     from unspool.hub.people import teams
 
     with store.db.transaction():
-        hub_rows.noted(store.db, "team.make", teams.made(store.db, name))
+        hub_rows.noted(store.db, "team.make", teams.create_team(store.db, name))
     keeping.say(f"There is a team {name} now.")
 
 
@@ -63,8 +63,8 @@ def end(store: "Store", team: str) -> None:
     from unspool.hub.people import teams
 
     with store.db.transaction():
-        which = teams.found(store.db, team)
-        teams.ended(store.db, which)
+        which = teams.find_team(store.db, team)
+        teams.delete_team(store.db, which)
         hub_rows.noted(store.db, "team.end", which)
     keeping.say(f"There is no team {team} any more.")
 
@@ -77,7 +77,7 @@ def join(store: "Store", team: str, people: tuple[str, ...]) -> None:
     """Put people into a team."""
     from unspool.hub.people import teams
 
-    _each(store.db, "team.join", team, people, teams.joined)
+    _each(store.db, "team.join", team, people, teams.add_member)
     keeping.say(f"In {team} now: {', '.join(people)}.")
 
 
@@ -89,7 +89,7 @@ def leave(store: "Store", team: str, people: tuple[str, ...]) -> None:
     """Take people out of a team."""
     from unspool.hub.people import teams
 
-    _each(store.db, "team.leave", team, people, teams.left)
+    _each(store.db, "team.leave", team, people, teams.remove_member)
     keeping.say(f"No longer in {team}: {', '.join(people)}.")
 
 
@@ -97,10 +97,10 @@ def _each(
     db: "Database", what: str, team: str, people: tuple[str, ...], do: "Callable[[Database, str, str], None]"
 ) -> None:
     """The same for several, or for none of them."""
-    from unspool.hub.people import roster, teams
+    from unspool.hub.people import teams, users
 
     with db.transaction():
-        which = teams.found(db, team)
+        which = teams.find_team(db, team)
         for person in people:
-            do(db, which, roster.found(db, person).id)
+            do(db, which, users.find_user(db, person).id)
         hub_rows.noted(db, what, which)

@@ -8,13 +8,13 @@ import click
 from unspool.cli.hub_store import place_options
 
 if TYPE_CHECKING:
-    from unspool.hub.store.opening import Place
+    from unspool.hub.store.connect import StorePlace
 
 
 @click.command("tidy")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, with every content that is missing.")
 @place_options
-def command(as_json: bool, place: "Place") -> None:
+def command(as_json: bool, place: "StorePlace") -> None:
     """Remove contents that nothing has referred to for a day, and what a crash left.
 
     \b
@@ -24,7 +24,7 @@ def command(as_json: bool, place: "Place") -> None:
     """
     from unspool import human
     from unspool.cli.hub_copies import hub
-    from unspool.hub.store.tidy import tidy
+    from unspool.hub.store.verify import tidy
 
     with hub(place) as store:
         found = tidy(store)

@@ -8,7 +8,7 @@ from unspool.cli import hub_rows
 from unspool.cli.hub_store import store_options
 
 if TYPE_CHECKING:
-    from unspool.hub.store.opening import Store
+    from unspool.hub.store.connect import Store
 
 
 @click.group("token")
@@ -33,13 +33,13 @@ def command() -> None:
 @store_options
 def add(store: "Store", person: str, scope: str, days: int | None, label: str) -> None:
     """Make a token of somebody, and print it."""
-    from unspool.hub.people import roster, tokens
+    from unspool.hub.people import tokens, users
     from unspool.hub.store.blobs import DAY, now
 
     expires = None if days is None else now() + days * DAY
     with store.db.transaction():
-        who = roster.found(store.db, person)
-        token = tokens.made(store.db, tokens.Wish(who.id, label, scope=scope, expires=expires))
+        who = users.find_user(store.db, person)
+        token = tokens.create_token(store.db, tokens.NewTokenOptions(who.id, label, scope=scope, expires=expires))
         hub_rows.noted(store.db, "token.make", who.id)
     hub_rows.secret(f"A token of {who.name}", token)
 
@@ -51,10 +51,10 @@ def add(store: "Store", person: str, scope: str, days: int | None, label: str) -
 @store_options
 def list_(store: "Store", person: str, everything: bool, as_json: bool) -> None:
     """List tokens and signed-in browsers, without their secrets."""
-    from unspool.hub.people import roster, tokens
+    from unspool.hub.people import tokens, users
 
-    whose = roster.found(store.db, person).id if person else ""
-    found = tokens.listed(store.db, whose, everything=everything)
+    whose = users.find_user(store.db, person).id if person else ""
+    found = tokens.list_tokens(store.db, whose, everything=everything)
     if as_json:
         hub_rows.told("tokens", found)
         return
@@ -75,6 +75,6 @@ def end(store: "Store", token: str) -> None:
     from unspool.hub.people import tokens
 
     with store.db.transaction():
-        tokens.revoked(store.db, token)
+        tokens.revoke_token(store.db, token)
         hub_rows.noted(store.db, "token.revoke", token)
     click.echo("It lets nobody in any more.")

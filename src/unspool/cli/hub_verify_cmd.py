@@ -9,14 +9,14 @@ import click
 from unspool.cli.hub_store import place_options
 
 if TYPE_CHECKING:
-    from unspool.hub.store.opening import Place
+    from unspool.hub.store.connect import StorePlace
 
 
 @click.command("verify")
 @click.option("--head", default="", metavar="DIGEST", help="The audit log must hold this digest, which you kept.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @place_options
-def command(head: str, as_json: bool, place: "Place") -> None:
+def command(head: str, as_json: bool, place: "StorePlace") -> None:
     """Read every content of a hub and prove it, follow every reference, and prove the audit log.
 
     \b
@@ -27,12 +27,12 @@ def command(head: str, as_json: bool, place: "Place") -> None:
     """
     from unspool import human
     from unspool.cli.hub_copies import hub
-    from unspool.hub.people.audit_proof import proved
+    from unspool.hub.people.audit import verify_audit
     from unspool.hub.store.verify import verify
 
     with hub(place) as store:
         found = verify(store)
-        problems = [*found.problems, *proved(store.db, head)]
+        problems = [*found.problems, *verify_audit(store.db, head)]
     if as_json:
         click.echo(json.dumps({"contents": found.contents, "bytes": found.bytes, "problems": problems}, indent=2))
     else:

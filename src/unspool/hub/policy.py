@@ -7,8 +7,8 @@ from pathlib import Path
 import msgspec
 
 from unspool.errors import UsageProblem
+from unspool.hub.errors import PolicyViolation
 from unspool.hub.store.database import Database
-from unspool.hub.trouble import Unwanted
 from unspool.redact.finder import Finder
 from unspool.redact.log import decoded, encoded
 from unspool.redact.names import Names
@@ -16,7 +16,16 @@ from unspool.redact.policy import Place as Finding
 from unspool.redact.policy import Policy, parsed, places
 from unspool.redact.values import redacted_text
 
-__all__ = ["Finding", "Policy", "is_packed", "policy_of", "refused", "said", "save", "titled"]
+__all__ = [
+    "Finding",
+    "Policy",
+    "check_title",
+    "findings_sentence",
+    "is_packed",
+    "policy_findings",
+    "policy_of",
+    "save_policy",
+]
 
 _SETTING = "policy"
 _MOST = 100
@@ -34,7 +43,7 @@ def policy_of(db: Database, project: str = "") -> Policy:
     return parsed(found[0]) if found and found[0] else Policy()
 
 
-def save(db: Database, text: str, project: str = "") -> Policy:
+def save_policy(db: Database, text: str, project: str = "") -> Policy:
     """Have a policy hold from now on; UsageProblem says what is wrong with it. An empty text: the usual one."""
     policy = parsed(text) if text else Policy()
     kept = msgspec.json.encode(policy, order="deterministic").decode() if text else ""
@@ -46,7 +55,7 @@ def save(db: Database, text: str, project: str = "") -> Policy:
     return policy
 
 
-def refused(files: Iterable[tuple[str, Path]], policy: Policy) -> list[Finding]:
+def policy_findings(files: Iterable[tuple[str, Path]], policy: Policy) -> list[Finding]:
     """What of some files, each by its name and where it lies, must not come in: rules and places, never the secret."""
     if not policy.refused:
         return []
@@ -85,13 +94,13 @@ def is_packed(name: str, path: Path) -> bool:
         return file.read(8).startswith(_PACKED)
 
 
-def titled(title: str, policy: Policy) -> None:
+def check_title(title: str, policy: Policy) -> None:
     """Unwanted where a title must not come in."""
     if found := policy.finder(policy.refused).find(title):
-        raise Unwanted(said([Finding(one.rule, one.kind, "the title", 0, "") for one in found]))
+        raise PolicyViolation(findings_sentence([Finding(one.rule, one.kind, "the title", 0, "") for one in found]))
 
 
-def said(findings: Sequence[Finding]) -> str:
+def findings_sentence(findings: Sequence[Finding]) -> str:
     """What was found, in a sentence."""
     told = [f"{one.rule} in {one.file}{_line(one)}{one.place and f' ({one.place})'}" for one in findings[:_SAID]]
     more = len(findings) - len(told)

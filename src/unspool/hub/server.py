@@ -1,26 +1,80 @@
-"""The hub as an app: every way, guarded, audited and watched."""
+"""The hub as an ASGI app: routes protected, audited and logged; errors turned into responses."""
 
+import sys
+import traceback
 from collections.abc import Awaitable, Callable
+from http import HTTPStatus
+from typing import Any
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import State
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
-from unspool.hub.door import guarded
-from unspool.hub.health import Wellness
-from unspool.hub.hub import Hub
-from unspool.hub.metrics import Metrics
-from unspool.hub.people.audit import Reads, note
-from unspool.hub.people.pace import Pace
-from unspool.hub.people.person import ANYBODY
-from unspool.hub.signpost import Signpost
-from unspool.hub.telling import HANDLERS, told
-from unspool.hub.trouble import HubError, TooMuch
-from unspool.hub.watching import Watching, Write
-from unspool.hub.ways import Way, ways
+from unspool.errors import NotFound, UnspoolError, UsageProblem
+from unspool.hub.auth import NOTHING, NotAuthenticated, protect
+from unspool.hub.context import Hub
+from unspool.hub.errors import HubError, StoreUnavailable, TooManyRequests
+from unspool.hub.monitoring import HealthCheck, Metrics, RequestLog, Write
+from unspool.hub.people.audit import AuditedReads, write_audit
+from unspool.hub.people.rate_limit import RateLimiter
+from unspool.hub.people.users import ANYBODY
+from unspool.hub.routes import HubRoute, Router, all_routes
+from unspool.hub.web.render import page_assets, render
+
+_SOON = 5
+"""Seconds after which something that is not there now is worth another try."""
+
+
+def error_response(request: Request, error: Exception) -> Response:
+    """What is said of an error."""
+    status, reason = _said(error)
+    headers = _headers(error)
+    if status == HTTPStatus.INTERNAL_SERVER_ERROR:
+        # where it happened and not what it says, which may be of what somebody wrote
+        sys.stderr.write("".join([*traceback.format_tb(error.__traceback__), type(error).__name__, "\n"]))
+    if request.url.path.startswith("/api/"):
+        return JSONResponse({"error": HTTPStatus(status).phrase, "reason": reason}, status, headers)
+    body = render("trouble.html", status=status, reason=reason, sign_in=status == 401, styles=page_assets().styles)
+    return HTMLResponse(body, status, headers)
+
+
+def _said(error: Exception) -> tuple[int, str]:
+    """Status and sentence. What nobody foresaw says nothing of itself: it may hold anything."""
+    if isinstance(error, HubError):
+        return error.status, str(error)
+    if isinstance(error, NotFound):
+        return HTTPStatus.NOT_FOUND, NOTHING
+    if isinstance(error, UsageProblem):
+        return HTTPStatus.BAD_REQUEST, str(error)
+    if isinstance(error, HTTPException):
+        reason = NOTHING if error.status_code == HTTPStatus.NOT_FOUND else HTTPStatus(error.status_code).phrase
+        return error.status_code, reason
+    return HTTPStatus.INTERNAL_SERVER_ERROR, "Something went wrong here; the hub's log has it."
+
+
+def _headers(error: Exception) -> dict[str, str]:
+    headers = dict(getattr(error, "headers", None) or {})
+    if isinstance(error, TooManyRequests):
+        headers["Retry-After"] = str(error.after)
+    if isinstance(error, StoreUnavailable):
+        headers["Retry-After"] = str(_SOON)
+    if isinstance(error, NotAuthenticated):
+        headers["WWW-Authenticate"] = "Bearer"
+    return headers
+
+
+HANDLERS: dict[Any, Any] = {
+    HTTPException: error_response,
+    HubError: error_response,
+    UnspoolError: error_response,
+    OSError: error_response,
+    Exception: error_response,
+}
+
 
 _TARGETS = ("address", "session", "project", "person", "team", "token", "id")
 """Names in a path that tell what is meant, the nearest first."""
@@ -29,34 +83,34 @@ _SAFE = ("GET", "HEAD")
 Answer = Callable[[Request], Awaitable[Response]]
 
 
-class Served(Watching):
+class HubApp(RequestLog):
     """A hub, for whoever serves it."""
 
     state: State
     routes: tuple[Route, ...]
 
 
-def create(hub: Hub, log: Write | None = None) -> Served:
+def create_app(hub: Hub, log: Write | None = None) -> HubApp:
     """The hub's app. `log` takes a line for every request."""
-    signpost = Signpost([_route(way) for way in ways()])
+    signpost = Router([_route(way) for way in all_routes()])
     app = Starlette(routes=[signpost], exception_handlers=HANDLERS)
     app.state.hub = hub
-    app.state.pace = Pace(hub.store.db, hub.terms.an_hour)
-    app.state.reads = Reads(hub.store.db)
+    app.state.pace = RateLimiter(hub.store.db, hub.terms.an_hour)
+    app.state.reads = AuditedReads(hub.store.db)
     app.state.metrics = Metrics()
-    app.state.wellness = Wellness()
+    app.state.wellness = HealthCheck()
     app.state.stopping = False
-    served = Served(app, app.state.metrics, log)
+    served = HubApp(app, app.state.metrics, log)
     served.state, served.routes = app.state, signpost.routes
     return served
 
 
-def _route(way: Way) -> Route:
-    answer = _audited(way) if way.act else guarded(way)
+def _route(way: HubRoute) -> Route:
+    answer = _audited(way) if way.act else protect(way)
     return Route(way.path, _named(way, answer), methods=[way.method])
 
 
-def _named(way: Way, answer: Answer) -> Answer:
+def _named(way: HubRoute, answer: Answer) -> Answer:
     """A handler that tells those who watch which way was taken; trouble is an answer, so that it is watched too."""
 
     async def handler(request: Request) -> Response:
@@ -64,12 +118,12 @@ def _named(way: Way, answer: Answer) -> Answer:
         try:
             return await answer(request)
         except HubError as error:
-            return told(request, error)
+            return error_response(request, error)
 
     return handler
 
 
-def _audited(way: Way) -> Answer:
+def _audited(way: HubRoute) -> Answer:
     """A handler whose use is written down.
 
     A change is written down before it begins and when it has ended, so that none happens unseen even if this process
@@ -82,7 +136,7 @@ def _audited(way: Way) -> Answer:
         await run_in_threadpool(_note, request, way, "asked")
         request.state.begun = True
 
-    answer = guarded(way, begun if changes else None)
+    answer = protect(way, begun if changes else None)
 
     async def handler(request: Request) -> Response:
         try:
@@ -104,13 +158,13 @@ def _audited(way: Way) -> Answer:
 def _telling(request: Request, status: int) -> bool:
     """Whether a refusal is worth a line: of what was begun, and of what somebody known tried within their pace."""
     known = getattr(request.state, "person", ANYBODY).known
-    return getattr(request.state, "begun", False) or (known and status != TooMuch.status)
+    return getattr(request.state, "begun", False) or (known and status != TooManyRequests.status)
 
 
-def _note(request: Request, way: Way, outcome: str) -> None:
+def _note(request: Request, way: HubRoute, outcome: str) -> None:
     person = getattr(request.state, "person", ANYBODY)
     detail = {"request": request.state.request, **getattr(request.state, "detail", {})}
-    note(request.app.state.hub.store.db, person, way.act, _target(request), outcome, detail)
+    write_audit(request.app.state.hub.store.db, person, way.act, _target(request), outcome, detail)
 
 
 def _target(request: Request) -> str:

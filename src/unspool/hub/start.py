@@ -1,9 +1,10 @@
-"""A hub started: its store opened, its first owner made, served until a signal asks for its end."""
+"""Starts a hub: opens its store, makes the first admin, serves until a signal."""
 
 import asyncio
 import socket
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from secrets import token_hex
 from typing import NamedTuple
 
 import uvicorn
@@ -12,15 +13,29 @@ from anyio.to_thread import current_default_thread_limiter
 from unspool.app.guard_limits import HEADERS
 from unspool.app.start_listener import LOOPBACK, address, listener, room_for_readers
 from unspool.app.start_protocol import Patient
-from unspool.hub.chores import Chores
-from unspool.hub.daily import chores
-from unspool.hub.hub import Hub, Terms
-from unspool.hub.people.first import owner
-from unspool.hub.server import Served, create
-from unspool.hub.store.opening import Place, opened
-from unspool.hub.watching import stderr
-from unspool.hub.work import finish
+from unspool.hub.background_jobs import JobThread, background_jobs
+from unspool.hub.context import Hub, HubSettings
+from unspool.hub.monitoring import log_to_stderr
+from unspool.hub.people.tokens import NewTokenOptions as TokenWish
+from unspool.hub.people.tokens import create_token
+from unspool.hub.people.users import OWNER, NewUser, add_user
+from unspool.hub.server import HubApp, create_app
+from unspool.hub.store.connect import StorePlace, open_store
+from unspool.hub.store.database import Database
+from unspool.hub.workers import stop_workers
 from unspool.sync.stop import heeding
+
+
+def create_first_admin(db: Database) -> str | None:
+    """The token of the first admin, who is made where there is none; None ever after, in whichever process."""
+    with db.transaction():
+        db.alone("admins")
+        if db.row("SELECT 1 FROM person WHERE admin = 1 AND ended IS NULL LIMIT 1") is not None:
+            return None
+        taken = db.row("SELECT 1 FROM person WHERE name = 'owner'") is not None
+        person = add_user(db, NewUser(f"owner {token_hex(2)}" if taken else "owner", OWNER, admin=True))
+        return create_token(db, TokenWish(person, "the first start"))
+
 
 PORT = 8750
 _THREADS = 16
@@ -32,47 +47,47 @@ _GRACE = 20
 Say = Callable[[str], None]
 
 
-class Wanted(NamedTuple):
+class HubOptions(NamedTuple):
     """How a hub is to be started."""
 
-    place: Place
-    terms: Terms = Terms()
+    place: StorePlace
+    terms: HubSettings = HubSettings()
     host: str = LOOPBACK
     port: int | None = None
     quiet: bool = False
     """No line in the log for every request."""
 
 
-def run(wanted: Wanted, say: Say) -> int:
+def run(wanted: HubOptions, say: Say) -> int:
     """Serve until a signal; its number."""
     room_for_readers()
-    store = opened(wanted.place)
+    store = open_store(wanted.place)
     try:
         with listener(wanted.host, PORT if wanted.port is None else wanted.port) as door:
-            token = owner(store.db)
+            token = create_first_admin(store.db)
             hub = Hub(store, wanted.terms)
-            served = create(hub, None if wanted.quiet else stderr)
-            running = Running(served, door)
+            served = create_app(hub, None if wanted.quiet else log_to_stderr)
+            running = RunningHub(served, door)
             with heeding(running.hear):
                 say(f"The hub is at {wanted.terms.url or address(wanted.host, door.getsockname()[1])}")
                 if token is not None:
                     say(f"The owner's token, which is shown this once: {token}")
-                running.serve(chores(hub, served.state))
+                running.serve(background_jobs(hub, served.state))
             return running.signal
     finally:
-        finish()
+        stop_workers()
         store.db.close()
 
 
-class Running:
+class RunningHub:
     """A hub on its socket."""
 
-    def __init__(self, served: Served, door: socket.socket) -> None:
+    def __init__(self, served: HubApp, door: socket.socket) -> None:
         self._served, self._door = served, door
         self._server = _Server(_config(served))
         self.signal = 0
 
-    def serve(self, work: Sequence[Chores]) -> None:
+    def serve(self, work: Sequence[JobThread]) -> None:
         """Serve until the end is asked for, then let what has begun come to its end."""
         for one in work:
             one.start()
@@ -101,7 +116,7 @@ class _Server(uvicorn.Server):
         yield
 
 
-def _config(served: Served) -> uvicorn.Config:
+def _config(served: HubApp) -> uvicorn.Config:
     return uvicorn.Config(
         served,
         loop="asyncio",

@@ -10,9 +10,9 @@ from tests.hub.running import Client
 from tests.hub.sessions.team import Machine, Member, team
 from tests.site.search.chromium import chromium
 from unspool.demo import write_demo
-from unspool.hub.people.first import owner
-from unspool.hub.people.rights import Right
-from unspool.hub.store.opening import Place, Store, opened
+from unspool.hub.people.projects import Right
+from unspool.hub.start import create_first_admin
+from unspool.hub.store.connect import Store, StorePlace, open_store
 
 
 @pytest.fixture(scope="module")
@@ -36,8 +36,8 @@ class Used(NamedTuple):
 def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Used]:
     """A hub with what somebody pushed: the demo's sessions."""
     folder = tmp_path_factory.mktemp("hub")
-    store = opened(Place(folder / "hub"))
-    token = owner(store.db)
+    store = open_store(StorePlace(folder / "hub"))
+    token = create_first_admin(store.db)
     assert token is not None
     with team(store) as people:
         ada = people.member("Ada", Right.WRITE, "harbour")

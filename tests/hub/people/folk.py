@@ -3,13 +3,14 @@
 import secrets
 from typing import NamedTuple
 
-from unspool.hub.people import permits, projects, roster, teams, tokens
-from unspool.hub.people.person import Person
-from unspool.hub.people.rights import Right
+from unspool.hub.people import projects, teams, tokens, users
+from unspool.hub.people import projects as permits
+from unspool.hub.people.projects import Right
+from unspool.hub.people.users import Person
 from unspool.hub.store.blobs import now
+from unspool.hub.store.connect import Store
 from unspool.hub.store.database import Database
-from unspool.hub.store.opening import Store
-from unspool.hub.store.words import vector
+from unspool.hub.store.full_text import text_vector
 from unspool.site.build.fingerprint import fingerprint
 
 ROOT = Person("", "the command line", admin=True, by="")
@@ -28,23 +29,25 @@ class One(NamedTuple):
 
 def somebody(db: Database, name: str, *, admin: bool = False, scope: str = "all", kind: str = "person") -> One:
     """Somebody new."""
-    made = roster.added(db, roster.Wish(name, kind, admin))
-    return One(Person(made, name, admin, scope), tokens.made(db, tokens.Wish(made, "test", scope=scope)))
+    made = users.add_user(db, users.NewUser(name, kind, admin))
+    return One(
+        Person(made, name, admin, scope), tokens.create_token(db, tokens.NewTokenOptions(made, "test", scope=scope))
+    )
 
 
 def team(db: Database, name: str, *members: One) -> str:
     """A team of these."""
-    made = teams.made(db, name)
+    made = teams.create_team(db, name)
     for member in members:
-        teams.joined(db, made, member.id)
+        teams.add_member(db, made, member.id)
     return made
 
 
 def project(db: Database, name: str, **rights: One) -> str:
     """A project; `own=ada` gives a right to somebody."""
-    made = projects.made(db, ROOT, name)
+    made = projects.create_project(db, ROOT, name)
     for level, one in rights.items():
-        permits.given(db, made, "person", one.id, Right[level.upper()])
+        permits.grant_right(db, made, "person", one.id, Right[level.upper()])
     return made
 
 
@@ -78,7 +81,7 @@ def _passage(db: Database, session: str, text: str) -> None:
         return
     db.run(
         "INSERT INTO passage(session, turn, kind, link, body, words) VALUES(?, 1, 'prompt', '', ?, ?::tsvector)",
-        session, text, vector(text),
+        session, text, text_vector(text),
     )  # fmt: skip
 
 

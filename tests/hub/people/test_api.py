@@ -9,9 +9,8 @@ import pytest
 from tests.hub.people.folk import One, session, share, somebody
 from tests.hub.running import Client, running
 from unspool.hub.people import invitations
-from unspool.hub.people.audit_list import Filters, listed
-from unspool.hub.people.audit_proof import proved
-from unspool.hub.store.opening import Store
+from unspool.hub.people.audit import AuditFilters, list_audit, verify_audit
+from unspool.hub.store.connect import Store
 
 
 @pytest.fixture
@@ -52,7 +51,7 @@ def test_a_team_from_nothing(client: Client, files_store: Store) -> None:
     assert got(ada, "/api/teams")["teams"][0]["members"] == [{"id": joined.json["person"], "name": "ada"}]
     assert client.ask("DELETE", f"/api/people/{joined.json['person']}").status == 204
     assert ada.get("/api/me").status == 401
-    assert proved(files_store.db) == []
+    assert verify_audit(files_store.db) == []
 
 
 def test_a_token_is_told_once_and_revoked_at_once(client: Client) -> None:
@@ -126,7 +125,7 @@ def test_every_change_is_in_the_audit_log_and_no_secret_is(client: Client, files
     assert proof["whole"]
     assert got(client, f"/api/audit/proof?known={proof['head']['digest']}")["whole"]
     assert not got(client, f"/api/audit/proof?known={'0' * 64}")["whole"]
-    assert [line.what for line in listed(files_store.db, Filters(person="boss", what="token.make"))]
+    assert [line.what for line in list_audit(files_store.db, AuditFilters(person="boss", what="token.make"))]
 
 
 def test_a_hold_and_an_erasure(client: Client, files_store: Store, boss: One) -> None:
@@ -160,7 +159,7 @@ def test_a_session_is_erased_by_its_person_and_by_owners(client: Client, files_s
 def test_guessing_invitations_ends_soon(client: Client, files_store: Store, boss: One) -> None:
     """After some attempts of one address; who has the right one is let in, or guesses would keep everybody out."""
     nobody = Client(client.port)
-    right = invitations.made(files_store.db, boss.person, invitations.Wish())
+    right = invitations.create_invitation(files_store.db, boss.person, invitations.NewInvitationOptions())
     statuses = [nobody.send("POST", "/api/join", {"invitation": f"x{n}", "name": "eve"}).status for n in range(31)]
     assert statuses == [404] * 30 + [429]
     refused = nobody.send("POST", "/api/join", {"invitation": "x", "name": "eve"})

@@ -8,16 +8,23 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.hub.people.folk import One, project, somebody
-from tests.hub.people.test_roster import at_once
+from tests.hub.people.test_users import at_once
+from unspool.hub.errors import StoreUnavailable
 from unspool.hub.people import audit as log
 from unspool.hub.people import holds
-from unspool.hub.people.audit import Reads, note, seal
-from unspool.hub.people.audit_list import Filters, lines, listed
-from unspool.hub.people.audit_proof import proved, trimmed
-from unspool.hub.people.person import ANYBODY
+from unspool.hub.people.audit import (
+    AuditedReads,
+    AuditFilters,
+    audit_as_json_lines,
+    list_audit,
+    seal_audit,
+    trim_audit,
+    verify_audit,
+    write_audit,
+)
+from unspool.hub.people.users import ANYBODY
 from unspool.hub.store.blobs import now
-from unspool.hub.store.opening import Store
-from unspool.hub.trouble import Trouble
+from unspool.hub.store.connect import Store
 
 
 @pytest.fixture
@@ -29,24 +36,30 @@ def ada(store: Store) -> One:
 def done(store: Store, ada: One, count: int) -> None:
     """Some lines."""
     for number in range(count):
-        note(store.db, ada.person, "share.delete", f"share{number}", "done", {"number": number})
+        write_audit(store.db, ada.person, "share.delete", f"share{number}", "done", {"number": number})
 
 
 def test_what_was_done_is_listed_newest_first(store: Store, ada: One) -> None:
     """By person, act or family of acts, target, outcome and time; page by page."""
-    note(store.db, ada.person, "share.make", "one", "done")
-    note(store.db, ANYBODY, "share.view", "one", "refused 404")
-    note(store.db, ada.person, "shared.thing", "two", "done")
-    assert [line.what for line in listed(store.db)] == ["shared.thing", "share.view", "share.make"]
+    write_audit(store.db, ada.person, "share.make", "one", "done")
+    write_audit(store.db, ANYBODY, "share.view", "one", "refused 404")
+    write_audit(store.db, ada.person, "shared.thing", "two", "done")
+    assert [line.what for line in list_audit(store.db)] == ["shared.thing", "share.view", "share.make"]
     for filters, seqs in (
-        (Filters(person="ada"), [3, 1]), (Filters(person=ada.id), [3, 1]), (Filters(person="anonymous"), [2]),
-        (Filters(what="share"), [2, 1]),
-        (Filters(what="share.view"), [2]), (Filters(target="two"), [3]), (Filters(outcome="refused 404"), [2]),
-        (Filters(before=3), [2, 1]), (Filters(since=now() + 1000), []), (Filters(until=now() + 1000), [3, 2, 1]),
-    ):  # fmt: skip
-        assert [line.seq for line in listed(store.db, filters)] == seqs, filters
-    assert [line.seq for line in listed(store.db, most=2)] == [3, 2]
-    written = [json.loads(line) for line in lines(store.db)]
+        (AuditFilters(person="ada"), [3, 1]),
+        (AuditFilters(person=ada.id), [3, 1]),
+        (AuditFilters(person="anonymous"), [2]),
+        (AuditFilters(what="share"), [2, 1]),
+        (AuditFilters(what="share.view"), [2]),
+        (AuditFilters(target="two"), [3]),
+        (AuditFilters(outcome="refused 404"), [2]),
+        (AuditFilters(before=3), [2, 1]),
+        (AuditFilters(since=now() + 1000), []),
+        (AuditFilters(until=now() + 1000), [3, 2, 1]),
+    ):
+        assert [line.seq for line in list_audit(store.db, filters)] == seqs, filters
+    assert [line.seq for line in list_audit(store.db, most=2)] == [3, 2]
+    written = [json.loads(line) for line in audit_as_json_lines(store.db)]
     assert [line["seq"] for line in written] == [1, 2, 3]
     assert written[0]["name"] == "ada"
     assert written[0]["at"].endswith("+00:00")
@@ -57,17 +70,17 @@ def test_a_line_belongs_to_what_it_tells_of(store: Store, ada: One) -> None:
 
     def undone() -> None:
         with store.db.transaction():
-            note(store.db, ada.person, "share.delete", "one", "done")
-            raise Trouble("Not now.")
+            write_audit(store.db, ada.person, "share.delete", "one", "done")
+            raise StoreUnavailable("Not now.")
 
-    with pytest.raises(Trouble):
+    with pytest.raises(StoreUnavailable):
         undone()
-    assert listed(store.db) == []
+    assert list_audit(store.db) == []
 
 
 def test_readings_are_written_together(store: Store, ada: One) -> None:
     """None is lost, whichever thread adds it; what cannot be written waits."""
-    reads = Reads(store.db)
+    reads = AuditedReads(store.db)
 
     def read() -> None:
         for _ in range(600):
@@ -81,25 +94,25 @@ def test_readings_are_written_together(store: Store, ada: One) -> None:
     assert store.db.rows("SELECT count(*) FROM audit") == [(0,)]
     reads.flush()
     assert store.db.rows("SELECT count(*) FROM audit") == [(2400,)]
-    assert proved(store.db) == []
+    assert verify_audit(store.db) == []
 
 
 def test_readings_wait_for_a_database_that_does_not_answer(files_store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """They are written when it does; beyond a bound they are counted, and the count is written."""
     monkeypatch.setattr(log, "_MOST", 10)
-    reads = Reads(files_store.db)
+    reads = AuditedReads(files_store.db)
     for _ in range(15):
         reads.add(ANYBODY, "share.view", "x", "done")
 
     def broken(*_: object) -> None:
-        raise Trouble("It does not answer.")
+        raise StoreUnavailable("It does not answer.")
 
     with monkeypatch.context() as patched:
         patched.setattr(files_store.db, "many", broken)
-        with pytest.raises(Trouble):
+        with pytest.raises(StoreUnavailable):
             reads.flush()
     reads.flush()
-    found = listed(files_store.db)
+    found = list_audit(files_store.db)
     assert len(found) == 11
     assert [line.detail for line in found if line.what == "audit.lost"] == [{"readings": 5}]
 
@@ -107,10 +120,10 @@ def test_readings_wait_for_a_database_that_does_not_answer(files_store: Store, m
 def test_sealing_from_several_places_makes_one_chain(store: Store, ada: One) -> None:
     """Every line has its place once, whoever seals."""
     done(store, ada, 30)
-    at_once(4, lambda: seal(store.db))
+    at_once(4, lambda: seal_audit(store.db))
     assert [row[0] for row in store.db.rows("SELECT seq FROM audit ORDER BY seq")] == list(range(1, 31))
-    assert proved(store.db) == []
-    assert seal(store.db).seq == 30
+    assert verify_audit(store.db) == []
+    assert seal_audit(store.db).seq == 30
 
 
 @pytest.mark.parametrize(
@@ -130,9 +143,9 @@ def test_a_touched_line_shows(files_store: Store, touch: str, problem: str) -> N
     """Changed, removed, cut off at either end."""
     ada = somebody(files_store.db, "ada")
     done(files_store, ada, 20)
-    assert proved(files_store.db) == []
+    assert verify_audit(files_store.db) == []
     files_store.db.run(touch)
-    found = proved(files_store.db)
+    found = verify_audit(files_store.db)
     assert len(found) == 1
     assert problem in found[0]
 
@@ -140,23 +153,23 @@ def test_a_touched_line_shows(files_store: Store, touch: str, problem: str) -> N
 def test_two_lines_that_change_places_show(files_store: Store) -> None:
     """The order is part of the chain."""
     done(files_store, somebody(files_store.db, "ada"), 5)
-    seal(files_store.db)
+    seal_audit(files_store.db)
     for was, becomes in ((2, 102), (3, 2), (102, 3)):
         files_store.db.run("UPDATE audit SET seq = ? WHERE seq = ?", becomes, was)
-    assert proved(files_store.db) != []
+    assert verify_audit(files_store.db) != []
 
 
 def test_a_chain_written_anew_does_not_hold_the_head_that_was_kept(files_store: Store) -> None:
     """Whoever can write the database can write a whole other chain; a head kept elsewhere tells."""
     ada = somebody(files_store.db, "ada")
     done(files_store, ada, 5)
-    head = seal(files_store.db)
+    head = seal_audit(files_store.db)
     done(files_store, ada, 5)
-    assert proved(files_store.db, head.digest) == []
+    assert verify_audit(files_store.db, head.digest) == []
     files_store.db.run("UPDATE audit SET seq = NULL, digest = NULL, outcome = 'done otherwise'")
     files_store.db.run("DELETE FROM setting WHERE key = ?", log.HEAD)
-    assert proved(files_store.db) == []
-    assert len(proved(files_store.db, head.digest)) == 1
+    assert verify_audit(files_store.db) == []
+    assert len(verify_audit(files_store.db, head.digest)) == 1
 
 
 def test_old_lines_go_and_the_rest_still_proves_itself(store: Store, ada: One) -> None:
@@ -164,30 +177,30 @@ def test_old_lines_go_and_the_rest_still_proves_itself(store: Store, ada: One) -
     done(store, ada, 10)
     store.db.run("UPDATE audit SET at = at - 1000000000")
     done(store, ada, 5)
-    assert trimmed(store.db, now() - 500_000_000) == 10
-    assert proved(store.db) == []
-    assert [line.seq for line in listed(store.db)] == [15, 14, 13, 12, 11]
-    note(store.db, ada.person, "project.make", shop := project(store.db, "shop"), "done")
+    assert trim_audit(store.db, now() - 500_000_000) == 10
+    assert verify_audit(store.db) == []
+    assert [line.seq for line in list_audit(store.db)] == [15, 14, 13, 12, 11]
+    write_audit(store.db, ada.person, "project.make", shop := project(store.db, "shop"), "done")
     done(store, ada, 2)
-    holds.placed(store.db, ada.person, ("project", shop), "a case")
-    assert trimmed(store.db, now() + 1000) == 5
-    assert [line.seq for line in listed(store.db)] == [18, 17, 16]
-    assert trimmed(store.db, now() + 1000) == 0
-    assert proved(store.db) == []
+    holds.place_hold(store.db, ada.person, ("project", shop), "a case")
+    assert trim_audit(store.db, now() + 1000) == 5
+    assert [line.seq for line in list_audit(store.db)] == [18, 17, 16]
+    assert trim_audit(store.db, now() + 1000) == 0
+    assert verify_audit(store.db) == []
 
 
 def test_a_name_can_go_and_the_chain_holds(store: Store, ada: One) -> None:
     """The id is what is sealed."""
     done(store, ada, 3)
-    seal(store.db)
+    seal_audit(store.db)
     store.db.run("UPDATE audit SET name = ''")
-    assert proved(store.db) == []
+    assert verify_audit(store.db) == []
 
 
 def test_no_control_character_gets_in(files_store: Store) -> None:
     """What a path held cannot drive the terminal of whoever reads the log."""
-    note(files_store.db, ANYBODY, "share.view", "a\x1b]0;x\x07" + "y" * 1000, "done")
-    [line] = listed(files_store.db)
+    write_audit(files_store.db, ANYBODY, "share.view", "a\x1b]0;x\x07" + "y" * 1000, "done")
+    [line] = list_audit(files_store.db)
     assert line.target.isprintable()
     assert len(line.target) == 300
 
@@ -203,11 +216,11 @@ def test_any_change_of_any_line_shows(files_store: Store, row: int, column: str,
     db = files_store.db
     if db.row("SELECT 1 FROM audit LIMIT 1") is None:
         done(files_store, somebody(db, "ada"), 8)
-    assert proved(db) == []
+    assert verify_audit(db) == []
     was = db.rows(f"SELECT {column} FROM audit WHERE seq = ?", row)[0][0]  # noqa: S608
     becomes = was + len(text) if column == "at" else text
     db.run(f"UPDATE audit SET {column} = ? WHERE seq = ?", becomes, row)  # noqa: S608
     try:
-        assert (proved(db) == []) == (becomes == was)
+        assert (verify_audit(db) == []) == (becomes == was)
     finally:
         db.run(f"UPDATE audit SET {column} = ? WHERE seq = ?", was, row)  # noqa: S608

@@ -8,18 +8,18 @@ import pytest
 
 from tests.cli.running import Outcome, run
 from tests.hub.people.folk import One, project, session, share
-from unspool.hub.people import roster, tokens
-from unspool.hub.people.audit import note
-from unspool.hub.people.first import owner
-from unspool.hub.people.person import Person
-from unspool.hub.store.opening import Place, opened
+from unspool.hub.people import tokens, users
+from unspool.hub.people.audit import write_audit
+from unspool.hub.people.users import Person
+from unspool.hub.start import create_first_admin
+from unspool.hub.store.connect import StorePlace, open_store
 
 
 @pytest.fixture
 def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder of a hub."""
     monkeypatch.setenv("UNSPOOL_HUB_DATA", str(tmp_path / "hub"))
-    opened(Place(tmp_path / "hub")).db.close()
+    open_store(StorePlace(tmp_path / "hub")).db.close()
     return tmp_path / "hub"
 
 
@@ -37,12 +37,12 @@ def told(*arguments: str) -> Any:
 
 def test_whoever_lost_every_token_gets_in_again(data: Path) -> None:
     """The store is enough: a new token of the owner, alone on standard output."""
-    store = opened(Place(data))
-    lost = owner(store.db)
+    store = open_store(StorePlace(data))
+    lost = create_first_admin(store.db)
     [first] = told("token", "list")["tokens"]
     done("token", "end", first["id"])
-    assert tokens.bearer(store.db, str(lost)) is None
-    found = tokens.bearer(store.db, done("token", "add", "owner", "--days", "3").strip())
+    assert tokens.person_of_token(store.db, str(lost)) is None
+    found = tokens.person_of_token(store.db, done("token", "add", "owner", "--days", "3").strip())
     assert found is not None
     assert found.admin
     store.db.close()
@@ -98,8 +98,8 @@ def test_invitations_teams_projects_and_rights(data: Path) -> None:
 
 def test_a_hold_keeps_an_erasure_off(data: Path) -> None:
     """Nothing is erased without a word; what is held stays; what goes is proved gone, down to the file."""
-    store = opened(Place(data))
-    ada = One(Person(roster.added(store.db, roster.Wish("ada")), "ada"), "")
+    store = open_store(StorePlace(data))
+    ada = One(Person(users.add_user(store.db, users.NewUser("ada")), "ada"), "")
     shop = project(store.db, "shop")
     one, link = session(store, shop, ada, "words", key="its-key"), share(store, ada, "page", "-PJEuR5zTyVVUXtPab5Pew")
     hold = done("hold", "add", "project", "shop", "--reason", "case 12").strip()
@@ -132,7 +132,7 @@ def test_the_audit_log_tells_and_proves(data: Path) -> None:
     head = told("audit", "verify")["head"]["digest"]
     done("audit", "verify", "--known", head)
     assert "Nothing was removed" in done("audit", "trim", "--before", "1d")
-    store = opened(Place(data))
+    store = open_store(StorePlace(data))
     store.db.run("UPDATE audit SET at = at - 172800000")
     store.db.close()
     broken = run("hub", "audit", "verify")
@@ -142,8 +142,8 @@ def test_the_audit_log_tells_and_proves(data: Path) -> None:
 
 def test_old_lines_are_trimmed(data: Path) -> None:
     """What is left still proves itself, and says that lines went."""
-    store = opened(Place(data))
-    note(store.db, Person("", "x"), "share.view", "y", "done")
+    store = open_store(StorePlace(data))
+    write_audit(store.db, Person("", "x"), "share.view", "y", "done")
     store.db.run("UPDATE audit SET at = at - 172800000")
     assert "1 line removed" in done("audit", "trim", "--before", "1d", "--yes")
     assert [line["what"] for line in told("audit", "list")["lines"]] == ["audit.trim"]
@@ -153,7 +153,7 @@ def test_old_lines_are_trimmed(data: Path) -> None:
 
 def test_no_name_drives_the_terminal(data: Path) -> None:
     """What a hub keeps is made inert when it is printed."""
-    store = opened(Place(data))
+    store = open_store(StorePlace(data))
     store.db.run("INSERT INTO team(id, name, created) VALUES('x', ?, 0)", "a\x1b]0;owned\x07b")
     store.db.close()
     assert "\x1b" not in done("team", "list")

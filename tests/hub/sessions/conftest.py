@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.hub.sessions.team import Machine, Team, team
-from unspool.hub.store.opening import Store
+from unspool.hub.store.connect import Store
 
 
 @pytest.fixture

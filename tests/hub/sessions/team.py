@@ -6,11 +6,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tests.hub.running import Answer, Client, running
-from unspool.hub.hub import Terms
-from unspool.hub.people import permits, projects, roster, tokens
-from unspool.hub.people.person import ANYBODY, Person
-from unspool.hub.people.rights import Right
-from unspool.hub.store.opening import Store
+from unspool.hub.context import HubSettings
+from unspool.hub.people import projects, tokens, users
+from unspool.hub.people import projects as permits
+from unspool.hub.people.projects import Right
+from unspool.hub.people.users import ANYBODY, Person
+from unspool.hub.store.connect import Store
 from unspool.library import Library
 from unspool.remote import http
 from unspool.remote.address import parsed
@@ -94,20 +95,20 @@ class Team(NamedTuple):
 
     def member(self, name: str, right: Right = Right.WRITE, project: str = "harbour", scope: str = "all") -> Member:
         """Somebody with a right on a project, which is made where it is not there."""
-        person = roster.added(self.store.db, roster.Wish(name))
+        person = users.add_user(self.store.db, users.NewUser(name))
         if project not in (one for (one,) in self.store.db.rows("SELECT name FROM project")):
-            projects.made(self.store.db, ANYBODY._replace(admin=True), project)
+            projects.create_project(self.store.db, ANYBODY._replace(admin=True), project)
         if right:
             self.permit(person, project, right)
-        token = tokens.made(self.store.db, tokens.Wish(person, "test", scope=scope))
+        token = tokens.create_token(self.store.db, tokens.NewTokenOptions(person, "test", scope=scope))
         return Member(person, name, token, self.client.as_(token), self.store)
 
     def permit(self, person: str, project: str, right: Right) -> None:
-        permits.given(self.store.db, projects.found(self.store.db, project), "person", person, right)
+        permits.grant_right(self.store.db, projects.find_project(self.store.db, project), "person", person, right)
 
 
 @contextmanager
-def team(store: Store, terms: Terms = Terms()) -> Iterator[Team]:  # noqa: B008
+def team(store: Store, terms: HubSettings = HubSettings()) -> Iterator[Team]:  # noqa: B008
     """A hub that runs, with nobody in it."""
     with running(store, terms) as client:
         yield Team(store, client)

@@ -12,10 +12,10 @@ from tests.hub.sessions.team import CWD, Machine, Member, Team
 from unspool.demo import write_demo
 from unspool.demo.builder import LogBuilder
 from unspool.demo.story.an_hour_late import building, planning
-from unspool.hub.people.rights import Right
-from unspool.hub.sessions.asking import Span
-from unspool.hub.sessions.search import Found, search
-from unspool.hub.store.opening import Store
+from unspool.hub.people.projects import Right
+from unspool.hub.sessions.filters import ListPage
+from unspool.hub.sessions.search import FoundInHub, search
+from unspool.hub.store.connect import Store
 from unspool.index.billing import Wanted
 from unspool.index.store import Index
 from unspool.index.sums import Sum
@@ -83,7 +83,7 @@ def test_both_databases_find_the_same(pair: list[Member]) -> None:
     )
     found = 0
     for question in (*QUESTIONS, *demo):
-        one, other = (search(member.store.db, member.person, question, Span(None, 50)) for member in pair)
+        one, other = (search(member.store.db, member.person, question, ListPage(None, 50)) for member in pair)
         assert [told(hit) for hit in one.found] == [told(hit) for hit in other.found], question
         assert one.notes == other.notes
         found += bool(one.found)
@@ -92,7 +92,7 @@ def test_both_databases_find_the_same(pair: list[Member]) -> None:
     assert pages[0] == pages[1]
 
 
-def told(found: Found) -> tuple[object, ...]:
+def told(found: FoundInHub) -> tuple[object, ...]:
     return found.session.key, [(hit.kind, hit.turn, hit.page, hit.snippet) for hit in found.hits]
 
 

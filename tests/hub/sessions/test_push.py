@@ -16,11 +16,11 @@ from tests.hub.sessions.team import CWD, Machine, Team
 from tests.share import made
 from unspool.demo import write_demo
 from unspool.demo.builder import LogBuilder
-from unspool.hub.people import erase, holds, quota
-from unspool.hub.people.person import Person
-from unspool.hub.sessions import contents, keeping
-from unspool.hub.sessions.texts import swept
-from unspool.hub.trouble import Trouble
+from unspool.hub.errors import StoreUnavailable
+from unspool.hub.people import erasure, holds, users
+from unspool.hub.people.users import Person
+from unspool.hub.sessions import session_store
+from unspool.hub.sessions.session_store import sweep_passages
 from unspool.remote import http
 from unspool.remote.cutting import pieces
 from unspool.remote.manifest import File, Piece, manifest
@@ -151,7 +151,7 @@ def test_a_log_that_was_rewritten_loses_nothing(machine: Machine) -> None:
     assert files[f"{KEY}.jsonl~1"] == before
     assert b"another telling" in files[f"{KEY}.jsonl"]
     assert machine.member.get("/api/search?q=first").json["found"] == []
-    swept(machine.member.store.db)
+    sweep_passages(machine.member.store.db)
     assert {row[3] for row in passages(machine)} == {body for (body,) in all_passages(machine)}
     assert len(sessions(machine)) == 1
 
@@ -229,7 +229,7 @@ def test_a_session_that_was_erased_is_not_taken_again(small_crew: Team, machine:
     built.write(machine.source)
     machine.push()
     (one,) = sessions(machine)
-    erase.erased(small_crew.store, Person("x", "admin", admin=True), "session", str(one["id"]))
+    erasure.erase_permanently(small_crew.store, Person("x", "admin", admin=True), "session", str(one["id"]))
     built.prompt("more").write(machine.source)
     (done,) = machine.push()
     assert (done.outcome, "erased" in done.reason) == ("refused", True)
@@ -293,7 +293,7 @@ def test_a_log_of_rubbish_is_kept_as_it_is(machine: Machine) -> None:
 
 @pytest.mark.parametrize(
     ("owner", "name"),
-    [(contents, "assembled"), (contents, "keep_pages"), (keeping, "write_passages"), (quota, "within")],
+    [(session_store, "assemble_file"), (session_store, "keep_pages"), (session_store, "write_passages"), (users, "check_quota")],
     ids=lambda one: one if isinstance(one, str) else "",
 )
 def test_whatever_fails_on_the_way_leaves_nothing_to_be_seen(
@@ -318,7 +318,7 @@ TABLES = ("session", "piece", "session_page", "passage", "request")
 
 
 def failing(*_: object, **__: object) -> None:
-    raise Trouble("The database does not answer.")
+    raise StoreUnavailable("The database does not answer.")
 
 
 def test_pieces_that_were_swept_meanwhile_are_sent_again(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -346,7 +346,7 @@ def test_a_session_under_a_legal_hold_may_go_on_and_loses_nothing(small_crew: Te
     machine.push()
     (one,) = sessions(machine)
     before = kept(machine, str(one["id"]))[f"{KEY}.jsonl"]
-    holds.placed(small_crew.store.db, Person("x", "admin", admin=True), ("session", str(one["id"])), "a case")
+    holds.place_hold(small_crew.store.db, Person("x", "admin", admin=True), ("session", str(one["id"])), "a case")
     built.prompt("more").write(machine.source)
     machine.push()
     log("something else").write(machine.source)

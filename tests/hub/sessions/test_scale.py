@@ -1,7 +1,7 @@
 """Lists and searches stay quick with many sessions; `bench/hub_scale.py` asks the same of 100,000."""
 
 from bench.hub_scale import fill, measured
-from unspool.hub.store.opening import Store
+from unspool.hub.store.connect import Store
 
 
 def test_lists_and_searches_of_many_sessions_are_quick(store: Store) -> None:

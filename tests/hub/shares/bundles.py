@@ -7,10 +7,10 @@ import tarfile
 from collections.abc import Iterable
 
 from unspool.demo.builder import LogBuilder
-from unspool.hub.people.roster import Wish as PersonWish
-from unspool.hub.people.roster import added
-from unspool.hub.people.tokens import Wish, made
-from unspool.hub.store.opening import Store
+from unspool.hub.people.tokens import NewTokenOptions, create_token
+from unspool.hub.people.users import NewUser as PersonWish
+from unspool.hub.people.users import add_user
+from unspool.hub.store.connect import Store
 
 SESSION = "0b5e7a11-5e55-4a1e-9a7e-000000000001"
 GZIP = {"Content-Type": "application/gzip"}
@@ -69,8 +69,8 @@ def form(field: str, data: bytes, edge: str = "the-edge") -> tuple[bytes, dict[s
 
 def token(store: Store, name: str, scope: str = "all", *, admin: bool = False) -> str:
     """A new person's token."""
-    person = added(store.db, PersonWish(name, "person", admin=admin))
-    return made(store.db, Wish(person, "test", scope=scope))
+    person = add_user(store.db, PersonWish(name, "person", admin=admin))
+    return create_token(store.db, NewTokenOptions(person, "test", scope=scope))
 
 
 def counts(store: Store) -> dict[str, int]:

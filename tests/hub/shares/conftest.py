@@ -7,8 +7,8 @@ import pytest
 
 from tests.hub.running import Answer, Client, running
 from tests.hub.shares.bundles import GZIP, bundle, token
-from unspool.hub.hub import Terms
-from unspool.hub.store.opening import Store
+from unspool.hub.context import HubSettings
+from unspool.hub.store.connect import Store
 
 
 class Place(NamedTuple):
@@ -37,14 +37,14 @@ def place(store: Store, client: Client) -> Place:
 @pytest.fixture
 def hub(files_store: Store) -> Iterator[Place]:
     """A hub on files."""
-    with running(files_store, Terms(url="https://hub.example", upload=20_000_000)) as client:
+    with running(files_store, HubSettings(url="https://hub.example", upload=20_000_000)) as client:
         yield place(files_store, client)
 
 
 @pytest.fixture
 def both(store: Store) -> Iterator[Place]:
     """A hub on each kind of store."""
-    with running(store, Terms(url="https://hub.example", upload=20_000_000)) as client:
+    with running(store, HubSettings(url="https://hub.example", upload=20_000_000)) as client:
         yield place(store, client)
 
 

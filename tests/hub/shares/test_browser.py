@@ -14,7 +14,7 @@ from tests.hub.shares.conftest import Place, place
 from tests.site.browser import hostile
 from tests.site.browser.tabs import DESKTOP, PHONE, Tab, tab, too_wide
 from tests.site.search.chromium import chromium
-from unspool.hub.store.opening import Store
+from unspool.hub.store.connect import Store
 
 SIZES = pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
 

@@ -12,8 +12,8 @@ from tests.hub.running import running
 from tests.hub.shares.bundles import token
 from tests.hub.shares.conftest import Place, place
 from tests.share.made import ALL, SESSION, TOLD, leaked, session
-from unspool.hub.hub import Terms
-from unspool.hub.store.opening import Store
+from unspool.hub.context import HubSettings
+from unspool.hub.store.connect import Store
 
 LINK = re.compile(r"http://127\.0\.0\.1:\d+/([\w-]{22})\n")
 
@@ -123,7 +123,7 @@ def test_what_belongs_to_another_is_not_found(at: Place, given: tuple[str, str],
 def test_what_the_hub_refuses_is_told_in_its_words(at: Place, given: tuple[str, str], tmp_path: Path) -> None:
     sign_in(at, tmp_path)
     secret = next(iter(ALL.values()))
-    with running(at.store, Terms(upload=1000)) as small:
+    with running(at.store, HubSettings(upload=1000)) as small:
         done = run("share", SESSION, *given, "--hub", small.address, "--yes")
         assert done.code == 12
         file = tmp_path / "token"

@@ -17,10 +17,10 @@ import zstandard
 from tests.hub.shares.bundles import GZIP, bundle, counts, form, lines, log, named, ndjson, packed, tarred
 from tests.hub.shares.conftest import Place
 from tests.site.browser import hostile
-from unspool.hub.shares import spool
-from unspool.hub.shares.making import Job, make
-from unspool.hub.trouble import Full
-from unspool.hub.work import Bounds, Work, work
+from unspool.hub.errors import StoreFull
+from unspool.hub.shares import upload
+from unspool.hub.shares.process_upload import ShareJob, make_share
+from unspool.hub.workers import WorkerPool, WorkLimits, worker_pool
 
 NOTHING = {"share": 0, "share_file": 0, "blob": 0}
 
@@ -208,10 +208,10 @@ def test_a_body_without_a_size_is_cut_off_at_the_limit(attacked: Place) -> None:
 
 
 def test_a_body_that_stops_or_drips_is_not_waited_for(attacked: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(spool, "SILENT", 0.5)
+    monkeypatch.setattr(upload, "SILENT", 0.5)
     answer = raw(attacked, "Content-Type: application/gzip\r\nContent-Length: 1000", iter([b"x"]))
     assert answer.startswith(b"HTTP/1.1 408")
-    monkeypatch.setattr(spool, "GRACE", 0.5)
+    monkeypatch.setattr(upload, "GRACE", 0.5)
 
     def dripping() -> Iterator[bytes]:
         for _ in range(20):
@@ -235,26 +235,26 @@ def test_a_body_that_breaks_off_leaves_nothing(attacked: Place, home: Path) -> N
 
 
 def test_work_that_is_killed_leaves_nothing_and_is_told(attacked: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    bounds = work()._bounds
-    monkeypatch.setattr(work(), "_bounds", bounds._replace(seconds=0.01))
+    bounds = worker_pool()._bounds
+    monkeypatch.setattr(worker_pool(), "_bounds", bounds._replace(seconds=0.01))
     answer = attacked.ann.ask("POST", "/api/sessions", bundle(), GZIP)
     assert answer.status == 400
     assert "seconds" in str(answer.json["reason"])
-    monkeypatch.setattr(work(), "_bounds", bounds)
+    monkeypatch.setattr(worker_pool(), "_bounds", bounds)
 
 
 def test_a_disk_without_room_is_told_and_not_taken_for_a_bad_bundle(attacked: Place, tmp_path: Path) -> None:
     (tmp_path / "sent").write_bytes(bundle(log("x" * 200_000)))
-    alone = Work(Bounds(processes=1))
-    with pytest.raises(Full):
-        alone.run(cramped, Job(tmp_path / "sent", tmp_path / "made"))
+    alone = WorkerPool(WorkLimits(processes=1))
+    with pytest.raises(StoreFull):
+        alone.run(cramped, ShareJob(tmp_path / "sent", tmp_path / "made"))
     alone.stop()
 
 
-def cramped(job: Job) -> object:
+def cramped(job: ShareJob) -> object:
     """What is made where no file may be larger than a little."""
     resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
-    return make(job)
+    return make_share(job)
 
 
 def test_a_token_that_does_not_hold_uploads_nothing(attacked: Place) -> None:

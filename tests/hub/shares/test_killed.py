@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tests.hub.running import Client, started
 from tests.hub.shares.bundles import GZIP, bundle, log
-from unspool.hub.store.opening import Place, opened
+from unspool.hub.store.connect import StorePlace, open_store
 
 KILLS = 1
 
@@ -56,7 +56,7 @@ def _sent(client: Client, key: str) -> str:
 
 def _all_whole(folder: Path) -> None:
     """Every share that has a row has all its files, and each of them can be read and is what it should be."""
-    store = opened(Place(folder))
+    store = open_store(StorePlace(folder))
     shares = store.db.rows("SELECT address FROM share")
     assert shares
     for (address,) in shares:

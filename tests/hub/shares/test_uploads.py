@@ -8,10 +8,10 @@ import pytest
 from tests.hub.running import running
 from tests.hub.shares.bundles import GZIP, SESSION, bundle, counts, form, lines, log, packed, token
 from tests.hub.shares.conftest import Place, same
-from unspool.hub.hub import Terms
+from unspool.hub.context import HubSettings
 from unspool.hub.people import holds
-from unspool.hub.people.person import Person
-from unspool.hub.shares.expiry import expire
+from unspool.hub.people.users import Person
+from unspool.hub.shares.share_store import expire_shares
 from unspool.hub.store.blobs import now
 
 ADMIN = Person("admin", "root", admin=True)
@@ -67,7 +67,7 @@ def test_strangers_upload_only_where_the_hub_is_open(hub: Place) -> None:
     assert reader.ask("POST", "/api/shares", bundle(), GZIP).status == 403
     pusher = hub.anybody.as_(token(hub.store, "pusher", "push"))
     assert pusher.ask("POST", "/api/shares", bundle(), GZIP).status == 201
-    with running(hub.store, Terms(open_shares=True)) as client:
+    with running(hub.store, HubSettings(open_shares=True)) as client:
         answer = client.ask("POST", "/api/sessions", bundle(), GZIP)
         assert answer.status == 200
         assert client.get(f"/{answer.json['id']}/").status == 200
@@ -96,7 +96,7 @@ def test_policy_names_rule_and_place_and_never_the_secret(hub: Place) -> None:
     note = hub.ann.ask("POST", "/api/shares", bundle(None, **{"images/x.svg": f"<svg>{secret}</svg>".encode()}), GZIP)
     assert note.status == 422
     assert counts(hub.store) == {"share": 0, "share_file": 0, "blob": 0}
-    with running(hub.store, Terms(door=False)) as client:
+    with running(hub.store, HubSettings(door=False)) as client:
         assert client.as_(hub.ann.token).ask("POST", "/api/shares", bundle(log(secret)), GZIP).status == 201
 
 
@@ -204,8 +204,8 @@ def test_time_ends_a_share_for_strangers_at_once_and_for_good_at_the_sweep(both:
     assert both.anybody.get(f"/{address}/").status == 404
     assert both.anybody.get(f"/api/sessions/{address}").status == 404
     assert counts(both.store)["share_file"] > 20
-    assert expire(both.store) == 1
-    assert expire(both.store) == 0
+    assert expire_shares(both.store) == 1
+    assert expire_shares(both.store) == 0
     assert both.store.db.rows("SELECT DISTINCT address FROM share_file") == [(kept,)]
     states = {one["address"]: (one["state"], one["title"]) for one in both.ann.get("/api/shares").json["shares"]}
     assert states[address] == ("expired", "Make a tide table")
@@ -214,15 +214,15 @@ def test_time_ends_a_share_for_strangers_at_once_and_for_good_at_the_sweep(both:
 
 def test_a_legal_hold_keeps_a_share_from_every_end(both: Place) -> None:
     address = both.share()
-    hold = holds.placed(both.store.db, ADMIN, ("share", address), "a case")
+    hold = holds.place_hold(both.store.db, ADMIN, ("share", address), "a case")
     assert both.ann.ask("DELETE", f"/api/shares/{address}").status == 409
     assert both.ann.ask("PUT", f"/api/shares/{address}", bundle(), GZIP).status == 409
     assert both.ann.send("PATCH", f"/api/shares/{address}", {"title": "x"}).status == 409
     both.store.db.run("UPDATE share SET expires = ? WHERE address = ?", now() - 1, address)
-    assert expire(both.store) == 0
+    assert expire_shares(both.store) == 0
     assert counts(both.store)["share_file"] > 10
-    holds.lifted(both.store.db, hold)
-    assert expire(both.store) == 1
+    holds.lift_hold(both.store.db, hold)
+    assert expire_shares(both.store) == 1
 
 
 def test_nobody_keeps_more_than_they_may(hub: Place) -> None:

@@ -1,9 +1,9 @@
 """A store with something in every table, and contents of every kind."""
 
 from unspool.hub.store.blobs import DAY, now
+from unspool.hub.store.connect import Store
 from unspool.hub.store.database import Database, Value
-from unspool.hub.store.opening import Store
-from unspool.hub.store.tables import Table, put, tables
+from unspool.hub.store.tables import Table, insert_rows, tables
 
 _ODD = ("plain", "naïve 日本語 \U0001f980", 'it\'s %s \\ "quoted"\n\ttab', "")
 
@@ -17,7 +17,7 @@ def filled(store: Store, rows: int = 4) -> list[str]:
     with store.db.transaction():
         for table in tables(store.db):
             if table.name not in ("blob", "setting"):
-                put(store.db, table, [_row(store.db, table, number, digests) for number in range(rows)])
+                insert_rows(store.db, table, [_row(store.db, table, number, digests) for number in range(rows)])
         store.db.run("INSERT INTO setting(key, value) VALUES('policy', ?)", _ODD[1])
     return digests
 

@@ -9,12 +9,10 @@ import pytest
 
 from tests.hub.store.filling import aged, refer
 from unspool.errors import NotFound
-from unspool.hub.store.blobs import DAY, PREFIX, Blobs, made_at, new_key, now
-from unspool.hub.store.objects import CHUNK, Objects
-from unspool.hub.store.opening import Store
-from unspool.hub.store.packing import packed, unpacked
-from unspool.hub.store.tidy import tidy
-from unspool.hub.trouble import Trouble
+from unspool.hub.errors import StoreUnavailable
+from unspool.hub.store.blobs import CHUNK, DAY, PREFIX, Blobs, Objects, key_time, new_key, now, pack, unpack
+from unspool.hub.store.connect import Store
+from unspool.hub.store.verify import tidy
 
 _DATA = b"a line of a log\n" * 5000
 
@@ -27,8 +25,8 @@ def test_what_is_kept_comes_back(store: Store, encoding: str) -> None:
     assert b"".join(store.blobs.read(blob.digest)) == _DATA
     found, pieces = store.blobs.packed(blob.digest)
     assert found == blob
-    assert b"".join(pieces) == packed(_DATA, encoding)
-    assert blob.stored == len(packed(_DATA, encoding))
+    assert b"".join(pieces) == pack(_DATA, encoding)
+    assert blob.stored == len(pack(_DATA, encoding))
 
 
 def test_the_same_again_is_kept_once(store: Store) -> None:
@@ -52,25 +50,25 @@ def test_what_is_not_kept_is_not_found(store: Store) -> None:
 def test_what_is_damaged_is_told(files_store: Store, encoding: str, damage: str) -> None:
     """Trouble before the end."""
     blob = files_store.blobs.keep(_DATA, encoding)
-    data = packed(_DATA, encoding)
+    data = pack(_DATA, encoding)
     changed = {"cut off": data[: len(data) // 2], "changed": data[:-9] + bytes(9), "emptied": b""}[damage]
     files_store.objects.put(blob.key, [changed])
-    with pytest.raises(Trouble):
+    with pytest.raises(StoreUnavailable):
         list(files_store.blobs.read(blob.digest))
 
 
 def test_what_unpacks_to_much_comes_in_small_pieces() -> None:
     """40 MB of nothing never are in memory at once."""
     for encoding in ("zstd", "gzip"):
-        sizes = [len(piece) for piece in unpacked([packed(bytes(40_000_000), encoding)], encoding)]
+        sizes = [len(piece) for piece in unpack([pack(bytes(40_000_000), encoding)], encoding)]
         assert sum(sizes) == 40_000_000
         assert max(sizes) <= CHUNK
 
 
 def test_a_key_says_when_it_was_made() -> None:
     """And others than ours are as old as can be."""
-    assert abs(made_at(new_key("ab" * 32)) - now()) < 10_000
-    assert [made_at(key) for key in ("blobs/ab/x", "", "blobs/ab/x.zz-1")] == [0, 0, 0]
+    assert abs(key_time(new_key("ab" * 32)) - now()) < 10_000
+    assert [key_time(key) for key in ("blobs/ab/x", "", "blobs/ab/x.zz-1")] == [0, 0, 0]
 
 
 def test_what_is_referred_to_is_not_dropped(store: Store) -> None:

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from unspool.hub.errors import BadRequest, Conflict
+from unspool.hub.store.connect import Store
 from unspool.hub.store.database import Database
-from unspool.hub.store.opening import Store
-from unspool.hub.trouble import Conflict, Unfit
 
 _SET = "INSERT INTO setting(key, value) VALUES(?, ?)"
 _ALL = "SELECT value FROM setting WHERE key = ?"
@@ -61,7 +61,7 @@ def test_what_no_database_keeps_is_replaced_or_refused(db: Database) -> None:
     """NUL and lone surrogates become U+FFFD; a number of more than 64 bits is unfit; truth is 0 or 1."""
     db.run(_SET, "n\0", "a\ud800b\x00c")
     assert db.rows("SELECT key, value FROM setting WHERE key LIKE 'n%'") == [("n\ufffd", "a\ufffdb\ufffdc")]
-    with pytest.raises(Unfit):
+    with pytest.raises(BadRequest):
         db.run("INSERT INTO pace(who, span, amount) VALUES(?, ?, ?)", "a", 2**63, 0)
     db.run("INSERT INTO pace(who, span, amount) VALUES(?, ?, ?)", "a", True, False)
     assert db.row("SELECT span, amount FROM pace") == (1, 0)

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from tests.hub.store.filling import filled, refer
-from unspool.hub.store.opening import FOLDER, Place, Store, opened
+from unspool.hub.errors import Conflict, StoreFull, StoreUnavailable
+from unspool.hub.store.connect import FOLDER, Store, StorePlace, open_store
 from unspool.hub.store.verify import verify
-from unspool.hub.trouble import Conflict, Full, Trouble
 
 _SET = "INSERT INTO setting(key, value) VALUES(?, ?)"
 
@@ -25,8 +25,8 @@ def test_missing_packages_are_named(tmp_path: Path, package: str) -> None:
     """How to get them, too."""
     script = (
         "import sys; from pathlib import Path; sys.modules[sys.argv[1]] = None\n"
-        "from unspool.hub.store.opening import Place, opened\n"
-        "opened(Place(Path(sys.argv[2]), *(('postgresql://x/y',) if sys.argv[1] == 'psycopg' else ('', 's3://x'))))"
+        "from unspool.hub.store.connect import StorePlace, open_store\n"
+        "open_store(StorePlace(Path(sys.argv[2]), *(('postgresql://x/y',) if sys.argv[1] == 'psycopg' else ('', 's3://x'))))"
     )
     done = subprocess.run(
         [sys.executable, "-c", script, package, tmp_path], capture_output=True, text=True, check=False
@@ -35,7 +35,7 @@ def test_missing_packages_are_named(tmp_path: Path, package: str) -> None:
 
 
 @pytest.fixture
-def small(tmp_path: Path) -> Iterator[Place]:
+def small(tmp_path: Path) -> Iterator[StorePlace]:
     """A hub on a disk of 6 MB."""
     folder = tmp_path / "disk"
     folder.mkdir()
@@ -46,23 +46,23 @@ def small(tmp_path: Path) -> Iterator[Place]:
         ).returncode
     ):
         pytest.skip("no small disk: one must be root and may mount")
-    yield Place(folder / "hub")
+    yield StorePlace(folder / "hub")
     subprocess.run(["/bin/umount", folder], check=True)
 
 
-def test_a_full_disk_is_told_and_nothing_is_lost(small: Place) -> None:
+def test_a_full_disk_is_told_and_nothing_is_lost(small: StorePlace) -> None:
     """Contents and rows that were kept are there; when there is room again, all goes on."""
-    store = opened(small)
+    store = open_store(small)
     kept = []
-    with suppress(Full):
+    with suppress(StoreFull):
         while True:
             kept.append(store.blobs.keep(os.urandom(200_000), ""))
             refer(store, kept[-1].digest, kept[-1].digest)
     assert len(kept) > 5
-    with suppress(Full):
+    with suppress(StoreFull):
         while True:
             store.db.run(_SET, os.urandom(8).hex(), "x" * 20_000)
-    with pytest.raises(Full), store.db.transaction():
+    with pytest.raises(StoreFull), store.db.transaction():
         store.db.many(_SET, [(f"n{number}", "y" * 4000) for number in range(2000)])
     assert store.db.row("SELECT count(*) FROM setting WHERE key LIKE 'n%'") == (0,)
     found = verify(store)
@@ -75,23 +75,23 @@ def test_a_full_disk_is_told_and_nothing_is_lost(small: Place) -> None:
     store.db.close()
 
 
-def test_a_file_that_may_not_grow_is_a_full_disk(on_files: Place) -> None:
+def test_a_file_that_may_not_grow_is_a_full_disk(on_files: StorePlace) -> None:
     """A limit of the system on files leaves nothing half written."""
     script = (
         "import os, resource, sys; from pathlib import Path\n"
-        "from unspool.hub.store.opening import Place, opened\n"
-        "store = opened(Place(Path(sys.argv[1])))\n"
+        "from unspool.hub.store.connect import StorePlace, open_store\n"
+        "store = open_store(StorePlace(Path(sys.argv[1])))\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (600_000, 600_000))\n"
         "store.objects.put('blobs/aa/small', [bytes(500_000)])\n"
         "try: store.objects.put('blobs/aa/large', [bytes(500_000)] * 2)\n"
         "except Exception as error: print(type(error).__name__, *store.objects.keys(''))"
     )
     done = subprocess.run([sys.executable, "-c", script, on_files.folder], capture_output=True, text=True, check=True)
-    assert done.stdout == "Full blobs/aa/small\n"
+    assert done.stdout == "StoreFull blobs/aa/small\n"
     assert [path.name for path in on_files.folder.rglob("*") if path.is_file() and "aa" in path.parts] == ["small"]
 
 
-def test_all_is_private_to_the_user(files_store: Store, on_files: Place) -> None:
+def test_all_is_private_to_the_user(files_store: Store, on_files: StorePlace) -> None:
     """Folders and files, whatever the user's habit is."""
     filled(files_store)
     found = [on_files.folder, *on_files.folder.rglob("*")]
@@ -99,7 +99,7 @@ def test_all_is_private_to_the_user(files_store: Store, on_files: Place) -> None
     assert {oct(path.stat().st_mode & 0o777) for path in found if path.is_file()} == {"0o600"}
 
 
-def test_a_link_is_no_object(files_store: Store, on_files: Place, tmp_path: Path) -> None:
+def test_a_link_is_no_object(files_store: Store, on_files: StorePlace, tmp_path: Path) -> None:
     """Neither one to a file nor one to a folder is followed or listed."""
     (tmp_path / "secret").write_text("secret")
     (tmp_path / "folder").mkdir()
@@ -109,7 +109,7 @@ def test_a_link_is_no_object(files_store: Store, on_files: Place, tmp_path: Path
     (top / "link").symlink_to(tmp_path / "secret")
     (top / "aa").symlink_to(tmp_path / "folder")
     assert list(files_store.objects.keys("")) == []
-    with pytest.raises(Trouble):
+    with pytest.raises(StoreUnavailable):
         files_store.objects.get("blobs/link")
     files_store.objects.put("blobs/link", [b"mine"])
     assert (tmp_path / "secret").read_text() == "secret"
@@ -118,20 +118,20 @@ def test_a_link_is_no_object(files_store: Store, on_files: Place, tmp_path: Path
 def test_a_folder_that_cannot_be_used_is_told(tmp_path: Path) -> None:
     """A file where the folder should be; a database that is none."""
     (tmp_path / "file").write_text("")
-    with pytest.raises(Trouble):
-        opened(Place(tmp_path / "file"))
+    with pytest.raises(StoreUnavailable):
+        open_store(StorePlace(tmp_path / "file"))
     (tmp_path / "hub").mkdir()
     (tmp_path / "hub" / "hub.db").write_text("no database at all, but long enough to look like one" * 100)
-    with pytest.raises(Trouble, match="not a database"):
-        opened(Place(tmp_path / "hub"))
+    with pytest.raises(StoreUnavailable, match="not a database"):
+        open_store(StorePlace(tmp_path / "hub"))
 
 
 _KEEP = """
 import sys
 from pathlib import Path
-from unspool.hub.store.opening import Place, opened
+from unspool.hub.store.connect import StorePlace, open_store
 
-store = opened(Place(Path(sys.argv[1]), sys.argv[2], sys.argv[3]))
+store = open_store(StorePlace(Path(sys.argv[1]), sys.argv[2], sys.argv[3]))
 number = 0
 while True:
     number += 1
@@ -143,7 +143,7 @@ while True:
 """
 
 
-def test_what_was_acknowledged_survives_a_kill(place: Place) -> None:
+def test_what_was_acknowledged_survives_a_kill(place: StorePlace) -> None:
     """Two processes killed while they write: what was told of is there with its content, nothing is half."""
     command = [sys.executable, "-c", _KEEP, str(place.folder), place.database, place.bucket]
     started = [subprocess.Popen([*command, name], stdout=subprocess.PIPE, text=True) for name in "ab"]
@@ -152,7 +152,7 @@ def test_what_was_acknowledged_survives_a_kill(place: Place) -> None:
     for process in started:
         process.kill()
         told.update(line for line in process.communicate()[0].split() if len(line) == 64)
-    store = opened(place)
+    store = open_store(place)
     teams = {name for (name,) in store.db.rows("SELECT id FROM team")}
     files = {name for (name,) in store.db.rows("SELECT digest FROM share_file")}
     assert told <= teams == files

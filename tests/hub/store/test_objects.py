@@ -10,8 +10,8 @@ from hashlib import sha256
 import pytest
 
 from unspool.errors import NotFound
-from unspool.hub.store.objects import Objects
-from unspool.hub.store.opening import Place, Store
+from unspool.hub.store.blobs import Objects
+from unspool.hub.store.connect import Store, StorePlace
 
 MB = 1024 * 1024
 
@@ -99,9 +99,9 @@ _LARGE = """
 import resource, sys
 from hashlib import sha256
 from pathlib import Path
-from unspool.hub.store.opening import Place, opened
+from unspool.hub.store.connect import StorePlace, open_store
 
-store = opened(Place(Path(sys.argv[1]), sys.argv[2], sys.argv[3]))
+store = open_store(StorePlace(Path(sys.argv[1]), sys.argv[2], sys.argv[3]))
 piece = bytes(range(256)) * 4096
 list(store.objects.get("warm")) if store.objects.put("warm", [piece] * 20) else None
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -113,7 +113,7 @@ print(size, proof.hexdigest(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrs
 """
 
 
-def test_a_large_object_never_is_in_memory(place: Place) -> None:
+def test_a_large_object_never_is_in_memory(place: StorePlace) -> None:
     """64 MB both ways cost a few parts more than 20 MB do."""
     command = [sys.executable, "-c", _LARGE, str(place.folder), place.database, place.bucket, "64"]
     size, digest, grown = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unspool.hub.store.packing import _Pieces, packed, unpacked
+from unspool.hub.store.blobs import _Pieces, pack, unpack
 
 NOISE = random.Random(1).randbytes(3_000_000)
 """Does not pack: as large in the store as outside."""
@@ -16,9 +16,9 @@ NOISE = random.Random(1).randbytes(3_000_000)
 @pytest.mark.parametrize("encoding", ["", "gzip", "zstd"])
 @pytest.mark.parametrize("cut", [1_000, 131_075, 131_076, 262_144, len(NOISE) + 100_000])
 def test_a_content_is_unpacked_from_pieces_of_any_size(encoding: str, cut: int) -> None:
-    data = packed(NOISE, encoding)
+    data = pack(NOISE, encoding)
     pieces = (data[at : at + cut] for at in range(0, len(data), cut))
-    assert b"".join(unpacked(pieces, encoding)) == NOISE
+    assert b"".join(unpack(pieces, encoding)) == NOISE
 
 
 @given(st.lists(st.binary(min_size=1, max_size=50)), st.integers(1, 60))

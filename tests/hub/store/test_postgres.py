@@ -10,8 +10,8 @@ import pytest
 
 from tests.hub.servers import Servers, free_port
 from unspool.errors import UsageProblem
-from unspool.hub.store.opening import Place, Store, opened
-from unspool.hub.trouble import Full, Trouble
+from unspool.hub.errors import StoreFull, StoreUnavailable
+from unspool.hub.store.connect import Store, StorePlace, open_store
 
 _SET = "INSERT INTO setting(key, value) VALUES(?, ?)"
 
@@ -40,14 +40,14 @@ def test_a_server_that_stays_away_is_told_at_once(
     servers: Servers, servers_store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nobody waits any more when it has been away for a while; the first who asks when it is back has it."""
-    monkeypatch.setattr("unspool.hub.store.pool._PATIENCE", 0.3)
+    monkeypatch.setattr("unspool.hub.store.postgres._PATIENCE", 0.3)
     servers.postgresql.stop()
     try:
-        with pytest.raises(Trouble, match="does not answer"):
+        with pytest.raises(StoreUnavailable, match="does not answer"):
             servers_store.db.row("SELECT 1")
         begun = time.monotonic()
         assert not servers_store.db.well()
-        with pytest.raises(Trouble), servers_store.db.transaction():
+        with pytest.raises(StoreUnavailable), servers_store.db.transaction():
             pytest.fail("there is no transaction")
         assert time.monotonic() - begun < 0.3
     finally:
@@ -59,7 +59,7 @@ def test_a_crash_of_the_server_undoes_what_was_not_committed(servers: Servers, s
     """And nothing of what was; the one whose transaction it was is told."""
     db = servers_store.db
     db.run(_SET, "kept", "x")
-    with pytest.raises(Trouble):
+    with pytest.raises(StoreUnavailable):
         _crashing(servers, servers_store)
     assert db.rows("SELECT key FROM setting WHERE key <> 'version'") == [("kept",)]
 
@@ -84,7 +84,7 @@ def test_who_would_wait_for_each_other_for_ever_is_told(servers_store: Store) ->
                 db.run("UPDATE setting SET value = '1' WHERE key = ?", first)
                 both.wait(20)
                 db.run("UPDATE setting SET value = '1' WHERE key = ?", second)
-        except Trouble:
+        except StoreUnavailable:
             return "told"
         return "through"
 
@@ -97,12 +97,13 @@ def test_no_statement_holds_up_the_others_for_long(servers_store: Store) -> None
     db = servers_store.db
     assert db.rows("SHOW statement_timeout") + db.rows("SHOW lock_timeout") == [("30s",), ("20s",)]
     assert db.row("SHOW application_name") == ("unspool-hub",)
-    with pytest.raises(Trouble), db.transaction():
+    with pytest.raises(StoreUnavailable), db.transaction():
         db.script("SET LOCAL statement_timeout = '50ms'; SELECT pg_sleep(10)")
 
 
 @pytest.mark.parametrize(
-    ("code", "kind"), [("53100", Full), ("40001", Trouble), ("25006", Trouble), ("57P01", Trouble)]
+    ("code", "kind"),
+    [("53100", StoreFull), ("40001", StoreUnavailable), ("25006", StoreUnavailable), ("57P01", StoreUnavailable)],
 )
 def test_what_a_server_says_becomes_one_of_ours(servers_store: Store, code: str, kind: type[Exception]) -> None:
     """No room, two that cross each other, a standby, an end: each as a sentence."""
@@ -113,30 +114,30 @@ def test_what_a_server_says_becomes_one_of_ours(servers_store: Store, code: str,
 
 def test_more_threads_than_connections_take_turns(servers_store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever waits too long for a turn is told."""
-    monkeypatch.setattr("unspool.hub.store.pool._WAIT", 0.2)
+    monkeypatch.setattr("unspool.hub.store.postgres._WAIT", 0.2)
     with ThreadPoolExecutor(9) as threads:
         asked = [threads.submit(servers_store.db.row, "SELECT 1 FROM pg_sleep(1)") for _ in range(9)]
         told = [one.exception(20) for one in asked]
-    assert sum(isinstance(error, Trouble) for error in told) == 1
+    assert sum(isinstance(error, StoreUnavailable) for error in told) == 1
 
 
 def test_a_database_that_does_not_let_in_says_why(
     servers: Servers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In the server's words, to whoever starts the hub; and an address that is none is no use."""
-    monkeypatch.setattr("unspool.hub.store.pool._PATIENCE", 0.1)
-    with pytest.raises(Trouble, match='database "none" does not exist'):
-        opened(Place(tmp_path, servers.postgresql.url("none")))
-    with pytest.raises(Trouble, match="Connection refused"):
-        opened(Place(tmp_path, f"postgresql://127.0.0.1:{free_port()}/hub"))
+    monkeypatch.setattr("unspool.hub.store.postgres._PATIENCE", 0.1)
+    with pytest.raises(StoreUnavailable, match='database "none" does not exist'):
+        open_store(StorePlace(tmp_path, servers.postgresql.url("none")))
+    with pytest.raises(StoreUnavailable, match="Connection refused"):
+        open_store(StorePlace(tmp_path, f"postgresql://127.0.0.1:{free_port()}/hub"))
     for address in ("mysql://localhost/hub", "postgresql://localhost/hub?colour=red"):
         with pytest.raises(UsageProblem):
-            opened(Place(tmp_path, address))
+            open_store(StorePlace(tmp_path, address))
 
 
-def test_the_pool_leaves_no_connection(servers: Servers, on_servers: Place) -> None:
+def test_the_pool_leaves_no_connection(servers: Servers, on_servers: StorePlace) -> None:
     """After it is closed."""
-    store = opened(on_servers)
+    store = open_store(on_servers)
     with ThreadPoolExecutor(6) as threads:
         list(threads.map(lambda _: store.db.row("SELECT pg_sleep(0.05)"), range(6)))
     store.db.close()

@@ -13,9 +13,9 @@ import pytest
 
 from tests.hub.servers import SECRET, Servers, patient
 from unspool.errors import UsageProblem
-from unspool.hub.store.opening import Place, Store, opened
+from unspool.hub.errors import HubError, StoreFull, StoreUnavailable
+from unspool.hub.store.connect import Store, StorePlace, open_store
 from unspool.hub.store.s3 import Bucket
-from unspool.hub.trouble import Full, HubError, Trouble
 
 
 def test_an_object_store_that_is_away_is_told_and_comes_back(servers: Servers, servers_store: Store) -> None:
@@ -33,7 +33,7 @@ def test_an_object_store_that_is_away_is_told_and_comes_back(servers: Servers, s
             lambda: store.objects.delete(blob.key),
             lambda: list(store.objects.keys("blobs/")),
         ):
-            with pytest.raises(Trouble, match="does not answer"):
+            with pytest.raises(StoreUnavailable, match="does not answer"):
                 ask()
         assert not store.objects.well()
         assert time.monotonic() - begun < 60
@@ -57,16 +57,18 @@ def test_an_object_store_that_stops_in_the_middle_is_told(servers: Servers, serv
         yield from large[18:]
 
     try:
-        with pytest.raises(Trouble):
+        with pytest.raises(StoreUnavailable):
             store.objects.put("new", stopping())
-        with pytest.raises(Trouble):
+        with pytest.raises(StoreUnavailable):
             list(reading)
     finally:
         servers.s3.start()
     assert list(store.objects.keys("")) == ["large"]
 
 
-def test_an_upload_that_breaks_off_is_taken_back(servers: Servers, servers_store: Store, on_servers: Place) -> None:
+def test_an_upload_that_breaks_off_is_taken_back(
+    servers: Servers, servers_store: Store, on_servers: StorePlace
+) -> None:
     """No part of it stays in the store."""
 
     def broken() -> Iterator[bytes]:
@@ -80,12 +82,12 @@ def test_an_upload_that_breaks_off_is_taken_back(servers: Servers, servers_store
     patient(lambda: not [path for path in folder.rglob("*") if path.is_file()], lambda: "parts stay in the bucket")
 
 
-def test_an_object_store_that_says_nothing_is_told_of(on_servers: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_object_store_that_says_nothing_is_told_of(on_servers: StorePlace, monkeypatch: pytest.MonkeyPatch) -> None:
     """It takes connections and never answers."""
     monkeypatch.setattr("unspool.hub.store.s3._SILENCE", timedelta(seconds=1))
     with socket.create_server(("127.0.0.1", 0)) as silent:
         address = f"s3://hub/x?endpoint=http://127.0.0.1:{silent.getsockname()[1]}&region=us-east-1"
-        store = opened(on_servers._replace(bucket=address))
+        store = open_store(on_servers._replace(bucket=address))
         begun = time.monotonic()
         assert not store.objects.well()
         assert 0.5 < time.monotonic() - begun < 10
@@ -109,7 +111,8 @@ class _Answering(BaseHTTPRequestHandler):
 
 
 @pytest.mark.parametrize(
-    ("status", "code", "kind"), [(507, "", Full), (500, "XStorageFull", Full), (503, "SlowDown in 507 ms", Trouble)]
+    ("status", "code", "kind"),
+    [(507, "", StoreFull), (500, "XStorageFull", StoreFull), (503, "SlowDown in 507 ms", StoreUnavailable)],
 )
 def test_a_store_without_room_is_told_from_one_in_trouble(
     credentials: None, status: int, code: str, kind: type[Exception]
@@ -125,14 +128,16 @@ def test_a_store_without_room_is_told_from_one_in_trouble(
     assert type(raised.value) is kind
 
 
-def test_a_bucket_that_is_not_there_or_not_ours_is_told(on_servers: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bucket_that_is_not_there_or_not_ours_is_told(
+    on_servers: StorePlace, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Another name, another secret."""
-    absent = opened(on_servers._replace(bucket=on_servers.bucket.replace("s3://hub/", "s3://none/")))
+    absent = open_store(on_servers._replace(bucket=on_servers.bucket.replace("s3://hub/", "s3://none/")))
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", SECRET + "x")
-    refused = opened(on_servers)
+    refused = open_store(on_servers)
     for store, reason in ((absent, "does not exist"), (refused, "does not let the hub in")):
         assert not store.objects.well()
-        with pytest.raises(Trouble, match=reason):
+        with pytest.raises(StoreUnavailable, match=reason):
             store.blobs.keep(b"x")
         store.db.close()
 
@@ -151,5 +156,5 @@ def test_a_bucket_that_is_not_there_or_not_ours_is_told(on_servers: Place, monke
 def test_an_address_that_is_none_is_no_use(tmp_path: Path, address: str) -> None:
     """And nothing is made before that is seen."""
     with pytest.raises(UsageProblem):
-        opened(Place(tmp_path / "hub", bucket=address))
+        open_store(StorePlace(tmp_path / "hub", bucket=address))
     assert not (tmp_path / "hub").exists()

@@ -11,9 +11,9 @@ import pytest
 from tests.hub.store.filling import filled
 from unspool.errors import UsageProblem
 from unspool.hub.store import schema
-from unspool.hub.store.opening import Place, Store, opened
-from unspool.hub.store.schema import STEPS, migrate, version
-from unspool.hub.store.tables import sums
+from unspool.hub.store.connect import Store, StorePlace, open_store
+from unspool.hub.store.schema import STEPS, migrate, schema_version
+from unspool.hub.store.tables import table_sums
 
 if TYPE_CHECKING:
     from tests.hub.servers import Servers
@@ -26,10 +26,10 @@ INSERT INTO shelf(id, share) SELECT address, owner FROM share;
 
 
 @pytest.fixture(params=["files", "servers"])
-def bare(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Place]:
+def bare(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[StorePlace]:
     """A place without tables, of each kind."""
     if request.param == "files":
-        yield Place(tmp_path / "hub")
+        yield StorePlace(tmp_path / "hub")
         return
     request.getfixturevalue("credentials")
     servers: Servers = request.getfixturevalue("servers")
@@ -38,31 +38,31 @@ def bare(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Place]:
 
 
 @pytest.fixture
-def old(bare: Place) -> Iterator[Store]:
+def old(bare: StorePlace) -> Iterator[Store]:
     """A filled store of the version that is the newest."""
-    store = opened(bare)
+    store = open_store(bare)
     filled(store)
     yield store
     store.db.close()
 
 
-def test_tables_are_made_once(bare: Place) -> None:
+def test_tables_are_made_once(bare: StorePlace) -> None:
     """The second time nothing is done."""
-    store = opened(bare)
-    assert version(store.db) == len(STEPS)
-    before = sums(store.db)
+    store = open_store(bare)
+    assert schema_version(store.db) == len(STEPS)
+    before = table_sums(store.db)
     assert migrate(store.db) == len(STEPS)
-    assert sums(store.db) == before
+    assert table_sums(store.db) == before
     store.db.close()
 
 
 def test_a_filled_database_is_brought_forward(old: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """Everything that was there still is, and the step has seen it."""
-    before = sums(old.db)
+    before = table_sums(old.db)
     monkeypatch.setattr(schema, "STEPS", (*STEPS, dict.fromkeys(("sqlite", "postgresql"), _STEP)))
     assert migrate(old.db) == len(STEPS)
-    after = sums(old.db)
-    assert version(old.db) == len(STEPS) + 1
+    after = table_sums(old.db)
+    assert schema_version(old.db) == len(STEPS) + 1
     assert {name: after[name] for name in before if name not in ("share", "setting")} == {
         name: before[name] for name in before if name not in ("share", "setting")
     }
@@ -72,38 +72,38 @@ def test_a_filled_database_is_brought_forward(old: Store, monkeypatch: pytest.Mo
 
 def test_a_step_that_fails_changes_nothing(old: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """Half of it is not there, and the version is the old one."""
-    before = sums(old.db)
+    before = table_sums(old.db)
     broken = dict.fromkeys(("sqlite", "postgresql"), _STEP + "INSERT INTO nowhere VALUES(1);")
     monkeypatch.setattr(schema, "STEPS", (*STEPS, broken))
     with pytest.raises(Exception, match="nowhere"):
         migrate(old.db)
     monkeypatch.undo()
-    assert version(old.db) == len(STEPS)
-    assert sums(old.db) == before
+    assert schema_version(old.db) == len(STEPS)
+    assert table_sums(old.db) == before
 
 
-def test_a_newer_database_is_refused(old: Store, bare: Place) -> None:
+def test_a_newer_database_is_refused(old: Store, bare: StorePlace) -> None:
     """With a sentence that says what to do."""
     old.db.run("UPDATE setting SET value = ? WHERE key = 'version'", str(len(STEPS) + 1))
     with pytest.raises(UsageProblem, match="newer unspool"):
-        opened(bare)
+        open_store(bare)
 
 
 _MIGRATE = """
 import sys
 from pathlib import Path
 from unspool.hub.store import schema
-from unspool.hub.store.opening import Place, opened
+from unspool.hub.store.connect import StorePlace, open_store
 
 if sys.argv[3]:
     schema.STEPS = (*schema.STEPS, dict.fromkeys(("sqlite", "postgresql"), sys.argv[3]))
 sys.stdin.read(1)
-store = opened(Place(Path(sys.argv[1]), sys.argv[2]))
-print(schema.version(store.db))
+store = open_store(StorePlace(Path(sys.argv[1]), sys.argv[2]))
+print(schema.schema_version(store.db))
 """
 
 
-def test_processes_that_migrate_at_once_do_it_once(bare: Place) -> None:
+def test_processes_that_migrate_at_once_do_it_once(bare: StorePlace) -> None:
     """Two make the tables, two bring them forward; each step happens once, and nobody fails."""
     for step, wanted in (("", len(STEPS)), (_STEP, len(STEPS) + 1)):
         command = [sys.executable, "-c", _MIGRATE, str(bare.folder), bare.database, step]
@@ -114,9 +114,9 @@ def test_processes_that_migrate_at_once_do_it_once(bare: Place) -> None:
         assert said == [str(wanted)] * 2
 
 
-def test_a_copy_that_was_not_finished_is_no_hub(old: Store, bare: Place) -> None:
+def test_a_copy_that_was_not_finished_is_no_hub(old: Store, bare: StorePlace) -> None:
     """It is opened only by whoever goes on with it."""
     old.db.run("INSERT INTO setting(key, value) VALUES(?, '')", schema.MARK)
     with pytest.raises(UsageProblem, match="not finished"):
-        opened(bare)
-    opened(bare, unfinished=True).db.close()
+        open_store(bare)
+    open_store(bare, unfinished=True).db.close()

@@ -1,18 +1,15 @@
-"""Who did what to what, with which outcome: written down for good, never with content.
-
-A row is written with what it tells of, or, for reading, soon after. Sealing gives rows their order and a digest that
-covers the row before, so that nobody can change, add or remove one unseen; `audit_proof` looks. The digest covers a
-person's id and not their name, so that a name can be erased.
-"""
+"""The audit log: written, sealed in a chain, listed, verified and trimmed."""
 
 import json
 import secrets
 import threading
 import time
+from collections.abc import Iterator
+from datetime import UTC, datetime
 from hashlib import sha256
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from unspool.hub.people.person import HUB, Person
+from unspool.hub.people.users import HUB, Person
 from unspool.hub.store.blobs import now
 from unspool.hub.store.database import Database, Row, Value
 
@@ -26,14 +23,14 @@ HEAD, START = "audit.head", "audit.start"
 NOBODY = "0" * 64
 
 
-class Mark(NamedTuple):
+class ChainMark(NamedTuple):
     """A place in the chain."""
 
     seq: int
     digest: str
 
 
-def note(
+def write_audit(
     db: Database, person: Person, what: str, target: str, outcome: str, detail: dict[str, str | int] | None = None
 ) -> None:
     """Write down something that changes things, in the transaction of the caller where there is one.
@@ -54,7 +51,7 @@ def _short(text: str) -> str:
     return kept if kept.isprintable() else "".join(one if one.isprintable() else "�" for one in kept)
 
 
-class Reads:
+class AuditedReads:
     """Readings of this process, written down together: `flush` is called a few times a second, and at the end."""
 
     def __init__(self, db: Database) -> None:
@@ -84,7 +81,7 @@ class Reads:
                 self._lost -= lost
 
 
-def seal(db: Database) -> Mark:
+def seal_audit(db: Database) -> ChainMark:
     """Give every row its place in the chain; the last one's. Any number of processes may try at the same time."""
     while True:
         with db.transaction():
@@ -93,7 +90,7 @@ def seal(db: Database) -> Mark:
             sealed = _chained(mark, rows)
             db.many("UPDATE audit SET seq = ?, digest = ? WHERE id = ?", sealed)
             if sealed:
-                mark = Mark(int(str(sealed[-1][0])), str(sealed[-1][1]))
+                mark = ChainMark(int(str(sealed[-1][0])), str(sealed[-1][1]))
                 set_mark(db, HEAD, mark)
         if len(rows) < _LOT:
             return mark
@@ -106,33 +103,200 @@ def _unsealed(db: Database) -> list[Row]:
     )
 
 
-def _chained(mark: Mark, rows: list[Row]) -> list[tuple[Value, ...]]:
+def _chained(mark: ChainMark, rows: list[Row]) -> list[tuple[Value, ...]]:
     sealed: list[tuple[Value, ...]] = []
     for row in rows:
-        mark = after(mark, (mark.seq + 1, *row))
+        mark = next_mark(mark, (mark.seq + 1, *row))
         sealed.append((mark.seq, mark.digest, row[0]))
     return sealed
 
 
-def after(mark: Mark, row: Row) -> Mark:
+def next_mark(mark: ChainMark, row: Row) -> ChainMark:
     """The place of a row, `seq` first, that comes after a mark."""
     said = json.dumps([mark.digest, *row], ensure_ascii=False, separators=(",", ":"))
-    return Mark(row[0], sha256(said.encode(errors="surrogatepass")).hexdigest())
+    return ChainMark(row[0], sha256(said.encode(errors="surrogatepass")).hexdigest())
 
 
-def mark_of(db: Database, which: str) -> Mark:
+def mark_of(db: Database, which: str) -> ChainMark:
     """The head or the start of the chain."""
     row = db.row("SELECT value FROM setting WHERE key = ?", which)
     if row is None:
-        return Mark(0, NOBODY)
+        return ChainMark(0, NOBODY)
     seq, _, digest = row[0].partition(" ")
-    return Mark(int(seq), digest)
+    return ChainMark(int(seq), digest)
 
 
-def set_mark(db: Database, which: str, mark: Mark) -> None:
+def set_mark(db: Database, which: str, mark: ChainMark) -> None:
     """Write the head or the start of the chain down, in the transaction that moves it."""
     db.run(
         "INSERT INTO setting(key, value) VALUES(?, ?) ON CONFLICT(key) DO UPDATE SET value = excluded.value",
         which,
         f"{mark.seq} {mark.digest}",
     )
+
+
+_COLUMNS = "SELECT seq, at, person, name, what, target, outcome, detail, id, digest FROM audit"
+_LOT_audit_list = 1_000
+MOST = 1_000
+"""Lines of one list."""
+
+
+class AuditLine(NamedTuple):
+    """Something that somebody did."""
+
+    seq: int
+    at: int
+    person: str
+    name: str
+    what: str
+    target: str
+    outcome: str
+    detail: dict[str, Any]
+    id: str
+    digest: str
+
+    def data(self) -> dict[str, Any]:
+        """As JSON has it."""
+        return {**self._asdict(), "at": datetime.fromtimestamp(self.at / 1000, UTC).isoformat()}
+
+
+class AuditFilters(NamedTuple):
+    """Which lines are wanted; empty: whichever."""
+
+    person: str = ""
+    """An id or a name."""
+    what: str = ""
+    """Such as `share.delete`, or `share` for all that begin so."""
+    target: str = ""
+    outcome: str = ""
+    since: int | None = None
+    until: int | None = None
+    before: int | None = None
+    """Lines before this `seq`: where the list before ended."""
+
+
+def list_audit(db: Database, filters: AuditFilters = AuditFilters(), most: int = 100) -> list[AuditLine]:  # noqa: B008  it is immutable
+    """The newest lines that fit, newest first."""
+    seal_audit(db)
+    sql, values = _where(db, filters)
+    rows = db.rows(f"{_COLUMNS} WHERE {sql} ORDER BY seq DESC LIMIT ?", *values, min(max(most, 1), MOST))
+    return [_line(row) for row in rows]
+
+
+def audit_as_json_lines(db: Database, filters: AuditFilters = AuditFilters()) -> Iterator[str]:  # noqa: B008
+    """Every line that fits, oldest first, as JSON with a newline."""
+    seal_audit(db)
+    sql, values = _where(db, filters)
+    last = 0
+    while True:
+        rows = db.rows(f"{_COLUMNS} WHERE {sql} AND seq > ? ORDER BY seq LIMIT ?", *values, last, _LOT_audit_list)
+        for row in rows:
+            yield json.dumps(_line(row).data(), ensure_ascii=False) + "\n"
+        if len(rows) < _LOT_audit_list:
+            return
+        last = rows[-1][0]
+
+
+def _where(db: Database, filters: AuditFilters) -> tuple[str, list[Value]]:
+    said: list[tuple[str, list[Value]]] = [("seq IS NOT NULL", [])]
+    if filters.person:
+        said.append(_who(db, filters.person))
+    if filters.what:
+        said.append(("(what = ? OR substr(what, 1, ?) = ?)", _beginning(filters.what)))
+    for column, wanted in (("target", filters.target), ("outcome", filters.outcome)):
+        if wanted:
+            said.append((f"{column} = ?", [wanted]))
+    for test, bound in (("at >= ?", filters.since), ("at < ?", filters.until), ("seq < ?", filters.before)):
+        if bound is not None:
+            said.append((test, [bound]))
+    return " AND ".join(sql for sql, _ in said), [value for _, values in said for value in values]
+
+
+def _who(db: Database, named: str) -> tuple[str, list[Value]]:
+    """Somebody by id or name, which an index finds; by what they were called where the roster has nobody of that."""
+    found = [row[0] for row in db.rows("SELECT id FROM person WHERE id = ? OR name = ?", named, named)]
+    if found:
+        return f"person IN ({', '.join('?' * len(found))})", found
+    return "(person = ? OR name = ?)", [named, named]
+
+
+def _beginning(what: str) -> list[Value]:
+    family = what.rstrip(".") + "."
+    return [what, len(family), family]
+
+
+def _line(row: Row) -> AuditLine:
+    line = AuditLine(*row)
+    return line._replace(detail=json.loads(row[7]))
+
+
+_LOT_audit_proof = 5_000
+_SIGNED = "seq, id, at, person, what, target, outcome, detail, digest"
+
+
+def verify_audit(db: Database, known: str = "") -> list[str]:
+    """What is wrong with the audit log, a sentence each; nothing where it is whole.
+
+    `known` is the digest of a head that somebody kept elsewhere: it must be in the chain. Without such a one, whoever
+    can write to the database could have written the whole chain anew.
+    """
+    seal_audit(db)
+    mark, seen = mark_of(db, START), False
+    for row in _rows(db, mark):
+        if row[0] != mark.seq + 1:
+            return [f"Rows {mark.seq + 1} to {row[0] - 1} of the audit log are missing."]
+        mark = next_mark(mark, row[:-1])
+        if mark.digest != row[-1]:
+            return [f"Row {row[0]} of the audit log, or its place in it, was changed."]
+        seen = seen or mark.digest == known
+    return _ends(db, mark, known_missing=bool(known) and not seen)
+
+
+def _ends(db: Database, last: ChainMark, *, known_missing: bool) -> list[str]:
+    """What is wrong with the end of a chain that holds as far as it goes."""
+    found = []
+    head = mark_of(db, HEAD)
+    if head.seq > last.seq or (head.seq == last.seq and head != last):
+        found.append(f"The audit log ends at row {last.seq}, but row {head.seq} was sealed.")
+    if known_missing:
+        found.append("The digest that was kept elsewhere is not in the audit log.")
+    return found
+
+
+def _rows(db: Database, mark: ChainMark) -> Iterator[Row]:
+    last = mark.seq
+    while True:
+        rows = db.rows(f"SELECT {_SIGNED} FROM audit WHERE seq > ? ORDER BY seq LIMIT ?", last, _LOT_audit_proof)  # noqa: S608
+        yield from rows
+        if len(rows) < _LOT_audit_proof:
+            return
+        last = rows[-1][0]
+
+
+def trim_audit(db: Database, before: int) -> int:
+    """Let go of what is older than a time; how many rows. What comes after still proves itself.
+
+    Rows about what is under a legal hold stay, and all after them.
+    """
+    seal_audit(db)
+    with db.transaction():
+        db.alone("audit")
+        last = _last(db, before)
+        row = db.row("SELECT seq, digest FROM audit WHERE seq = ?", last)
+        if row is None:
+            return 0
+        set_mark(db, START, ChainMark(*row))
+        return db.run("DELETE FROM audit WHERE seq <= ?", last)
+
+
+def _last(db: Database, before: int) -> int:
+    """The last row of those that may go."""
+    young = db.row("SELECT min(seq) FROM audit WHERE at >= ?", before)
+    held = db.row(
+        "SELECT min(seq) FROM audit WHERE target IN (SELECT target FROM hold WHERE ended IS NULL)"
+        " OR person IN (SELECT target FROM hold WHERE ended IS NULL AND kind = 'person')"
+    )
+    end = db.row("SELECT max(seq) FROM audit")
+    stops: list[int] = [row[0] for row in (young, held) if row and row[0] is not None]
+    most: int = end[0] if end and end[0] is not None else 0
+    return min([most, *(stop - 1 for stop in stops)])

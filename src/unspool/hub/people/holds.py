@@ -6,10 +6,10 @@ A hold on a project holds its sessions; one on a person, all that they shared an
 import secrets
 from typing import NamedTuple
 
-from unspool.hub.people.person import Person
+from unspool.hub.errors import BadRequest, NotVisible, UnderLegalHold
+from unspool.hub.people.users import Person
 from unspool.hub.store.blobs import now
 from unspool.hub.store.database import Database
-from unspool.hub.trouble import Held, Hidden, Unfit
 
 KINDS = ("person", "project", "session", "share")
 _TABLES = {"person": "id", "project": "id", "session": "id", "share": "address"}
@@ -42,17 +42,17 @@ class Hold(NamedTuple):
     ended: int | None
 
 
-def placed(db: Database, by: Person, thing: Thing, reason: str) -> str:
+def place_hold(db: Database, by: Person, thing: Thing, reason: str) -> str:
     """The id of a new hold on something that is there."""
     kind, target = thing
     if kind not in KINDS:
-        raise Unfit(f"A hold is on one of: {', '.join(KINDS)}.")
+        raise BadRequest(f"A hold is on one of: {', '.join(KINDS)}.")
     hold = secrets.token_hex(8)
     with db.transaction():
         db.alone("holds")
         _waited(db, [thing])
         if db.row(f"SELECT 1 FROM {kind} WHERE {_TABLES[kind]} = ?", target) is None:  # noqa: S608
-            raise Hidden(f"There is no such {kind}.")
+            raise NotVisible(f"There is no such {kind}.")
         db.run(
             "INSERT INTO hold(id, kind, target, made_by, reason, created) VALUES(?, ?, ?, ?, ?, ?)",
             hold, kind, target, by.id, reason[:1000], now(),
@@ -60,44 +60,44 @@ def placed(db: Database, by: Person, thing: Thing, reason: str) -> str:
     return hold
 
 
-def lifted(db: Database, hold: str) -> None:
+def lift_hold(db: Database, hold: str) -> None:
     """End a hold; others on the same thing stay."""
     if not db.run("UPDATE hold SET ended = ? WHERE id = ? AND ended IS NULL", now(), hold):
-        raise Hidden("There is no such hold.")
+        raise NotVisible("There is no such hold.")
 
 
-def listed(db: Database, *, everything: bool = False) -> list[Hold]:
+def list_holds(db: Database, *, everything: bool = False) -> list[Hold]:
     """Holds, newest first; `everything`: also those that were lifted."""
     only = "" if everything else " WHERE ended IS NULL"
     sql = f"SELECT id, kind, target, made_by, reason, created, ended FROM hold{only} ORDER BY created DESC, id"  # noqa: S608
     return [Hold(*row) for row in db.rows(sql)]
 
 
-def held(db: Database, kind: str, target: str) -> bool:
+def is_held(db: Database, kind: str, target: str) -> bool:
     """Whether a hold is on something, or on the project or person above it."""
-    return any(_on(db, thing) for thing in above(db, kind, target))
+    return any(_on(db, thing) for thing in with_parents(db, kind, target))
 
 
-def free(db: Database, kind: str, target: str) -> None:
+def check_not_held(db: Database, kind: str, target: str) -> None:
     """Held where something may be neither changed nor removed.
 
     Inside the transaction that does so: a hold that is placed meanwhile waits for its end.
     """
-    things = above(db, kind, target)
+    things = with_parents(db, kind, target)
     _waited(db, things)
     if any(_on(db, thing) for thing in things):
-        raise Held("A legal hold is on this.")
+        raise UnderLegalHold("A legal hold is on this.")
 
 
-def free_whole(db: Database, kind: str, target: str) -> None:
+def check_nothing_held(db: Database, kind: str, target: str) -> None:
     """Held also where a hold is on anything that belongs to it; inside the transaction that removes it."""
     db.alone("holds")
-    free(db, kind, target)
+    check_not_held(db, kind, target)
     if kind in _BELOW and db.row(_BELOW[kind], *[target] * _BELOW[kind].count("?")) is not None:
-        raise Held(f"A legal hold is on something of this {kind}.")
+        raise UnderLegalHold(f"A legal hold is on something of this {kind}.")
 
 
-def above(db: Database, kind: str, target: str) -> list[Thing]:
+def with_parents(db: Database, kind: str, target: str) -> list[Thing]:
     """Something, and what it belongs to."""
     row = db.row(_ABOVE[kind], target) if kind in _ABOVE else None
     project, person = row or ("", "")

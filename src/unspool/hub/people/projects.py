@@ -1,14 +1,56 @@
-"""Projects of the team archive: made by an admin, or by whoever pushes to a new one, where that is allowed."""
+"""Projects of the team archive, and who was granted which right on them."""
 
 import secrets
+from enum import IntEnum
 from typing import NamedTuple
 
-from unspool.hub.people.names import fit
-from unspool.hub.people.person import Person
-from unspool.hub.people.rights import LEVEL, Right, readable, right
+from unspool.hub.errors import BadRequest, Conflict, Forbidden, NotVisible
+from unspool.hub.people import teams, users
+from unspool.hub.people.users import Person, checked_name, keep_owners
 from unspool.hub.store.blobs import now
 from unspool.hub.store.database import Database
-from unspool.hub.trouble import Conflict, Hidden, Refused
+
+
+class Right(IntEnum):
+    """What may be done; each includes those before it."""
+
+    NONE = 0
+    READ = 1
+    WRITE = 2
+    OWN = 3
+
+
+LEVEL = (
+    "coalesce((SELECT own.level FROM permit AS own WHERE own.project = project.id AND own.kind = 'person'"
+    " AND own.subject = ?), (SELECT max(permit.level) FROM permit JOIN member ON member.team = permit.subject"
+    " WHERE permit.project = project.id AND permit.kind = 'team' AND member.person = ?), 0)"
+)
+"""What somebody who is no admin may do with a `project` of a query; the values are their id, twice."""
+_ONE = f"SELECT {LEVEL} FROM project WHERE project.id = ?"  # noqa: S608
+
+
+def right_on_project(db: Database, person: Person, project: str) -> Right:
+    """What a person may do with a project: what they were given themselves, or else the most of their teams."""
+    if not person.known:
+        return Right.NONE
+    if person.admin:
+        return Right.OWN
+    found = db.row(_ONE, person.id, person.id, project)
+    return Right(found[0]) if found else Right.NONE
+
+
+def readable_projects(person: Person) -> tuple[str, tuple[str, ...]]:
+    """A subquery of the ids of all projects that a person may read, and its values: `project IN (…)`."""
+    if person.admin:
+        return "SELECT id FROM project", ()
+    return (
+        "SELECT permit.project FROM permit WHERE permit.kind = 'person' AND permit.subject = ? AND permit.level >= 1"
+        " UNION SELECT permit.project FROM permit JOIN member ON member.team = permit.subject"
+        " WHERE permit.kind = 'team' AND member.person = ? AND permit.level >= 1 AND NOT EXISTS"
+        " (SELECT 1 FROM permit AS own WHERE own.project = permit.project AND own.kind = 'person' AND own.subject = ?)",
+        (person.id, person.id, person.id),
+    )
+
 
 NEW = "projects.new"
 """The setting that says who may make projects: everybody, or admins."""
@@ -24,21 +66,21 @@ class Project(NamedTuple):
     created: int
 
 
-class Named(NamedTuple):
+class ProjectName(NamedTuple):
     """A project by its name."""
 
     id: str
     name: str
 
 
-def made(db: Database, by: Person, name: str) -> str:
+def create_project(db: Database, by: Person, name: str) -> str:
     """The id of a new project, owned by whoever makes it; that a name is taken is told to those who may make one."""
-    if not by.admin and not open_to_all(db):
-        raise Refused("Only admins make projects here.")
+    if not by.admin and not anyone_may_create(db):
+        raise Forbidden("Only admins make projects here.")
     project = secrets.token_hex(16)
     with db.transaction():
         sql = "INSERT INTO project(id, name, policy, created) VALUES(?, ?, '', ?) ON CONFLICT(name) DO NOTHING"
-        if not db.run(sql, project, fit(name), now()):
+        if not db.run(sql, project, checked_name(name), now()):
             raise Conflict("There is a project of that name.")
         if by.known:
             db.run(
@@ -48,25 +90,25 @@ def made(db: Database, by: Person, name: str) -> str:
     return project
 
 
-def wanted(db: Database, by: Person, name: str) -> str:
+def project_to_push_to(db: Database, by: Person, name: str) -> str:
     """The id of the project that somebody pushes to, made where it is new and they may."""
-    row = db.row("SELECT id FROM project WHERE name = ?", fit(name))
-    if row is not None and right(db, by, row[0]) >= Right.WRITE:
+    row = db.row("SELECT id FROM project WHERE name = ?", checked_name(name))
+    if row is not None and right_on_project(db, by, row[0]) >= Right.WRITE:
         project: str = row[0]
         return project
-    return made(db, by, name)
+    return create_project(db, by, name)
 
 
-def found(db: Database, named: str) -> str:
+def find_project(db: Database, named: str) -> str:
     """The id of a project by id or name, whoever asks."""
     row = db.row("SELECT id FROM project WHERE id = ? OR name = ? ORDER BY id = ? DESC", named, named, named)
     if row is None:
-        raise Hidden("There is no such project.")
+        raise NotVisible("There is no such project.")
     project: str = row[0]
     return project
 
 
-def listed(db: Database, person: Person) -> list[Project]:
+def list_projects(db: Database, person: Person) -> list[Project]:
     """The projects that a person may read, by name."""
     level, values = ("3", ()) if person.admin else (LEVEL, (person.id, person.id))
     rows = db.rows(
@@ -78,23 +120,92 @@ def listed(db: Database, person: Person) -> list[Project]:
     return [Project(project, name, Right(may).name.lower(), count, made) for project, name, may, count, made in rows]
 
 
-def names(db: Database, person: Person) -> list[Named]:
+def project_names(db: Database, person: Person) -> list[ProjectName]:
     """The same, without what is in them: however many sessions there are, it takes no time."""
-    inner, values = readable(person)
+    inner, values = readable_projects(person)
     sql = f"SELECT id, name FROM project WHERE id IN ({inner}) ORDER BY name"  # noqa: S608  a query of ours
-    return [Named(*row) for row in db.rows(sql, *values)]
+    return [ProjectName(*row) for row in db.rows(sql, *values)]
 
 
-def open_to_all(db: Database) -> bool:
+def anyone_may_create(db: Database) -> bool:
     """Whether everybody may make projects, as they may unless an admin said otherwise."""
     row = db.row("SELECT value FROM setting WHERE key = ?", NEW)
     return row is None or row[0] == "everybody"
 
 
-def let(db: Database, *, everybody: bool) -> None:
+def let_anyone_create(db: Database, *, everybody: bool) -> None:
     """Say who may make projects."""
     db.run(
         "INSERT INTO setting(key, value) VALUES(?, ?) ON CONFLICT(key) DO UPDATE SET value = excluded.value",
         NEW,
         "everybody" if everybody else "admins",
     )
+
+
+KINDS = ("person", "team")
+
+
+class Grant(NamedTuple):
+    """A right that somebody was given."""
+
+    project: str
+    kind: str
+    subject: str
+    name: str
+    level: str
+
+
+def parse_right(word: str) -> Right:
+    """A right by its word: none, read, write, own."""
+    try:
+        return Right[word.upper()]
+    except KeyError:
+        raise BadRequest("A right is one of: none, read, write, own.") from None
+
+
+def find_subject(db: Database, kind: str, named: str) -> str:
+    """The id of a person or team by id or name."""
+    if kind == "person":
+        return users.find_user(db, named).id
+    if kind == "team":
+        return teams.find_team(db, named)
+    raise BadRequest(f"Rights are given to one of: {', '.join(KINDS)}.")
+
+
+def grant_right(db: Database, project: str, kind: str, named: str, right: Right) -> str:
+    """Give a person or a team a right on a project, in place of what they had; the id of whoever it is.
+
+    A person's own right counts before those of their teams, also where it is none.
+    """
+    with keep_owners(db):
+        who = find_subject(db, kind, named)
+        db.run(
+            "INSERT INTO permit(project, kind, subject, level) VALUES(?, ?, ?, ?)"
+            " ON CONFLICT(project, kind, subject) DO UPDATE SET level = excluded.level",
+            project, kind, who, int(right),
+        )  # fmt: skip
+    return who
+
+
+def revoke_right(db: Database, project: str, kind: str, named: str) -> str:
+    """Have a person or a team without a right of their own on a project; the id of whoever it is."""
+    with keep_owners(db):
+        who = find_subject(db, kind, named)
+        if not db.run("DELETE FROM permit WHERE project = ? AND kind = ? AND subject = ?", project, kind, who):
+            raise NotVisible("They have no right of their own here.")
+    return who
+
+
+def list_grants(db: Database, project: str) -> list[Grant]:
+    """The rights that were given on a project: the highest first."""
+    rows = db.rows(
+        "SELECT permit.project, permit.kind, permit.subject, coalesce(person.name, team.name), permit.level"
+        " FROM permit LEFT JOIN person ON permit.kind = 'person' AND person.id = permit.subject"
+        " LEFT JOIN team ON permit.kind = 'team' AND team.id = permit.subject"
+        " WHERE permit.project = ? ORDER BY permit.level DESC, permit.kind, permit.subject",
+        project,
+    )
+    return [
+        Grant(project, kind, subject, name or "", Right(level).name.lower())
+        for project, kind, subject, name, level in rows
+    ]

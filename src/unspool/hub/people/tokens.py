@@ -5,10 +5,10 @@ from contextlib import suppress
 from hashlib import sha256
 from typing import NamedTuple
 
-from unspool.hub.people.person import Person
+from unspool.hub.errors import BadRequest, NotVisible, StoreFull, StoreUnavailable
+from unspool.hub.people.users import Person
 from unspool.hub.store.blobs import now
 from unspool.hub.store.database import Database
-from unspool.hub.trouble import Full, Hidden, Trouble, Unfit
 
 SCOPES = ("all", "read", "push", "metrics")
 READING = ("all", "read")
@@ -24,7 +24,7 @@ _USED_EVERY = 60_000
 _HOLDS = "token.ended IS NULL AND (token.expires IS NULL OR token.expires > ?)"
 
 
-class Wish(NamedTuple):
+class NewTokenOptions(NamedTuple):
     """What a token is to be like."""
 
     person: str
@@ -49,48 +49,48 @@ class Token(NamedTuple):
     ended: int | None
 
 
-def digest(secret: str) -> str:
+def token_digest(secret: str) -> str:
     """What is kept of a secret of 256 bits: such a one needs no salt and no slowness."""
     return sha256(secret.encode(errors="replace")).hexdigest()
 
 
-def made(db: Database, wish: Wish) -> str:
+def create_token(db: Database, wish: NewTokenOptions) -> str:
     """A new token; nobody can be told it again."""
     if wish.scope not in SCOPES:
-        raise Unfit(f"A token is good for one of: {', '.join(SCOPES)}.")
+        raise BadRequest(f"A token is good for one of: {', '.join(SCOPES)}.")
     secret = _PREFIX + secrets.token_urlsafe(32)
     db.run(
         "INSERT INTO token(id, person, digest, kind, scope, label, created, expires) VALUES(?, ?, ?, ?, ?, ?, ?, ?)",
-        secrets.token_hex(8), wish.person, digest(secret), wish.kind, wish.scope, wish.label[:_LABEL], now(),
+        secrets.token_hex(8), wish.person, token_digest(secret), wish.kind, wish.scope, wish.label[:_LABEL], now(),
         wish.expires,
     )  # fmt: skip
     return secret
 
 
-def bearer(db: Database, secret: str, kind: str = "token") -> Person | None:
+def person_of_token(db: Database, secret: str, kind: str = "token") -> Person | None:
     """The person that a secret lets in, if it is one that still holds."""
     found = db.row(
         "SELECT person.id, person.name, person.admin, token.scope, token.id, token.used FROM token"  # noqa: S608
         f" JOIN person ON person.id = token.person WHERE token.digest = ? AND token.kind = ? AND {_HOLDS}"
         " AND person.ended IS NULL",
-        digest(secret), kind, now(),
+        token_digest(secret), kind, now(),
     )  # fmt: skip
     if found is None:
         return None
     person, name, admin, scope, token, used = found
     if used is None or now() - used > _USED_EVERY:
-        with suppress(Full, Trouble):  # a full disk keeps nobody from reading
+        with suppress(StoreFull, StoreUnavailable):  # a full disk keeps nobody from reading
             db.run("UPDATE token SET used = ? WHERE id = ?", now(), token)
     return Person(person, name, bool(admin), scope, kind)
 
 
-def until(db: Database, secret: str, latest: int) -> int:
+def session_end(db: Database, secret: str, latest: int) -> int:
     """When what somebody is given for a token ends: at a time, or with the token where that is sooner."""
-    row = db.row("SELECT expires FROM token WHERE digest = ?", digest(secret))
+    row = db.row("SELECT expires FROM token WHERE digest = ?", token_digest(secret))
     return min(latest, row[0]) if row is not None and row[0] is not None else latest
 
 
-def listed(db: Database, person: str = "", *, everything: bool = False) -> list[Token]:
+def list_tokens(db: Database, person: str = "", *, everything: bool = False) -> list[Token]:
     """Tokens of a person or of all, newest first; `everything`: also those that do not hold any more."""
     said = ["(? = '' OR token.person = ?)", "1 = 1" if everything else _HOLDS]
     rows = db.rows(
@@ -102,11 +102,11 @@ def listed(db: Database, person: str = "", *, everything: bool = False) -> list[
     return [Token(*row) for row in rows]
 
 
-def revoked(db: Database, token: str, person: str = "") -> None:
+def revoke_token(db: Database, token: str, person: str = "") -> None:
     """End a token from this moment; of this person, where one is named."""
     done = db.run(
         "UPDATE token SET ended = ? WHERE id = ? AND ended IS NULL AND (? = '' OR person = ?)",
         now(), token, person, person,
     )  # fmt: skip
     if not done:
-        raise Hidden("There is no such token.")
+        raise NotVisible("There is no such token.")

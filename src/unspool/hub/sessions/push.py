@@ -1,29 +1,125 @@
-"""A push: what was sent becomes a session, whole, in one step that everybody sees or nobody.
+"""Takes in a push: pieces first, then the session in one step."""
 
-Whoever is interrupted sends the same manifest again: what is done already answers as it did, and nothing is done twice.
-"""
-
+from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
-from unspool.hub.hub import Hub
-from unspool.hub.people import erase, quota
-from unspool.hub.people.person import Person
+import zstandard
+
+from unspool.hub.context import Hub
+from unspool.hub.errors import BadRequest, Gone, PolicyViolation, StoreUnavailable, TooLarge, TooManyRequests
+from unspool.hub.people import erasure, users
+from unspool.hub.people.users import Person, bytes_allowed
 from unspool.hub.policy import policy_of
-from unspool.hub.sessions import contents, keeping, pieces, versions
-from unspool.hub.sessions.making import SENT, Made, make
+from unspool.hub.sessions import session_store
+from unspool.hub.sessions.process_push import SENT, MadeSession, make_session
+from unspool.hub.store.blobs import DAY, Blobs, now
 from unspool.hub.store.database import Database
-from unspool.hub.trouble import Gone, TooLarge, Trouble, Unfit, Unwanted
-from unspool.hub.work import work
+from unspool.hub.workers import worker_pool
 from unspool.library.scratch import scratch
-from unspool.remote.manifest import Manifest, wrong
+from unspool.remote.manifest import PIECE, Manifest, wrong
 from unspool.site.build.fingerprint import fingerprint
+
+_AT_ONCE = 500
+"""Values in one statement."""
+_SPARE = 256 * 1024 * 1024
+"""Bytes that everybody may send in a day, beside twice what they may keep."""
+_WINDOW = 16 * 1024 * 1024
+"""Bytes of memory that unpacking may take."""
+
+
+def missing_pieces(db: Database, person: str, digests: Iterable[str]) -> list[str]:
+    """The pieces that this person has to send; what others sent is not told. Those that are here stay for a day."""
+    asked = list(dict.fromkeys(digests))
+    there = piece_sizes(db, person, asked)
+    for some in _parted([digest for digest in asked if digest in there]):
+        db.run(f"UPDATE blob SET created = ? WHERE digest IN ({_marks(some)}) AND created < ?",  # noqa: S608
+               now(), *some, now() - DAY // 4)  # fmt: skip
+    return [digest for digest in asked if digest not in there]
+
+
+def piece_sizes(db: Database, person: str, digests: Sequence[str]) -> dict[str, int]:
+    """The pieces that are here and that this person sent, each with its size."""
+    found: dict[str, int] = {}
+    for some in _parted(digests):
+        sql = "SELECT blob.digest, blob.size FROM sent JOIN blob ON blob.digest = sent.digest WHERE sent.person = ?"
+        found.update(db.rows(f"{sql} AND sent.digest IN ({_marks(some)})", person, *some))
+    return found
+
+
+def unknown_states(db: Database, person: str, project: str, states: Sequence[str]) -> list[str]:
+    """The states that no session has which this person pushed to a project."""
+    known: set[str] = set()
+    for some in _parted(states):
+        known.update(
+            state
+            for (state,) in db.rows(
+                f"SELECT state FROM session WHERE project = ? AND person = ? AND state IN ({_marks(some)})",  # noqa: S608
+                project,
+                person,
+                *some,
+            )
+        )
+    return [state for state in states if state not in known]
+
+
+def take_piece(hub: Hub, person: Person, digest: str, packed: bytes) -> None:
+    """Keep a piece, if it is what its digest says."""
+    data = unpack_piece(packed)
+    if sha256(data).hexdigest() != digest:
+        raise BadRequest("What was sent is not what its digest says.")
+    store = hub.store
+    _counted(store.db, person.id, len(data), hub.terms.quota)
+    store.blobs.keep(data)
+    store.db.run("INSERT INTO sent(person, digest) VALUES(?, ?) ON CONFLICT DO NOTHING", person.id, digest)
+
+
+def unpack_piece(packed: bytes) -> bytes:
+    """What was packed with zstd; Unfit or TooLarge before it takes more memory than a piece may."""
+    try:
+        reader = zstandard.ZstdDecompressor(max_window_size=_WINDOW).stream_reader(packed)
+        data = reader.read(PIECE + 1)
+    except zstandard.ZstdError:
+        raise BadRequest("What was sent is not packed with zstd, or wants too much memory.") from None
+    if len(data) > PIECE:
+        raise TooLarge(f"A piece has at most {PIECE:,} bytes.")
+    if not data:
+        raise BadRequest("A piece is not empty.")
+    return data
+
+
+def release_pieces(blobs: Blobs, digests: Iterable[str]) -> None:
+    """Remove the pieces that nothing refers to, at once: what was refused is not kept."""
+    for digest in dict.fromkeys(digests):
+        blobs.drop(digest)
+
+
+def _counted(db: Database, person: str, size: int, usual: int) -> None:
+    """Count what a person sends in a day: pieces of no session yet take room too."""
+    who, span, most = f"sent {person}", now() // DAY * DAY, _SPARE + 2 * bytes_allowed(db, person, usual)
+    found = db.row("SELECT amount FROM pace WHERE who = ? AND span = ?", who, span)
+    if found and found[0] + size > most:
+        raise TooManyRequests(f"More than {most:,} bytes were sent today.", 3600)
+    db.run(
+        "INSERT INTO pace(who, span, amount) VALUES(?, ?, ?)"
+        " ON CONFLICT(who, span) DO UPDATE SET amount = pace.amount + excluded.amount",
+        who, span, size,
+    )  # fmt: skip
+
+
+def _parted(values: Sequence[str]) -> Iterator[Sequence[str]]:
+    return (values[at : at + _AT_ONCE] for at in range(0, len(values), _AT_ONCE))
+
+
+def _marks(values: Sequence[str]) -> str:
+    return ", ".join("?" * len(values))
+
 
 _TRIES = 5
 
 
-class Outcome(NamedTuple):
+class PushOutcome(NamedTuple):
     """What became of a push."""
 
     session: str
@@ -33,81 +129,83 @@ class Outcome(NamedTuple):
     """Pieces that have to be sent first; nothing was done."""
 
 
-def identity(project: str, person: str, key: str) -> str:
+def session_identity(project: str, person: str, key: str) -> str:
     """The id of a session: the same for the same, so that one that was erased is known again."""
     return sha256(f"{project}\0{person}\0{key}".encode()).hexdigest()[:32]
 
 
-def push(hub: Hub, person: Person, project: str, manifest: Manifest) -> Outcome:
+def push(hub: Hub, person: Person, project: str, manifest: Manifest) -> PushOutcome:
     """Take a session in, or say which pieces are lacking."""
     if reason := wrong(manifest):
-        raise Unfit(f"The manifest cannot be taken: {reason}.")
+        raise BadRequest(f"The manifest cannot be taken: {reason}.")
     if manifest.size > hub.terms.upload:
         raise TooLarge(f"A session has at most {hub.terms.upload:,} bytes here.")
-    session = identity(project, person.id, manifest.key)
+    session = session_identity(project, person.id, manifest.key)
     _not_erased(hub.store.db, person.id, manifest.key)
     for _ in range(_TRIES):
-        before = keeping.state_of(hub.store.db, session)
+        before = session_store.state_of(hub.store.db, session)
         if before == manifest.state:
-            return Outcome(session, before)
+            return PushOutcome(session, before)
         if lacks := _lacks(hub, person, manifest):
-            return Outcome(session, before, tuple(lacks))
-        row = keeping.Row(session, project, person.id, manifest.key, manifest.state, fingerprint())
+            return PushOutcome(session, before, tuple(lacks))
+        row = session_store.SessionRow(session, project, person.id, manifest.key, manifest.state, fingerprint())
         if done := _taken(hub, row, manifest, before):
             return done
-    raise Trouble("This session is pushed from several places at once; try again.")
+    raise StoreUnavailable("This session is pushed from several places at once; try again.")
 
 
 def _not_erased(db: Database, person: str, key: str) -> None:
-    if erase.buried(db, person, key):
+    if erasure.was_erased(db, person, key):
         raise Gone("This session was erased here, and is not taken again.")
 
 
 def _lacks(hub: Hub, person: Person, manifest: Manifest) -> list[str]:
     """The pieces that are not here; Unfit where one is not as large as is said."""
     db, wanted = hub.store.db, {piece.digest: piece.size for piece in manifest.pieces()}
-    lacks = pieces.lacking(db, person.id, wanted)
-    there = pieces.sizes(db, person.id, list(wanted))
+    lacks = missing_pieces(db, person.id, wanted)
+    there = piece_sizes(db, person.id, list(wanted))
     if any(wanted[digest] != size for digest, size in there.items()):
-        raise Unfit("A piece is not as large as the manifest says.")
+        raise BadRequest("A piece is not as large as the manifest says.")
     return lacks
 
 
-def _taken(hub: Hub, row: keeping.Row, manifest: Manifest, before: str) -> Outcome | None:
+def _taken(hub: Hub, row: session_store.SessionRow, manifest: Manifest, before: str) -> PushOutcome | None:
     """What becomes of it; None where somebody else was quicker, and it is to be tried again."""
     blobs = hub.store.blobs
-    files = versions.joined(versions.kept(hub.store.db, row.id), manifest.files, blobs.read)
+    files = session_store.join_files(session_store.kept_files(hub.store.db, row.id), manifest.files, blobs.read)
     if files is None:
-        return Outcome(row.id, before)
+        return PushOutcome(row.id, before)
     policy = policy_of(hub.store.db, row.project) if hub.terms.door else None
     with scratch() as folder:
         for file in manifest.files:
-            contents.assembled(blobs, file.pieces, folder / SENT / file.name)
+            session_store.assemble_file(blobs, file.pieces, folder / SENT / file.name)
         try:
-            made = work().run(make, folder, manifest.key, hub.store.db.dialect, policy)
-        except Unwanted:
-            pieces.let_go(blobs, (piece.digest for piece in manifest.pieces()))
+            made = worker_pool().run(make_session, folder, manifest.key, hub.store.db.dialect, policy)
+        except PolicyViolation:
+            release_pieces(blobs, (piece.digest for piece in manifest.pieces()))
             raise
-        contents.keep_pages(blobs, made.pages, folder)
+        session_store.keep_pages(blobs, made.pages, folder)
         return _committed(hub, row, before, (made, files, folder))
 
 
-def _committed(hub: Hub, row: keeping.Row, before: str, what: tuple[Made, versions.Files, Path]) -> Outcome | None:
+def _committed(
+    hub: Hub, row: session_store.SessionRow, before: str, what: tuple[MadeSession, session_store.Files, Path]
+) -> PushOutcome | None:
     db = hub.store.db
     with db.transaction():
         db.alone(f"session {row.id}")
-        if keeping.state_of(db, row.id) != before:
+        if session_store.state_of(db, row.id) != before:
             return None
         db.alone(f"hold session {row.id}")  # whoever erases it waits, or is waited for
         _not_erased(db, row.person, row.key)
         made, files, folder = what
         if not hub.store.blobs.held(_contents(files, made)):
             return None
-        keeping.write(db, row, made, files, folder)
-        quota.within(db, row.person, hub.terms.quota)
-    return Outcome(row.id, row.state)
+        session_store.write_session(db, row, made, files, folder)
+        users.check_quota(db, row.person, hub.terms.quota)
+    return PushOutcome(row.id, row.state)
 
 
-def _contents(files: versions.Files, made: Made) -> set[str]:
+def _contents(files: session_store.Files, made: MadeSession) -> set[str]:
     """The digests of all that a session refers to."""
     return {piece.digest for parts in files.values() for piece in parts} | {page.digest for page in made.pages}

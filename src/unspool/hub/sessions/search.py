@@ -1,29 +1,110 @@
-"""Search in all pushed sessions that a person may see: the last active first, each with its best places.
-
-Filters are of sessions (project, person, model, branch, session, since, until, cost, kinds of sessions) and of passages
-(role, kinds of passages); words of one place must all stand in one passage, as on one's own machine. How many there are
-in all is not counted: a page of results says what leads to the next.
-"""
+"""Full-text search over pushed sessions, on SQLite and PostgreSQL."""
 
 import re
 import time
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
-from unspool.hub.people.person import Person
-from unspool.hub.sessions import words_postgresql, words_sqlite
-from unspool.hub.sessions.asking import Condition, Span, beyond, conditions, cursor, together, visible
-from unspool.hub.sessions.facts import Facts
-from unspool.hub.sessions.listing import rows
+from unspool.hub.errors import BadRequest
+from unspool.hub.people.users import Person
+from unspool.hub.sessions.filters import (
+    ListPage,
+    SqlCondition,
+    after_cursor,
+    all_of,
+    filter_conditions,
+    one_of,
+    page_cursor,
+    visible_to,
+)
+from unspool.hub.sessions.listing import SessionFacts, session_rows
 from unspool.hub.store.database import Database, Row
-from unspool.hub.trouble import Unfit
-from unspool.index.fold import UNSPACED
-from unspool.index.query import Filter, Node, parse, terms
+from unspool.hub.store.full_text import quote_word, split_words
+from unspool.index.fold import UNSPACED, folded
+from unspool.index.match import match, ways
+from unspool.index.query import And, Filter, Node, Not, Or, Term, parse, terms
 from unspool.index.results import Snippet
 from unspool.index.snippet import marks, patterns, snippet
+
+_MANY = 3_000
+"""Passages that are gathered at most, as the server expects."""
+_NOTHING = quote_word("\x01")
+"""A word that no text has."""
+
+
+def matching_in_postgres(tree: Node) -> SqlCondition:
+    """Passages that hold what is asked for."""
+    return SqlCondition("passage.words @@ ?::tsquery", (_query(tree),))
+
+
+def gather_in_postgres(db: Database, tree: Node, passages: SqlCondition) -> SqlCondition | None:
+    """Sessions with such passages, gathered first; None where the server expects too many of them for that."""
+    found = matching_in_postgres(tree)
+    plan = db.row(f"EXPLAIN (FORMAT JSON) SELECT 1 FROM passage WHERE {found.sql}", *found.values)  # noqa: S608
+    if plan is None or _expected(plan[0]) > _MANY:
+        return None
+    inner = f"SELECT DISTINCT passage.session FROM passage WHERE {passages.sql}"  # noqa: S608
+    sql = f"session.id IN (WITH found AS MATERIALIZED ({inner}) SELECT found.session FROM found)"  # noqa: S608
+    return SqlCondition(sql, passages.values)
+
+
+def _expected(plan: Any) -> float:
+    """How many rows a plan says there are."""
+    told = msgspec.json.decode(plan) if isinstance(plan, str | bytes) else plan
+    return float(told[0]["Plan"]["Plan Rows"])
+
+
+def _query(tree: Node) -> str:
+    match tree:
+        case Term():
+            return _term(tree)
+        case Not(part):
+            return f"!({_query(part)})"
+        case And(parts):
+            return "(" + " & ".join(map(_query, parts)) + ")"
+        case Or(parts):
+            return "(" + " | ".join(map(_query, parts)) + ")"
+
+
+def _term(term: Term) -> str:
+    """Any of the ways a word may be written; each a phrase of the words that it is cut into."""
+    cut = dict.fromkeys(tuple(split_words(folded(way))) for way in ways(term))
+    phrases = [_phrase(found, prefix=term.prefix) for found in cut if found]
+    return "(" + " | ".join(phrases or [_NOTHING]) + ")"
+
+
+def _phrase(found: tuple[str, ...], *, prefix: bool) -> str:
+    asked = [quote_word(word) for word in found]
+    if prefix:
+        asked[-1] += ":*"
+    return "(" + " <-> ".join(asked) + ")"
+
+
+_MANY_words_sqlite = 2_000
+"""Passages that are gathered at most."""
+_AMONG = "SELECT rowid FROM words WHERE words MATCH ? AND rowid BETWEEN ? AND ?"
+
+
+def gather_in_sqlite(db: Database, tree: Node) -> SqlCondition | None:
+    """Sessions of passages that hold what is asked for, gathered first; None where there are too many for that."""
+    found = match(tree)
+    if found.excluded:
+        return None
+    join = "SELECT passage.session FROM words CROSS JOIN passage ON passage.id = words.rowid WHERE words MATCH ?"
+    rows = db.rows(f"{join} LIMIT {_MANY_words_sqlite + 1}", found.text)
+    return one_of("session.id", sorted({session for (session,) in rows})) if len(rows) <= _MANY_words_sqlite else None
+
+
+def matching_in_sqlite(db: Database, session: str, tree: Node) -> SqlCondition:
+    """Passages of one session that hold what is asked for; they lie together."""
+    found = match(tree)
+    first, last = db.row("SELECT min(id), max(id) FROM passage WHERE session = ?", session) or (0, 0)
+    sign = "NOT IN" if found.excluded else "IN"
+    return SqlCondition(f"passage.id {sign} ({_AMONG})", (found.text, first, last))
+
 
 _HITS = 3
 _CONTEXT = 160
@@ -39,7 +120,7 @@ _OWN = re.compile(r'"[^"]*"|(?<!\S)(-?)(by|person|title):(?:"([^"]*)"|(\S+))', r
 _APART = re.compile(f"(?<=[{UNSPACED}]) (?=[{UNSPACED}])")
 
 
-class Hit(msgspec.Struct, frozen=True):
+class HubHit(msgspec.Struct, frozen=True):
     """One place that was found."""
 
     kind: str
@@ -50,17 +131,17 @@ class Hit(msgspec.Struct, frozen=True):
     snippet: Snippet
 
 
-class Found(msgspec.Struct, frozen=True):
+class FoundInHub(msgspec.Struct, frozen=True):
     """A session and its best places."""
 
-    session: Facts
-    hits: tuple[Hit, ...]
+    session: SessionFacts
+    hits: tuple[HubHit, ...]
 
 
-class Results(msgspec.Struct, frozen=True):
+class HubResults(msgspec.Struct, frozen=True):
     """Sessions, and what leads to more of them."""
 
-    found: tuple[Found, ...]
+    found: tuple[FoundInHub, ...]
     next: str
     notes: tuple[str, ...] = ()
     """What was mended in the question or left out of it, a sentence each."""
@@ -69,21 +150,21 @@ class Results(msgspec.Struct, frozen=True):
 class _Asked(NamedTuple):
     """What is asked of sessions, what of passages besides words, and the words."""
 
-    sessions: Condition
-    passages: list[Condition]
+    sessions: SqlCondition
+    passages: list[SqlCondition]
     tree: Node | None
 
 
-def search(db: Database, person: Person, text: str, span: Span) -> Results:
+def search(db: Database, person: Person, text: str, span: ListPage) -> HubResults:
     """What a question finds among all that a person may see."""
     text, own = _own(text)
     query = parse(text, own)
-    sessions, passages, notes = conditions(db, query.filters)
-    asked = _Asked(together([visible(db, person), *sessions]), passages, query.tree)
+    sessions, passages, notes = filter_conditions(db, query.filters)
+    asked = _Asked(all_of([visible_to(db, person), *sessions]), passages, query.tree)
     found = _sessions(db, asked, span)
     more = len(found) > span.most
-    told = tuple(Found(facts, _hits(db, facts.id, asked)) for facts in found[: span.most])
-    return Results(told, cursor(found[span.most - 1].place) if more else "", (*query.notes, *notes))
+    told = tuple(FoundInHub(facts, _hits(db, facts.id, asked)) for facts in found[: span.most])
+    return HubResults(told, page_cursor(found[span.most - 1].place) if more else "", (*query.notes, *notes))
 
 
 def _own(text: str) -> tuple[str, list[Filter]]:
@@ -99,46 +180,46 @@ def _own(text: str) -> tuple[str, list[Filter]]:
     return _OWN.sub(taken, text), found
 
 
-def _sessions(db: Database, asked: _Asked, span: Span) -> list[Facts]:
+def _sessions(db: Database, asked: _Asked, span: ListPage) -> list[SessionFacts]:
     """The sessions of a page, and one more where there are more.
 
     Where few passages hold the words, their sessions are gathered; else sessions are walked through, the newest first,
     until there are enough: either way is slow where the other is quick.
     """
-    here = [asked.sessions, *beyond(span.after)]
+    here = [asked.sessions, *after_cursor(span.after)]
     if asked.tree is None and not asked.passages:
-        return rows(db, together(here), span.most + 1)
+        return session_rows(db, all_of(here), span.most + 1)
     if db.dialect == "sqlite" and asked.tree is not None:
-        found = words_sqlite.gathered(db, asked.tree)
-        narrowed = asked._replace(sessions=together([asked.sessions, found])) if found is not None else asked
+        found = gather_in_sqlite(db, asked.tree)
+        narrowed = asked._replace(sessions=all_of([asked.sessions, found])) if found is not None else asked
         return list(islice(_walked(db, narrowed, span.after), span.most + 1))
-    return rows(db, together([*here, _held(db, asked)]), span.most + 1)
+    return session_rows(db, all_of([*here, _held(db, asked)]), span.most + 1)
 
 
-def _held(db: Database, asked: _Asked) -> Condition:
+def _held(db: Database, asked: _Asked) -> SqlCondition:
     """Sessions that have such passages."""
-    words = [] if asked.tree is None else [words_postgresql.holding(asked.tree)]
-    held = together([*asked.passages, *words])
-    found = words_postgresql.gathered(db, asked.tree, held) if asked.tree is not None else None
+    words = [] if asked.tree is None else [matching_in_postgres(asked.tree)]
+    held = all_of([*asked.passages, *words])
+    found = gather_in_postgres(db, asked.tree, held) if asked.tree is not None else None
     exists = f"EXISTS (SELECT 1 FROM passage WHERE passage.session = session.id AND {held.sql})"  # noqa: S608
-    return found or Condition(exists, held.values)
+    return found or SqlCondition(exists, held.values)
 
 
-def _walked(db: Database, asked: _Asked, after: tuple[int, str] | None) -> Iterator[Facts]:
+def _walked(db: Database, asked: _Asked, after: tuple[int, str] | None) -> Iterator[SessionFacts]:
     """Sessions that hold what is asked for, the newest first, each looked into by itself, as SQLite does not."""
     until = time.monotonic() + _LONGEST
-    while batch := rows(db, together([asked.sessions, *beyond(after)]), _BATCH):
+    while batch := session_rows(db, all_of([asked.sessions, *after_cursor(after)]), _BATCH):
         if time.monotonic() > until:
-            raise Unfit("This takes too long to find; narrow it down, as with project: or since:.")
+            raise BadRequest("This takes too long to find; narrow it down, as with project: or since:.")
         yield from (facts for facts in batch if _places(db, facts.id, asked, "1", "LIMIT 1"))
         after = batch[-1].place
 
 
-def _inside(db: Database, session: str, tree: Node) -> Condition:
-    return words_sqlite.inside(db, session, tree) if db.dialect == "sqlite" else words_postgresql.holding(tree)
+def _inside(db: Database, session: str, tree: Node) -> SqlCondition:
+    return matching_in_sqlite(db, session, tree) if db.dialect == "sqlite" else matching_in_postgres(tree)
 
 
-def _hits(db: Database, session: str, asked: _Asked) -> tuple[Hit, ...]:
+def _hits(db: Database, session: str, asked: _Asked) -> tuple[HubHit, ...]:
     """The best places of a session; where nothing but filters of sessions is asked for, there is none to tell of."""
     if asked.tree is None and not asked.passages:
         return ()
@@ -149,12 +230,12 @@ def _hits(db: Database, session: str, asked: _Asked) -> tuple[Hit, ...]:
 
 def _places(db: Database, session: str, asked: _Asked, columns: str, rest: str) -> list[Row]:
     """Columns of the passages of a session that are asked for; `rest` says in which order and how many."""
-    where = together([*asked.passages, *([_inside(db, session, asked.tree)] if asked.tree is not None else [])])
+    where = all_of([*asked.passages, *([_inside(db, session, asked.tree)] if asked.tree is not None else [])])
     sql = f"SELECT {columns} FROM passage WHERE passage.session = ? AND {where.sql} {rest}"  # noqa: S608
     return db.rows(sql, session, *where.values)
 
 
-def _hit(row: Row, sought: "Sequence[re.Pattern[str]]") -> Hit:
+def _hit(row: Row, sought: "Sequence[re.Pattern[str]]") -> HubHit:
     kind, turn, link, body = row
     text = _APART.sub("", body)
-    return Hit(kind, turn, link, snippet(text, marks(text, sought), _CONTEXT))
+    return HubHit(kind, turn, link, snippet(text, marks(text, sought), _CONTEXT))

@@ -12,10 +12,10 @@ from typing import Any, Literal, cast, get_args
 
 import msgspec
 
-from unspool.hub.people.person import Person
-from unspool.hub.sessions.asking import Condition, conditions, together, visible
+from unspool.hub.errors import BadRequest
+from unspool.hub.people.users import Person
+from unspool.hub.sessions.filters import SqlCondition, all_of, filter_conditions, visible_to
 from unspool.hub.store.database import Database
-from unspool.hub.trouble import Unfit
 from unspool.index.filters import holding
 from unspool.index.periods import local
 from unspool.index.query import Filter
@@ -39,7 +39,7 @@ _FIRST = (
 )
 
 
-class Sum(msgspec.Struct, frozen=True):
+class HubSum(msgspec.Struct, frozen=True):
     """Figures of any number of requests."""
 
     requests: int = 0
@@ -53,9 +53,9 @@ class Sum(msgspec.Struct, frozen=True):
     open: int = 0
     """Requests whose log never held the final figure: what they say is a lower bound."""
 
-    def __add__(self, other: "Sum") -> "Sum":
+    def __add__(self, other: "HubSum") -> "HubSum":
         pairs = zip(msgspec.structs.astuple(self), msgspec.structs.astuple(other), strict=True)
-        return Sum(*(min(MOST, one + another) for one, another in pairs))
+        return HubSum(*(min(MOST, one + another) for one, another in pairs))
 
     @property
     def dollars(self) -> str:
@@ -63,90 +63,90 @@ class Sum(msgspec.Struct, frozen=True):
         return dollars(self.picodollars)
 
 
-class Line(msgspec.Struct, frozen=True):
+class UsageLine(msgspec.Struct, frozen=True):
     """One line of a report."""
 
     key: str
     """The id of a person or project, a model, the first day of a period; empty where no time is known."""
     name: str
-    sum: Sum
+    sum: HubSum
     dollars: str
 
 
-class Report(msgspec.Struct, frozen=True):
+class HubUsage(msgspec.Struct, frozen=True):
     """Lines, and all of them together."""
 
     by: By
-    lines: tuple[Line, ...]
+    lines: tuple[UsageLine, ...]
     """Periods in order; all else with the dearest first."""
-    sum: Sum
+    sum: HubSum
     dollars: str
 
 
-def usage(db: Database, person: Person, by: str, filters: list[Filter]) -> Report:
+def usage(db: Database, person: Person, by: str, filters: list[Filter]) -> HubUsage:
     """What was used by whom, where, with what or when."""
     if by not in get_args(By):
-        raise Unfit(f"`by` is one of {', '.join(get_args(By))}.")
+        raise BadRequest(f"`by` is one of {', '.join(get_args(By))}.")
     sessions, days = _asked(db, filters)
-    where = together([visible(db, person), *sessions, *days])
+    where = all_of([visible_to(db, person), *sessions, *days])
     place = _PERIODS.get(by, str)
-    sums: dict[str, Sum] = {}
+    sums: dict[str, HubSum] = {}
     for key, whole, rest, *figures in (*_plain(db, by, where), *_shared(db, by, where)):
-        cost = Sum(picodollars=int(whole) * _PART + int(rest))
-        sums[place(key)] = sums.get(place(key), Sum()) + Sum(*map(int, figures)) + cost
+        cost = HubSum(picodollars=int(whole) * _PART + int(rest))
+        sums[place(key)] = sums.get(place(key), HubSum()) + HubSum(*map(int, figures)) + cost
     names = _names(db, by, list(sums))
-    lines = [Line(key, names.get(key, key), one, one.dollars) for key, one in sums.items()]
+    lines = [UsageLine(key, names.get(key, key), one, one.dollars) for key, one in sums.items()]
     lines.sort(key=_earliest if by in _PERIODS else _dearest)
-    total = sum(sums.values(), Sum())
-    return Report(cast("By", by), tuple(lines), total, total.dollars)
+    total = sum(sums.values(), HubSum())
+    return HubUsage(cast("By", by), tuple(lines), total, total.dollars)
 
 
-def _earliest(line: Line) -> tuple[int, int, str]:
+def _earliest(line: UsageLine) -> tuple[int, int, str]:
     return int(not line.key), 0, line.key
 
 
-def _dearest(line: Line) -> tuple[int, int, str]:
+def _dearest(line: UsageLine) -> tuple[int, int, str]:
     return -line.sum.picodollars, -line.sum.output, line.key
 
 
-def _asked(db: Database, filters: list[Filter]) -> tuple[list[Condition], list[Condition]]:
+def _asked(db: Database, filters: list[Filter]) -> tuple[list[SqlCondition], list[SqlCondition]]:
     """What is asked of sessions, and of the days of requests."""
     days = [
-        Condition(f"request.day {sign} ? AND request.day <> ''", (_day(one.value),))
+        SqlCondition(f"request.day {sign} ? AND request.day <> ''", (_day(one.value),))
         for one in filters
         for name, sign in (("since", ">="), ("until", "<"))
         if one.name == name
     ]
     models = [
-        Condition("lower(request.model) LIKE ? ESCAPE '\\'", (holding(one.value.lower()),))
+        SqlCondition("lower(request.model) LIKE ? ESCAPE '\\'", (holding(one.value.lower()),))
         for one in filters
         if one.name == "model"
     ]
     rest = [one for one in filters if one.name not in ("since", "until", "model")]
-    return conditions(db, rest)[0], [*days, *models]
+    return filter_conditions(db, rest)[0], [*days, *models]
 
 
 def _day(value: str) -> str:
     found = moment(value.strip())
     if found is None:
-        raise Unfit(f"“{value}” is neither a date (2026-01-31) nor an age (12h, 3d, 2w, 6m, 1y).")
+        raise BadRequest(f"“{value}” is neither a date (2026-01-31) nor an age (12h, 3d, 2w, 6m, 1y).")
     return local(found, UTC).date().isoformat()
 
 
-def _plain(db: Database, by: str, where: Condition) -> list[Any]:
+def _plain(db: Database, by: str, where: SqlCondition) -> list[Any]:
     """Requests that only one session holds, added up."""
     columns = ", ".join(f"request.{name} AS {name}" for name in _COLUMNS)
-    return _added(db, by, columns, Condition(f"request.shared = 0 AND {where.sql}", where.values))
+    return _added(db, by, columns, SqlCondition(f"request.shared = 0 AND {where.sql}", where.values))
 
 
-def _shared(db: Database, by: str, where: Condition) -> list[Any]:
+def _shared(db: Database, by: str, where: SqlCondition) -> list[Any]:
     """Requests that several sessions hold, each once among those that are seen, added up."""
     largest = (f"max(request.{name}) OVER (PARTITION BY request.identity) AS {name}" for name in _COLUMNS)
     columns = ", ".join([*largest, _FIRST])
-    return _added(db, by, columns, Condition(f"request.shared = 1 AND {where.sql}", where.values), "WHERE place = 1")
+    return _added(db, by, columns, SqlCondition(f"request.shared = 1 AND {where.sql}", where.values), "WHERE place = 1")
 
 
-def _added(db: Database, by: str, columns: str, where: Condition, only: str = "") -> list[Any]:
+def _added(db: Database, by: str, columns: str, where: SqlCondition, only: str = "") -> list[Any]:
     """Requests added up by what they are told by."""
     key = _KEYS.get(by, "request.day")
     inner = f"SELECT {key} AS named, {columns} FROM request JOIN session ON session.id = request.session"  # noqa: S608

@@ -7,16 +7,15 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from unspool.hub.asked import hub, person
-from unspool.hub.shares.expiry import delete
-from unspool.hub.shares.keeping import Upload, change, keep, update
-from unspool.hub.shares.secret import address
-from unspool.hub.shares.share import COLUMNS, LIVE, NOTHING, Share, live
-from unspool.hub.shares.spool import spooled
-from unspool.hub.shares.wish import Wish, asked, changed
+from unspool.hub.context import hub, person
+from unspool.hub.errors import BadRequest, NotVisible
+from unspool.hub.shares.password import new_address
+from unspool.hub.shares.share import COLUMNS, LIVE, NOTHING, HubShare, live_share
+from unspool.hub.shares.share_options import ShareOptions, options_of_change, options_of_upload
+from unspool.hub.shares.share_store import Upload, change_options, end_share, keep_share, replace_content
+from unspool.hub.shares.upload import spool_upload
 from unspool.hub.store.blobs import now
-from unspool.hub.trouble import Hidden, Unfit
-from unspool.hub.work import aside
+from unspool.hub.workers import run_in_thread
 from unspool.library.scratch import scratch
 
 KEY = "Idempotency-Key"
@@ -24,30 +23,30 @@ _KEYS = re.compile(r"[\x21-\x7e]{16,200}")
 _MOST = 200
 
 
-async def session(request: Request) -> Response:
+async def upload_compatible(request: Request) -> Response:
     """An upload as session-share's service takes it, and its answer."""
-    share = await taken(request, Wish())
+    share = await take_upload(request, ShareOptions())
     return JSONResponse({"id": share.address})
 
 
-async def sent(request: Request) -> Response:
+async def upload_share(request: Request) -> Response:
     """An upload with options; how it is shared."""
-    share = await taken(request, asked(request.query_params, request.headers))
+    share = await take_upload(request, options_of_upload(request.query_params, request.headers))
     return JSONResponse(_data(request, share), 201, {"Location": f"/{share.address}"})
 
 
-async def replaced(request: Request) -> Response:
+async def replace_share(request: Request) -> Response:
     """Other content at the same address."""
-    before = await aside(live, hub(request).store.db, request.path_params["address"])
-    wish = asked(request.query_params, request.headers)
+    before = await run_in_thread(live_share, hub(request).store.db, request.path_params["address"])
+    wish = options_of_upload(request.query_params, request.headers)
     with scratch() as folder:
-        bundle = await spooled(request, folder, hub(request).terms.upload)
+        bundle = await spool_upload(request, folder, hub(request).terms.upload)
         upload = Upload(bundle, before.address, before.owner, wish)
-        share = await aside(update, hub(request), upload, before)
+        share = await run_in_thread(replace_content, hub(request), upload, before)
     return JSONResponse(_data(request, share))
 
 
-def listed(request: Request) -> Response:
+def list_shares(request: Request) -> Response:
     """One's own shares, the newest first, a page at a time; with `listed`, those that anybody of the hub may see."""
     most = min(_MOST, _whole(request, "limit", 50))
     time, _, name = request.query_params.get("before", "").partition(" ")
@@ -59,49 +58,49 @@ def listed(request: Request) -> Response:
         " ORDER BY created DESC, address DESC LIMIT ?",
         value, at[0], at[0], at[1], most + 1,
     )  # fmt: skip
-    shares = [Share(*row) for row in rows]
+    shares = [HubShare(*row) for row in rows]
     last = shares[most - 1] if len(shares) > most else None
     data = {"shares": [_data(request, one) for one in shares[:most]]}
     return JSONResponse({**data, "next": f"{last.created} {last.address}" if last else None})
 
 
-def one(request: Request) -> Response:
+def get_share(request: Request) -> Response:
     """How something is shared."""
-    return JSONResponse(_data(request, live(hub(request).store.db, request.path_params["address"])))
+    return JSONResponse(_data(request, live_share(hub(request).store.db, request.path_params["address"])))
 
 
-async def patched(request: Request) -> Response:
+async def change_share(request: Request) -> Response:
     """The same content, otherwise."""
     try:
-        wish = changed(msgspec.json.decode(request.state.body))
+        wish = options_of_change(msgspec.json.decode(request.state.body))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        raise Unfit("What was sent is no JSON.") from None
-    share = await aside(live, hub(request).store.db, request.path_params["address"])
-    return JSONResponse(_data(request, await aside(change, hub(request), share, wish)))
+        raise BadRequest("What was sent is no JSON.") from None
+    share = await run_in_thread(live_share, hub(request).store.db, request.path_params["address"])
+    return JSONResponse(_data(request, await run_in_thread(change_options, hub(request), share, wish)))
 
 
-def deleted(request: Request) -> Response:
+def delete_share(request: Request) -> Response:
     """The end of a share."""
-    if not delete(hub(request).store.db, request.path_params["address"]):
-        raise Hidden(NOTHING)
+    if not end_share(hub(request).store.db, request.path_params["address"]):
+        raise NotVisible(NOTHING)
     return JSONResponse({"deleted": request.path_params["address"]})
 
 
-async def taken(request: Request, wish: Wish) -> Share:
+async def take_upload(request: Request, wish: ShareOptions) -> HubShare:
     """An upload, kept as it is wished."""
     the, who = hub(request), person(request)
     key = request.headers.get(KEY, "")
     if key and not _KEYS.fullmatch(key):
-        raise Unfit(f"{KEY} is a word of 16 to 200 letters, digits and marks.")
+        raise BadRequest(f"{KEY} is a word of 16 to 200 letters, digits and marks.")
     with scratch() as folder:
-        bundle = await spooled(request, folder, the.terms.upload)
-        place = await aside(address, the.store.db, who.id, key)
-        share = await aside(keep, the, Upload(bundle, place, who.id, wish))
+        bundle = await spool_upload(request, folder, the.terms.upload)
+        place = await run_in_thread(new_address, the.store.db, who.id, key)
+        share = await run_in_thread(keep_share, the, Upload(bundle, place, who.id, wish))
     request.state.target = share.address
     return share
 
 
-def _data(request: Request, share: Share) -> dict[str, Any]:
+def _data(request: Request, share: HubShare) -> dict[str, Any]:
     own = hub(request).terms.url.rstrip("/") or str(request.base_url).rstrip("/")
     return {**share.data(), "url": f"{own}/{share.address}"}
 

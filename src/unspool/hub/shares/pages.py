@@ -1,90 +1,189 @@
-"""The pages of a share on the hub: the site's, with a line that copies the link, and a picture for previews."""
+"""Serves the pages of a share, behind its password if it has one."""
 
-from collections.abc import Iterator
-from hashlib import sha256
-from pathlib import Path
+import threading
+import time
+from contextlib import suppress
+from urllib.parse import parse_qs, quote
 
-from markupsafe import Markup
+from starlette.background import BackgroundTask
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response, StreamingResponse
 
-from unspool.export.html import worn
-from unspool.figures import Figures, figures
-from unspool.hub.web.render import render
-from unspool.prices import PriceTable
-from unspool.share import picture
-from unspool.share.prepare import Share, Shared
-from unspool.site import look
-from unspool.site.address import INDEX
-from unspool.site.build.one import session_folder
-from unspool.site.frame import Frame, Preview
-from unspool.site.look import Asset, Dress
-from unspool.site.options import SiteOptions
+from unspool.errors import UnspoolError
+from unspool.hub.context import Hub, hub
+from unspool.hub.errors import Forbidden, NotVisible
+from unspool.hub.people.rate_limit import count_attempt
+from unspool.hub.shares import password
+from unspool.hub.shares.process_upload import made_by
+from unspool.hub.shares.share import BUNDLE, DOCUMENT, INDEX, NOTHING, HubShare, ShareFile, live_share, share_file
+from unspool.hub.shares.share_options import PASSWORD, password_in
+from unspool.hub.shares.share_store import remake_share, share_url
+from unspool.hub.store.blobs import Blobs, unpack
+from unspool.hub.web.render import page
+from unspool.hub.workers import run_in_thread
 
-PICTURE = "preview.svg"
-_STATIC = Path(__file__).parents[1] / "static"
-_LENT = Path(__file__).parents[2] / "app" / "static"
-_SCRIPT, _STYLE, _ICON = "shared.js", "shared.css", "icon.svg"
-_UNUSED = "records.words"
-"""Only an archive's index reads it."""
-
-
-class SharePages:
-    """The pages of a share; `address` is where they are found, if the hub knows its own name."""
-
-    def __init__(self, share: Share, prices: PriceTable, address: str, *, raw: bool) -> None:
-        self._share, self._prices, self._address, self._raw = share, prices, address, raw
-        self._options = SiteOptions()
-
-    def files(self) -> Iterator[tuple[str, bytes]]:
-        """Name and content of every file."""
-        yield from look.assets()
-        yield from (_own(name) for name in (_STYLE, _SCRIPT, _ICON))
-        main = self._share.main.session
-        yield PICTURE, picture.picture(main, figures(main, self._prices))
-        for one, place in self._placed():
-            counted = figures(one.session, self._prices)
-            for name, data in session_folder(one.session, counted, self._options, self._frame(one, counted, place)):
-                if name != _UNUSED:
-                    yield place + name, data
-
-    def _frame(self, one: Shared, counted: Figures, place: str) -> Frame:
-        root = "../" if place else ""
-        return Frame(
-            root=root,
-            sessions={other.session.id: f"{where}{INDEX}" for other, where in self._placed()},
-            prices=self._prices,
-            dress=self._dress(root),
-            inset=str(render("shared_bar.html", root=root, raw=self._raw)),
-            preview=self._preview(counted, root),
-        )
-
-    def _dress(self, root: str) -> Dress:
-        worn_before = look.dress(self._options, root)
-        return worn_before._replace(
-            styles=worn_before.styles
-            + render("styles.html", icon=root + _own(_ICON).path, hrefs=[root + _own(_STYLE).path]),
-            scripts=worn_before.scripts + _markup(worn.script(root + _own(_SCRIPT).path)),
-        )
-
-    def _preview(self, counted: Figures, root: str) -> Preview:
-        drawn = f"{self._address}{PICTURE}" if self._address else f"{root}{PICTURE}"
-        report = self._share.report
-        note = f"shared: {report.note()}" if report.rules else "shared"
-        return Preview(picture.described(counted), drawn, self._address, note)
-
-    def _placed(self) -> Iterator[tuple[Shared, str]]:
-        """Every session and the folder that it lies in, below the one that is meant."""
-        yield self._share.main, ""
-        for word, others in (("before", self._share.before), ("after", self._share.after)):
-            for number, one in enumerate(others, 1):
-                yield one, f"{word}-{number}/"
+FOREVER = "private, max-age=31536000, immutable"
+"""What never changes under its address; kept by the reader's browser alone, so that what ends is gone elsewhere."""
+ASKING = "private, no-cache"
+"""Kept, but asked for each time whether it has changed."""
+NEVER = "no-store"
+_AT_ONCE = 1024 * 1024
 
 
-def _own(name: str) -> Asset:
-    """A file of the hub's look, with a name that changes with its content."""
-    data = (_LENT if name == _ICON else _STATIC).joinpath(name).read_bytes().replace(b"\r\n", b"\n")
-    stem, _, kind = name.partition(".")
-    return Asset(f"{look.FOLDER}/{stem}-{sha256(data).hexdigest()[:12]}.{kind}", data)
+def file_response(
+    request: Request, blobs: Blobs, file: ShareFile, cache: str, headers: dict[str, str] | None = None
+) -> Response:
+    """The answer with a file."""
+    mark = f'W/"{file.digest[:32]}"'
+    said = {"Cache-Control": cache, "ETag": mark, "Vary": "Accept-Encoding, Cookie", **(headers or {})}
+    if cache != NEVER and mark in [one.strip() for one in request.headers.get("if-none-match", "").split(",")]:
+        return Response(status_code=304, headers=said)
+    blob, pieces = blobs.packed(file.digest)
+    packed = blob.encoding == "gzip" and _takes_gzip(request)
+    size = blob.stored if packed else blob.size
+    said |= {"Content-Length": str(size), **({"Content-Encoding": "gzip"} if packed else {})}
+    body = pieces if packed else unpack(pieces, blob.encoding)
+    if size <= _AT_ONCE:  # a piece at a time costs a change of threads each
+        return Response(b"".join(body), headers=said, media_type=file.kind)
+    return StreamingResponse(body, headers=said, media_type=file.kind)
 
 
-def _markup(text: str) -> Markup:
-    return Markup(text)  # noqa: S704  made by a writer
+def _takes_gzip(request: Request) -> bool:
+    for one in request.headers.get("accept-encoding", "").split(","):
+        name, _, weight = one.partition(";")
+        if name.strip().lower() in ("gzip", "*"):
+            return weight.replace(" ", "") not in ("q=0", "q=0.0", "q=0.00", "q=0.000")
+    return False
+
+
+_AGAIN = 600.0
+"""Seconds before it is tried once more: it may have failed, and while hubs of two versions run they would not end."""
+_MOST = 10_000
+_guard = threading.Lock()
+_tried: dict[str, float] = {}
+
+
+def is_stale(hub: Hub, share: HubShare) -> bool:
+    """Whether its pages are to be made anew, by this process and now."""
+    if share.told.made == made_by(share_url(hub, share.address)):
+        return False
+    with _guard:
+        last = _tried.get(share.address)
+        if last is not None and time.monotonic() - last < _AGAIN:
+            return False
+        if len(_tried) > _MOST:
+            _tried.clear()
+        _tried[share.address] = time.monotonic()
+    return True
+
+
+async def remake_stale(hub: Hub, share: HubShare) -> None:
+    """Make them anew, where nobody waits for it; where that fails, the older ones still show all of it."""
+    with suppress(UnspoolError):
+        await run_in_thread(remake_share, hub, share)
+
+
+TRIES, ALL_TRIES, SPAN = 10, 200, 900
+"""Attempts at a password of one address of the network, and of all of them, in so many seconds."""
+_PAGE = "share_password.html"
+_ASSETS = "assets/"
+
+
+def redirect_to_pages(request: Request) -> Response:
+    """The address as it is passed on, led to where its pages lie."""
+    share = live_share(hub(request).store.db, request.path_params["address"])
+    return RedirectResponse(f"/{share.address}/", 308, {"Cache-Control": ASKING, **_robots(share)})
+
+
+def show_file(request: Request) -> Response:
+    """A file of a share by its exact name; its first page where none is named."""
+    the, name = hub(request), request.path_params.get("name", "") or INDEX
+    share = live_share(the.store.db, request.path_params["address"])
+    if share.password and not _admitted(request, share):
+        return _asking(request, share)
+    if name == DOCUMENT or (name == BUNDLE and not share.raw):
+        raise NotVisible(NOTHING)
+    found = share_file(the.store.db, share.address, name)
+    cache = NEVER if share.password else FOREVER if name.startswith(_ASSETS) else ASKING
+    answer = file_response(request, the.store.blobs, found, cache, _robots(share) | _download(share, name))
+    if name == INDEX and is_stale(the, share):
+        answer.background = BackgroundTask(remake_stale, the, share)
+    return answer
+
+
+def show_asset(request: Request) -> Response:
+    """A file of the look, which says nothing of what is shared."""
+    request.path_params["name"] = _ASSETS + request.path_params["asset"]
+    return show_file(request)
+
+
+def take_password(request: Request) -> Response:
+    """The password as it was typed: where it fits, the browser is let in for a while."""
+    the, address = hub(request), request.path_params["address"]
+    share = live_share(the.store.db, address)
+    if not share.password:
+        return RedirectResponse(f"/{address}/", 303)
+    typed = _typed(request)
+    if not check_password(request, share, typed):
+        return _asking(request, share, wrong=True)
+    answer = RedirectResponse(f"/{address}/", 303, {"Cache-Control": NEVER})
+    secure = the.terms.url.startswith("https://") or request.url.scheme == "https"
+    answer.set_cookie(
+        password.COOKIE, password.issue_ticket(the.store.db, address, share.password), password.LASTS,
+        path=f"/{address}", secure=secure, httponly=True, samesite="lax",
+    )  # fmt: skip
+    return answer
+
+
+def show_document(request: Request) -> Response:
+    """The session as session-share's viewers read it. Asked for by its version, it never changes."""
+    the = hub(request)
+    share = live_share(the.store.db, request.path_params["address"])
+    version = request.query_params.get("version")
+    if version is not None and version != str(share.version):
+        raise NotVisible(NOTHING)
+    if share.password and not check_password(request, share, password_in(request.headers) or ""):
+        raise Forbidden(f"This share has a password; send it in the header {PASSWORD}.")
+    cache = NEVER if share.password else FOREVER if version else ASKING
+    found = share_file(the.store.db, share.address, DOCUMENT)
+    return file_response(request, the.store.blobs, found, cache, _robots(share))
+
+
+def check_password(request: Request, share: HubShare, typed: str) -> bool:
+    """Whether a password is the right one; TooMuch where that was asked too often."""
+    if not typed:
+        return False
+    db, peer = hub(request).store.db, request.client.host if request.client else ""
+    count_attempt(db, f"share {share.address} {peer}", TRIES, SPAN)
+    count_attempt(db, f"share {share.address}", ALL_TRIES, SPAN)
+    return password.password_fits(typed, share.password)
+
+
+def _admitted(request: Request, share: HubShare) -> bool:
+    shown = request.cookies.get(password.COOKIE, "")
+    return password.ticket_holds(hub(request).store.db, share.address, share.password, shown)
+
+
+def _typed(request: Request) -> str:
+    said = parse_qs(request.state.body.decode("utf-8", "replace"), max_num_fields=10)
+    typed: str = said.get("password", [""])[0]
+    return typed
+
+
+def _asking(request: Request, share: HubShare, *, wrong: bool = False) -> Response:
+    """The page that asks for the password; it tells nothing else."""
+    answer = page(request, "A password, please", _PAGE, address=share.address, wrong=wrong)
+    answer.status_code = 403 if wrong else 401
+    answer.headers.update({"Cache-Control": NEVER, "X-Robots-Tag": "noindex"})
+    return answer
+
+
+def _robots(share: HubShare) -> dict[str, str]:
+    return {} if share.listed else {"X-Robots-Tag": "noindex, nofollow"}
+
+
+def _download(share: HubShare, name: str) -> dict[str, str]:
+    if name != BUNDLE:
+        return {}
+    plain = "".join(one if one.isalnum() or one in " ._-" else "_" for one in share.title)[:80].strip() or "session"
+    return {"Content-Disposition": f"attachment; filename*=UTF-8''{quote(plain)}.tar.gz"}

@@ -1,12 +1,41 @@
-"""The password of a share: kept so that it cannot be read, and remembered by a browser for a while."""
+"""Passwords of shares, and the hub's signing secret."""
 
 import hashlib
 import hmac
 import secrets
+from base64 import urlsafe_b64encode
+from hashlib import sha256
 
-from unspool.hub.shares.secret import signed
 from unspool.hub.store.blobs import now
 from unspool.hub.store.database import Database
+
+_SETTING = "secret"
+
+
+def sign(db: Database, *words: str) -> bytes:
+    """What only this hub can say of some words; 32 bytes."""
+    said = "\0".join(f"{len(word)} {word}" for word in words)
+    return hmac.new(_secret(db), said.encode("utf-8", "replace"), sha256).digest()
+
+
+def new_address(db: Database, owner: str, key: str) -> str:
+    """The address of a new share, of 128 bits: by chance, or where a key came along, the same for the same one.
+
+    A client that does not know whether an upload arrived sends it again with its key, and nothing is there twice.
+    """
+    if not key:
+        return secrets.token_urlsafe(16)
+    return urlsafe_b64encode(sign(db, "address", owner, key)[:16]).decode().rstrip("=")
+
+
+def _secret(db: Database) -> bytes:
+    found = db.row("SELECT value FROM setting WHERE key = ?", _SETTING)
+    if found is None:
+        made = secrets.token_hex(32)
+        db.run("INSERT INTO setting(key, value) VALUES(?, ?) ON CONFLICT(key) DO NOTHING", _SETTING, made)
+        found = db.row("SELECT value FROM setting WHERE key = ?", _SETTING)
+    return bytes.fromhex(found[0]) if found is not None else b""
+
 
 COOKIE = "unspool-share"
 LASTS = 12 * 3600
@@ -14,7 +43,7 @@ LASTS = 12 * 3600
 _COST, _BLOCK = 2**14, 8
 
 
-def hashed(password: str) -> str:
+def hash_password(password: str) -> str:
     """What is kept of a password; empty for none."""
     if not password:
         return ""
@@ -22,19 +51,19 @@ def hashed(password: str) -> str:
     return f"{salt.hex()}${_slow(password, salt).hex()}"
 
 
-def fits(password: str, kept: str) -> bool:
+def password_fits(password: str, kept: str) -> bool:
     """Whether a password is the one that was kept."""
     salt, _, digest = kept.partition("$")
     return hmac.compare_digest(_slow(password, bytes.fromhex(salt)), bytes.fromhex(digest))
 
 
-def ticket(db: Database, address: str, kept: str) -> str:
+def issue_ticket(db: Database, address: str, kept: str) -> str:
     """What a browser shows instead of the password, for this share, until its time or the password ends."""
     until = str(now() // 1000 + LASTS)
     return f"{until}.{_mark(db, address, kept, until)}"
 
 
-def admits(db: Database, address: str, kept: str, shown: str) -> bool:
+def ticket_holds(db: Database, address: str, kept: str, shown: str) -> bool:
     """Whether a ticket holds."""
     until, _, mark = shown.partition(".")
     if not (until.isascii() and until.isdigit() and len(until) < 15 and mark.isascii()):
@@ -43,7 +72,7 @@ def admits(db: Database, address: str, kept: str, shown: str) -> bool:
 
 
 def _mark(db: Database, address: str, kept: str, until: str) -> str:
-    return signed(db, "ticket", address, kept, until).hex()
+    return sign(db, "ticket", address, kept, until).hex()
 
 
 def _slow(password: str, salt: bytes) -> bytes:

@@ -5,16 +5,16 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from unspool.hub.errors import NotVisible
 from unspool.hub.store.blobs import now
 from unspool.hub.store.database import Database
-from unspool.hub.trouble import Hidden
 
 NOTHING = "There is nothing at this address."
 BUNDLE, DOCUMENT, INDEX = "bundle.tar.gz", "session-share.json", "index.html"
 _ADDRESS = re.compile(r"[A-Za-z0-9_-]{22}")
 
 
-class Facts(msgspec.Struct, frozen=True, omit_defaults=True):
+class ShareFacts(msgspec.Struct, frozen=True, omit_defaults=True):
     """What lists and previews tell of a share."""
 
     description: str = ""
@@ -29,7 +29,7 @@ class Facts(msgspec.Struct, frozen=True, omit_defaults=True):
     """What its pages were made by."""
 
 
-class Share(NamedTuple):
+class HubShare(NamedTuple):
     """What is shared, without its files."""
 
     address: str
@@ -47,9 +47,9 @@ class Share(NamedTuple):
     ended: int | None
 
     @property
-    def told(self) -> Facts:
+    def told(self) -> ShareFacts:
         """Its facts."""
-        return msgspec.json.decode(self.facts or "{}", type=Facts)
+        return msgspec.json.decode(self.facts or "{}", type=ShareFacts)
 
     @property
     def state(self) -> str:
@@ -78,7 +78,7 @@ class Share(NamedTuple):
         }
 
 
-class File(NamedTuple):
+class ShareFile(NamedTuple):
     """A file of a share: its name, what it holds and of what kind that is."""
 
     name: str
@@ -86,30 +86,30 @@ class File(NamedTuple):
     kind: str
 
 
-COLUMNS = ", ".join(Share._fields)
+COLUMNS = ", ".join(HubShare._fields)
 LIVE = "ended IS NULL AND (expires IS NULL OR expires > ?)"
 """What is shown; the value is the time."""
 
 
-def live(db: Database, address: str) -> Share:
+def live_share(db: Database, address: str) -> HubShare:
     """What is shown at an address; Hidden where there is nothing, never was, or is no more."""
     if not _ADDRESS.fullmatch(address):
-        raise Hidden(NOTHING)
+        raise NotVisible(NOTHING)
     found = db.row(f"SELECT {COLUMNS} FROM share WHERE address = ? AND {LIVE}", address, now())  # noqa: S608
     if found is None:
-        raise Hidden(NOTHING)
-    return Share(*found)
+        raise NotVisible(NOTHING)
+    return HubShare(*found)
 
 
-def there(db: Database, address: str) -> Share | None:
+def any_share(db: Database, address: str) -> HubShare | None:
     """What has, or had, an address."""
     found = db.row(f"SELECT {COLUMNS} FROM share WHERE address = ?", address)  # noqa: S608
-    return Share(*found) if found is not None else None
+    return HubShare(*found) if found is not None else None
 
 
-def file(db: Database, address: str, name: str) -> File:
+def share_file(db: Database, address: str, name: str) -> ShareFile:
     """A file of a share by its exact name; Hidden where there is none."""
     found = db.row("SELECT name, digest, kind FROM share_file WHERE address = ? AND name = ?", address, name)
     if found is None:
-        raise Hidden(NOTHING)
-    return File(*found)
+        raise NotVisible(NOTHING)
+    return ShareFile(*found)

@@ -1,20 +1,106 @@
-"""Contents kept once, by the digest of what they are: packed on the way in, unpacked and proved on the way out.
-
-Every object has a key of its own, so whoever removes one never removes what somebody else is just keeping: a row is
-removed before its object, an object is there before its row, and what a crash leaves in between is swept.
-"""
+"""Contents kept once by digest: packed, unpacked and proved; the interface of object stores."""
 
 import secrets
 import time
-from collections.abc import Iterable, Iterator
+import zlib
+from collections.abc import Callable, Iterable, Iterator
 from hashlib import sha256
-from typing import NamedTuple
+from typing import IO, NamedTuple, Protocol, cast
+
+import zstandard
 
 from unspool.errors import NotFound
+from unspool.hub.errors import StoreUnavailable
 from unspool.hub.store.database import Database
-from unspool.hub.store.objects import Objects
-from unspool.hub.store.packing import packed, unpacked
-from unspool.hub.trouble import Trouble
+
+CHUNK = 256 * 1024
+"""Bytes that are held in memory at a time."""
+
+
+class Objects(Protocol):
+    """An open object store, for all threads of a process. `Trouble` where it cannot be reached or has no room.
+
+    Keys are made by the hub alone: letters, digits, `-`, `.` and `/`, never taken from what anybody sends.
+    """
+
+    def put(self, key: str, data: Iterable[bytes]) -> int:
+        """Keep what comes, in place of what was there; its size. Nobody ever sees a part of it."""
+
+    def get(self, key: str) -> Iterator[bytes]:
+        """What is kept, piece by piece; NotFound before the first piece where there is nothing."""
+
+    def size(self, key: str) -> int | None:
+        """How large it is; None where there is nothing."""
+
+    def delete(self, key: str) -> None:
+        """Have nothing under a key any more."""
+
+    def keys(self, prefix: str) -> Iterator[str]:
+        """All keys that begin so, in order; they are held in memory, so ask for a part of many."""
+
+    def sweep(self) -> int:
+        """Remove what somebody who was killed left half written, more than a day ago; how many there were."""
+
+    def well(self) -> bool:
+        """Whether it answers now."""
+
+
+_LEVEL = 6
+
+
+class DamagedContent(StoreUnavailable):
+    """What was stored cannot be unpacked."""
+
+
+def pack(data: bytes, encoding: str) -> bytes:
+    """A content as it is stored."""
+    if encoding == "zstd":
+        return zstandard.ZstdCompressor(_LEVEL).compress(data)
+    if encoding == "gzip":
+        packer = zlib.compressobj(6, zlib.DEFLATED, 31)
+        return packer.compress(data) + packer.flush()
+    return data
+
+
+def unpack(pieces: Iterable[bytes], encoding: str) -> Iterator[bytes]:
+    """A content as it was, from how it is stored, in pieces of bounded size; Damaged where it cannot be unpacked."""
+    try:
+        yield from _UNPACK[encoding](pieces)
+    except (zlib.error, zstandard.ZstdError) as error:
+        raise DamagedContent("A content is damaged in the object store.") from error
+
+
+def _of_gzip(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    unpacker = zlib.decompressobj(31)
+    for piece in pieces:
+        rest = piece
+        while rest and not unpacker.eof:
+            if made := unpacker.decompress(rest, CHUNK):
+                yield made
+            rest = unpacker.unconsumed_tail
+
+
+def _of_zstd(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    source = cast("IO[bytes]", _Pieces(piece for piece in pieces if piece))
+    yield from zstandard.ZstdDecompressor().read_to_iter(source, write_size=CHUNK)
+
+
+class _Pieces:
+    """Pieces, as one who reads from a file wants them."""
+
+    def __init__(self, pieces: Iterator[bytes]) -> None:
+        self._pieces = pieces
+        self._left = b""
+
+    def read(self, size: int) -> bytes:
+        """At most so many bytes, nothing at the end: more would be written past the end of the reader's memory."""
+        held = self._left or next(self._pieces, b"")
+        self._left = held[size:]
+        return held[:size]
+
+
+_UNPACK: dict[str, Callable[[Iterable[bytes]], Iterator[bytes]]] = {"": iter, "zstd": _of_zstd, "gzip": _of_gzip}
+
 
 HOUR = 3_600_000
 DAY = 24 * HOUR
@@ -52,7 +138,7 @@ def new_key(digest: str) -> str:
     return f"{PREFIX}{digest[:2]}/{digest}.{now():x}-{secrets.token_hex(4)}"
 
 
-def made_at(key: str) -> int:
+def key_time(key: str) -> int:
     """When a key was made; 0 for one that `new_key` did not make."""
     stamp = key.rpartition(".")[2].partition("-")[0]
     try:
@@ -70,7 +156,7 @@ class Blobs:
     def keep(self, data: bytes, encoding: str = "zstd") -> Blob:
         """Keep a content that is small enough for memory; again costs nothing."""
         digest = sha256(data).hexdigest()
-        return self.find(digest, touch=True) or self._kept(digest, len(data), encoding, [packed(data, encoding)])
+        return self.find(digest, touch=True) or self._kept(digest, len(data), encoding, [pack(data, encoding)])
 
     def keep_packed(self, digest: str, size: int, encoding: str, data: Iterable[bytes]) -> Blob:
         """Keep a content that was packed and proved elsewhere."""
@@ -98,11 +184,11 @@ class Blobs:
         """A content, piece by piece; Trouble at its end where it is not what it should be."""
         blob, pieces = self.packed(digest)
         proof = sha256()
-        for piece in unpacked(pieces, blob.encoding):
+        for piece in unpack(pieces, blob.encoding):
             proof.update(piece)
             yield piece
         if proof.hexdigest() != digest:
-            raise Trouble(f"The content {digest} is damaged in the object store.")
+            raise StoreUnavailable(f"The content {digest} is damaged in the object store.")
 
     def held(self, digests: Iterable[str]) -> bool:
         """Whether all of some contents are here; inside the transaction that refers to them, so that they stay."""

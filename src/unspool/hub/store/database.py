@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Literal, Protocol
 
-from unspool.hub.trouble import Unfit
+from unspool.hub.errors import BadRequest
 
 Value = str | int | float | bytes | None
 Row = tuple[Any, ...]
@@ -68,7 +68,7 @@ class Database(Protocol):
         """Let go of every connection."""
 
 
-def kept(values: Sequence[Value]) -> tuple[Value, ...]:
+def as_kept(values: Sequence[Value]) -> tuple[Value, ...]:
     """Values as every database keeps them."""
     return tuple(value if value is None else _kept(value) for value in values)
 
@@ -78,6 +78,6 @@ def _kept(value: str | float | bytes) -> Value:
         return value if value.isascii() and "\0" not in value else _NO_TEXT.sub("\ufffd", value)
     if isinstance(value, int):
         if not -_MOST <= value <= _MOST:
-            raise Unfit("A number is larger than anything that is counted here.")
+            raise BadRequest("A number is larger than anything that is counted here.")
         return int(value)
     return value

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from unspool.errors import NotFound
 from unspool.files import settle
-from unspool.hub.store.objects import CHUNK
-from unspool.hub.trouble import Full, Trouble
+from unspool.hub.errors import StoreFull, StoreUnavailable
+from unspool.hub.store.blobs import CHUNK
 
 _PART = ".part"
 _NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
@@ -19,7 +19,7 @@ _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 _DAY = 86_400
 
 
-class Files:
+class FolderObjects:
     """An object store in a folder. A link in it is no object: it could lead anywhere."""
 
     def __init__(self, folder: Path) -> None:
@@ -156,5 +156,5 @@ def _told() -> Iterator[None]:
         raise
     except OSError as error:
         if error.errno in _NO_ROOM:
-            raise Full("The hub's disk is full; what was kept before is safe.") from None
-        raise Trouble(f"The folder of objects cannot be used: {error.strerror}.") from error
+            raise StoreFull("The hub's disk is full; what was kept before is safe.") from None
+        raise StoreUnavailable(f"The folder of objects cannot be used: {error.strerror}.") from error

@@ -1,12 +1,14 @@
-"""Records in PostgreSQL: a pool of connections for all threads of a process."""
+"""Records in PostgreSQL, with a pool of connections."""
 
+import select
 import threading
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache, partial
 from hashlib import blake2b
 from itertools import count
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import psycopg
 from psycopg import errors
@@ -16,9 +18,110 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.pq import TransactionStatus
 
 from unspool.errors import UsageProblem
-from unspool.hub.store.database import Row, Value, kept
-from unspool.hub.store.pool import Connection, Pool
-from unspool.hub.trouble import Conflict, Full, Trouble
+from unspool.hub.errors import Conflict, StoreFull, StoreUnavailable
+from unspool.hub.store.database import Row, Value, as_kept
+
+Connection = psycopg.Connection[Any]
+
+_WAIT = 10.0
+"""Seconds that one waits for its turn."""
+_PATIENCE = 5.0
+"""Seconds that a server may be away before nobody waits for it any more."""
+_PAUSE = 0.1
+_IDLE = 600.0
+_LIFE = 3600.0
+"""Seconds after which a connection is made anew: servers move."""
+
+
+class _Idle(NamedTuple):
+    connection: Connection
+    made: float
+    since: float
+
+
+class ConnectionPool:
+    """At most so many connections, each made when it is needed first."""
+
+    def __init__(self, connect: Callable[[], Connection], most: int) -> None:
+        self._connect = connect
+        self._turns = threading.BoundedSemaphore(most)
+        self._guard = threading.Lock()
+        self._idle: list[_Idle] = []
+        self._away: float | None = None
+        self._closed = False
+
+    @contextmanager
+    def connection(self) -> Iterator[Connection]:
+        """A connection that nobody else uses; OperationalError where there is none to be had."""
+        if not self._turns.acquire(timeout=_WAIT):
+            raise StoreUnavailable("The hub's database has too much to do; try again.")
+        try:
+            connection, made = self._usable() or (self._connected(), time.monotonic())
+            try:
+                yield connection
+            finally:
+                self._back(connection, made)
+        finally:
+            self._turns.release()
+
+    def close(self) -> None:
+        """Let go of every connection, and of those in use when they come back."""
+        with self._guard:
+            self._closed = True
+            idle, self._idle = self._idle, []
+        for one in idle:
+            one.connection.close()
+
+    def _usable(self) -> tuple[Connection, float] | None:
+        """The connection that was used last, if there is one that still is."""
+        while True:
+            with self._guard:
+                if not self._idle:
+                    return None
+                one = self._idle.pop()
+            if _quiet(one.connection) and time.monotonic() - one.made < _LIFE:
+                return one.connection, one.made
+            one.connection.close()
+
+    def _connected(self) -> Connection:
+        """A new connection, from a server that may be just starting."""
+        while True:
+            try:
+                connection = self._connect()
+            except psycopg.OperationalError:
+                with self._guard:
+                    self._away = self._away or time.monotonic()
+                    if self._closed or time.monotonic() - self._away > _PATIENCE:
+                        raise
+                time.sleep(_PAUSE)
+            else:
+                self._away = None
+                return connection
+
+    def _back(self, connection: Connection, made: float) -> None:
+        """Keep a connection for the next one, unless something is wrong with it."""
+        fine = not connection.closed and connection.info.transaction_status == TransactionStatus.IDLE
+        now = time.monotonic()
+        with self._guard:
+            done = [connection]
+            if fine and not self._closed:
+                self._idle.append(_Idle(connection, made, now))
+                done = [one.connection for one in self._idle if now - one.since > _IDLE]
+                self._idle = [one for one in self._idle if now - one.since <= _IDLE]
+        for one in done:
+            one.close()
+
+
+def _quiet(connection: Connection) -> bool:
+    """Whether a connection that nobody uses says nothing: only its end is told unasked."""
+    if connection.closed:
+        return False
+    if not hasattr(select, "poll"):  # Windows: it is noticed by its use
+        return True
+    poll = select.poll()
+    poll.register(connection.fileno(), select.POLLIN)
+    return not poll.poll(0)
+
 
 _CONNECTIONS = 8
 _ROWS = 1000
@@ -43,7 +146,7 @@ class Postgres:
 
     def __init__(self, address: str) -> None:
         self._local = threading.local()
-        self._pool = Pool(partial(_connected, _whole(address)), _CONNECTIONS)
+        self._pool = ConnectionPool(partial(_connected, _whole(address)), _CONNECTIONS)
         _greet(self._pool)
 
     @contextmanager
@@ -62,31 +165,31 @@ class Postgres:
     def rows(self, sql: str, *values: Value) -> list[Row]:
         """All rows of a query."""
         with self._connection() as connection:
-            return connection.execute(_own(sql), kept(values)).fetchall()
+            return connection.execute(_own(sql), as_kept(values)).fetchall()
 
     def row(self, sql: str, *values: Value) -> Row | None:
         """The first row of a query, if any."""
         with self._connection() as connection:
-            found: Row | None = connection.execute(_own(sql), kept(values)).fetchone()
+            found: Row | None = connection.execute(_own(sql), as_kept(values)).fetchone()
             return found
 
     def each(self, sql: str, *values: Value) -> Iterator[Row]:
         """The rows of a query one after the other."""
         with self._connection() as connection, connection.cursor(f"each_{next(_NUMBERS)}") as cursor:
             cursor.itersize = _ROWS
-            yield from cursor.execute(_own(sql), kept(values))
+            yield from cursor.execute(_own(sql), as_kept(values))
 
     def run(self, sql: str, *values: Value) -> int:
         """Change something; how many rows were changed."""
         with self._connection() as connection:
-            return connection.execute(_own(sql), kept(values)).rowcount
+            return connection.execute(_own(sql), as_kept(values)).rowcount
 
     def many(self, sql: str, rows: Sequence[Sequence[Value]]) -> None:
         """The same change for each of many rows."""
         if not rows:
             return
         with self.transaction(), self._connection() as connection, connection.cursor() as cursor:
-            cursor.executemany(_own(sql), [kept(row) for row in rows])
+            cursor.executemany(_own(sql), [as_kept(row) for row in rows])
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -131,7 +234,7 @@ class Postgres:
         """Whether it answers now."""
         try:
             return self.row("SELECT 1") == (1,)
-        except (Trouble, Full):
+        except (StoreUnavailable, StoreFull):
             return False
 
     def close(self) -> None:
@@ -163,14 +266,14 @@ def _connected(address: str) -> Connection:
     return connection
 
 
-def _greet(pool: Pool) -> None:
+def _greet(pool: ConnectionPool) -> None:
     """Say in the server's own words why it does not let the hub in, to whoever starts it."""
     try:
         with pool.connection():
             pass
     except psycopg.OperationalError as error:
         reason = " ".join(str(error).split()) or "it does not answer"
-        raise Trouble(f"The hub's database cannot be used: {reason}.") from None
+        raise StoreUnavailable(f"The hub's database cannot be used: {reason}.") from None
 
 
 @lru_cache(1024)
@@ -187,8 +290,8 @@ def _told() -> Iterator[None]:
     except errors.UniqueViolation:
         raise Conflict("There is one already.") from None
     except errors.DiskFull:
-        raise Full("The hub's database has no room; what was kept before is safe.") from None
+        raise StoreFull("The hub's database has no room; what was kept before is safe.") from None
     except errors.InFailedSqlTransaction:
         raise Conflict("A part of this was refused, so nothing of it was done.") from None
     except (psycopg.OperationalError, psycopg.InterfaceError, errors.ReadOnlySqlTransaction) as error:
-        raise Trouble("The hub's database does not answer; try again.") from error
+        raise StoreUnavailable("The hub's database does not answer; try again.") from error

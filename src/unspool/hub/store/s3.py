@@ -13,8 +13,8 @@ from obstore.exceptions import BaseError, PermissionDeniedError, Unauthenticated
 from obstore.store import S3Store
 
 from unspool.errors import NotFound, UsageProblem
-from unspool.hub.store.objects import CHUNK
-from unspool.hub.trouble import Full, Trouble
+from unspool.hub.errors import StoreFull, StoreUnavailable
+from unspool.hub.store.blobs import CHUNK
 
 if TYPE_CHECKING:
     from obstore.store import ClientConfig, RetryConfig, S3Config
@@ -60,7 +60,7 @@ class Bucket:
                 else:
                     self._put_parts(key, chain([first], counted))
         except NotFound as error:  # an upload that the store forgot while it was under way
-            raise Trouble("The hub's object store did not take an object; try again.") from error
+            raise StoreUnavailable("The hub's object store did not take an object; try again.") from error
         return counted.size
 
     def _put_parts(self, key: str, data: Iterator[bytes]) -> None:
@@ -105,7 +105,7 @@ class Bucket:
         try:
             with _told(""):
                 next(iter(obstore.list(self._store, chunk_size=1)), None)
-        except (Trouble, Full, NotFound):
+        except (StoreUnavailable, StoreFull, NotFound):
             return False
         return True
 
@@ -178,11 +178,11 @@ def _told(key: str) -> Iterator[None]:
         yield
     except FileNotFoundError as error:
         if "NoSuchBucket" in str(error):
-            raise Trouble("The hub's bucket does not exist.") from error
+            raise StoreUnavailable("The hub's bucket does not exist.") from error
         raise NotFound(f"There is no object {key}.") from None
     except (PermissionDeniedError, UnauthenticatedError) as error:
-        raise Trouble("The hub's object store does not let the hub in.") from error
+        raise StoreUnavailable("The hub's object store does not let the hub in.") from error
     except BaseError as error:
         if _NO_ROOM.search(str(error)):
-            raise Full("The hub's object store has no room; what was kept before is safe.") from error
-        raise Trouble("The hub's object store does not answer; try again.") from error
+            raise StoreFull("The hub's object store has no room; what was kept before is safe.") from error
+        raise StoreUnavailable("The hub's object store does not answer; try again.") from error

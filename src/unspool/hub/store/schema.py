@@ -164,7 +164,7 @@ STEPS: tuple[dict[str, str], ...] = ({name: _FIRST + words for name, words in _W
 """What makes version n + 1 of version n, for each dialect. A step that is released never changes."""
 
 
-def version(db: Database) -> int:
+def schema_version(db: Database) -> int:
     """The version of the tables; 0 where there are none."""
     there = {
         "sqlite": "SELECT 1 FROM sqlite_master WHERE name = 'setting'",
@@ -176,7 +176,7 @@ def version(db: Database) -> int:
     return int(found[0]) if found else 0
 
 
-def unhurried(db: Database) -> None:
+def without_timeout(db: Database) -> None:
     """Inside a transaction: it takes what time it takes, and others wait for it."""
     if db.dialect == "postgresql":
         db.script(
@@ -187,12 +187,12 @@ def unhurried(db: Database) -> None:
 
 def migrate(db: Database) -> int:
     """Bring the tables to this version, whoever else tries at the same time; the version they were of."""
-    if version(db) == len(STEPS):
+    if schema_version(db) == len(STEPS):
         return len(STEPS)
     with db.transaction():
-        unhurried(db)
+        without_timeout(db)
         db.alone("migrate")
-        was = version(db)
+        was = schema_version(db)
         if was > len(STEPS):
             raise UsageProblem(f"The hub's database was written by a newer unspool (version {was}); upgrade to use it.")
         for step in STEPS[was:]:

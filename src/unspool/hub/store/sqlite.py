@@ -10,8 +10,8 @@ from weakref import WeakSet
 
 import apsw
 
-from unspool.hub.store.database import Row, Value, kept
-from unspool.hub.trouble import Conflict, Full, Trouble
+from unspool.hub.errors import Conflict, StoreFull, StoreUnavailable
+from unspool.hub.store.database import Row, Value, as_kept
 
 _WAIT_MS = 20_000
 _CACHE_KB = 16_000
@@ -58,7 +58,7 @@ class Sqlite:
     def rows(self, sql: str, *values: Value) -> list[Row]:
         """All rows of a query."""
         with self._sound():
-            return list(self._db.execute(sql, kept(values)))
+            return list(self._db.execute(sql, as_kept(values)))
 
     def row(self, sql: str, *values: Value) -> Row | None:
         """The first row of a query, if any."""
@@ -68,19 +68,19 @@ class Sqlite:
     def each(self, sql: str, *values: Value) -> Iterator[Row]:
         """The rows of a query one after the other."""
         with self._sound():
-            yield from self._db.execute(sql, kept(values))
+            yield from self._db.execute(sql, as_kept(values))
 
     def run(self, sql: str, *values: Value) -> int:
         """Change something; how many rows were changed."""
         with self._sound():
             db = self._db
-            db.execute(sql, kept(values))
+            db.execute(sql, as_kept(values))
             return db.changes()
 
     def many(self, sql: str, rows: Sequence[Sequence[Value]]) -> None:
         """The same change for each of many rows."""
         with self.transaction(), self._sound():
-            self._db.executemany(sql, [kept(row) for row in rows])
+            self._db.executemany(sql, [as_kept(row) for row in rows])
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -125,7 +125,7 @@ class Sqlite:
         """Whether it answers now."""
         try:
             return self.row("SELECT 1") == (1,)
-        except (Trouble, Full):
+        except (StoreUnavailable, StoreFull):
             return False
 
     def close(self) -> None:
@@ -165,10 +165,10 @@ def _told() -> Iterator[None]:
             raise
         raise Conflict("There is one already.") from None
     except apsw.FullError:
-        raise Full("The hub's disk is full; what was kept before is safe.") from None
+        raise StoreFull("The hub's disk is full; what was kept before is safe.") from None
     except apsw.BusyError as error:
-        raise Trouble("The hub's database is busy; try again.") from error
+        raise StoreUnavailable("The hub's database is busy; try again.") from error
     except (apsw.IOError, apsw.CantOpenError, apsw.ReadOnlyError, apsw.CorruptError, apsw.NotADBError) as error:
-        raise Trouble(f"The hub's database cannot be used: {error}.") from error
+        raise StoreUnavailable(f"The hub's database cannot be used: {error}.") from error
     except OSError as error:
-        raise Trouble(f"The hub's database cannot be used: {error.strerror}.") from error
+        raise StoreUnavailable(f"The hub's database cannot be used: {error.strerror}.") from error

@@ -13,8 +13,8 @@ from typing import NamedTuple
 import msgspec
 
 from unspool.hub.store.database import Database, Row
+from unspool.hub.store.full_text import text_vector
 from unspool.hub.store.schema import MARK
-from unspool.hub.store.words import vector
 
 _COLUMNS = {
     "sqlite": "SELECT tables.name, columns.name FROM sqlite_master AS tables, pragma_table_info(tables.name) AS columns"
@@ -35,7 +35,7 @@ class Table(NamedTuple):
     columns: tuple[str, ...]
 
 
-class Sum(NamedTuple):
+class TableSum(NamedTuple):
     """What a table's rows come to, in whatever order they are."""
 
     rows: int
@@ -58,7 +58,7 @@ def rows(db: Database, table: Table) -> Iterator[Row]:
     return db.each(f"SELECT {', '.join(table.columns)} FROM {table.name}{mine}{order}")  # noqa: S608  our own names
 
 
-def put(db: Database, table: Table, found: Iterable[Row]) -> None:
+def insert_rows(db: Database, table: Table, found: Iterable[Row]) -> None:
     """Add rows to a table."""
     names, marks = list(table.columns), ["?"] * len(table.columns)
     indexed = table.name == "passage" and db.dialect == "postgresql"
@@ -68,16 +68,16 @@ def put(db: Database, table: Table, found: Iterable[Row]) -> None:
     body = table.columns.index("body") if indexed else -1
     rest = iter(found)
     while lot := list(islice(rest, _LOT)):
-        db.many(sql, [(*row, vector(row[body])) for row in lot] if indexed else lot)
+        db.many(sql, [(*row, text_vector(row[body])) for row in lot] if indexed else lot)
 
 
-def emptied(db: Database) -> None:
+def empty_tables(db: Database) -> None:
     """Remove every row."""
     for table in tables(db):
         db.run(f"DELETE FROM {table.name}")  # noqa: S608
 
 
-def empty(db: Database) -> bool:
+def is_empty(db: Database) -> bool:
     """Whether there is nothing in any table but its version."""
     for table in tables(db):
         mine = " WHERE key <> 'version'" if table.name == "setting" else ""
@@ -86,23 +86,23 @@ def empty(db: Database) -> bool:
     return True
 
 
-def sums(db: Database) -> dict[str, Sum]:
+def table_sums(db: Database) -> dict[str, TableSum]:
     """What every table comes to at one moment; the same for two databases that hold the same."""
     with db.snapshot():
-        return sums_inside(db)
+        return table_sums_inside(db)
 
 
-def sums_inside(db: Database) -> dict[str, Sum]:
+def table_sums_inside(db: Database) -> dict[str, TableSum]:
     """The same, in a snapshot or a transaction."""
     found = {}
     for table in tables(db):
-        tally = Tally(rows(db, table))
+        tally = RowTally(rows(db, table))
         deque(tally, 0)
         found[table.name] = tally.sum
     return found
 
 
-class Tally(Iterator[Row]):
+class RowTally(Iterator[Row]):
     """Rows as they go by, and what they come to."""
 
     def __init__(self, found: Iterator[Row]) -> None:
@@ -116,6 +116,6 @@ class Tally(Iterator[Row]):
         return row
 
     @property
-    def sum(self) -> Sum:
+    def sum(self) -> TableSum:
         """What went by so far."""
-        return Sum(self._count, f"{self._total % _ROUND:032x}")
+        return TableSum(self._count, f"{self._total % _ROUND:032x}")

@@ -1,21 +1,76 @@
-"""Everything that a hub keeps, read and proved."""
+"""Verifies everything that a hub keeps, and removes what nothing refers to."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from hashlib import sha256
 from typing import NamedTuple
 
-from unspool.hub.store.blobs import REFERENCES
+from unspool.errors import NotFound
+from unspool.hub.errors import StoreUnavailable
+from unspool.hub.store.blobs import DAY, PREFIX, REFERENCES, UNREFERRED, DamagedContent, Objects, key_time, now, unpack
+from unspool.hub.store.connect import Store
 from unspool.hub.store.database import Database
-from unspool.hub.store.opening import Store
-from unspool.hub.store.proof import Kept, kept, parts, there, wrong
-from unspool.hub.trouble import Trouble
+
+_MANY = 10_000
+"""Contents that are looked at in one go."""
+_ROWS = "SELECT digest, size, stored, encoding, key FROM blob WHERE digest >= ? AND digest < ? ORDER BY digest"
+
+
+class KeptContent(NamedTuple):
+    """A content, as its row says."""
+
+    digest: str
+    size: int
+    stored: int
+    encoding: str
+    key: str
+
+
+def digest_parts(db: Database) -> tuple[str, ...]:
+    """The beginnings of digests: what is done for all contents is done for a part of many at a time."""
+    many = db.row("SELECT 1 FROM blob LIMIT 1 OFFSET ?", _MANY)
+    return tuple(f"{number:02x}" for number in range(256)) if many else ("",)
+
+
+def object_keys(objects: Objects, part: str) -> set[str]:
+    """The keys of all objects of contents whose digests begin so."""
+    return set(objects.keys(f"{PREFIX}{part}/" if part else PREFIX))
+
+
+def kept_contents(db: Database, part: str) -> list[KeptContent]:
+    """The contents whose digests begin so."""
+    return [KeptContent(*row) for row in db.rows(_ROWS, part, f"{part}g")]
+
+
+def is_there(db: Database, one: KeptContent) -> bool:
+    """Whether a content is still kept, and there."""
+    return db.row("SELECT 1 FROM blob WHERE digest = ? AND key = ?", one.digest, one.key) is not None
+
+
+def content_fault(objects: Objects, one: KeptContent) -> str:
+    """What is wrong with a content in an object store, in a sentence; empty where it is as it should be."""
+    proof, size = sha256(), 0
+    try:
+        for piece in unpack(objects.get(one.key), one.encoding):
+            proof.update(piece)
+            size += len(piece)
+    except NotFound:
+        return f"The content {one.digest} is missing in the object store."
+    except DamagedContent:
+        return f"The content {one.digest} is damaged in the object store."
+    if proof.hexdigest() != one.digest:
+        return f"The content {one.digest} is damaged in the object store."
+    if size != one.size or objects.size(one.key) != one.stored:
+        return f"The content {one.digest} is of another size than its row says."
+    return ""
+
 
 _AT_ONCE = 4
 _MOST = 100
 """Problems of one kind that are told."""
 
 
-class Verified(NamedTuple):
+class VerifyReport(NamedTuple):
     """What was read, and what is wrong."""
 
     contents: int
@@ -23,23 +78,23 @@ class Verified(NamedTuple):
     problems: list[str]
 
 
-def verify(store: Store, told: Callable[[int], None] = lambda _: None) -> Verified:
+def verify(store: Store, told: Callable[[int], None] = lambda _: None) -> VerifyReport:
     """Read every content, follow every reference; `told` how many contents were read so far."""
     contents = size = 0
     problems = [*_unsound(store.db), *_unresolved(store.db)]
     with ThreadPoolExecutor(_AT_ONCE, "verify") as threads:
-        for part in parts(store.db):
-            found = kept(store.db, part)
+        for part in digest_parts(store.db):
+            found = kept_contents(store.db, part)
             problems += [said for said in threads.map(lambda one: _wrong(store, one), found) if said]
             contents, size = contents + len(found), size + sum(one.size for one in found)
             told(contents)
-    return Verified(contents, size, problems)
+    return VerifyReport(contents, size, problems)
 
 
-def _wrong(store: Store, one: Kept) -> str:
+def _wrong(store: Store, one: KeptContent) -> str:
     """What is wrong with a content; nothing, where it was removed meanwhile."""
-    said = wrong(store.objects, one)
-    return said if said and there(store.db, one) else ""
+    said = content_fault(store.objects, one)
+    return said if said and is_there(store.db, one) else ""
 
 
 def _unresolved(db: Database) -> list[str]:
@@ -60,6 +115,80 @@ def _unsound(db: Database) -> list[str]:
         return []
     try:
         said = [str(line) for (line,) in db.rows(f"PRAGMA integrity_check({_MOST})")]
-    except Trouble as trouble:
+    except StoreUnavailable as trouble:
         return [str(trouble)]
     return [] if said == ["ok"] else [f"The hub's database cannot be used: {line}." for line in said]
+
+
+_TURN = (
+    "INSERT INTO setting(key, value) VALUES('tidied', ?) ON CONFLICT(key) DO UPDATE SET value = excluded.value"
+    " WHERE CAST(setting.value AS BIGINT) < ?"
+)
+_PART = "digest >= ? AND digest < ?"
+_USED_AGAIN = f"UPDATE blob SET unused = NULL WHERE {_PART} AND unused IS NOT NULL AND NOT ({UNREFERRED})"  # noqa: S608
+_UNUSED_NOW = f"UPDATE blob SET unused = ? WHERE {_PART} AND unused IS NULL AND created < ? AND {UNREFERRED}"  # noqa: S608
+_UNUSED_LONG = f"SELECT digest, stored FROM blob WHERE {_PART} AND unused < ?"  # noqa: S608
+
+
+class TidyReport(NamedTuple):
+    """What was removed."""
+
+    contents: int
+    bytes: int
+    objects: int
+    """Objects that no row names."""
+    parts: int
+    """Files that somebody who was killed left half written."""
+    missing: list[str]
+    """Digests of contents whose objects are gone: nothing can be done about these here."""
+
+
+def tidy_daily(store: Store) -> TidyReport | None:
+    """Tidy, unless somebody has begun to within a day: one of all processes does. It may take long."""
+    time = now()
+    return tidy(store) if store.db.run(_TURN, str(time), time - DAY) else None
+
+
+def tidy(store: Store, age: int = DAY) -> TidyReport:
+    """Remove what nothing has referred to for so many milliseconds."""
+    before = now() - age
+    contents = stored = stray = 0
+    missing: list[str] = []
+    for part in digest_parts(store.db):
+        gone = _unused(store, part, before)
+        contents, stored = contents + len(gone), stored + sum(gone)
+        seen = object_keys(store.objects, part)
+        stray += _strays(store, part, seen, before)
+        missing += _missing(store, part, seen)
+    return TidyReport(contents, stored, stray, store.objects.sweep(), missing)
+
+
+def _unused(store: Store, part: str, before: int) -> list[int]:
+    """Remove the contents of a part that nothing has referred to for long; how many bytes each took.
+
+    The others are marked: a day from now somebody may still read what was there until now.
+    """
+    span = part, f"{part}g"
+    store.db.run(_USED_AGAIN, *span)
+    store.db.run(_UNUSED_NOW, now(), *span, before)
+    found = store.db.rows(_UNUSED_LONG, *span, before)
+    return [stored for digest, stored in found if store.blobs.drop(digest, before)]
+
+
+def _strays(store: Store, part: str, seen: set[str], before: int) -> int:
+    """Remove objects that no row names, and that nobody is about to name; how many."""
+    named = {one.key for one in kept_contents(store.db, part)}
+    strays = [key for key in seen - named if key_time(key) < before]
+    for key in strays:
+        store.objects.delete(key)
+    return len(strays)
+
+
+def _missing(store: Store, part: str, seen: set[str]) -> list[str]:
+    """Contents whose objects are gone; those that came or went just now are none of them."""
+    absent = [one for one in kept_contents(store.db, part) if one.key not in seen]
+    return [one.digest for one in absent if _lost(store, one)]
+
+
+def _lost(store: Store, one: KeptContent) -> bool:
+    return store.objects.size(one.key) is None and is_there(store.db, one)

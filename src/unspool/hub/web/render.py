@@ -1,24 +1,67 @@
-"""The hub's own pages: bodies from its templates, in the site's frame."""
+"""Renders the hub's own pages, and serves their assets."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import cache
+from hashlib import sha256
+from pathlib import Path
 
 import jinja2
 from markupsafe import Markup
 from starlette.requests import Request
-from starlette.responses import HTMLResponse
+from starlette.responses import HTMLResponse, Response
 
+from unspool import app as lists
 from unspool import human
 from unspool.app.render import environment
 from unspool.export.html.times import Style, when
-from unspool.hub.assets import OWN
-from unspool.hub.people.person import Person
+from unspool.hub.people.users import Person
+from unspool.hub.routes import HubRoute, Needs
 from unspool.site import look
 from unspool.site.frame import Crumb, Frame
 from unspool.site.look import Dress
 from unspool.site.options import SiteOptions
 from unspool.site.sheet import Sheet
+
+_TYPES = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
+_STATIC = Path(__file__).parents[1] / "static"
+_LENT = [
+    Path(lists.__file__).parent / "static" / name
+    for name in ("app.css", "find.css", "palette.css", "stats.css", "icon.svg")
+]
+"""What the app's pages wear and the hub's do too."""
+
+
+def _address(path: Path) -> str:
+    return f"/hub/{path.stem}-{sha256(path.read_bytes()).hexdigest()[:10]}{path.suffix}"
+
+
+_PATHS = [*_LENT, *(path for path in sorted(_STATIC.glob("*.*")) if path.suffix in _TYPES)]
+_FILES = {_address(path): path.read_bytes() for path in _PATHS}
+OWN = {path.name: _address(path) for path in _PATHS}
+"""The addresses of the hub's own files, by their plain names."""
+_ALL = {**{f"/{name}": data for name, data in look.assets()}, **_FILES}
+
+
+def asset(request: Request) -> Response:
+    """A file of the look; nothing else has an address here."""
+    path = request.url.path
+    kind = _TYPES.get(Path(path).suffix, "application/octet-stream")
+    return Response(_ALL[path], media_type=kind, headers={"Cache-Control": "public, max-age=31536000, immutable"})
+
+
+def icon(request: Request) -> Response:
+    """The icon, where browsers look for one of a page that names none."""
+    return Response(
+        _ALL[OWN["icon.svg"]], media_type=_TYPES[".svg"], headers={"Cache-Control": "public, max-age=86400"}
+    )
+
+
+ROUTES = (
+    *(HubRoute(path, asset, Needs.NOTHING, free=True) for path in _ALL),
+    HubRoute("/favicon.ico", icon, Needs.NOTHING, free=True),
+)
+
 
 HOME = Crumb("unspool hub", "")
 _WAYS = tuple(Crumb(name.capitalize(), name) for name in ("sessions", "search", "usage", "shares"))
@@ -44,11 +87,11 @@ def page(
 ) -> HTMLResponse:
     """A whole page: a template filled in, in the frame of the hub's pages."""
     body = render(template, person=request.state.person, **values)
-    frame = Frame("/", tuple(crumbs), ways=ways(request.state.person), dress=dress(tuple(scripts)))
+    frame = Frame("/", tuple(crumbs), ways=nav_links(request.state.person), dress=page_assets(tuple(scripts)))
     return HTMLResponse(Sheet(_OPTIONS, frame).page(title, body))
 
 
-def ways(person: Person) -> tuple[Crumb, ...]:
+def nav_links(person: Person) -> tuple[Crumb, ...]:
     """Links to the parts of the hub that a person has a use for."""
     if not person.known:
         return (Crumb("Sign in", "sign-in"),)
@@ -56,7 +99,7 @@ def ways(person: Person) -> tuple[Crumb, ...]:
 
 
 @cache
-def dress(scripts: tuple[str, ...] = ()) -> Dress:
+def page_assets(scripts: tuple[str, ...] = ()) -> Dress:
     """What a page wears: the site's look and behaviour, and the hub's."""
     return Dress(
         _POLICY,

@@ -1,5 +1,13 @@
 """People as programs reach them: JSON, below /api."""
 
-from unspool.hub.people.api import erasure, groups, invited, me, oversight, persons, projects
+from unspool.hub.people.api import account, admin, oversight
 
-WAYS = (*me.WAYS, *persons.WAYS, *invited.WAYS, *groups.WAYS, *projects.WAYS, *oversight.WAYS, *erasure.WAYS)
+ROUTES = (
+    *account.ROUTES,
+    *admin.PEOPLE_ROUTES,
+    *admin.INVITATION_ROUTES,
+    *admin.TEAM_ROUTES,
+    *admin.PROJECT_ROUTES,
+    *oversight.OVERSIGHT_ROUTES,
+    *oversight.ERASURE_ROUTES,
+)

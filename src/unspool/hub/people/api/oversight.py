@@ -1,4 +1,4 @@
-"""The audit log and legal holds, for admins."""
+"""JSON API: audit log, legal holds and erasure."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -8,17 +8,18 @@ from msgspec import Meta
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from unspool.hub.asked import hub, person
-from unspool.hub.people import holds
-from unspool.hub.people.api.given import Sent, answer, done, given, target, told
-from unspool.hub.people.audit import seal
-from unspool.hub.people.audit_list import Filters, lines, listed
-from unspool.hub.people.audit_proof import proved
-from unspool.hub.trouble import Unfit
-from unspool.hub.ways import Needs, Way
+from unspool.hub.context import hub, person
+from unspool.hub.errors import BadRequest, NotVisible
+from unspool.hub.people import erasure, holds
+from unspool.hub.people.api.account import RequestBody, as_json, json_response, no_content, parse_body, set_audit_target
+from unspool.hub.people.audit import AuditFilters, audit_as_json_lines, list_audit, seal_audit, verify_audit
+from unspool.hub.people.projects import Right, right_on_project
+from unspool.hub.people.users import Person
+from unspool.hub.routes import HubRoute, Needs
+from unspool.hub.store.database import Database
 
 
-class NewHold(Sent, frozen=True):
+class NewHold(RequestBody, frozen=True):
     """What is to be held: a person, project, session or share by its id."""
 
     kind: str
@@ -29,77 +30,144 @@ class NewHold(Sent, frozen=True):
 def audit(request: Request) -> Response:
     """Lines of the audit log that fit what is asked for, newest first; `before` in the answer leads to older ones."""
     asked = request.query_params
-    found = listed(hub(request).store.db, filters(asked), number(asked, "limit") or 100)
+    found = list_audit(hub(request).store.db, parse_audit_filters(asked), parse_number(asked, "limit") or 100)
     more = found[-1].seq if found else None
-    return answer({"lines": [line.data() for line in found], "before": more})
+    return json_response({"lines": [line.data() for line in found], "before": more})
 
 
 def audit_file(request: Request) -> Response:
     """Every line that fits, oldest first, a JSON object each."""
-    made = lines(hub(request).store.db, filters(request.query_params))
+    made = audit_as_json_lines(hub(request).store.db, parse_audit_filters(request.query_params))
     return StreamingResponse(made, media_type="application/jsonl", headers={"Cache-Control": "no-store"})
 
 
 def audit_proof(request: Request) -> Response:
     """Whether the audit log is whole, and the head of its chain, to be kept elsewhere; `known` is one that was."""
     db = hub(request).store.db
-    problems = proved(db, request.query_params.get("known", ""))
-    head = seal(db)
-    return answer({"whole": not problems, "problems": problems, "head": {"seq": head.seq, "digest": head.digest}})
+    problems = verify_audit(db, request.query_params.get("known", ""))
+    head = seal_audit(db)
+    return json_response(
+        {"whole": not problems, "problems": problems, "head": {"seq": head.seq, "digest": head.digest}}
+    )
 
 
-def filters(asked: Mapping[str, str]) -> Filters:
+def parse_audit_filters(asked: Mapping[str, str]) -> AuditFilters:
     """Which lines are wanted."""
     words = {name: asked.get(name, "") for name in ("person", "what", "target", "outcome")}
-    return Filters(**words, since=moment(asked, "since"), until=moment(asked, "until"), before=number(asked, "before"))
+    return AuditFilters(
+        **words,
+        since=parse_moment(asked, "since"),
+        until=parse_moment(asked, "until"),
+        before=parse_number(asked, "before"),
+    )
 
 
-def moment(asked: Mapping[str, str], name: str) -> int | None:
+def parse_moment(asked: Mapping[str, str], name: str) -> int | None:
     """A time that is asked for, in milliseconds."""
     if name not in asked:
         return None
     try:
         found = datetime.fromisoformat(asked[name])
     except ValueError:
-        raise Unfit(f"`{name}` is a date or a time, such as 2026-01-31T12:00Z.") from None
+        raise BadRequest(f"`{name}` is a date or a time, such as 2026-01-31T12:00Z.") from None
     return int((found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp() * 1000)
 
 
-def number(asked: Mapping[str, str], name: str) -> int | None:
+def parse_number(asked: Mapping[str, str], name: str) -> int | None:
     """A number that is asked for."""
     said = asked.get(name)
     if said is None:
         return None
     if not said.isascii() or not said.isdecimal() or len(said) > 18:
-        raise Unfit(f"`{name}` is a whole number.")
+        raise BadRequest(f"`{name}` is a whole number.")
     return int(said)
 
 
-def held(request: Request) -> Response:
+def get_holds(request: Request) -> Response:
     """Holds; `all=1`: also those that were lifted."""
-    found = holds.listed(hub(request).store.db, everything=request.query_params.get("all") == "1")
-    return answer({"holds": [told(one) for one in found]})
+    found = holds.list_holds(hub(request).store.db, everything=request.query_params.get("all") == "1")
+    return json_response({"holds": [as_json(one) for one in found]})
 
 
-def hold(request: Request) -> Response:
+def add_hold(request: Request) -> Response:
     """Place a hold."""
-    wanted = given(request, NewHold)
-    made = holds.placed(hub(request).store.db, person(request), (wanted.kind, wanted.id), wanted.reason)
-    target(request, wanted.id)
-    return answer({"id": made, "kind": wanted.kind, "target": wanted.id}, 201)
+    wanted = parse_body(request, NewHold)
+    made = holds.place_hold(hub(request).store.db, person(request), (wanted.kind, wanted.id), wanted.reason)
+    set_audit_target(request, wanted.id)
+    return json_response({"id": made, "kind": wanted.kind, "target": wanted.id}, 201)
 
 
-def lift(request: Request) -> Response:
+def end_hold(request: Request) -> Response:
     """Lift a hold."""
-    holds.lifted(hub(request).store.db, request.path_params["id"])
-    return done()
+    holds.lift_hold(hub(request).store.db, request.path_params["id"])
+    return no_content()
 
 
-WAYS = (
-    Way("/api/audit", audit, Needs.ADMIN, "audit.read"),
-    Way("/api/audit.jsonl", audit_file, Needs.ADMIN, "audit.read"),
-    Way("/api/audit/proof", audit_proof, Needs.ADMIN),
-    Way("/api/holds", held, Needs.ADMIN),
-    Way("/api/holds", hold, Needs.ADMIN, "hold.place", "POST", ("all",)),
-    Way("/api/holds/{id}", lift, Needs.ADMIN, "hold.lift", "DELETE", ("all",)),
+OVERSIGHT_ROUTES = (
+    HubRoute("/api/audit", audit, Needs.ADMIN, "audit.read"),
+    HubRoute("/api/audit.jsonl", audit_file, Needs.ADMIN, "audit.read"),
+    HubRoute("/api/audit/proof", audit_proof, Needs.ADMIN),
+    HubRoute("/api/holds", get_holds, Needs.ADMIN),
+    HubRoute("/api/holds", add_hold, Needs.ADMIN, "hold.place", "POST", ("all",)),
+    HubRoute("/api/holds/{id}", end_hold, Needs.ADMIN, "hold.lift", "DELETE", ("all",)),
+)
+
+
+_NOTHING = "There is nothing of that kind and id that you could erase."
+
+
+class ErasureRequest(RequestBody, frozen=True):
+    """What is to be erased, by its id: a share, session, project or person."""
+
+    kind: str
+    id: str
+
+
+class PushAgainRequest(RequestBody, frozen=True):
+    """A session that may be pushed again: whose it was, and its own id."""
+
+    person: str
+    key: str
+
+
+def erase_thing(request: Request) -> Response:
+    """Erase something; the proof that it is gone."""
+    wanted, who, store = parse_body(request, ErasureRequest), person(request), hub(request).store
+    set_audit_target(request, wanted.id)
+    if not may_erase(store.db, who, wanted.kind, wanted.id):
+        raise NotVisible(_NOTHING)
+    return json_response(erasure.erase_permanently(store, who, wanted.kind, wanted.id))
+
+
+def may_erase(db: Database, who: Person, kind: str, target: str) -> bool:
+    """Whether somebody may erase something, which is then there."""
+    if kind == "share":
+        row = db.row("SELECT owner FROM share WHERE address = ?", target)
+        return row is not None and (who.admin or row[0] == who.id)
+    if kind == "session":
+        row = db.row("SELECT person, project FROM session WHERE id = ?", target)
+        return row is not None and (row[0] == who.id or right_on_project(db, who, row[1]) is Right.OWN)
+    if kind == "project":
+        row = db.row("SELECT 1 FROM project WHERE id = ?", target)
+        return row is not None and right_on_project(db, who, target) is Right.OWN
+    return who.admin and db.row("SELECT 1 FROM person WHERE id = ?", target) is not None and kind == "person"
+
+
+def list_erased(request: Request) -> Response:
+    """What was erased, with the proofs."""
+    return json_response({"erased": [as_json(one) for one in erasure.list_tombstones(hub(request).store.db)]})
+
+
+def let_push_again(request: Request) -> Response:
+    """Let a session that was erased be pushed again."""
+    wanted = parse_body(request, PushAgainRequest)
+    set_audit_target(request, wanted.person)
+    erasure.allow_push_again(hub(request).store.db, wanted.person, wanted.key)
+    return no_content()
+
+
+ERASURE_ROUTES = (
+    HubRoute("/api/erase", list_erased, Needs.ADMIN),
+    HubRoute("/api/erase", erase_thing, Needs.PERSON, "erase", "POST", ("all",)),
+    HubRoute("/api/erase/again", let_push_again, Needs.ADMIN, "erase.again", "POST", ("all",)),
 )

@@ -1,0 +1,238 @@
+"""Authentication and authorisation for every hub route."""
+
+import asyncio
+import hmac
+import inspect
+from collections.abc import Awaitable, Callable
+from ipaddress import IPv4Address, IPv6Address, ip_address
+from typing import Any, Protocol
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response
+
+from unspool.app.guard_limits import BODY, PATIENCE, too_much
+from unspool.hub.context import Hub
+from unspool.hub.errors import BadRequest, Conflict, Forbidden, HubError, NotVisible, TooLarge
+from unspool.hub.people.projects import Right, right_on_project
+from unspool.hub.people.tokens import person_of_token
+from unspool.hub.people.users import ANYBODY, NewUser, Person, add_user, checked_name
+from unspool.hub.routes import HubRoute, Needs
+from unspool.hub.store.database import Database
+
+
+class HeaderMap(Protocol):
+    """The headers of a request."""
+
+    def getlist(self, key: str) -> list[str]:
+        """All values of one header, in whatever case it is written."""
+
+
+def identify_by_proxy(hub: Hub, peer: str, headers: HeaderMap) -> Person | None:
+    """Whom the proxy at `peer` vouches for; None where it is no proxy, or vouches for nobody who may come in."""
+    if not hub.terms.header or not _believed(hub, peer):
+        return None
+    values = headers.getlist(hub.terms.header)
+    if not values or values == [""]:
+        return None
+    if len(values) > 1 or "," in values[0]:
+        raise BadRequest("The identity header says more than one name.")
+    return _person(hub.store.db, checked_name(_decoded(values[0])))
+
+
+def _believed(hub: Hub, peer: str) -> bool:
+    try:
+        address: IPv4Address | IPv6Address = ip_address(peer)
+    except ValueError:
+        return False
+    if isinstance(address, IPv6Address):
+        address = address.ipv4_mapped or address
+    return any(address.version == network.version and address in network for network in hub.terms.proxies)
+
+
+def _decoded(value: str) -> str:
+    """The bytes of a header, which are handed on as Latin-1, as what they are."""
+    try:
+        return value.encode("latin-1").decode()
+    except UnicodeError:
+        raise BadRequest("The identity header is no UTF-8.") from None
+
+
+def _person(db: Database, name: str) -> Person | None:
+    """The person of a name; services, and the owner whom the first start made, come in by their tokens alone."""
+    row = db.row("SELECT id, admin, kind, ended FROM person WHERE name = ?", name)
+    if row is None:
+        return _added(db, name)
+    person, admin, kind, ended = row
+    return Person(person, name, bool(admin), by="proxy") if kind == "person" and ended is None else None
+
+
+def _added(db: Database, name: str) -> Person | None:
+    try:
+        return Person(add_user(db, NewUser(name)), name, by="proxy")
+    except Conflict:  # another request of theirs was quicker
+        return _person(db, name)
+
+
+COOKIE = "unspool-hub"
+_RIGHTS = {Needs.READ: Right.READ, Needs.WRITE: Right.WRITE, Needs.OWN: Right.OWN}
+_SAFE = ("GET", "HEAD")
+_SLOWEST = 64 * 1024
+"""Bytes a second of what is large."""
+NOTHING = "There is nothing at this address."
+
+
+class NotAuthenticated(HubError):
+    """Somebody who has to say who they are first."""
+
+    status = 401
+
+
+Before = Callable[[Request], Awaitable[None]]
+
+
+def protect(way: HubRoute, before: Before | None = None) -> Callable[[Request], Awaitable[Response]]:
+    """The handler of a way, for those who may; `before` is awaited once it is clear that they may."""
+    streams = inspect.iscoroutinefunction(way.handler)
+    probe = streams and way.free and way.needs is Needs.NOTHING  # it is nobody's, and waits for no thread
+
+    async def answer(request: Request) -> Response:
+        request.state.act = way.act
+        if probe:
+            request.state.person = ANYBODY
+            return await _awaited(way, request)
+        sent = bool(way.body) and request.method not in _SAFE
+        if not (streams or sent or before):
+            return await run_in_threadpool(_at_once, way, request)
+        await run_in_threadpool(authorize, request, way)
+        if sent:
+            await _whole(request, way.body)
+        if before:
+            await before(request)
+        return await _awaited(way, request) if streams else await run_in_threadpool(_answered, way, request)
+
+    return answer
+
+
+def _at_once(way: HubRoute, request: Request) -> Response:
+    """Admission and answer in one thread: to go to another one and back costs more than either."""
+    authorize(request, way)
+    return _answered(way, request)
+
+
+def _answered(way: HubRoute, request: Request) -> Response:
+    given: Response = way.handler(request)
+    return given
+
+
+async def _awaited(way: HubRoute, request: Request) -> Response:
+    given: Response = await way.handler(request)
+    return given
+
+
+def authorize(request: Request, way: HubRoute) -> Person:
+    """Who asks, once it is clear that they may."""
+    hub: Hub = request.app.state.hub
+    try:
+        person = _person_door(hub, request)
+    except HubError:
+        request.app.state.pace.spent(f"address {_peer(request)}")
+        raise
+    request.state.person = person
+    if not way.free:
+        request.app.state.pace.spent(person.id or f"address {_peer(request)}")
+    if request.method not in _SAFE and person.by != "token":
+        _from_ours(request, hub, sure=person.known)
+    if person.known and way.needs is not Needs.NOTHING and person.scope not in way.scopes:
+        raise Forbidden(f"This token is good for {person.scope} only.")
+    _satisfied(hub, person, way, request.path_params)
+    return person
+
+
+def _person_door(hub: Hub, request: Request) -> Person:
+    """Whoever the request says it is from; a token that does not hold is not the same as none."""
+    given = request.headers.get("authorization")
+    if given is not None:
+        scheme, _, secret = given.partition(" ")
+        person = person_of_token(hub.store.db, secret.strip()) if scheme.lower() == "bearer" else None
+        if person is None:
+            raise NotAuthenticated("This token does not let anybody in (any more).")
+        return person
+    known = identify_by_proxy(hub, _peer(request), request.headers)
+    if known is not None:
+        return known
+    cookie = request.cookies.get(COOKIE)
+    return (person_of_token(hub.store.db, cookie, "browser") if cookie else None) or ANYBODY
+
+
+def _satisfied(hub: Hub, person: Person, way: HubRoute, path: dict[str, Any]) -> None:
+    """Return if the person has what the way needs; say no otherwise."""
+    if way.needs is Needs.NOTHING or (way.needs is Needs.SHARING and hub.terms.open_shares and not person.known):
+        return
+    if not person.known:
+        raise NotAuthenticated("Sign in first, or bring a token.")
+    if way.needs is Needs.ADMIN and not person.admin:
+        raise Forbidden("This is for admins.")
+    if way.needs is Needs.MINE and not _owns(hub, person, path["address"]):
+        raise NotVisible(NOTHING)
+    if way.needs in _RIGHTS:
+        has = right_on_project(hub.store.db, person, _project(hub, path))
+        if has is Right.NONE:
+            raise NotVisible(NOTHING)
+        if has < _RIGHTS[way.needs]:
+            raise Forbidden(f"This needs the right to {way.needs} in this project.")
+
+
+def _owns(hub: Hub, person: Person, address: str) -> bool:
+    found = hub.store.db.row("SELECT owner FROM share WHERE address = ?", address)
+    return found is not None and (person.admin or hmac.compare_digest(found[0], person.id))
+
+
+def _project(hub: Hub, path: dict[str, Any]) -> str:
+    """The id of the project that a path means, by its id or name or by a session of it; empty where there is none."""
+    db = hub.store.db
+    if "session" in path:
+        found = db.row("SELECT project FROM session WHERE id = ?", path["session"])
+    else:
+        named = path["project"]
+        found = db.row("SELECT id FROM project WHERE id = ? OR name = ?", named, named)
+    if found is None:
+        raise NotVisible(NOTHING)
+    project: str = found[0]
+    return project
+
+
+def _from_ours(request: Request, hub: Hub, *, sure: bool) -> None:
+    """Return if a request comes from the hub's own pages; unless `sure`, also if it comes from no browser at all."""
+    site, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin")
+    if site is not None:  # no page can set it; the origin is "null" where pages tell no referrer
+        ours = site == "same-origin"
+    elif origin is not None:
+        own = hub.terms.url.rstrip("/") or f"{request.url.scheme}://{request.headers.get('host', '')}"
+        ours = origin.partition("://")[2] == own.partition("://")[2]
+    else:
+        ours = not sure
+    if not ours:
+        raise Forbidden("Other sites may not do this.")
+
+
+def _peer(request: Request) -> str:
+    return request.client.host if request.client else ""
+
+
+async def _whole(request: Request, most: int) -> None:
+    """Read what was sent, which is kept with the request; refuse what is too large or does not come."""
+    if (refusal := too_much(request.scope, most)) is not None:
+        raise (TooLarge if refusal.status == 413 else BadRequest)(refusal.reason)
+    patience = PATIENCE + max(0, most - BODY) // _SLOWEST  # who may send more has a slow line, too
+    body = bytearray()
+    try:
+        async with asyncio.timeout(patience):
+            async for piece in request.stream():
+                body += piece
+                if len(body) > most:
+                    raise TooLarge(f"More than {most:,} bytes were sent.")
+    except TimeoutError:
+        raise BadRequest(f"What was sent did not come within {patience:g} seconds.") from None
+    request.state.body = bytes(body)
+    request._body = request.state.body  # what request.body(), .json() and .form() give from now on

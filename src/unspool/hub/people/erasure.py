@@ -1,0 +1,362 @@
+"""Erasure: what somebody shared or pushed is removed for good, with proof."""
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from unspool.hub.errors import BadRequest, NotVisible, StoreUnavailable, UnderLegalHold
+from unspool.hub.people import holds, users
+from unspool.hub.people.users import HUB, Person
+from unspool.hub.store.blobs import PREFIX, REFERENCES, key_time, now
+from unspool.hub.store.connect import Store
+from unspool.hub.store.database import Database, Row, Value
+
+
+def remove_content(store: Store, digest: str, at: int) -> bool:
+    """Remove a content that was erased at a time; False where something refers to it again."""
+    if store.blobs.find(digest) is not None:
+        return store.blobs.drop(digest)
+    for key in object_keys(store, digest):  # whose row went before this process, or another one, was killed
+        if key_time(key) <= at:
+            store.objects.delete(key)
+    return True
+
+
+def object_keys(store: Store, digest: str) -> list[str]:
+    """Keys of the objects of a content."""
+    return list(store.objects.keys(f"{PREFIX}{digest[:2]}/{digest}"))
+
+
+def content_mark(digest: str) -> str:
+    """What a tombstone keeps of a content: who has the content can tell that it was erased, nobody else can."""
+    return sha256(digest.encode()).hexdigest()
+
+
+_LOT = 500
+_OF_SHARES = (("share_file", "address"), ("share", "address"))
+_OF_SESSIONS = (
+    ("piece", "session"),
+    ("session_page", "session"),
+    ("request", "session"),
+    ("passage", "session"),
+    ("session", "id"),
+)
+_OF_PERSONS = {
+    "token": "person = ?",
+    "invitation": "made_by = ?",
+    "member": "person = ?",
+    "permit": "kind = 'person' AND subject = ?",
+    "sent": "person = ?",
+}
+
+
+class RemovedRows(NamedTuple):
+    """What went."""
+
+    counts: dict[str, int]
+    """Rows by table."""
+    alone: list[str]
+    """Digests of contents that nothing refers to any more."""
+    shared: list[str]
+    """Digests of contents that something else refers to as well."""
+
+
+def remove_rows(db: Database, shares: list[str], sessions: list[str]) -> RemovedRows:
+    """Remove the rows of shares and sessions; inside the transaction of an erasure."""
+    digests = sorted({*_digests(db, "share_file", "address", shares), *_digests(db, "piece", "session", sessions),
+                      *_digests(db, "session_page", "session", sessions)})  # fmt: skip
+    counts = {table: _gone(db, table, column, shares) for table, column in _OF_SHARES}
+    counts |= {table: _gone(db, table, column, sessions) for table, column in _OF_SESSIONS}
+    if sessions:  # what an earlier push of one of them said may still wait to be swept
+        db.run("DELETE FROM passage WHERE session = ''")
+    others = {one for table in REFERENCES for one in _digests(db, table, "digest", digests)}
+    alone = [digest for digest in digests if digest not in others]
+    counts["sent"] = _gone(db, "sent", "digest", alone)
+    return RemovedRows({table: count for table, count in counts.items() if count}, alone, sorted(others))
+
+
+def _digests(db: Database, table: str, column: str, values: list[str]) -> list[str]:
+    sql = f"SELECT DISTINCT digest FROM {table} WHERE {column} IN ({{}})"  # noqa: S608
+    return [row[0] for lot in batches(values) for row in db.rows(sql.format(placeholders(lot)), *lot)]
+
+
+def _gone(db: Database, table: str, column: str, values: list[str]) -> int:
+    return sum(db.run(f"DELETE FROM {table} WHERE {column} IN ({placeholders(lot)})", *lot) for lot in batches(values))  # noqa: S608
+
+
+def remove_project(db: Database, project: str) -> dict[str, int]:
+    """Remove a project that has no sessions any more."""
+    return {
+        "permit": db.run("DELETE FROM permit WHERE project = ?", project),
+        "project": db.run("DELETE FROM project WHERE id = ?", project),
+    }
+
+
+def remove_person(db: Database, person: str) -> dict[str, int]:
+    """Remove all that is about a person, but for themselves; in the audit log they are an id from now on."""
+    db.run("UPDATE audit SET name = '' WHERE person = ?", person)
+    db.run("UPDATE invitation SET name = '' WHERE name = (SELECT name FROM person WHERE id = ?)", person)
+    return {table: db.run(f"DELETE FROM {table} WHERE {where}", person) for table, where in _OF_PERSONS.items()}  # noqa: S608
+
+
+def remove_counts(db: Database, names: list[str]) -> int:
+    """Remove what was counted of people and shares; how much that was."""
+    return sum(db.run("DELETE FROM pace WHERE who LIKE ?", f"%{name}%") for name in names)
+
+
+def write_tombstones(db: Database, by: Person, sessions: list[str]) -> None:
+    """Set the tombstones by which sessions are known when they are pushed again."""
+    sql = "SELECT person, key FROM session WHERE id IN ({})"
+    graves: list[tuple[Value, ...]] = [
+        ("key", tombstone_key(person, key), by.id, now(), "{}")
+        for lot in batches(sessions)
+        for person, key in db.rows(sql.format(placeholders(lot)), *lot)
+    ]
+    db.many(
+        "INSERT INTO tombstone(kind, target, made_by, at, proof) VALUES(?, ?, ?, ?, ?)"
+        " ON CONFLICT(kind, target) DO NOTHING",
+        graves,
+    )
+
+
+def tombstone_key(person: str, key: str) -> str:
+    """What a person's session is known by once it was erased."""
+    return sha256(f"{person}\0{key}".encode(errors="surrogatepass")).hexdigest()
+
+
+def batches(values: Sequence[str], size: int = _LOT) -> Iterator[Sequence[str]]:
+    """Values, as many at a time as a statement takes."""
+    return (values[start : start + size] for start in range(0, len(values), size))
+
+
+def placeholders(values: Sequence[str]) -> str:
+    """As many places for values."""
+    return ", ".join("?" * len(values))
+
+
+SEARCHED = {
+    "blob": ("digest",), "invitation": ("made_by",), "member": ("person",), "permit": ("project", "subject"),
+    "passage": ("session",), "person": ("id",), "piece": ("session", "digest"), "project": ("id",),
+    "request": ("session",), "sent": ("person", "digest"), "session": ("id", "project", "person", "state"),
+    "session_page": ("session", "digest"), "share": ("address", "owner"), "share_file": ("address", "digest"),
+    "token": ("person",),
+}  # fmt: skip
+"""Columns that may hold an id or the digest of a content."""
+_CHUNK = 4 * 1024 * 1024
+_HEX = re.compile(rb"[0-9a-f]{64,}")
+_DIGEST = 64
+
+
+class ErasedThings(NamedTuple):
+    """What should be found nowhere."""
+
+    ids: list[str]
+    digests: list[str]
+    counts: dict[str, int]
+    shared: int
+    """Contents that stay because something else refers to them."""
+    contents: list[str]
+    """What a tombstone keeps of the contents that went."""
+
+
+def prove_erased(store: Store, gone: ErasedThings, *, deep: bool = False) -> dict[str, Any]:
+    """What was looked for, where, and what of it was found, which should be nothing."""
+    cleared = _cleared(store.db, gone.counts) if deep else False
+    found = [*_in_tables(store.db, [*gone.ids, *gone.digests]), *_in_counts(store.db, gone.ids)]
+    found += _in_objects(store, gone.digests)
+    told: dict[str, Any] = {
+        "at": now(),
+        "rows": gone.counts,
+        "contents": gone.contents,
+        "kept_for_others": gone.shared,
+        "searched": {"ids": len(gone.ids), "columns": sum(map(len, SEARCHED.values())), "objects": len(gone.digests)},
+    }
+    if deep:
+        told["cleared"] = cleared
+    if deep and (path := _file(store.db)) is not None:
+        told["searched"]["bytes"], more = _in_file(path, set(gone.digests))
+        found += more
+    return {**told, "found": found, "proved": not found}
+
+
+def _in_tables(db: Database, needles: list[str]) -> list[str]:
+    found = []
+    for table, columns in SEARCHED.items():
+        for column in columns:
+            for lot in batches(needles):
+                row = db.row(f"SELECT count(*) FROM {table} WHERE {column} IN ({placeholders(lot)})", *lot)  # noqa: S608
+                if row and row[0]:
+                    found.append(f"{table}.{column}: {row[0]}")
+    return found
+
+
+def _in_counts(db: Database, ids: list[str]) -> list[str]:
+    """What is counted of people and shares names them within a text; such texts are few."""
+    texts = [row[0] for row in db.rows("SELECT DISTINCT who FROM pace")]
+    return sorted(f"pace.who: {one}" for one in ids for text in texts if one in text)
+
+
+def _in_objects(store: Store, digests: list[str]) -> list[str]:
+    return [f"object {key}" for digest in digests for key in object_keys(store, digest)]
+
+
+def _cleared(db: Database, tables: dict[str, int]) -> bool:
+    """Have nothing left of removed rows in what the database has not tidied yet; False where it is too busy to."""
+    if db.dialect == "sqlite":
+        row = db.row("PRAGMA wal_checkpoint(TRUNCATE)")
+        return row is not None and row[0] == 0
+    try:
+        for table in sorted({*tables, "blob", "tombstone"}):
+            db.run(f"VACUUM {table}")
+    except StoreUnavailable:
+        return False
+    return True
+
+
+def _file(db: Database) -> Path | None:
+    """The file of a database that is one."""
+    row = db.row("PRAGMA database_list") if db.dialect == "sqlite" else None
+    return Path(row[2]) if row else None
+
+
+def _in_file(path: Path, digests: set[str]) -> tuple[int, list[str]]:
+    """How many bytes a database's files have, and which of the digests stand in them, in whatever page."""
+    wanted = {digest.encode() for digest in digests}
+    files = [one for one in (path, path.with_name(f"{path.name}-wal")) if one.exists()]
+    found = {one for file in files for run in _runs(file) for one in _windows(run) if one in wanted}
+    return sum(file.stat().st_size for file in files), [f"file {one.decode()}" for one in sorted(found)]
+
+
+def _runs(file: Path) -> Iterator[bytes]:
+    rest = b""
+    with file.open("rb") as opened:
+        while piece := opened.read(_CHUNK):
+            text = rest + piece
+            yield from (match[0] for match in _HEX.finditer(text))
+            rest = text[-_DIGEST:]
+
+
+def _windows(run: bytes) -> Iterator[bytes]:
+    return (run[start : start + _DIGEST] for start in range(len(run) - _DIGEST + 1))
+
+
+_COLUMNS = "kind, target, made_by, at, proof"
+KINDS = ("share", "session", "project", "person")
+_THERE = {
+    "share": "SELECT address FROM share WHERE address = ?",
+    "session": "SELECT id FROM session WHERE id = ?",
+    "project": "SELECT id FROM project WHERE id = ?",
+    "person": "SELECT id FROM person WHERE id = ?",
+}
+_LATE = (
+    ("session", "SELECT id FROM session WHERE project IN (SELECT target FROM tombstone WHERE kind = 'project')"),
+    ("session", "SELECT id FROM session WHERE person IN (SELECT target FROM tombstone WHERE kind = 'person')"),
+    ("share", "SELECT address FROM share WHERE owner IN (SELECT target FROM tombstone WHERE kind = 'person')"),
+)
+"""What came in while the project or the person it belongs to was being erased."""
+_SHARES = {"share": "address = ?", "person": "owner = ?"}
+_SESSIONS = {"session": "id = ?", "project": "project = ?", "person": "person = ?"}
+
+
+class Tombstone(NamedTuple):
+    """What is left of something that was erased."""
+
+    kind: str
+    target: str
+    made_by: str
+    at: int
+    proof: dict[str, Any]
+
+
+def erase_permanently(store: Store, by: Person, kind: str, target: str, *, deep: bool = False) -> dict[str, Any]:
+    """Erase a share, a session, or all of a project or a person; the proof that it is gone.
+
+    `deep` also clears what databases leave behind of removed rows, and searches the database's file.
+    """
+    told = _finished(store, _rows_gone(store.db, by, kind, target), deep=deep)
+    return {"kind": kind, "target": target, **told}
+
+
+def resume_erasures(store: Store) -> int:
+    """Go on with erasures that were broken off, and erase what came in behind one; how many there were."""
+    for kind, late in _LATE:
+        for (target,) in store.db.rows(late):
+            with suppress(UnderLegalHold, NotVisible):  # a hold keeps it; another process was quicker
+                _rows_gone(store.db, HUB, kind, target)
+    pending = store.db.rows(f"SELECT {_COLUMNS} FROM tombstone WHERE substr(proof, 1, 10) = '{{\"pending\"'")  # noqa: S608
+    for row in pending:
+        _finished(store, _stone(row))
+    return len(pending)
+
+
+def _finished(store: Store, stone: Tombstone, *, deep: bool = False) -> dict[str, Any]:
+    """The proof of an erasure whose rows are gone: its contents go now, but for those that others refer to again."""
+    gone = ErasedThings(**stone.proof["pending"])
+    digests = [digest for digest in gone.digests if remove_content(store, digest, stone.at)]
+    contents, again = [*gone.contents, *map(content_mark, digests)], len(gone.digests) - len(digests)
+    settled = gone._replace(digests=[], contents=contents, shared=gone.shared + again)
+    _set(store.db, stone._replace(proof={"pending": settled._asdict()}))  # so that no digest is left to be found
+    told = prove_erased(store, settled._replace(digests=digests), deep=deep)
+    _set(store.db, stone._replace(proof=told))
+    return told
+
+
+def _rows_gone(db: Database, by: Person, kind: str, target: str) -> Tombstone:
+    if kind not in KINDS:
+        raise BadRequest(f"What can be erased is one of: {', '.join(KINDS)}.")
+    with db.transaction():
+        if db.row(_THERE[kind], target) is None:
+            raise NotVisible(f"There is no such {kind}.")
+        holds.check_nothing_held(db, kind, target)
+        shares = _ids(db, "SELECT address FROM share WHERE", _SHARES.get(kind), target)
+        sessions = _ids(db, "SELECT id FROM session WHERE", _SESSIONS.get(kind), target)
+        write_tombstones(db, by, sessions)
+        rows = remove_rows(db, shares, sessions)
+        if kind == "project":
+            rows.counts.update(remove_project(db, target))
+        if kind == "person":
+            rows.counts.update(remove_person(db, target))
+            users.delete_user(db, target)
+        remove_counts(db, [target, *shares])
+        gone = ErasedThings([target, *shares, *sessions], rows.alone, rows.counts, len(rows.shared), [])
+        stone = Tombstone(kind, target, by.id, now(), {"pending": gone._asdict()})
+        _set(db, stone)
+    return stone
+
+
+def _ids(db: Database, select: str, where: str | None, target: str) -> list[str]:
+    return [row[0] for row in db.rows(f"{select} {where}", target)] if where else []
+
+
+def _set(db: Database, stone: Tombstone) -> None:
+    db.run(
+        f"INSERT INTO tombstone({_COLUMNS}) VALUES(?, ?, ?, ?, ?)"
+        " ON CONFLICT(kind, target) DO UPDATE SET proof = excluded.proof, at = excluded.at",
+        *stone[:-1], json.dumps(stone.proof),
+    )  # fmt: skip
+
+
+def _stone(row: Row) -> Tombstone:
+    return Tombstone(*row)._replace(proof=json.loads(row[-1]))
+
+
+def list_tombstones(db: Database) -> list[Tombstone]:
+    """What was erased, newest first."""
+    rows = db.rows(f"SELECT {_COLUMNS} FROM tombstone WHERE kind <> 'key' ORDER BY at DESC, target")  # noqa: S608
+    return [_stone(row) for row in rows]
+
+
+def was_erased(db: Database, person: str, key: str) -> bool:
+    """Whether a session of this key was erased, so that this person may not push it again."""
+    target = tombstone_key(person, key)
+    return db.row("SELECT 1 FROM tombstone WHERE kind = 'key' AND target = ?", target) is not None
+
+
+def allow_push_again(db: Database, person: str, key: str) -> None:
+    """Let a session that was erased be pushed again."""
+    if not db.run("DELETE FROM tombstone WHERE kind = 'key' AND target = ?", tombstone_key(person, key)):
+        raise NotVisible("No such session was erased.")

@@ -1,0 +1,243 @@
+"""Users of a hub: persons and services, their names and quotas."""
+
+import re
+import secrets
+import unicodedata
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import NamedTuple
+
+from unspool.hub.errors import BadRequest, Conflict, NotVisible, TooManyRequests
+from unspool.hub.store.blobs import now
+from unspool.hub.store.database import Database, Row
+
+
+class Person(NamedTuple):
+    """Whoever asks. `scope` is what their token is good for: all, read or push."""
+
+    id: str
+    name: str
+    admin: bool = False
+    scope: str = "all"
+    by: str = "token"
+    """How they came in: token, browser (a cookie), proxy (an identity header)."""
+
+    @property
+    def known(self) -> bool:
+        """Whether it is anybody at all."""
+        return bool(self.id)
+
+
+ANYBODY = Person("", "anonymous", by="")
+"""Whoever did not say who they are."""
+HUB = Person("", "the hub", admin=True, by="")
+"""The hub itself, where it does something by itself."""
+
+
+MOST = 100
+"""Characters of a name."""
+_FORBIDDEN = frozenset('/\\,"<>')
+_ID = re.compile("[0-9a-f]{16,}")
+
+
+def checked_name(name: str, what: str = "name") -> str:
+    """A name as it is kept; Unfit where it is none that a page, an address and a terminal can all show."""
+    kept = unicodedata.normalize("NFC", name).strip()
+    if not kept or len(kept) > MOST:
+        raise BadRequest(f"A {what} has 1 to {MOST} characters.")
+    if not kept.isprintable() or not _FORBIDDEN.isdisjoint(kept):
+        raise BadRequest(f"A {what} has no control characters, slashes, commas, quotes or angle brackets.")
+    if kept.startswith((".", "-")):
+        raise BadRequest(f"A {what} begins with neither a dot nor a hyphen.")
+    if _ID.fullmatch(kept):
+        raise BadRequest(f"A {what} does not look like an id: it could be taken for another's.")
+    return kept
+
+
+KINDS = ("person", "service")
+OWNER = "owner"
+"""The kind of the one that the first start makes: no header of a proxy can be taken for it."""
+_COLUMNS = "SELECT id, name, kind, admin, quota, created, ended FROM person"
+
+
+class User(NamedTuple):
+    """Somebody in the roster."""
+
+    id: str
+    name: str
+    kind: str
+    admin: bool
+    quota: int | None
+    """Bytes that they may keep; None: as many as everybody."""
+    created: int
+    ended: int | None
+
+
+class NewUser(NamedTuple):
+    """Who is to be added."""
+
+    name: str
+    kind: str = "person"
+    admin: bool = False
+    quota: int | None = None
+
+
+def add_user(db: Database, wish: NewUser) -> str:
+    """The id of somebody new; Conflict where the name is taken, were it by somebody who left."""
+    if wish.kind not in (*KINDS, OWNER):
+        raise BadRequest(f"Somebody is one of: {', '.join(KINDS)}.")
+    person = secrets.token_hex(16)
+    done = db.run(
+        "INSERT INTO person(id, name, kind, admin, quota, created) VALUES(?, ?, ?, ?, ?, ?)"
+        " ON CONFLICT(name) DO NOTHING",
+        person, checked_name(wish.name), wish.kind, int(wish.admin), _quota(wish.quota), now(),
+    )  # fmt: skip
+    if not done:
+        raise Conflict("Somebody of that name is or was here.")
+    return person
+
+
+def list_users(db: Database, *, everybody: bool = False) -> list[User]:
+    """All who may come in, by name; `everybody`: also who left."""
+    only = "" if everybody else " WHERE ended IS NULL"
+    return [_entry(row) for row in db.rows(f"{_COLUMNS}{only} ORDER BY name")]
+
+
+def find_user(db: Database, named: str) -> User:
+    """Somebody by id or name."""
+    row = db.row(f"{_COLUMNS} WHERE id = ? OR name = ? ORDER BY id = ? DESC", named, named, named)
+    if row is None:
+        raise NotVisible("There is nobody of that name.")
+    return _entry(row)
+
+
+def get_user(db: Database, person: str) -> User:
+    """Somebody by id alone."""
+    row = db.row(f"{_COLUMNS} WHERE id = ?", person)
+    if row is None:
+        raise NotVisible("There is nobody of that id.")
+    return _entry(row)
+
+
+def change_user(db: Database, person: str, *, admin: bool | None = None, quota: int | None = None) -> None:
+    """Make somebody an admin or none, with whom their open invitations end; give them a quota, -1 for the usual one."""
+    with db.transaction():
+        db.alone("admins")
+        who = find_user(db, person)
+        if admin is not None:
+            db.run("UPDATE person SET admin = ? WHERE id = ?", int(admin), who.id)
+            if not admin:
+                _uninvited(db, who.id)
+            _administered(db, who)
+        if quota is not None:
+            db.run("UPDATE person SET quota = ? WHERE id = ?", None if quota == -1 else _quota(quota), who.id)
+
+
+def deactivate_user(db: Database, person: str) -> None:
+    """Let somebody in no more, from this moment: their tokens, browsers and open invitations end with them.
+
+    What they shared and pushed stays; the last admin cannot be ended.
+    """
+    with db.transaction():
+        db.alone("admins")
+        who, time = find_user(db, person), now()
+        db.run("UPDATE person SET ended = ? WHERE id = ? AND ended IS NULL", time, who.id)
+        db.run("UPDATE token SET ended = ? WHERE person = ? AND ended IS NULL", time, who.id)
+        _uninvited(db, who.id)
+        _administered(db, who)
+
+
+def reactivate_user(db: Database, person: str) -> None:
+    """Let somebody who was ended in again; they need new tokens."""
+    db.run("UPDATE person SET ended = NULL WHERE id = ?", find_user(db, person).id)
+
+
+def delete_user(db: Database, person: str) -> None:
+    """Have nobody of this id any more; for erasure, inside its transaction."""
+    db.alone("admins")
+    who = find_user(db, person)
+    db.run("DELETE FROM person WHERE id = ?", who.id)
+    _administered(db, who)
+
+
+def _uninvited(db: Database, person: str) -> None:
+    """Have no invitation of somebody open any more: it could make an admin."""
+    db.run("UPDATE invitation SET ended = ? WHERE made_by = ? AND taken IS NULL AND ended IS NULL", now(), person)
+
+
+def _administered(db: Database, changed: User) -> None:
+    """Conflict where somebody who was an admin was the last one."""
+    if (
+        changed.admin
+        and changed.ended is None
+        and db.row("SELECT 1 FROM person WHERE admin = 1 AND ended IS NULL LIMIT 1") is None
+    ):
+        raise Conflict("The last admin stays; name another one first.")
+
+
+def _quota(quota: int | None) -> int | None:
+    if quota is not None and not 0 <= quota < 1 << 60:
+        raise BadRequest("A quota is a number of bytes.")
+    return quota
+
+
+def _entry(row: Row) -> User:
+    entry = User(*row)
+    return entry._replace(admin=bool(entry.admin))
+
+
+_LATER = 3600
+
+
+def bytes_kept(db: Database, person: str) -> int:
+    """Bytes of what a person shares and pushed."""
+    row = db.row(
+        "SELECT (SELECT coalesce(sum(size), 0) FROM share WHERE owner = ? AND ended IS NULL)"
+        " + (SELECT coalesce(sum(size), 0) FROM session WHERE person = ?)",
+        person,
+        person,
+    )
+    return int(row[0]) if row else 0
+
+
+def bytes_allowed(db: Database, person: str, usual: int) -> int:
+    """Bytes that a person may keep; `usual` is what the hub's terms give to everybody."""
+    row = db.row("SELECT quota FROM person WHERE id = ?", person)
+    return usual if row is None or row[0] is None else int(row[0])
+
+
+def check_quota(db: Database, person: str, usual: int, more: int = 0) -> None:
+    """TooMuch where a person would keep more than they may, with `more` bytes beside what the tables say.
+
+    Inside the transaction that adds them: of several at the same time, each sees what the ones before it added.
+    """
+    db.alone(f"quota {person}")
+    most = bytes_allowed(db, person, usual)
+    if bytes_kept(db, person) + more > most:
+        raise TooManyRequests(f"With this you would keep more than the {most:,} bytes that you may.", _LATER)
+
+
+_OWNED = (
+    "SELECT permit.project FROM permit JOIN person ON person.id = permit.subject AND person.ended IS NULL"
+    " WHERE permit.kind = 'person' AND permit.level = 3"
+    " UNION SELECT permit.project FROM permit JOIN member ON member.team = permit.subject"
+    " JOIN person ON person.id = member.person AND person.ended IS NULL"
+    " WHERE permit.kind = 'team' AND permit.level = 3"
+)
+
+
+@contextmanager
+def keep_owners(db: Database) -> Iterator[None]:
+    """A transaction after which every project that somebody owned is still owned by somebody; Conflict otherwise."""
+    with db.transaction():
+        db.alone("owners")
+        before = {row[0] for row in db.rows(_OWNED)}
+        yield
+        if before - {row[0] for row in db.rows(_OWNED)}:
+            raise Conflict("A project would be left without an owner; name another one first.")
+
+
+def projects_without_owner(db: Database) -> list[tuple[str, str]]:
+    """Ids and names of projects that only admins can look after."""
+    rows = db.rows(f"SELECT id, name FROM project WHERE id NOT IN ({_OWNED}) ORDER BY name")  # noqa: S608
+    return [(project, name) for project, name in rows]

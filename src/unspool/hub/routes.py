@@ -1,0 +1,96 @@
+"""The table of hub routes, and the router that finds the one a request takes."""
+
+from collections.abc import Callable, Sequence
+from enum import StrEnum
+from importlib import import_module
+from typing import Any, NamedTuple
+
+from starlette.routing import BaseRoute, Match, Route
+from starlette.types import Receive, Scope, Send
+
+PARTS = ("monitoring", "web.render", "web.routes", "people.api", "sessions", "shares.routes")
+"""Modules with ROUTES, in the order they are tried: shares last, whose addresses begin with anything."""
+
+
+class Needs(StrEnum):
+    """What a person needs for a way."""
+
+    NOTHING = "nothing"
+    """Anybody; what the handler shows is open, or it asks for more itself (an address of 128 bits, a password)."""
+    SHARING = "sharing"
+    """A person, or anybody where the hub lets anybody share."""
+    PERSON = "person"
+    ADMIN = "admin"
+    READ = "read"
+    """On the project that the path names as {project}, or on that of its {session}."""
+    WRITE = "write"
+    OWN = "own"
+    MINE = "mine"
+    """To own the share that the path names as {address}, or to be an admin."""
+
+
+class HubRoute(NamedTuple):
+    """One address."""
+
+    path: str
+    """As Starlette has it: `/api/shares/{address}`. Paths below `/api/` answer trouble in JSON, others as a page."""
+    handler: Callable[..., Any]
+    """`def` or `async def`, of a request. What it may raise is in `trouble`; NotFound is 404."""
+    needs: Needs
+    act: str = ""
+    """For the audit log, such as `share.delete`; empty: nothing worth a line."""
+    method: str = "GET"
+    scopes: tuple[str, ...] = ("all", "read")
+    """Tokens that are good for it; a way that changes something says ("all",) or ("all", "push")."""
+    body: int = 256 * 1024
+    """Bytes that may be sent. Up to this size `door` reads them whole; 0: the handler streams them itself."""
+    free: bool = False
+    """Whether it counts against nobody's pace."""
+
+
+def all_routes() -> tuple[HubRoute, ...]:
+    """All of them."""
+    return tuple(route for part in PARTS for route in import_module(f"unspool.hub.{part}").ROUTES)
+
+
+_TAKEN = "unspool.way"
+
+
+class Router(BaseRoute):
+    """All ways as one; of those that fit a path the first one is taken, as if they were tried in order."""
+
+    def __init__(self, routes: Sequence[Route]) -> None:
+        self.routes = tuple(routes)
+        self._open = tuple(route for route in routes if _beginning(route.path) is None)
+        self._named = {
+            name: tuple(route for route in routes if _beginning(route.path) in (name, None))
+            for name in {_beginning(route.path) for route in routes}
+            if name is not None
+        }
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        """The first way that fits; where none does, the first that only the method does not fit."""
+        half: Scope | None = None
+        first = scope["path"].split("/", 2)[1:2]
+        for route in self._named.get(first[0] if first else "", self._open):
+            match, child = route.matches(scope)
+            if match is Match.FULL:
+                return match, {**child, _TAKEN: route}
+            if match is Match.PARTIAL and half is None:
+                half = {**child, _TAKEN: route}
+        return (Match.NONE, {}) if half is None else (Match.PARTIAL, half)
+
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Go the way that was found."""
+        taken: Any = scope[_TAKEN]
+        await taken.handle(scope, receive, send)
+
+    def url_path_for(self, name: str, /, **path_params: Any) -> Any:
+        """Nothing: ways have no names."""
+        raise NotImplementedError
+
+
+def _beginning(path: str) -> str | None:
+    """How the paths of a way begin, up to their second slash; None where they begin with anything."""
+    first = path.split("/", 2)[1]
+    return None if "{" in first else first

@@ -1,0 +1,274 @@
+"""Processes an uploaded bundle into pages, in a worker."""
+
+import errno
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from hashlib import sha256
+from pathlib import Path, PurePosixPath
+
+import msgspec
+from markupsafe import Markup
+
+from unspool.clone.bundle import unpack
+from unspool.errors import UnspoolError
+from unspool.export.html import worn
+from unspool.export.sessionshare import SessionShare
+from unspool.figures import Figures, figures
+from unspool.hub.errors import BadRequest, HubError, PolicyViolation, StoreFull
+from unspool.hub.policy import Policy, findings_sentence, is_packed, policy_findings
+from unspool.hub.shares.share import BUNDLE, DOCUMENT, ShareFacts
+from unspool.hub.store.blobs import pack
+from unspool.hub.web.render import render
+from unspool.library import Library
+from unspool.library.scratch import scratch
+from unspool.prices import PriceTable
+from unspool.share import picture
+from unspool.share.choices import Choices
+from unspool.share.draw import Gone
+from unspool.share.prepare import Share, Shared, around, placeless
+from unspool.share.report import Report
+from unspool.site import look
+from unspool.site.address import INDEX
+from unspool.site.build.fingerprint import fingerprint
+from unspool.site.build.one import session_folder
+from unspool.site.frame import Frame, Preview
+from unspool.site.look import Asset, Dress
+from unspool.site.options import SiteOptions
+from unspool.transcript import View
+
+_REPORT, _REPORT_MOST = "report.json", 1024 * 1024
+_WORDS = 500
+
+
+@contextmanager
+def read_bundle(bundle: Path, title: str, policy: Policy | None) -> Iterator[Share]:
+    """What a bundle shares; HubError says why not, in words that name nothing of this machine.
+
+    `title` is shown in place of the session's own; with no policy nothing is kept out.
+    """
+    with scratch() as root, _told(root):
+        logs = unpack(bundle, root, "The bundle")
+        files = sorted(path for path in root.rglob("*") if path.is_file())
+        if any(is_packed(path.name, path) for path in files):
+            raise BadRequest("A log in the bundle is packed once more; send plain lines.")
+        found = (
+            policy_findings(((_name(path, root, logs), path) for path in files), policy) if policy is not None else []
+        )
+        if found:
+            raise PolicyViolation(findings_sentence(found))
+        yield _share(logs, title, _report(root / "bundle" / _REPORT))
+
+
+def _name(path: Path, root: Path, logs: list[Path]) -> str:
+    """The name of a file, as the bundle has it or nearly so."""
+    if path == logs[0]:
+        return "session.jsonl"
+    parts = path.relative_to(root).parts
+    return PurePosixPath(*(parts[2:] if parts[0] == "projects" else parts[1:])).as_posix()
+
+
+def _share(logs: list[Path], title: str, report: Report) -> Share:
+    library = Library((logs[0].parents[1],))
+    main, *others = (_read(library, log) for log in logs)
+    if title:
+        titles = msgspec.structs.replace(main.session.titles, custom=title)
+        main = main._replace(session=msgspec.structs.replace(main.session, titles=titles))
+    before, after = around(main, others)
+    return Share(main, before, after, report, Choices(), {}, "")
+
+
+def _read(library: Library, log: Path) -> Shared:
+    session = placeless(library.open(log))
+    if not session.turns and not session.messages:
+        raise BadRequest("The bundle holds no session that can be read.")
+    return Shared(msgspec.structs.replace(session, project=session.cwd), log)
+
+
+def _report(path: Path) -> Report:
+    """What the bundle says of how it was made; nothing where it does not say."""
+    nothing = Report("", "", [], Gone())
+    if not path.is_file() or path.stat().st_size > _REPORT_MOST:
+        return nothing
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=Report)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return nothing
+
+
+@contextmanager
+def _told(root: Path) -> Iterator[None]:
+    """Trouble of ours in words for whoever sent it: short, inert, and with no place of this machine."""
+    try:
+        yield
+    except HubError:
+        raise
+    except UnspoolError as error:
+        if any(os.strerror(code) in str(error) for code in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)):
+            raise StoreFull("The hub has no room to unpack this now.") from None
+        said = str(error).replace(str(root / "bundle"), "").replace(str(root), "")
+        raise BadRequest("".join(one if one.isprintable() else "?" for one in said)[:_WORDS]) from None
+
+
+PICTURE = "preview.svg"
+_STATIC = Path(__file__).parents[1] / "static"
+_LENT = Path(__file__).parents[2] / "app" / "static"
+_SCRIPT, _STYLE, _ICON = "shared.js", "shared.css", "icon.svg"
+_UNUSED = "records.words"
+"""Only an archive's index reads it."""
+
+
+class SharePages:
+    """The pages of a share; `address` is where they are found, if the hub knows its own name."""
+
+    def __init__(self, share: Share, prices: PriceTable, address: str, *, raw: bool) -> None:
+        self._share, self._prices, self._address, self._raw = share, prices, address, raw
+        self._options = SiteOptions()
+
+    def files(self) -> Iterator[tuple[str, bytes]]:
+        """Name and content of every file."""
+        yield from look.assets()
+        yield from (_own(name) for name in (_STYLE, _SCRIPT, _ICON))
+        main = self._share.main.session
+        yield PICTURE, picture.picture(main, figures(main, self._prices))
+        for one, place in self._placed():
+            counted = figures(one.session, self._prices)
+            for name, data in session_folder(one.session, counted, self._options, self._frame(one, counted, place)):
+                if name != _UNUSED:
+                    yield place + name, data
+
+    def _frame(self, one: Shared, counted: Figures, place: str) -> Frame:
+        root = "../" if place else ""
+        return Frame(
+            root=root,
+            sessions={other.session.id: f"{where}{INDEX}" for other, where in self._placed()},
+            prices=self._prices,
+            dress=self._dress(root),
+            inset=str(render("shared_bar.html", root=root, raw=self._raw)),
+            preview=self._preview(counted, root),
+        )
+
+    def _dress(self, root: str) -> Dress:
+        worn_before = look.dress(self._options, root)
+        return worn_before._replace(
+            styles=worn_before.styles
+            + render("styles.html", icon=root + _own(_ICON).path, hrefs=[root + _own(_STYLE).path]),
+            scripts=worn_before.scripts + _markup(worn.script(root + _own(_SCRIPT).path)),
+        )
+
+    def _preview(self, counted: Figures, root: str) -> Preview:
+        drawn = f"{self._address}{PICTURE}" if self._address else f"{root}{PICTURE}"
+        report = self._share.report
+        note = f"shared: {report.note()}" if report.rules else "shared"
+        return Preview(picture.described(counted), drawn, self._address, note)
+
+    def _placed(self) -> Iterator[tuple[Shared, str]]:
+        """Every session and the folder that it lies in, below the one that is meant."""
+        yield self._share.main, ""
+        for word, others in (("before", self._share.before), ("after", self._share.after)):
+            for number, one in enumerate(others, 1):
+                yield one, f"{word}-{number}/"
+
+
+def _own(name: str) -> Asset:
+    """A file of the hub's look, with a name that changes with its content."""
+    data = (_LENT if name == _ICON else _STATIC).joinpath(name).read_bytes().replace(b"\r\n", b"\n")
+    stem, _, kind = name.partition(".")
+    return Asset(f"{look.FOLDER}/{stem}-{sha256(data).hexdigest()[:12]}.{kind}", data)
+
+
+def _markup(text: str) -> Markup:
+    return Markup(text)  # noqa: S704  made by a writer
+
+
+KINDS = {
+    ".html": "text/html; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".json": "application/json",
+    ".svg": "image/svg+xml",
+    ".gz": "application/gzip",
+}
+_CHUNK = 1024 * 1024
+_TITLE = 300
+"""Letters of a title in lists."""
+
+
+class ShareJob(msgspec.Struct, frozen=True):
+    """What is to be made."""
+
+    bundle: Path
+    folder: Path
+    """Where what is made lies."""
+    url: str = ""
+    """Where the share will be found, with a slash at its end; empty where the hub does not know its name."""
+    title: str = ""
+    raw: bool = False
+    policy: Policy | None = None
+    """What is kept out; None where nothing is."""
+
+
+class MadeFile(msgspec.Struct, frozen=True):
+    """A file that was made: packed, proved, ready to be kept."""
+
+    name: str
+    path: Path
+    digest: str
+    size: int
+    encoding: str
+    kind: str
+
+
+class MadeShare(msgspec.Struct, frozen=True):
+    """A share, made."""
+
+    title: str
+    facts: ShareFacts
+    pieces: list[MadeFile]
+
+    @property
+    def size(self) -> int:
+        """Bytes that it takes."""
+        return sum(piece.path.stat().st_size for piece in self.pieces)
+
+
+def make_share(job: ShareJob) -> MadeShare:
+    """All of a share; HubError says why there is none."""
+    job.folder.mkdir()
+    with read_bundle(job.bundle, job.title, job.policy) as share:
+        prices, session = PriceTable.load(), share.main.session
+        counted = figures(session, prices)
+        began = session.started.isoformat() if session.started else ""
+        facts = ShareFacts(
+            picture.described(counted), session.agent, session.id, began, counted.turns,
+            own_title=bool(job.title), made=made_by(job.url),
+        )  # fmt: skip
+        files = _files(SharePages(share, prices, job.url, raw=job.raw), share)
+        pieces = [_piece(job, number, name, data) for number, (name, data) in enumerate(files)]
+        return MadeShare(" ".join(session.title.split())[:_TITLE], facts, [*pieces, _sent(job)])
+
+
+def made_by(url: str) -> str:
+    """What pages are made by; another one whenever they may come out differently."""
+    return f"{fingerprint()} {url}"
+
+
+def _files(pages: SharePages, share: Share) -> Iterator[tuple[str, bytes]]:
+    yield from pages.files()
+    yield DOCUMENT, b"".join(SessionShare().chunks(share.main.session, View()))
+
+
+def _piece(job: ShareJob, number: int, name: str, data: bytes) -> MadeFile:
+    path = job.folder / str(number)
+    path.write_bytes(pack(data, "gzip"))
+    kind = KINDS.get(PurePosixPath(name).suffix, "application/octet-stream")
+    return MadeFile(name, path, sha256(data).hexdigest(), len(data), "gzip", kind)
+
+
+def _sent(job: ShareJob) -> MadeFile:
+    """The bundle as it came."""
+    digest = sha256()
+    with job.bundle.open("rb") as file:
+        while chunk := file.read(_CHUNK):
+            digest.update(chunk)
+    return MadeFile(BUNDLE, job.bundle, digest.hexdigest(), job.bundle.stat().st_size, "", KINDS[".gz"])

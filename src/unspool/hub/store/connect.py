@@ -1,0 +1,83 @@
+"""A hub's database and object store by address, brought to this version."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from unspool.errors import NotFound, UsageProblem
+from unspool.hub.store.blobs import Blobs, Objects
+from unspool.hub.store.database import Database
+from unspool.hub.store.files import FolderObjects
+from unspool.hub.store.schema import MARK, migrate, schema_version
+from unspool.hub.store.sqlite import Sqlite
+
+DATABASE, FOLDER = "hub.db", "objects"
+
+
+class Store(NamedTuple):
+    """All that a hub keeps."""
+
+    db: Database
+    objects: Objects
+    blobs: Blobs
+
+
+class StorePlace(NamedTuple):
+    """Where a hub keeps things: a folder, or a database and an object store that already exist."""
+
+    folder: Path
+    database: str = ""
+    """postgresql://…; empty for a file in the folder."""
+    bucket: str = ""
+    """s3://bucket/prefix?endpoint=…; empty for a folder in the folder."""
+
+
+def open_store(place: StorePlace, *, unfinished: bool = False, new: bool = True) -> Store:
+    """A store, whose tables are made or brought to this version; the database and the objects are the caller's.
+
+    A copy that was begun and not finished is opened only for those who go on with it. Unless it may be `new`, NotFound
+    where there is no hub.
+    """
+    if not new and not place.database and not (place.folder / DATABASE).exists():
+        raise NotFound(f"There is no hub in {place.folder}.")
+    objects = _objects(place)
+    db = _database(place)
+    with ExitStack() as otherwise:
+        otherwise.callback(db.close)
+        if not new and schema_version(db) == 0:
+            raise NotFound("There is no hub in this database.")
+        migrate(db)
+        if not unfinished and db.row("SELECT 1 FROM setting WHERE key = ?", MARK):
+            raise UsageProblem("A move or restore to here was begun and not finished: run it again.")
+        otherwise.pop_all()
+    return Store(db, objects, Blobs(db, objects))
+
+
+def _database(place: StorePlace) -> Database:
+    if not place.database:
+        return Sqlite(place.folder / DATABASE)
+    if place.database.startswith(("postgresql://", "postgres://")):
+        with _extra():
+            from unspool.hub.store.postgres import Postgres
+        return Postgres(place.database)
+    raise UsageProblem("A hub's database is a file in its folder, or postgresql://….")
+
+
+def _objects(place: StorePlace) -> Objects:
+    if not place.bucket:
+        return FolderObjects(place.folder / FOLDER)
+    if place.bucket.startswith("s3://"):
+        with _extra():
+            from unspool.hub.store.s3 import Bucket
+        return Bucket(place.bucket)
+    raise UsageProblem("A hub's objects lie in its folder, or in s3://bucket.")
+
+
+@contextmanager
+def _extra() -> Iterator[None]:
+    """Say which packages are missing, where they are."""
+    try:
+        yield
+    except ImportError as error:
+        raise UsageProblem("A hub on servers needs more packages: pip install 'unspool[hub]'.") from error

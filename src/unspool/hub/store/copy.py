@@ -1,0 +1,167 @@
+"""Copies a hub: backup, restore, and moving between a folder and servers."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import NamedTuple
+
+from unspool.errors import Exists, NotFound, Unsound
+from unspool.files import write_atomically
+from unspool.hub.store.connect import DATABASE, Store, StorePlace, open_store
+from unspool.hub.store.database import Database
+from unspool.hub.store.schema import MARK, without_timeout
+from unspool.hub.store.tables import (
+    RowTally,
+    TableSum,
+    empty_tables,
+    insert_rows,
+    is_empty,
+    rows,
+    table_sums,
+    table_sums_inside,
+    tables,
+)
+from unspool.hub.store.verify import KeptContent, content_fault, digest_parts, kept_contents, object_keys
+
+_AT_ONCE = 4
+
+Told = Callable[[str], None]
+"""Told what is being done."""
+
+
+class CopyReport(NamedTuple):
+    """What was copied."""
+
+    sums: dict[str, TableSum]
+    """What every table came to at the moment of the copy."""
+    sent: int
+    """Contents that were sent; those that were there already are none of them."""
+    problems: list[str]
+    """Contents that the source itself does not have as they should be, a sentence each."""
+
+
+def copy_hub(source: Store, target: Store, told: Told, *, mark: bool) -> CopyReport:
+    """Make the target hold what the source holds at one moment, in place of what it held.
+
+    Unsound where what came is not what went. `mark`: the target is no hub before `finished`.
+    """
+    told("Copying contents")
+    sent, _ = _contents(source, source.db, target)
+    with source.db.snapshot(), target.db.transaction():
+        without_timeout(target.db)
+        told("Copying rows")
+        found = _rows(source.db, target.db)
+        told("Copying what came meanwhile")
+        more, problems = _contents(source, target.db, target)
+        told("Comparing")
+        if table_sums_inside(target.db) != found:
+            raise Unsound("The copy's rows are not those that were copied; begin again.")
+        if mark:
+            target.db.run("INSERT INTO setting(key, value) VALUES(?, '')", MARK)
+    return CopyReport(found, sent + more, problems)
+
+
+def finish_copy(target: Store) -> None:
+    """A copy is a hub from now on."""
+    target.db.run("DELETE FROM setting WHERE key = ?", MARK)
+
+
+def is_unfinished_copy(target: Database) -> bool:
+    """Whether it is a copy that nobody finished."""
+    return target.row("SELECT 1 FROM setting WHERE key = ?", MARK) is not None
+
+
+def _contents(source: Store, wanted: Database, target: Store) -> tuple[int, list[str]]:
+    """Send the contents that a database names and that the target does not have; how many, and what is wrong."""
+    count, problems = 0, []
+    with ThreadPoolExecutor(_AT_ONCE, "copy") as threads:
+        for part in digest_parts(wanted):
+            named = kept_contents(wanted, part)
+            there = object_keys(target.objects, part) if named else set()
+            missing = [one for one in named if one.key not in there]
+            found = list(threads.map(lambda one: _sent(source, target, one), missing))
+            count += found.count("")
+            problems += [problem for problem in found if problem]
+    return count, problems
+
+
+def _sent(source: Store, target: Store, one: KeptContent) -> str:
+    """Send a content and prove it; what is wrong with it, if anything is."""
+    try:
+        target.objects.put(one.key, source.objects.get(one.key))
+    except NotFound:
+        return f"The content {one.digest} is missing in the object store."
+    problem = content_fault(target.objects, one)
+    if problem:
+        target.objects.delete(one.key)
+    return problem
+
+
+def _rows(source: Database, target: Database) -> dict[str, TableSum]:
+    """Put all rows in place of what was there; what they come to."""
+    found = {}
+    empty_tables(target)
+    for table in tables(source):
+        tally = RowTally(rows(source, table))
+        insert_rows(target, table, tally)
+        found[table.name] = tally.sum
+    return found
+
+
+def move(source: Store, target: Store, told: Told) -> CopyReport:
+    """Copy all of a hub that nobody writes to into an empty place; the source stays as it is.
+
+    Exists where the target holds a hub already, Unsound where the source was written to meanwhile: then the target is
+    no hub yet, and the same move can be begun again, as after every other way of breaking off.
+    """
+    if not is_empty(target.db) and not is_unfinished_copy(target.db):
+        if table_sums(source.db) == table_sums(target.db):  # it was moved before
+            return CopyReport(table_sums(target.db), 0, [])
+        raise Exists("There is a hub already where this one should go.")
+    result = copy_hub(source, target, told, mark=True)
+    if table_sums(source.db) != result.sums:
+        raise Unsound("The hub was written to while it was moved: stop it, and begin again.")
+    finish_copy(target)
+    return result
+
+
+SEAL = "backup"
+"""The file that tells a folder of backups from a hub's own; empty until there is one."""
+
+
+def backup(source: Store, folder: Path, told: Told) -> CopyReport:
+    """Save a hub as it is at one moment."""
+    place = StorePlace(folder)
+    if (folder / DATABASE).exists() and not (folder / SEAL).exists():
+        raise Exists("This folder holds a hub, and no backup of one.")
+    target = open_store(place)
+    (folder / SEAL).touch(0o600)
+    try:
+        result = copy_hub(source, target, told, mark=False)
+        write_atomically(folder / SEAL, [b"finished\n"])
+        _pruned(target)
+    finally:
+        target.db.close()
+    return result
+
+
+def restore(folder: Path, target: Store, told: Told) -> CopyReport:
+    """Bring a hub back from a folder, into an empty place."""
+    source = open_store(StorePlace(folder), new=False)
+    try:
+        if is_empty(source.db) and not _finished(folder):
+            raise NotFound("The backup in this folder was never finished.")
+        return move(source, target, told)
+    finally:
+        source.db.close()
+
+
+def _finished(folder: Path) -> bool:
+    return (folder / SEAL).exists() and (folder / SEAL).stat().st_size > 0
+
+
+def _pruned(target: Store) -> None:
+    """Remove contents that only an older backup had."""
+    for part in digest_parts(target.db):
+        for key in object_keys(target.objects, part) - {one.key for one in kept_contents(target.db, part)}:
+            target.objects.delete(key)

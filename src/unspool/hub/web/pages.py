@@ -1,0 +1,249 @@
+"""Pages for people: home, sessions, search, usage, stories, one's own tokens and shares."""
+
+from typing import Any, NamedTuple, get_args
+from urllib.parse import urlencode
+
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from unspool.hub.context import hub, person
+from unspool.hub.errors import BadRequest, Forbidden, HubError
+from unspool.hub.people import projects, teams, tokens, users
+from unspool.hub.people.tokens import READING
+from unspool.hub.people.users import Person
+from unspool.hub.sessions import listing
+from unspool.hub.sessions.filters import ListPage, parse_page
+from unspool.hub.sessions.listing import story as told
+from unspool.hub.sessions.search import search
+from unspool.hub.sessions.usage import By, usage
+from unspool.hub.shares import api
+from unspool.hub.shares.share import COLUMNS, HubShare, live_share
+from unspool.hub.shares.share_options import ShareOptions, options_of_upload
+from unspool.hub.shares.share_store import change_options, end_share
+from unspool.hub.store.blobs import DAY, now
+from unspool.hub.web.render import HOME, page
+from unspool.hub.web.sign_in import form_fields, redirect
+from unspool.hub.workers import run_in_thread
+from unspool.index.results import Snippet
+from unspool.site.frame import Crumb
+
+
+class SnippetPiece(NamedTuple):
+    """Some text, lit or not."""
+
+    text: str
+    lit: bool
+
+
+def snippet_pieces(snippet: Snippet) -> list[SnippetPiece]:
+    """The text of a snippet, in order."""
+    made, at = [SnippetPiece("…", False)] if snippet.before else [], 0
+    for start, end in snippet.marks:
+        made += [SnippetPiece(snippet.text[at:start], False), SnippetPiece(snippet.text[start:end], True)]
+        at = end
+    made.append(SnippetPiece(snippet.text[at:], False))
+    return [*(piece for piece in made if piece.text), *([SnippetPiece("…", False)] if snippet.after else [])]
+
+
+_PAGE = 50
+_FOUND = 20
+_NAMES = ("q", *listing.NAMES)
+_USED = ("project", "person", "model", "since", "until")
+
+
+def home(request: Request) -> Response:
+    """What is new, and where to go; for strangers, what this is."""
+    who, db = person(request), hub(request).store.db
+    if not who.known or who.scope not in READING:
+        return page(request, "unspool hub", "welcome.html", crumbs=())
+    newest = listing.list_sessions(db, who, [], ListPage(None, 10)).sessions
+    used = usage(db, who, "person", listing.parse_filters({"since": "7d"}))
+    return page(request, "Home", "home.html", projects=projects.list_projects(db, who), sessions=newest, used=used)
+
+
+def sessions_page(request: Request) -> Response:
+    """Sessions that fit, the last active first."""
+    who, db = person(request), hub(request).store.db
+    asked = {name: request.query_params.get(name, "").strip() for name in _NAMES}
+    wrong, found = "", listing.SessionPage([], "")
+    try:
+        found = listing.list_sessions(
+            db, who, listing.parse_filters(asked), parse_page(request.query_params.get("after", ""), "", _PAGE)
+        )
+    except HubError as error:
+        wrong = str(error)
+    more = f"/sessions?{_query(asked, after=found.next)}" if found.next else ""
+    return page(
+        request,
+        "Sessions",
+        "sessions.html",
+        asked=asked,
+        sessions=found.sessions,
+        more=more,
+        wrong=wrong,
+        filtered=any(asked.values()),
+        projects=projects.project_names(db, who),
+        people=listing.people_who_pushed(db, who),
+    )
+
+
+def search_page(request: Request) -> Response:
+    """What a question finds."""
+    text, after = request.query_params.get("q", "").strip()[:1000], request.query_params.get("after", "")
+    wrong, found = "", None
+    if text:
+        try:
+            found = search(hub(request).store.db, person(request), text, parse_page(after, "", _FOUND))
+        except HubError as error:
+            wrong = str(error)
+    more = f"/search?{_query({'q': text}, after=found.next)}" if found and found.next else ""
+    return page(request, "Search", "search.html", text=text, found=found, wrong=wrong, more=more, pieces=snippet_pieces)
+
+
+def usage_page(request: Request) -> Response:
+    """What was used and what it cost, by person, project, model or time."""
+    db, who = hub(request).store.db, person(request)
+    asked = {
+        name: request.query_params.get(name, "").strip() for name in ("project", "person", "model", "since", "until")
+    }
+    by = request.query_params.get("by", "week")
+    wrong, report = "", None
+    try:
+        report = usage(db, who, by, listing.parse_filters(asked))
+    except HubError as error:
+        wrong = str(error)
+    ways = [(one, f"/usage?{_query(asked, by=one)}") for one in get_args(By)]
+    return page(request, "Usage", "usage.html", report=report, by=by, ways=ways, asked=asked, wrong=wrong)
+
+
+def story_page(request: Request) -> Response:
+    """Planning, implementation and what came after, by whoever did each."""
+    session = request.path_params["session"]
+    steps = told(hub(request).store.db, person(request), session)
+    here = next(step.session for step in steps if step.session.id == session)
+    crumbs = (
+        HOME,
+        Crumb(here.project.name, f"sessions?project={here.project.id}"),
+        Crumb(here.title, f"sessions/{session}/"),
+    )
+    return page(request, "Story", "story.html", crumbs=crumbs, steps=steps, here=session)
+
+
+def _query(asked: dict[str, str], **more: str) -> str:
+    return urlencode({name: value for name, value in {**asked, **more}.items() if value})
+
+
+def me_page(request: Request) -> Response:
+    """Who one is here, one's projects, tokens and browsers."""
+    return _shown(request)
+
+
+def create_token_form(request: Request) -> Response:
+    """A new token, shown this once."""
+    sent, who = form_fields(request), person(request)
+    scope, days = sent.get("scope", "all"), sent.get("days", "")
+    if scope not in tokens.SCOPES or (days and not days.isdecimal()):
+        raise BadRequest("A token has a scope, and a number of days or none.")
+    if scope not in _scopes(who):
+        raise Forbidden("Only admins make tokens for the hub's figures.")
+    expires = now() + int(days[:5]) * DAY if days else None
+    secret = tokens.create_token(
+        hub(request).store.db, tokens.NewTokenOptions(who.id, sent.get("label", "")[:80], "token", scope, expires)
+    )
+    request.state.target = who.id
+    return _shown(request, secret)
+
+
+def end_token_form(request: Request) -> Response:
+    """A token or a browser that lets nobody in any more."""
+    tokens.revoke_token(hub(request).store.db, request.path_params["token"], person(request).id)
+    return redirect("/me")
+
+
+def _scopes(who: Person) -> tuple[str, ...]:
+    return tokens.SCOPES if who.admin else tokens.OWN
+
+
+def _shown(request: Request, secret: str = "") -> Response:
+    here, who = hub(request), person(request)
+    db = here.store.db
+    return page(
+        request,
+        who.name,
+        "me.html",
+        projects=projects.list_projects(db, who),
+        teams=teams.list_teams(db, who.id),
+        tokens=tokens.list_tokens(db, who.id),
+        secret=secret,
+        url=here.terms.url,
+        scopes=_scopes(who),
+        kept=users.bytes_kept(db, who.id),
+        most=users.bytes_allowed(db, who.id, here.terms.quota),
+    )
+
+
+_MOST = 200
+_NEVER = 0
+"""As a wish has it: no end."""
+
+
+def shares_page(request: Request) -> Response:
+    """The list, and the form that sends one more."""
+    return _shown_shares(request)
+
+
+async def upload_form(request: Request) -> Response:
+    """A bundle from a form: shown at its address, or why not."""
+    try:
+        share = await api.take_upload(request, ShareOptions())
+    except HubError as error:
+        answer = _shown_shares(request, wrong=str(error))
+        answer.status_code = error.status
+        return answer
+    return RedirectResponse(f"/shares#{share.address}", 303)
+
+
+async def change_share_form(request: Request) -> Response:
+    """The same content, otherwise."""
+    share = await run_in_thread(live_share, hub(request).store.db, request.path_params["address"])
+    await run_in_thread(change_options, hub(request), share, _wish(form_fields(request)))
+    return redirect(f"/shares#{share.address}")
+
+
+def end_share_form(request: Request) -> Response:
+    """The end of a share."""
+    end_share(hub(request).store.db, request.path_params["address"])
+    return redirect("/shares")
+
+
+def _wish(form: dict[str, str]) -> ShareOptions:
+    """What a form asks for; a field that is left as it is asks for nothing."""
+    given: dict[str, Any] = {"raw": form.get("raw") == "1", "listed": form.get("listed") == "1"}
+    if form.get("password"):
+        given["password"] = form["password"]
+    if form.get("open") == "1":
+        given["password"] = ""
+    if form.get("expires"):
+        given["expires"] = (
+            _NEVER if form["expires"] == "never" else options_of_upload({"expires": form["expires"]}, {}).expires
+        )
+    return ShareOptions(**given)
+
+
+def _shown_shares(request: Request, wrong: str = "") -> Response:
+    here, who = hub(request), person(request)
+    rows = here.store.db.rows(
+        f"SELECT {COLUMNS} FROM share WHERE owner = ? ORDER BY ended IS NOT NULL, created DESC LIMIT ?",  # noqa: S608
+        who.id,
+        _MOST,
+    )
+    url = here.terms.url.rstrip("/") or str(request.base_url).rstrip("/")
+    return page(
+        request,
+        "Shares",
+        "shares.html",
+        scripts=("copy.js",),
+        shares=[HubShare(*r) for r in rows],
+        url=url,
+        wrong=wrong,
+    )

@@ -1,0 +1,278 @@
+"""Who there is: added, ended, invited, in teams; nobody is let in twice, and somebody always stays in charge."""
+
+import threading
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.hub.people.folk import ROOT, One, project, somebody, team
+from unspool.hub.errors import BadRequest, Conflict, Forbidden, HubError, NotVisible, StoreFull
+from unspool.hub.people import invitations, projects, teams, tokens, users
+from unspool.hub.people import projects as permits
+from unspool.hub.people.projects import Right, readable_projects, right_on_project
+from unspool.hub.people.users import checked_name, projects_without_owner
+from unspool.hub.start import create_first_admin
+from unspool.hub.store.blobs import now
+from unspool.hub.store.connect import Store
+
+
+def at_once(count: int, do: Callable[[], object]) -> list[object]:
+    """What several threads get that do the same at the same time; trouble is a result too."""
+    results: list[object] = []
+    gate = threading.Barrier(count)
+
+    def run() -> None:
+        gate.wait()
+        try:
+            results.append(do())
+        except HubError as error:
+            results.append(error)
+
+    threads = [threading.Thread(target=run) for _ in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return results
+
+
+def test_the_first_start_makes_one_owner_whoever_else_starts(store: Store) -> None:
+    """Of several processes that start at once, one is told the token; none ever after."""
+    told = [one for one in at_once(4, lambda: create_first_admin(store.db)) if one is not None]
+    assert len(told) == 1
+    assert create_first_admin(store.db) is None
+    known = tokens.person_of_token(store.db, str(told[0]))
+    assert known is not None
+    assert (known.name, known.admin) == ("owner", True)
+
+
+def test_people_who_were_added_before_the_first_start_do_not_keep_the_owner_out(files_store: Store) -> None:
+    """Where no admin is there, one is made, whatever they have to be called."""
+    somebody(files_store.db, "owner")
+    token = create_first_admin(files_store.db)
+    assert token is not None
+    known = tokens.person_of_token(files_store.db, token)
+    assert known is not None
+    assert known.admin
+    assert known.name.startswith("owner ")
+    assert create_first_admin(files_store.db) is None
+    users.deactivate_user(files_store.db, "owner")
+
+
+def test_a_name_is_taken_once(store: Store) -> None:
+    """Two who want one name at the same moment: one has it."""
+    results = at_once(4, lambda: users.add_user(store.db, users.NewUser("ada")))
+    assert sorted(type(one).__name__ for one in results) == ["Conflict", "Conflict", "Conflict", "str"]
+
+
+def test_whoever_is_ended_is_let_in_no_more_at_once(store: Store) -> None:
+    """Tokens, browsers and open invitations end with a person; back again, they need new ones."""
+    boss, ada = somebody(store.db, "boss", admin=True), somebody(store.db, "ada", admin=True)
+    browser = tokens.create_token(store.db, tokens.NewTokenOptions(ada.id, "browser", "browser"))
+    invitation = invitations.create_invitation(store.db, ada.person, invitations.NewInvitationOptions())
+    users.deactivate_user(store.db, "ada")
+    assert tokens.person_of_token(store.db, ada.token) is None
+    assert tokens.person_of_token(store.db, browser, "browser") is None
+    with pytest.raises(NotVisible):
+        invitations.accept_invitation(store.db, invitation, "eve")
+    assert [one.name for one in users.list_users(store.db)] == ["boss"]
+    assert [one.name for one in users.list_users(store.db, everybody=True)] == ["ada", "boss"]
+    users.reactivate_user(store.db, "ada")
+    assert tokens.person_of_token(store.db, ada.token) is None
+    assert tokens.person_of_token(store.db, boss.token) is not None
+
+
+def test_the_last_admin_stays(store: Store) -> None:
+    """Neither ended nor made less; of two who end each other at once, one stays."""
+    ada, bob = somebody(store.db, "ada", admin=True), somebody(store.db, "bob", admin=True)
+    others = iter([ada.id, bob.id])
+    at_once(2, lambda: users.deactivate_user(store.db, next(others)))
+    left = users.list_users(store.db)
+    assert len(left) == 1
+    with pytest.raises(Conflict):
+        users.deactivate_user(store.db, left[0].id)
+    with pytest.raises(Conflict):
+        users.change_user(store.db, left[0].id, admin=False)
+    known = tokens.person_of_token(store.db, ada.token) or tokens.person_of_token(store.db, bob.token)
+    assert known is not None
+    assert known.admin
+
+
+def test_a_token_is_good_for_its_scope_until_it_ends(store: Store) -> None:
+    """An expired, revoked or unknown token lets nobody in, and a list never tells a secret."""
+    ada = somebody(store.db, "ada")
+    read = tokens.create_token(store.db, tokens.NewTokenOptions(ada.id, "reader", scope="read"))
+    old = tokens.create_token(store.db, tokens.NewTokenOptions(ada.id, "old", expires=now() - 1))
+    known = tokens.person_of_token(store.db, read)
+    assert known is not None
+    assert known.scope == "read"
+    assert tokens.person_of_token(store.db, old) is None
+    assert tokens.person_of_token(store.db, "uns_nobody") is None
+    assert tokens.person_of_token(store.db, read, "browser") is None
+    listed = tokens.list_tokens(store.db, ada.id)
+    assert {one.label for one in listed} == {"test", "reader"}
+    assert read not in str(listed)
+    assert tokens.token_digest(read) not in str(listed)
+    which = next(one.id for one in listed if one.label == "reader")
+    with pytest.raises(NotVisible):
+        tokens.revoke_token(store.db, which, "somebody else")
+    tokens.revoke_token(store.db, which, ada.id)
+    assert tokens.person_of_token(store.db, read) is None
+    with pytest.raises(BadRequest):
+        tokens.create_token(store.db, tokens.NewTokenOptions(ada.id, "all powerful", scope="root"))
+
+
+def test_a_full_disk_keeps_nobody_out(files_store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """That a token was used cannot be noted, and that is all."""
+    ada = somebody(files_store.db, "ada")
+
+    def full(*_: object) -> int:
+        raise StoreFull("No room.")
+
+    monkeypatch.setattr(files_store.db, "run", full)
+    assert tokens.person_of_token(files_store.db, ada.token) is not None
+
+
+def test_an_invitation_makes_one_person(store: Store) -> None:
+    """Several who take one invitation at once: one gets in, as a member of its team."""
+    crew = team(store.db, "crew")
+    secret = invitations.create_invitation(store.db, ROOT, invitations.NewInvitationOptions(team="crew"))
+    names = iter("abcd")
+    results = at_once(4, lambda: invitations.accept_invitation(store.db, secret, f"eve {next(names)}"))
+    taken = [one for one in results if isinstance(one, invitations.AcceptedInvitation)]
+    assert len(taken) == 1
+    assert [member.id for member in teams.team_members(store.db, crew)] == [taken[0].person]
+    known = tokens.person_of_token(store.db, taken[0].secret)
+    assert known is not None
+    assert known.name == taken[0].name
+    assert len(users.list_users(store.db)) == 1
+
+
+def test_an_invitation_that_fails_stays_open(store: Store) -> None:
+    """A name that is taken costs nothing; the invited one chooses another."""
+    somebody(store.db, "ada")
+    secret = invitations.create_invitation(store.db, ROOT, invitations.NewInvitationOptions())
+    with pytest.raises(Conflict):
+        invitations.accept_invitation(store.db, secret, "ada")
+    with pytest.raises(BadRequest):
+        invitations.accept_invitation(store.db, secret, "")
+    assert invitations.accept_invitation(store.db, secret, "eve").name == "eve"
+    assert invitations.list_invitations(store.db) == []
+    assert len(invitations.list_invitations(store.db, everything=True)) == 1
+
+
+def test_an_invitation_can_be_revoked_and_expires(store: Store) -> None:
+    """After either, it is as if there had never been one."""
+    secret = invitations.create_invitation(store.db, ROOT, invitations.NewInvitationOptions("eve", admin=True))
+    offered = invitations.open_invitation(store.db, secret)
+    assert (offered.name, offered.admin) == ("eve", True)
+    assert secret not in str(invitations.list_invitations(store.db))
+    invitations.revoke_invitation(store.db, offered.id)
+    with pytest.raises(NotVisible):
+        invitations.open_invitation(store.db, secret)
+    with pytest.raises(NotVisible):
+        invitations.revoke_invitation(store.db, offered.id)
+    late = invitations.create_invitation(store.db, ROOT, invitations.NewInvitationOptions())
+    store.db.run("UPDATE invitation SET expires = ?", now() - 1)
+    with pytest.raises(NotVisible):
+        invitations.accept_invitation(store.db, late, "eve")
+    with pytest.raises(BadRequest):
+        invitations.create_invitation(store.db, ROOT, invitations.NewInvitationOptions(days=1000))
+
+
+def test_a_right_is_ones_own_or_the_most_of_ones_teams(store: Store) -> None:
+    """A person's own right counts before their teams', also where it is none; `readable` says the same."""
+    ada, bob = somebody(store.db, "ada"), somebody(store.db, "bob")
+    readers, writers = team(store.db, "readers", ada, bob), team(store.db, "writers", ada)
+    shop = project(store.db, "shop")
+    assert right_on_project(store.db, ada.person, shop) is Right.NONE
+    permits.grant_right(store.db, shop, "team", readers, Right.READ)
+    permits.grant_right(store.db, shop, "team", "writers", Right.WRITE)
+    assert right_on_project(store.db, ada.person, shop) is Right.WRITE
+    assert right_on_project(store.db, bob.person, shop) is Right.READ
+    permits.grant_right(store.db, shop, "person", "bob", Right.NONE)
+    assert right_on_project(store.db, bob.person, shop) is Right.NONE
+    assert [(one.name, one.level) for one in permits.list_grants(store.db, shop)] == [
+        ("writers", "write"), ("readers", "read"), ("bob", "none"),
+    ]  # fmt: skip
+    for one, seen in ((ada, [shop]), (bob, [])):
+        sql, values = readable_projects(one.person)
+        assert [row[0] for row in store.db.rows(sql, *values)] == seen
+        assert [found.id for found in projects.list_projects(store.db, one.person)] == seen
+        assert [found.id for found in projects.project_names(store.db, one.person)] == seen
+    permits.revoke_right(store.db, shop, "person", "bob")
+    assert right_on_project(store.db, bob.person, shop) is Right.READ
+    teams.delete_team(store.db, "readers")
+    assert right_on_project(store.db, bob.person, shop) is Right.NONE
+    assert writers
+
+
+def test_the_last_owner_of_a_project_stays(store: Store) -> None:
+    """By permit, by membership or by the team itself: a project that is owned keeps an owner."""
+    ada, bob = somebody(store.db, "ada"), somebody(store.db, "bob")
+    shop = project(store.db, "shop", own=ada)
+    with pytest.raises(Conflict):
+        permits.grant_right(store.db, shop, "person", ada.id, Right.READ)
+    with pytest.raises(Conflict):
+        permits.revoke_right(store.db, shop, "person", ada.id)
+    crew = team(store.db, "crew", bob)
+    permits.grant_right(store.db, shop, "team", crew, Right.OWN)
+    permits.revoke_right(store.db, shop, "person", ada.id)
+    with pytest.raises(Conflict):
+        teams.remove_member(store.db, crew, bob.id)
+    with pytest.raises(Conflict):
+        teams.delete_team(store.db, crew)
+    assert [one.name for one in teams.team_members(store.db, crew)] == ["bob"]
+    somebody(store.db, "boss", admin=True)
+    assert projects_without_owner(store.db) == []
+    users.deactivate_user(store.db, "bob")
+    assert projects_without_owner(store.db) == [(shop, "shop")]
+
+
+def test_whoever_pushes_to_a_new_project_owns_it_where_that_is_allowed(store: Store) -> None:
+    """Others are told no more than that the name is taken, or, where only admins make projects, not even that."""
+    ada, bob = somebody(store.db, "ada"), somebody(store.db, "bob")
+    shop = projects.project_to_push_to(store.db, ada.person, "shop")
+    assert projects.project_to_push_to(store.db, ada.person, "shop") == shop
+    assert right_on_project(store.db, ada.person, shop) is Right.OWN
+    with pytest.raises(Conflict):
+        projects.project_to_push_to(store.db, bob.person, "shop")
+    projects.let_anyone_create(store.db, everybody=False)
+    said = []
+    for name in ("shop", "mill"):
+        with pytest.raises(Forbidden) as error:
+            projects.project_to_push_to(store.db, bob.person, name)
+        said.append(str(error.value))
+    assert said[0] == said[1]
+    assert projects.project_to_push_to(store.db, ROOT, "mill") != shop
+
+
+@pytest.mark.parametrize(
+    "bad", ["", " ", "a/b", "a\x1b[2J", "a,b", "../x", "-rf", "x" * 101, "a\x00", "\u202eevil", "0" * 32]
+)
+def test_what_is_no_name_is_refused(bad: str) -> None:
+    """Names go into addresses, headers and terminals, and are never taken for an id."""
+    with pytest.raises(BadRequest):
+        checked_name(bad)
+
+
+@given(st.text(max_size=120))
+def test_a_fit_name_is_fit_again(text: str) -> None:
+    """What is kept of a name is a name, printable, and itself."""
+    try:
+        kept = checked_name(text)
+    except BadRequest:
+        return
+    assert checked_name(kept) == kept
+    assert kept.isprintable()
+
+
+def test_quota_of_one(store: Store) -> None:
+    """A person's quota can be set and taken back."""
+    ada: One = somebody(store.db, "ada")
+    users.change_user(store.db, ada.id, quota=10)
+    assert users.find_user(store.db, "ada").quota == 10
+    users.change_user(store.db, ada.id, quota=-1)
+    assert users.find_user(store.db, "ada").quota is None

@@ -1,0 +1,105 @@
+"""Heavy work in processes of its own."""
+
+import os
+import resource
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from unspool.errors import NotFound
+from unspool.hub.errors import BadRequest, StoreFull, StoreUnavailable
+from unspool.hub.workers import WorkerPool, WorkLimits
+
+
+@pytest.fixture(scope="module")
+def work() -> Iterator[WorkerPool]:
+    made = WorkerPool(WorkLimits(processes=1, seconds=20.0))
+    yield made
+    made.stop()
+
+
+def test_a_function_runs_in_another_process_that_is_kept(work: WorkerPool) -> None:
+    first, second = work.run(os.getpid), work.run(os.getpid)
+    assert first == second != os.getpid()
+
+
+def test_what_it_raises_of_ours_is_raised_here(work: WorkerPool) -> None:
+    with pytest.raises(NotFound, match="gone"):
+        work.run(_lost)
+    assert work.run(os.getpid)
+
+
+def test_one_that_takes_too_long_is_killed_and_the_next_has_a_fresh_process(tmp_path: Path) -> None:
+    work = WorkerPool(WorkLimits(processes=1, seconds=1.0))
+    before = work.run(os.getpid)
+    began = time.monotonic()
+    with pytest.raises(BadRequest, match="1 seconds"):
+        work.run(_slow, tmp_path / "late")
+    assert time.monotonic() - began < 3
+    assert work.run(os.getpid) != before
+    time.sleep(1.5)
+    assert not (tmp_path / "late").exists()
+    work.stop()
+
+
+def test_memory_is_bounded_and_death_is_told() -> None:
+    work = WorkerPool(WorkLimits(processes=1, memory=1024**3))
+    with pytest.raises(BadRequest, match="bounds"):
+        work.run(bytearray, 2 * 1024**3)
+    with pytest.raises(BadRequest, match="bounds"):
+        work.run(os._exit, 3)
+    assert work.run(len, b"abc") == 3
+    work.stop()
+
+
+def test_whoever_waits_too_long_for_a_process_is_told_to_come_back() -> None:
+    work = WorkerPool(WorkLimits(processes=1, waiting=0.2))
+    work.run(os.getpid)
+    with ThreadPoolExecutor(1) as pool:
+        busy = pool.submit(work.run, time.sleep, 2)
+        time.sleep(0.3)
+        with pytest.raises(StoreUnavailable, match="busy"):
+            work.run(os.getpid)
+        busy.result()
+    work.stop()
+
+
+def test_the_end_does_not_wait_for_what_has_begun() -> None:
+    work = WorkerPool(WorkLimits(processes=1, seconds=60.0))
+    work.run(os.getpid)
+    with ThreadPoolExecutor(1) as pool:
+        busy = pool.submit(work.run, time.sleep, 60)
+        time.sleep(0.3)
+        began = time.monotonic()
+        work.stop()
+        with pytest.raises(BadRequest):
+            busy.result(10)
+    assert time.monotonic() - began < 10
+    with pytest.raises(StoreUnavailable, match="about to end"):
+        work.run(os.getpid)
+
+
+def test_a_disk_that_has_no_room_is_told_as_such(tmp_path: Path) -> None:
+    work = WorkerPool(WorkLimits(processes=1))
+    with pytest.raises(StoreFull, match="no room"):
+        work.run(_large, tmp_path / "large")
+    with pytest.raises(StoreUnavailable, match="disk"):
+        work.run(os.listdir, str(tmp_path / "missing"))
+    work.stop()
+
+
+def _large(path: Path) -> None:
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+    path.write_bytes(bytes(5000))
+
+
+def _lost() -> None:
+    raise NotFound("It is gone.")
+
+
+def _slow(path: Path) -> None:
+    time.sleep(2)
+    path.touch()
