@@ -8,6 +8,7 @@
 #   setup_axe             sets UNSPOOL_AXE, the script that checks pages for accessibility, where npm can install it
 #   setup_chromium        sets UNSPOOL_CHROMIUM where there is one, or where Debian's can be installed
 #   setup_postgresql      sets UNSPOOL_POSTGRES, the folder of its programs, where there is one or Debian's can be installed
+#   setup_live_agents     sets UNSPOOL_LIVE, the folder of the real agents, where npm can install them and root can run them
 #
 # Everything made lies in .venv and .cache, but for Debian's packages. A stamp makes the second time quick. A later
 # need is one more function here.
@@ -258,4 +259,47 @@ find_postgresql() {
     fi
   done
   unset UNSPOOL_POSTGRES
+}
+
+# The real agents, of the version that npm has today unless UNSPOOL_LIVE_CLAUDE or UNSPOOL_LIVE_CODEX names one. They run
+# in a network namespace of their own, which takes root; their screens are driven in tmux.
+setup_live_agents() {
+  local dir="$CACHE/live-agents" why=""
+  unset UNSPOOL_LIVE
+  if ! command -v npm >/dev/null; then
+    why="there is no npm"
+  elif ! unshare -n true 2>/dev/null; then
+    why="no network namespace can be made, which takes root and unshare"
+  else
+    setup_debian tmux tmux UNSPOOL_TMUX
+    setup_debian iproute2 ip UNSPOOL_IP
+    command -v tmux >/dev/null && command -v ip >/dev/null || why="tmux or iproute2 is missing"
+  fi
+  if [ -z "$why" ]; then
+    install_agent "$dir" claude @anthropic-ai/claude-code "${UNSPOOL_LIVE_CLAUDE:-latest}" || why="npm has no Claude Code"
+    install_agent "$dir" codex @openai/codex "${UNSPOOL_LIVE_CODEX:-latest}" || why="npm has no Codex"
+  fi
+  if [ -n "$why" ]; then
+    say "the tests with real agents are skipped: $why"
+    return
+  fi
+  export UNSPOOL_LIVE="$dir"
+}
+
+# install_agent DIR NAME PACKAGE VERSION: DIR/NAME leads to that version. Without the registry, what was installed before
+# stays; what it replaces goes, since each is some 300 MB.
+install_agent() {
+  local dir="$1" name="$2" package="$3" version other
+  version="$(npm view "$package@$4" version 2>/dev/null </dev/null | tail -n 1 || true)"
+  if [ -n "$version" ] && [ ! -x "$dir/$name-$version/node_modules/.bin/$name" ]; then
+    say "installing $package $version into ${dir#"$ROOT/"}"
+    npm install --silent --no-audit --no-fund --prefix "$dir/$name-$version" "$package@$version" >&2 </dev/null || version=""
+  fi
+  if [ -n "$version" ]; then
+    ln -sfn "$name-$version" "$dir/$name"
+    for other in "$dir/$name"-*; do
+      if [ "$other" != "$dir/$name-$version" ]; then rm -rf "$other"; fi
+    done
+  fi
+  "$dir/$name/node_modules/.bin/$name" --version >/dev/null 2>&1
 }
