@@ -26,7 +26,7 @@ def row(source: Path) -> Row:
 
 def main(source: Path) -> None:
     """The measured process: open every log, and say how long that took."""
-    from unspool.library import Library
+    from unspool.store.library import Library
 
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})

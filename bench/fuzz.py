@@ -14,7 +14,7 @@ from bench.mutate import mutant
 from bench.table import Row
 
 if TYPE_CHECKING:
-    from unspool.library import Library
+    from unspool.store.library import Library
 
 LARGEST = 40_000
 """Bytes of log to damage at a time: small logs are quick, and hold every kind of line together."""
@@ -48,7 +48,7 @@ def windows(source: Path) -> list[bytes]:
 
 def failures(source: Path, examples: int, seed: int) -> Iterator[str]:
     """What went wrong, a line each: the number of the example and the complaint."""
-    from unspool.library import Library
+    from unspool.store.library import Library
 
     pieces = windows(source)
     with tempfile.TemporaryDirectory() as scratch:

@@ -20,7 +20,7 @@ from unspool.hub.store.connect import StorePlace, open_store
 from unspool.hub.store.database import Database
 from unspool.hub.store.full_text import text_vector
 from unspool.hub.store.schema import migrate
-from unspool.index.query import Filter
+from unspool.store.index.query import Filter
 
 PROJECTS, PEOPLE, VOCABULARY, PASSAGES = 50, 200, 20_000, 4
 _DAY = 86_400_000

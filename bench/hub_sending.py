@@ -18,14 +18,12 @@ import zstandard
 
 from bench.hub_running import Hubs
 from unspool.errors import Declined
-from unspool.library import Library
-from unspool.redact.policy import Policy
-from unspool.remote.address import parsed
-from unspool.remote.credentials import Entry
-from unspool.remote.cutting import chunks, pieces
-from unspool.remote.http import Client, Sent
-from unspool.remote.manifest import File, manifest
-from unspool.remote.preparing import Edge, prepared
+from unspool.hub_client.client import HubClient, UploadBody
+from unspool.hub_client.login import HubEntry, parse_address
+from unspool.hub_client.manifest import ManifestFile, file_chunks, file_pieces, make_manifest
+from unspool.hub_client.prepare import PushRedaction, prepare_push
+from unspool.redact.policy import RedactionPolicy
+from unspool.store.library import Library
 
 SENDERS = 4
 """At the same time."""
@@ -64,32 +62,32 @@ def ready(source: Path, folder: Path) -> list[Ready]:
     """The sessions of a source, redacted by the usual policy into a folder."""
     found = []
     for number, log in enumerate(Library((source,)).logs()):
-        made = prepared(log, Edge(Policy(), _KEY, {}), folder / f"{_PREPARED}-{number}")
+        made = prepare_push(log, PushRedaction(RedactionPolicy(), _KEY, {}), folder / f"{_PREPARED}-{number}")
         if made.files and made.files[0][0].endswith(".jsonl"):
             found.append(Ready(made.key, log.format, made.files, made.size))
     return found
 
 
-def client(address: str, token: str) -> Client:
+def client(address: str, token: str) -> HubClient:
     """A person's, for one thread."""
-    return Client(parsed(address), Entry(token))
+    return HubClient(parse_address(address), HubEntry(token))
 
 
-def push(asked: Client, project: str, one: Ready) -> str:
+def push(asked: HubClient, project: str, one: Ready) -> str:
     """Push a session; its id at the hub."""
     way = f"/api/projects/{project}"
     for _, path in one.files:
-        for data in chunks(path):
+        for data in file_chunks(path):
             packed = zstandard.ZstdCompressor(6).compress(data)
-            asked.send("PUT", f"{way}/blobs/{sha256(data).hexdigest()}", Sent(packed, "application/zstd"))
-    whole = manifest(one.key, (File(name, pieces(path)) for name, path in one.files), one.agent)
+            asked.send("PUT", f"{way}/blobs/{sha256(data).hexdigest()}", UploadBody(packed, "application/zstd"))
+    whole = make_manifest(one.key, (ManifestFile(name, file_pieces(path)) for name, path in one.files), one.agent)
     session: str = asked.ask("POST", f"{way}/sessions", whole)["session"]
     return session
 
 
-def share(asked: Client, one: Ready) -> str:
+def share(asked: HubClient, one: Ready) -> str:
     """Share a session's log; its address."""
-    sent = Sent(bundle(one), "application/gzip")
+    sent = UploadBody(bundle(one), "application/gzip")
     address: str = asked.send("POST", "/api/shares", sent).json()["address"]
     return address
 
@@ -114,7 +112,7 @@ class Crowd:
         self._own = threading.local()
         self._begun = iter(range(1 << 30))
 
-    def send(self, what: Callable[[Client, Ready], str], sessions: Sequence[Ready]) -> tuple[list[str], Sending]:
+    def send(self, what: Callable[[HubClient, Ready], str], sessions: Sequence[Ready]) -> tuple[list[str], Sending]:
         """What the hub calls each that it took, in order, and how long all took."""
         began, before = time.perf_counter(), self._hubs.spent()
         with ThreadPoolExecutor(SENDERS) as senders:
@@ -125,19 +123,19 @@ class Crowd:
         taken = [name for name in made if name]
         return taken, Sending(len(taken), size, seconds, cpu, database)
 
-    def _sent(self, what: Callable[[Client, Ready], str], one: Ready) -> str:
+    def _sent(self, what: Callable[[HubClient, Ready], str], one: Ready) -> str:
         """What the hub calls it; empty where it does not take it: some logs hold no conversation."""
         try:
             return what(self._client(), one)
         except Declined:
             return ""
 
-    def _client(self) -> Client:
+    def _client(self) -> HubClient:
         """This thread's."""
         if not hasattr(self._own, "client"):
             address = self._hubs.addresses[next(self._begun) % len(self._hubs.servers)]
             self._own.client = client(address, self._token)
-        found: Client = self._own.client
+        found: HubClient = self._own.client
         return found
 
 

@@ -65,7 +65,7 @@ def judged(pairs: Sequence[Pair]) -> list[Verdict]:
 def verdict(log: Path, source: Path) -> Verdict:
     """What each judge says, asked in this process."""
     from bench.messages_api import refusals
-    from unspool.formats.claude_code.lint import rebuilt
+    from unspool.agents.claude_code.lint import rebuilt
 
     lines = log.read_bytes().splitlines(keepends=True)
     messages = rebuilt(lines)
@@ -76,8 +76,8 @@ def verdict(log: Path, source: Path) -> Verdict:
 
 
 def _broken(lines: Iterable[bytes], *, strict: bool) -> list[str]:
-    from unspool.formats.claude_code.lint import lint
-    from unspool.formats.findings import errors
+    from unspool.agents.claude_code.lint import lint
+    from unspool.agents.writing import errors
 
     return [finding.rule for finding in errors(lint(lines, strict=strict))]
 

@@ -13,7 +13,7 @@ from random import Random
 from typing import NamedTuple
 from uuid import UUID
 
-from unspool.redact.rules import Rule, builtin
+from unspool.redact.rules import RedactionRule, builtin_rules
 
 _LETTERS = {
     "an": string.ascii_letters + string.digits,
@@ -97,10 +97,10 @@ DISGUISES: dict[str, Callable[[str], str]] = {
 """What a secret may be found in."""
 
 
-def labelled(seed: int = 1, rules: tuple[Rule, ...] | None = None) -> Iterator[Labelled]:
+def labelled(seed: int = 1, rules: tuple[RedactionRule, ...] | None = None) -> Iterator[Labelled]:
     """Every example of every secret in every disguise."""
     random = Random(seed)
-    for rule in rules or builtin().rules:
+    for rule in rules or builtin_rules().rules:
         if rule.kind != "secret":
             continue
         for example in rule.match:

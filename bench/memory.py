@@ -36,7 +36,7 @@ def _peak(what: str, got: Run) -> Row:
 
 def main(source: Path) -> None:
     """The measured process: the tokens of every session, added up."""
-    from unspool.library import Library
+    from unspool.store.library import Library
 
     print(json.dumps({one.id: one.usage.total for one in Library(sources=[source]).overviews()}))
 

@@ -16,8 +16,8 @@ from bench.unseen import Seen, every, is_gone
 from bench.unseen.alike import alike
 from bench.unseen.worn import LATER
 from unspool.redact.finder import Finder
-from unspool.redact.log import scan
-from unspool.redact.match import Match
+from unspool.redact.log import scan_lines
+from unspool.redact.match import SecretMatch
 
 LOOKALIKES = 28_000
 """Lines of each of the two sets of look-alikes."""
@@ -80,7 +80,7 @@ for _, one in secrets:
 print(json.dumps(found))
 """
 
-Search = Callable[[list[str]], list[list[Match]]]
+Search = Callable[[list[str]], list[list[SecretMatch]]]
 """Texts to what is found in each."""
 
 
@@ -140,29 +140,33 @@ def _figures(search: Search, labels: list[Labelled], unseen: list[Seen], others:
     return Figures(fmean(hits[False]), fmean(hits[True]), shares, false, spent)
 
 
-def _ours(texts: list[str]) -> list[list[Match]]:
+def _ours(texts: list[str]) -> list[list[SecretMatch]]:
     finder = Finder()
     return [finder.find(text) for text in texts]
 
 
-def _session_share(texts: list[str]) -> list[list[Match]]:
+def _session_share(texts: list[str]) -> list[list[SecretMatch]]:
     return [
-        [Match("", "secret", found[0], *found.span()) for pattern in SESSION_SHARE for found in pattern.finditer(text)]
+        [
+            SecretMatch("", "secret", found[0], *found.span())
+            for pattern in SESSION_SHARE
+            for found in pattern.finditer(text)
+        ]
         for text in texts
     ]
 
 
-def _detect_secrets(texts: list[str]) -> list[list[Match]]:
+def _detect_secrets(texts: list[str]) -> list[list[SecretMatch]]:
     command = [os.environ["UNSPOOL_DETECT_SECRETS"], "-c", _PEER]
     done = subprocess.run(command, input=json.dumps(texts).encode(), capture_output=True, check=True)
     found: list[list[str]] = json.loads(done.stdout)
     return [[_at(text, value) for value in values] for text, values in zip(texts, found, strict=True)]
 
 
-def _at(text: str, value: str) -> Match:
+def _at(text: str, value: str) -> SecretMatch:
     """A value that was told, where it first stands."""
     start = max(0, text.find(value))
-    return Match("", "secret", value, start, start + len(value) if value in text else start)
+    return SecretMatch("", "secret", value, start, start + len(value) if value in text else start)
 
 
 def _peers() -> dict[str, Search]:
@@ -190,7 +194,7 @@ def _speed(lines: list[bytes]) -> float:
     for _ in range(3):
         finder = Finder()
         start = time.process_time()
-        for _finding in scan(lines, finder):
+        for _finding in scan_lines(lines, finder):
             pass
         best = min(best, time.process_time() - start)
     return sum(map(len, lines)) / 1e6 / best

@@ -126,10 +126,10 @@ def _ms(value: float) -> str:
 
 def main(archive: Path, given: Path) -> None:
     """The measured process: every question put to an open archive; prints how long each took, and what it found."""
-    from unspool.archive import Archive
-    from unspool.index.query import parse
-    from unspool.index.search import search
-    from unspool.index.store import Index
+    from unspool.store.archive import Archive
+    from unspool.store.index.database import Index
+    from unspool.store.index.query import parse_query
+    from unspool.store.index.search import search_index
 
     answers = []
     with Archive.open(archive, readonly=True) as kept, Index.open(archive, readonly=True) as index:
@@ -137,7 +137,7 @@ def main(archive: Path, given: Path) -> None:
         busy = time.process_time()
         for text in asked:
             begun = time.perf_counter()
-            found = search(index.db, kept, parse(text))
+            found = search_index(index.db, kept, parse_query(text))
             answers.append(((time.perf_counter() - begun) * 1000, len(found.sessions)))
         busy = time.process_time() - busy
     print(json.dumps({"answers": answers, "cpu": busy * 1000 / len(asked)}))

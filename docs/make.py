@@ -21,17 +21,17 @@ from click.testing import CliRunner
 
 from docs.picture import picture
 from unspool import errors, tools
-from unspool.app.api import DESCRIPTION, ENDPOINTS
-from unspool.app.api.endpoint import Endpoint, Parameter
-from unspool.app.config.toml import written
-from unspool.app.config.values import FIELDS, Field, Settings
+from unspool.app.api_endpoint import ApiEndpoint, Parameter
+from unspool.app.api_routes import DESCRIPTION, ENDPOINTS
 from unspool.cli.group import COMMANDS, cli
+from unspool.config.settings import FIELDS, SettingField, Settings
+from unspool.config.toml_edit import format_value
 from unspool.demo import write_demo
-from unspool.export import sessionshare
-from unspool.export.json import document, schema
-from unspool.library import Library
 from unspool.model import LogFile
-from unspool.prices.table import Price, builtin_sheet
+from unspool.prices.table import ModelPrice, builtin_sheet
+from unspool.render import sessionshare
+from unspool.render.json import session_document, session_schema
+from unspool.store.library import Library
 
 ROOT = Path(__file__).resolve().parent.parent
 SCHEMA = "docs/schema/session-1.json"
@@ -60,7 +60,7 @@ HELP = "src/unspool/cli/help.txt"
 
 def pages() -> dict[str, str]:
     """Every file that is made or has made parts, by its path in the repository, as it should be."""
-    schemas = {SCHEMA: schema(), SHARED: sessionshare.schema()}
+    schemas = {SCHEMA: session_schema(), SHARED: sessionshare.sessionshare_schema()}
     found = {name: msgspec.json.format(msgspec.json.encode(one)).decode() + "\n" for name, one in schemas.items()}
     for path in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]:
         text = path.read_text("utf-8")
@@ -72,6 +72,8 @@ def pages() -> dict[str, str]:
 
 
 def _fill(part: "re.Match[str]") -> str:
+    if part[2] not in MAKERS:
+        return part[0]  # made by another program: the fields of logs, by `python -m tests.live.formats`
     return f"{part[1]}\n{MAKERS[part[2]]()}\n\n{part[3]}"
 
 
@@ -155,18 +157,18 @@ def price_table() -> str:
     return f"{notes} × {sheet.batch}; inference bound to a place: {places}.\n\n{_table(heads, rows)}"
 
 
-def _rates(price: Price) -> tuple[str, ...]:
+def _rates(price: ModelPrice) -> tuple[str, ...]:
     found = (price.input, price.output, price.write, price.write_1h, price.read)
     return tuple("?" if rate is None else f"{rate.normalize():f}" for rate in found)
 
 
-def _days(price: Price) -> str:
+def _days(price: ModelPrice) -> str:
     since = f"from {price.since}" if price.since else ""
     until = f"before {price.until}" if price.until else ""
     return " ".join(filter(None, (since, until)))
 
 
-def _beyond(price: Price) -> str:
+def _beyond(price: ModelPrice) -> str:
     fast = f"fast × {price.fast}" if price.fast is not None else ""
     long = price.above
     above = f"{long.input} / {long.output} above {long.tokens:,} tokens of prompt" if long is not None else ""
@@ -179,7 +181,7 @@ def json_example() -> str:
         session = Library([write_demo(Path(folder))]).open("0c7a9e50")
     name = Path(session.log.path).name
     log = LogFile(f"/home/dev/.claude/projects/-home-dev-harbour/{name}", session.log.size, session.log.modified)
-    data = msgspec.json.encode(document(msgspec.structs.replace(session, log=log)))
+    data = msgspec.json.encode(session_document(msgspec.structs.replace(session, log=log)))
     return f"```json\n{msgspec.json.format(data).decode()}\n```"
 
 
@@ -188,7 +190,7 @@ def app_api() -> str:
     return "\n\n".join(_endpoint(one) for one in (*ENDPOINTS, DESCRIPTION))
 
 
-def _endpoint(one: Endpoint) -> str:
+def _endpoint(one: ApiEndpoint) -> str:
     rows = [(f"`{asked.name}`", asked.tells, _values(asked)) for asked in one.parameters]
     table = f"\n\n{_table(('parameter', 'meaning', 'values'), rows)}" if rows else ""
     return f"## {one.path}\n\n{one.tells}{table}"
@@ -204,13 +206,13 @@ def settings_table() -> str:
     """Every key of settings.toml, with what it may be and the variable that goes over it."""
     defaults = Settings()
     rows = [
-        (f"`{one.name}`", one.about, _may_be(one), f"`{written(getattr(defaults, one.name))}`", f"`{one.variable}`")
+        (f"`{one.name}`", one.about, _may_be(one), f"`{format_value(getattr(defaults, one.name))}`", f"`{one.variable}`")
         for one in FIELDS
     ]
     return _table(("key", "what it is", "values", "default", "variable"), rows)
 
 
-def _may_be(one: Field) -> str:
+def _may_be(one: SettingField) -> str:
     kinds = {"lines": "a list of folders", "number": "a whole number", "many": "a list of "}
     return kinds.get(one.kind, "" if one.choices else "a text") + ", ".join(f"`{choice}`" for choice in one.choices)
 

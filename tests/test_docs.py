@@ -20,7 +20,7 @@ from tests.hub.shares.bundles import bundle
 from unspool import errors
 from unspool.cli.group import COMMANDS, cli
 from unspool.demo import write_demo
-from unspool.export.json import SCHEMA, Document
+from unspool.render.json import SCHEMA, Document
 from unspool.tools import TOOLS
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -31,7 +31,7 @@ MADE = [
     make.SCHEMA,
     make.SHARED,
     *make.PICTURES,
-    *(f"docs/{name}.md" for name in ("app-api", "cli", "design", "json", "prices", "settings", "tools")),
+    *(f"docs/{name}.md" for name in ("app-api", "cli", "design", "format", "json", "prices", "settings", "tools")),
 ]
 
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from bench.unseen.kinds import KINDS, Kind
 from bench.unseen.worn import WORN, Worn
-from unspool.redact.match import Match
+from unspool.redact.match import SecretMatch
 
 _LETTERS = {
     "an": string.ascii_letters + string.digits,
@@ -72,7 +72,7 @@ def _some(letters: str, length: int, random: Random) -> str:
             return text
 
 
-def is_gone(seen: Seen, found: Iterable[Match]) -> bool:
+def is_gone(seen: Seen, found: Iterable[SecretMatch]) -> bool:
     """Whether all letters and digits of what must go are in a value that was found, or none is left outside."""
     matches, secret = list(found), _bare(seen.secret)
     if any(secret in _bare(match.value) for match in matches):
@@ -83,7 +83,7 @@ def is_gone(seen: Seen, found: Iterable[Match]) -> bool:
     return len(plain) * 2 > len(parts) and not any(part in left for part in plain)
 
 
-def _rest(text: str, matches: list[Match]) -> str:
+def _rest(text: str, matches: list[SecretMatch]) -> str:
     """The text without what was found, and marks where it stood."""
     for match in reversed(matches):
         text = f"{text[: match.start]}\u2588{text[match.end :]}"

@@ -13,16 +13,16 @@ if TYPE_CHECKING:
     from typing import Any
 
     from unspool.errors import UnspoolError
-    from unspool.library import Library, open_session, sessions
     from unspool.model import Overview, Session
+    from unspool.store.library import Library, open_session, sessions
 
 __version__ = "0.1.0"
 __all__ = ["Library", "Overview", "Session", "UnspoolError", "__version__", "open_session", "sessions"]
 
 _HOMES = {
-    "Library": "unspool.library",
-    "open_session": "unspool.library",
-    "sessions": "unspool.library",
+    "Library": "unspool.store.library",
+    "open_session": "unspool.store.library",
+    "sessions": "unspool.store.library",
     "Overview": "unspool.model",
     "Session": "unspool.model",
     "UnspoolError": "unspool.errors",

@@ -1,14 +1,14 @@
-"""Files that are there whole, or as they were before; and files held against other processes.
-
-A file is written to a temporary file in the same folder, flushed to the disk and moved into place; readable by its
-owner alone, because a log holds whatever an agent saw. What the disk itself loses is beyond this module.
-"""
+"""Files written whole or not at all, locks, and private folders for a while."""
 
 import errno
 import os
+import shutil
 import sys
 import tempfile
-from collections.abc import Iterable
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 
 _TAKEN = {errno.EAGAIN, errno.EACCES, errno.EDEADLK}
@@ -73,3 +73,68 @@ def settle(folder: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+_FILES, _LOCK = "files", "lock"
+_UNMARKED = 3600.0
+"""Seconds after which a folder that never got its lock is nobody's; a process makes both within an instant."""
+
+
+@contextmanager
+def scratch_folder() -> Iterator[Path]:
+    """An empty folder, readable by its user alone; gone when the `with` ends, or after the process did."""
+    base = _base()
+    _swept(base)
+    folder = Path(tempfile.mkdtemp(prefix=f"{os.getpid()}-", dir=base))
+    lock = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        with suppress(OSError):  # without locks nobody sweeps here either
+            locked(lock)
+        (folder / _FILES).mkdir(mode=0o700)
+        yield folder / _FILES
+    finally:
+        shutil.rmtree(folder / _FILES, ignore_errors=True)
+        os.close(lock)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _base() -> Path:
+    """In the user's cache folder; in the system's folder for such things where there can be none."""
+    cache_ = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    for place in (cache_ / "unspool" / "scratch", Path(tempfile.gettempdir()) / f"unspool-{_user()}"):
+        with suppress(OSError):
+            place.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if _private(place):
+                return place
+    return Path(tempfile.gettempdir())
+
+
+def _user() -> str:
+    return str(os.getuid()) if hasattr(os, "getuid") else "scratch"
+
+
+def _private(place: Path) -> bool:
+    """Whether a folder is ours and can be written: in a place that all share, another user may have been quicker."""
+    mine = not hasattr(os, "getuid") or place.lstat().st_uid == os.getuid()
+    return mine and not place.is_symlink() and os.access(place, os.W_OK)
+
+
+@cache
+def _swept(base: Path) -> None:
+    """Remove what processes left that are no more; once a process is enough."""
+    for folder in base.glob("[0-9]*-*"):
+        with suppress(OSError):
+            if _abandoned(folder):
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+def _abandoned(folder: Path) -> bool:
+    """Whether whoever made a folder has ended; OSError where that cannot be told."""
+    try:
+        lock = os.open(folder / _LOCK, os.O_RDWR | getattr(os, "O_NOFOLLOW", 0))
+    except FileNotFoundError:
+        return time.time() - folder.lstat().st_mtime > _UNMARKED
+    try:
+        return locked(lock)
+    finally:
+        os.close(lock)

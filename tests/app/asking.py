@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 from tests.app.serving import served
-from tests.index.synced import kept
-from unspool.app.desk import Desk
+from tests.store.index.synced import kept
+from unspool.app.context import AppContext
 from unspool.demo.builder import LogBuilder
 
 NOW = datetime.now(UTC).replace(microsecond=0)
@@ -61,7 +61,7 @@ class Site:
 def site(folder: Path, *logs: LogBuilder) -> Iterator[Site]:
     """The app over these logs, synced."""
     archive = kept(folder, *logs)
-    with served(Desk(archive, [folder / "source"])) as address:
+    with served(AppContext(archive, [folder / "source"])) as address:
         yield Site(address)
 
 

@@ -12,8 +12,8 @@ from urllib.parse import urlencode
 
 from tests.app.asking import NOW, Got, Site, harbour, shop
 from tests.app.serving import served
-from tests.index.synced import kept
-from unspool.app.desk import Desk
+from tests.store.index.synced import kept
+from unspool.app.context import AppContext
 from unspool.demo.builder import LogBuilder
 
 
@@ -63,5 +63,5 @@ def planned() -> tuple[LogBuilder, LogBuilder]:
 def browsed(folder: Path, *logs: LogBuilder) -> Iterator[Browsed]:
     """The app over these logs, or over four sessions of three projects."""
     archive = kept(folder, *(logs or (shop(), harbour(), *planned())))
-    with served(Desk(archive, [folder / "source"])) as address:
+    with served(AppContext(archive, [folder / "source"])) as address:
         yield Browsed(address)

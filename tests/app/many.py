@@ -5,11 +5,11 @@ from pathlib import Path
 
 import msgspec
 
-from tests.index.filled import Filled
-from unspool.archive import Archive
+from tests.store.index.filled import Filled
 from unspool.demo.builder import LogBuilder
-from unspool.index.store import Index
-from unspool.library import Library
+from unspool.store.archive import Archive
+from unspool.store.index.database import Index
+from unspool.store.library import Library
 
 NOW = 1_780_000_000.0
 _KINDS = ("interactive",) * 7 + ("planning", "implementation", "headless", "background", "ghost", "empty")

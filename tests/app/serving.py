@@ -8,15 +8,15 @@ from contextlib import contextmanager
 
 import uvicorn
 
-from unspool.app.desk import Desk
-from unspool.app.server import create
+from unspool.app.context import AppContext
+from unspool.app.server import create_app
 
 
 @contextmanager
-def served(desk: Desk) -> Iterator[str]:
+def served(desk: AppContext) -> Iterator[str]:
     """The address of an app without its guard."""
     listener = socket.create_server(("127.0.0.1", 0))
-    server = uvicorn.Server(uvicorn.Config(create(desk), log_level="warning", lifespan="off"))
+    server = uvicorn.Server(uvicorn.Config(create_app(desk), log_level="warning", lifespan="off"))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
     thread.start()
     while not server.started:

@@ -7,7 +7,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import NamedTuple
 
-from unspool.app.desk import Desk
+from unspool.app.context import AppContext
 from unspool.demo import write_demo
 
 STORM = "57024000-0e55-4d0c-8e55-000000000005"
@@ -44,6 +44,6 @@ def demo_source() -> Path:
     return write_demo(Path(mkdtemp())) / "projects"
 
 
-def desk_of(*sources: Path) -> Desk:
+def desk_of(*sources: Path) -> AppContext:
     """A desk over sources of which nothing has been archived yet."""
-    return Desk(Path(mkdtemp()), sources)
+    return AppContext(Path(mkdtemp()), sources)

@@ -9,12 +9,11 @@ import pytest
 from tests.app.browsing import Browsed
 from tests.app.many import many
 from tests.app.serving import served
-from unspool.app.browse.listing import PAGE, Listing
-from unspool.app.browse.shelf import Shelf
-from unspool.app.browse.wanted import SORTS, wanted
-from unspool.app.desk import Desk
-from unspool.app.marks import Said
-from unspool.index.store import Index
+from unspool.app.context import AppContext
+from unspool.app.mark_store import AllMarks
+from unspool.app.project_list import ProjectList
+from unspool.app.session_query import PAGE_SIZE, SESSION_SORTS, SessionFinder, parse_session_query
+from unspool.store.index.database import Index
 
 SESSIONS = 10_000
 WALKED = 2_000
@@ -37,33 +36,42 @@ def walked(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def app(folder: Path) -> Iterator[Browsed]:
-    with served(Desk(folder, [folder])) as address:
+    with served(AppContext(folder, [folder])) as address:
         yield Browsed(address)
 
 
 @pytest.mark.parametrize(
     "query",
-    [*({"sort": sort} for sort in SORTS), {"page": "40"}, {"q": "drift"}, {"model": "model-4"}, {"kind": "ghost"}],
+    [
+        *({"sort": sort} for sort in SESSION_SORTS),
+        {"page": "40"},
+        {"q": "drift"},
+        {"model": "model-4"},
+        {"kind": "ghost"},
+    ],
     ids=str,
 )
 def test_a_page_is_quick(folder: Path, query: dict[str, str]) -> None:
     with Index.open(folder, readonly=True) as index:
-        listing = Listing(index.db, Said(), Shelf.of(index.db))
-        assert len(listing.page(wanted(query)).rows) == PAGE
+        listing = SessionFinder(index.db, AllMarks(), ProjectList.of(index.db))
+        assert len(listing.page(parse_session_query(query)).rows) == PAGE_SIZE
         assert min(_seconds(listing, query) for _ in range(5)) < SLOWEST
 
 
-def _seconds(listing: Listing, query: dict[str, str]) -> float:
+def _seconds(listing: SessionFinder, query: dict[str, str]) -> float:
     began = time.thread_time()
-    listing.page(wanted(query))
+    listing.page(parse_session_query(query))
     return time.thread_time() - began
 
 
-@pytest.mark.parametrize("sort", SORTS)
+@pytest.mark.parametrize("sort", SESSION_SORTS)
 def test_pages_together_hold_every_session_once_and_in_order(walked: Path, sort: str) -> None:
     with Index.open(walked, readonly=True) as index:
-        listing = Listing(index.db, Said(), Shelf.of(index.db))
-        pages = [listing.page(wanted({"sort": sort, "page": str(at)})) for at in range(1, LISTED // PAGE + 2)]
+        listing = SessionFinder(index.db, AllMarks(), ProjectList.of(index.db))
+        pages = [
+            listing.page(parse_session_query({"sort": sort, "page": str(at)}))
+            for at in range(1, LISTED // PAGE_SIZE + 2)
+        ]
     rows = [row for page in pages for row in page.rows]
     assert {page.total for page in pages} == {LISTED}
     assert len(rows) == len({row.key for row in rows}) == LISTED
@@ -78,7 +86,7 @@ def test_the_list_can_be_walked_by_its_links_alone(app: Browsed) -> None:
     while where:
         seen += app.keys(where)
         where = next(
-            (link for link in app.get(where).links("page=") if link.endswith(f"page={len(seen) // PAGE + 1}")), ""
+            (link for link in app.get(where).links("page=") if link.endswith(f"page={len(seen) // PAGE_SIZE + 1}")), ""
         )
     assert len(seen) == len(set(seen)) == SESSIONS // 13
 

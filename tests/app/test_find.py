@@ -8,9 +8,9 @@ import pytest
 
 from tests.app.asking import Site, harbour, shop, site
 from tests.app.serving import served
-from unspool.app.desk import Desk
-from unspool.app.find.asked import LONGEST, MOST, Asked, growing
-from unspool.app.find.pages import _ways
+from unspool.app.context import AppContext
+from unspool.app.search_pages import _ways
+from unspool.app.search_results import MAX_FOUND_SESSIONS, MAX_QUESTION, SearchQuestion, extend_last_word
 
 
 @pytest.fixture(scope="module")
@@ -81,7 +81,7 @@ def test_a_filter_that_means_nothing_is_explained(app: Site) -> None:
 def test_an_endless_question_is_cut_and_says_so(app: Site) -> None:
     got = app.get("/search", q="checkout " * 500)
     assert got.status == 200
-    assert f"first {LONGEST:,} characters" in got.said
+    assert f"first {MAX_QUESTION:,} characters" in got.said
 
 
 @pytest.mark.parametrize(
@@ -144,7 +144,7 @@ def test_an_unknown_session_has_no_places(app: Site) -> None:
 def test_what_is_being_typed_may_go_on(app: Site) -> None:
     assert app.json("/search.json", q="quicksil")["sessions"][0]["key"] == "shop"
     assert app.json("/search.json", q='"quicksil"')["sessions"] == []
-    assert [growing(text) for text in ("a", "a ", '"a', "kind:a", "a OR", "a*")] == [
+    assert [extend_last_word(text) for text in ("a", "a ", '"a', "kind:a", "a OR", "a*")] == [
         "a*",
         "a ",
         '"a',
@@ -160,8 +160,8 @@ def test_an_exact_text_that_is_being_typed_is_looked_for_as_it_stands(app: Site)
 
 def test_a_page_that_shows_all_it_can_offers_no_more(app: Site) -> None:
     assert app.get("/search", q="checkout", n=1).links(f"n={1 + 20}")
-    assert not _ways(Asked("checkout", sessions=MOST), ())["more"]
-    assert _ways(Asked("checkout", sessions=MOST - 1), ())["more"]
+    assert not _ways(SearchQuestion("checkout", sessions=MAX_FOUND_SESSIONS), ())["more"]
+    assert _ways(SearchQuestion("checkout", sessions=MAX_FOUND_SESSIONS - 1), ())["more"]
 
 
 def test_a_filter_being_typed_is_completed(app: Site) -> None:
@@ -178,7 +178,7 @@ def test_pieces_of_a_hit_are_its_text(app: Site) -> None:
 
 
 def test_without_an_index_it_is_said_why_nothing_is_found(tmp_path: Path) -> None:
-    with served(Desk(tmp_path)) as address:
+    with served(AppContext(tmp_path)) as address:
         assert "no index" in Site(address).json("/search.json", q="checkout")["problem"]
         assert "no index" in Site(address).get("/search", q="checkout").said
         assert "no index" in Site(address).get("/stats").said

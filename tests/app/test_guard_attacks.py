@@ -13,14 +13,14 @@ from urllib.parse import quote, urljoin, urlsplit
 import pytest
 
 from tests.app.opened import Answer, Opened, opened
-from tests.app.test_guard import STRANGE
+from tests.app.test_auth import STRANGE
 from tests.cli.running import talk
 from unspool import app as app_package
-from unspool.app.api import ENDPOINTS
-from unspool.app.browse.wanted import Wanted
-from unspool.app.desk import Desk
-from unspool.app.guard_limits import ADDRESS, BODY
-from unspool.app.server import create
+from unspool.app.api_routes import ENDPOINTS
+from unspool.app.context import AppContext
+from unspool.app.server import create_app
+from unspool.app.session_query import SessionQuery
+from unspool.web.guard import MAX_ADDRESS, MAX_BODY
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="links and signals of this kind are POSIX")
 
@@ -72,7 +72,7 @@ def app(target: Target) -> Opened:
 
 def routes(method: str) -> list[str]:
     """The addresses that the app answers, as they are declared."""
-    made = create(Desk(Path("nowhere")))
+    made = create_app(AppContext(Path("nowhere")))
     return [route.path for route in made.routes if method in getattr(route, "methods", ())]  # type: ignore[attr-defined]
 
 
@@ -206,7 +206,7 @@ def test_every_parameter_that_is_read_is_attacked() -> None:
     found = {name for path in folder.rglob("*.py") for pair in _READ.findall(path.read_text("utf-8")) for name in pair}
     declared = {one.name for endpoint in ENDPOINTS for one in endpoint.parameters}
     assert {"part", "q"} <= found
-    assert (found | declared | set(Wanted.__struct_fields__)) - {""} - set(NAMES) == set()
+    assert (found | declared | set(SessionQuery.__struct_fields__)) - {""} - set(NAMES) == set()
 
 
 def safe(answer: Answer, path: str) -> None:
@@ -249,7 +249,7 @@ def test_no_form_leads_out(target: Target, path: str) -> None:
         value = way.replace("{secret}", str(target.secret).lstrip("/"))
         body = "&".join(f"{name}={value}" for name in (*NAMES, "star", "note", "tags")).encode()
         safe(target.app.ask("POST", filled(path, value[:200]), target.app.bearer, body), path)
-    for body in (b"", b"\xff\xfe\0", b"=&=&", b"a" * BODY, b"%" * 1000, b'{"a": 1}', b"a=1&" * 20000):
+    for body in (b"", b"\xff\xfe\0", b"=&=&", b"a" * MAX_BODY, b"%" * 1000, b'{"a": 1}', b"a=1&" * 20000):
         safe(target.app.ask("POST", filled(path, KEY), target.app.bearer, body), path)
     assert target.secret.read_text() == f"{SECRET}\n"
 
@@ -279,7 +279,7 @@ def test_no_folder_is_ever_listed(app: Opened) -> None:
 
 @pytest.mark.parametrize("path", ["/", "/search?q=", "/api/search?q=", f"/s/{KEY}/?x="])
 def test_long_addresses(app: Opened, path: str) -> None:
-    assert app.get(path + "x" * ADDRESS).status == 414
+    assert app.get(path + "x" * MAX_ADDRESS).status == 414
     assert app.get(path + "x" * 200_000).status in (400, 414, 431)
 
 

@@ -15,15 +15,15 @@ import pytest
 
 from tests.app.serving import served
 from tests.app.sessions import STORM, demo_source, desk_of, get
-from unspool.app.config.store import place
-from unspool.app.live import start, streams, watched
-from unspool.app.live.growth import Growth
-from unspool.app.reading.extras import mark
-from unspool.app.reading.held import reading
+from unspool.agents import FORMATS, FoundLog
+from unspool.app import incremental_reader, live_pages, live_session
+from unspool.app.incremental_reader import IncrementalReader
+from unspool.app.session_cache import get_session
+from unspool.app.session_frame import log_position
+from unspool.config.settings import settings_path
 from unspool.demo import write_demo
 from unspool.demo.builder import LogBuilder
-from unspool.formats import FORMATS, Found
-from unspool.library.opening import read_session
+from unspool.store.library.read import read_session
 
 
 class Stream:
@@ -61,8 +61,8 @@ def listening(address: str, **headers: str) -> Iterator[Stream]:
 @pytest.fixture(params=["short", "long"], autouse=True)
 def length(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every log is taken for a short one, and for one that is too long to be read again."""
-    monkeypatch.setattr(start, "LONG", 0 if request.param == "long" else 1 << 40)
-    monkeypatch.setattr(watched, "LONG", start.LONG)
+    monkeypatch.setattr(incremental_reader, "LONG", 0 if request.param == "long" else 1 << 40)
+    monkeypatch.setattr(live_session, "LONG", incremental_reader.LONG)
 
 
 def _log() -> LogBuilder:
@@ -70,7 +70,7 @@ def _log() -> LogBuilder:
     return log.prompt("First question").assistant(log.text("First answer"))
 
 
-def _found(root: Path) -> Found:
+def _found(root: Path) -> FoundLog:
     return next(FORMATS[0].discover(root))
 
 
@@ -79,7 +79,7 @@ def test_new_turns_are_told_as_the_page_tells_them(tmp_path: Path) -> None:
     log.write(tmp_path)
     with served(desk_of(tmp_path / "projects")) as address:
         base = f"{address}/s/{log.session_id}"
-        since = mark(read_session(_found(tmp_path)))
+        since = log_position(read_session(_found(tmp_path)))
         with listening(f"{base}/events?from=1&since={since}") as stream:
             time.sleep(0.3)
             log.prompt("Second question").assistant(log.text("Second answer"))
@@ -98,7 +98,7 @@ def test_a_turn_that_goes_on_is_told_again(tmp_path: Path) -> None:
     log = _log()
     log.write(tmp_path)
     with served(desk_of(tmp_path / "projects")) as address:
-        since = mark(read_session(_found(tmp_path)))
+        since = log_position(read_session(_found(tmp_path)))
         with listening(f"{address}/s/{log.session_id}/events?from=1&since={since}") as stream:
             log.assistant(log.text("And another thing"))
             log.write(tmp_path)
@@ -130,7 +130,7 @@ def test_a_line_half_written_is_waited_for(tmp_path: Path) -> None:
     log.write(tmp_path)
     after = path.read_bytes()
     path.write_bytes(before)
-    growth = Growth()
+    growth = IncrementalReader()
     found = _found(tmp_path)
     assert len(growth.session(found).turns) == 1
     for size in range(len(before), len(after), 97):
@@ -146,19 +146,19 @@ def test_reading_on_gives_what_reading_whole_gives(tmp_path: Path) -> None:
     for found in FORMATS[0].discover(write_demo(tmp_path)):
         path = Path(found.path)
         lines = path.read_bytes().splitlines(keepends=True)
-        growth = Growth()
+        growth = IncrementalReader()
         for end in (*range(1, len(lines), 10), len(lines)):
             path.write_bytes(b"".join(lines[:end]))
             grown, whole = growth.session(found), read_session(found)
             assert grown.turns == whole.turns
             assert grown.branches == whole.branches
-            assert mark(grown) == mark(whole)
+            assert log_position(grown) == log_position(whole)
 
 
 def test_a_log_written_anew_is_read_anew(tmp_path: Path) -> None:
     log = _log()
     path = log.write(tmp_path)
-    growth, found = Growth(), _found(tmp_path)
+    growth, found = IncrementalReader(), _found(tmp_path)
     growth.session(found)
     other = LogBuilder(session_id=log.session_id, seed="other")
     for number in range(5):
@@ -197,7 +197,7 @@ def test_a_log_that_goes_away_ends_the_stream(tmp_path: Path) -> None:
 
 
 def test_no_more_streams_than_there_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(streams, "MOST", 1)
+    monkeypatch.setattr(live_pages, "MOST", 1)
     with served(desk_of(demo_source())) as address:
         events = f"{address}/s/{STORM}/events?from=1"
         with listening(events) as stream:
@@ -339,14 +339,14 @@ def test_a_session_rewound_to_before_what_is_followed_is_told_from_there(tmp_pat
 
 
 def test_only_what_came_is_read_of_a_long_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(start, "LONG", 0)
+    monkeypatch.setattr(incremental_reader, "LONG", 0)
     log = _turns(LogBuilder(), 1, 40)
     path = log.write(tmp_path)
     desk = desk_of(tmp_path / "projects")
-    told = reading(desk, log.session_id)
-    begun = start.start(told, desk.options, 36)
+    told = get_session(desk, log.session_id)
+    begun = incremental_reader.start_at_turn(told, desk.options, 36)
     assert begun is not None
-    growth, found = Growth(begun), _found(tmp_path)
+    growth, found = IncrementalReader(begun), _found(tmp_path)
     assert [turn.number for turn in growth.session(found).turns] == [36, 37, 38, 39, 40]
     data = bytearray(path.read_bytes())
     data[: begun.cursor.offset - 1] = b" " * (begun.cursor.offset - 1)
@@ -360,8 +360,8 @@ def test_the_board_s_clock_is_where_the_settings_say(tmp_path: Path) -> None:
     os.utime(path)
     with served(desk_of(tmp_path / "projects")) as address:
         assert "<time" in get(f"{address}/live").text
-        place().parent.mkdir(parents=True, exist_ok=True)
-        place().write_text('time_zone = "+05:45"\n', "utf-8")
+        settings_path().parent.mkdir(parents=True, exist_ok=True)
+        settings_path().write_text('time_zone = "+05:45"\n', "utf-8")
         there = datetime.fromtimestamp(path.stat().st_mtime, timezone(timedelta(hours=5, minutes=45)))
         html = get(f"{address}/live").text
         assert "<time" not in html

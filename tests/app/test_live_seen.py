@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from tests.cli.running import talk
-from unspool.app.desk import Desk
-from unspool.app.live import seen as module
-from unspool.app.live.seen import Seen, seen
-from unspool.formats import Found
-from unspool.library.sources import discovered
+from unspool.agents import FoundLog
+from unspool.app import live_board as module
+from unspool.app.context import AppContext
+from unspool.app.live_board import LogWatcher, current_logs
+from unspool.store.library.library import discover_logs
 
 OLD = time.time() - 3600
 
@@ -35,22 +35,22 @@ def looks(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How often all folders were gone through."""
     counted: list[int] = []
 
-    def counting(roots: tuple[Path, ...]) -> list[Found]:
+    def counting(roots: tuple[Path, ...]) -> list[FoundLog]:
         counted.append(1)
-        return discovered(roots)
+        return discover_logs(roots)
 
-    monkeypatch.setattr(module, "discovered", counting)
+    monkeypatch.setattr(module, "discover_logs", counting)
     return counted
 
 
 def test_folders_that_did_not_change_are_not_gone_through_again(source: Path, looks: list[int]) -> None:
-    desk = Desk(source.parent / "archive", [source])
-    assert len(seen(desk)) == len(seen(desk)) == len(seen(desk)) == 3
+    desk = AppContext(source.parent / "archive", [source])
+    assert len(current_logs(desk)) == len(current_logs(desk)) == len(current_logs(desk)) == 3
     assert len(looks) == 1
 
 
 def test_a_log_that_grew_is_seen_to_have_grown(source: Path, looks: list[int]) -> None:
-    one = Seen()
+    one = LogWatcher()
     path = Path(one.logs((source,))[0].path)
     with path.open("ab") as stream:
         stream.write(b'{"type":"summary"}\n')
@@ -61,7 +61,7 @@ def test_a_log_that_grew_is_seen_to_have_grown(source: Path, looks: list[int]) -
 
 @pytest.mark.parametrize("project", ["/home/dev/p0", "/home/dev/new"], ids=["a known folder", "a new folder"])
 def test_a_new_log_is_seen_at_once(source: Path, project: str) -> None:
-    one = Seen()
+    one = LogWatcher()
     assert len(one.logs((source,))) == 3
     talk("Sand", "91111111-0000-4000-8000-000000000001", cwd=project).write(source)
     assert len(one.logs((source,))) == 4
@@ -69,30 +69,30 @@ def test_a_new_log_is_seen_at_once(source: Path, project: str) -> None:
 
 def test_a_log_that_came_while_it_was_looked_is_seen_next(source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Though the folder changed before it was noted how it stands."""
-    one = Seen()
+    one = LogWatcher()
 
-    def racing(roots: tuple[Path, ...]) -> list[Found]:
-        found = discovered(roots)
+    def racing(roots: tuple[Path, ...]) -> list[FoundLog]:
+        found = discover_logs(roots)
         talk("Sand", "91111111-0000-4000-8000-000000000001", cwd="/home/dev/p0").write(source)
         return found
 
-    monkeypatch.setattr(module, "discovered", racing)
+    monkeypatch.setattr(module, "discover_logs", racing)
     assert len(one.logs((source,))) == 3
-    monkeypatch.setattr(module, "discovered", discovered)
+    monkeypatch.setattr(module, "discover_logs", discover_logs)
     assert len(one.logs((source,))) == 4
 
 
 def test_logs_and_sources_that_go_are_gone(source: Path) -> None:
-    desk = Desk(source.parent / "archive", [source])
+    desk = AppContext(source.parent / "archive", [source])
     desk.folder.mkdir()
-    Path(seen(desk)[0].path).unlink()
-    assert len(seen(desk)) == 2
+    Path(current_logs(desk)[0].path).unlink()
+    assert len(current_logs(desk)) == 2
     source.rename(source.parent / "elsewhere")
-    assert seen(desk) == []
+    assert current_logs(desk) == []
 
 
 def test_a_log_replaced_by_a_link_to_elsewhere_is_none(source: Path, tmp_path: Path) -> None:
-    one = Seen()
+    one = LogWatcher()
     path = Path(one.logs((source,))[0].path)
     (tmp_path / "secret.jsonl").write_bytes(path.read_bytes())
     path.unlink()

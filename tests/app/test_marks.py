@@ -10,24 +10,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.app.browsing import browsed
-from unspool.app.marks import Mark, Marks
-from unspool.app.marks.store import LONGEST_TAG, MOST_TAGS, tags_of
+from unspool.app.mark_store import LONGEST_TAG, MOST_TAGS, MarkStore, StoredMark, clean_tags
 from unspool.demo.builder import LogBuilder
 from unspool.errors import Unreadable, UnspoolError, UsageProblem
 
 
 def test_what_is_said_is_kept_and_what_is_not_spoken_of_stays(tmp_path: Path) -> None:
-    marks = Marks(tmp_path)
+    marks = MarkStore(tmp_path)
     marks.change("a", starred=True, note="  why \r\n not ")
     marks.change("a", title=" A \n name ", tags=["one", "#Two", "TWO", " "])
-    assert Marks(tmp_path).said().of("a") == Mark(True, "A name", "why \n not", ("one", "TWO"))
-    assert marks.said().of("b") == Mark()
+    assert MarkStore(tmp_path).said().of("a") == StoredMark(True, "A name", "why \n not", ("one", "TWO"))
+    assert marks.said().of("b") == StoredMark()
     marks.change("a", starred=False, tags=[])
-    assert marks.said().of("a") == Mark(False, "A name", "why \n not", ())
+    assert marks.said().of("a") == StoredMark(False, "A name", "why \n not", ())
 
 
 def test_nothing_is_written_before_the_first_mark_and_then_it_is_private(tmp_path: Path) -> None:
-    marks = Marks(tmp_path / "archive")
+    marks = MarkStore(tmp_path / "archive")
     assert marks.said().marks == {}
     assert list(tmp_path.iterdir()) == []
     marks.change("a", starred=True)
@@ -37,36 +36,36 @@ def test_nothing_is_written_before_the_first_mark_and_then_it_is_private(tmp_pat
 
 
 def test_marks_of_an_encrypted_archive_are_encrypted(tmp_path: Path) -> None:
-    marks = Marks(tmp_path, "secret")
+    marks = MarkStore(tmp_path, "secret")
     marks.change("a", note="quicksilver")
     marks.close()
     data = b"".join(path.read_bytes() for path in tmp_path.iterdir())
     assert b"quicksilver" not in data
     assert b"SQLite format" not in data
-    assert Marks(tmp_path, "secret").said().of("a").note == "quicksilver"
+    assert MarkStore(tmp_path, "secret").said().of("a").note == "quicksilver"
     with pytest.raises(UnspoolError):
-        Marks(tmp_path, "wrong").said()
+        MarkStore(tmp_path, "wrong").said()
 
 
 def test_marks_get_the_key_that_the_archive_gets_and_lose_it_again(tmp_path: Path) -> None:
     """Nothing that was said is lost, and while there is a key no byte of it can be read without."""
-    Marks(tmp_path).change("one", starred=True, note="a secret lighthouse", tags=["x"])
-    said = Marks(tmp_path).said()
+    MarkStore(tmp_path).change("one", starred=True, note="a secret lighthouse", tags=["x"])
+    said = MarkStore(tmp_path).said()
     for before, after in ((None, "first"), ("first", "second"), ("second", None)):
-        Marks(tmp_path, before).rekeyed(after)
-        assert Marks(tmp_path, after).said() == said
+        MarkStore(tmp_path, before).rekeyed(after)
+        assert MarkStore(tmp_path, after).said() == said
         raw = b"".join(path.read_bytes() for path in tmp_path.glob("marks.db*"))
         assert (b"lighthouse" in raw) == (after is None)
     assert [path.name for path in tmp_path.glob("marks.db.new*")] == []
 
 
 def test_where_nothing_was_said_there_is_nothing_to_encrypt(tmp_path: Path) -> None:
-    Marks(tmp_path).rekeyed("key")
+    MarkStore(tmp_path).rekeyed("key")
     assert list(tmp_path.iterdir()) == []
 
 
 def test_others_see_at_once_what_is_said(tmp_path: Path) -> None:
-    one, other = Marks(tmp_path), Marks(tmp_path)
+    one, other = MarkStore(tmp_path), MarkStore(tmp_path)
     one.change("a", starred=True)
     assert other.said().of("a").starred
     other.change("a", starred=False)
@@ -74,7 +73,7 @@ def test_others_see_at_once_what_is_said(tmp_path: Path) -> None:
 
 
 def test_many_threads_lose_nothing(tmp_path: Path) -> None:
-    marks = Marks(tmp_path)
+    marks = MarkStore(tmp_path)
     work = [threading.Thread(target=marks.change, args=(f"s{at}",), kwargs={"starred": True}) for at in range(24)]
     for thread in work:
         thread.start()
@@ -86,14 +85,14 @@ def test_many_threads_lose_nothing(tmp_path: Path) -> None:
 def test_an_id_that_is_none_is_refused(tmp_path: Path) -> None:
     for key in ("", "a\nb", "x" * 300):
         with pytest.raises(UsageProblem):
-            Marks(tmp_path).change(key, starred=True)
+            MarkStore(tmp_path).change(key, starred=True)
 
 
 @given(st.lists(st.text()))
 def test_tags_are_settled_once_and_for_all(names: list[str]) -> None:
     """Each is there once in whatever case, none is empty or long, and settling them again changes nothing."""
-    kept = tags_of(names)
-    assert tags_of(kept) == kept
+    kept = clean_tags(names)
+    assert clean_tags(kept) == kept
     assert len({name.casefold() for name in kept}) == len(kept) <= MOST_TAGS
     assert all(0 < len(name) <= LONGEST_TAG for name in kept)
 
@@ -164,7 +163,7 @@ def test_a_session_that_no_sync_has_seen_can_be_marked(tmp_path: Path) -> None:
 
 def test_what_was_said_about_a_forgotten_session_goes(tmp_path: Path) -> None:
     """Nothing of it stays, and what was said about others does."""
-    marks = Marks(tmp_path)
+    marks = MarkStore(tmp_path)
     marks.forget("nobody")
     assert not marks.path.exists()
     marks.change("one", title="A secret name", note="a secret note", tags=["secret"])
@@ -175,11 +174,11 @@ def test_what_was_said_about_a_forgotten_session_goes(tmp_path: Path) -> None:
 
 
 def test_marks_of_a_newer_version_are_left_alone(tmp_path: Path) -> None:
-    marks = Marks(tmp_path)
+    marks = MarkStore(tmp_path)
     marks.change("one", starred=True)
     marks.close()
     with apsw.Connection(str(marks.path)) as db:
         db.pragma("user_version", 99)
     db.close()
     with pytest.raises(Unreadable, match="newer unspool"):
-        Marks(tmp_path).change("one", starred=False)
+        MarkStore(tmp_path).change("one", starred=False)

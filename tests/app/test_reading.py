@@ -12,16 +12,16 @@ from click.testing import CliRunner
 from tests.app.serving import served
 from tests.app.sessions import STORM, demo_source, desk_of, get
 from tests.site.pages import Read
-from unspool.app.desk import Desk
-from unspool.app.reading import early, held, outline, states
-from unspool.app.reading.held import reading
+from unspool.app import open_session, partial_read, session_cache
+from unspool.app.context import AppContext
+from unspool.app.session_cache import get_session
 from unspool.cli.group import cli
 from unspool.demo.builder import LogBuilder
 from unspool.figures import figures
-from unspool.library import Library
-from unspool.site.build.one import session_folder
-from unspool.site.frame import Crumb, Frame
 from unspool.site.options import SiteOptions
+from unspool.site.page_template import Crumb, Frame
+from unspool.site.session_pages import session_folder
+from unspool.store.library import Library
 
 
 @pytest.fixture(scope="module")
@@ -172,8 +172,8 @@ def _long(root: Path, turns: int) -> LogBuilder:
 def test_the_first_page_of_a_long_session_does_not_wait_for_the_rest(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(outline, "LONG", 100_000)
-    monkeypatch.setattr(early, "_BEGINNING", 50_000)
+    monkeypatch.setattr(open_session, "LONG", 100_000)
+    monkeypatch.setattr(partial_read, "_BEGINNING", 50_000)
     log = _long(tmp_path, 100)
     with served(desk_of(tmp_path / "projects")) as address:
         base = f"{address}/s/{log.session_id}"
@@ -189,8 +189,8 @@ def test_the_first_page_of_a_long_session_does_not_wait_for_the_rest(
 
 
 def test_a_late_page_of_a_long_session_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(outline, "LONG", 100_000)
-    monkeypatch.setattr(early, "_BEGINNING", 50_000)
+    monkeypatch.setattr(open_session, "LONG", 100_000)
+    monkeypatch.setattr(partial_read, "_BEGINNING", 50_000)
     log = _long(tmp_path, 100)
     with served(desk_of(tmp_path / "projects")) as address:
         got = get(f"{address}/s/{log.session_id}/page-020.html").text
@@ -215,7 +215,7 @@ def test_a_session_that_only_the_archive_has_is_read_from_there(tmp_path: Path) 
     path = log.prompt("Remember me").assistant(log.text("I do")).write(tmp_path)
     result = CliRunner().invoke(cli, ["sync", "--archive", str(tmp_path / "kept"), "-s", str(tmp_path / "projects")])
     assert result.exit_code == 0, result.output
-    with served(Desk(tmp_path / "kept", [tmp_path / "projects"])) as address:
+    with served(AppContext(tmp_path / "kept", [tmp_path / "projects"])) as address:
         base = f"{address}/s/{log.session_id}"
         there = get(f"{base}/page-001.html").text
         anchor = re.findall(r'class="prompt" id="([^"]+)"', there)[0]
@@ -233,21 +233,21 @@ def test_a_session_is_found_by_the_index_without_looking_through_the_sources(
     log = LogBuilder()
     log.prompt("Where am I?").assistant(log.text("Here")).write(tmp_path)
     CliRunner().invoke(cli, ["sync", "--archive", str(tmp_path / "kept"), "-s", str(tmp_path / "projects")])
-    desk = Desk(tmp_path / "kept", [tmp_path / "projects"])
+    desk = AppContext(tmp_path / "kept", [tmp_path / "projects"])
     monkeypatch.setattr(desk, "library", lambda: pytest.fail("all sources were looked through"))
-    assert reading(desk, log.session_id).session.turns[0].prompt is not None
+    assert get_session(desk, log.session_id).session.turns[0].prompt is not None
 
 
 def test_no_more_is_held_than_there_is_room_for(monkeypatch: pytest.MonkeyPatch) -> None:
     desk = desk_of(demo_source())
     found = [log for log in desk.library().logs() if log.size > 10_000]
-    monkeypatch.setattr(held, "BYTES", found[0].total_size + found[1].total_size)
-    shelf = held.held_by(desk)
+    monkeypatch.setattr(session_cache, "BYTES", found[0].total_size + found[1].total_size)
+    shelf = session_cache.get_session_cache(desk)
     for log in found[:3]:
         shelf.whole(desk, log)
     assert shelf.ready(found[2]) is not None
     assert shelf.ready(found[0]) is None
-    monkeypatch.setattr(held, "BYTES", 1)
+    monkeypatch.setattr(session_cache, "BYTES", 1)
     shelf.whole(desk, found[0])
     assert shelf.ready(found[0]) is not None
     assert shelf.ready(found[2]) is None
@@ -283,17 +283,17 @@ def _rewound(turns: int) -> LogBuilder:
 def test_any_page_of_a_long_session_that_was_read_before_is_there_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(outline, "LONG", 50_000)
+    monkeypatch.setattr(open_session, "LONG", 50_000)
     log = _rewound(61)
     kept, sources = _synced(tmp_path, log), [tmp_path / "projects"]
-    first = Desk(kept, sources)
-    told = reading(first, log.session_id)
+    first = AppContext(kept, sources)
+    told = get_session(first, log.session_id)
     leaves = told.addresses(first.options).live.leaves
     assert len(leaves) == 13
     whole = {leaf.path: get_page(first, log.session_id, leaf.path) for leaf in leaves}
-    monkeypatch.setattr(held.Held, "begin", lambda *_: None)
-    monkeypatch.setattr(held.Held, "whole", lambda *_: pytest.fail("all of the log was read"))
-    again = Desk(kept, sources)
+    monkeypatch.setattr(session_cache.SessionCache, "begin", lambda *_: None)
+    monkeypatch.setattr(session_cache.SessionCache, "whole", lambda *_: pytest.fail("all of the log was read"))
+    again = AppContext(kept, sources)
     for path, html in whole.items():
         part = get_page(again, log.session_id, path)
         assert "data-part" in part
@@ -306,7 +306,7 @@ def _rail(html: str) -> str:
     return html.partition('id="rail"')[2].partition("</nav>")[0]
 
 
-def get_page(desk: Desk, key: str, path: str) -> str:
+def get_page(desk: AppContext, key: str, path: str) -> str:
     with served(desk) as address:
         got = get(f"{address}/s/{key}/{path}")
         assert got.status == 200, got.text
@@ -316,13 +316,13 @@ def get_page(desk: Desk, key: str, path: str) -> str:
 def test_an_outline_is_of_the_very_same_log_and_says_nothing_of_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(outline, "LONG", 10_000)
+    monkeypatch.setattr(open_session, "LONG", 10_000)
     log = _long(tmp_path, 20)
     desk = desk_of(tmp_path / "projects")
-    reading(desk, log.session_id)
+    get_session(desk, log.session_id)
     found = desk.found(log.session_id)
-    now = states.state(found)
-    made = outline.kept(now)
+    now = open_session.log_state(found)
+    made = open_session.load_outline(now)
     assert made is not None
     assert [stop.number for stop in made.stops] == list(range(1, 21))
     files = list(Path(os.environ["XDG_CACHE_HOME"]).rglob("*.outline"))
@@ -330,15 +330,17 @@ def test_an_outline_is_of_the_very_same_log_and_says_nothing_of_it(
     assert files[0].stat().st_mode & 0o077 == 0
     assert b"Question" not in files[0].read_bytes()
     log.prompt("More").write(tmp_path)
-    assert outline.kept(states.state(desk.found(log.session_id))) is None
+    assert open_session.load_outline(open_session.log_state(desk.found(log.session_id))) is None
     files[0].write_bytes(b"\xc1 no outline")
-    assert outline.kept(now) is None
+    assert open_session.load_outline(now) is None
 
 
 def test_of_an_archive_under_a_key_no_outline_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(outline, "LONG", 10_000)
+    monkeypatch.setattr(open_session, "LONG", 10_000)
     log = _long(tmp_path, 20)
     desk = desk_of(tmp_path / "projects")
     desk.key = "secret"
-    held.held_by(desk).whole(desk, desk_of(tmp_path / "projects").found(log.session_id))
-    assert outline.kept(states.state(desk_of(tmp_path / "projects").found(log.session_id))) is None
+    session_cache.get_session_cache(desk).whole(desk, desk_of(tmp_path / "projects").found(log.session_id))
+    assert (
+        open_session.load_outline(open_session.log_state(desk_of(tmp_path / "projects").found(log.session_id))) is None
+    )

@@ -11,12 +11,12 @@ import pytest
 from tests.app.serving import served
 from tests.app.sessions import STORM, demo_source, desk_of, get
 from tests.site.pages import Read
-from unspool.app.config.store import place
-from unspool.app.reading.within import within
+from unspool.app.session_routes import find_in_session
+from unspool.config.settings import settings_path
 from unspool.demo.builder import LogBuilder
-from unspool.library import Library
 from unspool.site.address import Addresses
 from unspool.site.options import SiteOptions
+from unspool.store.library import Library
 
 
 @pytest.fixture(scope="module")
@@ -50,10 +50,10 @@ def test_what_a_tool_was_given_and_answered_is_found_to_its_end(tmp_path: Path) 
     library = Library([tmp_path / "projects"])
     session = library.open(next(iter(library.logs())))
     addresses = Addresses(session, SiteOptions())
-    assert within(session, addresses, "LAST  straw").count == 1
-    assert within(session, addresses, "a needle").count == 1
-    assert within(session, addresses, "look").links == (addresses.link(session.turns[0].prompt),)  # type: ignore[arg-type]
-    assert within(session, addresses, "h" * 100_000).count == 0
+    assert find_in_session(session, addresses, "LAST  straw").count == 1
+    assert find_in_session(session, addresses, "a needle").count == 1
+    assert find_in_session(session, addresses, "look").links == (addresses.link(session.turns[0].prompt),)  # type: ignore[arg-type]
+    assert find_in_session(session, addresses, "h" * 100_000).count == 0
 
 
 @pytest.mark.parametrize("query", ["q=%00", "q=%ff", "q=" + "x" * 5000, "", "q=%F0%9F%98%80"])
@@ -165,8 +165,8 @@ def test_every_link_of_a_story_leads_somewhere(app: str) -> None:
 
 def test_what_the_settings_hide_is_on_the_page_all_the_same(app: str) -> None:
     whole = get(f"{app}/s/{STORM}/page-001.html").text
-    place().parent.mkdir(parents=True, exist_ok=True)
-    place().write_text('hide = ["tools", "agents", "images", "thinking"]\n', "utf-8")
+    settings_path().parent.mkdir(parents=True, exist_ok=True)
+    settings_path().write_text('hide = ["tools", "agents", "images", "thinking"]\n', "utf-8")
     got = get(f"{app}/s/{STORM}/page-001.html").text
     assert 'data-hide="tools,agents,images,thinking"' in got
     assert got[got.index("<body") :] == whole[whole.index("<body") :]

@@ -16,11 +16,11 @@ import pytest
 from tests.app.browsing import Browsed, browsed
 from tests.app.opened import opened
 from tests.app.secrets import CUSTOMER, MAIL, OTHER, PERSON, TOKEN, WORD, leaky
-from unspool.app.sharing.findings import LISTED, masked
-from unspool.demo.blocks import png
+from unspool.app.share_findings import LISTED, mask_value
 from unspool.demo.builder import LogBuilder
-from unspool.redact.match import Match
-from unspool.share.choices import Choices, finding_id, remember, remembered
+from unspool.demo.prompts import make_png
+from unspool.redact.match import SecretMatch
+from unspool.share.choices import ShareChoices, finding_id, load_choices, save_choices
 
 REVIEW, PREVIEW = "/s/leaky/share", "/s/leaky/share/preview/"
 PROJECT = f"/home/{PERSON}/harbour"
@@ -116,7 +116,7 @@ def test_nothing_found_is_in_any_page_or_file(app: Browsed) -> None:
 
 def test_what_the_review_says_is_what_the_preview_has(app: Browsed) -> None:
     """By the same names, whatever order they were given in."""
-    remember(PROJECT, Choices(keep=frozenset({finding_id("github-token", TOKEN)})))
+    save_choices(PROJECT, ShareChoices(keep=frozenset({finding_id("github-token", TOKEN)})))
     assert "other one is [redacted:github-token-1]" in app.get(REVIEW).said
     assert "other one is [redacted:github-token-1]" in previewed(app)
     choose(app, "replace", button(app, "replace", "first one is <mark"))
@@ -188,7 +188,7 @@ def test_a_kind_is_left_out_whole_and_comes_back(app: Browsed, kind: str, words:
 
 def test_images_are_left_out_by_a_click(tmp_path: Path) -> None:
     log = LogBuilder(session_id="leaky", cwd=PROJECT)
-    log.prompt("What is this?", images=[png(1, 1, bytes(4))]).assistant(log.text("A lighthouse."))
+    log.prompt("What is this?", images=[make_png(1, 1, bytes(4))]).assistant(log.text("A lighthouse."))
     with browsed(tmp_path, log) as app:
         assert "Images 1" in app.get(REVIEW).said
         assert "data:image/png;base64," in previewed(app)
@@ -221,7 +221,7 @@ def test_choices_are_the_projects_and_turns_the_sessions(tmp_path: Path) -> None
         assert f"{CUSTOMER} → becomes" in other
         assert "Thinking left out" in other
         assert "All of them are shared." in other
-    kept = remembered(PROJECT)
+    kept = load_choices(PROJECT)
     assert (kept.terms, kept.thinking, kept.without) == ((CUSTOMER,), False, ())
 
 
@@ -311,18 +311,18 @@ def test_own_rules_hold_at_once(app: Browsed, home: Path) -> None:
 @pytest.mark.parametrize(
     ("match", "shown"),
     [
-        (Match("key", "secret", TOKEN, 0, 40), "ghp_…UiO (40 characters)"),
-        (Match("password", "secret", "hunter2hunter2", 0, 14), "•••• (14 characters)"),
+        (SecretMatch("key", "secret", TOKEN, 0, 40), "ghp_…UiO (40 characters)"),
+        (SecretMatch("password", "secret", "hunter2hunter2", 0, 14), "•••• (14 characters)"),
         (
-            Match("pem", "secret", "-----BEGIN\nAAAA\n-----END-----\n\n", 0, 30),
+            SecretMatch("pem", "secret", "-----BEGIN\nAAAA\n-----END-----\n\n", 0, 30),
             "----…-  (31 characters)".replace("  ", " "),
         ),
-        (Match("email", "personal", MAIL, 0, 9), MAIL),
-        (Match("term", "term", CUSTOMER, 0, 9), CUSTOMER),
+        (SecretMatch("email", "personal", MAIL, 0, 9), MAIL),
+        (SecretMatch("term", "term", CUSTOMER, 0, 9), CUSTOMER),
     ],
 )
-def test_a_secret_is_shown_at_its_ends_alone(match: Match, shown: str) -> None:
-    assert masked(match) == shown
+def test_a_secret_is_shown_at_its_ends_alone(match: SecretMatch, shown: str) -> None:
+    assert mask_value(match) == shown
 
 
 def test_only_who_has_the_token_may_choose(tmp_path: Path) -> None:
@@ -335,9 +335,9 @@ def test_only_who_has_the_token_may_choose(tmp_path: Path) -> None:
         foreign = {**form, "Origin": "http://elsewhere.example", **app.bearer}
         assert app.ask("POST", REVIEW, form, body).status == 403
         assert app.ask("POST", REVIEW, foreign, body).status == 403
-        assert remembered(PROJECT).terms == ()
+        assert load_choices(PROJECT).terms == ()
         assert app.ask("POST", REVIEW, {**form, **app.bearer}, body).status == 303
-        assert remembered(PROJECT).terms == (CUSTOMER,)
+        assert load_choices(PROJECT).terms == (CUSTOMER,)
     with opened(*given, "--read-only") as app:
         assert app.ask("POST", REVIEW, {**form, **app.bearer}, b"term=other").status == 403
         page = app.get(REVIEW).body.decode()

@@ -4,10 +4,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unspool.app.sharing.decide import LONGEST, decided, stays, turns_out
-from unspool.app.sharing.wish import Wish, wished
+from unspool.app.share_selection import (
+    MAX_TERM,
+    ShareSelection,
+    change_choices,
+    change_selection,
+    is_kept,
+    left_out_turns,
+)
 from unspool.errors import UsageProblem
-from unspool.share.choices import Choices
+from unspool.share.choices import ShareChoices
 
 KNOWN = {"key": frozenset({"k1", "k2", "k3"}), "mail": frozenset({"m1"})}
 FINDINGS = [(rule, finding) for rule, findings in KNOWN.items() for finding in findings]
@@ -26,41 +32,43 @@ PAIRS = st.sampled_from(
 @given(PAIRS)
 def test_what_was_done_is_undone(pair: tuple[str, str, str]) -> None:
     do, undo, value = pair
-    done = decided(Choices(), {do: value}, KNOWN)
-    assert done != Choices()
-    assert decided(done, {undo: value}, KNOWN) == Choices()
+    done = change_choices(ShareChoices(), {do: value}, KNOWN)
+    assert done != ShareChoices()
+    assert change_choices(done, {undo: value}, KNOWN) == ShareChoices()
 
 
 @given(PAIRS)
 def test_to_do_it_twice_is_to_do_it_once(pair: tuple[str, str, str]) -> None:
-    once = decided(Choices(), {pair[0]: pair[2]}, KNOWN)
-    assert decided(once, {pair[0]: pair[2]}, KNOWN) == once
+    once = change_choices(ShareChoices(), {pair[0]: pair[2]}, KNOWN)
+    assert change_choices(once, {pair[0]: pair[2]}, KNOWN) == once
 
 
 @given(st.sampled_from(FINDINGS), st.sets(st.sampled_from(["key", "mail", "k1", "k2", "k3", "m1"])))
 def test_a_finding_is_replaced_alone(chosen: tuple[str, str], before: set[str]) -> None:
     """Even where all of its rule stayed: the others still do."""
-    had = Choices(keep=frozenset(before))
-    now = decided(had, {"replace": chosen[1]}, KNOWN)
-    assert not stays(now, *chosen)
+    had = ShareChoices(keep=frozenset(before))
+    now = change_choices(had, {"replace": chosen[1]}, KNOWN)
+    assert not is_kept(now, *chosen)
     others = [one for one in FINDINGS if one != chosen]
-    assert [stays(now, *one) for one in others] == [stays(had, *one) for one in others]
+    assert [is_kept(now, *one) for one in others] == [is_kept(had, *one) for one in others]
 
 
 def test_keeping_all_of_a_rule_keeps_what_was_seen_and_no_more() -> None:
     """What the rule finds in the project's next session was not looked at."""
-    now = decided(Choices(), {"keep-rule": "key"}, KNOWN)
+    now = change_choices(ShareChoices(), {"keep-rule": "key"}, KNOWN)
     assert now.keep == KNOWN["key"]
-    assert not stays(now, "key", "k4")
+    assert not is_kept(now, "key", "k4")
 
 
 def test_turns_that_were_given_as_a_stretch_come_back_one_by_one() -> None:
-    now = decided(Choices(without=((2, 4),)), {"bring-turn": "3"}, KNOWN)
-    assert turns_out(now) == {2, 4}
+    now = change_choices(ShareChoices(without=((2, 4),)), {"bring-turn": "3"}, KNOWN)
+    assert left_out_turns(now) == {2, 4}
 
 
 def test_a_term_is_kept_once_and_in_one_line() -> None:
-    now = decided(decided(Choices(), {"term": " Brennevik\n Havn "}, KNOWN), {"term": "Brennevik Havn"}, KNOWN)
+    now = change_choices(
+        change_choices(ShareChoices(), {"term": " Brennevik\n Havn "}, KNOWN), {"term": "Brennevik Havn"}, KNOWN
+    )
     assert now.terms == ("Brennevik Havn",)
 
 
@@ -72,7 +80,7 @@ def test_a_term_is_kept_once_and_in_one_line() -> None:
         {"keep": "k4"},
         {"replace": "key"},
         {"term": " x "},
-        {"term": "x" * (LONGEST + 1)},
+        {"term": "x" * (MAX_TERM + 1)},
         {"leave": "keep"},
         {"leave": "without"},
         {"leave-turn": "-1"},
@@ -83,19 +91,19 @@ def test_a_term_is_kept_once_and_in_one_line() -> None:
 )
 def test_what_means_nothing_is_refused(sent: dict[str, str]) -> None:
     with pytest.raises(UsageProblem):
-        decided(Choices(), sent, KNOWN)
+        change_choices(ShareChoices(), sent, KNOWN)
 
 
 @pytest.mark.parametrize(("do", "undo"), [({"title": "Tides"}, {"title": " "}), ({"chain": "whole"}, {"chain": "one"})])
 def test_title_and_chain_leave_the_choices_as_they_are(do: dict[str, str], undo: dict[str, str]) -> None:
-    before = Wish(Choices(terms=("Brennevik",)))
-    done = wished(before, do, KNOWN)
+    before = ShareSelection(ShareChoices(terms=("Brennevik",)))
+    done = change_selection(before, do, KNOWN)
     assert done != before
     assert done.choices == before.choices
-    assert wished(done, undo, KNOWN) == before
+    assert change_selection(done, undo, KNOWN) == before
 
 
 @pytest.mark.parametrize("sent", [{"chain": ""}, {"chain": "true"}, {"title": "x" * 201}, {"other": "1"}])
 def test_a_wish_that_means_nothing_is_refused(sent: dict[str, str]) -> None:
     with pytest.raises(UsageProblem):
-        wished(Wish(), sent, KNOWN)
+        change_selection(ShareSelection(), sent, KNOWN)

@@ -17,10 +17,10 @@ from tests.app.asking import NOW
 from tests.app.browsing import Browsed, browsed, planned
 from tests.app.secrets import MAIL, PERSON, TOKEN, leaky
 from tests.cli.fakes import GIST, gh
-from unspool.app.sharing.habits import Habit, habit
+from unspool.app.share_selection import ShareHabit, load_habit
 from unspool.demo.builder import LogBuilder
 from unspool.errors import Unreadable
-from unspool.share.sealing import Sealed, Secret, data_of, opened, passphrase
+from unspool.share.encryption import SealedData, ShareSecret, from_base64, passphrase, unseal
 
 WORK, PLAN, LEAKY = "/s/work/share", "/s/plan/share", "/s/leaky/share"
 WORDS = "four tides every day"
@@ -57,11 +57,11 @@ def packed(data: bytes) -> dict[str, bytes]:
         return {name: archive.read(name) for name in archive.namelist()}
 
 
-def unlocked(page: bytes, secret: Secret) -> bytes:
+def unlocked(page: bytes, secret: ShareSecret) -> bytes:
     """All that an encrypted page holds."""
     header = re.findall(rb'id="sealed">(.*?)</script>', page)[0]
     chunks = tuple(map(b64decode, re.findall(rb'class="chunk">(.*?)</script>', page)))
-    return gzip.decompress(opened(Sealed(header, chunks), secret))
+    return gzip.decompress(unseal(SealedData(header, chunks), secret))
 
 
 # --- title --------------------------------------------------------------------------------------------
@@ -161,7 +161,7 @@ def test_a_chain_that_has_grown_is_looked_at_before_it_is_made(tmp_path: Path) -
 def test_the_projects_next_session_is_shared_the_same_way(app: Browsed) -> None:
     choose(app, WORK, "chain", "whole")
     told(app, WORK, **{"as": "html", "seal": "key"})
-    assert habit(LAMP) == Habit(chain=True, seal="key")
+    assert load_habit(LAMP) == ShareHabit(chain=True, seal="key")
     page = app.get(PLAN).text
     assert 'name="chain" value="one" aria-pressed="true"' in page
     assert 'value="key" checked' in page
@@ -177,11 +177,11 @@ def test_a_key_is_told_once_the_page_is_made_and_opens_it(app: Browsed) -> None:
     assert key is not None
     sealed = app.get(f"{page.url.removeprefix(app.address)}/file").text.encode()
     assert b"harbour" not in sealed
-    inside = unlocked(sealed, Secret("key", data_of(key[1])))
+    inside = unlocked(sealed, ShareSecret("key", from_base64(key[1])))
     assert b"[redacted:github-token-1]" in inside
     assert not any(word.encode() in inside for word in (TOKEN, MAIL, PERSON))
     with pytest.raises(Unreadable):
-        unlocked(sealed, Secret("key", bytes(32)))
+        unlocked(sealed, ShareSecret("key", bytes(32)))
 
 
 def test_every_page_has_a_key_of_its_own(app: Browsed) -> None:
@@ -220,7 +220,7 @@ def test_what_cannot_be_sealed_as_asked_is_not_made(
     assert answer.status == 400
     assert why in answer.said
     assert not (fake / "asked").exists()
-    assert habit(LAMP) == Habit()
+    assert load_habit(LAMP) == ShareHabit()
 
 
 def test_what_was_made_is_found_by_nobody_else(app: Browsed) -> None:

@@ -14,11 +14,11 @@ import pytest
 
 from tests.app.opened import Opened, opened
 from tests.cli.running import source, talk
-from unspool.app.background import Background
-from unspool.app.start_listener import PORT, address, browser_there, listener
+from unspool.app.background_sync import BackgroundSync
 from unspool.errors import UsageProblem
-from unspool.index.store import Index, discard
 from unspool.prices import PriceTable
+from unspool.store.index.database import Index, discard_index
+from unspool.web.server import PORT, has_browser, open_listener, server_url
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals of this kind are POSIX")
 
@@ -59,10 +59,10 @@ def test_it_listens_on_this_machine_alone(place: tuple[str, ...]) -> None:
 
 
 def test_a_port_that_is_taken_is_left_to_its_owner() -> None:
-    with listener("127.0.0.1", None) as first, listener("127.0.0.1", None) as second:
+    with open_listener("127.0.0.1", None) as first, open_listener("127.0.0.1", None) as second:
         assert first.getsockname()[1] != second.getsockname()[1]
         with pytest.raises(UsageProblem, match="is taken"):
-            listener("127.0.0.1", second.getsockname()[1])
+            open_listener("127.0.0.1", second.getsockname()[1])
 
 
 def test_the_usual_port_is_taken_first() -> None:
@@ -70,28 +70,28 @@ def test_the_usual_port_is_taken_first() -> None:
         socket.create_server(("127.0.0.1", PORT)).close()
     except OSError:
         pytest.skip("somebody listens on the usual port of this machine")
-    with listener("127.0.0.1", None) as door:
+    with open_listener("127.0.0.1", None) as door:
         assert door.getsockname()[1] == PORT
 
 
 def test_a_host_that_is_none_is_said_to_be_none() -> None:
     with pytest.raises(UsageProblem, match="no host"):
-        listener("no such host", None)
+        open_listener("no such host", None)
     with pytest.raises(UsageProblem, match="Cannot listen"):
-        listener("192.0.2.1", None)
+        open_listener("192.0.2.1", None)
 
 
 def test_addresses_are_those_that_a_browser_can_open() -> None:
-    assert address("0.0.0.0", 80) == "http://127.0.0.1:80"  # noqa: S104
-    assert address("::1", 8642) == "http://[::1]:8642"
+    assert server_url("0.0.0.0", 80) == "http://127.0.0.1:80"  # noqa: S104
+    assert server_url("::1", 8642) == "http://[::1]:8642"
 
 
 def test_a_browser_needs_a_screen_or_a_name() -> None:
-    assert not browser_there({}, "linux")
-    assert browser_there({"DISPLAY": ":0"}, "linux")
-    assert browser_there({"BROWSER": "cog"}, "linux")
-    assert browser_there({}, "darwin")
-    assert not browser_there({"SSH_CONNECTION": "a b"}, "darwin")
+    assert not has_browser({}, "linux")
+    assert has_browser({"DISPLAY": ":0"}, "linux")
+    assert has_browser({"BROWSER": "cog"}, "linux")
+    assert has_browser({}, "darwin")
+    assert not has_browser({"SSH_CONNECTION": "a b"}, "darwin")
 
 
 def test_another_host_is_warned_of(place: tuple[str, ...]) -> None:
@@ -186,7 +186,7 @@ def test_an_index_made_anew_is_taken_up(place: tuple[str, ...], tmp_path: Path) 
     with opened(*place) as app:
         app.synced()
         assert keys(app) == [FIRST]
-        discard(tmp_path / "archive")
+        discard_index(tmp_path / "archive")
         while (answer := app.get("/api/sessions")).status == 503:
             assert answer.json["error"] == "Your sessions are being read"
             Index.open(tmp_path / "archive").close()
@@ -218,8 +218,8 @@ def test_what_is_wrong_with_a_sync_is_told(tmp_path: Path) -> None:
 
 
 def test_a_sync_that_dies_is_told_and_started_anew(place: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("unspool.app.background._AGAIN", 0.1)
-    background = Background(Path(place[3]), (Path(place[1]),), None, PriceTable.load())
+    monkeypatch.setattr("unspool.app.background_sync._AGAIN", 0.1)
+    background = BackgroundSync(Path(place[3]), (Path(place[1]),), None, PriceTable.load())
     background.start()
     try:
         until(lambda: background.state.state == "done")

@@ -18,8 +18,8 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from tests.app.opened import Opened, everything, opened, parsed
-from unspool.app import start_protocol
-from unspool.app.start_protocol import Patient
+from unspool.web import server as start_protocol
+from unspool.web.server import TimeoutProtocol
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="memory is read from /proc")
 
@@ -141,7 +141,7 @@ def hasty(monkeypatch: pytest.MonkeyPatch) -> Iterator[Hasty]:
     listener = socket.create_server(("127.0.0.1", 0))
     app = Starlette(routes=[Route("/", _hello), Route("/much", _much)])
     server = uvicorn.Server(
-        uvicorn.Config(app, http=Patient, lifespan="off", log_level="critical", timeout_keep_alive=3)
+        uvicorn.Config(app, http=TimeoutProtocol, lifespan="off", log_level="critical", timeout_keep_alive=3)
     )
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
     thread.start()

@@ -13,19 +13,22 @@ from urllib.parse import urlsplit
 import pytest
 
 from tests.app.asking import NOW, Site, harbour, shop, site
-from tests.index.synced import kept
-from unspool.app.understand import charts
-from unspool.app.understand.gather import Board, Recent, board, renamed
-from unspool.app.understand.span import Span, today
-from unspool.app.understand.tables import TABLES, as_csv
+from tests.store.index.synced import kept
+from unspool.app import charts
+from unspool.app.stats_data import (
+    DashboardData,
+    RecentUsage,
+    StatsSpan,
+    gather_dashboard,
+    today_in_zone,
+    with_custom_titles,
+)
+from unspool.app.stats_tables import TABLES, table_to_csv
 from unspool.demo.builder import LogBuilder
-from unspool.index.billing import Wanted
-from unspool.index.said import spent
-from unspool.index.stats import Stats, Totals
-from unspool.index.store import Index
-from unspool.index.streaks import Streak
-from unspool.index.sums import Sum, dollars
-from unspool.index.usage import Row, usage
+from unspool.store.index.billing import UsageFilter, UsageSum, exact_dollars, format_spent
+from unspool.store.index.database import Index
+from unspool.store.index.stats import DayStreak, IndexStats, StatTotals
+from unspool.store.index.usage import UsagePeriod, usage_report
 
 
 @pytest.fixture(scope="module")
@@ -90,14 +93,14 @@ def test_every_table_is_a_file_with_the_same_rows(app: Site) -> None:
 
 
 def test_figures_are_those_of_the_index(app: Site, index: Index) -> None:
-    expected = {row.key: row.sum for row in usage(index, "day").rows}
+    expected = {row.key: row.sum for row in usage_report(index, "day").rows}
     found = {row["day"]: row for row in rows(app, "days")}
     assert {day: int(row["requests"]) for day, row in found.items()} == {
         day: one.requests for day, one in expected.items()
     }
     assert {day: int(row["tokens"]) for day, row in found.items()} == {day: one.total for day, one in expected.items()}
     assert {day: row["cost"] for day, row in found.items()} == {
-        day: "" if one.unpriced == one.requests else dollars(one.cost) for day, one in expected.items()
+        day: "" if one.unpriced == one.requests else exact_dollars(one.cost) for day, one in expected.items()
     }
     assert sum(int(row["sessions begun"]) for row in found.values()) == 3
 
@@ -149,18 +152,20 @@ def test_what_is_kept_is_counted_anew_when_the_index_changes(folder: Path, app: 
         assert len(rows(own, "projects")) == 2
 
 
-def told(days: dict[str, Sum], begun: dict[date, int]) -> Board:
-    daily = tuple(Row(day, one) for day, one in days.items())
-    every = Stats(Totals(), Sum(), (), (), (), (), ((0,) * 24,) * 7, (), (), (), Streak(), daily=daily)
-    return Board(every, begun, Recent(Sum(), 0), Recent(Sum(), 0), None)
+def told(days: dict[str, UsageSum], begun: dict[date, int]) -> DashboardData:
+    daily = tuple(UsagePeriod(day, one) for day, one in days.items())
+    every = IndexStats(StatTotals(), UsageSum(), (), (), (), (), ((0,) * 24,) * 7, (), (), (), DayStreak(), daily=daily)
+    return DashboardData(every, begun, RecentUsage(UsageSum(), 0), RecentUsage(UsageSum(), 0), None)
 
 
 @pytest.mark.parametrize(("days", "by"), [(3, "day"), (129, "day"), (200, "week"), (2000, "month")])
 def test_periods_grow_with_the_time_and_leave_none_out(days: int, by: str) -> None:
     last = date(2026, 3, 31)
     first = last - timedelta(days=days)
-    found = told({first.isoformat(): Sum(requests=2, cost=7), last.isoformat(): Sum(requests=3, cost=1)}, {last: 4})
-    named, every = charts.periods(found)
+    found = told(
+        {first.isoformat(): UsageSum(requests=2, cost=7), last.isoformat(): UsageSum(requests=3, cost=1)}, {last: 4}
+    )
+    named, every = charts.chart_periods(found)
     assert named == by
     assert sum(one.sum.requests for one in every) == 5
     assert sum(one.begun for one in every) == 4
@@ -169,34 +174,34 @@ def test_periods_grow_with_the_time_and_leave_none_out(days: int, by: str) -> No
 
 
 def test_the_highest_bar_is_as_high_as_the_picture() -> None:
-    found = told({"2026-01-01": Sum(requests=1, cost=5), "2026-01-03": Sum(requests=1, cost=10)}, {})
-    cost = charts.over_time(found)[0]
+    found = told({"2026-01-01": UsageSum(requests=1, cost=5), "2026-01-03": UsageSum(requests=1, cost=10)}, {})
+    cost = charts.charts_over_time(found)[0]
     assert [bar.height for bar in cost.bars] == [50, 0, 100]
     assert cost.width == 30
 
 
 def test_money_is_marked_where_it_is_a_lower_bound() -> None:
-    assert spent(Sum(requests=2, cost=4_120_000_000_000)) == "$4.12"
-    assert spent(Sum(requests=2, cost=4_120_000_000_000, open=1)) == "≥$4.12"
-    assert spent(Sum(requests=2, unpriced=2)) == "?"
+    assert format_spent(UsageSum(requests=2, cost=4_120_000_000_000)) == "$4.12"
+    assert format_spent(UsageSum(requests=2, cost=4_120_000_000_000, open=1)) == "≥$4.12"
+    assert format_spent(UsageSum(requests=2, unpriced=2)) == "?"
 
 
 @pytest.mark.parametrize("hours", [13, -11])
 def test_days_are_those_of_the_zone_that_is_asked_for(index: Index, hours: int) -> None:
     zone = timezone(timedelta(hours=hours))
-    found = board(index, Wanted(zone=zone), today(), time.time())
+    found = gather_dashboard(index, UsageFilter(zone=zone), today_in_zone(), time.time())
     assert set(found.begun) == {
-        datetime.fromtimestamp(row.first, zone).date() for row in usage(index, "session").rows if row.first
+        datetime.fromtimestamp(row.first, zone).date() for row in usage_report(index, "session").rows if row.first
     }
     began = {one.key: f"{datetime.fromtimestamp(one.started or 0, zone):%Y-%m-%d}" for one in found.stats.longest}
     assert [row[1].text for row in TABLES["longest"](found).rows] == list(began.values())
 
 
 def test_a_session_is_called_as_a_person_calls_it(index: Index) -> None:
-    found = board(index, Span().wanted(today()), today(), time.time())
-    named = renamed(found, {"shop": "My own name"})
-    assert "My own name" in as_csv(TABLES["dearest"](named))
-    assert "My own name" not in as_csv(TABLES["dearest"](found))
+    found = gather_dashboard(index, StatsSpan().wanted(today_in_zone()), today_in_zone(), time.time())
+    named = with_custom_titles(found, {"shop": "My own name"})
+    assert "My own name" in table_to_csv(TABLES["dearest"](named))
+    assert "My own name" not in table_to_csv(TABLES["dearest"](found))
 
 
 def test_many_who_ask_at_once_are_all_answered_alike(app: Site) -> None:
@@ -207,11 +212,11 @@ def test_many_who_ask_at_once_are_all_answered_alike(app: Site) -> None:
 
 def test_a_board_without_anything_makes_every_table(tmp_path: Path) -> None:
     with Index.open(tmp_path) as empty:
-        found = board(empty, Span().wanted(date(2026, 1, 1)), date(2026, 1, 1), 0.0)
-    assert charts.over_time(found) == ()
-    assert charts.week(found) == ()
-    assert charts.sent(found.stats.sum) == ()
-    assert all(as_csv(make(found)) for make in TABLES.values())
+        found = gather_dashboard(empty, StatsSpan().wanted(date(2026, 1, 1)), date(2026, 1, 1), 0.0)
+    assert charts.charts_over_time(found) == ()
+    assert charts.week_chart(found) == ()
+    assert charts.cache_chart(found.stats.sum) == ()
+    assert all(table_to_csv(make(found)) for make in TABLES.values())
 
 
 def test_folders_are_browsed_from_the_deepest_that_holds_all(app: Site) -> None:

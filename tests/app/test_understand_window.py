@@ -8,13 +8,13 @@ import pytest
 
 from tests.app.asking import NOW, Got, Site, site
 from unspool.demo.builder import LogBuilder
-from unspool.demo.usage import Tokens
+from unspool.demo.lines import DemoTokens
 
 WORDS = "The till is short by a little. " * 80
 
 
-def sent(read: int, write: int = 0) -> Tokens:
-    return Tokens(input=2, read=read, write=write, output=20)
+def sent(read: int, write: int = 0) -> DemoTokens:
+    return DemoTokens(input=2, read=read, write=write, output=20)
 
 
 def long() -> LogBuilder:

@@ -8,7 +8,7 @@ import pytest
 from bench import clones, corpus, long_clone
 from bench.cloners import OURS, PEER, field
 from bench.table import Row
-from tests.clone.made_logs import made
+from tests.copies.made_logs import made
 
 SESSION = "0d1f6a52-7c1e-4b7b-9a54-0b1c2d3e4f5{}"
 COPIER = """#!{python}

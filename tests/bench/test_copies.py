@@ -7,7 +7,7 @@ import pytest
 
 from bench.copies import copy
 from unspool.demo import write_demo
-from unspool.library import Library
+from unspool.store.library import Library
 
 MB = 1_000_000
 

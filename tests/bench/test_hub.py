@@ -16,8 +16,8 @@ from bench.plot import Panel, panels
 from tests.hub.sessions.team import Machine, team
 from tests.hub.shares.bundles import GZIP, bundle, log
 from unspool.demo.builder import LogBuilder
-from unspool.hub.metrics import Metrics
-from unspool.hub.store.opening import Place, opened
+from unspool.hub.monitoring import Metrics
+from unspool.hub.store.connect import StorePlace, open_store
 
 
 def test_two_processes_bear_the_sum_and_are_as_slow_as_the_slower() -> None:
@@ -39,7 +39,7 @@ def test_answers_of_5xx_are_found_in_what_a_hub_tells(tmp_path: Path) -> None:
     for way, status in (("/", 200), ("/", 503), ("/sessions", 500), ("/sessions", 404), ("/{address}", 503)):
         metrics.begun()
         metrics.ended(way, "GET", status, 0.01, (0, 0))
-    store = opened(Place(tmp_path))
+    store = open_store(StorePlace(tmp_path))
     assert failures(metrics.text(store)) == 3
     store.db.close()
 
@@ -76,7 +76,7 @@ def test_a_picture_has_every_figure_beside_its_count() -> None:
 
 def test_what_is_looked_at_costs_a_few_statements_and_one_request_to_the_object_store(tmp_path: Path) -> None:
     """Viewing renders nothing and asks for little, whoever looks: that is what a hub of many is reckoned by."""
-    store = opened(Place(tmp_path / "hub"))
+    store = open_store(StorePlace(tmp_path / "hub"))
     with team(store) as there:
         ada = there.member("ada")
         shared = ada.client.ask("POST", "/api/shares", bundle(log()), GZIP).json["address"]

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from bench.judges import judged, verdict
-from tests.clone.made_logs import made
+from tests.copies.made_logs import made
 
 NAME = "0d1f6a52-7c1e-4b7b-9a54-0b1c2d3e4f50.jsonl"
 LINES = made("2.1.230", [0, 1, 2, 3, 6])

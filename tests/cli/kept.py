@@ -7,8 +7,8 @@ from pathlib import Path
 from click import Command
 from click.testing import CliRunner
 
-from tests.index.filled import Filled
-from unspool.index.store import Index
+from tests.store.index.filled import Filled
+from unspool.store.index.database import Index
 
 
 @contextmanager

@@ -6,7 +6,7 @@ import pytest
 
 from tests.cli.archived import Synced, synced
 from tests.cli.running import STORM, run, talk
-from unspool.archive.key import encrypted
+from unspool.store.archive.database import is_encrypted
 
 __all__ = ["synced"]
 
@@ -40,12 +40,12 @@ def test_encrypting_and_back(synced: Synced, tmp_path: Path, monkeypatch: pytest
     two.write_bytes(b"9876543210")
     synced.run("archive", "encrypt", code=2)
     synced.run("archive", "encrypt", "--new-key-file", str(one))
-    assert encrypted(synced.folder / "archive.db")
+    assert is_encrypted(synced.folder / "archive.db")
     assert "is encrypted" in synced.run("verify", code=2).err
     synced.run("verify", "--key-file", str(two), code=1)
     synced.run("sync", "-s", str(synced.source), "--key-file", str(one))
     monkeypatch.delenv("UNSPOOL_KEY_FILE", raising=False)
-    assert encrypted(synced.folder / "index.db")
+    assert is_encrypted(synced.folder / "index.db")
     for path in synced.folder.iterdir():
         assert b"surge" not in path.read_bytes()
     synced.run("archive", "encrypt", "--key-file", str(one), "--new-key-file", str(two))

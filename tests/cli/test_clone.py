@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.running import Outcome, run
-from tests.clone.making import faults
+from tests.copies.making import faults
 from unspool.demo.builder import LogBuilder
 
 

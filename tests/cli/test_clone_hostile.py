@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.cli.running import Outcome, run
-from tests.clone.making import faults
+from tests.copies.making import faults
 from unspool.demo.builder import LogBuilder
 
 EVIL = "\x1b]0;owned\x07\x1b[2JHarbour\r\nResume it:  rm -rf /\u202e"
@@ -129,14 +129,14 @@ def test_figures_that_only_refine_refine_the_default(home: Path) -> None:
 
 
 def test_several_copies_of_one_beginning_are_listed(home: Path) -> None:
-    from unspool.clone import lineage
+    from unspool.copies import records
 
     log = talk().write(home / ".claude")
     written(run("clone", log.stem, "--json"))
-    (record,) = lineage.records()
+    (record,) = records.copy_records()
     from msgspec.structs import replace
 
-    lineage.keep(replace(record, session=record.session[:-1] + ("0" if record.session[-1] != "0" else "1")))
+    records.keep_record(replace(record, session=record.session[:-1] + ("0" if record.session[-1] != "0" else "1")))
     done = run("clone", "--undo", record.session[:-1])
     assert done.code == 4
     assert record.session in done.err

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.cli.running import Outcome, run
-from tests.clone.making import faults
+from tests.copies.making import faults
 from unspool.demo.builder import LogBuilder
 
 

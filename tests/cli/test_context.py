@@ -8,7 +8,7 @@ import pytest
 
 from tests.cli.running import run, source
 from unspool.demo.builder import LogBuilder
-from unspool.demo.usage import Tokens
+from unspool.demo.lines import DemoTokens
 
 WORDS = "The till is short by a little. " * 100
 
@@ -19,7 +19,7 @@ def log(**given: Any) -> LogBuilder:
 
 
 def sent(made: LogBuilder, tokens: int) -> LogBuilder:
-    return made.assistant(made.text("Done."), usage=Tokens(input=0, read=tokens, output=5))
+    return made.assistant(made.text("Done."), usage=DemoTokens(input=0, read=tokens, output=5))
 
 
 def told(folder: Path, made: LogBuilder, *arguments: str) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from tests.sync.scenes import aged, keep, put
+from tests.store.sync.scenes import aged, keep, put
 from unspool.cli.doctor_cmd import command
 
 

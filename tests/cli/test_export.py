@@ -10,8 +10,8 @@ import jsonschema
 import pytest
 
 from tests.cli.running import NIGHTLY, STORM, demo, run, source, talk
-from unspool.export.json import load, schema
-from unspool.library import Library
+from unspool.render.json import load, session_schema
+from unspool.store.library import Library
 
 SIGNS = {"markdown": "# Add the storm surge", "text": "Add the storm surge", "json": '{"schema":"unspool.session/1"'}
 SUFFIXES = {"markdown": ".md", "text": ".txt", "json": ".json"}
@@ -86,7 +86,7 @@ def test_pictures_beside_and_inside(tmp_path: Path) -> None:
 
 def test_json_fits_its_schema_and_reads_back() -> None:
     """Every session of the demo, exported as JSON, fits the published schema and is the same session again."""
-    validator = jsonschema.Draft202012Validator(schema())
+    validator = jsonschema.Draft202012Validator(session_schema())
     for row in json.loads(demo("list", "--json", "-a"))["sessions"]:
         data = demo("export", row["id"], "-f", "json")
         validator.validate(json.loads(data))

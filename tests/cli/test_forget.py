@@ -7,8 +7,8 @@ import pytest
 
 from tests.cli.archived import Synced, synced
 from tests.cli.running import STORM
-from unspool.archive import Archive
-from unspool.sync.turn import waiting
+from unspool.store.archive import Archive
+from unspool.store.sync.lock import wait_for_lock
 
 __all__ = ["synced"]
 
@@ -113,7 +113,7 @@ def test_a_subagent_that_lies_among_the_sessions_goes_too(synced: Synced) -> Non
 def test_it_waits_for_a_sync_that_is_under_way(synced: Synced) -> None:
     """A sync that began before would bring the session back."""
     command = [sys.executable, "-m", "unspool", "forget", STORM, "--yes", "--archive", str(synced.folder)]
-    with waiting(synced.folder):
+    with wait_for_lock(synced.folder):
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
         with pytest.raises(subprocess.TimeoutExpired):
             process.wait(3)

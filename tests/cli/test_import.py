@@ -12,9 +12,9 @@ import pytest
 import zstandard
 
 from tests.cli.running import run, source
-from tests.clone.test_bundle import HOSTILE, SESSION, bundle, log, member, packed
-from unspool.archive.place import folder
-from unspool.library import inputs
+from tests.copies.test_bundle import HOSTILE, SESSION, bundle, log, member, packed
+from unspool.store.archive.database import archive_folder
+from unspool.store.library import inputs
 
 PLANNING = "1a0b0c0d-1111-4222-8333-444455556666"
 BUNDLE = bundle(member("source-session.jsonl", log(PLANNING, "Plan it.")))
@@ -87,7 +87,7 @@ def test_a_session_of_ones_own_is_not_doubled(path: Path, home: Path) -> None:
     done = run("import", str(path))
     assert done.code == 10
     assert str(own) in done.err
-    assert not (folder() / "archive.db").exists()
+    assert not (archive_folder() / "archive.db").exists()
 
 
 def test_what_was_forgotten_does_not_come_back(path: Path) -> None:
@@ -171,7 +171,7 @@ def test_a_packed_log_that_never_ends_is_refused(tmp_path: Path, home: Path) -> 
 
 def test_a_dry_run_tells_and_keeps_nothing(path: Path, home: Path) -> None:
     assert imported(path, "--dry-run")["outcome"] == "would be kept"
-    assert not (folder() / "archive.db").exists()
+    assert not (archive_folder() / "archive.db").exists()
 
 
 @pytest.mark.parametrize("more", [("--rename", "/a=/b"), ("-o", "x"), ("--title", "x"), ("--dsp",)], ids=str)

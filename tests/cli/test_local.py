@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from tests.cli.running import run, source, talk
-from unspool.cli.local_cmd import ordered
-from unspool.library import Library
+from unspool.cli.pages_cmd import sessions_to_choose
+from unspool.store.library import Library
 
 
 def logs(tmp_path: Path) -> tuple[str, str]:
@@ -29,10 +29,10 @@ def test_sessions_of_the_project_we_are_in_come_first(tmp_path: Path) -> None:
     """Below a project's folder its sessions are offered first; a folder that only begins alike is another."""
     logs(tmp_path)
     found = list(Library([tmp_path / "logs"]).overviews())
-    assert "boats" in ordered(found, tmp_path / "boats" / "deck")[0].project
-    assert "boats" in ordered(found, tmp_path / "boats")[0].project
-    everywhere = [overview.id for overview in ordered(found, tmp_path)]
-    assert [overview.id for overview in ordered(found, tmp_path / "boats-2")] == everywhere
+    assert "boats" in sessions_to_choose(found, tmp_path / "boats" / "deck")[0].project
+    assert "boats" in sessions_to_choose(found, tmp_path / "boats")[0].project
+    everywhere = [overview.id for overview in sessions_to_choose(found, tmp_path)]
+    assert [overview.id for overview in sessions_to_choose(found, tmp_path / "boats-2")] == everywhere
 
 
 def test_a_number_makes_the_session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from tests.app.opened import Opened
 from tests.cli.running import process, run, source, talk
-from unspool.sync import sync
+from unspool.store.sync import sync
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals of this kind are POSIX")
 

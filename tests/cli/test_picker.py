@@ -10,13 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unspool.cli.keys import keys
-from unspool.cli.picker import Choice, Picker, fitted, pick
+from unspool.cli.picker import Picker, PickerChoice, fit_width, keys, pick_one
 
 CHOICES = [
-    Choice(("2026-03-01", "12 turns", "nets"), "Mend the net"),
-    Choice(("2026-03-02", "3 turns", "boats"), "Paint the boat"),
-    Choice(("2026-03-03", "1 turn", "nets"), "Sell \x1b[31mthe\x07 fish"),
+    PickerChoice(("2026-03-01", "12 turns", "nets"), "Mend the net"),
+    PickerChoice(("2026-03-02", "3 turns", "boats"), "Paint the boat"),
+    PickerChoice(("2026-03-03", "1 turn", "nets"), "Sell \x1b[31mthe\x07 fish"),
 ]
 
 
@@ -60,7 +59,7 @@ def test_the_picture_shows_what_is_marked_and_how_many_there_are() -> None:
 @given(st.integers(1, 200), st.integers(1, 30), st.text(max_size=20))
 def test_the_picture_fits_any_terminal(width: int, height: int, query: str) -> None:
     """No more lines than asked for, and the marked one among them."""
-    picker = Picker([Choice(("x",), f"Title {number} 船の絵") for number in range(50)])
+    picker = Picker([PickerChoice(("x",), f"Title {number} 船の絵") for number in range(50)])
     for letter in query:
         picker.press(letter, 10)
     picker.press("end", 10)
@@ -71,8 +70,8 @@ def test_the_picture_fits_any_terminal(width: int, height: int, query: str) -> N
 
 def test_wide_characters_are_cut_by_columns() -> None:
     """A text is cut to the columns it takes, not to its characters."""
-    assert fitted("船の絵を描く", 7) == "船の絵…"
-    assert fitted("short", 7) == "short"
+    assert fit_width("船の絵を描く", 7) == "船の絵…"
+    assert fit_width("short", 7) == "short"
 
 
 def test_without_a_terminal_the_choices_are_numbered(
@@ -80,7 +79,7 @@ def test_without_a_terminal_the_choices_are_numbered(
 ) -> None:
     """The list goes to standard error, the number comes from standard input."""
     monkeypatch.setattr(sys, "stdin", _Lines("2\n"))
-    assert pick(CHOICES) == 1
+    assert pick_one(CHOICES) == 1
     said = capsys.readouterr()
     assert said.out == ""
     assert "   2  2026-03-02  3 turns   boats  Paint the boat" in said.err
@@ -90,7 +89,7 @@ def test_without_a_terminal_the_choices_are_numbered(
 def test_no_answer_is_no_choice(answer: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """An end of input or an empty line chooses nothing."""
     monkeypatch.setattr(sys, "stdin", _Lines(answer))
-    assert pick(CHOICES) is None
+    assert pick_one(CHOICES) is None
 
 
 class _Lines:

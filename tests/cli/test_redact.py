@@ -7,9 +7,9 @@ import pytest
 
 from tests.cli.archived import Synced, synced
 from tests.cli.running import Outcome, run, source, talk
-from unspool.archive.place import folder
 from unspool.demo.builder import LogBuilder
-from unspool.share.mapping import remembered
+from unspool.share.choices import load_replacements
+from unspool.store.archive.database import archive_folder
 
 __all__ = ["synced"]
 
@@ -56,7 +56,7 @@ def test_a_log_is_written_without_them(tmp_path: Path) -> None:
     assert out.stat().st_mode & 0o77 == 0
     assert run("lint", str(out)).code == 0
     assert run("redact", str(out)).out == "Nothing was found.\n"
-    (names,) = (folder() / "shares" / "names").iterdir()
+    (names,) = (archive_folder() / "shares" / "names").iterdir()
     assert KEY in json.loads(names.read_bytes()).values()
 
 
@@ -68,8 +68,8 @@ def test_a_session_is_called_the_same_however_it_is_named(tmp_path: Path) -> Non
     told = json.loads(redacted(tmp_path, str(log), "-o", str(tmp_path / "c.jsonl"), "--json").out)
     assert [(one["session"], one["path"]) for one in told["logs"]] == [(SESSION, str(log))]
     assert len({(tmp_path / f"{name}.jsonl").read_bytes() for name in "abc"}) == 1
-    assert len(list((folder() / "shares" / "names").iterdir())) == 1
-    assert remembered(SESSION)
+    assert len(list((archive_folder() / "shares" / "names").iterdir())) == 1
+    assert load_replacements(SESSION)
 
 
 def test_what_belongs_to_a_session_is_looked_through_too(tmp_path: Path) -> None:

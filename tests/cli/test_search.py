@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from tests.cli.running import finished, run
-from tests.index.synced import kept
-from unspool.cli.patience import patience
+from tests.store.index.synced import kept
+from unspool.cli.search_cmd import patience
 from unspool.demo.builder import LogBuilder
 from unspool.errors import UnspoolError
 
@@ -168,7 +168,10 @@ finally:
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     loaded = set(done.stderr.split())
     assert "Again" in done.stdout
-    assert loaded & {"rich", "jinja2", "comrak", "unspool.library", "unspool.export", "unspool.turns.assemble"} == set()
+    assert (
+        loaded & {"rich", "jinja2", "comrak", "unspool.store.library", "unspool.render", "unspool.reading.assemble"}
+        == set()
+    )
 
 
 # `unspool show --at`, where the links lead

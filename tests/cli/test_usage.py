@@ -225,11 +225,11 @@ def test_it_starts_light(folder: Path) -> None:
     loaded = set(done.stderr.split())
     assert not loaded & {
         "rich",
-        "unspool.library",
-        "unspool.export",
+        "unspool.store.library",
+        "unspool.render",
         "unspool.tools",
         "unspool.prices",
-        "unspool.formats",
+        "unspool.agents",
     }
 
 

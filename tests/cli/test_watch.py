@@ -14,9 +14,9 @@ import pytest
 
 from tests.cli.fakes import on_path, program
 from tests.cli.running import process, run, source, talk
-from unspool.archive import Archive
-from unspool.formats.hooks import MARK
-from unspool.sync import sync
+from unspool.agents.base import MARK
+from unspool.store.archive import Archive
+from unspool.store.sync import sync
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals and terminals of this kind are POSIX")
 

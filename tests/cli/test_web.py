@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.agents.claude_code.service import ENTRIES, ID, ORGANIZATION, TOKEN, serving
 from tests.cli.running import run
-from tests.formats.claude_code.service import ENTRIES, ID, ORGANIZATION, TOKEN, serving
 
 
 @pytest.fixture(autouse=True)

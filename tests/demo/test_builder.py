@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from unspool.demo.builder import LogBuilder
-from unspool.demo.tools import patch
-from unspool.demo.usage import Tokens
+from unspool.demo.lines import DemoTokens
+from unspool.demo.tool_calls import structured_patch
 
 
 def lines(log: LogBuilder) -> list[dict[str, Any]]:
@@ -18,7 +18,7 @@ def lines(log: LogBuilder) -> list[dict[str, Any]]:
 def two_blocks(version: str) -> list[dict[str, Any]]:
     """A message of two blocks, as that version writes it."""
     log = LogBuilder(version=version)
-    log.prompt("hi").assistant(log.think("hm"), log.text("hello"), usage=Tokens(output=500))
+    log.prompt("hi").assistant(log.think("hm"), log.text("hello"), usage=DemoTokens(output=500))
     return lines(log)[1:]
 
 
@@ -186,6 +186,6 @@ def test_a_copy_keeps_the_uuids_and_changes_the_session() -> None:
 def test_a_patch_turns_the_old_text_into_the_new() -> None:
     before = "\n".join(map(str, range(40)))
     after = before.replace("\n20\n", "\ntwenty\nand a bit\n")
-    (hunk,) = patch(before, after)
+    (hunk,) = structured_patch(before, after)
     assert (hunk["oldStart"], hunk["oldLines"], hunk["newStart"], hunk["newLines"]) == (18, 7, 18, 8)
     assert hunk["lines"] == [" 17", " 18", " 19", "-20", "+twenty", "+and a bit", " 21", " 22", " 23"]

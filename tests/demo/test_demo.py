@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from unspool.demo import write_demo
-from unspool.demo.story import release
+from unspool.demo.story import autumn
 
 LINE_TYPES = {
     "user", "assistant", "system", "attachment", "progress", "summary", "custom-title", "ai-title",
@@ -97,7 +97,7 @@ def test_only_the_torn_line_is_not_json(root: Path) -> None:
         for raw in path.read_bytes().splitlines()
         if not raw.endswith(b"}")
     ]
-    assert [name for name, _ in torn] == [release.ID]
+    assert [name for name, _ in torn] == [autumn.RELEASE_ID]
     total = sum(path.read_bytes().count(b"\n") for path in (root / "projects").rglob("*.jsonl"))
     assert sum(len(list(_lines(path))) for path in (root / "projects").rglob("*.jsonl")) == total - 1
 

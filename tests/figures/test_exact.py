@@ -1,10 +1,10 @@
 """Where the log keeps the requests, the window of each is known exactly, and adds up to what was measured."""
 
-from tests.turns.reading import FORMAT, entries, session
+from tests.reading.reading import FORMAT, entries, session
 from unspool.demo.builder import LogBuilder
-from unspool.demo.usage import Tokens
-from unspool.figures.filling import Filling, filling, requests
-from unspool.figures.tokens import estimate
+from unspool.demo.lines import DemoTokens
+from unspool.figures.context_window import ContextWindow, context_window, request_windows
+from unspool.figures.tokens import estimate_tokens
 
 SYSTEM = "You are careful. " * 50
 TOOLS = [{"name": "Bash", "description": "Run a command. " * 40, "input_schema": {"type": "object"}}]
@@ -20,13 +20,13 @@ def conversation(*, keeps: bool = True) -> LogBuilder:
 
     ask()
     use = log.use("Bash", command="ls")
-    log.assistant(use, usage=Tokens(input=10, read=1000, output=50)).result(use, OUTPUT)
+    log.assistant(use, usage=DemoTokens(input=10, read=1000, output=50)).result(use, OUTPUT)
     ask()
-    return log.assistant(log.text("Done."), usage=Tokens(input=10, read=4000, output=5))
+    return log.assistant(log.text("Done."), usage=DemoTokens(input=10, read=4000, output=5))
 
 
-def filled(log: LogBuilder) -> Filling:
-    return filling(session(log), FORMAT.requests(entries(log.to_bytes())))
+def filled(log: LogBuilder) -> ContextWindow:
+    return context_window(session(log), FORMAT.requests(entries(log.to_bytes())))
 
 
 def test_nothing_of_an_exact_window_is_unaccounted_for() -> None:
@@ -44,7 +44,7 @@ def test_what_was_measured_is_shared_out_by_the_size_of_the_pieces() -> None:
     now = filled(conversation()).now
     assert now is not None
     ratio = now.kinds["tool output"] / now.kinds["system prompt"]
-    assert abs(ratio - estimate(OUTPUT) / estimate(SYSTEM)) < 0.05 * ratio
+    assert abs(ratio - estimate_tokens(OUTPUT) / estimate_tokens(SYSTEM)) < 0.05 * ratio
 
 
 def test_the_tools_part_is_of_the_exact_window() -> None:
@@ -66,4 +66,7 @@ def test_without_requests_it_is_an_estimate() -> None:
 def test_a_request_that_is_not_whole_is_an_estimate() -> None:
     log = conversation()
     log.lines = [line for line in log.lines if not (isinstance(line, dict) and line["type"] == "api-request-blob")]
-    assert [one.exact for one in requests(session(log), FORMAT.requests(entries(log.to_bytes())))] == [False, False]
+    assert [one.exact for one in request_windows(session(log), FORMAT.requests(entries(log.to_bytes())))] == [
+        False,
+        False,
+    ]

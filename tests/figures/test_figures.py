@@ -4,16 +4,16 @@ from pathlib import Path
 
 import pytest
 
-from tests.turns.reading import opened, session
-from unspool.demo.blocks import png
+from tests.reading.reading import opened, session
 from unspool.demo.builder import LogBuilder
-from unspool.demo.usage import Tokens
+from unspool.demo.lines import DemoTokens
+from unspool.demo.prompts import make_png
 from unspool.figures import Figures, all_turns, family, figures
 from unspool.model import FileChange, Usage
 from unspool.prices import PriceTable
 
 PRICES = PriceTable.load()
-DOT = png(1, 1, b"\0")
+DOT = make_png(1, 1, b"\0")
 
 
 def counted(log: LogBuilder) -> Figures:
@@ -64,20 +64,20 @@ def test_files_are_counted_with_what_was_done_to_them() -> None:
 
 def test_the_window_is_that_of_the_last_request() -> None:
     log = LogBuilder().prompt("go")
-    log.assistant(log.text("a"), usage=Tokens(input=5, output=9, read=100, write=20))
-    log.prompt("on").assistant(log.text("b"), usage=Tokens(input=7, output=9, read=200, write=30))
+    log.assistant(log.text("a"), usage=DemoTokens(input=5, output=9, read=100, write=20))
+    log.prompt("on").assistant(log.text("b"), usage=DemoTokens(input=7, output=9, read=200, write=30))
     assert counted(log).context == 237
 
 
 def test_usage_is_summed_by_model_with_subagents(tmp_path: Path) -> None:
     log = LogBuilder(model="claude-opus-4-8").prompt("go")
     use = log.agent_use("Explore", "d", "Look")
-    log.assistant(use, usage=Tokens(input=1, output=10))
+    log.assistant(use, usage=DemoTokens(input=1, output=10))
     log.subagent(
         use,
         "Explore",
         "d",
-        lambda child: child.assistant(child.text("ok"), model="claude-haiku-4-5", usage=Tokens(input=2, output=20)),
+        lambda child: child.assistant(child.text("ok"), model="claude-haiku-4-5", usage=DemoTokens(input=2, output=20)),
     )
     found = figures(opened(tmp_path, log), PRICES)
     assert {call.model: call.usage.output for call in found.models} == {"claude-opus-4-8": 10, "claude-haiku-4-5": 20}

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.turns.reading import session
+from tests.reading.reading import session
 from unspool.demo.builder import LogBuilder
 from unspool.figures import Figures, figures
 from unspool.prices import PriceTable

@@ -10,40 +10,43 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unspool.demo.blocks import png
-from unspool.figures.filling import requests
-from unspool.figures.pixels import pixels
-from unspool.figures.tokens import IMAGE_MOST, estimate, image
-from unspool.library import Library
+from unspool.demo.prompts import make_png
+from unspool.figures.context_window import request_windows
+from unspool.figures.tokens import IMAGE_MOST, estimate_tokens, image_tokens, picture_size
+from unspool.store.library import Library
 
 anything = st.text(st.characters(codec=None))
 
 
 def test_an_empty_text_has_no_tokens_and_any_other_has_one() -> None:
-    assert (estimate(""), estimate("a"), estimate("\ud800")) == (0, 1, 1)
+    assert (estimate_tokens(""), estimate_tokens("a"), estimate_tokens("\ud800")) == (0, 1, 1)
 
 
 def test_signs_digits_and_line_breaks_weigh_more_than_words_and_blanks_next_to_nothing() -> None:
-    assert estimate("{}[]()" * 100) > 2 * estimate("tender" * 100) > 2 * estimate(" " * 600)
-    assert estimate("\n" * 100) == 130
+    assert estimate_tokens("{}[]()" * 100) > 2 * estimate_tokens("tender" * 100) > 2 * estimate_tokens(" " * 600)
+    assert estimate_tokens("\n" * 100) == 130
 
 
 @given(anything, anything)
 def test_a_text_has_no_fewer_than_its_parts_and_no_more_than_them_together(one: str, other: str) -> None:
-    assert max(estimate(one), estimate(other)) <= estimate(one + other) <= estimate(one) + estimate(other)
+    assert (
+        max(estimate_tokens(one), estimate_tokens(other))
+        <= estimate_tokens(one + other)
+        <= estimate_tokens(one) + estimate_tokens(other)
+    )
 
 
 def test_a_picture_is_counted_by_its_pixels_up_to_the_size_it_is_made_smaller_to() -> None:
-    assert image(750, 100) == 100
-    assert image(1, 1) == 1
-    assert image(30_000, 30_000) == image(0, 0) == IMAGE_MOST
-    assert image(15_680, 100) == image(1568, 10)
+    assert image_tokens(750, 100) == 100
+    assert image_tokens(1, 1) == 1
+    assert image_tokens(30_000, 30_000) == image_tokens(0, 0) == IMAGE_MOST
+    assert image_tokens(15_680, 100) == image_tokens(1568, 10)
 
 
 @pytest.mark.parametrize(
     ("data", "size"),
     [
-        (png(7, 3, b"\0" * 21), (7, 3)),
+        (make_png(7, 3, b"\0" * 21), (7, 3)),
         (b"GIF89a" + struct.pack("<HH", 20, 10), (20, 10)),
         (b"\xff\xd8\xff\xe0\x00\x04ab\xff\xc0\x00\x0b\x08" + struct.pack(">HH", 5, 9), (9, 5)),
         (b"RIFF....WEBPVP8X" + b"\0" * 8 + b"\x63\0\0\x31\0\0", (100, 50)),
@@ -57,24 +60,24 @@ def test_a_picture_is_counted_by_its_pixels_up_to_the_size_it_is_made_smaller_to
     ],
 )
 def test_the_size_of_a_picture_is_read_from_its_first_bytes(data: bytes, size: tuple[int, int]) -> None:
-    assert pixels(base64.b64encode(data).decode()) == size
+    assert picture_size(base64.b64encode(data).decode()) == size
 
 
 def test_what_is_no_base64_has_no_size() -> None:
-    assert pixels("é" * 40) == pixels("iVBORw0KGgo!") == (0, 0)
+    assert picture_size("é" * 40) == picture_size("iVBORw0KGgo!") == (0, 0)
 
 
 @given(st.binary(max_size=200))
 def test_no_picture_is_so_damaged_that_it_cannot_be_counted(data: bytes) -> None:
     for start in (b"\x89PNG\r\n", b"GIF8", b"\xff\xd8", b"RIFF....WEBPVP8L", b"RIFF"):
-        assert image(*pixels(base64.b64encode(start + data).decode())) > 0
+        assert image_tokens(*picture_size(base64.b64encode(start + data).decode())) > 0
 
 
 def test_estimates_are_quick() -> None:
     """A hundred megabytes take about a second of one core."""
     text = "def pay(till: Till, price: Money) -> None:\n    till.put(price)  # 12.50\n" * 60_000
     began = time.thread_time()
-    estimate(text)
+    estimate_tokens(text)
     assert len(text) / (time.thread_time() - began) > 30_000_000
 
 
@@ -87,7 +90,7 @@ def grown(shared: Path) -> list[tuple[int, int]]:
     library, found = Library([place]), []
     for log in library.logs():
         session = library.open(log)
-        for before, after in zip(all_ := requests(session), all_[1:], strict=False):
+        for before, after in zip(all_ := request_windows(session), all_[1:], strict=False):
             if before.model == after.model and after.measured > before.measured > 0:
                 grew = sum(after.kinds.values()) - sum(before.kinds.values())
                 found.append((after.measured - before.measured, grew))

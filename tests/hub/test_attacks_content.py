@@ -30,7 +30,7 @@ from unspool.hub.shares import share_store
 from unspool.hub.shares.share import live_share
 from unspool.hub.store.connect import Store
 from unspool.hub.workers import WorkerPool, WorkLimits
-from unspool.remote.manifest import File, Manifest, Piece, manifest, wrong
+from unspool.hub_client.manifest import FilePiece, ManifestFile, PushManifest, make_manifest, manifest_fault
 
 KEY = "11111111-2222-4333-8444-555555555555"
 SECRET = made.SECRETS["prompt"]
@@ -64,8 +64,8 @@ def pushed(member: Member, files: dict[str, bytes]) -> Answer:
     for name, data in sorted(files.items()):
         digest = sha256(data).hexdigest()
         assert member.client.ask("PUT", f"{way}/blobs/{digest}", zstandard.compress(data)).status == 204
-        parts.append(File(name, (Piece(digest, len(data)),)))
-    return member.client.send("POST", f"{way}/sessions", msgspec.to_builtins(manifest(KEY, parts)))
+        parts.append(ManifestFile(name, (FilePiece(digest, len(data)),)))
+    return member.client.send("POST", f"{way}/sessions", msgspec.to_builtins(make_manifest(KEY, parts)))
 
 
 # Disguises
@@ -138,11 +138,11 @@ def test_times_and_costs_of_one_session_keep_nobody_from_their_pages(files_store
 
 
 def test_a_name_of_many_parts_takes_no_memory() -> None:
-    piece = (Piece("0" * 64, 1),)
-    given = Manifest(KEY, (File(f"{KEY}.jsonl", piece), File("a/" * 10_000, piece)), "0" * 64)
+    piece = (FilePiece("0" * 64, 1),)
+    given = PushManifest(KEY, (ManifestFile(f"{KEY}.jsonl", piece), ManifestFile("a/" * 10_000, piece)), "0" * 64)
     tracemalloc.start()
     try:
-        assert wrong(given)
+        assert manifest_fault(given)
         assert tracemalloc.get_traced_memory()[1] < 5_000_000
     finally:
         tracemalloc.stop()

@@ -10,13 +10,13 @@ from tests.share import made
 from unspool.errors import UsageProblem
 from unspool.hub.people import projects
 from unspool.hub.people.users import Person
-from unspool.hub.policy import Policy, findings_sentence, policy_findings, policy_of, save_policy
+from unspool.hub.policy import RedactionPolicy, findings_sentence, policy_findings, policy_of, save_policy
 from unspool.hub.store.connect import Store
-from unspool.library import Library
-from unspool.redact.policy import parsed
-from unspool.remote.preparing import Edge, prepared
+from unspool.hub_client.prepare import PushRedaction, prepare_push
+from unspool.redact.policy import parse_policy
+from unspool.store.library import Library
 
-ALL = Policy(refused=frozenset({"secret", "personal", "term"}), terms=("Tidewater",))
+ALL = RedactionPolicy(refused=frozenset({"secret", "personal", "term"}), terms=("Tidewater",))
 SECRET = made.SECRETS["prompt"]
 
 
@@ -28,7 +28,7 @@ def file(folder: Path, name: str, data: str | bytes) -> tuple[str, Path]:
 
 def test_a_log_is_told_of_by_line_and_place(tmp_path: Path) -> None:
     lines = ['{"a": 1}', json.dumps({"message": {"content": [{"text": f"key {SECRET}"}]}})]
-    (found,) = policy_findings([file(tmp_path, "k.jsonl", "\n".join(lines))], Policy())
+    (found,) = policy_findings([file(tmp_path, "k.jsonl", "\n".join(lines))], RedactionPolicy())
     assert found == ("anthropic-key", "secret", "k.jsonl", 2, "message.content[0].text")
     assert SECRET not in findings_sentence([found])
     assert "anthropic-key in k.jsonl, line 2 (message.content[0].text)" in findings_sentence([found])
@@ -42,13 +42,17 @@ def test_a_text_is_looked_through_as_a_whole(tmp_path: Path) -> None:
         + "-----END "
         + "RSA PRIVATE KEY-----"
     )
-    (found, *_) = policy_findings([file(tmp_path, "k/tool-results/x.txt", f"first\nsecond\n{key}\n")], Policy())
+    (found, *_) = policy_findings(
+        [file(tmp_path, "k/tool-results/x.txt", f"first\nsecond\n{key}\n")], RedactionPolicy()
+    )
     assert (found.file, found.line) == ("k/tool-results/x.txt", 3)
 
 
 def test_names_that_are_secrets_are_not_told(tmp_path: Path) -> None:
     line = json.dumps({SECRET: {"password": made.SECRETS["output"]}})
-    found = policy_findings([file(tmp_path, f"k/{SECRET}.jsonl", line), file(tmp_path, "k/x.json", line)], Policy())
+    found = policy_findings(
+        [file(tmp_path, f"k/{SECRET}.jsonl", line), file(tmp_path, "k/x.json", line)], RedactionPolicy()
+    )
     assert len(found) > 2
     assert SECRET not in repr(found) + findings_sentence(found)
     assert made.SECRETS["output"] not in repr(found) + findings_sentence(found)
@@ -59,27 +63,29 @@ def test_what_leaves_by_a_policy_is_let_in_by_it(tmp_path: Path) -> None:
     (log,) = Library((tmp_path,)).logs()
     before = policy_findings([("k.jsonl", Path(log.path))], ALL)
     assert {one.kind for one in before} == {"secret", "personal", "term"}
-    files = prepared(log, Edge(ALL, b"k" * 32, {}), tmp_path / "sent").files
+    files = prepare_push(log, PushRedaction(ALL, b"k" * 32, {}), tmp_path / "sent").files
     assert len(files) > 3
     assert policy_findings(files, ALL) == []
 
 
 def test_kinds_and_rules_can_be_let_in(tmp_path: Path) -> None:
     one = file(tmp_path, "k.jsonl", json.dumps({"t": f"{SECRET} and Acme and {made.PERSONAL['mail']}"}))
-    assert [found.rule for found in policy_findings([one], Policy())] == ["anthropic-key"]
-    assert policy_findings([one], Policy(without=frozenset({"anthropic-key"}))) == []
-    assert policy_findings([one], Policy(refused=frozenset())) == []
-    terms = Policy(refused=frozenset({"term"}), terms=("acme",))
+    assert [found.rule for found in policy_findings([one], RedactionPolicy())] == ["anthropic-key"]
+    assert policy_findings([one], RedactionPolicy(without=frozenset({"anthropic-key"}))) == []
+    assert policy_findings([one], RedactionPolicy(refused=frozenset())) == []
+    terms = RedactionPolicy(refused=frozenset({"term"}), terms=("acme",))
     assert [found.rule for found in policy_findings([one], terms)] == ["term"]
-    assert {found.kind for found in policy_findings([one], Policy(refused=frozenset({"personal"})))} == {"personal"}
+    assert {found.kind for found in policy_findings([one], RedactionPolicy(refused=frozenset({"personal"})))} == {
+        "personal"
+    }
 
 
 def test_a_team_has_rules_of_its_own(tmp_path: Path) -> None:
     rule = {"id": "ticket", "kind": "secret", "about": "a ticket", "pattern": r"TIDE-\d{4}", "keys": ["tide-"]}
-    policy = parsed(msgspec.json.encode({"rules": [rule]}))
+    policy = parse_policy(msgspec.json.encode({"rules": [rule]}))
     (found,) = policy_findings([file(tmp_path, "k.jsonl", '{"t": "see TIDE-1234"}')], policy)
     assert found.rule == "ticket"
-    assert policy.version != Policy().version
+    assert policy.version != RedactionPolicy().version
 
 
 @pytest.mark.parametrize(
@@ -89,12 +95,12 @@ def test_a_team_has_rules_of_its_own(tmp_path: Path) -> None:
 )  # fmt: skip
 def test_what_is_no_policy_is_told(text: str) -> None:
     with pytest.raises(UsageProblem):
-        parsed(text)
+        parse_policy(text)
 
 
 def test_a_project_may_have_its_own(store: Store) -> None:
     project = projects.create_project(store.db, Person("x", "x", admin=True), "harbour")
-    assert policy_of(store.db, project) == Policy()
+    assert policy_of(store.db, project) == RedactionPolicy()
     save_policy(store.db, '{"terms": ["Acme"]}')
     assert policy_of(store.db, project).terms == policy_of(store.db).terms == ("Acme",)
     save_policy(store.db, '{"terms": ["Tide"]}', project)

@@ -14,7 +14,7 @@ from typing import Any
 from tests.live.agents import environment
 from tests.live.stage import ROOT, Run, Stage
 from tests.live.steps import say
-from unspool.library import Library
+from unspool.store.library import Library
 
 PRESETS = ("default", "aggressive", "heavy", "extreme", "none")
 ACTS = (*PRESETS, "fork", "move", "repair", "import", "bundle")

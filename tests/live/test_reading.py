@@ -11,9 +11,9 @@ import pytest
 from tests.cli.running import run
 from tests.live.conftest import Live
 from unspool.figures import family
-from unspool.library import Library
 from unspool.model import Session
 from unspool.model.blocks import Block, Unknown
+from unspool.store.library import Library
 
 RAW = re.compile(r'"(?:parentUuid|sessionId|leafUuid|requestRef|shapeHash|requestDigest|isSidechain)"\s*:')
 """A field that only a line of a log has."""
@@ -102,7 +102,7 @@ def test_every_line_goes_somewhere(sessions: list[tuple[str, Session]]) -> None:
 
 def test_every_type_and_field_is_known(live_claude: Live) -> None:
     """What is new is named with the scenario that brings it and the first line it stands in."""
-    from unspool.formats.claude_code.known import unknown
+    from unspool.agents.claude_code.known import unknown
 
     found: dict[str, str] = {}
     for name, path in live_claude.logs():

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from tests.live.conftest import Live
-from unspool.library.read import recorded_requests
+from unspool.store.library.read import recorded_requests
 
 _BILLING = "x-anthropic-billing-header"
 """How a block of the system prompt begins that no log keeps."""

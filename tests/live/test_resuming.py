@@ -10,7 +10,7 @@ import pytest
 from tests.live.conftest import AT_ONCE, Live
 from tests.live.copies import ACTS, Bench, Case, bench, cases, thorough
 from tests.live.stage import Stage
-from unspool.library import Library
+from unspool.store.library import Library
 
 SAMPLE = 4
 """Sessions that each way of copying is tried on, unless UNSPOOL_THOROUGH is set."""

@@ -9,10 +9,12 @@ from hypothesis import strategies as st
 
 from bench.labelled import DISGUISES, NAMED, Labelled, is_in, labelled, lookalikes
 from unspool.redact.finder import Finder
-from unspool.redact.people import People
+from unspool.redact.rules import PersonalNames
 
 FINDER = Finder()
-EVE = Finder(None, People.of({"USER": "evelyn", "HOSTNAME": "evelyns-mac", "EMAIL": "eve@navy.mil"}), ["Project Tern"])
+EVE = Finder(
+    None, PersonalNames.of({"USER": "evelyn", "HOSTNAME": "evelyns-mac", "EMAIL": "eve@navy.mil"}), ["Project Tern"]
+)
 
 
 def test_secrets_are_found_through_disguises() -> None:

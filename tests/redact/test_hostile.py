@@ -7,9 +7,9 @@ import pytest
 
 from bench.labelled import filled
 from unspool.redact.finder import Finder
-from unspool.redact.log import redacted_lines, scan
-from unspool.redact.names import Names
-from unspool.redact.rules import builtin
+from unspool.redact.log import redact_lines, scan_lines
+from unspool.redact.replacements import ReplacementNames
+from unspool.redact.rules import builtin_rules
 
 FINDER = Finder()
 KEY = "ghp" + "_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
@@ -39,7 +39,7 @@ def test_no_text_takes_long(piece: str) -> None:
     assert spent((piece * LENGTH)[:LENGTH]) < SECONDS
 
 
-@pytest.mark.parametrize("rule", builtin().rules, ids=lambda rule: rule.id)
+@pytest.mark.parametrize("rule", builtin_rules().rules, ids=lambda rule: rule.id)
 def test_no_rule_takes_long(rule: object) -> None:
     """The examples of a rule, and their first halves, again and again."""
     examples = [filled(example, Random(1)) for example in getattr(rule, "match", ())]
@@ -58,6 +58,6 @@ def test_base64_in_a_million_lines_is_found_in_time() -> None:
 def test_depth_hides_nothing(depth: int, begin: str, end: str) -> None:
     """A line nested deeper than can be walked through is looked through as text."""
     line = f'{begin * depth}"{KEY}"{end * depth}'.encode()
-    (made,) = redacted_lines([line], FINDER, Names())
+    (made,) = redact_lines([line], FINDER, ReplacementNames())
     assert KEY.encode() not in made
-    assert [found.match.value for found in scan([line], FINDER)] == [KEY]
+    assert [found.match.value for found in scan_lines([line], FINDER)] == [KEY]

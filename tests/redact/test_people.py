@@ -5,12 +5,12 @@ import json
 import pytest
 
 from unspool.redact.finder import Finder
-from unspool.redact.people import People, signers
+from unspool.redact.rules import PersonalNames, git_signers
 
 
 def test_names_come_from_the_environment_and_folders() -> None:
     """Users, machine and mail of the environment, and users of home folders on every system."""
-    people = People.of(
+    people = PersonalNames.of(
         {"USER": "evelyn", "HOME": "/home/evelyn", "HOSTNAME": "tern-7", "EMAIL": "e@navy.mil"},
         ["/Users/grace/code", r"C:\Users\Hopper\x", "/srv/app"],
     )
@@ -22,15 +22,15 @@ def test_names_come_from_the_environment_and_folders() -> None:
 
 def test_what_tells_nobody_is_nobody() -> None:
     """Names that every machine has, and names too short to be words, are left alone."""
-    people = People.of(
+    people = PersonalNames.of(
         {"USER": "root", "HOME": "/root", "HOSTNAME": "localhost", "LOGNAME": "al"}, ["/home/runner/work"]
     )
-    assert people == People()
+    assert people == PersonalNames()
 
 
 def test_a_short_name_must_be_exact() -> None:
     """A short user name is found as it is written only."""
-    (rule,) = People.of({"USER": "Eve"}).rules()
+    (rule,) = PersonalNames.of({"USER": "Eve"}).rules()
     assert rule.pattern.startswith("(?<!")
 
 
@@ -38,11 +38,13 @@ def test_a_short_name_must_be_exact() -> None:
 def test_the_name_that_git_signs_with_goes_wherever_it_stands(name: str) -> None:
     """An agent notes it with the state of the repository; commits, files and answers say it too."""
     for line in (json.dumps({"x": f"Git user: {name}\n\nStatus:"}), json.dumps({"x": f"Git user: {name}"})):
-        people = People.of({}, (), signers([line.encode(), b"no name here"]))
+        people = PersonalNames.of({}, (), git_signers([line.encode(), b"no name here"]))
         assert [one.value for one in Finder(None, people).find(f"Author: {name} wrote it")] == [name]
 
 
 def test_a_name_of_one_word_goes_where_git_is_said_to_sign_with_it() -> None:
-    people = People.of({}, (), signers([b'"Git user: harbour\\nStatus:"', b'"Git user: \xff\xfe x"', b'"Git user: "']))
+    people = PersonalNames.of(
+        {}, (), git_signers([b'"Git user: harbour\\nStatus:"', b'"Git user: \xff\xfe x"', b'"Git user: "'])
+    )
     finder = Finder(None, people)
     assert [one.value for one in finder.find("Git user: harbour\nStatus: in the harbour")] == ["harbour"]

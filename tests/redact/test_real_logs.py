@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from unspool.redact.finder import Finder
-from unspool.redact.log import redacted_lines, scan
-from unspool.redact.names import Names
+from unspool.redact.log import redact_lines, scan_lines
+from unspool.redact.replacements import ReplacementNames
 
 FINDER = Finder()
 MADE_UP = "sk_live" + "_3j20d9as0d2j30d2"
@@ -22,14 +22,14 @@ def test_ordinary_work_gives_no_alarm(logs: list[Path]) -> None:
     """In all real logs no secret is told that is none."""
     lines = [line for path in logs for line in path.read_bytes().splitlines(keepends=True)]
     assert len(lines) > 10_000
-    assert {one.match.value for one in scan(lines, FINDER) if one.match.kind == "secret"} <= {MADE_UP}
+    assert {one.match.value for one in scan_lines(lines, FINDER) if one.match.kind == "secret"} <= {MADE_UP}
 
 
 def test_nothing_is_left_in_a_redacted_log(logs: list[Path]) -> None:
     """A redacted log has as many lines, nothing is found in it, and redacting it again changes no byte."""
     for path in logs[::8]:
         lines = path.read_bytes().splitlines(keepends=True)
-        once = list(redacted_lines(lines, FINDER, Names()))
+        once = list(redact_lines(lines, FINDER, ReplacementNames()))
         assert len(once) == len(lines)
-        assert list(scan(once, FINDER)) == []
-        assert list(redacted_lines(once, FINDER, Names())) == once
+        assert list(scan_lines(once, FINDER)) == []
+        assert list(redact_lines(once, FINDER, ReplacementNames())) == once

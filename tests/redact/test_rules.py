@@ -8,9 +8,9 @@ import pytest
 from bench.labelled import filled
 from unspool.errors import UsageProblem
 from unspool.redact.finder import Finder
-from unspool.redact.rules import Rule, builtin, own
+from unspool.redact.rules import RedactionRule, builtin_rules, own_rules
 
-RULES = builtin().rules
+RULES = builtin_rules().rules
 FINDER = Finder()
 MINE = """
 [[rule]]
@@ -22,12 +22,12 @@ pattern = 'badge-\\d{4}'
 """
 
 
-def name_of(rule: Rule) -> str:
+def name_of(rule: RedactionRule) -> str:
     return rule.id
 
 
 @pytest.mark.parametrize("rule", RULES, ids=name_of)
-def test_a_rule_finds_its_examples(rule: Rule) -> None:
+def test_a_rule_finds_its_examples(rule: RedactionRule) -> None:
     """Every example of a rule is found, as what the rule says it is, and what is found is part of the text."""
     random = Random(rule.id)
     for example in rule.match * 5:
@@ -39,7 +39,7 @@ def test_a_rule_finds_its_examples(rule: Rule) -> None:
 
 
 @pytest.mark.parametrize("rule", RULES, ids=name_of)
-def test_a_rule_lets_look_alikes_through(rule: Rule) -> None:
+def test_a_rule_lets_look_alikes_through(rule: RedactionRule) -> None:
     """No counter-example of a rule is taken for anything."""
     random = Random(rule.id)
     assert [text for text in rule.clean if FINDER.find(f"then {filled(text, random)} and so on")] == []
@@ -56,18 +56,18 @@ def test_the_version_is_of_exactly_these_rules(tmp_path: Path) -> None:
     """Two sets of the same rules have one version, and any other rule gives another."""
     mine = tmp_path / "redact.toml"
     mine.write_text(MINE)
-    assert own(tmp_path / "none.toml").version == builtin().version
-    assert own(mine).version != builtin().version
+    assert own_rules(tmp_path / "none.toml").version == builtin_rules().version
+    assert own_rules(mine).version != builtin_rules().version
 
 
 def test_own_rules_are_added_and_replace(tmp_path: Path) -> None:
     """A person's rule is found like any other; rules named in `without` are not looked for."""
     mine = tmp_path / "redact.toml"
     mine.write_text('without = ["email"]\n' + MINE)
-    finder = Finder(own(mine))
+    finder = Finder(own_rules(mine))
     assert [match.rule for match in finder.find("badge-1234 of grace@navy.mil")] == ["badge"]
     mine.write_text(MINE.replace('"badge"', '"email"'))
-    assert [match.value for match in Finder(own(mine)).find("badge-1234 of grace@navy.mil")] == ["badge-1234"]
+    assert [match.value for match in Finder(own_rules(mine)).find("badge-1234 of grace@navy.mil")] == ["badge-1234"]
 
 
 @pytest.mark.parametrize(
@@ -89,4 +89,4 @@ def test_a_wrong_file_is_told(tmp_path: Path, text: str, says: str) -> None:
     mine = tmp_path / "redact.toml"
     mine.write_text(text)
     with pytest.raises(UsageProblem, match=says):
-        own(mine)
+        own_rules(mine)

@@ -12,18 +12,17 @@ from hypothesis import strategies as st
 from bench.labelled import labelled, lookalikes
 from bench.unseen import every
 from unspool.redact.finder import Finder
-from unspool.redact.gather import gather
-from unspool.redact.log import decoded
-from unspool.redact.memory import Memory
-from unspool.redact.sweep import Path as Place
-from unspool.redact.sweep import Text, swept
+from unspool.redact.log import decode_line
+from unspool.redact.match import MatchMemory
+from unspool.redact.values import ValuePath as Place
+from unspool.redact.values import ValueText, gather_texts, match_texts
 
 MADE = [seen.text for seen in every(8)][::5] + [label.text for label in labelled(8)][::5] + list(lookalikes(8, 300))
 pieces = st.one_of(st.sampled_from(MADE), st.text(max_size=60))
 
 
 def together(texts: list[str]) -> list[Any]:
-    return swept(Finder(), [Text(Place(), "", text) for text in texts])
+    return match_texts(Finder(), [ValueText(Place(), "", text) for text in texts])
 
 
 @given(st.lists(pieces, max_size=8))
@@ -51,9 +50,9 @@ def test_texts_of_real_logs_are_as_apart(shared: Path) -> None:
 
 
 def strings(lines: list[bytes]) -> Iterator[str]:
-    texts: list[Text] = []
+    texts: list[ValueText] = []
     for line in lines:
-        gather(decoded(line), Place(), "", Memory(), texts)
+        gather_texts(decode_line(line), Place(), "", MatchMemory(), texts)
     yield from dict.fromkeys(text.text for text in texts)
 
 
@@ -62,7 +61,7 @@ def test_ids_and_times_hold_nothing(one: UUID, time: Any) -> None:
     """What is passed over as an id has nothing that our rules would find."""
     told = f"{time:%Y-%m-%dT%H:%M:%S}.{time.microsecond // 1000:03}Z".rjust(24, "0")
     for text in (str(one), told):
-        assert Memory(ids=True).is_id(text)
+        assert MatchMemory(ids=True).is_id(text)
         assert Finder().find(text) == []
 
 
@@ -70,15 +69,15 @@ def test_ids_are_looked_at_where_a_term_may_be_one() -> None:
     """A person who names an id wants it gone."""
     name = "3f2a77aa-1077-4d0c-8e77-00000000000a"
     finder = Finder(terms=[name])
-    texts: list[Text] = []
-    gather({"id": name}, Place(), "", finder.known, texts)
+    texts: list[ValueText] = []
+    gather_texts({"id": name}, Place(), "", finder.known, texts)
     assert name in [text.text for text in texts]
 
 
 def test_memory_has_bounds(monkeypatch: Any) -> None:
     """It begins anew when it is full, and never keeps what is long."""
-    monkeypatch.setattr("unspool.redact.memory._MOST", 1000)
-    memory = Memory()
+    monkeypatch.setattr("unspool.redact.match._MOST", 1000)
+    memory = MatchMemory()
     for number in range(300):
         memory.remember({f"text {number:04}": [], "x" * 30_000: []})
         assert len(memory) <= 120

@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 
 from bench.labelled import Labelled, labelled
 from unspool.redact.finder import Finder
-from unspool.redact.log import redacted_lines, scan
-from unspool.redact.names import Names
-from unspool.redact.people import People
-from unspool.redact.values import redacted, redacted_text
+from unspool.redact.log import redact_lines, scan_lines
+from unspool.redact.replacements import ReplacementNames
+from unspool.redact.rules import PersonalNames
+from unspool.redact.values import redact_text, redact_value
 
-FINDER = Finder(None, People.of({"USER": "evelyn", "HOME": "/home/evelyn"}), ["Project Tern"])
+FINDER = Finder(None, PersonalNames.of({"USER": "evelyn", "HOME": "/home/evelyn"}), ["Project Tern"])
 LABELS = list(labelled(21))
 KEY = "ghp" + "_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 MAIL = "grace@navy.mil"
@@ -49,10 +49,10 @@ def strings(value: Any) -> Iterator[str]:
 @given(values)
 def test_nothing_is_left_and_twice_is_once(value: Any) -> None:
     """After redaction nothing is found in any string or key, and doing it again changes nothing."""
-    names = Names()
-    once, _ = redacted(value, FINDER, names)
+    names = ReplacementNames()
+    once, _ = redact_value(value, FINDER, names)
     assert [text for text in strings(once) if FINDER.find(text)] == []
-    twice, found = redacted(once, FINDER, names)
+    twice, found = redact_value(once, FINDER, names)
     assert twice == once
     assert found == []
 
@@ -60,20 +60,20 @@ def test_nothing_is_left_and_twice_is_once(value: Any) -> None:
 @given(st.sampled_from(LABELS), st.text(max_size=20), st.text(max_size=20))
 def test_a_text_is_the_same_twice(label: Labelled, before: str, after: str) -> None:
     """A redacted text has nothing left that would be redacted."""
-    once, _ = redacted_text(f"{before} {label.text} {after}", FINDER, Names())
-    assert redacted_text(once, FINDER, Names())[0] == once
+    once, _ = redact_text(f"{before} {label.text} {after}", FINDER, ReplacementNames())
+    assert redact_text(once, FINDER, ReplacementNames())[0] == once
 
 
 def test_the_value_is_the_very_same_where_nothing_is_found() -> None:
     """What holds nothing is not copied."""
     value = {"a": ["one", {"b": 2.5}], "c": None}
-    assert redacted(value, FINDER, Names())[0] is value
+    assert redact_value(value, FINDER, ReplacementNames())[0] is value
 
 
 def test_the_key_says_what_its_text_is() -> None:
     """A text under `password` or `apiKey` is a secret, though by itself it would not be."""
     value = {"password": "tr0ub4dor&3x", "apiKey": "q8Zk2Lw9Xv4Rt6Yb1N", "name": "q8Zk2Lw9Xv4Rt6Yb1N"}
-    made, found = redacted(value, FINDER, Names())
+    made, found = redact_value(value, FINDER, ReplacementNames())
     assert made["password"] == "[redacted:password-1]"
     assert made["apiKey"] == "[redacted:named-secret-1]"
     assert made["name"] == value["name"]
@@ -82,14 +82,14 @@ def test_the_key_says_what_its_text_is() -> None:
 
 def test_what_is_kept_stays() -> None:
     """A finding that the sharer keeps stays as it is, and is told all the same."""
-    made, found = redacted([MAIL, KEY], FINDER, Names(), keep=lambda match: match.rule == "email")
+    made, found = redact_value([MAIL, KEY], FINDER, ReplacementNames(), keep=lambda match: match.rule == "email")
     assert made == [MAIL, "[redacted:github-token-1]"]
     assert [match.rule for _, match in found] == ["email", "github-token"]
 
 
 def test_keys_that_become_the_same_are_both_there() -> None:
     """Two keys of an object that get one name are told apart: no value is lost."""
-    made, _ = redacted({"/home/evelyn": 1, "/home/user-1": 2}, FINDER, Names())
+    made, _ = redact_value({"/home/evelyn": 1, "/home/user-1": 2}, FINDER, ReplacementNames())
     assert list(made.values()) == [1, 2]
 
 
@@ -101,7 +101,7 @@ def line(**value: Any) -> bytes:
 
 
 def lines_of(*lines: bytes) -> list[bytes]:
-    return list(redacted_lines(lines, FINDER, Names()))
+    return list(redact_lines(lines, FINDER, ReplacementNames()))
 
 
 def test_lines_without_findings_are_the_same_bytes() -> None:
@@ -149,7 +149,7 @@ def test_one_log_has_one_name_for_one_value() -> None:
 
 def test_a_scan_tells_line_place_and_words_around() -> None:
     """Findings come by line and place; the words around one hold no other."""
-    found = list(scan([line(a="x"), line(m={"c": [{"t": f"one {KEY} two {MAIL} three"}]})], FINDER))
+    found = list(scan_lines([line(a="x"), line(m={"c": [{"t": f"one {KEY} two {MAIL} three"}]})], FINDER))
     assert [(one.match.rule, one.line, one.path, one.before, one.after) for one in found] == [
         ("github-token", 2, "m.c[0].t", "one ", " two "),
         ("email", 2, "m.c[0].t", " two ", " three"),
@@ -158,7 +158,7 @@ def test_a_scan_tells_line_place_and_words_around() -> None:
 
 def test_a_scan_tells_the_log_and_no_key_that_must_go() -> None:
     """Findings say which log they are of; a place never holds a secret, though a key is one."""
-    (key, mail) = scan([line(**{KEY: {"a": MAIL}})], FINDER, "agent-7.jsonl")
+    (key, mail) = scan_lines([line(**{KEY: {"a": MAIL}})], FINDER, "agent-7.jsonl")
     assert (key.match.value, key.path, key.log) == (KEY, "", "agent-7.jsonl")
     assert (mail.match.value, mail.path, mail.log) == (MAIL, "….a", "agent-7.jsonl")
 
@@ -166,17 +166,17 @@ def test_a_scan_tells_the_log_and_no_key_that_must_go() -> None:
 def test_a_name_beside_a_value_tells_what_it_is() -> None:
     """As in lists of settings; a value whose name tells nothing stays."""
     value = [{"name": "API_KEY", "value": "q8Zk2Lw9Xv4Rt6Yb1N"}, {"name": "COLOUR", "value": "q8Zk2Lw9Xv4Rt6Yb1N"}]
-    made, found = redacted(value, FINDER, Names())
+    made, found = redact_value(value, FINDER, ReplacementNames())
     assert made == [{"name": "API_KEY", "value": "[redacted:named-secret-1]"}, value[1]]
     assert [path for path, _ in found] == ["[0].value"]
 
 
 def test_halves_of_characters_do_no_harm() -> None:
     """They are no text that can be written; what is told of them can be."""
-    (found,) = scan([b'{"password":"abc1\\ud800defgh"}'], FINDER)
+    (found,) = scan_lines([b'{"password":"abc1\\ud800defgh"}'], FINDER)
     json.dumps(found.match.value).encode()
-    names = Names()
-    (made,) = redacted_lines([b"\xffpassword=abc1defgh\xffzz9 \xff\n"], FINDER, names)
+    names = ReplacementNames()
+    (made,) = redact_lines([b"\xffpassword=abc1defgh\xffzz9 \xff\n"], FINDER, names)
     assert made == b"\xffpassword=[redacted:password-1] \xff\n"
     json.dumps(names.mapping(), ensure_ascii=False).encode()
 
@@ -201,16 +201,16 @@ JPEG_END = b"\xff\xda\x00\x04\x00\x00pixels\xff\xd9"
 ])  # fmt: skip
 def test_pictures_lose_what_they_tell(prefix: str, picture: bytes, without: bytes) -> None:
     """Comments, places and what follows the end go from a picture; its pixels stay, and a second time finds nothing."""
-    made, found = redacted({"data": prefix + base64.b64encode(picture).decode()}, FINDER, Names())
+    made, found = redact_value({"data": prefix + base64.b64encode(picture).decode()}, FINDER, ReplacementNames())
     assert made == {"data": prefix + base64.b64encode(without).decode()}
     assert [match.rule for _, match in found] == ["picture"]
-    assert redacted(made, FINDER, Names()) == (made, [])
+    assert redact_value(made, FINDER, ReplacementNames()) == (made, [])
 
 
 def test_a_broken_picture_is_looked_through_as_text() -> None:
     """What only begins like a picture hides nothing."""
     text = base64.b64encode(PNG[:20] + KEY.encode() + bytes(100)).decode()
-    made, found = redacted(text, FINDER, Names())
+    made, found = redact_value(text, FINDER, ReplacementNames())
     assert [match.value for _, match in found] == [KEY]
     assert made != text
 
@@ -222,18 +222,18 @@ def test_digests_of_what_changed_go() -> None:
         "listing": {"content": f"- tide: by {MAIL}", "digests": [digest, "none"], "hash": digest * 4, "commit": digest},
         "other": {"content": "- ebb", "digests": [digest], "hash": digest * 4},
     }
-    made, _ = redacted(value, FINDER, Names())
+    made, _ = redact_value(value, FINDER, ReplacementNames())
     assert made["listing"]["digests"] == ["none"]
     assert made["listing"]["hash"] == ""
     assert made["listing"]["commit"] == digest
     assert made["other"] == value["other"]
-    kept, _ = redacted(value, FINDER, Names(), lambda _: True)
+    kept, _ = redact_value(value, FINDER, ReplacementNames(), lambda _: True)
     assert kept == value
 
 
 def test_ids_of_accounts_go_by_their_names() -> None:
     account, line = "0acc0a7e-5a11-4d0c-8e11-0000000000bb", "11e0a7e0-5a11-4d0c-8e11-0000000000cc"
     value = {"uuid": line, "accountUuid": account, "deep": [{"organization_uuid": account}]}
-    made, _ = redacted(value, Finder(), Names())
+    made, _ = redact_value(value, Finder(), ReplacementNames())
     assert account not in json.dumps(made)
     assert made["uuid"] == line

@@ -12,8 +12,8 @@ from urllib.parse import quote
 
 from bench.labelled import labelled
 from tests.share.made import CWD, PERSONAL, SESSION, USER, layers
-from unspool.demo.blocks import png
 from unspool.demo.builder import LogBuilder
+from unspool.demo.prompts import make_png
 
 _SHORTEST = 16
 _FIXED = frozenset(
@@ -47,7 +47,7 @@ def seeded() -> LogBuilder:
     """A session of every kind of line, each field of which holds something that must not leave."""
     log = LogBuilder(session_id=SESSION, cwd=CWD, home=f"/home/{USER}/.claude", model="claude-sonnet-4-5")
     log.side("session-owner", accountUuid=ACCOUNT, organizationUuid=TEAM)
-    log.prompt("Look at the gauge", [png(4, 4, bytes(16))])
+    log.prompt("Look at the gauge", [make_png(4, 4, bytes(16))])
     _started(log)
     log.assistant(log.think("A gauge."), log.text(f"Aye, {SIGNER}."))
     log.ran("cat gauge", "two metres\n").wrote(f"{CWD}/gauge.py", "depth = 2\n")

@@ -7,25 +7,24 @@ from typing import Any
 
 import pytest
 
-from tests.clone.made_logs import VERSIONS, made
-from tests.clone.making import SESSION, faults
-from unspool.clone.move import Move
-from unspool.clone.parcel import received
-from unspool.clone.source import opened
-from unspool.library import Library
-from unspool.redact.rules import builtin
-from unspool.share.ask import Ask
-from unspool.share.bundle import write_bundle
-from unspool.share.choices import Choices, finding_id, remember, remembered
-from unspool.share.prepare import prepared
+from tests.copies.made_logs import VERSIONS, made
+from tests.copies.making import SESSION, faults
+from unspool.copies.bundle import receive_logs
+from unspool.copies.fork import Move
+from unspool.copies.source import open_source
+from unspool.redact.rules import builtin_rules
+from unspool.share.choices import ShareChoices, ShareSettings, finding_id, load_choices, save_choices
+from unspool.share.prepare import prepare_shares
+from unspool.share.publish import write_bundle
+from unspool.store.library import Library
 
 TRIES = 8
 
 
-def chosen(random_: random.Random) -> Choices:
+def chosen(random_: random.Random) -> ShareChoices:
     thinking, tools, images, subagents = (random_.random() < 0.5 for _ in range(4))
     without = ((1, 1),) if random_.random() < 0.4 else ()
-    return Choices(without, thinking, tools, images, subagents)
+    return ShareChoices(without, thinking, tools, images, subagents)
 
 
 def blocks(lines: list[bytes]) -> list[dict[str, Any]]:
@@ -49,19 +48,19 @@ def test_what_is_left_resumes_and_holds_nothing_of_the_rest(tmp_path: Path, vers
         log.parent.mkdir(parents=True)
         log.write_bytes(b"".join(made(version, [random_.randrange(12) for _ in range(8)])))
         choices = chosen(random_)
-        ask = Ask(lambda _, choices=choices: choices, builtin(), environment={})  # type: ignore[misc]
-        with prepared(Library((log.parents[1],)), [str(log)], ask) as share:
+        ask = ShareSettings(lambda _, choices=choices: choices, builtin_rules(), environment={})  # type: ignore[misc]
+        with prepare_shares(Library((log.parents[1],)), [str(log)], ask) as share:
             lines = share.main.log.read_bytes().splitlines(keepends=True)
             bundle = write_bundle(share, tmp_path / f"{number}.tar.gz")
         hidden += _nothing_of(lines, choices)
-        with received(str(bundle)) as (first, *_), opened(Library(()), str(first)) as source:
+        with receive_logs(str(bundle)) as (first, *_), open_source(Library(()), str(first)) as source:
             draught = Move(tmp_path / "tool", tmp_path / "home").drawn(source.log, "", "import")
             assert faults(draught.copy.chunks()) == [], (version, number, choices)
 
     assert hidden
 
 
-def _nothing_of(lines: list[bytes], choices: Choices) -> int:
+def _nothing_of(lines: list[bytes], choices: ShareChoices) -> int:
     """How many answers are hidden; all, where answers are left out."""
     held = blocks(lines)
     kinds = {block["type"] for block in held}
@@ -76,13 +75,13 @@ def _nothing_of(lines: list[bytes], choices: Choices) -> int:
 
 
 def test_choices_of_a_project_are_its_own_and_turns_are_nobodys(home: Path) -> None:
-    remember("/srv/a", Choices(((1, 2),), thinking=False, terms=("Acme",), keep=frozenset({"email"})))
-    assert remembered("/srv/a") == Choices((), thinking=False, terms=("Acme",), keep=frozenset({"email"}))
-    assert remembered("/srv/b") == Choices()
+    save_choices("/srv/a", ShareChoices(((1, 2),), thinking=False, terms=("Acme",), keep=frozenset({"email"})))
+    assert load_choices("/srv/a") == ShareChoices((), thinking=False, terms=("Acme",), keep=frozenset({"email"}))
+    assert load_choices("/srv/b") == ShareChoices()
     (kept,) = (path for path in home.rglob("shares/*.json"))
     assert "srv" not in kept.name
     kept.write_bytes(b'{"thinking": 7}')
-    assert remembered("/srv/a") == Choices()
+    assert load_choices("/srv/a") == ShareChoices()
 
 
 def test_a_finding_is_named_by_rule_and_value() -> None:

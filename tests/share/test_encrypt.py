@@ -7,8 +7,7 @@ from base64 import b64decode
 import pytest
 
 from unspool.errors import UsageProblem
-from unspool.share.encrypt import encrypted_page, packed
-from unspool.share.sealing import Sealed, opened, passphrase, random_key
+from unspool.share.encryption import SealedData, encrypted_page, pack_files, passphrase, random_key, unseal
 
 HASH = "sha256-" + "A" * 43 + "="
 
@@ -18,17 +17,17 @@ def page(words: str, policy: str = f"script-src '{HASH}'; style-src '{HASH}'") -
     return f"<!doctype html><html><head>{meta}</head><body>{words}</body></html>".encode()
 
 
-def parts(made: bytes) -> Sealed:
+def parts(made: bytes) -> SealedData:
     header = re.findall(rb'id="sealed">(.*?)</script>', made)[0]
-    return Sealed(header, tuple(map(b64decode, re.findall(rb'class="chunk">(.*?)</script>', made))))
+    return SealedData(header, tuple(map(b64decode, re.findall(rb'class="chunk">(.*?)</script>', made))))
 
 
 def test_everything_comes_out_again() -> None:
     """The page first, then the other files as they were given."""
     key = random_key()
     files = {"report.json": b"{}", "index.html": page("words"), "before-1/index.html": page("older")}
-    inside = gzip.decompress(opened(parts(encrypted_page(files, key)), key))
-    assert inside == gzip.decompress(packed(files, "index.html"))
+    inside = gzip.decompress(unseal(parts(encrypted_page(files, key)), key))
+    assert inside == gzip.decompress(pack_files(files, "index.html"))
     assert inside.endswith(files["index.html"] + files["report.json"] + files["before-1/index.html"])
 
 

@@ -13,8 +13,7 @@ from tests.cli.running import run
 from tests.site.browser.making import made
 from tests.site.browser.tabs import DESKTOP, PHONE, Tab, tab, too_wide
 from tests.site.search.chromium import chromium, served, until
-from unspool.share.encrypt import encrypted_page
-from unspool.share.sealing import Secret, passphrase, random_key
+from unspool.share.encryption import ShareSecret, encrypted_page, passphrase, random_key
 
 KEY = random_key()
 OTHER = random_key()
@@ -63,7 +62,7 @@ def executable() -> str | None:
     return shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
 
-def fragment(secret: Secret) -> str:
+def fragment(secret: ShareSecret) -> str:
     return secret.fragment.removeprefix("#")
 
 

@@ -13,10 +13,10 @@ from tests.cli.running import run, source
 from tests.share.ingest import Entry, Refused, converted, taken
 from tests.share.made import ALL, CWD, SECRETS, SESSION, TOLD, leaked, session
 from tests.share.test_round_trip import planned
-from unspool.demo.blocks import png
 from unspool.demo.builder import LogBuilder
+from unspool.demo.prompts import make_png
 
-PICTURE = png(4, 4, bytes(16))
+PICTURE = make_png(4, 4, bytes(16))
 
 
 def shared(folder: Path, *logs: LogBuilder, more: tuple[str, ...] = ()) -> Path:

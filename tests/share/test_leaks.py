@@ -12,13 +12,13 @@ from tests.cli.running import Outcome, run
 from tests.share.made import PERSONAL, SESSION
 from tests.share.seeded import KINDS, SECRETS, TELLING, escaped, write
 from tests.share.test_share_encrypted import inside
-from unspool.library import Library
-from unspool.redact.policy import Policy
-from unspool.redact.rules import builtin
-from unspool.remote.preparing import Edge, prepared
-from unspool.share.sealing import Secret, data_of
+from unspool.hub_client.prepare import PushRedaction, prepare_push
+from unspool.redact.policy import RedactionPolicy
+from unspool.redact.rules import builtin_rules
+from unspool.share.encryption import ShareSecret, from_base64
+from unspool.store.library import Library
 
-EVERYTHING = [arg for rule in (one.id for one in builtin().rules) for arg in ("--keep", rule)]
+EVERYTHING = [arg for rule in (one.id for one in builtin_rules().rules) for arg in ("--keep", rule)]
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +42,7 @@ def told(done: Outcome) -> Outcome:
 def opened(page: Path, done: Outcome, to: Path) -> Path:
     """What the key opens that was printed, file by file."""
     key = re.findall(r"#key=([\w-]{43})\n", done.out)[0]
-    data = inside(page, Secret("key", data_of(key)), to / "packed").read_bytes()
+    data = inside(page, ShareSecret("key", from_base64(key)), to / "packed").read_bytes()
     (to / "packed").unlink()
     size = int.from_bytes(data[:4], "big")
     at = 4 + size
@@ -135,5 +135,5 @@ def test_no_secret_is_in_a_log_that_was_redacted(logs: Path, tmp_path: Path) -> 
 def test_no_secret_is_in_what_is_pushed(logs: Path, tmp_path: Path) -> None:
     (found,) = Library((logs,)).logs()
     (tmp_path / "pushed").mkdir()
-    prepared(found, Edge(Policy(), b"k" * 32, {}), tmp_path / "pushed")
+    prepare_push(found, PushRedaction(RedactionPolicy(), b"k" * 32, {}), tmp_path / "pushed")
     assert escaped(tmp_path / "pushed") == set()

@@ -2,22 +2,21 @@
 
 from pathlib import Path
 
-from tests.clone.making import faults
-from unspool.clone.move import Move
-from unspool.clone.parcel import received
-from unspool.clone.source import opened
+from tests.copies.making import faults
+from unspool.copies.bundle import receive_logs
+from unspool.copies.fork import Move
+from unspool.copies.source import open_source
 from unspool.errors import Unsound
-from unspool.library import Library
-from unspool.redact.rules import builtin
-from unspool.share.ask import Ask
-from unspool.share.bundle import write_bundle
-from unspool.share.choices import Choices
-from unspool.share.pages import Pages
-from unspool.share.prepare import prepared
+from unspool.redact.rules import builtin_rules
+from unspool.share.choices import ShareChoices, ShareSettings
+from unspool.share.pages import SharePages
+from unspool.share.prepare import prepare_shares
+from unspool.share.publish import write_bundle
 from unspool.site.options import SiteOptions
+from unspool.store.library import Library
 
 LARGEST = 400_000
-EVERYTHING = Ask(lambda _: Choices(), builtin(), environment={"USER": "nobody-here"})
+EVERYTHING = ShareSettings(lambda _: ShareChoices(), builtin_rules(), environment={"USER": "nobody-here"})
 
 
 def test_every_real_log_is_shared_and_resumes_elsewhere(shared: Path, tmp_path: Path) -> None:
@@ -26,14 +25,14 @@ def test_every_real_log_is_shared_and_resumes_elsewhere(shared: Path, tmp_path: 
     made = empty = 0
     for log in logs:
         try:
-            with prepared(library, [log], EVERYTHING) as share:
+            with prepare_shares(library, [log], EVERYTHING) as share:
                 bundle = write_bundle(share, tmp_path / f"{made}.tar.gz")
-                names = [name for name, _ in Pages(share, SiteOptions(), library.prices).files()]
+                names = [name for name, _ in SharePages(share, SiteOptions(), library.prices).files()]
         except Unsound:
             empty += 1  # it holds no conversation
             continue
         assert {"index.html", "report.json", "preview.svg"} <= set(names)
-        with received(str(bundle)) as (first, *_), opened(library, str(first)) as source:
+        with receive_logs(str(bundle)) as (first, *_), open_source(library, str(first)) as source:
             lines = list(Move(tmp_path / "tool", tmp_path / "home").drawn(source.log, "", "import").copy.chunks())
         assert faults(lines) == [], log.path
         made += 1

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.cli.running import run, source
-from tests.clone.making import faults, said
+from tests.copies.making import faults, said
 from tests.share.made import ALL, SESSION, USER, leaked, session
 from unspool.demo.builder import LogBuilder
 

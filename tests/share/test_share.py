@@ -10,8 +10,8 @@ import pytest
 from tests.cli.fakes import gh
 from tests.cli.running import Outcome, run, source
 from tests.share.made import ALL, CWD, PERSONAL, SECRETS, SESSION, TOLD, holds, leaked, session
-from unspool.demo.blocks import png
 from unspool.demo.builder import LogBuilder
+from unspool.demo.prompts import make_png
 
 FORMS = {"html": "talk.html", "site": "talk", "bundle": "talk.tar.gz"}
 
@@ -280,7 +280,7 @@ def test_an_export_of_the_web_is_shared_like_a_log(tmp_path: Path) -> None:
 
 def test_pictures_in_answers_of_tools_are_left_out(tmp_path: Path) -> None:
     log = LogBuilder(session_id=SESSION, cwd=CWD)
-    picture = log.image(png(4, 4, bytes(16)))
+    picture = log.image(make_png(4, 4, bytes(16)))
     log.prompt("Look").call(
         "Read", {"file_path": "/srv/a.png"}, [picture], {"type": "image", "file": picture["source"]}
     )

@@ -10,7 +10,7 @@ import pytest
 from tests.cli.running import run, source
 from tests.share.made import ALL, SESSION, TOLD, holds, leaked, session
 from unspool.errors import Unreadable
-from unspool.share.sealing import Sealed, Secret, data_of, opened, passphrase, random_key
+from unspool.share.encryption import SealedData, ShareSecret, from_base64, passphrase, random_key, unseal
 
 WORDS = "four tides every day"
 
@@ -20,12 +20,12 @@ def given(tmp_path: Path) -> tuple[str, str]:
     return source(tmp_path / "logs", session())
 
 
-def inside(file: Path, secret: Secret, to: Path) -> Path:
+def inside(file: Path, secret: ShareSecret, to: Path) -> Path:
     """What the secret opens, as a file."""
     page = file.read_bytes()
     header = re.findall(rb'id="sealed">(.*?)</script>', page)[0]
     chunks = tuple(map(b64decode, re.findall(rb'class="chunk">(.*?)</script>', page)))
-    to.write_bytes(gzip.decompress(opened(Sealed(header, chunks), secret)))
+    to.write_bytes(gzip.decompress(unseal(SealedData(header, chunks), secret)))
     return to
 
 
@@ -37,7 +37,7 @@ def test_the_key_that_is_printed_opens_it(given: tuple[str, str], tmp_path: Path
     assert not holds(file, TOLD)
     link = re.findall(r"Link: (\S+)#key=([\w-]{43})\n", done.out)[0]
     assert link[0] == file.resolve().as_uri()
-    found = inside(file, Secret("key", data_of(link[1])), tmp_path / "inside")
+    found = inside(file, ShareSecret("key", from_base64(link[1])), tmp_path / "inside")
     assert holds(found, TOLD)
     assert leaked(found, ALL) == set()
     assert b'"report.json"' in found.read_bytes()[:2000]
@@ -86,7 +86,7 @@ def test_a_folder_is_one_page_that_its_key_opens(given: tuple[str, str], tmp_pat
         assert done.code == 0, done.err
         assert [path.name for path in folder.iterdir()] == ["index.html"]
         assert not holds(folder, TOLD)
-    key = Secret("key", data_of(re.findall(r"index\.html#key=([\w-]{43})\n", done.out)[0]))
+    key = ShareSecret("key", from_base64(re.findall(r"index\.html#key=([\w-]{43})\n", done.out)[0]))
     found = inside(folder / "index.html", key, tmp_path / "inside")
     assert holds(found, TOLD)
     assert leaked(found, ALL) == set()

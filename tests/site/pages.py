@@ -10,12 +10,12 @@ from urllib.parse import unquote
 
 from unspool.demo import write_demo
 from unspool.figures import figures
-from unspool.library import Library
 from unspool.model import Lines, LogFile, Place, Prompt, Session, Text, Titles, Todos, Turn
 from unspool.prices import PriceTable
-from unspool.site.frame import Frame
 from unspool.site.options import SiteOptions
-from unspool.site.pages import session_pages
+from unspool.site.page_template import Frame
+from unspool.site.session_pages import session_pages
+from unspool.store.library import Library
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 VOID = {"br", "hr", "img", "input", "link", "meta", "rect"}

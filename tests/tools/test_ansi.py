@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from unspool.doc import Span
-from unspool.tools.ansi import plain, spans
+from unspool.tools.ansi import strip_ansi, styled_spans
 
 ACTIVE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 PIECES = ["\x1b", "\x1b[", "\x9b", "\x1b]", "\x9d", "\x1bP", "\x90", "\x1b\\", "\x9c", "\x07", "\r", "\n", "\b"]
@@ -19,17 +19,17 @@ ESCAPES = st.lists(st.one_of(st.text(max_size=8), st.sampled_from([*PIECES, *WOR
 
 @given(ESCAPES)
 def test_no_active_character_is_left(text: str) -> None:
-    assert not ACTIVE.search(plain(text))
+    assert not ACTIVE.search(strip_ansi(text))
 
 
 @given(ESCAPES)
 def test_the_plain_text_is_the_text_of_the_spans(text: str) -> None:
-    assert plain(text) == "".join(span.text for span in spans(text))
+    assert strip_ansi(text) == "".join(span.text for span in styled_spans(text))
 
 
 @given(ESCAPES)
 def test_neighbouring_spans_differ_in_style_and_none_is_empty(text: str) -> None:
-    found = spans(text)
+    found = styled_spans(text)
     styles = [(s.fg, s.bg, s.bold, s.dim, s.italic, s.underline, s.strike) for s in found]
     assert all(span.text for span in found)
     assert all(a != b for a, b in pairwise(styles))
@@ -37,7 +37,7 @@ def test_neighbouring_spans_differ_in_style_and_none_is_empty(text: str) -> None
 
 @given(st.text(alphabet=st.characters(codec="utf-8", exclude_categories=["Cc", "Cf", "Cs"])))
 def test_text_without_escapes_is_one_span_as_it_is(text: str) -> None:
-    assert spans(text) == ((Span(text),) if text else ())
+    assert styled_spans(text) == ((Span(text),) if text else ())
 
 
 @pytest.mark.parametrize(
@@ -71,12 +71,12 @@ def test_text_without_escapes_is_one_span_as_it_is(text: str) -> None:
     ],
 )
 def test_codes_become_styles(codes: str, span: Span) -> None:
-    assert spans(f"\x1b[{codes}mx") == (span,)
+    assert styled_spans(f"\x1b[{codes}mx") == (span,)
 
 
 @pytest.mark.parametrize("codes", ["", "0", "22;39", "22;49;39"])
 def test_styles_end_where_they_are_reset(codes: str) -> None:
-    assert spans(f"\x1b[1;31ma\x1b[{codes}mb") == (Span("a", fg="red", bold=True), Span("b"))
+    assert styled_spans(f"\x1b[1;31ma\x1b[{codes}mb") == (Span("a", fg="red", bold=True), Span("b"))
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_styles_end_where_they_are_reset(codes: str) -> None:
     ],
 )
 def test_other_escapes_and_controls_are_inert(raw: str, seen: str) -> None:
-    assert plain(raw) == seen
+    assert strip_ansi(raw) == seen
 
 
 @pytest.mark.parametrize(
@@ -116,11 +116,11 @@ def test_other_escapes_and_controls_are_inert(raw: str, seen: str) -> None:
     ],
 )
 def test_carriage_returns_overwrite_and_backspaces_take_back(raw: str, seen: str) -> None:
-    assert plain(raw) == seen
+    assert strip_ansi(raw) == seen
 
 
 def test_a_style_set_in_overwritten_text_still_holds() -> None:
-    assert spans("\x1b[31m10%\r\x1b[1m20%\r\x1b[0m\nx") == (Span("20%", fg="red", bold=True), Span("\nx"))
+    assert styled_spans("\x1b[31m10%\r\x1b[1m20%\r\x1b[0m\nx") == (Span("20%", fg="red", bold=True), Span("\nx"))
 
 
 @pytest.mark.parametrize(
@@ -130,18 +130,18 @@ def test_a_style_set_in_overwritten_text_still_holds() -> None:
 )
 def test_a_megabyte_of_hostile_escapes_takes_seconds_at_most(hostile: str) -> None:
     started = time.process_time()
-    spans(hostile * (1_000_000 // len(hostile)))
+    styled_spans(hostile * (1_000_000 // len(hostile)))
     assert time.process_time() - started < 5
 
 
 def test_five_megabytes_of_begun_sequences_take_seconds_at_most() -> None:
     started = time.process_time()
-    assert spans("\x1b[" * 2_500_000) == ()
+    assert styled_spans("\x1b[" * 2_500_000) == ()
     assert time.process_time() - started < 5
 
 
 def test_one_endless_sequence_is_read_once() -> None:
     started = time.process_time()
-    assert spans("\x1b[" + "1;" * 200_000 + "3mx") == (Span("x", bold=True, italic=True),)
-    assert plain("\x1b[" + "0" * 5_000_000) == ""
+    assert styled_spans("\x1b[" + "1;" * 200_000 + "3mx") == (Span("x", bold=True, italic=True),)
+    assert strip_ansi("\x1b[" + "0" * 5_000_000) == ""
     assert time.process_time() - started < 5

@@ -15,7 +15,8 @@ from tests.tools.examples import EXAMPLES, mutated
 from unspool import tools
 from unspool.doc import Diff, Fold
 from unspool.model import Option, Plan, Question, Questionnaire, Todo, Todos, ToolCall
-from unspool.tools import Renderer, ansi, other
+from unspool.tools import ansi, other
+from unspool.tools.nodes import ToolRenderer
 
 NAMES = [name.replace("*", "server__tool") for tool in tools.TOOLS for name in tool.NAMES]
 SOURCE = Path(tools.__file__).parent
@@ -81,7 +82,7 @@ def is_one_plain_line(text: str) -> bool:
 @pytest.mark.parametrize("tool", [*tools.TOOLS, other], ids=lambda tool: tool.__name__.rpartition(".")[2])
 @settings(max_examples=50)
 @given(call=calls())
-def test_any_call_becomes_a_fold_with_a_plain_summary(tool: Renderer, call: ToolCall) -> None:
+def test_any_call_becomes_a_fold_with_a_plain_summary(tool: ToolRenderer, call: ToolCall) -> None:
     for name in (*tool.NAMES, "Unheard"):
         fold = tools.describe(msgspec.structs.replace(call, name=name))
         assert isinstance(fold, Fold)
@@ -128,7 +129,7 @@ def test_a_call_nested_beyond_all_bounds_is_shown() -> None:
 def test_every_word_of_an_unknown_tools_answer_is_shown(call: ToolCall) -> None:
     shown = re.sub(r"\s", "", text_of(tools.describe(call)))
     if call.result is not None and call.result.text.strip():
-        assert re.sub(r"\s", "", ansi.plain(call.result.text)) in shown
+        assert re.sub(r"\s", "", ansi.strip_ansi(call.result.text)) in shown
 
 
 @given(JSON)
@@ -168,7 +169,7 @@ def test_an_error_is_bad_and_its_text_is_shown(name: str) -> None:
 
 
 @pytest.mark.parametrize("tool", tools.TOOLS, ids=lambda tool: tool.__name__)
-def test_a_renderer_names_its_tools_and_no_other_file_does(tool: Renderer) -> None:
+def test_a_renderer_names_its_tools_and_no_other_file_does(tool: ToolRenderer) -> None:
     others = [path.read_text() for path in SOURCE.glob("*.py") if path != Path(str(getattr(tool, "__file__", "")))]
     assert tool.NAMES
     for name in tool.NAMES:

@@ -37,12 +37,12 @@ def applied(lines: list[str], change: Diff) -> list[str]:
 
 @given(TEXTS, TEXTS)
 def test_applying_a_diff_to_the_first_text_gives_the_second(before: str, after: str) -> None:
-    assert applied(split(before), diff.of_texts("f", before, after)) == split(after)
+    assert applied(split(before), diff.diff_of_texts("f", before, after)) == split(after)
 
 
 @given(TEXTS, TEXTS)
 def test_added_and_removed_are_the_signed_lines(before: str, after: str) -> None:
-    found = diff.of_texts("f", before, after)
+    found = diff.diff_of_texts("f", before, after)
     lines = [line for hunk in found.hunks for line in hunk.lines]
     assert found.added == sum(line.startswith("+") for line in lines)
     assert found.removed == sum(line.startswith("-") for line in lines)
@@ -51,14 +51,14 @@ def test_added_and_removed_are_the_signed_lines(before: str, after: str) -> None
 
 @given(TEXTS)
 def test_a_text_does_not_differ_from_itself(text: str) -> None:
-    assert diff.of_texts("f", text, text) == Diff("f", (), 0, 0)
+    assert diff.diff_of_texts("f", text, text) == Diff("f", (), 0, 0)
 
 
 @given(TEXTS, TEXTS)
 def test_texts_too_large_to_compare_still_give_a_true_diff(before: str, after: str) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(diff, "_LARGEST", 0)
-        found = diff.of_texts("f", before, after)
+        found = diff.diff_of_texts("f", before, after)
     assert applied(split(before), found) == split(after)
 
 
@@ -67,41 +67,41 @@ def test_common_lines_that_begin_no_match_still_give_a_true_diff(before: str, af
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(diff, "_THOROUGH", 0)
         patch.setattr(diff, "_COMMON", 1)
-        found = diff.of_texts("f", before, after)
+        found = diff.diff_of_texts("f", before, after)
     assert applied(split(before), found) == split(after)
 
 
 def test_a_change_has_three_lines_of_context() -> None:
     before = "".join(f"{number}\n" for number in range(1, 21))
-    found = diff.of_texts("f", before, before.replace("10\n", "ten\n"))
+    found = diff.diff_of_texts("f", before, before.replace("10\n", "ten\n"))
     assert found.hunks == (Hunk(7, 7, (" 7", " 8", " 9", "-10", "+ten", " 11", " 12", " 13")),)
 
 
 def test_changes_far_from_each_other_are_hunks_of_their_own() -> None:
     before = "".join(f"{number}\n" for number in range(1, 41))
-    found = diff.of_texts("f", before, before.replace("5\n", "five\n", 1).replace("30\n", "thirty\n"))
+    found = diff.diff_of_texts("f", before, before.replace("5\n", "five\n", 1).replace("30\n", "thirty\n"))
     assert [(hunk.old_start, hunk.new_start) for hunk in found.hunks] == [(2, 2), (27, 27)]
 
 
 def test_a_new_file_is_all_plus() -> None:
-    found = diff.of_texts("f", "", "a\nb\n", created=True)
+    found = diff.diff_of_texts("f", "", "a\nb\n", created=True)
     assert found == Diff("f", (Hunk(0, 1, ("+a", "+b")),), 2, 0, True)
 
 
 def test_an_emptied_file_is_all_minus() -> None:
-    assert diff.of_texts("f", "a\nb", "") == Diff("f", (Hunk(1, 0, ("-a", "-b")),), 0, 2)
+    assert diff.diff_of_texts("f", "a\nb", "") == Diff("f", (Hunk(1, 0, ("-a", "-b")),), 0, 2)
 
 
 def test_a_newline_lost_at_the_end_changes_the_last_line() -> None:
-    assert diff.of_texts("f", "a\nb\n", "a\nb").hunks == (Hunk(1, 1, (" a", "-b", "+b")),)
+    assert diff.diff_of_texts("f", "a\nb\n", "a\nb").hunks == (Hunk(1, 1, (" a", "-b", "+b")),)
 
 
 def test_other_line_ends_are_no_change_of_every_line() -> None:
-    assert diff.of_texts("f", "a\r\nb\r\n", "a\nc\n").hunks == (Hunk(1, 1, (" a", "-b", "+c")),)
+    assert diff.diff_of_texts("f", "a\r\nb\r\n", "a\nc\n").hunks == (Hunk(1, 1, (" a", "-b", "+c")),)
 
 
 def test_line_ends_are_shown_where_nothing_else_changed() -> None:
-    assert diff.of_texts("f", "a\r\nb\r\n", "a\nb\r\n").hunks == (Hunk(1, 1, ("-a\r", "+a", " b\r")),)
+    assert diff.diff_of_texts("f", "a\r\nb\r\n", "a\nb\r\n").hunks == (Hunk(1, 1, ("-a\r", "+a", " b\r")),)
 
 
 @pytest.mark.parametrize(
@@ -115,12 +115,12 @@ def test_line_ends_are_shown_where_nothing_else_changed() -> None:
     ],
 )
 def test_a_fragment_is_compared_without_knowing_its_place(before: str, after: str, lines: tuple[str, ...]) -> None:
-    assert diff.of_fragments("f", before, after).hunks == (Hunk(0, 0, lines),)
+    assert diff.diff_of_fragments("f", before, after).hunks == (Hunk(0, 0, lines),)
 
 
 def test_a_kept_patch_is_taken_as_it_is() -> None:
     hunk = {"oldStart": 3, "oldLines": 1, "newStart": 3, "newLines": 2, "lines": [" a", "+b", "\\ No newline at end"]}
-    assert diff.of_patch("f", [hunk]) == Diff("f", (Hunk(3, 3, (" a", "+b")),), 1, 0)
+    assert diff.diff_of_patch("f", [hunk]) == Diff("f", (Hunk(3, 3, (" a", "+b")),), 1, 0)
 
 
 @pytest.mark.parametrize(
@@ -140,7 +140,7 @@ def test_a_kept_patch_is_taken_as_it_is() -> None:
     ],
 )
 def test_a_patch_of_another_shape_is_no_patch(patch: Any) -> None:
-    assert diff.of_patch("f", patch) is None
+    assert diff.diff_of_patch("f", patch) is None
 
 
 @pytest.mark.parametrize("lines", [["x", "y"], ["x"], [str(number) for number in range(150)]])
@@ -148,6 +148,6 @@ def test_repetitive_texts_of_a_few_thousand_lines_take_seconds_at_most(lines: li
     before = "\n".join((lines * 9000)[:9000])
     after = "\n".join(line for line in ([*lines, "new"] * 9000)[:9000])
     started = time.process_time()
-    found = diff.of_texts("f", before, after)
+    found = diff.diff_of_texts("f", before, after)
     assert time.process_time() - started < 20
     assert applied(split(before), found) == split(after)

@@ -5,17 +5,17 @@ from typing import Any
 import pytest
 
 from unspool.doc import Fields
-from unspool.tools.given import Given
+from unspool.tools.fields import ToolFields
 
 
 def test_what_nobody_took_is_left() -> None:
-    given = Given({"a": "x", "b": 2, "c": None})
+    given = ToolFields({"a": "x", "b": 2, "c": None})
     assert given.text("a") == "x"
     assert given.rest() == (Fields((("b", "2"), ("c", "null"))),)
 
 
 def test_null_is_the_same_as_absent() -> None:
-    given = Given({"a": None})
+    given = ToolFields({"a": None})
     assert (given.text("a"), given.number("a"), given.flag("a"), given.items("a")) == ("", None, False, [])
     assert "a" not in given
 
@@ -23,21 +23,21 @@ def test_null_is_the_same_as_absent() -> None:
 @pytest.mark.parametrize("value", ["x", True, [], float("nan"), float("inf"), 10**400, -(2**63)])
 def test_what_cannot_be_reckoned_with_is_no_number(value: Any) -> None:
     with pytest.raises(TypeError):
-        Given({"a": value}).number("a")
+        ToolFields({"a": value}).number("a")
 
 
-@pytest.mark.parametrize("taken", [Given.text, Given.flag, Given.items, Given.within])
+@pytest.mark.parametrize("taken", [ToolFields.text, ToolFields.flag, ToolFields.items, ToolFields.within])
 def test_a_value_of_another_type_is_refused(taken: Any) -> None:
     with pytest.raises(TypeError):
-        taken(Given({"a": 5}), "a")
+        taken(ToolFields({"a": 5}), "a")
 
 
 def test_a_needed_text_must_be_there() -> None:
     with pytest.raises(KeyError):
-        Given({}).need("a")
+        ToolFields({}).need("a")
 
 
 def test_only_objects_have_fields() -> None:
     with pytest.raises(TypeError):
-        Given(["a"])
-    assert not Given.maybe("text")
+        ToolFields(["a"])
+    assert not ToolFields.maybe("text")

@@ -2,8 +2,7 @@
 
 import pytest
 
-from unspool import tools
-from unspool.tools import paths
+from unspool.tools import summary
 
 
 @pytest.mark.parametrize(
@@ -23,7 +22,7 @@ from unspool.tools import paths
     ],
 )
 def test_a_path_is_shortened_to_what_lies_below_the_folder(path: str, cwd: str, short: str) -> None:
-    assert tools.shorten(path, cwd) == short
+    assert summary.shorten_path(path, cwd) == short
 
 
 @pytest.mark.parametrize(
@@ -39,4 +38,4 @@ def test_a_path_is_shortened_to_what_lies_below_the_folder(path: str, cwd: str, 
     ],
 )
 def test_the_language_follows_from_the_name(path: str, language: str) -> None:
-    assert paths.language(path) == language
+    assert summary.language(path) == language

@@ -9,11 +9,12 @@ import pytest
 from tests.tools.calls import called
 from unspool import tools
 from unspool.model import ToolCall
-from unspool.tools import Shown, plugins
+from unspool.tools import plugins
+from unspool.tools.nodes import CallDescription
 
 
-def _guest(call: ToolCall) -> Shown:
-    return Shown(f"guest of {call.name}", call.input["note"])
+def _guest(call: ToolCall) -> CallDescription:
+    return CallDescription(f"guest of {call.name}", call.input["note"])
 
 
 GUEST = SimpleNamespace(NAMES=("Guest", "guest_*"), describe=_guest)
@@ -23,9 +24,9 @@ BROKEN = SimpleNamespace(NAMES="Broken", describe=None)
 
 @pytest.fixture(autouse=True)
 def fresh() -> Iterator[None]:
-    plugins.installed.cache_clear()
+    plugins.installed_renderers.cache_clear()
     yield
-    plugins.installed.cache_clear()
+    plugins.installed_renderers.cache_clear()
 
 
 def install(monkeypatch: pytest.MonkeyPatch, *names: str) -> list[str]:

@@ -1,31 +1,54 @@
-"""Pages of the app: bodies from its own templates, in the site's frame, with what every page of the app wears.
-
-`page` answers a request with a body; `frame` is for whoever has pages of the site to serve. Every page wears
-ALL_STYLES and ALL_SCRIPTS; what one page needs besides is given by its name in `app/static`.
-"""
+"""Renders pages of the app: templates, page frame, banner, styles and scripts."""
 
 from collections.abc import Sequence
 from functools import cache
+from hashlib import sha256
+from pathlib import Path
 
 import jinja2
 from markupsafe import Markup
 from starlette.requests import Request
-from starlette.responses import HTMLResponse
+from starlette.responses import HTMLResponse, Response
+from starlette.routing import Route
 
-from unspool.app.assets import OWN
-from unspool.app.config.store import current
-from unspool.app.standing import standing
-from unspool.export.html import when
-from unspool.export.html.escape import visible
-from unspool.site import look
-from unspool.site.frame import Crumb, Frame
-from unspool.site.look import Dress
-from unspool.site.sheet import Sheet
+from unspool.app.status_banner import app_status
+from unspool.config.settings import current_settings
+from unspool.render.html.elements import time_tag
+from unspool.site import assets
+from unspool.site.assets import PageHead
+from unspool.site.page_template import Crumb, Frame, PageTemplate
+from unspool.web.templates import template_environment
+
+_TYPES = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
+_STATIC = (Path(__file__).parent / "static", Path(__file__).parents[1] / "web" / "static")
+
+
+def asset_url(path: Path) -> str:
+    """The address of one of the app's own files: it changes with its content."""
+    return f"/app/{path.stem}-{sha256(path.read_bytes()).hexdigest()[:10]}{path.suffix}"
+
+
+_FILES = {asset_url(path): path for folder in _STATIC for path in sorted(folder.glob("*.*")) if path.suffix in _TYPES}
+ASSET_URLS = {path.name: name for name, path in _FILES.items()}
+"""The addresses of the app's own files, by their plain names."""
+_SITE = {f"/{name}": data for name, data in assets.site_assets()}
+
+
+def serve_asset(request: Request) -> Response:
+    """A file of the look; nothing else has an address here."""
+    path = request.url.path
+    data = _SITE.get(path) if path in _SITE else _FILES[path].read_bytes()
+    kind = _TYPES.get(Path(path).suffix, "application/octet-stream")
+    return Response(data, media_type=kind, headers={"Cache-Control": "public, max-age=31536000, immutable"})
+
+
+ASSET_ROUTES = [Route(path, serve_asset) for path in (*_SITE, *_FILES)]
+
 
 ALL_STYLES = ("palette.css", "banner.css")
 ALL_SCRIPTS = ("palette.js", "banner.js")
 """Modules."""
-WAYS = tuple(
+NAV_LINKS = tuple(
     Crumb(name.capitalize(), name) for name in ("sessions", "projects", "live", "search", "stats", "files", "settings")
 )
 """Links at the top of every page, relative to the root."""
@@ -36,12 +59,12 @@ _POLICY = (
 )
 
 
-def way(name: str) -> Crumb:
+def nav_link(name: str) -> Crumb:
     """The link to a part of the app, as it stands above the pages below it."""
-    return next(one for one in WAYS if one.href == name)
+    return next(one for one in NAV_LINKS if one.href == name)
 
 
-def page(
+def render_page(
     request: Request,
     title: str,
     body: str,
@@ -50,54 +73,53 @@ def page(
     scripts: Sequence[str] = (),
 ) -> HTMLResponse:
     """A whole page around a body that is markup already."""
-    sheet = Sheet(request.app.state.desk.options, frame(crumbs, styles, scripts))
-    return HTMLResponse(sheet.page(title, banner(request) + body))
+    sheet = PageTemplate(request.app.state.desk.options, page_frame(crumbs, styles, scripts))
+    return HTMLResponse(sheet.page(title, render_banner(request) + body))
 
 
-def banner(request: Request) -> Markup:
+def render_banner(request: Request) -> Markup:
     """What a reader should know of the whole, above whatever page."""
-    return render("banner.html", standing=standing(request))
+    return render_template("banner.html", standing=app_status(request))
 
 
-def frame(crumbs: Sequence[Crumb] = (HOME,), styles: Sequence[str] = (), scripts: Sequence[str] = ()) -> Frame:
+def page_frame(crumbs: Sequence[Crumb] = (HOME,), styles: Sequence[str] = (), scripts: Sequence[str] = ()) -> Frame:
     """Where pages of the app lie: at the root of a server, with links to its other parts."""
-    return Frame("/", tuple(crumbs), ways=WAYS, dress=dress((*styles, *current().styles), tuple(scripts)))
-
-
-@cache
-def dress(styles: tuple[str, ...] = (), scripts: tuple[str, ...] = ()) -> Dress:
-    """What a page wears: the site's look and behaviour, the app's, and its own. The palette is its search."""
-    shared = (f"/{look.asset('look.css').path}", *(OWN[name] for name in (*ALL_STYLES, *styles)))
-    return Dress(
-        _POLICY,
-        render("styles.html", icon=OWN["icon.svg"], hrefs=shared),
-        render(
-            "scripts.html", page=f"/{look.asset('page.js').path}", hrefs=[OWN[one] for one in (*ALL_SCRIPTS, *scripts)]
-        ),
-        f"/{look.asset(look.HIGHLIGHTER).path}",
+    return Frame(
+        "/", tuple(crumbs), ways=NAV_LINKS, dress=page_head((*styles, *current_settings().styles), tuple(scripts))
     )
 
 
-def render(template: str, **values: object) -> Markup:
+@cache
+def page_head(styles: tuple[str, ...] = (), scripts: tuple[str, ...] = ()) -> PageHead:
+    """What a page wears: the site's look and behaviour, the app's, and its own. The palette is its search."""
+    shared = (f"/{assets.load_asset('look.css').path}", *(ASSET_URLS[name] for name in (*ALL_STYLES, *styles)))
+    return PageHead(
+        _POLICY,
+        render_template("styles.html", icon=ASSET_URLS["icon.svg"], hrefs=shared),
+        render_template(
+            "scripts.html",
+            page=f"/{assets.load_asset('page.js').path}",
+            hrefs=[ASSET_URLS[one] for one in (*ALL_SCRIPTS, *scripts)],
+        ),
+        f"/{assets.load_asset(assets.HIGHLIGHTER).path}",
+    )
+
+
+def render_template(template: str, **values: object) -> Markup:
     """A template of the app filled in; strings are escaped, markup is not."""
     return Markup(_environment().get_template(template).render(values))  # noqa: S704  made by a template
 
 
 @cache
 def _environment() -> jinja2.Environment:
-    made = environment("unspool.app")
-    made.filters["when"] = lambda time, style="": Markup(when(time, style))  # noqa: S704  a writer's markup
+    made = template_environment("unspool.app")
+    made.filters["when"] = lambda time, style="": Markup(time_tag(time, style))  # noqa: S704  a writer's markup
     return made
 
 
-def environment(package: str) -> jinja2.Environment:
-    """The templates of a package whose pages are served: text is escaped, and what cannot be seen in it is marked."""
-    return jinja2.Environment(
-        loader=jinja2.PackageLoader(package),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=jinja2.StrictUndefined,
-        finalize=lambda value: visible(value) if type(value) is str else value,
-        auto_reload=False,
-    )
+def serve_banner(request: Request) -> HTMLResponse:
+    """The banner as it is now."""
+    return HTMLResponse(render_banner(request))
+
+
+BANNER_ROUTES = [Route("/banner", serve_banner)]

@@ -1,38 +1,223 @@
-"""The app: every route of every part, one after the other."""
+"""Builds the app from its routes and serves it: socket, token, background sync, browser, shutdown."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING
+import asyncio
+import ctypes
+import os
+import signal
+import socket
+import sys
+import threading
+import webbrowser
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
+import uvicorn
+from anyio.to_thread import current_default_thread_limiter
 from starlette.applications import Starlette
 
-from unspool.app.desk import Desk
-from unspool.app.trouble import HANDLERS
+from unspool.app import (
+    api_routes,
+    context_page,
+    dashboard,
+    file_pages,
+    home,
+    live_pages,
+    mark_pages,
+    render,
+    search_pages,
+    session_routes,
+    settings_page,
+    share_review,
+)
+from unspool.app.auth import AccessTerms, Guard, new_token
+from unspool.app.background_sync import BackgroundSync
+from unspool.app.context import AppContext
+from unspool.app.error_pages import EXCEPTION_HANDLERS
+from unspool.prices import PriceTable
+from unspool.store.sync.lock import heed_signals
+from unspool.web.guard import MAX_HEADERS, AllowedHosts, is_loopback
+from unspool.web.server import LOOPBACK, TimeoutProtocol, has_browser, open_listener, raise_open_file_limit, server_url
 
 if TYPE_CHECKING:
     from starlette.routing import BaseRoute
 
-PARTS = (
-    "assets",
-    "banner",
-    "browse",
-    "marks.pages",
-    "settings",
-    "api",
-    "find",
-    "understand",
-    "live",
-    "sharing",
-    "reading",
+
+ROUTES = (
+    *render.ASSET_ROUTES,
+    *render.BANNER_ROUTES,
+    *home.ROUTES,
+    *mark_pages.ROUTES,
+    *settings_page.ROUTES,
+    *api_routes.ROUTES,
+    *search_pages.SEARCH_ROUTES,
+    *search_pages.JUMP_ROUTES,
+    *dashboard.ROUTES,
+    *file_pages.FILES_ROUTES,
+    *file_pages.FILE_AT_CALL_ROUTES,
+    *context_page.ROUTES,
+    *live_pages.ROUTES,
+    *share_review.ROUTES,
+    *session_routes.ROUTES,
 )
-"""Modules of this package with ROUTES, in the order they are asked. Adding a part is a module and a name here."""
+"""In the order they are tried: the pages of a session last, for they take any name below it."""
 
 
-def create(desk: Desk) -> Starlette:
+def create_app(desk: AppContext) -> Starlette:
     """The app on a desk. Whoever serves it puts the guard around it."""
-    routes: list[BaseRoute] = [route for part in PARTS for route in import_module(f"unspool.app.{part}").ROUTES]
-    app = Starlette(routes=routes, exception_handlers=HANDLERS)
+    routes: list[BaseRoute] = [*ROUTES]
+    app = Starlette(routes=routes, exception_handlers=EXCEPTION_HANDLERS)
     app.state.desk = desk
     app.state.own_desk = None  # the person's own, while the demo is shown
     app.state.background = None
     app.state.read_only = False
     return app
+
+
+_ARENAS, _OWN_PAGES = -8, -3
+"""M_ARENA_MAX and M_MMAP_THRESHOLD of GNU's malloc.h."""
+_LARGE = 1024 * 1024
+
+
+def return_freed_memory() -> None:
+    """Before threads begin: what one of them frees is there for all, and large pieces go back to the system at once.
+
+    The GNU library else keeps what was freed for each thread, which adds up to more than the app itself takes. Where
+    there is another library nothing happens.
+    """
+    if sys.platform == "linux":
+        with suppress(AttributeError, OSError):
+            library = ctypes.CDLL(None)
+            library.mallopt(_ARENAS, 1)
+            library.mallopt(_OWN_PAGES, _LARGE)
+
+
+_AT_ONCE = 4
+"""Requests that are worked on at the same time; each holds connections to the databases, and their memory."""
+_READERS = 2000
+"""Connections at the same time; more are told to come back."""
+_LAST_RESORT = 1.7
+"""Seconds after which the end no longer waits for anything; what runs then only reads."""
+
+Say = Callable[[str], None]
+
+
+class ServeOptions(NamedTuple):
+    """How the app is to be started."""
+
+    folder: Path
+    """Of the archive."""
+    sources: tuple[Path, ...] = ()
+    key: str | None = None
+    prices: PriceTable | None = None
+    host: str = ""
+    """Empty: this machine alone."""
+    port: int | None = None
+    """None: the usual one, or any."""
+    browser: bool = True
+    read_only: bool = False
+    at: str = "/"
+    """The page to open."""
+
+
+def serve_app(wanted: ServeOptions, say: Say, warn: Say) -> int:
+    """Serve until a signal; its number. UsageProblem where it cannot listen as asked."""
+    raise_open_file_limit()
+    return_freed_memory()
+    with open_listener(wanted.host or LOOPBACK, wanted.port) as door:
+        started = _Started(wanted, door)
+        if wanted.host and not is_loopback(wanted.host):
+            warn(
+                f"Whoever can reach {wanted.host} and has the token can read all your sessions;"
+                " what is sent is not encrypted."
+            )
+        with heed_signals(started.hear):
+            say(f"unspool is at {started.address}")
+            say("Ctrl-C ends it.")
+            started.serve()
+        return started.signal
+
+
+class _Started:
+    """An app on its socket."""
+
+    def __init__(self, wanted: ServeOptions, door: socket.socket) -> None:
+        self._wanted, self._door = wanted, door
+        port = door.getsockname()[1]
+        desk = AppContext(wanted.folder, wanted.sources, wanted.key, wanted.prices)
+        self._background = BackgroundSync(wanted.folder, wanted.sources, wanted.key, desk.prices)
+        app = create_app(desk)
+        app.state.background = self._background
+        app.state.read_only = wanted.read_only
+        terms = AccessTerms(AllowedHosts(port, wanted.host), new_token(), wanted.read_only)
+        self._guard = Guard(app, terms)
+        self._server = _Server(_config(self._guard))
+        self._place = server_url(wanted.host or LOOPBACK, port)
+        self.address = self._with(terms.token)
+        self.signal = 0
+
+    def _with(self, token: str) -> str:
+        return f"{self._place}{self._wanted.at}?token={token}"
+
+    def serve(self) -> None:
+        """Serve until the end is asked for."""
+        if not self._wanted.read_only:
+            self._background.start()
+        try:
+            asyncio.run(self._serve())
+        finally:
+            self._background.stop()
+
+    async def _serve(self) -> None:
+        current_default_thread_limiter().total_tokens = _AT_ONCE
+        if self._wanted.browser and has_browser(os.environ, sys.platform):
+            # Other users of the machine see what programs are started with: the browser gets a token for one use.
+            opening = self._with(self._guard.ticket())
+            threading.Thread(target=webbrowser.open, args=(opening,), daemon=True).start()
+        await self._server.serve([self._door])
+
+    def hear(self, number: int) -> None:
+        """Be told of a signal: the first one begins the end."""
+        if self.signal:
+            return
+        self.signal = number
+        self._server.should_exit = True
+        self._background.ask()
+        ending = threading.Timer(_LAST_RESORT, self._end)
+        ending.daemon = True
+        ending.start()
+
+    def _end(self) -> None:
+        """The end, though a query still runs; it reads only, so nothing is broken off that matters."""
+        self._background.stop(0.0)  # it was asked at the first signal
+        with suppress(OSError, ValueError):
+            sys.stdout.flush()
+        os._exit(128 + self.signal if self.signal == signal.SIGINT else 0)
+
+
+class _Server(uvicorn.Server):
+    """A server that leaves signals to whoever started it."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+def _config(app: Guard) -> uvicorn.Config:
+    return uvicorn.Config(
+        app,
+        loop="asyncio",
+        http=TimeoutProtocol,
+        ws="none",
+        lifespan="off",
+        access_log=False,  # addresses hold the token
+        log_config=None,
+        log_level="critical",
+        proxy_headers=False,
+        server_header=False,
+        timeout_keep_alive=5,
+        timeout_graceful_shutdown=1,
+        limit_concurrency=_READERS,
+        h11_max_incomplete_event_size=2 * MAX_HEADERS,
+    )

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from unspool.cli import keeping, options
+from unspool.cli import archive_helpers, options
 from unspool.errors import NotFound, UsageProblem
 
 if TYPE_CHECKING:
-    from unspool.archive import Archive
-    from unspool.archive.merge import Merged
+    from unspool.store.archive import Archive
+    from unspool.store.archive.merge import MergeReport
 
 _LEAST = 8
 """Characters of an id that may stand for it."""
@@ -41,32 +41,34 @@ def command(ctx: click.Context) -> None:
 def info(archive: Path, as_json: bool = False) -> None:
     """Tell what the archive holds, and how small."""
     from unspool import human
-    from unspool.archive import Archive
-    from unspool.archive.place import ARCHIVE
+    from unspool.store.archive import Archive
+    from unspool.store.archive.database import ARCHIVE
 
     with Archive.open(archive, key=options.key_of(archive), readonly=True) as opened:
         told = _told(opened)
     if as_json:
-        keeping.print_json(told)
+        archive_helpers.print_json(told)
         return
     share = f" ({100 * told['file_size'] / told['bytes']:.0f} % of them)" if told["bytes"] else ""
-    keeping.say(f"{archive / ARCHIVE}{', encrypted' if told['encrypted'] else ''}")
+    archive_helpers.say_line(f"{archive / ARCHIVE}{', encrypted' if told['encrypted'] else ''}")
     files = human.count(told["files"], "file")
-    keeping.say(f"{human.size(told['bytes'])} in {files}, kept in {human.size(told['file_size'])}{share}")
+    archive_helpers.say_line(f"{human.size(told['bytes'])} in {files}, kept in {human.size(told['file_size'])}{share}")
     for place in told["origins"]:
-        keeping.say(f"  {place['user']} on {place['machine']}, {place['root']}: {human.count(place['files'], 'file')}")
+        archive_helpers.say_line(
+            f"  {place['user']} on {place['machine']}, {place['root']}: {human.count(place['files'], 'file')}"
+        )
     if told["forgotten"]:
-        keeping.say(f"{human.count(told['forgotten'], 'tombstone')} of what was forgotten for good")
+        archive_helpers.say_line(f"{human.count(told['forgotten'], 'tombstone')} of what was forgotten for good")
 
 
 def _told(archive: "Archive") -> dict[str, Any]:
-    from unspool.archive.key import encrypted
+    from unspool.store.archive.database import is_encrypted
 
     count = archive.db.execute
     per_place = dict(count("SELECT origin, count(*) FROM file GROUP BY origin"))
     return {
         "path": str(archive.path),
-        "encrypted": encrypted(archive.path),
+        "encrypted": is_encrypted(archive.path),
         "file_size": archive.path.stat().st_size,
         "files": sum(per_place.values()),
         "generations": count("SELECT count(*) FROM generation").get,
@@ -94,11 +96,10 @@ def merge(other: Path, other_key_file: Path | None, as_json: bool, archive: Path
     other, both as generations where they differ. What was forgotten here stays forgotten. The other archive is not
     changed, everything is checked on the way in, and merging again brings nothing.
     """
-    from unspool.archive import Archive
-    from unspool.archive.key import key, needed
-    from unspool.archive.merge import merge as join
-    from unspool.archive.place import ARCHIVE
-    from unspool.sync.forgotten import rules
+    from unspool.store.archive import Archive
+    from unspool.store.archive.database import ARCHIVE, find_key, needed_key
+    from unspool.store.archive.merge import merge_archives as join
+    from unspool.store.sync.scan import forget_rules
 
     folder = other if other.is_dir() else other.parent
     if not other.is_dir() and other.name != ARCHIVE:
@@ -108,16 +109,16 @@ def merge(other: Path, other_key_file: Path | None, as_json: bool, archive: Path
         if sys.stdin.isatty()
         else None
     )
-    theirs = needed(folder / ARCHIVE, lambda: key(os.environ, other_key_file, ask))
+    theirs = needed_key(folder / ARCHIVE, lambda: find_key(os.environ, other_key_file, ask))
     with (
         Archive.open(folder, key=theirs, readonly=True) as there,
         Archive.open(archive, key=options.key_of(archive)) as here,
     ):
-        done = join(here, there, rules)
-    keeping.print_json(done) if as_json else _print_merged(done)
+        done = join(here, there, forget_rules)
+    archive_helpers.print_json(done) if as_json else _print_merged(done)
 
 
-def _print_merged(done: "Merged") -> None:
+def _print_merged(done: "MergeReport") -> None:
     from unspool import human
 
     news = [
@@ -126,11 +127,13 @@ def _print_merged(done: "Merged") -> None:
         (done.generations, "further generation"),
     ]
     told = ", ".join(human.count(number, *_plural(what)) for number, what in news if number)
-    keeping.say(f"Merged: {told}, {human.size(done.bytes)}. Now run `unspool sync`." if told else "Nothing new there.")
+    archive_helpers.say_line(
+        f"Merged: {told}, {human.size(done.bytes)}. Now run `unspool sync`." if told else "Nothing new there."
+    )
     if done.forgotten:
-        keeping.say(f"{human.count(done.forgotten, 'file')} left out: forgotten here.")
+        archive_helpers.say_line(f"{human.count(done.forgotten, 'file')} left out: forgotten here.")
     for path in done.forgotten_there:
-        keeping.say(f"Forgotten there, still here: {path}")
+        archive_helpers.say_line(f"Forgotten there, still here: {path}")
 
 
 def _plural(what: str) -> tuple[str, str]:
@@ -150,13 +153,12 @@ def encrypt(new_key_file: Path | None, archive: Path) -> None:
     anew beside, proved equal, and put in place of the old one, which is overwritten; the next sync makes the index
     anew, with the same key.
     """
-    from unspool.archive.key import encrypted, key
-    from unspool.archive.place import ARCHIVE
+    from unspool.store.archive.database import ARCHIVE, find_key, is_encrypted
 
     _there(archive)
     old = options.key_of(archive)
-    outside = {} if encrypted(archive / ARCHIVE) else os.environ
-    new = key(outside, new_key_file, _ask_twice if sys.stdin.isatty() else None)
+    outside = {} if is_encrypted(archive / ARCHIVE) else os.environ
+    new = find_key(outside, new_key_file, _ask_twice if sys.stdin.isatty() else None)
     if new is None:
         raise UsageProblem("Name a key: --new-key-file FILE, UNSPOOL_KEY_FILE or UNSPOOL_PASSPHRASE.")
     _convert(archive, old, new)
@@ -165,13 +167,13 @@ def encrypt(new_key_file: Path | None, archive: Path) -> None:
 
 def _convert(archive: Path, old: str | None, new: str | None) -> None:
     """Another key for the archive, and for what the user said about sessions, which lies beside it."""
-    from unspool.app.marks.store import Marks
-    from unspool.archive.convert import convert
-    from unspool.sync.turn import waiting
+    from unspool.app.mark_store import MarkStore
+    from unspool.store.archive.salvage import convert
+    from unspool.store.sync.lock import wait_for_lock
 
-    with waiting(archive):
+    with wait_for_lock(archive):
         convert(archive, old, new)
-        Marks(archive, old).rekeyed(new)
+        MarkStore(archive, old).rekeyed(new)
 
 
 def _ask_twice() -> str:
@@ -202,15 +204,15 @@ def unbury(names: tuple[str, ...], archive: Path) -> None:
     it is of, so the ids of sessions are tried with the files that the agent has now.
     """
     from unspool import human
-    from unspool.archive import Archive
-    from unspool.archive.forget import unbury as raise_
-    from unspool.formats import FORMATS
-    from unspool.sync.turn import waiting
+    from unspool.agents import FORMATS
+    from unspool.store.archive import Archive
+    from unspool.store.archive.forget import unbury as raise_
+    from unspool.store.sync.lock import wait_for_lock
 
     _there(archive)
     with Archive.open(archive, key=options.key_of(archive)) as opened:
         found = {one for name in names for one in _candidates(opened, name)}
-        with waiting(archive):
+        with wait_for_lock(archive):
             count = raise_(opened, found, {format_.prompts for format_ in FORMATS})
     if not count:
         raise NotFound("No tombstone is of any of these.")
@@ -219,21 +221,21 @@ def unbury(names: tuple[str, ...], archive: Path) -> None:
 
 def _candidates(archive: "Archive", name: str) -> set[str]:
     """The name itself, and all files at the archive's sources that are of a session of that id, its prompts too."""
-    from unspool.formats import by_id
-    from unspool.sync.forgotten import names
-    from unspool.sync.prompts import namings
+    from unspool.agents import by_id
+    from unspool.store.sync.prompts import prompt_mentions
+    from unspool.store.sync.scan import forgotten_names
 
-    found = {name, *names(name)}
+    found = {name, *forgotten_names(name)}
     if len(name) < _LEAST:
         return found
     for place in archive.origins().values():
         root = Path(place.root)
         for path in (path.relative_to(root).as_posix() for path in root.rglob("*")):
-            if keeping.belongs(path).startswith(name):
-                found |= {path, *names(keeping.belongs(path))}
-        for naming in namings(by_id(place.agent), root):
+            if archive_helpers.session_of_path(path).startswith(name):
+                found |= {path, *forgotten_names(archive_helpers.session_of_path(path))}
+        for naming in prompt_mentions(by_id(place.agent), root):
             mine = {session for session in naming.sessions if session.startswith(name)}
-            found |= {*(one for session in mine for one in names(session)), *(naming.files if mine else ())}
+            found |= {*(one for session in mine for one in forgotten_names(session)), *(naming.files if mine else ())}
     return found
 
 
@@ -242,23 +244,23 @@ def _candidates(archive: "Archive", name: str) -> set[str]:
 def tidy(archive: Path) -> None:
     """Join many small packs to large ones, and give room that is not needed back to the disk."""
     from unspool import human
-    from unspool.archive import Archive
-    from unspool.archive.place import ARCHIVE
-    from unspool.archive.tidy import tidy as join
+    from unspool.store.archive import Archive
+    from unspool.store.archive.database import ARCHIVE
+    from unspool.store.archive.pack_writer import tidy_packs as join
 
     _there(archive)
-    before = keeping.file_size(archive / ARCHIVE)
+    before = archive_helpers.file_size(archive / ARCHIVE)
     with Archive.open(archive, key=options.key_of(archive)) as opened:
         while join(opened, 64):
             pass
         join(opened, 1)
         opened.compact()
-    after = keeping.file_size(archive / ARCHIVE)
+    after = archive_helpers.file_size(archive / ARCHIVE)
     click.echo(f"{human.size(before)} became {human.size(after)}.")
 
 
 def _there(folder: Path) -> None:
-    from unspool.archive.place import ARCHIVE
+    from unspool.store.archive.database import ARCHIVE
 
     if not (folder / ARCHIVE).exists():
         raise NotFound(f"There is no archive in {folder} yet; `unspool sync` makes it.")

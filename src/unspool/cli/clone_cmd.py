@@ -1,17 +1,176 @@
 """`unspool clone`: a lighter copy of a session that the agent can resume."""
 
+import os
+import sys
+from datetime import UTC, datetime
 from functools import wraps
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from unspool.cli import cloning, keeping, options
-from unspool.cli.compressing import compressed, compressions, tell
-from unspool.errors import UsageProblem
+from unspool.cli import archive_helpers, copy_options, options, settings
+from unspool.errors import NotFound, UsageProblem
 
 if TYPE_CHECKING:
-    from unspool.clone.treatment import Treatment
-    from unspool.library import Library
+    from collections.abc import Iterator
+    from typing import Literal
+
+    from unspool.copies.compress import CompressOutcome, ModelProvider, Passage, ServiceOptions, TurnBands
+    from unspool.copies.copy_plan import CopyPlan
+    from unspool.copies.treatment import Treatment
+    from unspool.model import Event
+    from unspool.store.library import Library
+
+
+class CompressFlags(NamedTuple):
+    """What was said about compression."""
+
+    bands: "TurnBands"
+    given: "ServiceOptions"
+    user: bool
+    yes: bool
+
+
+class CompressResult(NamedTuple):
+    """What came of it, and who did it."""
+
+    outcome: "CompressOutcome"
+    by: str
+
+
+def compress_options(command: options.Command) -> options.Command:
+    """The options that make `compressing`; None where nothing is to be compressed."""
+
+    @wraps(command)
+    def run(*args: Any, **given: Any) -> Any:
+        bands, user, yes = given.pop("compress"), given.pop("compress_user"), given.pop("yes")
+        service = tuple(given.pop(f"compress_{name}") or "" for name in ("provider", "url", "model", "key_file"))
+        if bands is None:
+            if user or any(service):
+                raise UsageProblem("--compress-... says how to compress; --compress says that it shall be done.")
+            return command(*args, compressing=None, **given)
+        from unspool.copies.compress import ServiceOptions, TurnBands
+
+        provider, url, model, key_file = service
+        said = ServiceOptions(provider, url, model, "", key_file)
+        made = CompressFlags(TurnBands.parse(bands) if bands else TurnBands.parse(), said, user, yes)
+        return command(*args, compressing=made, **given)
+
+    made: options.Command = run
+    for option in reversed(_OPTIONS):
+        made = option(made)
+    return made
+
+
+_OPTIONS = (
+    click.option(
+        "--compress",
+        is_flag=False,
+        flag_value="",
+        metavar="BANDS",
+        help="Let a model shorten old answers: 0-40:heavy,40-80:light. Asks first (docs/clones.md).",
+    ),
+    click.option("--compress-user", is_flag=True, help="What you wrote too."),
+    click.option("--compress-provider", metavar="NAME", help="agent, openai or anthropic."),
+    click.option("--compress-url", metavar="URL", help="The service's address."),
+    click.option("--compress-model", metavar="NAME", help="The model to ask."),
+    click.option("--compress-key-file", metavar="FILE", help="The file that holds the key."),
+    click.option("-y", "--yes", is_flag=True, help="Send without asking."),
+)
+
+
+def compress_copy(
+    draught: "CopyPlan", wanted: CompressFlags, library: "Library", *, dry_run: bool
+) -> CompressResult | None:
+    """The passages of a copy made shorter; None where nothing was sent, because nothing need be, or on a dry run."""
+    from unspool.copies.compress import CompressOptions, Estimate, choose_passages, compress
+
+    passages = list(_passages(draught))
+    wish = CompressOptions(sum(event.prompt is not None for event in draught.lines), wanted.user)
+    choice = choose_passages(passages, wanted.bands, wish)
+    if not choice.chosen:
+        click.echo(
+            "Nothing is left to compress: what is in the bands is too short, or was compressed before.", err=True
+        )
+        return None
+    provider, model = _provider(draught, wanted, dry_run=dry_run)
+    estimate = Estimate.of(choice, model, library.prices, datetime.now(UTC))
+    by = " ".join(word for word in (provider.name if provider else "the agent", model) if word)
+    archive_helpers.say_line(f"To {by}: {estimate}.", err=True)
+    if provider is None or dry_run:
+        return None
+    _ask(wanted)
+    quiet = not sys.stderr.isatty()
+    with click.progressbar(length=len(choice.chosen), label="Compressing", file=sys.stderr, hidden=quiet) as bar:
+        return CompressResult(compress(passages, wanted.bands, provider, wish, tell=lambda _: bar.update(1)), by)
+
+
+def _provider(draught: "CopyPlan", wanted: CompressFlags, *, dry_run: bool) -> "tuple[ModelProvider | None, str]":
+    """Who is asked, and for which model; on a dry run, nobody need be there."""
+    from unspool.copies.compress import connect, service_options
+
+    said = service_options(wanted.given, os.environ, settings.settings_table("compress"))
+    try:
+        provider = connect(said, os.environ, draught.copy.original.format)
+    except NotFound:
+        if not dry_run:
+            raise
+        return None, said.model
+    return provider, provider.model
+
+
+def _ask(wanted: CompressFlags) -> None:
+    """Go on only where somebody agrees."""
+    if wanted.yes:
+        return
+    if not sys.stdin.isatty():
+        raise UsageProblem("Words of the session would be sent; without a terminal to ask on, --yes agrees to that.")
+    click.confirm("Send these words?", err=True, abort=True)
+
+
+def tell_compressed(done: CompressResult, session: str) -> None:
+    """Say what became of it, and keep what was before and after beside the record of the copy."""
+    from unspool.copies.compress import write_record
+    from unspool.store.archive.database import archive_folder
+
+    outcome, stats = done.outcome, done.outcome.stats
+    path = Path(archive_folder() / "clones" / f"{session}-compression.md")
+    try:
+        write_record(outcome, path, done.by)
+    except OSError as error:
+        settings.warn_once(f"what was before and after could not be kept in {path}: {error.strerror}.")
+    archive_helpers.say_line(
+        f"Compressed {stats.compressed:,} passages, {stats.tokens_before:,} -> {stats.tokens_after:,} tokens; "
+        f"{stats.skipped:,} too short, {stats.failed:,} kept as they were. Before and after: {path}",
+        err=True,
+    )
+    for why, count in outcome.reasons[:3]:
+        archive_helpers.say_line(f"  {count:,} kept: {why}", err=True)
+
+
+def _passages(draught: "CopyPlan") -> "Iterator[Passage]":
+    """The words of every line that the copy keeps, but for those that a model has shortened before."""
+    from unspool.copies.compress import Passage
+    from unspool.copies.records import compressed_lines as shortened
+
+    there = {event.id for event in draught.copy.lines} - shortened(draught.copy.original.session)
+    turn = -1
+    for event in draught.lines:
+        turn += event.prompt is not None
+        role, words = _words(event)
+        if words and event.id in there:
+            yield Passage(event.id, max(turn, 0), role, words)
+
+
+def _words(event: "Event") -> "tuple[Literal['user', 'assistant'], str]":
+    from unspool.model import Text
+
+    if event.prompt is not None:
+        return "user", event.prompt.text if event.prompt.kind == "text" else ""
+    texts = (block.text for block in event.blocks if isinstance(block, Text) and block.text.strip())
+    return "assistant", "\n\n".join(texts) if event.part is not None else ""
+
 
 _FIGURES = {
     "keep_tool_turns", "truncate", "truncate_lines", "truncate_chars", "strip_tools", "strip_thinking", "mode",
@@ -21,46 +180,55 @@ _CHOOSING = _FIGURES - {"truncate", "truncate_lines", "truncate_chars", "mode"}
 """Figures that say by themselves what goes, so that no preset is taken for granted; the others only refine one."""
 
 
-def treatments(command: options.Command) -> options.Command:
+def treatment_options(command: options.Command) -> options.Command:
     """The options that make a `treatment` and `chosen`, what was said of it."""
 
     @wraps(command)
     def run(*args: Any, **given: Any) -> Any:
         from msgspec.structs import replace
 
-        from unspool.cli import chosen
-        from unspool.clone.treatment import preset
+        from unspool.cli import settings
+        from unspool.copies.treatment import preset
 
         name = given.pop("preset")
         figures = {key: given.pop(key) for key in _FIGURES}
         said = {key: value for key, value in figures.items() if value is not None and value is not False}
         name = name or ("none" if _CHOOSING & said.keys() else "default")
-        treatment = replace(preset(name, chosen.presets()), **said)
+        treatment = replace(preset(name, settings.chosen_presets()), **said)
         return command(*args, treatment=treatment, chosen={"preset": name, **said}, **given)
 
     made: options.Command = run
-    for option in reversed(_OPTIONS):
+    for option in reversed(_OPTIONS_clone_cmd):
         made = option(made)
     return made
 
 
-_OPTIONS = (
+_OPTIONS_clone_cmd = (
     click.option("--preset", metavar="NAME", help="default, aggressive, heavy, extreme, none, or one of your own."),
     click.option(
         "--keep-tool-turns", type=click.IntRange(min=0), metavar="N", help="The newest N turns keep their tools."
     ),
     click.option(
-        "--truncate", callback=cloning.percent, metavar="PERCENT", help="Of these, the oldest share is truncated."
+        "--truncate",
+        callback=copy_options.parse_percent,
+        metavar="PERCENT",
+        help="Of these, the oldest share is truncated.",
     ),
     click.option("--truncate-lines", type=click.IntRange(min=1), metavar="N", help="Lines left where truncated [2]."),
     click.option(
         "--truncate-chars", type=click.IntRange(min=1), metavar="N", help="Characters left where truncated [120]."
     ),
     click.option(
-        "--strip-tools", callback=cloning.percent, metavar="PERCENT", help="Strip the oldest share of all turns."
+        "--strip-tools",
+        callback=copy_options.parse_percent,
+        metavar="PERCENT",
+        help="Strip the oldest share of all turns.",
     ),
     click.option(
-        "--strip-thinking", callback=cloning.percent, metavar="PERCENT", help="The oldest share loses its reasoning."
+        "--strip-thinking",
+        callback=copy_options.parse_percent,
+        metavar="PERCENT",
+        help="The oldest share loses its reasoning.",
     ),
     click.option(
         "--mode",
@@ -76,17 +244,22 @@ _OPTIONS = (
 
 @click.command("clone")
 @click.argument("session", required=False, default="")
-@treatments
+@treatment_options
 @click.option(
     "--fit", type=click.IntRange(min=1), metavar="TOKENS", help="The mildest treatment that fits into so many."
 )
 @click.option("--undo", is_flag=True, help="Take a copy back: SESSION is the copy's id, else the last one made.")
 @click.option("--force", is_flag=True, help="With --undo: though the copy was gone on with.")
-@compressions
-@cloning.outputs
+@compress_options
+@copy_options.copy_output_options
 @options.sources
 def command(
-    session: str, treatment: "Treatment", chosen: dict[str, Any], output: cloning.Output, library: "Library", **how: Any
+    session: str,
+    treatment: "Treatment",
+    chosen: dict[str, Any],
+    output: copy_options.CopyOutput,
+    library: "Library",
+    **how: Any,
 ) -> None:
     """Make a lighter copy of a session that the agent can resume.
 
@@ -111,39 +284,38 @@ def command(
         raise UsageProblem("Name a session: its id or how that begins, a path, a piece of its title, or `latest`.")
     from msgspec.structs import replace
 
-    from unspool.clone.advice import window_of
-    from unspool.clone.draught import Wish, drawn
-    from unspool.clone.fit import fitted, room
-    from unspool.clone.material import Material
-    from unspool.clone.source import opened
+    from unspool.copies.copy_plan import CopyRequest, plan_copy
+    from unspool.copies.fit import mildest_fit, room_for_conversation, window_of
+    from unspool.copies.material import CopyMaterial
+    from unspool.copies.source import open_source
 
-    wish = Wish(title=output.title, options={**chosen, **({"fit": how["fit"]} if how["fit"] else {})})
-    with opened(library, session) as source:
-        material = Material(source.log)
+    wish = CopyRequest(title=output.title, options={**chosen, **({"fit": how["fit"]} if how["fit"] else {})})
+    with open_source(library, session) as source:
+        material = CopyMaterial(source.log)
         if how["fit"]:
-            treatment = fitted(material, treatment, room(how["fit"], window_of(source.log)))
-        draught, done = drawn(material, treatment, wish), None
+            treatment = mildest_fit(material, treatment, room_for_conversation(how["fit"], window_of(source.log)))
+        draught, done = plan_copy(material, treatment, wish), None
         if how["compressing"] is not None:
-            done = compressed(draught, how["compressing"], library, dry_run=output.dry_run)
+            done = compress_copy(draught, how["compressing"], library, dry_run=output.dry_run)
         if done is not None:
             said = {**wish.options, "compress": str(how["compressing"].bands)}
-            draught = drawn(material, treatment, replace(wish, texts=done.outcome.texts, options=said))
-        cloning.finish(draught, source, output)
+            draught = plan_copy(material, treatment, replace(wish, texts=done.outcome.texts, options=said))
+        copy_options.finish_copy(draught, source, output)
         if done is not None:
-            tell(done, draught.copy.making.session)
+            tell_compressed(done, draught.copy.making.session)
 
 
-def _undo(session: str, output: cloning.Output, *, force: bool) -> None:
-    from unspool.clone import lineage
+def _undo(session: str, output: copy_options.CopyOutput, *, force: bool) -> None:
+    from unspool.copies import records
 
-    record = lineage.find(session)
+    record = records.find_record(session)
     if output.dry_run:
         removed = [one.path for one in record.files]
     else:
-        removed = [str(path) for path in lineage.undo(record, force=force)]
+        removed = [str(path) for path in records.undo_copy(record, force=force)]
     if output.as_json:
-        keeping.print_json({"session": record.session, "removed": removed, "dry_run": output.dry_run})
+        archive_helpers.print_json({"session": record.session, "removed": removed, "dry_run": output.dry_run})
         return
     word = "Would remove" if output.dry_run else "Removed"
     for path in removed:
-        keeping.say(f"{word} {path}")
+        archive_helpers.say_line(f"{word} {path}")

@@ -1,15 +1,121 @@
 """`unspool context`: what fills the window of a session."""
 
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from unspool.cli import options
+from unspool import human
+from unspool.cli import options, tables
+from unspool.cli.tables import Column, safe_text, table_lines
+from unspool.figures.context_window import ContextWindow, KindCost, RequestWindow, TurnWindow
+from unspool.model import Prompt, Session
 
 if TYPE_CHECKING:
-    from unspool.figures.filling import Filling, KindCost
-    from unspool.library import Library
-    from unspool.model import Session
+    from unspool.store.library import Library
+
+
+UNACCOUNTED = "unaccounted"
+_BAR = 30
+_TOOLS = 15
+_WORDS = 200
+"""Characters of a prompt that a table may need."""
+
+
+def context_heading(filled: ContextWindow) -> Iterator[str]:
+    """What is to be known before the tables: how full, of what, and how that is known."""
+    now = filled.now
+    if now is None:
+        yield "No model was asked anything, so there is no window to fill."
+        return
+    of = f" of {filled.window:,}" if filled.window else ""
+    share = f", {filled.share:.1%}" if filled.share is not None else ""
+    how = "measured" if now.measured else "estimated: the log tells no figures"
+    how = f"exact: the log keeps the request; {how}" if now.exact else how
+    yield f"{safe_text(now.model) or 'unknown model'}: {now.total:,} tokens{of} at the last request ({how}{share})"
+    if filled.share is not None:
+        yield f"▕{tables.bar_text(filled.share, _BAR):<{_BAR}}▏"
+    if not filled.window:
+        yield "How many tokens this model's window holds is not known."
+    yield human.joined(f"most {filled.peak:,}", human.count(filled.compactions, "compaction"))
+
+
+def context_sections(
+    session: Session, filled: ContextWindow, costs: Sequence[KindCost], sizes: tuple[int, int]
+) -> Iterator[tuple[str, list[str], str]]:
+    """Title, table and note of every section that has something to say; `sizes` are turns and columns at most."""
+    turns, wide = sizes
+    if filled.now is None:
+        return
+    yield "By kind", table_lines(_kinds(filled.now, filled.window), wide), ""
+    chosen = _chosen(filled.turns, turns)
+    if chosen:
+        left = sum(1 for turn in filled.turns if turn.tokens) - len(chosen)
+        note = f"{human.count(left, 'turn')} that added less left out." if left > 0 else ""
+        yield "By turn", table_lines(_turns(session, chosen), wide), note
+    if costs:
+        yield "What each kind cost as input, over all requests", table_lines(_costs(costs), wide), ""
+    if filled.tools:
+        note = f"{len(filled.tools) - _TOOLS} more tools." if len(filled.tools) > _TOOLS else ""
+        yield "By tool, of what is in the window", table_lines(_tools(filled), wide), note
+
+
+def _kinds(now: RequestWindow, window: int | None) -> list[Column]:
+    rows = sorted(now.kinds.items(), key=lambda row: -row[1])
+    if now.measured and not now.exact:
+        rows.append((UNACCOUNTED, now.unaccounted))
+    whole = window or now.total
+    return [
+        Column("kind", [name for name, _ in rows], right=False),
+        Column("tokens", [f"{tokens:,}" for _, tokens in rows]),
+        Column("of window" if window else "of all", [f"{tokens / whole:.1%}" if whole else "" for _, tokens in rows]),
+        Column("", tables.bar_texts([tokens for _, tokens in rows], _BAR), right=False, rank=1),
+    ]
+
+
+def _costs(costs: Sequence[KindCost]) -> list[Column]:
+    return [
+        Column("kind", [one.name for one in costs], right=False),
+        Column("tokens sent", [f"{one.tokens:,}" for one in costs]),
+        Column("cost", [human.money(one.cost) for one in costs]),
+        Column("", tables.bar_texts([int(one.cost * 10**9) for one in costs], _BAR), right=False, rank=1),
+    ]
+
+
+def _chosen(turns: Sequence[TurnWindow], most: int) -> list[TurnWindow]:
+    """The turns that added most, in order."""
+    adding = sorted((turn for turn in turns if turn.tokens), key=lambda turn: -turn.tokens)[:most]
+    return sorted(adding, key=lambda turn: turn.number)
+
+
+def _turns(session: Session, chosen: Sequence[TurnWindow]) -> list[Column]:
+    prompts = {turn.number: turn.prompt for turn in session.turns}
+    most = [max(turn.added.items(), key=lambda one: one[1])[0] for turn in chosen]
+    full = ["" if turn.window is None else f"{turn.window.total:,}" for turn in chosen]
+    return [
+        Column("turn", [str(turn.number) for turn in chosen]),
+        Column("added", [f"{turn.tokens:,}" for turn in chosen]),
+        Column("mostly", most, right=False, rank=2),
+        Column("window then", full, rank=1),
+        Column("", tables.bar_texts([turn.tokens for turn in chosen], _BAR // 2), right=False, rank=3),
+        Column("prompt", [_words(prompts[turn.number], turn) for turn in chosen], right=False, least=12),
+    ]
+
+
+def _words(prompt: Prompt | None, turn: TurnWindow) -> str:
+    said = "before the first prompt" if prompt is None else f"{prompt.command} {prompt.text}"[:_WORDS].strip()
+    return f"[compacted] {said}" if turn.compactions else said
+
+
+def _tools(filled: ContextWindow) -> list[Column]:
+    tools = filled.tools[:_TOOLS]
+    return [
+        Column("tool", [tool.name for tool in tools], right=False, least=12),
+        Column("asked", [f"{tool.input:,}" for tool in tools], rank=2),
+        Column("answered", [f"{tool.output:,}" for tool in tools], rank=2),
+        Column("tokens", [f"{tool.tokens:,}" for tool in tools]),
+        Column("", tables.bar_texts([tool.tokens for tool in tools], _BAR), right=False, rank=1),
+    ]
 
 
 @click.command("context")
@@ -34,35 +140,34 @@ def command(session: str, turns: int, as_json: bool, library: "Library") -> None
     SESSION is an id or its first characters, a path, "-" for standard input, an http(s) URL, a piece of a title, or
     `latest`, which is the default.
     """
-    from unspool.figures.filling import filling, input_costs, requests
+    from unspool.figures.context_window import context_window, input_costs, request_windows
 
     log = library.resolve(session)
     found = library.open(log)
     recorded = library.requests(log)
-    filled = filling(found, recorded)
-    costs = input_costs(found, requests(found, recorded), library.prices) if recorded else ()
+    filled = context_window(found, recorded)
+    costs = input_costs(found, request_windows(found, recorded), library.prices) if recorded else ()
     if as_json:
         click.echo(_json(found, filled, costs))
     else:
         _print(found, filled, costs, turns)
 
 
-def _print(session: "Session", filled: "Filling", costs: "tuple[KindCost, ...]", turns: int) -> None:
-    from unspool.cli.context_rows import heading, sections
-    from unspool.cli.grid import coloured, safe, show, width
+def _print(session: "Session", filled: "ContextWindow", costs: "tuple[KindCost, ...]", turns: int) -> None:
+    from unspool.cli.tables import has_colours, safe_text, show_table, terminal_width
 
-    click.echo(click.style(safe(session.title), bold=True), color=coloured())
-    for line in heading(filled):
+    click.echo(click.style(safe_text(session.title), bold=True), color=has_colours())
+    for line in context_heading(filled):
         click.echo(line)
-    for title, table, note in sections(session, filled, costs, (turns, width())):
+    for title, table, note in context_sections(session, filled, costs, (turns, terminal_width())):
         click.echo()
-        click.echo(click.style(title, bold=True), color=coloured())
-        show(table)
+        click.echo(click.style(title, bold=True), color=has_colours())
+        show_table(table)
         if note:
             click.echo(note)
 
 
-def _json(session: "Session", filled: "Filling", costs: "tuple[KindCost, ...]") -> str:
+def _json(session: "Session", filled: "ContextWindow", costs: "tuple[KindCost, ...]") -> str:
     import msgspec
 
     data: dict[str, Any] = {"session": session.id, "title": session.title, "share": filled.share}

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import click
 import msgspec
 
-from unspool.cli import chosen, options
+from unspool.cli import options, settings
 from unspool.errors import UnspoolError
 
 if TYPE_CHECKING:
-    from unspool.sync.finding import Finding, Level
+    from unspool.store.sync.doctor_scene import DoctorFinding, Level
 
 _WORDS: "dict[Level, str]" = {
     "bad": "Something must be done",
@@ -40,9 +40,11 @@ def command(as_json: bool, source: tuple[Path, ...], archive: Path) -> None:
     their session runs, what cannot be read, and which sessions are gone already. It writes nothing. The exit code
     is 1 where something must be done, 0 otherwise.
     """
-    from unspool.sync.doctor import diagnose
+    from unspool.store.sync.doctor import diagnose
 
-    findings = tuple(map(_printable, diagnose(chosen.sources(source), archive, datetime.now(UTC), _key(archive))))
+    findings = tuple(
+        map(_printable, diagnose(settings.chosen_sources(source), archive, datetime.now(UTC), _key(archive)))
+    )
     if as_json:
         click.echo(msgspec.json.format(msgspec.json.encode({"findings": findings})).decode())
     else:
@@ -51,7 +53,7 @@ def command(as_json: bool, source: tuple[Path, ...], archive: Path) -> None:
         sys.exit(1)
 
 
-def _printable(finding: "Finding") -> "Finding":
+def _printable(finding: "DoctorFinding") -> "DoctorFinding":
     """The finding with what no text can hold (bytes of paths that are no text) replaced."""
     message, remedy, *details = (
         text.encode(errors="replace").decode() for text in (finding.message, finding.remedy, *finding.details)
@@ -67,7 +69,7 @@ def _key(archive: Path) -> str | None:
         return None
 
 
-def _print(findings: "tuple[Finding, ...]") -> None:
+def _print(findings: "tuple[DoctorFinding, ...]") -> None:
     from rich.text import Text
 
     from unspool.cli import terminal
@@ -81,9 +83,9 @@ def _print(findings: "tuple[Finding, ...]") -> None:
         console.print()
 
 
-def _lines(finding: "Finding") -> list[str]:
+def _lines(finding: "DoctorFinding") -> list[str]:
     """A finding in lines that cannot drive the terminal."""
-    from unspool.export.inert import one_line
+    from unspool.render.sanitize import one_line
 
     found = [f"  {one_line(finding.message)}"]
     if finding.level != "ok":

@@ -7,13 +7,17 @@ from pathlib import Path
 import click
 
 from unspool.cli import options
-from unspool.cli.viewing import check, view_options
+from unspool.cli.view_options import check_view, view_options
 from unspool.errors import UsageProblem
-from unspool.export import Json, Markdown, SessionShare, Text, Writer, find_writer, write
-from unspool.library import Library
 from unspool.model import Session
 from unspool.prices import PriceTable
-from unspool.transcript import View
+from unspool.render import SessionWriter, find_writer, write
+from unspool.render.json import JsonWriter
+from unspool.render.markdown import MarkdownWriter
+from unspool.render.sessionshare import SessionShareWriter
+from unspool.render.text import TextWriter
+from unspool.render.view import View
+from unspool.store.library import Library
 
 _FORMATS = ("markdown", "json", "text", "session-share")
 _OUTPUT = "A file, or a folder for several sessions; standard output if not given."
@@ -59,7 +63,7 @@ def command(
     )
     for one in [library.resolve(name) for name in session]:
         found = library.open(one)
-        check(found, view)
+        check_view(found, view)
         _write(writer, found, folder / _file_name(found, writer) if folder is not None else file, view)
 
 
@@ -67,23 +71,23 @@ def _is_folder(given: str, target: Path, sessions: int) -> bool:
     return sessions > 1 or target.is_dir() or given.endswith(("/", "\\"))
 
 
-def _writer(name: str, *, inline: bool, prices: PriceTable) -> Writer:
-    made: dict[str, Writer] = {
-        "markdown": Markdown(images="inline" if inline else "beside"),
-        "json": Json(prices=prices),
-        "text": Text(),
-        "session-share": SessionShare(),
+def _writer(name: str, *, inline: bool, prices: PriceTable) -> SessionWriter:
+    made: dict[str, SessionWriter] = {
+        "markdown": MarkdownWriter(images="inline" if inline else "beside"),
+        "json": JsonWriter(prices=prices),
+        "text": TextWriter(),
+        "session-share": SessionShareWriter(),
     }
     return made[name]
 
 
-def _file_name(session: Session, writer: Writer) -> str:
+def _file_name(session: Session, writer: SessionWriter) -> str:
     """The session's id as a file name that cannot lead out of the folder."""
     safe = re.sub(r"[^A-Za-z0-9._-]", "_", session.id).lstrip(".") or "session"
     return safe + writer.suffixes[0]
 
 
-def _write(writer: Writer, session: Session, where: Path | None, view: View) -> None:
+def _write(writer: SessionWriter, session: Session, where: Path | None, view: View) -> None:
     if where is None:
         write(writer, session, sys.stdout.buffer, view)
         return

@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from unspool.cli import keeping, options
+from unspool.cli import archive_helpers, options
 
 if TYPE_CHECKING:
-    from unspool.archive.erasure import Erasure
-    from unspool.archive.forget import Going
+    from unspool.store.archive.forget import Erasure, FileToForget
 
 
 @click.command("forget")
@@ -31,31 +30,32 @@ def command(session: str, yes: bool, as_json: bool, archive: Path) -> None:
     everywhere in the archive's folder, which proves that they are gone. A tombstone, which does not tell what it is
     of, keeps sync from bringing the session back. The agent's own files are not touched: unspool never writes there.
     """
-    from unspool.archive import Archive
-    from unspool.archive.forget import forget, going
-    from unspool.archive.place import INDEX
-    from unspool.archive.swap import without
-    from unspool.sync.turn import waiting
+    from unspool.store.archive import Archive
+    from unspool.store.archive.database import INDEX, remove_database
+    from unspool.store.archive.forget import files_to_forget, forget
+    from unspool.store.sync.lock import wait_for_lock
 
     with Archive.open(archive, key=options.key_of(archive)) as opened:
-        name, files, its = keeping.forgettable(opened, session)
-        rows = going(opened, files)
+        name, files, its = archive_helpers.forgettable_files(opened, session)
+        rows = files_to_forget(opened, files)
         told = {"session": name, "removed": False, "files": rows, "prompts": its.lines}
-        told["mentions"] = still = keeping.mentions(opened, name, its.parts.drops)
+        told["mentions"] = still = archive_helpers.other_mentions(opened, name, its.parts.drops)
         if not as_json:
             _print(name, rows, its.lines, still)
-        if not (yes or (not as_json and keeping.confirmed(f"Type {name[:8]} to remove it for good", name[:8]))):
+        if not (
+            yes or (not as_json and archive_helpers.confirm_typed(f"Type {name[:8]} to remove it for good", name[:8]))
+        ):
             if as_json:
-                keeping.print_json(told)
+                archive_helpers.print_json(told)
             else:
                 click.echo("Nothing was removed. Add --yes to remove it for good.")
             return
-        with waiting(archive):  # a sync that is under way does not know yet, and would bring it back
-            _, files, its = keeping.forgettable(opened, name)
-            proof = forget(opened, files, lambda: without(archive / INDEX), its.parts)
+        with wait_for_lock(archive):  # a sync that is under way does not know yet, and would bring it back
+            _, files, its = archive_helpers.forgettable_files(opened, name)
+            proof = forget(opened, files, lambda: remove_database(archive / INDEX), its.parts)
     _forget_marks(archive, name)
     if as_json:
-        keeping.print_json({**told, "removed": True, "proof": proof})
+        archive_helpers.print_json({**told, "removed": True, "proof": proof})
     else:
         _print_proof(proof)
     if proof.found:
@@ -64,24 +64,28 @@ def command(session: str, yes: bool, as_json: bool, archive: Path) -> None:
 
 def _forget_marks(archive: Path, session: str) -> None:
     """What the user said about it goes as well."""
-    from unspool.app.marks.store import NAME, Marks
+    from unspool.app.mark_store import MARKS_FILE, MarkStore
 
-    if (archive / NAME).exists():
-        Marks(archive, options.key_of(archive)).forget(session)
+    if (archive / MARKS_FILE).exists():
+        MarkStore(archive, options.key_of(archive)).forget(session)
 
 
-def _print(session: str, rows: "list[Going]", prompts: dict[str, int], still: dict[str, int]) -> None:
+def _print(session: str, rows: "list[FileToForget]", prompts: dict[str, int], still: dict[str, int]) -> None:
     from unspool import human
 
-    keeping.say(f"Session {session}: {human.count(len(rows), 'file')}, {human.size(sum(row.bytes for row in rows))}")
+    archive_helpers.say_line(
+        f"Session {session}: {human.count(len(rows), 'file')}, {human.size(sum(row.bytes for row in rows))}"
+    )
     for row in rows:
         shared = f", {human.size(row.shared)} of it also in files that stay" if row.shared else ""
         size = f"{human.count(row.generations, 'generation')}, {human.size(row.bytes)}{shared}"
-        keeping.say(f"  {row.path} ({row.machine}): {size}")
+        archive_helpers.say_line(f"  {row.path} ({row.machine}): {size}")
     for path, count in prompts.items():
-        keeping.say(f"  {path}: {human.count(count, 'line')}, its own prompts; the rest of that file stays")
+        archive_helpers.say_line(
+            f"  {path}: {human.count(count, 'line')}, its own prompts; the rest of that file stays"
+        )
     for path, count in still.items():
-        keeping.say(f"  {path} names it in {human.count(count, 'line')} of others, which {_stay(count)}.")
+        archive_helpers.say_line(f"  {path} names it in {human.count(count, 'line')} of others, which {_stay(count)}.")
 
 
 def _stay(count: int) -> str:
@@ -93,10 +97,12 @@ def _print_proof(proof: "Erasure") -> None:
 
     if proof.found:
         where = ", ".join(proof.where)
-        keeping.say(
+        archive_helpers.say_line(
             f"Removed, but {human.count(proof.found, 'sample')} of {proof.samples} are still in {where}.", err=True
         )
         return
     shared = f" ({proof.shared} more are in sessions that stay)" if proof.shared else ""
-    keeping.say(f"Removed for good: {human.count(proof.samples, 'sample')} looked for, none found{shared}.")
-    keeping.say("The index was removed too; the next `unspool sync` makes it anew.")
+    archive_helpers.say_line(
+        f"Removed for good: {human.count(proof.samples, 'sample')} looked for, none found{shared}."
+    )
+    archive_helpers.say_line("The index was removed too; the next `unspool sync` makes it anew.")

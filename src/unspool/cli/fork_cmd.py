@@ -4,10 +4,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from unspool.cli import cloning, options
+from unspool.cli import copy_options, options
 
 if TYPE_CHECKING:
-    from unspool.library import Library
+    from unspool.store.library import Library
 
 
 @click.command("fork")
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 @click.option("--at", metavar="TURN|ID", help="End behind this turn, or this line or message by its id.")
 @click.option("--without", callback=options.turn_ranges, metavar="TURNS", help="Leave whole turns out: 3,7..9.")
 @click.option("--branch", type=click.IntRange(min=1), metavar="N", help="Go on from a branch that was left.")
-@cloning.outputs
+@copy_options.copy_output_options
 @options.sources
 def command(
     session: str,
     at: str | None,
     without: tuple[tuple[int, int], ...],
     branch: int | None,
-    output: cloning.Output,
+    output: copy_options.CopyOutput,
     library: "Library",
 ) -> None:
     """Go on from an earlier point of a session, in a copy.
@@ -36,25 +36,25 @@ def command(
     Turns have the numbers that `unspool show` gives them. The original stays as it is; `unspool clone --undo` takes
     the fork back.
     """
-    from unspool.clone import titles
-    from unspool.clone.draught import Wish, drawn
-    from unspool.clone.fork import Fork
-    from unspool.clone.source import opened
-    from unspool.clone.treatment import PRESETS
-    from unspool.library.opening import read_session
+    from unspool.copies import material
+    from unspool.copies.copy_plan import CopyRequest, plan_copy
+    from unspool.copies.fork import Fork
+    from unspool.copies.source import open_source
+    from unspool.copies.treatment import PRESETS
+    from unspool.store.library.read import read_session
 
-    with opened(library, session) as source:
+    with open_source(library, session) as source:
         fork = Fork(source.log, read_session(source.log.found), branch or 0)
         if at:
             fork.until(at)
         if without:
             fork.leave_out(without)
         said = {"at": at, "without": without, "branch": branch}
-        wish = Wish(
+        wish = CopyRequest(
             "fork",
-            output.title or titles.marked(source.log, "fork"),
+            output.title or material.marked_title(source.log, "fork"),
             fork.leaf,
             frozenset(fork.without),
             options={name: value for name, value in said.items() if value},
         )
-        cloning.finish(drawn(fork.material, PRESETS["none"], wish), source, output)
+        copy_options.finish_copy(plan_copy(fork.material, PRESETS["none"], wish), source, output)

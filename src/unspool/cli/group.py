@@ -53,6 +53,12 @@ COMMANDS = (
 )
 """Name and help line of every command; the module of that name holds it. Adding one is a file and a line here."""
 
+_HOMES = {
+    "json": "pages", "local": "pages", "web": "pages", "all": "pages", "login": "login", "logout": "login",
+    "schema": "schema", "completion": "schema",
+}  # fmt: skip
+"""Commands that share a module, where each is called NAME_command."""
+
 INTERRUPTED = 130
 
 
@@ -65,7 +71,8 @@ class _Lazy(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in dict(COMMANDS):
             return None
-        command: click.Command = import_module(f"unspool.cli.{cmd_name}_cmd").command
+        module = import_module(f"unspool.cli.{_HOMES.get(cmd_name, cmd_name)}_cmd")
+        command: click.Command = getattr(module, f"{cmd_name}_command" if cmd_name in _HOMES else "command")
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -140,8 +147,8 @@ def _invoke() -> None:
 
 def _fail(message: str, code: int) -> int:
     """Say what went wrong; names and titles from logs cannot drive the terminal."""
-    from unspool.export.inert import lines
+    from unspool.render.sanitize import safe_lines
 
     with suppress(OSError):
-        click.echo("\n".join(lines(f"unspool: {message}")), err=True)
+        click.echo("\n".join(safe_lines(f"unspool: {message}")), err=True)
     return code

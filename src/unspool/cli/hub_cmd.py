@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from unspool.cli.hub_store import Given, place_options
+from unspool.cli.hub_options import PlaceOptions, place_options
 
 if TYPE_CHECKING:
     from unspool.hub.context import HubSettings
@@ -30,6 +30,13 @@ HUB_COMMANDS: tuple[tuple[str, str], ...] = (
 )
 """Name and help line of every command that cares for a hub; `hub_NAME_cmd` holds it."""
 
+_HOMES = {
+    "people": "people", "invite": "people", "token": "people", "team": "people", "project": "project",
+    "policy": "admin", "audit": "admin", "hold": "admin", "erase": "admin", "backup": "store", "restore": "store",
+    "move": "store", "verify": "store", "tidy": "store",
+}  # fmt: skip
+"""The module `hub_HOME_cmd` that holds each command; where several share one, it is called NAME_command."""
+
 _MB = 1024 * 1024
 
 
@@ -42,7 +49,9 @@ class _Lazy(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in dict(HUB_COMMANDS):
             return None
-        found: click.Command = import_module(f"unspool.cli.hub_{cmd_name}_cmd").command
+        home = _HOMES[cmd_name]
+        name = "command" if home == "project" else f"{cmd_name}_command"
+        found: click.Command = getattr(import_module(f"unspool.cli.hub_{home}_cmd"), name)
         return found
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -78,7 +87,7 @@ def command(ctx: click.Context, /, place: "StorePlace", host: str, port: int | N
     begun is done.
     """
     if ctx.invoked_subcommand is not None:
-        ctx.obj = Given(place.folder, place.database, place.bucket)
+        ctx.obj = PlaceOptions(place.folder, place.database, place.bucket)
         return
     from unspool.hub.start import HubOptions, run
 

@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from unspool.cli import hub_rows, keeping
-from unspool.cli.hub_store import store_options
+from unspool.cli import archive_helpers, hub_options
+from unspool.cli.hub_options import store_options
 from unspool.errors import UsageProblem
 
 if TYPE_CHECKING:
@@ -29,22 +29,28 @@ def command() -> None:
 
 
 @command.command("list")
-@hub_rows.as_json
+@hub_options.as_json
 @store_options
 def list_(store: "Store", as_json: bool) -> None:
     """List projects."""
     from unspool.hub.people import projects, users
 
-    found = projects.list_projects(store.db, hub_rows.operator())
+    found = projects.list_projects(store.db, hub_options.operator_person())
     if as_json:
-        hub_rows.told("projects", found)
+        hub_options.print_rows_json("projects", found)
         return
     alone = dict(users.projects_without_owner(store.db))
     rows = [
-        (one.name, f"{one.sessions:,}", hub_rows.when(one.created), "no owner" if one.id in alone else "", one.id)
+        (
+            one.name,
+            f"{one.sessions:,}",
+            hub_options.row_time(one.created),
+            "no owner" if one.id in alone else "",
+            one.id,
+        )
         for one in found
     ]
-    hub_rows.table(("Name", "Sessions", "Since", "", "Id"), rows, "There is no project.")
+    hub_options.print_table(("Name", "Sessions", "Since", "", "Id"), rows, "There is no project.")
 
 
 @command.command("add")
@@ -58,16 +64,16 @@ def add(store: "Store", name: str, owner: str) -> None:
     from unspool.hub.people.projects import Right
 
     with store.db.transaction():
-        made = projects.create_project(store.db, hub_rows.operator(), name)
+        made = projects.create_project(store.db, hub_options.operator_person(), name)
         if owner:
             permits.grant_right(store.db, made, "person", owner, Right.OWN)
-        hub_rows.noted(store.db, "project.make", made)
-    keeping.say(f"There is a project {name} now.")
+        hub_options.audit_from_cli(store.db, "project.make", made)
+    archive_helpers.say_line(f"There is a project {name} now.")
 
 
 @command.command("rights")
 @click.argument("project")
-@hub_rows.as_json
+@hub_options.as_json
 @store_options
 def rights(store: "Store", project: str, as_json: bool) -> None:
     """List who may what in a project."""
@@ -76,10 +82,10 @@ def rights(store: "Store", project: str, as_json: bool) -> None:
 
     found = permits.list_grants(store.db, projects.find_project(store.db, project))
     if as_json:
-        hub_rows.told("permits", found)
+        hub_options.print_rows_json("permits", found)
         return
     rows = [(one.level, one.kind, one.name, one.subject) for one in found]
-    hub_rows.table(("Right", "Kind", "Name", "Id"), rows, "Nobody but admins may see it.")
+    hub_options.print_table(("Right", "Kind", "Name", "Id"), rows, "Nobody but admins may see it.")
 
 
 @command.command("grant")
@@ -102,8 +108,8 @@ def grant(store: "Store", project: str, level: str, person: str, team: str) -> N
             permits.revoke_right(store.db, which, kind, named)
         else:
             permits.grant_right(store.db, which, kind, named, permits.parse_right(level))
-        hub_rows.noted(store.db, "permit.take" if level == "nothing" else "permit.give", which)
-    keeping.say(f"{named} in {project}: {level}.")
+        hub_options.audit_from_cli(store.db, "permit.take" if level == "nothing" else "permit.give", which)
+    archive_helpers.say_line(f"{named} in {project}: {level}.")
 
 
 @command.command("let")
@@ -115,5 +121,5 @@ def let(store: "Store", who: str) -> None:
 
     with store.db.transaction():
         projects.let_anyone_create(store.db, everybody=who == "everybody")
-        hub_rows.noted(store.db, "project.let", who)
+        hub_options.audit_from_cli(store.db, "project.let", who)
     click.echo(f"New projects are made by {who}.")

@@ -1,25 +1,122 @@
 """`unspool import`: a session that somebody sent, to be read or gone on with here."""
 
+import os
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from unspool.cli import cloning, options
-from unspool.errors import UnspoolError, UsageProblem
+from unspool.cli import archive_helpers, copy_options, options, settings
+from unspool.errors import Exists, Unreadable, UnspoolError, UsageProblem
 
 if TYPE_CHECKING:
-    from unspool.clone.move import Move
+    from unspool.copies.fork import Move
+    from unspool.model import Session
+
+
+class _Came(NamedTuple):
+    """A log and the session that it holds."""
+
+    log: Path
+    session: "Session"
+
+    def data(self) -> dict[str, Any]:
+        session = self.session
+        return {
+            "session": self.log.stem,
+            "title": session.title,
+            "project": session.cwd,
+            "turns": len(session.turns),
+            "subagents": len(session.agents),
+            "problems": len(session.problems),
+        }
+
+
+def keep_logs(logs: list[Path], called: str, archive: Path, output: copy_options.CopyOutput) -> None:
+    """Keep the sessions of these logs, which lie together in a folder of their own, and tell of it."""
+    from unspool.store.archive.database import ARCHIVE
+
+    came = _read(logs, called)
+    key, first = options.key_of(archive), not (archive / ARCHIVE).exists()
+    _check(came, archive, key)
+    outcome = "would be kept" if output.dry_run else _kept(came, archive, key)
+    if output.as_json:
+        archive_helpers.print_json(
+            {"archive": str(archive), "outcome": outcome, "sessions": [one.data() for one in came]}
+        )
+        return
+    for one in came:
+        archive_helpers.say_line(_told(one))
+    name = came[0].log.stem[:8]
+    archive_helpers.say_line(f"\n{outcome.capitalize()} in {archive}")
+    if not output.dry_run:
+        archive_helpers.say_line(f"Read it:    unspool show {name}\nGo on:      unspool move {name} --to DIR")
+    if first and not output.dry_run:
+        archive_helpers.say_line("The archive is new: `unspool sync` keeps your own sessions in it, too.")
+
+
+def _read(logs: list[Path], called: str) -> list[_Came]:
+    from unspool.store.library import Library
+
+    library = Library((logs[0].parents[1],))
+    came = [_Came(log, library.open(log)) for log in logs]
+    first = came[0].session
+    if not first.messages and not any(turn.prompt for turn in first.turns):
+        raise Unreadable(f"{called} holds no conversation; nothing was kept.")
+    return came
+
+
+def _check(came: list[_Came], archive: Path, key: str | None) -> None:
+    """Exists where a session is here that did not come this way: nobody could tell the two apart by their id."""
+    from unspool.store.library import Library
+    from unspool.store.library.kept_sessions import KeptSessions
+    from unspool.store.sync.prompts import ROOT
+
+    kept = KeptSessions(archive, key)
+    library = Library(settings.chosen_sources(()), kept=kept if kept.there else None)
+    here = {log.session_id: log.path for log in library.logs() if log.root != ROOT}
+    for one in came:
+        if one.log.stem in here:
+            where = here[one.log.stem]
+            raise Exists(
+                f"This session is here already, in {where}. --to DIR makes a copy of it under an id of its own."
+            )
+
+
+def _kept(came: list[_Came], archive: Path, key: str | None) -> str:
+    from unspool.agents import FORMATS
+    from unspool.prices import PriceTable
+    from unspool.store.sync.prompts import keep_imported as keep_in
+
+    for one in came:
+        if one.session.ended is not None:  # it is as old as what was last said in it, not as its coming here
+            when = int(one.session.ended.timestamp() * 1e9)
+            os.utime(one.log, ns=(when, when))
+    prices = PriceTable.load(settings.price_file())
+    report = keep_in(archive, came[0].log.parent, FORMATS[0], key, prices)
+    if report.failures:
+        raise Unreadable(" ".join(report.failures))
+    return "kept" if report.new or report.grown or report.rewritten else "already kept"
+
+
+def _told(one: _Came) -> str:
+    from unspool import human
+
+    data = one.data()
+    facts = (human.count(data[name], name[:-1]) for name in ("turns", "subagents", "problems") if data[name])
+    return f"{one.log.stem}  {one.session.title}\n  {human.joined(data['project'], *facts)}"
 
 
 @click.command("import")
 @click.argument("bundle", metavar="FILE|URL")
 @click.option("--to", metavar="DIR", type=click.Path(path_type=Path), help="Make it resumable: where it goes on.")
 @click.option("--rename", multiple=True, metavar="OLD=NEW", help="With --to: rename this path too. May be repeated.")
-@cloning.outputs
+@copy_options.copy_output_options
 @options.archive
-def command(bundle: str, to: Path | None, rename: tuple[str, ...], output: cloning.Output, archive: Path) -> None:
+def command(
+    bundle: str, to: Path | None, rename: tuple[str, ...], output: copy_options.CopyOutput, archive: Path
+) -> None:
     """Take in a session that somebody sent, to read it or to go on with it here.
 
     \b
@@ -33,21 +130,19 @@ def command(bundle: str, to: Path | None, rename: tuple[str, ...], output: cloni
     the bundle has them. Bundles are not trusted: one that holds links, paths that lead out of it, or more than a
     session does is refused whole, and nothing is left behind.
     """
-    from unspool.clone.parcel import received
+    from unspool.copies.bundle import receive_logs
 
     asked = {"--rename": rename, "-o": output.path, "--title": output.title, "--dsp": output.dsp}
     if to is None and (useless := [name for name, given in asked.items() if given]):
         raise UsageProblem(f"{useless[0]} is for a session that goes on: add --to, the folder it goes on in.")
-    with received(bundle) as logs:
+    with receive_logs(bundle) as logs:
         if to is None:
-            from unspool.cli.importing import keep
-
-            keep(logs, bundle, archive, output)
+            keep_logs(logs, bundle, archive, output)
         else:
-            _take(logs, Parcel(bundle, to, rename), output)
+            _take(logs, ImportedParcel(bundle, to, rename), output)
 
 
-class Parcel(NamedTuple):
+class ImportedParcel(NamedTuple):
     """What came, and where it goes on."""
 
     name: str
@@ -55,37 +150,37 @@ class Parcel(NamedTuple):
     rename: tuple[str, ...]
 
     def move(self) -> "Move":
-        from unspool.clone.move import Move, renamed
-        from unspool.clone.source import own_home
+        from unspool.copies.fork import Move, parse_renames
+        from unspool.copies.source import own_home
 
-        return Move(self.to, own_home(), renamed(self.rename))
+        return Move(self.to, own_home(), parse_renames(self.rename))
 
 
-def _take(logs: list[Path], parcel: Parcel, output: cloning.Output) -> None:
+def _take(logs: list[Path], parcel: ImportedParcel, output: copy_options.CopyOutput) -> None:
     """Make every log resumable, or none."""
-    from unspool.clone.source import opened
-    from unspool.library import Library
+    from unspool.copies.source import open_source
+    from unspool.store.library import Library
 
     move, library = parcel.move(), Library()
     with ExitStack() as stack:
-        sources = [stack.enter_context(opened(library, str(log))) for log in logs]
+        sources = [stack.enter_context(open_source(library, str(log))) for log in logs]
         drawn = [move.drawn(source.log, output.title, "import") for source in sources]
         if len(drawn) > 1 and output.path is not None and not output.path.is_dir():
             raise UsageProblem(f"{len(drawn)} sessions need a folder to go to; {output.path} is none.")
-        tellings = list[cloning.Telling]()
+        tellings = list[copy_options.CopyTelling]()
         for draught, source in zip(drawn, sources, strict=True):
             source.log.path = parcel.name
             try:
                 there = source._replace(home=move.home, folder=None)
-                tellings.append(cloning.finished(draught, there, output, move.cwd))
+                tellings.append(copy_options.write_or_plan(draught, there, output, move.cwd))
             except UnspoolError:
                 _take_back(tellings, output)
                 raise
-    cloning.show_all(tellings, output, [])
+    copy_options.show_copies(tellings, output, [])
 
 
-def _take_back(tellings: list[cloning.Telling], output: cloning.Output) -> None:
-    from unspool.clone import lineage
+def _take_back(tellings: list[copy_options.CopyTelling], output: copy_options.CopyOutput) -> None:
+    from unspool.copies import records
 
     for one in () if output.dry_run else tellings:
-        lineage.undo(lineage.find(one.data["session"]))
+        records.undo_copy(records.find_record(one.data["session"]))

@@ -1,17 +1,132 @@
 """`unspool info`: what one session holds, used and cost."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
 import msgspec
 
-from unspool.cli import options, terminal
-from unspool.cli.facts import fact_rows
-from unspool.cli.marked import Mark, marks
-from unspool.export.inert import one_line
+from unspool import human
+from unspool.cli import options, settings, terminal
+from unspool.cli.session_tables import SessionMark, session_marks
 from unspool.figures import Figures, figures
-from unspool.library import Library
-from unspool.model import Session
+from unspool.model import Call, Plan, Session, Usage
+from unspool.render.sanitize import one_line
+from unspool.store.library import Library
+from unspool.tools.summary import first_line
+
+_LISTED = 8
+
+
+def fact_rows(session: Session, counted: Figures, companions: list[str]) -> Iterator[tuple[str, str]]:
+    """Name and value of everything worth a line; what is empty is left out."""
+    rows = (
+        *_identity(session),
+        *_conversation(counted),
+        *_work(counted),
+        *_use(session, counted),
+        *_log(session, companions),
+    )
+    return ((name, value) for name, value in rows if value)
+
+
+def _identity(session: Session) -> Iterator[tuple[str, str]]:
+    zone = settings.chosen_zone()
+    yield "id", session.id
+    yield "kind", session.kind
+    yield "project", session.project
+    yield "git branch", session.branch
+    yield "when", human.joined(human.moment(session.started, zone), human.elapsed(session.started, session.ended))
+    yield "version", ", ".join(session.versions)
+    yield "slug", session.slug
+    for link in session.links:
+        words = link.title or link.prompt
+        yield link.relation, f"{link.session[:8]} · {words} (by {link.by})"
+        if link.relation == "source" and link.prompt and link.prompt != words:
+            yield "first asked", link.prompt
+
+
+def _conversation(counted: Figures) -> Iterator[tuple[str, str]]:
+    kinds = ", ".join(f"{number} {kind}" for kind, number in counted.prompts.items())
+    left = f"; {counted.abandoned_turns} on abandoned branches" if counted.abandoned_turns else ""
+    yield "turns", f"{counted.turns} ({kinds}{left})" if kinds else "0"
+    yield "messages", f"{counted.messages} ({human.count(counted.texts, 'text')}, {counted.thinking} thinking)"
+    tools = ", ".join(f"{name} {number}" for name, number in list(counted.tools.items())[:_LISTED])
+    failed = f", {counted.tool_errors} failed or refused" if counted.tool_errors else ""
+    yield "tool calls", f"{counted.tool_calls}{failed} · {tools}" if counted.tool_calls else ""
+    yield (
+        "subagents",
+        f"{counted.agents} with {human.count(counted.agent_tool_calls, 'tool call')}" if counted.agents else "",
+    )
+    yield "branches", f"{counted.branches} left behind" if counted.branches else ""
+    yield "compactions", str(counted.compactions or "")
+    yield "images", str(counted.images or "")
+    yield "questions", str(counted.questions or "")
+
+
+def _work(counted: Figures) -> Iterator[tuple[str, str]]:
+    yield "plans", "\n".join(_plan(plan) for plan in counted.plans)
+    changed = [change for change in counted.files if change.writes]
+    added, removed = sum(c.added for c in changed), sum(c.removed for c in changed)
+    read = sum(1 for change in counted.files if change.reads)
+    yield "files", f"{len(changed)} changed (+{added:,} −{removed:,}), {read} read" if counted.files else ""
+    commits = [f"{commit.hash[:10]} {commit.message}" for commit in counted.commits]
+    yield "commits", "\n".join([*commits[:_LISTED], *_more(commits)])
+    yield "pushed", "\n".join(_push_line(push.kind, push.branch, push.url) for push in counted.pushes[:_LISTED])
+    yield "repository", counted.repository
+
+
+def _push_line(kind: str, branch: str, url: str) -> str:
+    return url if kind == "pull-request" else f"{branch} → {url}"
+
+
+def _plan(plan: Plan) -> str:
+    by = f" by {plan.settled_by[:8]}" if plan.settled_by else ""
+    said = f": {first_line(plan.feedback)}" if plan.feedback else ""
+    return f"{plan.status}{by} · {plan.title}{said}"
+
+
+def _more(listed: list[str]) -> list[str]:
+    return [f"… and {len(listed) - _LISTED} more"] if len(listed) > _LISTED else []
+
+
+def _use(session: Session, counted: Figures) -> Iterator[tuple[str, str]]:
+    yield "tokens", _usage(counted.usage)
+    yield "… subagents", _usage(counted.agents_usage) if counted.agents_usage.total else ""
+    for call in counted.models:
+        yield "model", f"{_model(call)} · {_usage(call.usage)}"
+    floor = counted.cost.floor or bool(counted.cost.unpriced)
+    yield "cost", human.money(counted.cost.amount, floor=floor) + _unpriced(counted)
+    yield "agent's own figure", human.money(float(session.reported_cost)) if session.reported_cost else ""
+    yield "context", f"{human.tokens(counted.context)} tokens at the last request" if counted.context else ""
+
+
+def _unpriced(counted: Figures) -> str:
+    names = ", ".join(name for name, _ in counted.cost.unpriced)
+    return f" (no known price: {names})" if names else ""
+
+
+def _model(call: Call) -> str:
+    return " ".join(filter(None, (call.model or "unknown model", call.speed, call.tier, call.geo)))
+
+
+def _usage(usage: Usage) -> str:
+    out = f"{'≥' if usage.floor else ''}{human.tokens(usage.output)} out"
+    return (
+        f"{human.tokens(usage.input)} in, {out}, {human.tokens(usage.cache_read)} read from cache, "
+        f"{human.tokens(usage.cache_write)} written to it"
+    )
+
+
+def _log(session: Session, companions: list[str]) -> Iterator[tuple[str, str]]:
+    lines = session.lines
+    parts = [f"{lines.conversation:,} conversation", f"{lines.side:,} beside it"]
+    parts += [f"{number:,} {name}" for name in ("repeated", "superseded", "blank") if (number := getattr(lines, name))]
+    yield "log", f"{session.log.path} ({human.size(session.log.size)})"
+    yield "lines", f"{lines.total:,}: {', '.join(parts)}, {lines.problems} unreadable"
+    for problem in session.problems[:_LISTED]:
+        yield "mended" if problem.mended else "problem", f"line {problem.place.line}: {problem.why}"
+    yield "companions", ", ".join(companions[:_LISTED]) + (" …" if len(companions) > _LISTED else "")
 
 
 @click.command("info")
@@ -29,15 +144,15 @@ def command(session: str, as_json: bool, library: Library) -> None:
     counted = figures(found, library.prices)
     companions = library.companions(found)
     if as_json:
-        mark = marks()(found.id)
+        mark = session_marks()(found.id)
         said = mark._asdict() if any(mark) else None
-        data = {"session": _identity(found), "mark": said, "figures": counted, "companions": companions}
+        data = {"session": _identity_info_cmd(found), "mark": said, "figures": counted, "companions": companions}
         click.echo(msgspec.json.format(msgspec.json.encode(data)).decode())
         return
     _print(found, counted, [f"{companion.kind} {Path(companion.path).name}" for companion in companions])
 
 
-def _identity(session: Session) -> dict[str, object]:
+def _identity_info_cmd(session: Session) -> dict[str, object]:
     names = ("id", "agent", "kind", "project", "cwd", "branch", "slug", "versions", "entrypoint", "team")
     more = ("started", "ended", "log", "titles", "lines", "links", "todos", "source", "reported_cost")
     return {"title": session.title, **{name: getattr(session, name) for name in (*names, *more)}}
@@ -48,17 +163,17 @@ def _print(session: Session, counted: Figures, companions: list[str]) -> None:
     from rich.text import Text
 
     console = terminal.console()
-    mark = marks()(session.id)
+    mark = session_marks()(session.id)
     console.print(Text(one_line(mark.title or session.title), "bold"))
     table = Table.grid(padding=(0, 2))
     table.add_column(style="dim", no_wrap=True)
     table.add_column(overflow="fold")
     for name, value in (*_said(session, mark), *fact_rows(session, counted, companions)):
         table.add_row(name, "\n".join(one_line(line) for line in value.split("\n")))
-    terminal.show(table, console)
+    terminal.show_renderable(table, console)
 
 
-def _said(session: Session, mark: Mark) -> list[tuple[str, str]]:
+def _said(session: Session, mark: SessionMark) -> list[tuple[str, str]]:
     """What was said about it in the app."""
     rows = [("own title", session.title if mark.title else ""), ("marked", mark.short), ("note", mark.note)]
     return [(name, value) for name, value in rows if value]

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from unspool.cli import keeping, options
+from unspool.cli import archive_helpers, options
 
 if TYPE_CHECKING:
-    from unspool.formats.findings import Finding
-    from unspool.library import Library
+    from unspool.agents.writing import LintFinding
+    from unspool.store.library import Library
 
 _LISTED = 5
 """Findings of one rule that are printed; `--json` has all."""
@@ -39,21 +39,21 @@ def command(session: str, strict: bool, as_json: bool, library: "Library") -> No
     findings = _findings(session, library, strict=strict)
     wrong = [one for one in findings if one.severity == "error"]
     if as_json:
-        keeping.print_json({"sound": not wrong, "findings": findings})
+        archive_helpers.print_json({"sound": not wrong, "findings": findings})
     else:
         _print(session, findings, strict=strict)
     if wrong:
         sys.exit(1)
 
 
-def _findings(session: str, library: "Library", *, strict: bool) -> "list[Finding]":
-    from unspool.clone.source import located
+def _findings(session: str, library: "Library", *, strict: bool) -> "list[LintFinding]":
+    from unspool.copies.source import open_lines
 
-    with located(library, session) as (lines, writer):
+    with open_lines(library, session) as (lines, writer):
         return writer.lint(lines, strict=strict)
 
 
-def _print(session: str, findings: "list[Finding]", *, strict: bool) -> None:
+def _print(session: str, findings: "list[LintFinding]", *, strict: bool) -> None:
     from unspool import human
 
     wrong = sum(one.severity == "error" for one in findings)
@@ -62,17 +62,17 @@ def _print(session: str, findings: "list[Finding]", *, strict: bool) -> None:
         shown[one.severity, one.rule] += 1
         if shown[one.severity, one.rule] <= _LISTED:
             where = f"line {one.line}" if one.line else "the log"
-            keeping.say(f"{where:<12}{one.severity:<9}{one.rule:<20}{one.message}")
+            archive_helpers.say_line(f"{where:<12}{one.severity:<9}{one.rule:<20}{one.message}")
     for (severity, rule), count in shown.items():
         if count > _LISTED:
-            keeping.say(f"{'':<12}{severity:<9}{rule:<20}and {count - _LISTED:,} more; --json lists all.")
+            archive_helpers.say_line(f"{'':<12}{severity:<9}{rule:<20}and {count - _LISTED:,} more; --json lists all.")
     if not wrong:
         odd = f" {human.count(len(findings), 'thing')} in it {_is(len(findings))} odd." if findings else ""
-        keeping.say(f"Nothing keeps the session from being resumed.{odd}")
+        archive_helpers.say_line(f"Nothing keeps the session from being resumed.{odd}")
         return
-    keeping.say(f"\n{human.count(wrong, 'error')}, {human.count(len(findings) - wrong, 'warning')}.")
+    archive_helpers.say_line(f"\n{human.count(wrong, 'error')}, {human.count(len(findings) - wrong, 'warning')}.")
     if not strict and any(one.severity == "error" and one.rule != "no-chain" for one in findings):
-        keeping.say(f"`unspool repair {session}` writes a mended copy; `-n` shows what it would do.")
+        archive_helpers.say_line(f"`unspool repair {session}` writes a mended copy; `-n` shows what it would do.")
 
 
 def _is(number: int) -> str:

@@ -1,18 +1,120 @@
 """`unspool list`: sessions or projects, newest first."""
 
 import sys
+from collections.abc import Callable
+from datetime import datetime
 from decimal import Decimal
+from functools import wraps
+from pathlib import Path
+from typing import Any, get_args
 
 import click
 import msgspec
 
-from unspool.cli import options, terminal
-from unspool.cli.filters import Wanted, filter_options
-from unspool.cli.marked import Mark, Of, marks
-from unspool.cli.rows import by_project, projects_table, sessions_table, summary_line
-from unspool.library import Library, Listing
-from unspool.library.sources import usual_roots
-from unspool.model import Overview
+from unspool.cli import archive_helpers, options, terminal
+from unspool.cli.session_tables import (
+    Of,
+    SessionMark,
+    by_project,
+    is_hidden,
+    projects_table,
+    session_marks,
+    sessions_table,
+    summary_line,
+)
+from unspool.cli.tables import Column, show_table, table_lines, terminal_width
+from unspool.copies.records import CopyRecord, copy_records
+from unspool.model import Overview, SessionKind
+from unspool.store.library import Library, SessionListing
+from unspool.store.library.library import usual_roots
+
+
+def show_clones(limit: int, *, as_json: bool) -> None:
+    """List the copies, the newest first."""
+    found = list(copy_records())
+    shown = found[:limit] if limit else found
+    if as_json:
+        archive_helpers.print_json({"clones": [_row(record) for record in shown], "all": len(found)})
+    elif shown:
+        show_table(table_lines(_columns(shown), terminal_width()))
+    else:
+        click.echo("No copy was made yet. `unspool clone SESSION` makes one.")
+
+
+def _row(record: CopyRecord) -> dict[str, object]:
+    from msgspec import to_builtins
+
+    return {**to_builtins(record), "there": _there(record)}
+
+
+def _there(record: CopyRecord) -> bool:
+    return bool(record.files) and Path(record.files[0].path).exists()
+
+
+def _columns(shown: list[CopyRecord]) -> list[Column]:
+    return [
+        Column("made", [record.made[:16].replace("T", " ") for record in shown], right=False),
+        Column("id", [record.session[:8] for record in shown], right=False),
+        Column("by", [record.command for record in shown], right=False, rank=2),
+        Column("from", [record.source[:8] for record in shown], right=False),
+        Column("tokens", [f"{record.before.tokens:,} → {record.after.tokens:,}" for record in shown], rank=3),
+        Column("", ["" if _there(record) else "gone" for record in shown], right=False),
+        Column("title", [record.title for record in shown], right=False, least=20),
+    ]
+
+
+Command = Callable[..., Any]
+_KINDS = get_args(SessionKind)
+_KIND_HELP = f"Only this kind: {', '.join(_KINDS)}."
+
+
+class ListFilter(msgspec.Struct, frozen=True):
+    """What the filters ask for; texts are found anywhere, in any case."""
+
+    project: str = ""
+    title: str = ""
+    model: str = ""
+    kind: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+    everything: bool = False
+
+    def fits(self, overview: Overview, name: str = "") -> bool:
+        """Whether a session is asked for; `name` is one that a person gave it."""
+        when = overview.ended or overview.log.modified
+        return (
+            self.project.casefold() in overview.project.casefold()
+            and any(self.title.casefold() in title.casefold() for title in (overview.title, name))
+            and (not self.model or any(self.model.casefold() in name.casefold() for name in overview.models))
+            and (self.since is None or (when is not None and when >= self.since))
+            and (self.until is None or (when is not None and when < self.until))
+            and (overview.kind == self.kind if self.kind else self.everything or not is_hidden(overview))
+        )
+
+
+def filter_options(command: Command) -> Command:
+    """The filters, for a command that takes `wanted`."""
+
+    @wraps(command)
+    def run(*args: Any, **given: Any) -> Any:
+        fields = {name: given.pop(name) for name in ListFilter.__struct_fields__}
+        return command(*args, wanted=ListFilter(**fields), **given)
+
+    wrapped: Command = run
+    for option in reversed(_OPTIONS):
+        wrapped = option(wrapped)
+    return wrapped
+
+
+_OPTIONS = [
+    click.option("-p", "--project", default="", metavar="TEXT", help="Only projects whose path holds TEXT."),
+    click.option("-t", "--title", default="", metavar="TEXT", help="Only sessions whose title holds TEXT."),
+    click.option("-m", "--model", default="", metavar="TEXT", help="Only sessions that used such a model."),
+    click.option("-k", "--kind", type=click.Choice(_KINDS), metavar="KIND", help=_KIND_HELP),
+    click.option("--since", callback=options.day, metavar="WHEN", help="Active since 2026-01-31, or 3d, 2w ago."),
+    click.option("--until", callback=options.day, metavar="WHEN", help="Active before a date or an age."),
+    click.option("-a", "--all", "everything", is_flag=True, help="Also empty sessions, stubs and warm-ups."),
+]  # fmt: skip
 
 
 @click.command("list")
@@ -24,7 +126,7 @@ from unspool.model import Overview
 @click.option("--clones", is_flag=True, help="List the copies that were made, with what they were made from.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, with every figure.")
 @options.sources
-def command(wanted: Wanted, limit: int, projects: bool, clones: bool, as_json: bool, library: Library) -> None:
+def command(wanted: ListFilter, limit: int, projects: bool, clones: bool, as_json: bool, library: Library) -> None:
     """List sessions or projects, newest first.
 
     \b
@@ -40,14 +142,12 @@ def command(wanted: Wanted, limit: int, projects: bool, clones: bool, as_json: b
     "(kept)" stands before a session whose log only your archive still has.
     """
     if clones:
-        from unspool.cli.clones_rows import show_clones
-
         show_clones(limit, as_json=as_json)
         return
     library = _or_demo(library)
     with terminal.progress(sum(log.size for log in library.logs()), "Reading sessions") as done:
         listing = library.listing(done)
-    of = marks()
+    of = session_marks()
     found = [overview for overview in listing.overviews if wanted.fits(overview, of(overview.id).title)]
     if as_json:
         click.echo(_json(listing, found, of, limit, projects=projects))
@@ -67,17 +167,19 @@ def _or_demo(library: Library) -> Library:
     return Library([options.demo_folder()])
 
 
-def _print(listing: Listing, found: list[Overview], of: Of, limit: int, *, projects: bool) -> None:
+def _print(listing: SessionListing, found: list[Overview], of: Of, limit: int, *, projects: bool) -> None:
     console = terminal.console()
     if not found:
         console.print("No session fits." if listing.overviews else "No sessions were found.")
         return
     shown = found[:limit] if limit else found
-    terminal.show(projects_table(found, limit) if projects else sessions_table(shown, of, console.width), console)
+    terminal.show_renderable(
+        projects_table(found, limit) if projects else sessions_table(shown, of, console.width), console
+    )
     console.print(summary_line(listing, found, shown), style="dim")
 
 
-def _json(listing: Listing, found: list[Overview], of: Of, limit: int, *, projects: bool) -> str:
+def _json(listing: SessionListing, found: list[Overview], of: Of, limit: int, *, projects: bool) -> str:
     usage, cost = msgspec.to_builtins(listing.usage), str(listing.cost.amount)
     totals = {"sessions": len(listing.overviews), "usage": usage, "cost": cost, "unpriced": dict(listing.cost.unpriced)}
     rows = (
@@ -88,7 +190,7 @@ def _json(listing: Listing, found: list[Overview], of: Of, limit: int, *, projec
     return msgspec.json.format(msgspec.json.encode({**rows, "all": totals})).decode()
 
 
-def _session(overview: Overview, mark: Mark) -> dict[str, object]:
+def _session(overview: Overview, mark: SessionMark) -> dict[str, object]:
     row: dict[str, object] = msgspec.to_builtins(overview)
     row.update(title=overview.title, models=overview.models, usage=msgspec.to_builtins(overview.usage))
     row.update(cost=str(overview.cost), turns=overview.turns, tool_calls=overview.tool_calls)

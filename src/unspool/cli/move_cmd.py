@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING
 
 import click
 
-from unspool.cli import cloning, options
+from unspool.cli import copy_options, options
 from unspool.errors import NotFound, Unreadable, Unsound, UsageProblem
-from unspool.library.inputs import is_url
+from unspool.store.library.inputs import is_url
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from unspool.clone.draught import Draught
-    from unspool.clone.move import Move
-    from unspool.clone.source import Source
-    from unspool.formats import Found
-    from unspool.library import Library
+    from unspool.agents import FoundLog
+    from unspool.copies.copy_plan import CopyPlan
+    from unspool.copies.fork import Move
+    from unspool.copies.source import CopySource
+    from unspool.store.library import Library
 
 
 @click.command("move")
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
     help="The agent's folder of another user or machine; else your own.",
 )
 @click.option("--rename", multiple=True, metavar="OLD=NEW", help="Rename this path too. May be given several times.")
-@cloning.outputs
+@copy_options.copy_output_options
 @options.sources
 def command(
-    what: str, to: Path, into: Path | None, rename: tuple[str, ...], output: cloning.Output, library: "Library"
+    what: str, to: Path, into: Path | None, rename: tuple[str, ...], output: copy_options.CopyOutput, library: "Library"
 ) -> None:
     """Let a session go on in another folder, of another user or on another machine.
 
@@ -47,30 +47,30 @@ def command(
     agent's folder, and what --rename names. Subagents, spilled results, todos and file history go along. The
     original stays where it is: what is written is a copy under a new id.
     """
-    from unspool.clone.move import Move, renamed
-    from unspool.clone.source import own_home
+    from unspool.copies.fork import Move, parse_renames
+    from unspool.copies.source import own_home
 
-    move = Move(to, into or own_home(), renamed(rename))
+    move = Move(to, into or own_home(), parse_renames(rename))
     logs = _project(library, what)
     if not logs:
         with _moved(library, what, move, output) as (draught, source):
-            cloning.finish(draught, source, output, move.cwd)
+            copy_options.finish_copy(draught, source, output, move.cwd)
         return
     if output.path is not None and not output.path.is_dir():
         raise UsageProblem(f"The sessions of a project need a folder to go to; {output.path} is none.")
     done, failed = _all(library, logs, move, output)
-    cloning.show_all(done, output, failed)
+    copy_options.show_copies(done, output, failed)
 
 
 def _all(
-    library: "Library", logs: "list[Found]", move: "Move", output: cloning.Output
-) -> tuple[list[cloning.Telling], list[str]]:
+    library: "Library", logs: "list[FoundLog]", move: "Move", output: copy_options.CopyOutput
+) -> tuple[list[copy_options.CopyTelling], list[str]]:
     """Every session that can be moved, and why the others cannot; where none can, the reason is raised."""
-    done, failed = list[cloning.Telling](), list[str]()
+    done, failed = list[copy_options.CopyTelling](), list[str]()
     for log in logs:
         try:
             with _moved(library, log, move, output) as (draught, source):
-                done.append(cloning.finished(draught, source, output, move.cwd))
+                done.append(copy_options.write_or_plan(draught, source, output, move.cwd))
         except (Unsound, Unreadable, UsageProblem) as error:
             if not done and log is logs[-1]:
                 raise
@@ -80,20 +80,20 @@ def _all(
 
 @contextmanager
 def _moved(
-    library: "Library", what: "str | Found", move: "Move", output: cloning.Output
-) -> "Iterator[tuple[Draught, Source]]":
-    from unspool.clone.source import opened
+    library: "Library", what: "str | FoundLog", move: "Move", output: copy_options.CopyOutput
+) -> "Iterator[tuple[CopyPlan, CopySource]]":
+    from unspool.copies.source import open_source
 
-    with opened(library, what) as source:
+    with open_source(library, what) as source:
         yield move.drawn(source.log, output.title), source._replace(home=move.home, folder=None)
 
 
-def _project(library: "Library", what: str) -> "list[Found]":
+def _project(library: "Library", what: str) -> "list[FoundLog]":
     """The sessions of a project, by its folder or by the name of the agent's folder for it; none: it is a session."""
     path = Path(what).expanduser()
     if path.is_file() or what == "-" or is_url(what):
         return []
-    from unspool.formats import FORMATS
+    from unspool.agents import FORMATS
 
     names = {what}
     for cwd in {os.path.abspath(path), os.path.realpath(path)}:  # noqa: PTH100  the agent knows both

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from unspool.cli import chosen, options
+from unspool.cli import options, settings
 from unspool.errors import NotFound
 
 if TYPE_CHECKING:
-    from unspool.app.start import Wanted
+    from unspool.app.server import ServeOptions
     from unspool.prices import PriceTable
 
 
@@ -34,12 +34,14 @@ def command(session: str | None, source: tuple[Path, ...], archive: Path, no_bro
     leaves the machine, and nothing is ever written to a source. Ends with 0 when asked to by SIGTERM, with 130 after
     Ctrl-C.
     """
-    from unspool.app.start import Wanted, run
+    from unspool.app.server import ServeOptions, serve_app
     from unspool.prices import PriceTable
 
-    prices, key = PriceTable.load(chosen.prices()), options.key_of(archive)
-    wanted = Wanted(archive, _absolute(source) or chosen.wanted_sources(), key, prices, browser=not no_browser, **given)
-    ended = run(wanted._replace(at=_page(session, wanted, prices)) if session else wanted, click.echo, _warn)
+    prices, key = PriceTable.load(settings.price_file()), options.key_of(archive)
+    wanted = ServeOptions(
+        archive, _absolute(source) or settings.wanted_sources(), key, prices, browser=not no_browser, **given
+    )
+    ended = serve_app(wanted._replace(at=_page(session, wanted, prices)) if session else wanted, click.echo, _warn)
     if ended == signal.SIGINT:
         raise KeyboardInterrupt
 
@@ -51,12 +53,12 @@ def _absolute(sources: tuple[Path, ...]) -> tuple[Path, ...]:
     return tuple(source.absolute() for source in sources)
 
 
-def _page(name: str, wanted: "Wanted", prices: "PriceTable") -> str:
+def _page(name: str, wanted: "ServeOptions", prices: "PriceTable") -> str:
     """Where the app has the session that a person means."""
     from urllib.parse import quote
 
-    from unspool.library import Library
-    from unspool.library.kept import KeptSessions
+    from unspool.store.library import Library
+    from unspool.store.library.kept_sessions import KeptSessions
 
     kept = KeptSessions(wanted.folder, wanted.key)
     found = Library(wanted.sources, prices, kept if kept.there else None).find(name)

@@ -1,21 +1,24 @@
-"""Options that several commands share, and what they stand for."""
+"""Options that several commands share: sources, archive, time spans, secrets."""
 
 import os
 import re
 import sys
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, timedelta, tzinfo
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from unspool.cli import chosen
-from unspool.errors import UsageProblem
+from unspool.cli import settings
+from unspool.errors import NotFound, UsageProblem
+from unspool.store.index.times import day_start, parse_ago
+from unspool.store.index.times import parse_zone as named_zone
 
 if TYPE_CHECKING:
-    from unspool.library.kept import KeptSessions
+    from unspool.store.library.kept_sessions import KeptSessions
+
 
 Command = Callable[..., Any]
 
@@ -25,13 +28,13 @@ def sources(command: Command) -> Command:
 
     @wraps(command)
     def run(*args: Any, **given: Any) -> Any:
-        from unspool.library import Library
         from unspool.prices import PriceTable
+        from unspool.store.library import Library
 
         named = [demo_folder()] if given.pop("demo") else given.pop("source")
         given.pop("source", None)
         kept = None if named else _kept()
-        library = Library(chosen.sources(named), PriceTable.load(chosen.prices()), kept)
+        library = Library(settings.chosen_sources(named), PriceTable.load(settings.price_file()), kept)
         return command(*args, library=library, **given)
 
     wrapped = click.option("--demo", is_flag=True, help="Use the bundled demo sessions instead of your own.")(run)
@@ -40,16 +43,16 @@ def sources(command: Command) -> Command:
 
 def _kept() -> "KeptSessions | None":
     """The archive's own sessions, where there is an archive that can be opened without asking."""
-    from unspool.archive.place import ARCHIVE, INDEX, folder
+    from unspool.store.archive.database import ARCHIVE, INDEX, archive_folder
 
-    place = folder()
+    place = archive_folder()
     if not (place / ARCHIVE).exists() or not (place / INDEX).exists():
         return None
-    from unspool.archive.key import encrypted, key
-    from unspool.library.kept import KeptSessions
+    from unspool.store.archive.database import find_key, is_encrypted
+    from unspool.store.library.kept_sessions import KeptSessions
 
-    found = key(os.environ, None, None) if encrypted(place / ARCHIVE) else None
-    if found is None and encrypted(place / ARCHIVE):
+    found = find_key(os.environ, None, None) if is_encrypted(place / ARCHIVE) else None
+    if found is None and is_encrypted(place / ARCHIVE):
         click.echo(
             f"unspool: the archive in {place} is encrypted; without its key its sessions are left out.", err=True
         )
@@ -62,12 +65,12 @@ def archive(command: Command) -> Command:
 
     @wraps(command)
     def run(*args: Any, **given: Any) -> Any:
-        from unspool.archive.place import folder
+        from unspool.store.archive.database import archive_folder
 
         key_file = given.pop("key_file")
         if key_file is not None:
             os.environ["UNSPOOL_KEY_FILE"] = str(key_file)
-        return command(*args, **{**given, "archive": folder(given["archive"])})
+        return command(*args, **{**given, "archive": archive_folder(given["archive"])})
 
     wrapped = click.option(
         "--key-file",
@@ -85,11 +88,10 @@ def archive(command: Command) -> Command:
 
 def key_of(folder: Path) -> str | None:
     """The key that the archive of a folder needs, asked for on a terminal; None where it is not encrypted."""
-    from unspool.archive.key import key, needed
-    from unspool.archive.place import ARCHIVE
+    from unspool.store.archive.database import ARCHIVE, find_key, needed_key
 
     ask = (lambda: str(click.prompt("Passphrase", hide_input=True, err=True))) if sys.stdin.isatty() else None
-    return needed(folder / ARCHIVE, lambda: key(os.environ, None, ask))
+    return needed_key(folder / ARCHIVE, lambda: find_key(os.environ, None, ask))
 
 
 def named_sources(command: Command) -> Command:
@@ -136,16 +138,16 @@ def day(_: click.Context, __: click.Parameter, value: str | None) -> datetime | 
     """A date (2026-01-31), a time (2026-01-31T12:00), or how long ago (12h, 3d, 2w, 6m, 1y)."""
     if value is None:
         return None
-    from unspool.index.when import ago
+    from unspool.store.index.times import parse_ago
 
-    before = ago(value)
+    before = parse_ago(value)
     if before:
         return before
     try:
         found = datetime.fromisoformat(value)
     except ValueError:
         raise click.BadParameter(f"{value!r} is neither a date (2026-01-31) nor an age (12h, 3d, 2w).") from None
-    return (found if found.tzinfo else found.replace(tzinfo=chosen.zone())).astimezone(UTC)
+    return (found if found.tzinfo else found.replace(tzinfo=settings.chosen_zone())).astimezone(UTC)
 
 
 def turn_ranges(_: click.Context, __: click.Parameter, value: str | None) -> tuple[tuple[int, int], ...]:
@@ -164,3 +166,50 @@ def _range(part: str) -> tuple[int, int]:
     if last < first:
         raise UsageProblem(f"The range {part} ends before it begins.")
     return first, last
+
+
+_DATE = re.compile(r"\d{4}-?\d{2}-?\d{2}")
+
+
+def parse_tz(name: str | None) -> tzinfo | None:
+    """Europe/Berlin, UTC, +05:30, the settings' where none is named; None for the clock of this machine."""
+    try:
+        return settings.chosen_zone() if name is None else named_zone(name)
+    except ValueError:
+        raise click.BadParameter(f"{name!r} is no time zone, such as Europe/Berlin, UTC or +05:30.") from None
+
+
+def parse_since(text: str | None, where: tzinfo | None) -> float | None:
+    """The first second asked for: where a day begins, a time, or so long ago."""
+    return None if text is None else _moment(text, where, after=0)
+
+
+def parse_until(text: str | None, where: tzinfo | None) -> float | None:
+    """The first second no longer asked for; a date is asked for to its end."""
+    return None if text is None else _moment(text, where, after=1)
+
+
+def _moment(text: str, where: tzinfo | None, after: int) -> float:
+    before = parse_ago(text)
+    if before:
+        return before.timestamp()
+    try:
+        if _DATE.fullmatch(text.strip()):
+            return day_start(date.fromisoformat(text.strip()) + timedelta(days=after), where)
+        found = datetime.fromisoformat(text)
+        return (found if found.tzinfo else found.replace(tzinfo=where)).timestamp()
+    except (ValueError, OverflowError):
+        raise click.BadParameter(f"{text!r} is neither a date (2026-01-31) nor an age (12h, 3d, 2w).") from None
+
+
+def read_secret(file: str, asked: str, *, twice: bool = False) -> str:
+    """The first line of a file; `-` is standard input, or typed without being shown where that is a terminal."""
+    if file == "-" and sys.stdin.isatty():
+        return str(click.prompt(asked, hide_input=True, confirmation_prompt="Once more" if twice else False, err=True))
+    try:
+        text = sys.stdin.readline() if file == "-" else Path(file).read_text("utf-8")
+    except UnicodeDecodeError:
+        raise UsageProblem(f"{file} holds no text.") from None
+    except OSError as error:
+        raise NotFound(f"{file} cannot be read: {error.strerror}.") from None
+    return text.split("\n", 1)[0].rstrip("\r")

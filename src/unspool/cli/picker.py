@@ -1,19 +1,99 @@
-"""Choosing one of many in the terminal: type to narrow, arrows to move, Enter to take.
-
-Drawn on standard error, so that standard output stays what the command prints. Without a terminal the choices are
-numbered and the number is read from standard input.
-"""
+"""Choosing one of many in the terminal."""
 
 import os
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
 import click
 import msgspec
 
-from unspool.cli.keys import keys
-from unspool.export.inert import one_line
+from unspool.render.sanitize import one_line
+
+_NAMES = {
+    "\r": "enter",
+    "\n": "enter",
+    "\x1b": "escape",
+    "\x03": "interrupt",
+    "\x04": "escape",
+    "\x7f": "backspace",
+    "\x08": "backspace",
+    "\x15": "clear",
+    "\x0e": "down",
+    "\x10": "up",
+    "\t": "down",
+}
+_FINALS = {"A": "up", "B": "down", "H": "home", "F": "end", "5~": "pageup", "6~": "pagedown", "Z": "up"}
+_WINDOWS = {"H": "up", "P": "down", "I": "pageup", "Q": "pagedown", "G": "home", "O": "end"}
+_ESCAPE_WAIT = 0.05
+"""Seconds in which the rest of an arrow key follows its escape."""
+
+if sys.platform == "win32":
+    import msvcrt
+
+    @contextmanager
+    def keys() -> Iterator[Callable[[], str]]:
+        """A function that waits for the next key."""
+
+        def read() -> str:
+            typed = msvcrt.getwch()
+            if typed in ("\x00", "\xe0"):
+                return _WINDOWS.get(msvcrt.getwch(), "")
+            return _named(typed)
+
+        yield read
+
+else:
+    import select
+    import termios
+    import tty
+
+    @contextmanager
+    def keys() -> Iterator[Callable[[], str]]:
+        """A function that waits for the next key; the terminal is as it was when the block ends."""
+        descriptor = sys.stdin.fileno()
+        before = termios.tcgetattr(descriptor)
+        tty.setraw(descriptor, termios.TCSADRAIN)
+        mode = termios.tcgetattr(descriptor)
+        mode[1] |= termios.OPOST  # what is drawn still begins each line at the left
+        termios.tcsetattr(descriptor, termios.TCSADRAIN, mode)
+        try:
+            yield lambda: _pressed(descriptor)
+        finally:
+            termios.tcsetattr(descriptor, termios.TCSADRAIN, before)
+
+    def _pressed(descriptor: int) -> str:
+        first = os.read(descriptor, 1)
+        if not first:
+            return "escape"
+        if first == b"\x1b":
+            return _sequence(descriptor)
+        while len(first) < 4 and not _whole(first):
+            first += os.read(descriptor, 1)
+        return _named(first.decode("utf-8", "ignore"))
+
+    def _sequence(descriptor: int) -> str:
+        """An arrow or another key that is sent as several characters; a lone escape where none follow."""
+        typed = ""
+        while len(typed) < 6 and select.select([descriptor], [], [], _ESCAPE_WAIT)[0]:
+            typed += os.read(descriptor, 1).decode("latin-1")
+            if (typed[-1].isalpha() and typed != "O") or typed[-1] == "~":
+                break
+        return _FINALS.get(typed[1:], "") if typed else "escape"
+
+
+def _whole(typed: bytes) -> bool:
+    try:
+        typed.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _named(typed: str) -> str:
+    return _NAMES.get(typed, typed if typed.isprintable() else "")
+
 
 _NUMBERED = 10
 """How many are listed where there is no terminal and nobody says how many."""
@@ -21,7 +101,7 @@ _FEWEST, _MOST = 5, 20
 _HELP = "type to filter · ↑↓ move · Enter open · Esc leave"
 
 
-class Choice(msgspec.Struct, frozen=True):
+class PickerChoice(msgspec.Struct, frozen=True):
     """One line to choose: columns that line up, then the title, which takes the room that is left."""
 
     columns: tuple[str, ...]
@@ -35,7 +115,7 @@ class Choice(msgspec.Struct, frozen=True):
 class Picker:
     """What is shown and marked; knows nothing of terminals."""
 
-    def __init__(self, choices: Sequence[Choice]) -> None:
+    def __init__(self, choices: Sequence[PickerChoice]) -> None:
         self._choices = choices
         self.query = ""
         self.at = 0
@@ -69,17 +149,19 @@ class Picker:
         rows = max(1, min(height, len(self.shown) or 1))
         first = min(max(0, self.at - rows // 2), max(0, len(self.shown) - rows))
         widths = column_widths(self._choices)
-        drawn = [f"\x1b[1m?\x1b[0m {fitted(self.query, width - 4)}▏"]
+        drawn = [f"\x1b[1m?\x1b[0m {fit_width(self.query, width - 4)}▏"]
         for place, number in enumerate(self.shown[first : first + rows], first):
-            line = fitted(("▸ " if place == self.at else "  ") + row(self._choices[number], widths), width - 1)
+            line = fit_width(
+                ("▸ " if place == self.at else "  ") + picker_row(self._choices[number], widths), width - 1
+            )
             drawn.append(f"\x1b[36m{line}\x1b[0m" if place == self.at else line)
         if not self.shown:
             drawn.append("  nothing fits")
-        drawn.append(f"\x1b[2m{fitted(f'  {len(self.shown)} of {len(self._choices)} · {_HELP}', width - 1)}\x1b[0m")
+        drawn.append(f"\x1b[2m{fit_width(f'  {len(self.shown)} of {len(self._choices)} · {_HELP}', width - 1)}\x1b[0m")
         return drawn
 
 
-def pick(choices: Sequence[Choice], limit: int | None = None) -> int | None:
+def pick_one(choices: Sequence[PickerChoice], limit: int | None = None) -> int | None:
     """The number of the one that was chosen, from 0; None where nobody chose."""
     if limit:
         choices = choices[:limit]
@@ -114,10 +196,10 @@ def _draw(*parts: str) -> None:
     sys.stderr.flush()
 
 
-def _numbered(choices: Sequence[Choice], total: int) -> int | None:
+def _numbered(choices: Sequence[PickerChoice], total: int) -> int | None:
     widths = column_widths(choices)
     for number, choice in enumerate(choices, 1):
-        click.echo(f"{number:>4}  {row(choice, widths)}", err=True)
+        click.echo(f"{number:>4}  {picker_row(choice, widths)}", err=True)
     if len(choices) < total:
         click.echo(f"      … and {total - len(choices)} more (--limit {total})", err=True)
     click.echo("Number: ", err=True, nl=False)
@@ -130,16 +212,16 @@ def _numbered(choices: Sequence[Choice], total: int) -> int | None:
     return int(answer) - 1
 
 
-def column_widths(choices: Sequence[Choice]) -> list[int]:
+def column_widths(choices: Sequence[PickerChoice]) -> list[int]:
     return [max(map(len, column)) for column in zip(*(choice.columns for choice in choices), strict=True)]
 
 
-def row(choice: Choice, widths: list[int]) -> str:
+def picker_row(choice: PickerChoice, widths: list[int]) -> str:
     cells = (cell.ljust(width) for cell, width in zip(choice.columns, widths, strict=True))
     return "  ".join([*cells, one_line(choice.title)])
 
 
-def fitted(text: str, width: int) -> str:
+def fit_width(text: str, width: int) -> str:
     """The text in at most so many columns of the terminal."""
     from rich.cells import cell_len, set_cell_size
 

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from unspool.cli import hubs, keeping, options
+from unspool.cli import archive_helpers, hub_options, options
 from unspool.errors import Declined, UsageProblem
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from unspool.library import Library
-    from unspool.remote.choosing import Folders
-    from unspool.remote.http import Client
-    from unspool.remote.push import Done, Pusher, Task
+    from unspool.hub_client.client import HubClient
+    from unspool.hub_client.login import Folders
+    from unspool.hub_client.push import Pusher, PushResult, PushTask
+    from unspool.store.library import Library
 
 _UNITS = {"": 1, "K": 1000, "M": 1000**2, "G": 1000**3}
 _LISTED = 12
@@ -31,7 +31,7 @@ def _rate(_: click.Context, __: click.Parameter, value: str) -> int:
     return int(found[1]) * _UNITS[found[2]] if found else 0
 
 
-class Manner(NamedTuple):
+class PushManner(NamedTuple):
     """How it is pushed."""
 
     dry_run: bool
@@ -67,18 +67,16 @@ def command(sessions: tuple[str, ...], url: str, rate: int, library: "Library", 
     says, each by the same name every time; which stands for what never leaves this machine. The hub looks again, and
     refuses a session in which it still finds something. A push that was interrupted goes on where it was.
     """
-    from unspool.app.config.place import folder
-    from unspool.remote.memory import Memory
-    from unspool.remote.naming import key
-    from unspool.remote.push import Pusher
-    from unspool.remote.tasks import tasks
+    from unspool.config import config_folder
+    from unspool.hub_client.prepare import naming_key
+    from unspool.hub_client.push import Pusher, PushMemory, push_tasks
 
-    client, place = hubs.client(url, rate), folder() / "push"
+    client, place = hub_options.hub_client(url, rate), config_folder() / "push"
     new, gone = given.pop("chosen"), given.pop("gone")
-    manner = Manner(**given)
+    manner = PushManner(**given)
     choices = _choices(client, new, gone)
-    pusher = Pusher(client, library, Memory(place, client.url), key(place))
-    todo = tasks(library, choices, sessions)
+    pusher = Pusher(client, library, PushMemory(place, client.url), naming_key(place))
+    todo = push_tasks(library, choices, sessions)
     fresh = pusher.changed(todo)
     rehearsed = [] if manner.yes and not manner.dry_run else _rehearsed(pusher, fresh)
     if manner.dry_run:
@@ -89,40 +87,40 @@ def command(sessions: tuple[str, ...], url: str, rate: int, library: "Library", 
     _tell(_pushed(pusher, fresh, quiet=manner.as_json), len(todo), manner)
 
 
-def _choices(client: "Client", chosen: tuple[str, ...], gone: tuple[str, ...]) -> "Folders":
+def _choices(client: "HubClient", chosen: tuple[str, ...], gone: tuple[str, ...]) -> "Folders":
     """What is pushed, with what was chosen just now; a project that the hub does not have is made there."""
-    from unspool.app.config.place import folder
-    from unspool.remote import choosing
-    from unspool.remote.push import there
+    from unspool.config import config_folder
+    from unspool.hub_client import login
+    from unspool.hub_client.push import project_exists
 
-    place, url = folder() / "push", client.url
+    place, url = config_folder() / "push", client.url
     for one in chosen:
-        project, where = choosing.parsed(one)
-        if not there(client, project):
+        project, where = login.parse_folder_choice(one)
+        if not project_exists(client, project):
             client.ask("POST", "/api/projects", {"name": project})
-            keeping.say(f"Made the project {project} on {url}.", err=True)
-        choosing.choose(place, url, project, where)
+            archive_helpers.say_line(f"Made the project {project} on {url}.", err=True)
+        login.choose_folder(place, url, project, where)
     for name in gone:
-        choosing.forget(place, url, name)
-    found = choosing.chosen(place, url)
+        login.forget_project(place, url, name)
+    found = login.chosen_folders(place, url)
     if not found and not gone:
         raise UsageProblem("Nothing is chosen to be pushed: unspool push --project NAME=FOLDER says what goes where.")
     return found
 
 
-def _rehearsed(pusher: "Pusher", fresh: "Sequence[Task]") -> "list[Done]":
-    from unspool.remote.push import Done
+def _rehearsed(pusher: "Pusher", fresh: "Sequence[PushTask]") -> "list[PushResult]":
+    from unspool.hub_client.push import PushResult
 
     with _bar("Looking through", fresh, quiet=False) as told:
         made = []
         for task in fresh:
             found = pusher.rehearse(task)
-            made.append(Done(found.key, task.project, "new", found.size, prepared=found))
+            made.append(PushResult(found.key, task.project, "new", found.size, prepared=found))
             told(task.found.total_size)
         return made
 
 
-def _pushed(pusher: "Pusher", fresh: "Sequence[Task]", *, quiet: bool) -> "list[Done]":
+def _pushed(pusher: "Pusher", fresh: "Sequence[PushTask]", *, quiet: bool) -> "list[PushResult]":
     with _bar("Pushing", fresh, quiet=quiet) as told:
         done = []
         for task in fresh:
@@ -131,30 +129,30 @@ def _pushed(pusher: "Pusher", fresh: "Sequence[Task]", *, quiet: bool) -> "list[
         return done
 
 
-def _ask(rehearsed: "Sequence[Done]", url: str) -> None:
+def _ask(rehearsed: "Sequence[PushResult]", url: str) -> None:
     """Have a person see what leaves; click.Abort where they would rather not."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise UsageProblem(
             "Nothing was pushed: there is no terminal to show what leaves on. --dry-run tells, --yes pushes it."
         )
     for line in [*_listed(rehearsed), *_replaced(rehearsed)]:
-        keeping.say(line, err=True)
+        archive_helpers.say_line(line, err=True)
     click.confirm(f"Push {len(rehearsed):,} to {url}?", abort=True, err=True)
 
 
-def _tell(done: "Sequence[Done]", all_: int, manner: Manner) -> None:
+def _tell(done: "Sequence[PushResult]", all_: int, manner: PushManner) -> None:
     refused = [one for one in done if one.outcome == "refused"]
     if manner.as_json:
-        keeping.print_json(_data(done, all_))
+        archive_helpers.print_json(_data(done, all_))
     else:
         shown = _listed(done) if manner.dry_run else [f"  {one.session}  {one.reason}" for one in refused]
         for line in [*shown, *_replaced(done), _summed(done, all_, manner)]:
-            keeping.say(line)
+            archive_helpers.say_line(line)
     if refused:
         raise Declined(f"{len(refused):,} of {len(done):,} sessions were refused; nothing of them was kept.")
 
 
-def _summed(done: "Sequence[Done]", all_: int, manner: Manner) -> str:
+def _summed(done: "Sequence[PushResult]", all_: int, manner: PushManner) -> str:
     from unspool import human
 
     counts = Counter(one.outcome for one in done)
@@ -165,14 +163,14 @@ def _summed(done: "Sequence[Done]", all_: int, manner: Manner) -> str:
     return f"Pushed {new} of {all_:,}, {size} sent." if done else f"Nothing new in {human.count(all_, 'session')}."
 
 
-def _listed(done: "Sequence[Done]") -> list[str]:
+def _listed(done: "Sequence[PushResult]") -> list[str]:
     from unspool import human
 
     lines = [f"  {one.session}  {one.project}  {human.size(one.sent)}" for one in done[:_LISTED]]
     return [*lines, f"  and {len(done) - _LISTED:,} more"] if len(done) > _LISTED else lines
 
 
-def _replaced(done: "Sequence[Done]") -> list[str]:
+def _replaced(done: "Sequence[PushResult]") -> list[str]:
     """What is replaced in what leaves, by rule, and what is left out."""
     from unspool import human
 
@@ -187,7 +185,7 @@ def _replaced(done: "Sequence[Done]") -> list[str]:
     return [*lines, f"  {human.count(left, 'file')} left out: no text"] if left else lines
 
 
-def _data(done: "Sequence[Done]", all_: int) -> dict[str, Any]:
+def _data(done: "Sequence[PushResult]", all_: int) -> dict[str, Any]:
     return {
         "sessions": all_,
         "pushed": [
@@ -201,18 +199,18 @@ def _data(done: "Sequence[Done]", all_: int) -> dict[str, Any]:
     }
 
 
-def _counts(one: "Done") -> dict[str, int]:
+def _counts(one: "PushResult") -> dict[str, int]:
     return {rule: count for (_, rule), count in one.prepared.replaced.items()} if one.prepared else {}
 
 
 @contextmanager
-def _bar(what: str, fresh: "Sequence[Task]", *, quiet: bool) -> "Iterator[Callable[[int], None]]":
+def _bar(what: str, fresh: "Sequence[PushTask]", *, quiet: bool) -> "Iterator[Callable[[int], None]]":
     """A bar on standard error, where it is a terminal."""
     if quiet or not fresh or not sys.stderr.isatty():
         yield lambda _: None
         return
-    from unspool.cli.bar import bar
+    from unspool.cli.terminal import progress_bar
 
     whole = sum(task.found.total_size for task in fresh)
-    with bar(what) as advance:
+    with progress_bar(what) as advance:
         yield lambda size: advance(size, whole)

@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from unspool.cli import keeping, options
+from unspool.cli import archive_helpers, options
 
 if TYPE_CHECKING:
-    from unspool.clone.advice import Advice
-    from unspool.library import Library
+    from unspool.copies.fit import TreatmentAdvice
+    from unspool.store.library import Library
 
 
 @click.command("recommend")
@@ -28,28 +28,28 @@ def command(session: str, as_json: bool, library: "Library") -> None:
     70 % of the window the mildest treatment is named that brings it under 50 %; under 50 % nothing needs doing.
     `unspool context` tells what fills the window.
     """
-    from unspool.clone.advice import advice, window_of
-    from unspool.clone.material import Material
-    from unspool.clone.source import opened
+    from unspool.copies.fit import advise, window_of
+    from unspool.copies.material import CopyMaterial
+    from unspool.copies.source import open_source
 
-    with opened(library, session) as source:
-        given = advice(Material(source.log), window_of(source.log))
+    with open_source(library, session) as source:
+        given = advise(CopyMaterial(source.log), window_of(source.log))
     if as_json:
-        keeping.print_json(given)
+        archive_helpers.print_json(given)
     else:
         _print(session, given)
 
 
-def _print(session: str, given: "Advice") -> None:
-    from unspool.cli.grid import Column, lines, show, width
+def _print(session: str, given: "TreatmentAdvice") -> None:
+    from unspool.cli.tables import Column, show_table, table_lines, terminal_width
 
     known = "" if given.window_known else " (taken for granted: the model's own is not known)"
     how = "exact: the log keeps the last request" if given.exact else "estimated"
     click.echo(f"{given.total:,} of {given.window:,} tokens{known}, {given.share:.0%} ({how})")
     click.echo()
     rows = given.choices
-    show(
-        lines(
+    show_table(
+        table_lines(
             [
                 Column("", ["→" if one.name == given.recommended else "" for one in rows], right=False),
                 Column("treatment", [one.name for one in rows], right=False),
@@ -58,11 +58,11 @@ def _print(session: str, given: "Advice") -> None:
                 Column("wins", [f"{one.gain:,}" for one in rows]),
                 Column("unspool clone SESSION ...", [one.flags for one in rows], right=False, rank=1),
             ],
-            width(),
+            terminal_width(),
         )
     )
     click.echo()
     click.echo(given.reason)
     flags = next((one.flags for one in rows if one.name == given.recommended), "")
     if flags:
-        keeping.say(f"  unspool clone {quote(session)} {flags}")
+        archive_helpers.say_line(f"  unspool clone {quote(session)} {flags}")

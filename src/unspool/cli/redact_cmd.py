@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from unspool.cli import keeping, options
+from unspool.cli import archive_helpers, options
 from unspool.errors import UsageProblem
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from unspool.formats import Found
-    from unspool.library import Library
+    from unspool.agents import FoundLog
     from unspool.redact.finder import Finder
-    from unspool.redact.match import Finding
+    from unspool.redact.match import SecretFinding
     from unspool.redact.rules import RuleSet
+    from unspool.store.library import Library
 
 _LISTED = 5
 """Findings of one rule in one log that are printed; `--json` has all."""
@@ -28,7 +28,7 @@ class _Log(NamedTuple):
 
     session: str
     path: str
-    findings: "list[Finding]"
+    findings: "list[SecretFinding]"
 
 
 class _Manner(NamedTuple):
@@ -64,17 +64,17 @@ def command(session: str | None, output: str | None, library: "Library", **manne
     how = _Manner(**manner)
     if how.everything == bool(session) or (how.everything and output):
         raise UsageProblem("Name one session, or give --archive alone to look through all of them.")
-    from unspool.app.config.place import folder
-    from unspool.redact.rules import OWN, own
+    from unspool.config import config_folder
+    from unspool.redact.rules import OWN, own_rules
 
-    rules = own(folder() / OWN)
+    rules = own_rules(config_folder() / OWN)
     logs = _all(library, rules, how.terms) if how.everything else _one(library, session or "", output, rules, how.terms)
     kinds = {"secret", "term"} if how.secrets else {"secret", "term", "personal"}
     told = (log._replace(findings=[one for one in log.findings if one.match.kind in kinds]) for log in logs)
     if output == "-":
         list(told)  # the log has the output for itself
     elif how.as_json:
-        keeping.print_json({"rules": rules.version, "logs": [_data(log) for log in told if log.findings]})
+        archive_helpers.print_json({"rules": rules.version, "logs": [_data(log) for log in told if log.findings]})
     else:
         _print(told, everything=how.everything)
 
@@ -83,12 +83,12 @@ def _one(
     library: "Library", session: str, output: str | None, rules: "RuleSet", terms: tuple[str, ...]
 ) -> "Iterator[_Log]":
     """The log of a session, which is written without what is found where that is asked for, and what belongs to it."""
-    from unspool.formats import FORMATS
-    from unspool.library.inputs import opened
+    from unspool.agents import FORMATS
+    from unspool.store.library.inputs import open_log
 
     found = library.resolve(session)
     if isinstance(found, str):
-        with opened(found) as stream:
+        with open_log(found) as stream:
             lines = list(stream)
         finder = _finder(lines, rules, terms)
         name = FORMATS[0].owner(lines) or session
@@ -97,7 +97,7 @@ def _one(
         yield _looked(name, found, lines, finder)
         return
     with library.located(found) as here:
-        with opened(here.path) as stream:
+        with open_log(here.path) as stream:
             lines = list(stream)
         finder = _finder(lines, rules, terms)
         if output is not None:
@@ -112,44 +112,44 @@ def _all(library: "Library", rules: "RuleSet", terms: tuple[str, ...]) -> "Itera
             yield from _logs(found, here, lambda lines: _finder(lines, rules, terms))
 
 
-def _logs(found: "Found", here: "Found", finder: "Callable[[list[bytes]], Finder]") -> "Iterator[_Log]":
+def _logs(found: "FoundLog", here: "FoundLog", finder: "Callable[[list[bytes]], Finder]") -> "Iterator[_Log]":
     """The files of a session, which are `here`, told by where they are or were; what cannot be read is told too."""
     from unspool.errors import Unreadable
-    from unspool.library.inputs import opened
+    from unspool.store.library.inputs import open_log
 
     agents = [agent.path for agent in here.agents]
     beside = (str(path) for path in sorted(here.home.rglob("*")) if path.is_file() and not path.is_symlink())
     for path in dict.fromkeys([here.path, *agents, *beside]):
         place = path if here is found else os.path.join(found.root, os.path.relpath(path, here.root))  # noqa: PTH118
         try:
-            with opened(path) as stream:
+            with open_log(path) as stream:
                 lines = list(stream)
         except (OSError, Unreadable) as error:
-            keeping.say(f"unspool: {place} is left out: {error}", err=True)
+            archive_helpers.say_line(f"unspool: {place} is left out: {error}", err=True)
             continue
         yield _looked(found.session_id, place, lines, finder(lines))
 
 
 def _looked(session: str, path: str, lines: list[bytes], finder: "Finder") -> _Log:
-    from unspool.redact.log import scan
+    from unspool.redact.log import scan_lines
 
-    return _Log(session, path, list(scan(lines, finder)))
+    return _Log(session, path, list(scan_lines(lines, finder)))
 
 
 def _finder(lines: list[bytes], rules: "RuleSet", terms: tuple[str, ...]) -> "Finder":
     from unspool.redact.finder import Finder
-    from unspool.redact.people import People, signers
+    from unspool.redact.rules import PersonalNames, git_signers
 
-    return Finder(rules, People.of(os.environ, set(_cwds(lines)), signers(lines)), terms)
+    return Finder(rules, PersonalNames.of(os.environ, set(_cwds(lines)), git_signers(lines)), terms)
 
 
 def _cwds(lines: "Iterable[bytes]") -> "Iterator[str]":
     """The folders that a session ran in."""
-    from unspool.redact.log import decoded
+    from unspool.redact.log import decode_line
 
     for line in lines:
         if b'"cwd"' in line:
-            value = decoded(line)
+            value = decode_line(line)
             if isinstance(value, dict) and isinstance(value.get("cwd"), str):
                 yield value["cwd"]
 
@@ -158,23 +158,23 @@ def _write(session: str, lines: list[bytes], finder: "Finder", output: str) -> N
     """The log without what was found; what replaced what stays in the user's own folder."""
     import sys
 
+    from unspool.agents import FORMATS
     from unspool.files import write_atomically
-    from unspool.formats import FORMATS
-    from unspool.redact.log import redacted_lines
-    from unspool.redact.names import Names
-    from unspool.share import mapping
-    from unspool.share.draw import named
+    from unspool.redact.log import redact_lines
+    from unspool.redact.replacements import ReplacementNames
+    from unspool.share import choices
+    from unspool.share.select_files import file_stem
 
-    session = named(session)  # as a share of it calls it: the same is replaced by the same in both
-    names = Names(mapping.remembered(session))
+    session = file_stem(session)  # as a share of it calls it: the same is replaced by the same in both
+    names = ReplacementNames(choices.load_replacements(session))
     is_request_record = FORMATS[0].writer().is_request_record
-    made = list(redacted_lines((line for line in lines if not is_request_record(line)), finder, names))
-    mapping.remember(session, names.mapping())
+    made = list(redact_lines((line for line in lines if not is_request_record(line)), finder, names))
+    choices.save_replacements(session, names.mapping())
     if output == "-":
         sys.stdout.buffer.writelines(made)
     else:
         write_atomically(Path(output), made)
-        keeping.say(output, err=True)
+        archive_helpers.say_line(output, err=True)
 
 
 def _print(logs: "Iterable[_Log]", *, everything: bool) -> None:
@@ -183,25 +183,27 @@ def _print(logs: "Iterable[_Log]", *, everything: bool) -> None:
     counts: Counter[tuple[str, str]] = Counter()
     for number, log in enumerate(logs):
         if log.findings and (everything or number):
-            keeping.say(f"{log.session}  {log.path}" if everything else log.path)
+            archive_helpers.say_line(f"{log.session}  {log.path}" if everything else log.path)
         shown: Counter[str] = Counter()
         for one in log.findings:
             counts[one.match.kind, one.match.rule] += 1
             shown[one.match.rule] += 1
             if shown[one.match.rule] <= _LISTED:
                 where = f"line {one.line}"
-                keeping.say(f"{where:<12}{one.match.kind:<10}{one.match.rule:<22}{masked(one):<10}{one.path}")
+                archive_helpers.say_line(
+                    f"{where:<12}{one.match.kind:<10}{one.match.rule:<22}{mask_secret(one):<10}{one.path}"
+                )
         for rule, count in shown.items():
             if count > _LISTED:
-                keeping.say(f"{'':<12}{'':<10}{rule:<22}and {count - _LISTED:,} more; --json lists all.")
+                archive_helpers.say_line(f"{'':<12}{'':<10}{rule:<22}and {count - _LISTED:,} more; --json lists all.")
     if not counts:
-        keeping.say("Nothing was found.")
+        archive_helpers.say_line("Nothing was found.")
         return
     kinds = Counter({kind: sum(count for (of, _), count in counts.items() if of == kind) for kind, _ in counts})
-    keeping.say("\n" + human.joined(*(f"{count:,} {kind}" for kind, count in kinds.most_common())))
+    archive_helpers.say_line("\n" + human.joined(*(f"{count:,} {kind}" for kind, count in kinds.most_common())))
 
 
-def masked(finding: "Finding") -> str:
+def mask_secret(finding: "SecretFinding") -> str:
     """What was found, told by how it begins."""
     value = finding.match.value
     return f"{value[:4] if len(value) >= 16 else value[:1]}…"
@@ -217,7 +219,7 @@ def _data(log: _Log) -> dict[str, Any]:
                 "kind": one.match.kind,
                 "line": one.line,
                 "place": one.path,
-                "masked": masked(one),
+                "masked": mask_secret(one),
                 "length": len(one.match.value),
             }
             for one in log.findings

@@ -4,11 +4,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from unspool.cli import cloning, keeping, options
+from unspool.cli import archive_helpers, copy_options, options
 
 if TYPE_CHECKING:
-    from unspool.formats.findings import Mended
-    from unspool.library import Library
+    from unspool.agents.writing import RepairedLog
+    from unspool.store.library import Library
 
 _LISTED = 40
 _SHOWN = 200
@@ -17,9 +17,9 @@ _SHOWN = 200
 
 @click.command("repair")
 @click.argument("session", default="latest")
-@cloning.outputs
+@copy_options.copy_output_options
 @options.sources
-def command(session: str, output: cloning.Output, library: "Library") -> None:
+def command(session: str, output: copy_options.CopyOutput, library: "Library") -> None:
     """Write a copy of a damaged session that can be resumed.
 
     \b
@@ -35,29 +35,31 @@ def command(session: str, output: cloning.Output, library: "Library") -> None:
     SESSION is an id or its first characters, a path, "-" for standard input, an http(s) URL, a piece of a title, or
     `latest`, which is the default. `unspool lint` only tells what is wrong.
     """
-    from unspool.clone import titles
-    from unspool.clone.draught import Wish, drawn
-    from unspool.clone.repair import mended
-    from unspool.clone.source import opened
-    from unspool.clone.treatment import PRESETS
+    from unspool.copies import material
+    from unspool.copies.copy_plan import CopyRequest, plan_copy
+    from unspool.copies.fork import repair_original
+    from unspool.copies.source import open_source
+    from unspool.copies.treatment import PRESETS
 
-    with opened(library, session) as source:
-        log, done = mended(source.log)
+    with open_source(library, session) as source:
+        log, done = repair_original(source.log)
         told = {"deeds": [_plain(deed) for deed in done.deeds]}
         if not done.deeds:
             _nothing(output, told)
             return
         if not output.as_json:
             _tell(done)
-        wish = Wish("repair", output.title or titles.marked(log, "mended"), options={"deeds": len(done.deeds)})
-        cloning.finish(drawn(log, PRESETS["none"], wish), source._replace(log=log), output, told=told)
+        wish = CopyRequest(
+            "repair", output.title or material.marked_title(log, "mended"), options={"deeds": len(done.deeds)}
+        )
+        copy_options.finish_copy(plan_copy(log, PRESETS["none"], wish), source._replace(log=log), output, told=told)
 
 
-def _nothing(output: cloning.Output, told: dict[str, Any]) -> None:
+def _nothing(output: copy_options.CopyOutput, told: dict[str, Any]) -> None:
     if output.as_json:
-        keeping.print_json(told)
+        archive_helpers.print_json(told)
     else:
-        keeping.say("Nothing is wrong with the log, and nothing was written.")
+        archive_helpers.say_line("Nothing is wrong with the log, and nothing was written.")
 
 
 def _plain(deed: Any) -> dict[str, Any]:
@@ -66,9 +68,9 @@ def _plain(deed: Any) -> dict[str, Any]:
     return {**asdict(deed), "lost": deed.lost[:_SHOWN].decode(errors="replace"), "lost_bytes": len(deed.lost)}
 
 
-def _tell(done: "Mended") -> None:
+def _tell(done: "RepairedLog") -> None:
     for deed in done.deeds[:_LISTED]:
-        keeping.say(f"line {deed.line:<8}{deed.rule:<20}{deed.message}")
+        archive_helpers.say_line(f"line {deed.line:<8}{deed.rule:<20}{deed.message}")
     if len(done.deeds) > _LISTED:
-        keeping.say(f"... and {len(done.deeds) - _LISTED:,} more; --json lists all.")
-    keeping.say("")
+        archive_helpers.say_line(f"... and {len(done.deeds) - _LISTED:,} more; --json lists all.")
+    archive_helpers.say_line("")

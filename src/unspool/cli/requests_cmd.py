@@ -4,13 +4,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from unspool.cli import keeping, options
+from unspool.cli import archive_helpers, options
 from unspool.errors import NotFound
 
 if TYPE_CHECKING:
-    from unspool.figures.filling import Request
-    from unspool.library import Library
+    from unspool.figures.context_window import RequestWindow
     from unspool.model.request import RecordedRequests, SentRequest
+    from unspool.store.library import Library
 
 
 @click.command("requests")
@@ -31,7 +31,7 @@ def command(session: str, request: str, turn: int | None, as_json: bool, library
     Claude Code keeps its requests since 2.1.28x. A request is put together from several lines of the log, each
     message proven by its hash.
     """
-    from unspool.figures.filling import requests
+    from unspool.figures.context_window import request_windows
 
     log = library.resolve(session)
     recorded = library.requests(log)
@@ -39,7 +39,7 @@ def command(session: str, request: str, turn: int | None, as_json: bool, library
         raise NotFound("The log of this session keeps no requests.")
     found = library.open(log)
     answers = {one.request: one.id for one in found.messages if one.request}
-    by_message = {one.message: one for one in requests(found, recorded)}
+    by_message = {one.message: one for one in request_windows(found, recorded)}
     windows = {name: by_message[message] for name, message in answers.items() if message in by_message}
     if turn is not None and not request:
         request = next((name for name in reversed(list(windows)) if windows[name].turn == turn), "")
@@ -53,27 +53,27 @@ def command(session: str, request: str, turn: int | None, as_json: bool, library
 
 def _show(recorded: "RecordedRequests", name: str, *, as_json: bool) -> None:
     from unspool.cli import terminal
-    from unspool.export.text import render
-    from unspool.transcript.sent import request_nodes
+    from unspool.render.text import render_text
+    from unspool.render.transcript import request_nodes
 
     request = recorded.get(name)
     if request is None:
         raise NotFound(f"The log keeps no request whose id begins with “{name}”.")
     if as_json:
-        keeping.print_json(request.body)
+        archive_helpers.print_json(request.body)
         return
     console = terminal.console()
     colour = console.color_system is not None and not console.no_color
-    terminal.paged(render(request_nodes(request), min(console.width, 110), colour=colour), pager=True)
+    terminal.paged(render_text(request_nodes(request), min(console.width, 110), colour=colour), pager=True)
 
 
-def _list(recorded: "RecordedRequests", windows: "dict[str, Request]", *, as_json: bool) -> None:
+def _list(recorded: "RecordedRequests", windows: "dict[str, RequestWindow]", *, as_json: bool) -> None:
     from unspool import human
-    from unspool.cli.grid import Column, lines, show, width
+    from unspool.cli.tables import Column, show_table, table_lines, terminal_width
 
     rows = [request for name in recorded if (request := recorded.get(name)) is not None]
     if as_json:
-        keeping.print_json({"requests": [_row(request, windows.get(request.id)) for request in rows]})
+        archive_helpers.print_json({"requests": [_row(request, windows.get(request.id)) for request in rows]})
         return
     found = [windows.get(request.id) for request in rows]
     columns = [
@@ -87,10 +87,10 @@ def _list(recorded: "RecordedRequests", windows: "dict[str, Request]", *, as_jso
         Column("tokens", [f"{one.total:,}" if one is not None else "" for one in found]),
         Column("", ["" if request.complete else "not whole" for request in rows], right=False),
     ]
-    show(lines(columns, width()))
+    show_table(table_lines(columns, terminal_width()))
 
 
-def _row(request: "SentRequest", window: "Request | None") -> dict[str, object]:
+def _row(request: "SentRequest", window: "RequestWindow | None") -> dict[str, object]:
     return {
         "id": request.id,
         "time": request.time,

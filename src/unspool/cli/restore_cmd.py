@@ -6,25 +6,25 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from unspool.cli import keeping, options
+from unspool.cli import archive_helpers, options
 from unspool.errors import UsageProblem
 
 if TYPE_CHECKING:
-    from unspool.archive.chosen import Chosen
-    from unspool.archive.restore import Restored, Wish
+    from unspool.store.archive.forget import SessionFile
+    from unspool.store.archive.restore import RestoredFile, RestoreOptions
 
 
-def wishes(command: options.Command) -> options.Command:
+def restore_options(command: options.Command) -> options.Command:
     """The options that make a `wish`."""
 
     @wraps(command)
     def run(*args: Any, **given: Any) -> Any:
-        from unspool.archive.restore import Wish
+        from unspool.store.archive.restore import RestoreOptions
 
         number, every = given.pop("generation"), given.pop("all_generations")
         if number and every:
             raise UsageProblem("--generation and --all-generations contradict each other.")
-        wish = Wish(number or 0, every, given.pop("force"), given.pop("machine") or "")
+        wish = RestoreOptions(number or 0, every, given.pop("force"), given.pop("machine") or "")
         return command(*args, wish=wish, **given)
 
     made: options.Command = run
@@ -44,10 +44,12 @@ def wishes(command: options.Command) -> options.Command:
     "--to", metavar="DIR", type=click.Path(path_type=Path, file_okay=False), help="Write them here [./SESSION]."
 )
 @click.option("--into-agent", is_flag=True, help="Put them back where they were, so that the agent can resume it.")
-@wishes
+@restore_options
 @click.option("--json", "as_json", is_flag=True, help="Print what was written as JSON.")
 @options.archive
-def command(session: str, to: Path | None, into_agent: bool, wish: "Wish", as_json: bool, archive: Path) -> None:
+def command(
+    session: str, to: Path | None, into_agent: bool, wish: "RestoreOptions", as_json: bool, archive: Path
+) -> None:
     """Give the files of a session back, byte for byte.
 
     \b
@@ -60,31 +62,31 @@ def command(session: str, to: Path | None, into_agent: bool, wish: "Wish", as_js
     may read the files. A file that is there already and differs stops everything before a byte is written, unless
     --force is given.
     """
-    from unspool.archive import Archive
-    from unspool.archive.restore import restore
-    from unspool.sync.prompts import own
+    from unspool.store.archive import Archive
+    from unspool.store.archive.restore import restore
+    from unspool.store.sync.prompts import own_prompts
 
     if to is not None and into_agent:
         raise UsageProblem("--to and --into-agent are two places; choose one.")
     with Archive.open(archive, key=options.key_of(archive), readonly=True) as opened:
-        name, files = keeping.session_files(opened, session)
-        files += own(opened, name).pasted
+        name, files = archive_helpers.session_files(opened, session)
+        files += own_prompts(opened, name).pasted
         place = None if into_agent else to or Path(name)
         done = restore(opened, files, place, wish)
     if as_json:
-        keeping.print_json({"session": name, "files": done})
+        archive_helpers.print_json({"session": name, "files": done})
     else:
         _print(done, files, place)
 
 
-def _print(done: "list[Restored]", files: "list[Chosen]", place: Path | None) -> None:
+def _print(done: "list[RestoredFile]", files: "list[SessionFile]", place: Path | None) -> None:
     from unspool import human
 
     total = human.size(sum(one.size for one in done))
     where = place if place is not None else " and ".join(sorted({one.place.root for one in files}))
     same = sum(one.outcome == "same" for one in done)
     note = f" ({same} of them were there already)" if same else ""
-    keeping.say(f"Restored {human.count(len(done), 'file')}, {total}, in {where}{note}.")
+    archive_helpers.say_line(f"Restored {human.count(len(done), 'file')}, {total}, in {where}{note}.")
     for one in done:
         if one.outcome == "replaced":
-            keeping.say(f"  replaced {one.path}")
+            archive_helpers.say_line(f"  replaced {one.path}")

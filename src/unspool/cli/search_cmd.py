@@ -1,20 +1,149 @@
 """`unspool search`: what was said and done in any session, from the archive."""
 
+import os
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from unspool.cli import chosen, options
-from unspool.errors import UsageProblem
+from unspool import human
+from unspool.cli import options, settings
+from unspool.errors import UnspoolError, UsageProblem
+from unspool.store.index.results import FoundSession, Hit, SearchResults, Snippet
+from unspool.tools.ansi import (
+    strip_ansi,  # not export.inert: that loads every writer, which takes as long as the search
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from unspool.archive import Archive
-    from unspool.index.query import Filter, Query
-    from unspool.index.results import Results
-    from unspool.index.search import Wanted
-    from unspool.index.store import Index
+    from unspool.store.archive import Archive
+    from unspool.store.index.database import Index
+    from unspool.store.index.query import Filter, SearchQuery
+    from unspool.store.index.search import SearchRequest
+
+
+_KIND_WIDTH = 8
+
+
+def lit_text() -> bool:
+    """Whether colours are wanted: on a terminal, unless NO_COLOR or a dumb terminal says no."""
+    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        return False
+    return bool(os.environ.get("FORCE_COLOR")) or sys.stdout.isatty()
+
+
+def result_lines(results: SearchResults) -> Iterator[str]:
+    """The page, line by line, styled."""
+    for number, session in enumerate(results.sessions):
+        if number:
+            yield ""
+        yield from _session(session)
+    yield ""
+    yield click.style(_summary(results), dim=True)
+
+
+def _session(session: FoundSession) -> Iterator[str]:
+    title = result_line(session.title) or session.session
+    ghost = click.style("  (deleted; only its prompts survive)", fg="yellow") if session.kind == "ghost" else ""
+    yield click.style(title, bold=True) + ghost
+    about = (
+        _moment(session.ended or session.started),
+        result_line(session.project),
+        result_line(session.branch),
+        human.count(session.count, "hit"),
+    )
+    yield click.style("  " + human.joined(*about), dim=True)
+    for hit in session.hits:
+        yield f"  {_label(hit)} {_snippet(hit)}"
+    if session.hits and session.hits[0].link:
+        yield click.style(f"  {result_line(session.hits[0].link)}", fg="cyan")
+    if session.resume:
+        yield click.style(f"  {result_line(session.resume)}", fg="cyan", dim=True)
+
+
+def _label(hit: Hit) -> str:
+    where = f"{hit.kind:<{_KIND_WIDTH}} {'' if hit.turn is None else hit.turn:>3}"
+    tool = result_line(hit.tool) + ("!" if hit.error else "")
+    said = " ".join(filter(None, (where, tool, f"[{result_line(hit.agent)}]" if hit.agent else "")))
+    return click.style(said, fg="red" if hit.error else "green")
+
+
+def _snippet(hit: Hit) -> str:
+    if hit.file:
+        return click.style(f"{hit.how} ", bold=True) + result_line(hit.file) + "  " + _dated(hit)
+    return _lit(hit.snippet)
+
+
+def _dated(hit: Hit) -> str:
+    return click.style(_moment(None if hit.time is None else hit.time / 1000), dim=True)
+
+
+def _lit(snippet: Snippet) -> str:
+    """The snippet on one line; each piece is made inert by itself, so that no style of ours is in it."""
+    parts, at = [], 0
+    for start, end in snippet.marks:
+        parts.append(_flat(snippet.text[at:start]))
+        parts.append(click.style(_flat(snippet.text[start:end]), fg="yellow", bold=True))
+        at = end
+    parts.append(_flat(snippet.text[at:]))
+    return ("…" if snippet.before else "") + "".join(parts).strip() + ("…" if snippet.after else "")
+
+
+def result_line(text: str) -> str:
+    """The text on one line, with nothing in it that a terminal would obey."""
+    return " ".join(strip_ansi(text.replace("\r", "\n")).split())
+
+
+def _flat(text: str) -> str:
+    """One line, with the spaces at its ends kept as one."""
+    words = result_line(text)
+    before = " " if text[:1].isspace() else ""
+    after = " " if words and text[-1:].isspace() else ""
+    return f"{before}{words}{after}"
+
+
+def _moment(time: float | None) -> str:
+    try:
+        return human.minute(None if time is None else datetime.fromtimestamp(time, UTC), settings.chosen_zone())
+    except (OverflowError, OSError, ValueError):
+        return ""
+
+
+def _summary(results: SearchResults) -> str:
+    shown = human.count(len(results.sessions), "session")
+    if results.sessions_found is None:
+        return f"{shown}; there may be more (--limit)"
+    hits = human.count(results.hits_found or 0, "hit")
+    if results.sessions_found > len(results.sessions):
+        return f"{len(results.sessions)} of {human.count(results.sessions_found, 'session')}, {hits} in all (--limit)"
+    return f"{shown}, {hits}"
+
+
+@contextmanager
+def patience(seconds: float, message: str) -> Iterator[None]:
+    """UnspoolError with this message once so many seconds have passed; no limit where the system has no alarm."""
+    if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def ring(_: int, __: FrameType | None) -> None:
+        raise UnspoolError(message)
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
 
 _PATIENCE = 60
 _FILTERS = ("project", "role", "tool", "model", "branch", "kind", "since", "until", "cost", "session")
@@ -62,13 +191,13 @@ def command(query: tuple[str, ...], archive: "Path", as_json: bool, **given: Any
     Names are found in either spelling (read_file, readFile). --substring and --regex heed capitals where they have
     some. The archive is what `unspool sync` has kept. Ends with 1 where nothing is found.
     """
-    from unspool.archive import Archive
-    from unspool.index.query import parse
-    from unspool.index.search import Wanted
-    from unspool.index.store import Index
+    from unspool.store.archive import Archive
+    from unspool.store.index.database import Index
+    from unspool.store.index.query import parse_query
+    from unspool.store.index.search import SearchRequest
 
-    asked = parse(" ".join(query), _filters(given), chosen.zone())
-    wanted = Wanted(given["limit"], given["hits"], given["context"])
+    asked = parse_query(" ".join(query), _filters(given), settings.chosen_zone())
+    wanted = SearchRequest(given["limit"], given["hits"], given["context"])
     key = options.key_of(archive)
     with Archive.open(archive, key=key, readonly=True) as kept, Index.open(archive, key=key, readonly=True) as index:
         results = _results(index, kept, asked, wanted, given)
@@ -78,7 +207,7 @@ def command(query: tuple[str, ...], archive: "Path", as_json: bool, **given: Any
 
 
 def _filters(given: dict[str, Any]) -> "list[Filter]":
-    from unspool.index.query import Filter
+    from unspool.store.index.query import Filter
 
     found = [Filter("is", "error")] if given["errors"] else []
     for name in _FILTERS:
@@ -87,48 +216,50 @@ def _filters(given: dict[str, Any]) -> "list[Filter]":
     return found
 
 
-def _results(index: "Index", archive: "Archive", query: "Query", wanted: "Wanted", given: dict[str, Any]) -> "Results":
+def _results(
+    index: "Index", archive: "Archive", query: "SearchQuery", wanted: "SearchRequest", given: dict[str, Any]
+) -> "SearchResults":
     modes = [mode for mode in _MODES if given[mode] is not None]
     if len(modes) > 1:
         raise UsageProblem(f"--{modes[0]} and --{modes[1]} exclude each other.")
     if not modes:
-        from unspool.index.search import search
+        from unspool.store.index.search import search_index
 
         if query.tree is None and not query.filters:
             raise UsageProblem(" ".join((*query.notes, "Say what to look for; `unspool search --help` shows how.")))
-        return search(index.db, archive, query, wanted)
+        return search_index(index.db, archive, query, wanted)
     if modes == ["file"]:
-        from unspool.index.touches import touches
+        from unspool.store.index.search import sessions_touching
 
-        return touches(index.db, archive, given["file"], query, wanted)
-    from unspool.cli.patience import patience
+        return sessions_touching(index.db, archive, given["file"], query, wanted)
 
     with patience(_PATIENCE, f"The search took longer than {_PATIENCE} seconds; a simpler pattern may do."):
         return _exact(index, archive, query, wanted, (modes[0], given[modes[0]]))
 
 
-def _exact(index: "Index", archive: "Archive", query: "Query", wanted: "Wanted", asked: tuple[str, str]) -> "Results":
-    from unspool.index import exact, pattern
+def _exact(
+    index: "Index", archive: "Archive", query: "SearchQuery", wanted: "SearchRequest", asked: tuple[str, str]
+) -> "SearchResults":
+    from unspool.store.index import exact_search
 
     mode, text = asked
-    sought = pattern.regular(text) if mode == "regex" else pattern.substring(text)
-    more = [exact.shell_calls(index.db)] if mode == "command" else []
-    return exact.exact(index.db, archive, sought, query, wanted, more)
+    sought = exact_search.regex_pattern(text) if mode == "regex" else exact_search.substring_pattern(text)
+    more = [exact_search.shell_calls(index.db)] if mode == "command" else []
+    return exact_search.exact_search(index.db, archive, sought, query, wanted, more)
 
 
-def _print(results: "Results", *, as_json: bool) -> None:
+def _print(results: "SearchResults", *, as_json: bool) -> None:
     if as_json:
         import msgspec
 
         click.echo(msgspec.json.format(msgspec.json.encode(results)).decode())
         return
-    from unspool.cli import search_rows
 
     for note in results.notes:
-        click.echo(f"unspool: {search_rows.one_line(note)}", err=True)
+        click.echo(f"unspool: {result_line(note)}", err=True)
     if not results.sessions:
         click.echo("Nothing was found.", err=True)
         return
-    colour = search_rows.coloured()
-    for line in search_rows.lines(results):
+    colour = lit_text()
+    for line in result_lines(results):
         click.echo(line, color=colour)

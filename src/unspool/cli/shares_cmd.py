@@ -5,11 +5,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from unspool.cli import hubs, keeping, typed
+from unspool.cli import archive_helpers, hub_options
+from unspool.cli import options as typed
 from unspool.errors import UsageProblem
 
 if TYPE_CHECKING:
-    from unspool.remote.shares import Shared
+    from unspool.hub_client.shares import UploadedShare
 
 _HUB = click.option("--hub", "url", default="", metavar="URL", help="The hub.  [default: the one signed in to last]")
 _JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -39,16 +40,16 @@ def command(ctx: click.Context) -> None:
 @_JSON
 def list_(url: str = "", as_json: bool = False) -> None:
     """List what you share, newest first."""
-    from unspool.remote.shares import listed
+    from unspool.hub_client.shares import list_shares
 
-    shares = list(listed(hubs.client(url)))
+    shares = list(list_shares(hub_options.hub_client(url)))
     if as_json:
-        keeping.print_json(shares)
+        archive_helpers.print_json(shares)
         return
     if not shares:
-        keeping.say("You share nothing here.")
+        archive_helpers.say_line("You share nothing here.")
         return
-    from unspool.cli.grid import Column, lines, show, width
+    from unspool.cli.tables import Column, show_table, table_lines, terminal_width
 
     columns = [
         Column("created", [_day(one.created) for one in shares], right=False, rank=2),
@@ -56,7 +57,7 @@ def list_(url: str = "", as_json: bool = False) -> None:
         Column("state", [_state(one) for one in shares], right=False, rank=1),
         Column("link", [one.url for one in shares], right=False),
     ]
-    show(lines(columns, width()))
+    show_table(table_lines(columns, terminal_width()))
 
 
 @command.command("delete")
@@ -64,13 +65,13 @@ def list_(url: str = "", as_json: bool = False) -> None:
 @_HUB
 def delete_(addresses: tuple[str, ...], url: str) -> None:
     """End shares now; what they showed is removed from the hub."""
-    from unspool.remote.shares import delete, named
+    from unspool.hub_client.shares import delete_share, share_name
 
-    names = [named(one) for one in addresses]
-    client = hubs.client(url)
+    names = [share_name(one) for one in addresses]
+    client = hub_options.hub_client(url)
     for name in names:
-        delete(client, name)
-        keeping.say(f"{name} is no more.")
+        delete_share(client, name)
+        archive_helpers.say_line(f"{name} is no more.")
 
 
 @command.command("update")
@@ -85,28 +86,28 @@ def delete_(addresses: tuple[str, ...], url: str) -> None:
 @_JSON
 def update_(address: str, url: str, as_json: bool, **wish: Any) -> None:
     """Have a share be otherwise; what it shows stays."""
-    from unspool.remote.shares import Options, change, named
+    from unspool.hub_client.shares import UploadOptions, change_share, share_name
 
-    options = Options(wish["title"], _password(**wish), wish["expires"], wish["raw"], wish["listed"])
+    options = UploadOptions(wish["title"], _password(**wish), wish["expires"], wish["raw"], wish["listed"])
     if not options.said():
         raise UsageProblem("Say what is to be otherwise: --title, --password-file, --expires, --raw or --listed.")
-    shared = change(hubs.client(url), named(address), options)
+    shared = change_share(hub_options.hub_client(url), share_name(address), options)
     if as_json:
-        keeping.print_json(shared)
+        archive_helpers.print_json(shared)
         return
-    keeping.say(shared.url)
-    keeping.say(_state(shared), err=True)
+    archive_helpers.say_line(shared.url)
+    archive_helpers.say_line(_state(shared), err=True)
 
 
 def _password(password_file: str | None, no_password: bool, **_: Any) -> str | None:
     if password_file and no_password:
         raise UsageProblem("--password-file and --no-password contradict each other.")
     if password_file:
-        return typed.secret(password_file, "Password of the share", twice=True)
+        return typed.read_secret(password_file, "Password of the share", twice=True)
     return "" if no_password else None
 
 
-def _state(one: "Shared") -> str:
+def _state(one: "UploadedShare") -> str:
     from unspool import human
 
     if one.state != "live":

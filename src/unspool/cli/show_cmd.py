@@ -1,13 +1,90 @@
 """`unspool show`: a session in the terminal."""
 
+import re
+from collections.abc import Iterator
+from datetime import datetime
+
 import click
+import msgspec
 
 from unspool.cli import options, terminal
-from unspool.cli.locating import anchor, opened_at
-from unspool.cli.viewing import check, view_options
-from unspool.export.text import render
-from unspool.library import Library
-from unspool.transcript import View, nodes
+from unspool.cli.view_options import check_view, view_options
+from unspool.errors import NotFound
+from unspool.model import Session, ToolCall, Turn
+from unspool.render.text import render_text
+from unspool.render.transcript import transcript_nodes
+from unspool.render.view import View
+from unspool.store.library import Library
+
+_ANCHOR = re.compile(r"msg-(\d{1,15})(?:-\d+)?")
+
+
+def parse_anchor(_: click.Context, __: click.Parameter, value: str | None) -> int | None:
+    """The milliseconds that an anchor such as msg-1774856863840 names."""
+    if value is None:
+        return None
+    found = _ANCHOR.fullmatch(value.strip().lstrip("#"))
+    if found is None:
+        raise click.BadParameter(f"{value!r} is no anchor, such as msg-1774856863840.")
+    return int(found[1])
+
+
+def view_at(session: Session, view: View, moment: int | None) -> View:
+    """The view of the turn that holds what was logged at a moment, a subagent's conversation shown where it is there.
+
+    Where no block is of that very moment, the last turn that had begun is shown: copies of a line are told once.
+    """
+    if moment is None:
+        return view
+    place = _place(session, moment)
+    called = _calling(session, moment) if place is None else None
+    branch, number = place or called or _begun(session, moment)
+    agents = view.agents or called is not None
+    return msgspec.structs.replace(view, turns=((number, number),), branch=branch, agents=agents)
+
+
+def _turns(session: Session) -> Iterator[tuple[int, Turn]]:
+    """Every turn, with the number of its branch."""
+    yield from ((0, turn) for turn in session.turns)
+    yield from ((branch.number, turn) for branch in session.branches for turn in branch.turns)
+
+
+def _place(session: Session, moment: int) -> tuple[int, int] | None:
+    """Branch and turn of what was logged at a moment."""
+    return next(((branch, turn.number) for branch, turn in _turns(session) if moment in _moments(turn)), None)
+
+
+def _moments(turn: Turn) -> Iterator[int]:
+    times = [turn.prompt.time if turn.prompt is not None else None]
+    for block in turn.blocks:
+        times.append(block.time)
+        if isinstance(block, ToolCall) and block.result is not None:
+            times.append(block.result.time)
+    return (_milliseconds(time) for time in times if time is not None)
+
+
+def _milliseconds(time: datetime) -> int:
+    return round(time.timestamp() * 1000)
+
+
+def _calling(session: Session, moment: int) -> tuple[int, int] | None:
+    """Branch and turn that called the subagent in whose conversation the moment is."""
+    for agent in session.agents:
+        if _place(agent.session, moment) is None and _calling(agent.session, moment) is None:
+            continue
+        for branch, turn in _turns(session):
+            calls = (block for block in turn.blocks if isinstance(block, ToolCall))
+            if any(call.call_id == agent.call_id or agent.id in call.agents for call in calls):
+                return branch, turn.number
+    return None
+
+
+def _begun(session: Session, moment: int) -> tuple[int, int]:
+    begun = [turn for turn in session.turns if turn.started is not None and _milliseconds(turn.started) <= moment]
+    if not begun:
+        raise NotFound(f"Session {session.id} has nothing at msg-{moment}.")
+    return 0, max(turn.number for turn in begun)
+
 
 _WIDEST = 110
 """Prose in longer lines is hard to read."""
@@ -16,7 +93,7 @@ _WIDEST = 110
 @click.command("show")
 @click.argument("session", default="latest")
 @view_options(whole=False)
-@click.option("--at", callback=anchor, metavar="ANCHOR", help="Only the turn that holds msg-1774856863840.")
+@click.option("--at", callback=parse_anchor, metavar="ANCHOR", help="Only the turn that holds msg-1774856863840.")
 @click.option("--pager/--no-pager", default=True, help="Page on a terminal, or print straight.", show_default=True)
 @click.option("--width", type=click.IntRange(min=20), help="Columns to wrap at.")
 @options.sources
@@ -34,9 +111,9 @@ def command(session: str, view: View, at: int | None, pager: bool, width: int | 
     title, or `latest`.
     """
     found = library.open(session)
-    view = opened_at(found, view, at)
-    check(found, view)
+    view = view_at(found, view, at)
+    check_view(found, view)
     console = terminal.console()
     colour = console.color_system is not None and not console.no_color
-    lines = render(nodes(found, view), width or min(console.width, _WIDEST), colour=colour)
+    lines = render_text(transcript_nodes(found, view), width or min(console.width, _WIDEST), colour=colour)
     terminal.paged(lines, pager=pager)

@@ -1,15 +1,166 @@
 """`unspool stats`: what all sessions add up to, from the index."""
 
+from collections.abc import Iterator, Sequence
+from datetime import tzinfo
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from unspool.cli import options, span
-from unspool.index.billing import Wanted
+from unspool import human
+from unspool.cli import options, tables
+from unspool.cli import options as span
+from unspool.cli.tables import Column, table_lines
+from unspool.cli.usage_rows import spent_text, usage_notes_lines
+from unspool.store.index.billing import UsageFilter, format_priced
+from unspool.store.index.stats import IndexStats, StatNotes
+from unspool.store.index.times import local_time
 
-if TYPE_CHECKING:
-    from unspool.index.stats import Stats
+_DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+_BAR = 20
+_TOOLS = 15
+_PROJECTS = 10
+
+
+def stats_sections(found: IndexStats, zone: tzinfo | None, most: int) -> Iterator[tuple[str, list[str]]]:
+    """Heading and lines of every section that has something to say."""
+    yield "", _facts(found)
+    for heading, columns in (
+        ("By model", _models(found)),
+        ("By tool", _tools(found)),
+        ("By project", _projects(found)),
+        ("Busiest days", _days(found)),
+        ("Written to the cache again", _wasted(found)),
+        ("What filled the window (estimated)", _filled(found)),
+    ):
+        if columns[0].cells:
+            yield heading, table_lines(columns, most)
+    if any(map(any, found.hours)):
+        yield "Hours of the week (requests)", _week(found.hours)
+    for heading, told in (("Longest sessions", found.longest), ("Dearest sessions", found.dearest)):
+        if told:
+            yield heading, table_lines(_told(told, zone), most)
+    if found.files:
+        yield "Files touched most", table_lines(_files(found), most)
+    said = usage_notes_lines(found.sum, found.models, found.untimed)
+    if said:
+        yield "", said
+
+
+def _facts(found: IndexStats) -> list[str]:
+    totals, streak, used = found.totals, found.streak, found.sum
+    cached = f"{used.cached:.1%} of what was sent came from the cache" if used.cached is not None else ""
+    span = f"{human.count(streak.days, 'day')} from {streak.first} to {streak.last}" if streak.days else ""
+    rows = (
+        ("sessions", f"{totals.sessions:,} in {human.count(totals.projects, 'project')}"),
+        ("turns", f"{totals.turns:,}, {human.count(totals.messages, 'message')}"),
+        ("tool calls", f"{totals.tool_calls:,}, {totals.tool_errors:,} failed"),
+        ("subagents", f"{totals.agents:,}"),
+        ("compactions", f"{totals.compactions:,}"),
+        ("files", f"{totals.files:,} touched, {human.count(totals.commits, 'commit')}"),
+        ("tokens", f"{used.total:,} in {human.count(used.requests, 'request')}"),
+        ("cache", cached),
+        ("cost", spent_text(used)),
+        ("active", span),
+        ("in a row", f"{human.count(streak.longest, 'day')} at most, {streak.current} now" if streak.days else ""),
+    )
+    return [f"{name:<12}{value}" for name, value in rows if value]
+
+
+def _models(found: IndexStats) -> list[Column]:
+    models = found.models
+    return [
+        Column("model", [one.model or "unknown model" for one in models], right=False, least=16),
+        Column("requests", [f"{one.sum.requests:,}" for one in models], rank=1),
+        Column("tokens", [f"{one.sum.total:,}" for one in models], [human.tokens(one.sum.total) for one in models]),
+        Column("cache", ["" if one.sum.cached is None else f"{one.sum.cached:.0%}" for one in models], rank=2),
+        Column("cost", [spent_text(one.sum) for one in models]),
+        Column("", tables.bar_texts([one.sum.cost for one in models], _BAR), right=False, rank=3),
+    ]
+
+
+def _tools(found: IndexStats) -> list[Column]:
+    tools = found.tools[:_TOOLS]
+    return [
+        Column("tool", [tool.name for tool in tools], right=False, least=16),
+        Column("calls", [f"{tool.calls:,}" for tool in tools]),
+        Column("errors", [f"{tool.errors:,}" for tool in tools]),
+        Column("failing", [f"{tool.failing:.1%}" for tool in tools], rank=1),
+        Column("", tables.bar_texts([tool.calls for tool in tools], _BAR), right=False, rank=3),
+    ]
+
+
+def _projects(found: IndexStats) -> list[Column]:
+    rows = found.projects[:_PROJECTS]
+    return [
+        Column("project", [row.key or "no project" for row in rows], right=False, least=16, tail=True),
+        Column("tokens", [f"{row.sum.total:,}" for row in rows], [human.tokens(row.sum.total) for row in rows], rank=1),
+        Column("cost", [spent_text(row.sum) for row in rows]),
+        Column("", tables.bar_texts([row.sum.cost for row in rows], _BAR), right=False, rank=3),
+    ]
+
+
+def _days(found: IndexStats) -> list[Column]:
+    return [
+        Column("day", [row.key for row in found.days], right=False),
+        Column("requests", [f"{row.sum.requests:,}" for row in found.days], rank=1),
+        Column("tokens", [f"{row.sum.total:,}" for row in found.days]),
+        Column("cost", [spent_text(row.sum) for row in found.days]),
+        Column("", tables.bar_texts([row.sum.total for row in found.days], _BAR), right=False, rank=3),
+    ]
+
+
+def _wasted(found: IndexStats) -> list[Column]:
+    rows = found.wasted
+    return [
+        Column("why", [one.cause for one in rows], right=False),
+        Column("requests", [f"{one.requests:,}" for one in rows], rank=1),
+        Column("tokens", [f"{one.tokens:,}" for one in rows], [human.tokens(one.tokens) for one in rows]),
+        Column("lost", [format_priced(one.cost, unpriced=one.unpriced) for one in rows]),
+        Column("", tables.bar_texts([one.tokens for one in rows], _BAR), right=False, rank=3),
+    ]
+
+
+def _filled(found: IndexStats) -> list[Column]:
+    rows = found.filled
+    whole = sum(one.tokens for one in rows)
+    return [
+        Column("kind", [one.name for one in rows], right=False),
+        Column("tokens", [f"{one.tokens:,}" for one in rows], [human.tokens(one.tokens) for one in rows]),
+        Column("share", [f"{one.tokens / whole:.1%}" for one in rows], rank=1),
+        Column("", tables.bar_texts([one.tokens for one in rows], _BAR), right=False, rank=3),
+    ]
+
+
+def _week(hours: tuple[tuple[int, ...], ...]) -> list[str]:
+    most = max(map(max, hours))
+    heads = "".join(f"{hour:<6}" for hour in range(0, 24, 3))
+    rows = (f"{day}  {''.join(tables.shade_text(count, most) * 2 for count in row)}  {sum(row):,}"
+            for day, row in zip(_DAYS, hours, strict=True))  # fmt: skip
+    return [f"     {heads}".rstrip(), *rows]
+
+
+def _told(told: Sequence[StatNotes], zone: tzinfo | None) -> list[Column]:
+    when = ["" if one.started is None else f"{local_time(one.started, zone):%Y-%m-%d %H:%M}" for one in told]
+    return [
+        Column("session", [one.key[:8] for one in told], right=False),
+        Column("began", when, right=False, rank=2),
+        Column("length", [human.duration(one.seconds) for one in told], rank=1),
+        Column("turns", [f"{one.turns:,}" for one in told], rank=3),
+        Column("cost", [format_priced(one.cost, unpriced=one.unpriced, open=one.open) for one in told]),
+        Column("title", [one.title for one in told], right=False, least=16),
+    ]
+
+
+def _files(found: IndexStats) -> list[Column]:
+    files = found.files
+    return [
+        Column("file", [file.path for file in files], right=False, least=20, tail=True),
+        Column("reads", [f"{file.reads:,}" for file in files]),
+        Column("writes", [f"{file.writes:,}" for file in files]),
+        Column("edits", [f"{file.edits:,}" for file in files]),
+        Column("sessions", [f"{file.sessions:,}" for file in files], rank=1),
+    ]
 
 
 @click.command("stats")
@@ -32,48 +183,49 @@ def command(since: str | None, until: str | None, project: str, tz: str | None, 
     in all else, and history that several of them share counts in each. What was written to the cache again had been
     there before: it expired after a pause, the model was switched, a compaction began anew, or the log does not tell.
     """
-    from unspool.index.stats import stats
-    from unspool.index.store import Index
+    from unspool.store.index.database import Index
+    from unspool.store.index.stats import index_stats
 
-    zone = span.zone(tz)
-    wanted = Wanted(since=span.since(since, zone), until=span.until(until, zone), project=project, zone=zone)
+    zone = span.parse_tz(tz)
+    wanted = UsageFilter(
+        since=span.parse_since(since, zone), until=span.parse_until(until, zone), project=project, zone=zone
+    )
     with Index.open(archive, key=options.key_of(archive), readonly=True) as index:
-        found = stats(index, wanted)
+        found = index_stats(index, wanted)
     if as_json:
         click.echo(_json(found))
     else:
         _print(found, wanted)
 
 
-def _print(found: "Stats", wanted: Wanted) -> None:
-    from unspool.cli.grid import coloured, width
-    from unspool.cli.stats_rows import sections
+def _print(found: "IndexStats", wanted: UsageFilter) -> None:
+    from unspool.cli.tables import has_colours, terminal_width
 
-    for number, (heading, told) in enumerate(sections(found, wanted.zone, width())):
+    for number, (heading, told) in enumerate(stats_sections(found, wanted.zone, terminal_width())):
         if number:
             click.echo()
         if heading:
-            click.echo(click.style(heading, bold=True), color=coloured())
+            click.echo(click.style(heading, bold=True), color=has_colours())
         for line in told:
             click.echo(line)
 
 
-def _json(found: "Stats") -> str:
+def _json(found: "IndexStats") -> str:
     import msgspec
 
-    from unspool.cli.usage_data import by_model, encoded, figures, moment, row_data, tool_data
-    from unspool.index.sums import dollars
+    from unspool.cli.usage_rows import encode_usage, row_data, tool_data, usage_by_model, usage_figures, usage_time
+    from unspool.store.index.billing import exact_dollars
 
     def told(one: Any) -> dict[str, Any]:
         data: dict[str, Any] = msgspec.structs.asdict(one)
-        times = {"started": moment(one.started), "ended": moment(one.ended), "seconds": one.seconds}
-        return {**data, **times, "cost": dollars(one.cost)}
+        times = {"started": usage_time(one.started), "ended": usage_time(one.ended), "seconds": one.seconds}
+        return {**data, **times, "cost": exact_dollars(one.cost)}
 
-    return encoded(
+    return encode_usage(
         {
             "totals": msgspec.structs.asdict(found.totals),
-            "usage": {**figures(found.sum), "cached": found.sum.cached},
-            "models": by_model(found.models),
+            "usage": {**usage_figures(found.sum), "cached": found.sum.cached},
+            "models": usage_by_model(found.models),
             "tools": [tool_data(tool) for tool in found.tools],
             "projects": [row_data("project", row) for row in found.projects],
             "busiest_days": [row_data("day", row) for row in found.days],
@@ -81,7 +233,7 @@ def _json(found: "Stats") -> str:
             "longest": [told(one) for one in found.longest],
             "dearest": [told(one) for one in found.dearest],
             "files": [msgspec.structs.asdict(file) for file in found.files],
-            "wasted": [{**msgspec.structs.asdict(one), "cost": dollars(one.cost)} for one in found.wasted],
+            "wasted": [{**msgspec.structs.asdict(one), "cost": exact_dollars(one.cost)} for one in found.wasted],
             "filled": [msgspec.structs.asdict(one) for one in found.filled],
             "filling_tools": [msgspec.structs.asdict(one) for one in found.filling],
             "streak": msgspec.structs.asdict(found.streak),

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from unspool.cli import chosen, options
+from unspool.cli import options, settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from unspool.sync import Report
+    from unspool.store.sync import SyncReport
 
 _WORTH_A_BAR = 32 * 1024 * 1024
 
@@ -34,9 +34,9 @@ def command(as_json: bool, quiet: bool, source: tuple[Path, ...], archive: Path)
     you alone. What is already kept costs nothing; what the agent deletes stays. Nothing is ever written to a source.
     """
     from unspool.prices import PriceTable
-    from unspool.sync import sync
+    from unspool.store.sync import sync
 
-    sources, prices = chosen.sources(source), PriceTable.load(chosen.prices())
+    sources, prices = settings.chosen_sources(source), PriceTable.load(settings.price_file())
     with _bar(quiet or as_json) as progress:
         report = sync(archive, sources, progress, options.key_of(archive), prices)
     if report.failures:
@@ -46,12 +46,12 @@ def command(as_json: bool, quiet: bool, source: tuple[Path, ...], archive: Path)
     if as_json:
         _print_json(report)
     elif not quiet:
-        click.echo(told(report, archive))
+        click.echo(sync_summary(report, archive))
     if report.failures:
         sys.exit(5)
 
 
-def told(report: "Report", archive: Path) -> str:
+def sync_summary(report: "SyncReport", archive: Path) -> str:
     """One or two sentences on what a sync did."""
     from unspool.human import size
 
@@ -66,7 +66,7 @@ def told(report: "Report", archive: Path) -> str:
     )
 
 
-def _print_json(report: "Report") -> None:
+def _print_json(report: "SyncReport") -> None:
     import msgspec
 
     click.echo(msgspec.json.format(msgspec.json.encode(report)).decode())
@@ -78,7 +78,7 @@ def _bar(quiet: bool) -> "Iterator[Callable[[int, int], None] | None]":
     if quiet or not sys.stderr.isatty():
         yield None
         return
-    from unspool.cli.bar import bar
+    from unspool.cli.terminal import progress_bar
 
-    with bar("Keeping sessions") as advance:
+    with progress_bar("Keeping sessions") as advance:
         yield lambda done, total: advance(done, total) if total >= _WORTH_A_BAR else None

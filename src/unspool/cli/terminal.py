@@ -1,4 +1,4 @@
-"""What the commands print with: a console that fits the terminal, progress on stderr, a pager."""
+"""The console that commands print with: paging, progress, complaints."""
 
 import os
 import sys
@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 import click
 from rich.console import Console, RenderableType
+from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
 
 PLAIN_WIDTH = 120
 """Columns where the output is no terminal."""
@@ -20,7 +21,7 @@ def console() -> Console:
     return made
 
 
-def show(table: RenderableType, to: Console) -> None:
+def show_renderable(table: RenderableType, to: Console) -> None:
     """Print a table; where no colours are wanted, without the spaces that would end its lines."""
     if to.color_system is not None:
         to.print(table)
@@ -46,10 +47,10 @@ def progress(total: int, what: str) -> Iterator[Callable[[int], None]]:
 
 def complain(failures: Iterable[str]) -> None:
     """Tell on standard error what could not be read; names of files in it cannot drive the terminal."""
-    from unspool.export.inert import lines
+    from unspool.render.sanitize import safe_lines
 
     for failure in failures:
-        click.echo("\n".join(lines(f"unspool: {failure}")), err=True)
+        click.echo("\n".join(safe_lines(f"unspool: {failure}")), err=True)
 
 
 def paged(lines: Iterable[str], *, pager: bool) -> None:
@@ -59,3 +60,23 @@ def paged(lines: Iterable[str], *, pager: bool) -> None:
         return
     for line in lines:
         sys.stdout.write(line)
+
+
+@contextmanager
+def progress_bar(what: str) -> Iterator[Callable[[int, int], None]]:
+    """A function that hears how many bytes are done, and of how many."""
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        DownloadColumn(),
+        TransferSpeedColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True, auto_refresh=False) as progress:
+        task = progress.add_task(what, total=None)
+
+        def advance(done: int, total: int) -> None:
+            progress.update(task, advance=done, total=total)
+            progress.refresh()
+
+        yield advance

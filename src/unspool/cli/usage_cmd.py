@@ -1,21 +1,52 @@
 """`unspool usage`: tokens and money, from the index."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 from click.core import ParameterSource
 
-from unspool.cli import chosen, options, span
-from unspool.errors import UsageProblem
-from unspool.index.billing import Wanted
+from unspool.cli import options, settings
+from unspool.cli import options as span
+from unspool.errors import NotFound, UsageProblem
+from unspool.store.index.billing import HasDatabase, UsageFilter
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
-    from unspool.index.billing import Indexed
+
+@contextmanager
+def usage_from_logs(by: str, wanted: UsageFilter, sources: Sequence[Path]) -> Iterator[HasDatabase]:
+    """The requests of the logs of these folders, or of the agents' own; logs that cannot be read are named."""
+    from unspool.prices import PriceTable
+    from unspool.store.library.library import discover_logs
+    from unspool.store.library.usage_from_logs import ANSWERS, light_index
+
+    if by not in ANSWERS or wanted.project:
+        raise UsageProblem(
+            "Sessions, projects, tools and subagents are told from what is kept: run `unspool sync` first."
+        )
+    logs = discover_logs(settings.chosen_sources(sources))
+    if not logs:
+        raise NotFound(
+            "Nothing is kept yet, and no sessions were found; `unspool sync -s DIR` keeps those of a folder."
+        )
+    found = light_index(logs, PriceTable.load(settings.price_file()))
+    if found.failures:
+        from unspool.cli.terminal import complain
+
+        complain(found.failures)
+    if not sources:
+        click.echo(
+            "unspool: there is no index yet, so these figures are of the logs that are still there"
+            " (`unspool sync` keeps them).\n",
+            err=True,
+        )
+    yield found
+
 
 _WORDS = {
     "daily": "day", "weekly": "week", "monthly": "month", "blocks": "block", "sessions": "session",
@@ -30,7 +61,7 @@ class _Asked(NamedTuple):
     """What to show, and how."""
 
     by: str
-    wanted: Wanted
+    wanted: UsageFilter
     zone: str
     limit: int
     order: str
@@ -76,16 +107,14 @@ def command(what: str | None, by: str | None, archive: Path, source: tuple[Path,
         {"tool": _tools, "block": _blocks}.get(asked.by, _usage)(index, asked)
 
 
-def _opened(asked: _Asked, source: tuple[Path, ...], archive: Path) -> "AbstractContextManager[Indexed]":
+def _opened(asked: _Asked, source: tuple[Path, ...], archive: Path) -> "AbstractContextManager[HasDatabase]":
     """The index; the logs themselves where they are named, or where nothing is kept yet and nobody named an archive."""
-    from unspool.archive.place import INDEX
+    from unspool.store.archive.database import INDEX
 
     named = click.get_current_context().get_parameter_source("archive") is ParameterSource.COMMANDLINE
     if source or not (named or "UNSPOOL_ARCHIVE" in os.environ or (archive / INDEX).exists()):
-        from unspool.cli.usage_light import from_logs
-
-        return from_logs(asked.by, asked.wanted, source)
-    from unspool.index.store import Index
+        return usage_from_logs(asked.by, asked.wanted, source)
+    from unspool.store.index.database import Index
 
     return Index.open(archive, key=options.key_of(archive), readonly=True)
 
@@ -102,17 +131,17 @@ def _asked(by: str, tz: str | None, given: dict[str, Any]) -> _Asked:
         raise UsageProblem("--json and --csv exclude each other.")
     if by == "tool" and given["model"]:
         raise UsageProblem("Calls of tools are not counted by model: leave out --model.")
-    zone = span.zone(tz)
-    wanted = Wanted(
-        since=span.since(given["since"], zone),
-        until=span.until(given["until"], zone),
+    zone = span.parse_tz(tz)
+    wanted = UsageFilter(
+        since=span.parse_since(given["since"], zone),
+        until=span.parse_until(given["until"], zone),
         project=given["project"],
         model=given["model"],
         zone=zone,
         week=6 if given["week_starts"] == "sunday" else 0,
     )
     order = given["order"] or ("asc" if by in _IN_TIME else "cost")
-    name = tz or chosen.zone_name()
+    name = tz or settings.chosen_zone_name()
     return _Asked(by, wanted, name, given["limit"], order, given["as_json"], given["as_csv"], given["breakdown"])
 
 
@@ -130,58 +159,58 @@ def _ordered(rows: Sequence[_T], asked: _Asked) -> list[_T]:
     return found if asked.order == "asc" else found[::-1]
 
 
-def _usage(index: "Indexed", asked: _Asked) -> None:
-    from unspool.index.usage import usage
+def _usage(index: "HasDatabase", asked: _Asked) -> None:
+    from unspool.store.index.usage import usage_report
 
-    report = usage(index, asked.by, asked.wanted)  # type: ignore[arg-type]
+    report = usage_report(index, asked.by, asked.wanted)  # type: ignore[arg-type]
     rows = _ordered(report.rows, asked)
     if asked.as_json or asked.as_csv:
-        from unspool.cli.usage_data import as_csv, document, row_data
+        from unspool.cli.usage_rows import row_data, usage_as_csv, usage_document
 
         data = [row_data(asked.by, row) for row in rows]
-        made = document(data, report, asked.by, asked.wanted, asked.zone) if asked.as_json else ""
-        click.echo(made or as_csv(data, breakdown=asked.breakdown), nl=asked.as_json)
+        made = usage_document(data, report, asked.by, asked.wanted, asked.zone) if asked.as_json else ""
+        click.echo(made or usage_as_csv(data, breakdown=asked.breakdown), nl=asked.as_json)
         return
-    from unspool.cli.usage_rows import notes, table
+    from unspool.cli.usage_rows import usage_notes_lines, usage_table
 
     if _empty(rows):
         return
-    table(report, rows, breakdown=asked.breakdown)
-    _say(len(rows), len(report.rows), notes(report.sum, report.models, report.untimed))
+    usage_table(report, rows, breakdown=asked.breakdown)
+    _say(len(rows), len(report.rows), usage_notes_lines(report.sum, report.models, report.untimed))
 
 
-def _blocks(index: "Indexed", asked: _Asked) -> None:
-    from unspool.index.blocks import blocks
+def _blocks(index: "HasDatabase", asked: _Asked) -> None:
+    from unspool.store.index.five_hour_blocks import five_hour_blocks
 
-    report = blocks(index, asked.wanted)
+    report = five_hour_blocks(index, asked.wanted)
     shown = [row for row in report.rows if not row.gap] if asked.order in ("cost", "tokens") else report.rows
     rows = _ordered(shown, asked)
     if asked.as_json or asked.as_csv:
-        from unspool.cli.usage_data import as_csv, block_data, document
+        from unspool.cli.usage_rows import block_data, usage_as_csv, usage_document
 
         data = [block_data(row) for row in rows]
-        made = document(data, report, asked.by, asked.wanted, asked.zone) if asked.as_json else ""
-        click.echo(made or as_csv(data, breakdown=asked.breakdown), nl=asked.as_json)
+        made = usage_document(data, report, asked.by, asked.wanted, asked.zone) if asked.as_json else ""
+        click.echo(made or usage_as_csv(data, breakdown=asked.breakdown), nl=asked.as_json)
         return
-    from unspool.cli.usage_rows import blocks_table, notes, running
+    from unspool.cli.usage_rows import blocks_table, running_block, usage_notes_lines
 
     if _empty(rows):
         return
     blocks_table(report, rows, asked.wanted)
-    _say(len(rows), len(shown), [*running(report), *notes(report.sum, report.models, report.untimed)])
+    _say(len(rows), len(shown), [*running_block(report), *usage_notes_lines(report.sum, report.models, report.untimed)])
 
 
-def _tools(index: "Indexed", asked: _Asked) -> None:
-    from unspool.index.tooling import tools
+def _tools(index: "HasDatabase", asked: _Asked) -> None:
+    from unspool.store.index.stats import tool_stats
 
-    found = tools(index, asked.wanted)
+    found = tool_stats(index, asked.wanted)
     rows = found[: asked.limit or None]
     if asked.as_json or asked.as_csv:
-        from unspool.cli.usage_data import as_csv, encoded, tool_data
+        from unspool.cli.usage_rows import encode_usage, tool_data, usage_as_csv
 
         data = [tool_data(tool) for tool in rows]
-        made = encoded({"by": "tool", "rows": data}) if asked.as_json else ""
-        click.echo(made or as_csv(data, breakdown=False), nl=asked.as_json)
+        made = encode_usage({"by": "tool", "rows": data}) if asked.as_json else ""
+        click.echo(made or usage_as_csv(data, breakdown=False), nl=asked.as_json)
         return
     from unspool.cli.usage_rows import tools_table
 
@@ -199,8 +228,8 @@ def _empty(rows: Sequence[object]) -> bool:
 
 
 def _say(shown: int, every: int, notes: list[str]) -> None:
-    from unspool.cli.grid import coloured
+    from unspool.cli.tables import has_colours
 
     said = [f"{shown} of {every} rows; the total is of all.", *notes] if shown < every else notes
     for number, note in enumerate(said):
-        click.echo(click.style(("\n" if not number else "") + note, dim=True), color=coloured())
+        click.echo(click.style(("\n" if not number else "") + note, dim=True), color=has_colours())

@@ -1,36 +1,34 @@
-"""The tables of `unspool usage`."""
+"""The tables of `unspool usage`, and the same as JSON and CSV."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import Any
+
+import msgspec
 
 from unspool import human
-from unspool.cli import chart
-from unspool.cli.grid import Column, lines, room, safe, show, width
-from unspool.index import said
-from unspool.index.periods import local
-from unspool.index.said import money
-from unspool.index.sums import ModelSum, Sum
-
-if TYPE_CHECKING:
-    from unspool.index.billing import Wanted
-    from unspool.index.blocks import Block, Blocks
-    from unspool.index.tooling import Tool
-    from unspool.index.usage import Report, Row
+from unspool.cli import tables
+from unspool.cli.tables import Column, safe_text, show_table, table_lines, table_room, terminal_width
+from unspool.store.index import billing
+from unspool.store.index.billing import ModelUsage, UsageFilter, UsageSum, exact_dollars, format_money, unpriced_models
+from unspool.store.index.five_hour_blocks import FiveHourBlock, FiveHourBlocks
+from unspool.store.index.stats import ToolStats
+from unspool.store.index.times import local_time, written_time
+from unspool.store.index.usage import PeriodReport, UsagePeriod
 
 _DATED = re.compile(r"-20\d{6}$")
 _LONGEST_BAR = 24
 _SHORTEST_BAR = 8
 
 
-def spent(total: Sum) -> str:
+def spent_text(total: UsageSum) -> str:
     """What requests cost; nothing where there were none."""
-    return said.spent(total) if total.requests else ""
+    return billing.format_spent(total) if total.requests else ""
 
 
-def table(report: "Report", rows: "Sequence[Row]", *, breakdown: bool) -> None:
+def usage_table(report: "PeriodReport", rows: "Sequence[UsagePeriod]", *, breakdown: bool) -> None:
     """Print a report: its rows, those of each model beneath where asked for, and the total."""
-    found: list[tuple[Row | None, str, Sum, tuple[ModelSum, ...]]] = []
+    found: list[tuple[UsagePeriod | None, str, UsageSum, tuple[ModelUsage, ...]]] = []
     for row in rows:
         found.append((row, "", row.sum, row.models))
         found += [(None, one.model, one.sum, ()) for one in row.models if breakdown]
@@ -42,10 +40,10 @@ def table(report: "Report", rows: "Sequence[Row]", *, breakdown: bool) -> None:
     _charted(columns, [*totals, None])
 
 
-def _labels(by: str, rows: "list[tuple[Row | None, str]]") -> list[Column]:
+def _labels(by: str, rows: "list[tuple[UsagePeriod | None, str]]") -> list[Column]:
     """What each row is: a row of a report, or a model beneath it."""
 
-    def cells(of: "Callable[[Row], str]", last: str = "") -> list[str]:
+    def cells(of: "Callable[[UsagePeriod], str]", last: str = "") -> list[str]:
         return [*(of(row) if row else f"└ {model or 'unknown model'}" if last else "" for row, model in rows), last]
 
     if by == "session":
@@ -58,14 +56,14 @@ def _labels(by: str, rows: "list[tuple[Row | None, str]]") -> list[Column]:
     return [first]
 
 
-def _name(by: str, row: "Row") -> str:
+def _name(by: str, row: "UsagePeriod") -> str:
     if row.key:
         return row.key
     return {"subagent": "main conversation", "model": "unknown model", "project": "no project"}.get(by, "no time")
 
 
-def _figures(sums: list[Sum]) -> list[Column]:
-    def tokens(name: str, rank: int, of: Callable[[Sum], int]) -> Column:
+def _figures(sums: list[UsageSum]) -> list[Column]:
+    def tokens(name: str, rank: int, of: Callable[[UsageSum], int]) -> Column:
         found = [of(total) for total in sums]
         return Column(name, [f"{one:,}" for one in found], [human.tokens(one) for one in found], rank=rank)
 
@@ -81,38 +79,38 @@ def _figures(sums: list[Sum]) -> list[Column]:
         tokens("cache write", 6, lambda total: total.cache_write),
         tokens("cache read", 5, lambda total: total.cache_read),
         tokens("tokens", 1, lambda total: total.total),
-        Column("cost", [spent(total) for total in sums]),
+        Column("cost", [spent_text(total) for total in sums]),
     ]
 
 
-def _models(every: tuple[ModelSum, ...], cells: Iterable[tuple[ModelSum, ...]]) -> Column:
+def _models(every: tuple[ModelUsage, ...], cells: Iterable[tuple[ModelUsage, ...]]) -> Column:
     """The models of each row by their short names: without date, and without the family that all share."""
     families = {one.model.partition("-")[0] for one in every}
     family = len(families.pop()) + 1 if len(every) > 1 and len(families) == 1 else 0
 
-    def short(models: tuple[ModelSum, ...]) -> str:
+    def short(models: tuple[ModelUsage, ...]) -> str:
         return ", ".join(dict.fromkeys(_DATED.sub("", one.model[family:]) or "unknown model" for one in models))
 
     return Column("models", [*map(short, cells), ""], right=False, least=12, rank=8)
 
 
-def _charted(columns: list[Column], totals: list[Sum | None]) -> None:
+def _charted(columns: list[Column], totals: list[UsageSum | None]) -> None:
     """Print the columns with a total at their end, and bars where there is room for them."""
     values = [total.cost if total else 0 for total in totals]
     if not any(values):
         values = [total.total if total else 0 for total in totals]
-    left = width() - room(columns) - 2
+    left = terminal_width() - table_room(columns) - 2
     if left >= _SHORTEST_BAR and sum(1 for value in values if value) > 1:
-        cells = chart.bars(values, min(max(left // 2, _SHORTEST_BAR), _LONGEST_BAR))
+        cells = tables.bar_texts(values, min(max(left // 2, _SHORTEST_BAR), _LONGEST_BAR))
         place = next(number for number, column in enumerate(columns) if column.name == "cost") + 1
         columns.insert(place, Column("", cells, right=False, rank=9))
-    show(lines(columns, width()), total=True)
+    show_table(table_lines(columns, terminal_width()), total=True)
 
 
-def blocks_table(report: "Blocks", rows: "Sequence[Block]", wanted: "Wanted") -> None:
+def blocks_table(report: "FiveHourBlocks", rows: "Sequence[FiveHourBlock]", wanted: "UsageFilter") -> None:
     """Print blocks, the gaps between them, and where the running one leads."""
     sums = [row.sum for row in rows] + [report.sum]
-    starts = [*(f"{local(row.start, wanted.zone):%Y-%m-%d %H:%M}" for row in rows), "total"]
+    starts = [*(f"{local_time(row.start, wanted.zone):%Y-%m-%d %H:%M}" for row in rows), "total"]
     lengths = [*(_length(row) for row in rows), ""]
     figures = [_blank(column, [*(row.gap for row in rows), False]) for column in _figures(sums)]
     models = _models(report.models, (row.models for row in rows))
@@ -127,39 +125,119 @@ def _blank(column: Column, gaps: list[bool]) -> Column:
     return column._replace(cells=emptied(column.cells), short=emptied(column.short) if column.short else ())
 
 
-def _length(block: "Block") -> str:
+def _length(block: "FiveHourBlock") -> str:
     if block.gap:
         return f"gap of {human.duration(block.end - block.start)}"
     return "active" if block.active else human.duration((block.last or 0) - (block.first or 0))
 
 
-def running(report: "Blocks") -> list[str]:
+def running_block(report: "FiveHourBlocks") -> list[str]:
     """Pace and projection of the block that has not ended."""
     pace = next((block.pace for block in report.rows if block.pace), None)
     if pace is None:
         return []
-    speed = f"{human.tokens(round(pace.tokens_a_minute))} tokens a minute, {money(pace.cost_an_hour)} an hour"
-    leads = f"{human.tokens(pace.tokens)} tokens, {money(pace.cost)}"
+    speed = f"{human.tokens(round(pace.tokens_a_minute))} tokens a minute, {format_money(pace.cost_an_hour)} an hour"
+    leads = f"{human.tokens(pace.tokens)} tokens, {format_money(pace.cost)}"
     return [f"Active block: {speed}; {human.duration(pace.minutes_left * 60)} left; at this pace {leads} by its end."]
 
 
-def tools_table(found: "Sequence[Tool]", every: "Sequence[Tool]") -> None:
+def tools_table(found: "Sequence[ToolStats]", every: "Sequence[ToolStats]") -> None:
     """Print the tools."""
-    from unspool.index.tooling import Tool
+    from unspool.store.index.stats import ToolStats
 
     calls, errors = sum(tool.calls for tool in every), sum(tool.errors for tool in every)
-    total = Tool("total", calls, errors, 0)
+    total = ToolStats("total", calls, errors, 0)
     columns = [
         Column("tool", [*(tool.name for tool in found), total.name], right=False, least=12),
         Column("calls", [f"{tool.calls:,}" for tool in [*found, total]]),
         Column("errors", [f"{tool.errors:,}" for tool in [*found, total]]),
         Column("failing", [f"{tool.failing:.1%}" for tool in [*found, total]], rank=1),
         Column("sessions", [*(f"{tool.sessions:,}" for tool in found), ""], rank=2),
-        Column("", [*chart.bars([tool.calls for tool in found], _LONGEST_BAR), ""], right=False, rank=3),
+        Column("", [*tables.bar_texts([tool.calls for tool in found], _LONGEST_BAR), ""], right=False, rank=3),
     ]
-    show(lines(columns, width()), total=True)
+    show_table(table_lines(columns, terminal_width()), total=True)
 
 
-def notes(total: Sum, models: tuple[ModelSum, ...], untimed: int) -> list[str]:
+def usage_notes_lines(total: UsageSum, models: tuple[ModelUsage, ...], untimed: int) -> list[str]:
     """What the figures leave open, in sentences."""
-    return said.notes(total, models, untimed, safe)
+    return billing.usage_notes(total, models, untimed, safe_text)
+
+
+def usage_figures(total: UsageSum) -> dict[str, Any]:
+    """A sum as data: tokens, and dollars in every digit."""
+    data: dict[str, Any] = msgspec.structs.asdict(total)
+    cost, missing, floor = exact_dollars(data.pop("cost")), data.pop("unpriced"), data.pop("open")
+    return {**data, "tokens": total.total, "cost": cost, "unpriced": missing, "not_final": floor}
+
+
+def usage_by_model(models: Iterable[ModelUsage]) -> list[dict[str, Any]]:
+    return [{"model": one.model, **usage_figures(one.sum)} for one in models]
+
+
+def usage_document(
+    rows: list[dict[str, Any]], report: PeriodReport | FiveHourBlocks, by: str, wanted: UsageFilter, zone: str
+) -> str:
+    """The whole answer as JSON."""
+    asked = {"by": by, "zone": zone, "since": usage_time(wanted.since), "until": usage_time(wanted.until)}
+    total = {
+        **usage_figures(report.sum),
+        "models": usage_by_model(report.models),
+        "unpriced_models": unpriced_models(report.models),
+    }
+    return encode_usage({**asked, "rows": rows, "total": total, "untimed": report.untimed})
+
+
+def encode_usage(data: Any) -> str:
+    return msgspec.json.format(msgspec.json.encode(data)).decode()
+
+
+def usage_time(seconds: float | None) -> str | None:
+    return None if seconds is None else written_time(seconds)
+
+
+def row_data(by: str, row: UsagePeriod) -> dict[str, Any]:
+    """One row, named after what it is a row of."""
+    data: dict[str, Any] = {by: row.key or None}
+    names = {"title": row.title, "project": row.project} if by in ("session", "subagent") else {}
+    if by == "subagent":
+        names["session"] = row.session
+    times = {"first": usage_time(row.first), "last": usage_time(row.last)}
+    return {**data, **names, **times, **usage_figures(row.sum), "models": usage_by_model(row.models)}
+
+
+def block_data(block: FiveHourBlock) -> dict[str, Any]:
+    """One block or gap."""
+    data: dict[str, Any] = {"start": usage_time(block.start), "end": usage_time(block.end)}
+    data |= {"gap": block.gap, "active": block.active, "first": usage_time(block.first), "last": usage_time(block.last)}
+    if block.pace is not None:
+        pace: dict[str, Any] = msgspec.structs.asdict(block.pace)
+        data["pace"] = {
+            **pace,
+            "cost_an_hour": exact_dollars(block.pace.cost_an_hour),
+            "cost": exact_dollars(block.pace.cost),
+        }
+    return {**data, **usage_figures(block.sum), "models": usage_by_model(block.models)}
+
+
+def tool_data(tool: ToolStats) -> dict[str, Any]:
+    return {"tool": tool.name, "calls": tool.calls, "errors": tool.errors, "sessions": tool.sessions}
+
+
+def usage_as_csv(rows: Sequence[dict[str, Any]], *, breakdown: bool) -> str:
+    """The rows as CSV, with their heads; by model where asked for. No cell is a formula."""
+    flat = [line for row in rows for line in (_split(row) if breakdown and "models" in row else [_joined(row)])]
+    heads = list(dict.fromkeys(name for line in flat for name in line))
+    return billing.as_csv(heads, ([line.get(name, "") for name in heads] for line in flat))
+
+
+def _split(row: dict[str, Any]) -> list[dict[str, Any]]:
+    """One line a model."""
+    names = {name: value for name, value in row.items() if name not in ("models", "pace")}
+    return [{**names, **one} for one in row["models"]] or [names]
+
+
+def _joined(row: dict[str, Any]) -> dict[str, Any]:
+    line = {name: value for name, value in row.items() if name != "pace"}
+    if "models" in line:
+        line["models"] = "; ".join(one["model"] for one in line["models"])
+    return line

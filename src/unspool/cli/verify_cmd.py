@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from unspool.cli import keeping, options, terminal
+from unspool.cli import archive_helpers, options, terminal
 
 if TYPE_CHECKING:
-    from unspool.archive.proof import Proof
-    from unspool.archive.repair import Repair
+    from unspool.store.archive.repair import RepairReport
+    from unspool.store.archive.verify import VerifyResult
 
 
 @click.command("verify")
@@ -29,21 +29,23 @@ def command(repair: bool, as_json: bool, archive: Path) -> None:
     from the source, where that still has it; what neither has is named, and everything else stays readable. The exit
     code is 0 where all is well (or is again), 1 where something is damaged.
     """
-    from unspool.archive.place import ARCHIVE
-    from unspool.archive.repair import Repair
-    from unspool.archive.repair import repair as mend
-    from unspool.archive.verify import verify
-    from unspool.sync.turn import waiting
+    from unspool.store.archive.database import ARCHIVE
+    from unspool.store.archive.repair import RepairReport
+    from unspool.store.archive.repair import repair_archive as mend
+    from unspool.store.archive.verify import verify_archive
+    from unspool.store.sync.lock import wait_for_lock
 
     key = options.key_of(archive)
-    with terminal.progress(2 * keeping.file_size(archive / ARCHIVE), "Verifying") as done:
-        proof = verify(archive, key=key, progress=done)
-    outcome = Repair(proof)
+    with terminal.progress(2 * archive_helpers.file_size(archive / ARCHIVE), "Verifying") as done:
+        proof = verify_archive(archive, key=key, progress=done)
+    outcome = RepairReport(proof)
     if repair and not proof.clean:
-        with waiting(archive):
+        with wait_for_lock(archive):
             outcome = mend(archive, proof, key=key)
     if as_json:
-        keeping.print_json({"clean": outcome.proof.clean, "found": proof, "repair": outcome if repair else None})
+        archive_helpers.print_json(
+            {"clean": outcome.proof.clean, "found": proof, "repair": outcome if repair else None}
+        )
     else:
         _print(proof)
         if repair and not proof.clean:
@@ -52,27 +54,29 @@ def command(repair: bool, as_json: bool, archive: Path) -> None:
         sys.exit(1)
 
 
-def _print(proof: "Proof") -> None:
+def _print(proof: "VerifyResult") -> None:
     from unspool import human
 
     if proof.clean:
         what = f"{human.count(proof.files, 'file')} in {human.count(proof.generations, 'generation')}"
-        keeping.say(f"Every byte is as it was: {what}, {human.size(proof.bytes)}, {human.count(proof.pages, 'page')}.")
+        archive_helpers.say_line(
+            f"Every byte is as it was: {what}, {human.size(proof.bytes)}, {human.count(proof.pages, 'page')}."
+        )
         return
-    keeping.say(f"{proof.archive} is damaged.")
+    archive_helpers.say_line(f"{proof.archive} is damaged.")
     if proof.damaged_pages:
         shown = ", ".join(map(str, proof.damaged_pages[:10])) + (", …" if len(proof.damaged_pages) > 10 else "")
-        keeping.say(f"{human.count(len(proof.damaged_pages), 'page')} of {proof.pages:,}: {shown}")
+        archive_helpers.say_line(f"{human.count(len(proof.damaged_pages), 'page')} of {proof.pages:,}: {shown}")
     for problem in proof.problems[:20]:
-        keeping.say(problem)
+        archive_helpers.say_line(problem)
     if proof.damages:
-        keeping.say(f"{human.count(len(proof.damages), 'segment')} of files:")
-        keeping.say_damage(proof.damages)
+        archive_helpers.say_line(f"{human.count(len(proof.damages), 'segment')} of files:")
+        archive_helpers.say_damage(proof.damages)
     if not proof.damages and not proof.refused:
-        keeping.say("No byte of a kept file is affected.")
+        archive_helpers.say_line("No byte of a kept file is affected.")
 
 
-def _print_repair(outcome: "Repair") -> None:
+def _print_repair(outcome: "RepairReport") -> None:
     from unspool import human
 
     done = [
@@ -80,11 +84,13 @@ def _print_repair(outcome: "Repair") -> None:
         f"{human.count(outcome.pieces, 'segment')} restored" if outcome.pieces else "",
         f"the rest put together anew (the broken file is kept as {outcome.broken})" if outcome.broken else "",
     ]
-    keeping.say("\nRepaired: " + ("; ".join(part for part in done if part) or "everything was written anew") + ".")
+    archive_helpers.say_line(
+        "\nRepaired: " + ("; ".join(part for part in done if part) or "everything was written anew") + "."
+    )
     if outcome.proof.clean:
-        keeping.say("Every byte is as it was.")
+        archive_helpers.say_line("Every byte is as it was.")
         return
-    keeping.say("Lost, unless another archive that has it is merged (`unspool archive merge`):")
+    archive_helpers.say_line("Lost, unless another archive that has it is merged (`unspool archive merge`):")
     for problem in outcome.proof.problems[:20]:
-        keeping.say(f"  {problem}")
-    keeping.say_damage(outcome.proof.damages)
+        archive_helpers.say_line(f"  {problem}")
+    archive_helpers.say_damage(outcome.proof.damages)

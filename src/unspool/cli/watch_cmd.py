@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from unspool.cli import chosen, options
-from unspool.cli.paging import with_options
+from unspool.cli import options, settings
+from unspool.cli.page_options import with_options
 from unspool.errors import UsageProblem
 
 if TYPE_CHECKING:
-    from unspool.sync import Report
-    from unspool.sync.stop import Stop
+    from unspool.store.sync import SyncReport
+    from unspool.store.sync.lock import StopSignal
 
 Command = Callable[..., Any]
 _KINDS = ("systemd", "launchd", "cron", "hooks")
@@ -25,7 +25,7 @@ _INTERVAL = 600
 _KIND = click.Choice([*_KINDS, _USUAL])
 
 
-class Wanted(NamedTuple):
+class WatchOptions(NamedTuple):
     """What is kept where, and how often it is looked."""
 
     archive: Path
@@ -39,7 +39,7 @@ class Wanted(NamedTuple):
         return interval + (["--poll", f"{self.poll:g}"] if self.poll else [])
 
 
-class Service(NamedTuple):
+class ServiceOption(NamedTuple):
     """A service to put in or take out; empty where neither is asked for."""
 
     install: str | None
@@ -88,8 +88,10 @@ _SERVICE = [
 def _wanted(command: Command) -> Command:
     @wraps(command)
     def run(*args: Any, **given: Any) -> Any:
-        service = Service(*(given.pop(name) for name in ("install", "uninstall", "yes")))
-        wanted = Wanted(given.pop("archive"), given.pop("source"), given.pop("interval"), given.pop("poll") or 0.0)
+        service = ServiceOption(*(given.pop(name) for name in ("install", "uninstall", "yes")))
+        wanted = WatchOptions(
+            given.pop("archive"), given.pop("source"), given.pop("interval"), given.pop("poll") or 0.0
+        )
         return command(*args, wanted=wanted, service=service, **given)
 
     return options.named_sources(options.archive(with_options(run, _PACE + _SERVICE)))
@@ -98,7 +100,7 @@ def _wanted(command: Command) -> Command:
 @click.command("watch")
 @_wanted
 @click.option("-q", "--quiet", is_flag=True, help="Say only what went wrong.")
-def command(wanted: Wanted, service: Service, quiet: bool) -> None:
+def command(wanted: WatchOptions, service: ServiceOption, quiet: bool) -> None:
     """Keep the archive up to date while sessions go on.
 
     \b
@@ -122,26 +124,26 @@ def command(wanted: Wanted, service: Service, quiet: bool) -> None:
         _follow(wanted, quiet)
 
 
-def _serve(wanted: Wanted, asked: Service) -> None:
+def _serve(wanted: WatchOptions, asked: ServiceOption) -> None:
     """Show what would be done, ask, and do it."""
-    from unspool.export.inert import row
-    from unspool.sync import service
+    from unspool.render.sanitize import safe_row
+    from unspool.store.sync import service
 
     kind = (asked.install or asked.uninstall or "").replace(_USUAL, "")
     if asked.install:
-        job = service.job(wanted.archive, wanted.sources, _key_file(wanted.archive), wanted.pace())
+        job = service.service_job(wanted.archive, wanted.sources, _key_file(wanted.archive), wanted.pace())
         plan = service.install(kind, job)
     else:
         plan = service.uninstall(kind)
-    for line in service.shown(plan):
-        click.echo(row(line))
+    for line in service.plan_lines(plan):
+        click.echo(safe_row(line))
     if not plan.steps:
         click.echo("Nothing to do.")
         return
     if not asked.yes and not sys.stdin.isatty():
         raise UsageProblem("Nothing was done: give --yes to do this without being asked.")
     if asked.yes or click.confirm("Do this?"):
-        service.perform(plan)
+        service.perform_plan(plan)
         click.echo("Done.")
     else:
         click.echo("Nothing was done.")
@@ -149,25 +151,23 @@ def _serve(wanted: Wanted, asked: Service) -> None:
 
 def _key_file(place: Path) -> Path | None:
     """The key file that a service opens the archive with; it has nobody to ask for a passphrase."""
-    from unspool.archive.key import KEY_FILE, encrypted
-    from unspool.archive.place import ARCHIVE
+    from unspool.store.archive.database import ARCHIVE, KEY_FILE, is_encrypted
 
     named = os.environ.get(KEY_FILE)
-    if not named and encrypted(place / ARCHIVE):
+    if not named and is_encrypted(place / ARCHIVE):
         raise UsageProblem(f"The archive in {place} is encrypted: a service needs its key in a file, --key-file FILE.")
     return Path(named) if named else None
 
 
-def _follow(wanted: Wanted, quiet: bool) -> None:
+def _follow(wanted: WatchOptions, quiet: bool) -> None:
     """Watch until a signal."""
-    from unspool.archive.place import prepared
-    from unspool.library.sources import usual_roots
-    from unspool.sync.stop import Stop, Stopped
-    from unspool.sync.turn import sole
+    from unspool.store.archive.database import prepare_folder
+    from unspool.store.library.library import usual_roots
+    from unspool.store.sync.lock import Stopped, StopSignal, sole_lock
 
-    stop, key = Stop(), options.key_of(wanted.archive)
-    sources = wanted.sources or chosen.wanted_sources() or tuple(usual_roots())
-    with stop.heeding(), sole(prepared(wanted.archive)):
+    stop, key = StopSignal(), options.key_of(wanted.archive)
+    sources = wanted.sources or settings.wanted_sources() or tuple(usual_roots())
+    with stop.heeding(), sole_lock(prepare_folder(wanted.archive)):
         if not quiet:
             _greet(wanted.archive, sources)
         try:
@@ -179,26 +179,26 @@ def _follow(wanted: Wanted, quiet: bool) -> None:
         raise KeyboardInterrupt
 
 
-def _watch(wanted: Wanted, key: str | None, voice: "_Voice", stop: "Stop") -> None:
+def _watch(wanted: WatchOptions, key: str | None, voice: "_Voice", stop: "StopSignal") -> None:
     from concurrent.futures import BrokenExecutor
 
     import apsw
 
+    from unspool.agents import FORMATS
     from unspool.errors import UnspoolError
-    from unspool.formats import FORMATS
     from unspool.prices import PriceTable
-    from unspool.sync import sync
-    from unspool.sync.watch import Pace, Watched, Watcher
+    from unspool.store.sync import sync
+    from unspool.store.sync.watch import Watcher, WatchPace, WatchReport
 
     def lively(root: Path) -> list[Path]:
         return list(dict.fromkeys(path for format_ in FORMATS for path in format_.lively(root)))
 
     Watcher(
-        lambda changed: sync(wanted.archive, changed, None, key, PriceTable.load(chosen.prices())),
-        Watched(wanted.sources, lively, wanted.archive),
+        lambda changed: sync(wanted.archive, changed, None, key, PriceTable.load(settings.price_file())),
+        WatchReport(wanted.sources, lively, wanted.archive),
         voice,
         stop,
-        Pace(interval=wanted.interval, poll=wanted.poll),
+        WatchPace(interval=wanted.interval, poll=wanted.poll),
         (UnspoolError, OSError, apsw.Error, BrokenExecutor),
     ).follow()
 
@@ -212,7 +212,7 @@ def _greet(place: Path, sources: tuple[Path, ...]) -> None:
 
 
 def _say(text: str, *, err: bool = False) -> None:
-    from unspool.export.inert import one_line
+    from unspool.render.sanitize import one_line
 
     now = datetime.now().astimezone().strftime("%H:%M:%S")
     click.echo(f"{now}  {one_line(text)}", err=err)
@@ -225,7 +225,7 @@ class _Voice:
         self._quiet = quiet
         self._told: set[str] = set()
 
-    def synced(self, report: "Report") -> None:
+    def synced(self, report: "SyncReport") -> None:
         from unspool import human
 
         for failure in report.failures:

@@ -1,14 +1,12 @@
-"""What the assistant answers and what its tools return: one content block a line, as Claude Code writes it.
+"""Builds assistant lines and tool results, and requests recorded beside the conversation."""
 
-How stop_reason and the output figure are spread over the lines of one message follows the version.
-"""
-
+import json
 from collections.abc import Callable
+from hashlib import sha256
 from typing import Any, Self
 
-from unspool.demo.blocks import Block
-from unspool.demo.prompts import Prompts
-from unspool.demo.usage import Fields, Tokens
+from unspool.demo.lines import DemoTokens, Fields
+from unspool.demo.prompts import Block, PromptLinesBuilder
 
 Part = Block | Callable[[], object]
 """A block of a message, or something that happens while the message still streams."""
@@ -19,11 +17,11 @@ _REJECTED = (
 )
 
 
-class Answers(Prompts):
+class AnswerLines(PromptLinesBuilder):
     """Lines of type assistant, and the results that answer their calls."""
 
     def assistant(
-        self, *parts: Part, model: str = "", usage: Tokens | Fields | None = None, stop: str = "", **extra: Any
+        self, *parts: Part, model: str = "", usage: DemoTokens | Fields | None = None, stop: str = "", **extra: Any
     ) -> Self:
         """One message, a line a block; a callable among the blocks runs between their lines."""
         blocks = [part for part in parts if not callable(part)]
@@ -52,7 +50,7 @@ class Answers(Prompts):
                 return str(line["message"]["id"])
         return ""
 
-    def assistant_whole(self, *blocks: Block, model: str = "", usage: Tokens | Fields | None = None) -> Self:
+    def assistant_whole(self, *blocks: Block, model: str = "", usage: DemoTokens | Fields | None = None) -> Self:
         """One message on one line with all its blocks, as the web export has it."""
         message = self._message(list(blocks), model, "")
         ending = self._ending(message["stop_reason"], usage or self._tokens(list(blocks)), last=True)
@@ -62,7 +60,7 @@ class Answers(Prompts):
         """A line that Claude Code itself puts into the assistant's mouth: an error, a limit."""
         message = self._message([self.text(text)], "<synthetic>", "stop_sequence")
         message.update(id=self.ids.uuid(), stop_sequence="", content=[self.text(text)])
-        message["usage"] = Tokens(input=0, output=0).wire(self.version)
+        message["usage"] = DemoTokens(input=0, output=0).wire(self.version)
         return self.put({"type": "assistant", "message": message}, extra)
 
     def result(
@@ -138,11 +136,11 @@ class Answers(Prompts):
                 self.lines_of_calls[block["id"]] = str(self.last)
         return self
 
-    def _ending(self, stop: str, tokens: Tokens | Fields, last: bool) -> Fields:
+    def _ending(self, stop: str, tokens: DemoTokens | Fields, last: bool) -> Fields:
         """stop_reason and usage of one line, as the version spreads them over a message."""
         final = last or self.since("2.1.112")
         shown = stop if final and self.since("2.1.76") else None
-        if not isinstance(tokens, Tokens):
+        if not isinstance(tokens, DemoTokens):
             return {"stop_reason": shown, "usage": tokens}
         return {"stop_reason": shown, "usage": tokens.output_of(self._output(tokens.output, last)).wire(self.version)}
 
@@ -153,10 +151,82 @@ class Answers(Prompts):
             return min(output, 3)
         return output if last else min(output, 8)
 
-    def _tokens(self, blocks: list[Block]) -> Tokens:
+    def _tokens(self, blocks: list[Block]) -> DemoTokens:
         """Figures in proportion: the window grows by what is said, and what it held is read from the cache."""
         said = sum(len(str(block)) for block in blocks) // 4 + 24
         write, read = self.ids.number(180, 2400) if self.context else 14_820, self.context
         self.context = read + write + said
         hour = write if self.since("2.1.80") else 0
-        return Tokens(input=self.ids.number(2, 12), output=said, read=read, write=write, hour=hour)
+        return DemoTokens(input=self.ids.number(2, 12), output=said, read=read, write=write, hour=hour)
+
+
+def request_digest(value: Any) -> str:
+    """The name of a message or shape: keys sorted, no blanks."""
+    return sha256(json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()).hexdigest()
+
+
+class RequestLines(AnswerLines):
+    """Lines of type api-request, with the shapes and blobs that they name."""
+
+    def attached(self, kind: str, rendered: str, role: str = "system", **held: Any) -> Self:
+        """Something that the agent tells the model unasked, with the words that it became."""
+        words = f"<system-reminder>\n{rendered}\n</system-reminder>"
+        extra: Fields = {"rendered": [{"content": words}], "renderedRole": role} if rendered else {}
+        return self.put({"attachment": {"type": kind, **held}, "type": "attachment"}, extra)
+
+    def sends(self, system: str, tools: list[Fields], *reminders: str, purpose: str = "repl_main_thread") -> Self:
+        """Write down the request that the next answer answers: all that was said so far, after the reminders."""
+        shape: Fields = {"system": [{"type": "text", "text": system}], "tools": tools}
+        told = [{"role": "system", "content": [{"type": "text", "text": words}]} for words in reminders]
+        before: list[Fields] = [line for line in self.lines if isinstance(line, dict)]
+        if not any(line.get("shapeHash") == request_digest(shape) for line in before):
+            self.side("api-request-shape", shapeHash=request_digest(shape), shape=shape, timestamp=self.tick())
+        for message in told:
+            if not any(line.get("hash") == request_digest(message) for line in before):
+                self.side("api-request-blob", hash=request_digest(message), message=message)
+        keys = [request_digest(message) for message in (*told, *self._said(before))]
+        earlier = [line for line in before if line["type"] == "api-request"]
+        base, kept = (earlier[-1]["id"], self._keys(earlier)) if earlier else ("", [])
+        keep = next((at for at, (old, new) in enumerate(zip(kept, keys, strict=False)) if old != new), len(kept))
+        request = self.ids.uuid()
+        self.side(
+            "api-request",
+            id=request,
+            **({"base": base} if base else {}),
+            keep=keep,
+            tail=keys[keep:],
+            shapeHash=request_digest(shape),
+            params={"model": self.model, "max_tokens": 32_000, "output_config": {"effort": "high"}},
+            querySource=purpose,
+            cacheControl=[{"path": ["system", 0], "value": {"type": "ephemeral"}}],
+            requestDigest=request_digest([shape, keys]),
+            timestamp=self.tick(),
+            version=self.version,
+        )
+        self.request_ref = request
+        return self
+
+    @staticmethod
+    def _keys(earlier: list[Fields]) -> list[str]:
+        keys: list[str] = []
+        for line in earlier:
+            keys = [*keys[: line["keep"]], *line["tail"]]
+        return keys
+
+    @staticmethod
+    def _said(lines: list[Fields]) -> list[Fields]:
+        """The conversation as messages: an answer joined from its lines, a user's line as it is."""
+        said: list[Fields] = []
+        answers: dict[str, list[Block]] = {}
+        for line in lines:
+            message = line.get("message")
+            if line["type"] == "user" and isinstance(message, dict):
+                content = message["content"]
+                blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
+                said.append({"role": "user", "content": blocks})
+            elif line["type"] == "assistant" and isinstance(message, dict):
+                if message["id"] not in answers:
+                    answers[message["id"]] = []
+                    said.append({"role": "assistant", "content": answers[message["id"]]})
+                answers[message["id"]].extend(message["content"])
+        return said

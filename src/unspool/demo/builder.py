@@ -1,33 +1,53 @@
-"""A Claude Code log in memory, built call by call: for the demo, the documentation and every test.
+"""Builds a Claude Code log in memory, call by call, and writes it as Claude Code lays it out."""
 
-    log = LogBuilder(version="2.1.230")
-    use = log.use("Bash", command="ls")
-    log.prompt("What is here?").assistant(log.think(), use).result(use, "README.md")
-    log.assistant(log.text("A README.")).write(folder)
-
-Line methods return the builder, so they chain; `last` is the uuid of the line just written; every line method
-that takes `**extra` sets top-level fields of the line with it. Nothing is random: the same calls give the same
-bytes, and another `seed` or `session_id` gives other ids.
-"""
-
+import json
+import os
+from collections.abc import Iterator
 from copy import deepcopy
 from pathlib import Path
 from typing import Self
 
-from unspool.demo import layout
-from unspool.demo.tools import Tools
+from unspool.demo.lines import LogLines
+from unspool.demo.tool_calls import ToolLines
 
 
-class LogBuilder(Tools):
+def session_files(log: LogLines) -> dict[str, bytes]:
+    """Every file of a session, by its path below the agent's home."""
+    files: dict[str, bytes] = {}
+    for one in _with_agents(log):
+        files[one.path] = one.to_bytes()
+        if one.sidecar and one.since("2.1.20"):
+            files[one.path.removesuffix(".jsonl") + ".meta.json"] = json.dumps(one.sidecar).encode()
+        files.update(one.files)
+    return files
+
+
+def write_session(log: LogLines, root: Path) -> Path:
+    """Write a session and its companions below root; gives the path of its log. Files are as old as its last line."""
+    for name, data in session_files(log).items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+        os.utime(path, (log.now.timestamp(), log.now.timestamp()))
+    return root / log.path
+
+
+def _with_agents(log: LogLines) -> Iterator[LogLines]:
+    yield log
+    for child in log.children:
+        yield from _with_agents(child)
+
+
+class LogBuilder(ToolLines):
     """One session's log, with its subagents and companion files."""
 
     def write(self, root: Path) -> Path:
         """Write `<root>/projects/<encoded cwd>/<session>.jsonl` and its companions; gives the path of the log."""
-        return layout.write(self, root)
+        return write_session(self, root)
 
     def tree(self) -> dict[str, bytes]:
         """Every file that `write` would write, by its path below root."""
-        return layout.tree(self)
+        return session_files(self)
 
     def copied(self, session_id: str, fork: bool = False) -> Self:
         """A new session that begins as a copy of this one, under the same uuids; a fork says where it is from."""

@@ -1,12 +1,151 @@
-"""What a person types, in every way Claude Code lets them, and what it writes in their name."""
+"""Builds user lines, content blocks, and the system, progress and attachment lines around them."""
 
+import base64
+import struct
+import zlib
 from collections.abc import Sequence
 from typing import Any, Self
 
-from unspool.demo.asides import Asides
-from unspool.demo.blocks import Block, Blocks
-from unspool.demo.chain import stamp
-from unspool.demo.usage import Fields
+from unspool.demo.lines import Fields, LogLines, format_time
+
+Block = Fields
+
+
+class ContentBlocks(LogLines):
+    """Makers of content blocks; they draw ids from the log they are made for."""
+
+    def think(self, text: str = "") -> Block:
+        """Reasoning; without text, only its signature, as most logs since 2.1.100 have it."""
+        return {"type": "thinking", "thinking": text, "signature": self.ids.signature()}
+
+    def redacted(self) -> Block:
+        """Reasoning that the provider encrypted."""
+        return {"type": "redacted_thinking", "data": self.ids.signature()}
+
+    def text(self, text: str) -> Block:
+        return {"type": "text", "text": text}
+
+    def use(self, name: str, **arguments: Any) -> Block:
+        """A tool call; hand it to `result` to answer it."""
+        block: Block = {"type": "tool_use", "id": self.ids.tool(), "name": name, "input": arguments}
+        return {**block, "caller": {"type": "direct"}} if self.since("2.1.80") else block
+
+    def server_use(self, name: str, **arguments: Any) -> Block:
+        """A tool the provider runs itself."""
+        return {
+            "type": "server_tool_use",
+            "id": self.ids.tool().replace("toolu", "srvtoolu"),
+            "name": name,
+            "input": arguments,
+        }
+
+    def image(self, png: bytes, media_type: str = "image/png") -> Block:
+        """A picture inside the log."""
+        data = base64.b64encode(png).decode("ascii")
+        return {"type": "image", "source": {"type": "base64", "media_type": media_type, "data": data}}
+
+
+def make_png(width: int, height: int, rows: bytes) -> bytes:
+    """A greyscale PNG of those pixels, one byte each, row after row."""
+    scanlines = b"".join(b"\0" + rows[at : at + width] for at in range(0, width * height, width))
+    header = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
+    chunks = _chunk(b"IHDR", header) + _chunk(b"IDAT", zlib.compress(scanlines, 9)) + _chunk(b"IEND", b"")
+    return b"\x89PNG\r\n\x1a\n" + chunks
+
+
+def _chunk(kind: bytes, data: bytes) -> bytes:
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+
+_CONTINUED = (
+    "This session is being continued from a previous conversation that ran out of context. The conversation is"
+    " summarized below:\n"
+)
+
+
+class SideLines(LogLines):
+    """Lines that are no one's words."""
+
+    def system(self, subtype: str, **fields: Any) -> Self:
+        """A system line; without a subtype, chatter as 1.x wrote it."""
+        kind = {"subtype": subtype} if subtype else {}
+        return self.put({"type": "system", **kind, **fields, "isMeta": False})
+
+    def progress(self, data: Fields, parent: str = "", tool: str = "") -> Self:
+        """A progress line (2.1.12 to 2.1.80) of the call with the id `parent`."""
+        owner = parent or tool or self.ids.uuid()
+        return self.put({"type": "progress", "data": data, "toolUseID": tool or owner, "parentToolUseID": owner})
+
+    def attachment(self, kind: str, **fields: Any) -> Self:
+        """An attachment (since 2.1.91): hooks, files, reminders, queued prompts."""
+        return self.put({"attachment": {"type": kind, **fields}, "type": "attachment"})
+
+    def hook(self, event: str, command: str, stdout: str = "", **fields: Any) -> Self:
+        """A hook that ran well, as the version notes it."""
+        name = "SessionStart:startup" if event == "SessionStart" else event
+        if not self.since("2.1.12"):
+            text = f"\x1b[1m{name}\x1b[22m [{command}] completed successfully"
+            return self.system("", content=text, level="info", **fields)
+        if not self.since("2.1.91"):
+            return self.progress({"type": "hook_progress", "hookEvent": event, "hookName": name, "command": command})
+        told = {"content": stdout, "stdout": stdout, "stderr": "", "exitCode": 0, "command": command, "durationMs": 41}
+        call = fields.pop("toolUseID", None) or self.ids.uuid()
+        return self.attachment("hook_success", hookName=name, toolUseID=call, hookEvent=event, **told, **fields)
+
+    def compact(
+        self, trigger: str, summary: str, tokens: int = 156_000, keep: Sequence[str] = (), **metadata: Any
+    ) -> Self:
+        """A compaction: the boundary, which starts a new chain, and its summary; `keep` lists uuids that stay."""
+        before, anchor = self.last, self.ids.uuid()
+        self.last, self.context = None, 0
+        facts = {"trigger": trigger, "preTokens": tokens, **metadata, **_preserved(anchor, keep)}
+        boundary = {
+            "type": "system",
+            "subtype": "compact_boundary",
+            "content": "Conversation compacted",
+            "isMeta": False,
+        }
+        self.put({"logicalParentUuid": before, **boundary, "level": "info", "compactMetadata": facts})
+        message = {"role": "user", "content": _CONTINUED + summary}
+        shown = {"isVisibleInTranscriptOnly": True, "isCompactSummary": True}
+        return self.put({"type": "user", "message": message, **shown}, {"uuid": anchor})
+
+    def title(self, text: str) -> Self:
+        """The name a person gave with /rename."""
+        return self.side("custom-title", customTitle=text)
+
+    def ai_title(self, text: str) -> Self:
+        """The name Claude Code made up."""
+        return self.side("ai-title", aiTitle=text)
+
+    def summary(self, text: str, leaf: str) -> Self:
+        """A title of old, of whichever conversation owns that leaf."""
+        return self.side("summary", summary=text, leafUuid=leaf)
+
+    def snapshot(self, *paths: str) -> Self:
+        """A checkpoint of files before they change."""
+        owner, time = self.last or self.ids.uuid(), format_time(self.now)
+        kept = {
+            path: {"backupFileName": f"{self.ids.hexes(16)}@v1", "version": 1, "backupTime": time} for path in paths
+        }
+        held = {"messageId": owner, "trackedFileBackups": kept, "timestamp": time}
+        return self.side("file-history-snapshot", messageId=owner, snapshot=held, isSnapshotUpdate=bool(paths))
+
+    def queue(self, operation: str, content: str | None = None) -> Self:
+        """What became of the queue of typed prompts: enqueue, dequeue, remove, popAll."""
+        said = {} if content is None else {"content": content}
+        fields = {"operation": operation, "timestamp": self.tick(), "sessionId": self.session_id, **said}
+        return self.side("queue-operation", **fields)
+
+
+def _preserved(anchor: str, keep: Sequence[str]) -> Fields:
+    """How a boundary names the lines that hang below the summary from now on."""
+    if not keep:
+        return {}
+    kept = list(keep)
+    segment = {"headUuid": kept[0], "anchorUuid": anchor, "tailUuid": kept[-1]}
+    return {"preservedSegment": segment, "preservedMessages": {"anchorUuid": anchor, "uuids": kept, "allUuids": kept}}
+
 
 _CAVEAT = (
     "Caveat: The messages below were generated by the user while running local commands. DO NOT respond to these"
@@ -14,7 +153,7 @@ _CAVEAT = (
 )
 
 
-class Prompts(Asides, Blocks):
+class PromptLinesBuilder(SideLines, ContentBlocks):
     """Lines of type user that are not results."""
 
     def user(self, content: str | list[Block], **extra: Any) -> Self:
@@ -64,7 +203,9 @@ class Prompts(Asides, Blocks):
             return self.queue("dequeue").prompt(text)
         self.queue("remove")
         origin = {"origin": {"kind": "human"}} if self.since("2.1.193") else {}
-        return self.attachment("queued_command", prompt=text, commandMode="prompt", **origin, timestamp=stamp(self.now))
+        return self.attachment(
+            "queued_command", prompt=text, commandMode="prompt", **origin, timestamp=format_time(self.now)
+        )
 
     def meta(self, text: str, **extra: Any) -> Self:
         """Text that Claude Code puts into the conversation itself."""

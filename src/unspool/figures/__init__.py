@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 import msgspec
 
-from unspool.figures.changes import changes
-from unspool.figures.git import commits, pushes, repository
+from unspool.figures.file_changes import file_changes
+from unspool.figures.git import find_commits, find_pushes, find_repository
 from unspool.model import (
     Block,
     Call,
@@ -25,8 +25,8 @@ from unspool.model import (
     Usage,
 )
 from unspool.prices import Cost, PriceTable
-from unspool.turns.assemble import plans_of
-from unspool.turns.ledger import Ledger, by_model
+from unspool.reading.assemble import plans_of
+from unspool.reading.ledger import CallLedger, sum_by_model
 
 
 class Figures(msgspec.Struct, frozen=True):
@@ -70,11 +70,10 @@ class Figures(msgspec.Struct, frozen=True):
 
 
 def figures(session: Session, prices: PriceTable) -> Figures:
-    """Count a session."""
     turns = list(all_turns(session))
     blocks = [block for turn in turns for block in turn.blocks]
     calls = [block for block in blocks if isinstance(block, ToolCall)]
-    own, members = Ledger(), list(family(session))
+    own, members = CallLedger(), list(family(session))
     own.add(call for message in session.messages for call in message.calls)
     mine = own.usage
     own.add(call for member in members[1:] for message in member.messages for call in message.calls)
@@ -100,13 +99,13 @@ def figures(session: Session, prices: PriceTable) -> Figures:
         agent_tool_calls=sum(call.state != "orphan" for call in agent_calls),
         problems=sum(not problem.mended for problem in session.problems),
         plans=tuple(plans_of(session.turns)),
-        commits=tuple(commits(calls)),
-        pushes=tuple(pushes(session, calls)),
-        repository=repository(session, calls),
-        files=changes([*calls, *agent_calls]),
+        commits=tuple(find_commits(calls)),
+        pushes=tuple(find_pushes(session, calls)),
+        repository=find_repository(session, calls),
+        files=file_changes([*calls, *agent_calls]),
         usage=mine,
         agents_usage=_minus(own.usage, mine),
-        models=by_model(billed),
+        models=sum_by_model(billed),
         cost=prices.cost(billed),
         context=next((turn.context for turn in reversed(session.turns) if turn.context), 0),
     )

@@ -20,7 +20,7 @@ _PULL = re.compile(
 )
 
 
-def commits(calls: Iterable[ToolCall]) -> Iterator[Commit]:
+def find_commits(calls: Iterable[ToolCall]) -> Iterator[Commit]:
     """Commits that shell commands made, in order."""
     for call in calls:
         if call.role == "shell" and call.result is not None:
@@ -46,7 +46,7 @@ def _recorded(call: ToolCall) -> Iterator[Commit]:
         yield Commit(commit["sha"], branch if isinstance(branch, str) else "", "", call.call_id, call.result.time)
 
 
-def pushes(session: Session, calls: Iterable[ToolCall]) -> Iterator[Push]:
+def find_pushes(session: Session, calls: Iterable[ToolCall]) -> Iterator[Push]:
     """Pushes and pull requests, each address once."""
     seen: set[tuple[str, str]] = set()
     for push in (*session.recorded, *(push for call in calls for push in _pushed(call))):
@@ -71,7 +71,7 @@ def _pushed(call: ToolCall) -> Iterator[Push]:
             yield Push("pull-request", "", pull[0], pull["repository"], number, call.call_id, time)
 
 
-def repository(session: Session, calls: Iterable[ToolCall]) -> str:
+def find_repository(session: Session, calls: Iterable[ToolCall]) -> str:
     """owner/name of the repository that was pushed to, where the log tells."""
     for push in session.recorded:
         if push.repository:

@@ -1,8 +1,16 @@
-"""How many tokens a text or a picture takes in a model's window, estimated without the model's own tokenizer.
+"""Tokens in a model's window: estimates, pieces of a conversation, windows of recorded requests."""
 
-The method: letters, signs, line breaks, blanks and bytes beyond ASCII are counted, and each kind has a weight. The
-weights are fitted to what requests of real sessions measured; docs/context.md says how, and how far off they are.
-"""
+from base64 import b64decode
+from binascii import Error
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import msgspec
+
+from unspool.agents.pixels import HEAD, size_of
+from unspool.model import Block, Image, Json, Notice, Prompt, Result, Text, Thinking, ToolCall, Unknown
+from unspool.model.request import RecordedRequests
+from unspool.model.usage import KINDS
 
 _KINDS = {"l": "abcdefghijklmnopqrstuvwxyz", "n": "\n\r", "b": " \t"}
 _TABLE = bytes(
@@ -21,7 +29,7 @@ CALL = 40
 """What the frame around a tool call takes."""
 
 
-def estimate(text: str) -> int:
+def estimate_tokens(text: str) -> int:
     """Tokens of a text. A piece never has more than the whole, nor the whole more than its pieces together."""
     kinds = text.encode("utf-8", "surrogatepass").translate(_TABLE)
     count = kinds.count
@@ -33,7 +41,7 @@ def estimate(text: str) -> int:
     ) // 100  # fmt: skip
 
 
-def image(width: int, height: int) -> int:
+def image_tokens(width: int, height: int) -> int:
     """Tokens of a picture by its size in pixels; one of unknown size (zero) is taken for the dearest."""
     if width <= 0 or height <= 0:
         return IMAGE_MOST
@@ -41,3 +49,222 @@ def image(width: int, height: int) -> int:
     if longer > IMAGE_EDGE:
         width, height = width * IMAGE_EDGE // longer, height * IMAGE_EDGE // longer
     return max(1, min(IMAGE_MOST, -(-width * height // _PIXELS)))
+
+
+def picture_size(data: str) -> tuple[int, int]:
+    """Width and height of a picture in base64; zeros where its data does not tell."""
+    try:
+        return size_of(b64decode(data[:HEAD].encode("ascii")))
+    except (Error, ValueError):
+        return 0, 0
+
+
+(
+    INSTRUCTIONS, PROMPTS, ANSWERS, THINKING, TOOL_INPUT, FILES, TOOL_OUTPUT, IMAGES, SUMMARIES, OTHER,
+) = range(len(KINDS))  # fmt: skip
+
+_UNSENT = frozenset(
+    {
+        "progress", "duration", "retry", "info", "recap", "compaction", "micro-compaction", "denied", "refusal",
+        "model-switch", "api-error", "system-prompt",
+    }
+)  # fmt: skip
+"""Notices for the person alone: no model is told."""
+_NOTICES = {
+    "memory": INSTRUCTIONS,
+    "reminder": INSTRUCTIONS,
+    "plan-mode": INSTRUCTIONS,
+    "skill": INSTRUCTIONS,
+    "caveat": INSTRUCTIONS,
+    "attachment": INSTRUCTIONS,
+    "environment": INSTRUCTIONS,
+    "offer": INSTRUCTIONS,
+    "meta": INSTRUCTIONS,
+    "summary": SUMMARIES,
+    "bash-output": TOOL_OUTPUT,
+    "command-output": TOOL_OUTPUT,
+}
+_WORDS_ALONE = frozenset({"hook", "environment", "offer", "reminder", "plan-mode"})
+"""Notices of which only the words go on to the model."""
+_PREVIEW = 2000
+"""Characters that a model is shown of an output that was put into a file."""
+
+Measure = Callable[[str], int]
+
+
+class WindowPiece(NamedTuple):
+    """Something that was put into the window."""
+
+    kind: int
+    """Its place in KINDS."""
+    tokens: int
+    tool: str = ""
+    line: str = ""
+    """The id of the line it came with."""
+    call: str = ""
+    """The id of the tool call that it is a side of."""
+
+
+def prompt_pieces(prompt: Prompt, measure: Measure = estimate_tokens) -> Iterator[WindowPiece]:
+    """A prompt's words and pictures; of a command, what it was expanded to."""
+    words = f"{prompt.command} {prompt.arguments}\n{prompt.text}" if prompt.command else prompt.text
+    yield WindowPiece(PROMPTS, measure(words), "", prompt.id)
+    yield from _pictures(prompt.images, prompt.id)
+
+
+def block_pieces(block: Block | Result, measure: Measure = estimate_tokens) -> Iterator[WindowPiece]:
+    """What one block put into the window: of a call both sides. Thinking without its words counts for nothing."""
+    match block:
+        case Text():
+            yield WindowPiece(ANSWERS, measure(block.text), "", block.id)
+        case Thinking():
+            yield WindowPiece(THINKING, measure(block.text), "", block.id)
+        case ToolCall():
+            if block.state != "orphan":
+                yield input_piece(block, measure)
+            if block.result is not None:
+                yield from result_pieces(block.result, block.name, block.role, measure)
+        case Result():
+            yield from result_pieces(block, measure=measure)
+        case Image():
+            yield from _pictures((block,), block.id)
+        case Notice() if block.kind not in _UNSENT:
+            yield from _of_notice(block, measure)
+        case Unknown():
+            yield WindowPiece(OTHER, measure(_words(block.data)), "", block.id)
+
+
+def input_piece(call: ToolCall, measure: Measure = estimate_tokens) -> WindowPiece:
+    return WindowPiece(
+        TOOL_INPUT, CALL + measure(call.name) + measure(_written(call.input)), call.name, call.id, call.call_id
+    )
+
+
+def result_pieces(
+    result: Result, tool: str = "", role: str = "", measure: Measure = estimate_tokens
+) -> Iterator[WindowPiece]:
+    """What a tool answered, as far as the model saw it."""
+    text = result.text[:_PREVIEW] if result.spilled else result.text
+    tokens = RESULT + measure(text) + sum(measure(_words(part)) for part in result.parts)
+    kind = FILES if role == "read" and not result.error else TOOL_OUTPUT
+    yield WindowPiece(kind, tokens, tool, result.id, result.call_id)
+    for piece in _pictures(result.images, result.id):
+        yield piece._replace(tool=tool, call=result.call_id)
+
+
+def _of_notice(notice: Notice, measure: Measure) -> Iterator[WindowPiece]:
+    kind = FILES if "filename" in notice.facts else _NOTICES.get(notice.kind, OTHER)
+    tokens = measure(notice.text)
+    if notice.kind not in _WORDS_ALONE and not (notice.kind == "memory" and notice.text):
+        tokens += measure(_words(notice.facts))
+    if tokens:
+        yield WindowPiece(kind, tokens, "", notice.id)
+    yield from _pictures(notice.images, notice.id)
+
+
+def _pictures(images: tuple[Image, ...], line: str) -> Iterator[WindowPiece]:
+    for one in images:
+        if one.media_type.startswith("text/"):
+            yield WindowPiece(FILES, estimate_tokens(one.data), "", line)
+        else:
+            yield WindowPiece(IMAGES, image_tokens(*picture_size(one.data)), "", line)
+
+
+def _written(data: Json) -> str:
+    """Data as a model writes it."""
+    try:
+        return msgspec.json.encode(data).decode()
+    except (ValueError, TypeError, OverflowError, RecursionError):
+        return _words(data)  # numbers and halves of characters that no writer takes
+
+
+def _words(data: Json) -> str:
+    """Every string in data, each on its line."""
+    found: list[str] = []
+    waiting: list[Any] = [data]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, str):
+            found.append(value)
+        elif isinstance(value, dict):
+            waiting.extend(value.values())
+        elif isinstance(value, list):
+            waiting.extend(value)
+    return "\n".join(found)
+
+
+_Sums = tuple[int, ...]
+
+
+class RecordedWindows:
+    """Tokens by kind (KINDS, then system prompt and tool definitions) in the window of each request."""
+
+    def __init__(self, recorded: RecordedRequests, thoughts: Mapping[str, int]) -> None:
+        self._recorded = recorded
+        self._thoughts = thoughts
+        """Tokens of a block of thinking whose words are not in the log, by answer."""
+        self._ids = frozenset(recorded)
+        self._pieces: dict[str, tuple[WindowPiece, ...]] = {}
+        self._callers: dict[str, tuple[str, str]] = {}
+        """Name and role of the tool that a call is of."""
+        self._keys: tuple[str, ...] = ()
+        self._running: list[_Sums] = [(0,) * len(KINDS)]
+        """Sums of the first messages of the request asked for last: one more message each."""
+
+    def sums(self, request: str) -> _Sums | None:
+        """What was in the window of a request; None where the log does not hold all of it."""
+        frame = self._recorded.frame(request) if request in self._ids else None
+        if frame is None:
+            return None
+        keys = self._recorded.message_keys(request)
+        if not all(self._recorded.message(key).known for key in keys):
+            return None
+        same = 0
+        for before, now in zip(self._keys, keys, strict=False):
+            if before != now:
+                break
+            same += 1
+        del self._running[same + 1 :]
+        for key in keys[same:]:
+            self._running.append(_plus(self._running[-1], self._of(key)))
+        self._keys = keys
+        system, tools = sum(map(estimate_tokens, frame[0])), sum(map(_size, frame[1]))
+        return (*self._running[-1], system, tools)
+
+    def pieces(self, request: str) -> Sequence[WindowPiece]:
+        """What the messages of a request put into its window."""
+        return [piece for key in self._recorded.message_keys(request) for piece in self._of(key)]
+
+    def _of(self, key: str) -> tuple[WindowPiece, ...]:
+        if key not in self._pieces:
+            self._pieces[key] = tuple(self._measured(key))
+        return self._pieces[key]
+
+    def _measured(self, key: str) -> Iterator[WindowPiece]:
+        message = self._recorded.message(key)
+        if message.prompt is not None:
+            yield from prompt_pieces(message.prompt)
+        for block in message.blocks:
+            if isinstance(block, ToolCall):
+                self._callers[block.call_id] = block.name, block.role
+            if isinstance(block, Result):
+                yield from result_pieces(block, *self._callers.get(block.call_id, ("", "")))
+            elif isinstance(block, Thinking) and not block.text:
+                yield WindowPiece(THINKING, self._thoughts.get(message.answer, 0))
+            else:
+                yield from block_pieces(block)
+
+
+def _plus(sums: _Sums, pieces: Sequence[WindowPiece]) -> _Sums:
+    found = list(sums)
+    for piece in pieces:
+        found[piece.kind] += piece.tokens
+    return tuple(found)
+
+
+def _size(tool: dict[str, Any]) -> int:
+    """Tokens of the definition of a tool."""
+    try:
+        return estimate_tokens(msgspec.json.encode(tool).decode())
+    except (ValueError, TypeError, OverflowError, RecursionError):
+        return 0  # numbers and halves of characters that no writer takes

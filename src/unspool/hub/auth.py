@@ -11,7 +11,6 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
-from unspool.app.guard_limits import BODY, PATIENCE, too_much
 from unspool.hub.context import Hub
 from unspool.hub.errors import BadRequest, Conflict, Forbidden, HubError, NotVisible, TooLarge
 from unspool.hub.people.projects import Right, right_on_project
@@ -19,6 +18,7 @@ from unspool.hub.people.tokens import person_of_token
 from unspool.hub.people.users import ANYBODY, NewUser, Person, add_user, checked_name
 from unspool.hub.routes import HubRoute, Needs
 from unspool.hub.store.database import Database
+from unspool.web.guard import MAX_BODY, PATIENCE, check_size
 
 
 class HeaderMap(Protocol):
@@ -222,9 +222,9 @@ def _peer(request: Request) -> str:
 
 async def _whole(request: Request, most: int) -> None:
     """Read what was sent, which is kept with the request; refuse what is too large or does not come."""
-    if (refusal := too_much(request.scope, most)) is not None:
+    if (refusal := check_size(request.scope, most)) is not None:
         raise (TooLarge if refusal.status == 413 else BadRequest)(refusal.reason)
-    patience = PATIENCE + max(0, most - BODY) // _SLOWEST  # who may send more has a slow line, too
+    patience = PATIENCE + max(0, most - MAX_BODY) // _SLOWEST  # who may send more has a slow line, too
     body = bytearray()
     try:
         async with asyncio.timeout(patience):

@@ -40,7 +40,6 @@ class JobThread:
         self._thread = threading.Thread(target=self._work, name="chores", daemon=True)
 
     def start(self) -> None:
-        """Begin."""
         self._thread.start()
 
     def stop(self) -> None:

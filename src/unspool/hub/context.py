@@ -45,7 +45,6 @@ def hub(request: Request) -> Hub:
 
 
 def person(request: Request) -> Person:
-    """Who asks."""
     return cast("Person", request.state.person)
 
 

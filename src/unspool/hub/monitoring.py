@@ -14,11 +14,11 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from unspool.app.guard_headers import with_headers
 from unspool.hub.context import hub, person
 from unspool.hub.errors import Forbidden
 from unspool.hub.routes import HubRoute, Needs
 from unspool.hub.store.connect import Store
+from unspool.web.guard import add_security_headers
 
 _BOUNDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 _HELD = {
@@ -40,7 +40,6 @@ class Metrics:
         self._received = self._sent = self._now = 0
 
     def begun(self) -> None:
-        """A request came."""
         with self._lock:
             self._now += 1
 
@@ -55,7 +54,6 @@ class Metrics:
             self._sent += moved[1]
 
     def text(self, store: Store) -> str:
-        """All figures."""
         held = {name: (store.db.row(sql) or (0,))[0] for name, sql in _HELD.items()}
         size, stored = store.db.row(_BYTES) or (0, 0)
         with self._lock:
@@ -163,7 +161,7 @@ class _Seen:
         if message["type"] == "http.response.start":
             self.status = message["status"]
             own = (b"x-request-id", self.id.encode())
-            message = {**message, "headers": [*with_headers(message.get("headers", ())), own]}
+            message = {**message, "headers": [*add_security_headers(message.get("headers", ())), own]}
         self.went += len(message.get("body", b""))
         await self._send(message)
 

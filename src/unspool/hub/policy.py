@@ -10,15 +10,15 @@ from unspool.errors import UsageProblem
 from unspool.hub.errors import PolicyViolation
 from unspool.hub.store.database import Database
 from unspool.redact.finder import Finder
-from unspool.redact.log import decoded, encoded
-from unspool.redact.names import Names
-from unspool.redact.policy import Place as Finding
-from unspool.redact.policy import Policy, parsed, places
-from unspool.redact.values import redacted_text
+from unspool.redact.log import decode_line, encode_line
+from unspool.redact.policy import PolicyFinding as Finding
+from unspool.redact.policy import RedactionPolicy, find_in_file, parse_policy
+from unspool.redact.replacements import ReplacementNames
+from unspool.redact.values import redact_text
 
 __all__ = [
     "Finding",
-    "Policy",
+    "RedactionPolicy",
     "check_title",
     "findings_sentence",
     "is_packed",
@@ -36,16 +36,16 @@ _PACKED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\xff\xfe", b"\xfe\xff", b"BZh", b
 """How what is packed begins, or written in characters of two bytes."""
 
 
-def policy_of(db: Database, project: str = "") -> Policy:
+def policy_of(db: Database, project: str = "") -> RedactionPolicy:
     """What holds for a project, by its id, or else for all of the hub."""
     own = db.row("SELECT policy FROM project WHERE id = ?", project) if project else None
     found = own if own and own[0] else db.row("SELECT value FROM setting WHERE key = ?", _SETTING)
-    return parsed(found[0]) if found and found[0] else Policy()
+    return parse_policy(found[0]) if found and found[0] else RedactionPolicy()
 
 
-def save_policy(db: Database, text: str, project: str = "") -> Policy:
+def save_policy(db: Database, text: str, project: str = "") -> RedactionPolicy:
     """Have a policy hold from now on; UsageProblem says what is wrong with it. An empty text: the usual one."""
-    policy = parsed(text) if text else Policy()
+    policy = parse_policy(text) if text else RedactionPolicy()
     kept = msgspec.json.encode(policy, order="deterministic").decode() if text else ""
     if not project:
         put = "INSERT INTO setting(key, value) VALUES(?, ?) ON CONFLICT(key) DO UPDATE SET value = excluded.value"
@@ -55,7 +55,7 @@ def save_policy(db: Database, text: str, project: str = "") -> Policy:
     return policy
 
 
-def policy_findings(files: Iterable[tuple[str, Path]], policy: Policy) -> list[Finding]:
+def policy_findings(files: Iterable[tuple[str, Path]], policy: RedactionPolicy) -> list[Finding]:
     """What of some files, each by its name and where it lies, must not come in: rules and places, never the secret."""
     if not policy.refused:
         return []
@@ -65,10 +65,10 @@ def policy_findings(files: Iterable[tuple[str, Path]], policy: Policy) -> list[F
 
 def _places(name: str, path: Path, finder: Finder) -> Iterator[Finding]:
     """What a file's name, its content, and those of its bytes hold that its content does not tell."""
-    shown = redacted_text(name, finder, Names())[0]
+    shown = redact_text(name, finder, ReplacementNames())[0]
     yield from (Finding(one.rule, one.kind, shown, 0, "its name") for one in finder.find(name))
     told = set()
-    for found in places(name, path, finder):
+    for found in find_in_file(name, path, finder):
         told.add(found.line)
         yield found
     if name.endswith(_LOG):
@@ -80,8 +80,8 @@ def _unsaid(shown: str, path: Path, finder: Finder) -> Iterator[Finding]:
     with path.open("rb") as lines:
         for number, line in enumerate(lines, 1):
             body = line.rstrip(b"\r\n")
-            value = decoded(body)
-            if value is not None and encoded(value) != body:
+            value = decode_line(body)
+            if value is not None and encode_line(value) != body:
                 found = finder.find(body.decode("utf-8", "replace"))
                 yield from (Finding(one.rule, one.kind, shown, number, "") for one in found)
 
@@ -94,7 +94,7 @@ def is_packed(name: str, path: Path) -> bool:
         return file.read(8).startswith(_PACKED)
 
 
-def check_title(title: str, policy: Policy) -> None:
+def check_title(title: str, policy: RedactionPolicy) -> None:
     """Unwanted where a title must not come in."""
     if found := policy.finder(policy.refused).find(title):
         raise PolicyViolation(findings_sentence([Finding(one.rule, one.kind, "the title", 0, "") for one in found]))

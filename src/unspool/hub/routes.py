@@ -49,7 +49,6 @@ class HubRoute(NamedTuple):
 
 
 def all_routes() -> tuple[HubRoute, ...]:
-    """All of them."""
     return tuple(route for part in PARTS for route in import_module(f"unspool.hub.{part}").ROUTES)
 
 

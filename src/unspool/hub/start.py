@@ -10,9 +10,6 @@ from typing import NamedTuple
 import uvicorn
 from anyio.to_thread import current_default_thread_limiter
 
-from unspool.app.guard_limits import HEADERS
-from unspool.app.start_listener import LOOPBACK, address, listener, room_for_readers
-from unspool.app.start_protocol import Patient
 from unspool.hub.background_jobs import JobThread, background_jobs
 from unspool.hub.context import Hub, HubSettings
 from unspool.hub.monitoring import log_to_stderr
@@ -23,7 +20,9 @@ from unspool.hub.server import HubApp, create_app
 from unspool.hub.store.connect import StorePlace, open_store
 from unspool.hub.store.database import Database
 from unspool.hub.workers import stop_workers
-from unspool.sync.stop import heeding
+from unspool.store.sync.lock import heed_signals
+from unspool.web.guard import MAX_HEADERS
+from unspool.web.server import LOOPBACK, TimeoutProtocol, open_listener, raise_open_file_limit, server_url
 
 
 def create_first_admin(db: Database) -> str | None:
@@ -60,16 +59,16 @@ class HubOptions(NamedTuple):
 
 def run(wanted: HubOptions, say: Say) -> int:
     """Serve until a signal; its number."""
-    room_for_readers()
+    raise_open_file_limit()
     store = open_store(wanted.place)
     try:
-        with listener(wanted.host, PORT if wanted.port is None else wanted.port) as door:
+        with open_listener(wanted.host, PORT if wanted.port is None else wanted.port) as door:
             token = create_first_admin(store.db)
             hub = Hub(store, wanted.terms)
             served = create_app(hub, None if wanted.quiet else log_to_stderr)
             running = RunningHub(served, door)
-            with heeding(running.hear):
-                say(f"The hub is at {wanted.terms.url or address(wanted.host, door.getsockname()[1])}")
+            with heed_signals(running.hear):
+                say(f"The hub is at {wanted.terms.url or server_url(wanted.host, door.getsockname()[1])}")
                 if token is not None:
                     say(f"The owner's token, which is shown this once: {token}")
                 running.serve(background_jobs(hub, served.state))
@@ -120,7 +119,7 @@ def _config(served: HubApp) -> uvicorn.Config:
     return uvicorn.Config(
         served,
         loop="asyncio",
-        http=Patient,
+        http=TimeoutProtocol,
         ws="none",
         lifespan="off",
         access_log=False,  # addresses may be secrets; `watching` writes the log
@@ -131,5 +130,5 @@ def _config(served: HubApp) -> uvicorn.Config:
         timeout_keep_alive=20,
         timeout_graceful_shutdown=_GRACE,
         limit_concurrency=_READERS,
-        h11_max_incomplete_event_size=2 * HEADERS,
+        h11_max_incomplete_event_size=2 * MAX_HEADERS,
     )

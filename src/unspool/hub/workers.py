@@ -21,7 +21,7 @@ from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 from unspool.errors import UnspoolError
 from unspool.hub.errors import BadRequest, StoreFull, StoreUnavailable
-from unspool.library.workers import settle_in
+from unspool.workers import start_worker
 
 _Given = ParamSpec("_Given")
 _Made = TypeVar("_Made")
@@ -181,7 +181,7 @@ class _Hushed:
 
 def _serve(end: Connection, memory: int) -> None:
     """Do what is asked, one task after the other."""
-    settle_in()
+    start_worker()
     _bound(memory)
     with _Hushed(), contextlib.suppress(EOFError, OSError):  # nobody asks any more
         end.send(True)

@@ -10,11 +10,18 @@ from unspool.model.blocks import (
     Image,
     Message,
     Notice,
+    Option,
+    Plan,
+    PlanStatus,
     Prompt,
     PromptKind,
+    Question,
+    Questionnaire,
     Result,
     Text,
     Thinking,
+    Todo,
+    Todos,
     ToolCall,
     Unknown,
 )
@@ -33,18 +40,6 @@ from unspool.model.events import (
     Part,
     Transcript,
 )
-from unspool.model.meaning import (
-    Option,
-    Plan,
-    PlanStatus,
-    Question,
-    Questionnaire,
-    Todo,
-    Todos,
-)
-from unspool.model.overview import (
-    Overview,
-)
 from unspool.model.session import (
     Agent,
     Branch,
@@ -53,6 +48,7 @@ from unspool.model.session import (
     FileChange,
     Lines,
     LogFile,
+    Overview,
     Push,
     Session,
     SessionKind,

@@ -6,9 +6,8 @@ from typing import Any, Literal, Protocol
 
 import msgspec
 
-from unspool.model.blocks import Block, Prompt, Result, ToolCall
+from unspool.model.blocks import Block, Plan, Prompt, Questionnaire, Result, Todo, Todos, ToolCall
 from unspool.model.entry import Place, Problem
-from unspool.model.meaning import Plan, Questionnaire, Todo, Todos
 from unspool.model.session import LogFile, SideLine
 from unspool.model.usage import Usage
 

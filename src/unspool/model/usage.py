@@ -1,4 +1,4 @@
-"""Tokens, counted once a request."""
+"""Tokens, counted once a request, and the kinds of what fills a model's window."""
 
 from datetime import datetime
 
@@ -51,3 +51,25 @@ class Call(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     speed: str = ""
     tier: str = ""
     geo: str = ""
+
+
+KINDS = (
+    "instructions",
+    "prompts",
+    "answers",
+    "thinking",
+    "tool input",
+    "files",
+    "tool output",
+    "images",
+    "summaries",
+    "other",
+)
+"""What a piece of a window may be. Instructions: what the agent itself tells the model. Files: read by a tool or named
+by a person. Summaries: what a compaction left."""
+
+SYSTEM_PROMPT, TOOL_DEFINITIONS = "system prompt", "tool definitions"
+"""Kinds that only a request kept whole tells of; else they are part of what is unaccounted for."""
+
+CAUSES = ("expired", "model switched", "compacted", "other")
+"""Why the cache did not hold: too long a pause, another model, another beginning, or what the log does not tell."""

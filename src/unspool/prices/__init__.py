@@ -15,7 +15,7 @@ from typing import Self
 import msgspec
 
 from unspool.model import Call
-from unspool.prices.table import Price, Rates, Sheet, builtin_sheet, read_sheet
+from unspool.prices.table import ModelPrice, PriceSheet, Rates, builtin_sheet, read_sheet
 
 SYNTHETIC = "<synthetic>"
 
@@ -42,9 +42,9 @@ class Cost(msgspec.Struct, frozen=True, omit_defaults=True):
 class PriceTable:
     """Prices by model and day."""
 
-    def __init__(self, sheet: Sheet) -> None:
+    def __init__(self, sheet: PriceSheet) -> None:
         self._sheet = sheet
-        self._fitting: dict[str, tuple[Price, ...]] = {}
+        self._fitting: dict[str, tuple[ModelPrice, ...]] = {}
         self.date = sheet.date
         self.source = sheet.source
 
@@ -71,7 +71,7 @@ class PriceTable:
         searches = _share(call.usage.web_searches, search)
         return None if tokens is None or searches is None else tokens.scaleb(-6) * factor + searches
 
-    def rates(self, call: Call) -> tuple[Price, Decimal, Decimal | None] | None:
+    def rates(self, call: Call) -> tuple[ModelPrice, Decimal, Decimal | None] | None:
         """The prices of tokens that hold for a request, what multiplies them, and the price of a web search."""
         price = self._find(call)
         factor = self._factor(call, price) if price else None
@@ -84,13 +84,13 @@ class PriceTable:
             spend.add(call)
         return spend.total()
 
-    def _find(self, call: Call) -> Price | None:
+    def _find(self, call: Call) -> ModelPrice | None:
         if call.model not in self._fitting:
             self._fitting[call.model] = self._sheet.fitting(call.model)
         day = call.time.date() if call.time else None
         return next((price for price in self._fitting[call.model] if price.covers(day)), None)
 
-    def _factor(self, call: Call, price: Price) -> Decimal | None:
+    def _factor(self, call: Call, price: ModelPrice) -> Decimal | None:
         """What speed, tier and place multiply the price of tokens by; None where one has no price."""
         factors = [
             price.fast if call.speed == "fast" else Decimal(1),
@@ -115,7 +115,6 @@ class Spend:
         self._floor = False
 
     def add(self, call: Call) -> None:
-        """Count one request."""
         price = self._table.price_of(call)
         self._floor = self._floor or call.usage.floor
         if price is None:
@@ -128,7 +127,7 @@ class Spend:
         return Cost(self._amount, tuple(sorted(self._unpriced.items())), self._floor)
 
 
-def _rates(price: Price, call: Call) -> Rates:
+def _rates(price: ModelPrice, call: Call) -> Rates:
     long = price.above
     return long if long is not None and call.usage.context > long.tokens else price
 

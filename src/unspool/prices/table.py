@@ -1,10 +1,7 @@
-"""The price table: dated list prices, and how a user's own file changes them.
-
-A user's file has the shape of `table.json`, with any part left out. Its entries for a model replace all the
-built-in entries of that model; its other figures replace the built-in ones.
-"""
+"""The price table: dated list prices by model name, and how a user's own file changes them."""
 
 import datetime as dt
+import re
 from decimal import Decimal
 from functools import cache
 from pathlib import Path
@@ -12,7 +9,26 @@ from pathlib import Path
 import msgspec
 
 from unspool.errors import Unreadable
-from unspool.prices.names import names_model, plain_name
+
+_TAIL = re.compile(r"(?:\[[^\]]*\]|@[^/]*|-\d{8}|-v\d+(?::\d+)?)$")
+_DOTTED = re.compile(r"(?<=\d)\.(?=\d)")
+
+
+def plain_name(model: str) -> str:
+    """The bare name: no provider, region, date, revision or window size, dashes for dots."""
+    name = model.strip().lower()
+    name = name.rpartition("/")[2].rpartition("anthropic.")[2]
+    while (shorter := _TAIL.sub("", name)) != name:
+        name = shorter
+    return _DOTTED.sub("-", name)
+
+
+def names_model(prefix: str, name: str) -> bool:
+    """True when the name is that model or a variant of it; a further version number is another model."""
+    if not name.startswith(prefix):
+        return False
+    rest = name[len(prefix) :]
+    return not rest or (rest.startswith("-") and not rest[1:2].isdigit())
 
 
 class Rates(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -31,7 +47,7 @@ class LongRates(Rates, frozen=True, kw_only=True, forbid_unknown_fields=True):
     tokens: int
 
 
-class Price(Rates, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class ModelPrice(Rates, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The price of one model over a span of days: `since` is its first day, `until` the day after its last."""
 
     model: str
@@ -49,7 +65,7 @@ class Price(Rates, frozen=True, kw_only=True, forbid_unknown_fields=True):
         return (self.since is None or self.since <= day) and (self.until is None or day < self.until)
 
 
-class Sheet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class PriceSheet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A price file as it is read."""
 
     date: str = ""
@@ -57,13 +73,13 @@ class Sheet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     web_search: Decimal | None = None
     batch: Decimal | None = None
     geo: dict[str, Decimal] = {}
-    models: tuple[Price, ...] = ()
+    models: tuple[ModelPrice, ...] = ()
 
-    def under(self, other: "Sheet") -> "Sheet":
+    def under(self, other: "PriceSheet") -> "PriceSheet":
         """This sheet with another laid over it."""
         named = {plain_name(price.model) for price in other.models}
         kept = tuple(price for price in self.models if plain_name(price.model) not in named)
-        return Sheet(
+        return PriceSheet(
             date=other.date or self.date,
             source=other.source or self.source,
             web_search=self.web_search if other.web_search is None else other.web_search,
@@ -72,7 +88,7 @@ class Sheet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             models=kept + other.models,
         )
 
-    def fitting(self, model: str) -> tuple[Price, ...]:
+    def fitting(self, model: str) -> tuple[ModelPrice, ...]:
         """The prices of a model, whatever the day: those under the longest name that fits."""
         name = plain_name(model)
         fits = [price for price in self.models if names_model(plain_name(price.model), name)]
@@ -80,10 +96,10 @@ class Sheet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return tuple(price for price in fits if len(plain_name(price.model)) == longest)
 
 
-def read_sheet(path: Path) -> Sheet:
+def read_sheet(path: Path) -> PriceSheet:
     """A price file; one that cannot be read or has another shape is an `Unreadable`."""
     try:
-        return msgspec.json.decode(path.read_bytes(), type=Sheet)
+        return msgspec.json.decode(path.read_bytes(), type=PriceSheet)
     except OSError as problem:
         raise Unreadable(f"The price file {path} cannot be read: {problem.strerror}.") from problem
     except (msgspec.DecodeError, UnicodeDecodeError) as problem:
@@ -91,6 +107,6 @@ def read_sheet(path: Path) -> Sheet:
 
 
 @cache
-def builtin_sheet() -> Sheet:
+def builtin_sheet() -> PriceSheet:
     """The prices that come with unspool."""
     return read_sheet(Path(__file__).with_name("table.json"))

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from unspool.prices.names import names_model, plain_name
+from unspool.prices.table import names_model, plain_name
 
 _LARGER = "[1m]"
 """How a name asks for the larger window."""
@@ -23,7 +23,7 @@ class _Model(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Tokens of a text in parts of those that the newest models make of it."""
 
 
-class Windows(NamedTuple):
+class ModelWindow(NamedTuple):
     """What the table knows of one model."""
 
     window: int
@@ -31,7 +31,7 @@ class Windows(NamedTuple):
     density: float = 1.0
 
 
-def window(model: str, sent: int = 0) -> int | None:
+def window_size(model: str, sent: int = 0) -> int | None:
     """Tokens that a model's window holds; None where that is not known, or where more were sent than it can be.
 
     The larger window of a model that has two is what a name asks for, or what a request of that many tokens shows.
@@ -44,18 +44,18 @@ def window(model: str, sent: int = 0) -> int | None:
     return found if sent <= found else None
 
 
-def density(model: str) -> float:
+def token_density(model: str) -> float:
     """Tokens that a model makes of a text, in parts of those that the newest make; 1 where it is not known."""
     known = _known(model)
     return 1.0 if known is None else known.density
 
 
 @cache
-def _known(model: str) -> Windows | None:
+def _known(model: str) -> ModelWindow | None:
     name = plain_name(model)
     fits = [row for row in _rows() if names_model(plain_name(row.model), name)]
     row = max(fits, key=lambda one: len(one.model), default=None)
-    return None if row is None else Windows(row.window, row.larger, row.density)
+    return None if row is None else ModelWindow(row.window, row.larger, row.density)
 
 
 @cache

@@ -57,7 +57,6 @@ _VERSION = re.compile(
 
 
 def entropy(text: str) -> float:
-    """Bits a character."""
     counts, length = Counter(text), len(text)
     return -sum(count / length * math.log2(count / length) for count in counts.values()) if length else 0.0
 
@@ -67,7 +66,7 @@ def is_value(text: str) -> bool:
     return not _NO_VALUE.search(text) and len(set(text)) > 4
 
 
-def scattered(text: str) -> bool:
+def is_scattered(text: str) -> bool:
     """Whether letters and digits are mixed as chance mixes them, not as in names with a number."""
     kinds = [2 if char.isdigit() else 1 if char.isupper() else 0 for char in text if char.isalnum()]
     changes = [(a, b) for a, b in pairwise(kinds) if a != b]
@@ -88,16 +87,16 @@ def _wordy(text: str) -> float:
 
 
 def _value(_: re.Match[str], value: str) -> bool:
-    return is_value(value) and any(map(str.isdigit, value)) and (scattered(value) or _wordy(value) < 0.4)
+    return is_value(value) and any(map(str.isdigit, value)) and (is_scattered(value) or _wordy(value) < 0.4)
 
 
 def _mixed(_: re.Match[str], value: str) -> bool:
-    return is_value(value) and scattered(value) and any(map(str.isupper, value)) and any(map(str.islower, value))
+    return is_value(value) and is_scattered(value) and any(map(str.isupper, value)) and any(map(str.islower, value))
 
 
 def _assigned(match: re.Match[str], value: str) -> bool:
     """A value long enough and of chance; a dotted name, a path and a call are code."""
-    of_chance = scattered(value) or (_kinds(value) == 3 and _wordy(value) < 0.5)
+    of_chance = is_scattered(value) or (_kinds(value) == 3 and _wordy(value) < 0.5)
     if not is_value(value) or not of_chance or match.string[match.end() : match.end() + 1] in {"(", "["}:
         return False
     return not (_CODE.fullmatch(value) and _wordy(value) > 0.5)
@@ -127,7 +126,7 @@ def _unquoted(match: re.Match[str], value: str) -> bool:
 
 
 def _random(value: str) -> bool:
-    return scattered(value) and _wordy(value) < 0.3
+    return is_scattered(value) and _wordy(value) < 0.3
 
 
 def _url(_: re.Match[str], value: str) -> bool:
@@ -149,7 +148,7 @@ def _netrc(match: re.Match[str], value: str) -> bool:
 
 
 def _cookie(_: re.Match[str], value: str) -> bool:
-    return any(len(part) >= 16 and scattered(part) and is_value(part) for part in re.split(r"[=;\s]+", value))
+    return any(len(part) >= 16 and is_scattered(part) and is_value(part) for part in re.split(r"[=;\s]+", value))
 
 
 def _block(_: re.Match[str], value: str) -> bool:

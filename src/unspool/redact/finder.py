@@ -4,16 +4,80 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from unspool.redact import dumps, encodings, wrapping
+from unspool.redact import line_wrapping, views
 from unspool.redact.checks import CHECKS, PLACEHOLDER, Check, entropy, is_name, is_value
-from unspool.redact.disguises import DISGUISES
-from unspool.redact.match import Match, sound
-from unspool.redact.memory import Memory
-from unspool.redact.people import People, word
-from unspool.redact.rules import Rule, RuleSet, builtin
-from unspool.redact.surface import Close, folded, names, runs
-from unspool.redact.surface import found as places_of
-from unspool.redact.view import View
+from unspool.redact.match import MatchMemory, SecretMatch, escape_surrogates
+from unspool.redact.rules import PersonalNames, RedactionRule, RuleSet, builtin_rules, word_rule
+from unspool.redact.views import DISGUISES, UndisguisedText
+
+RUN = 20
+"""Characters that a run has at least."""
+_NAMES = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
+_SHAPE = bytes(0x61 if byte in _NAMES + b"+/" else 0x20 for byte in range(256))
+_NEEDLE = b"a" * RUN
+_NAME = re.compile(rb"[a-z0-9_-]{20,}")
+_BEFORE = 24
+"""Characters before a name in which the key of a token may stand, as in `hvs.`."""
+_ESCAPES = re.compile(rb"(?:\\(?:[nrtbfv]|u00[0-9a-f]{2}|x[0-9a-f]{2})|%(?:25)*[0-9a-f]{2}|\[(?:\d{1,2};)*\d{0,2}m)+")
+
+
+def fold_bytes(text: str) -> bytes:
+    """The text in lower case, each character one byte: positions are those of the text."""
+    return text.encode("ascii", "replace").lower()
+
+
+def unbroken_runs(low: bytes) -> Iterator[tuple[int, int]]:
+    """Where letters, digits and _ - + / stand together without a break, long enough for a key."""
+    shape = low.translate(_SHAPE)
+    start = shape.find(_NEEDLE)
+    while start >= 0:
+        end = shape.find(b" ", start)
+        end = len(shape) if end < 0 else end
+        yield start, end
+        start = shape.find(_NEEDLE, end)
+
+
+def name_starts(low: bytes, long: list[tuple[int, int]]) -> list[int]:
+    """Where a long name (a run without + and /) begins; after an escape too, whose letters are no part of it."""
+    found = []
+    for start, end in long:
+        run = low[start:end]
+        if b"/" in run or b"+" in run:
+            found += [start + match.start() for match in _NAME.finditer(run)]
+        else:
+            found.append(start)
+    found += [start + 1 for start in found if low[start : start + 1] == b"-"]
+    return found + [match.end() for start in found if (match := _escape(low, start))]
+
+
+def _escape(low: bytes, start: int) -> "re.Match[bytes] | None":
+    return _ESCAPES.match(low, start - 1) if start and low[start - 1] in b"\\%[" else None
+
+
+class NameNeighbours:
+    """What stands just before each name of a text, with how the name begins."""
+
+    def __init__(self, low: bytes, places: list[int]) -> None:
+        self._starts = [max(0, place - _BEFORE) for place in places]
+        self._parts = [low[start : place + 4] for start, place in zip(self._starts, places, strict=True)]
+        self._all = b"\0".join(self._parts)
+
+    def of(self, key: bytes) -> list[int]:
+        """Where in the text a key stands close to a name."""
+        if key not in self._all:
+            return []
+        return sorted(
+            {start + at for start, part in zip(self._starts, self._parts, strict=True) for at in find_all(part, key)}
+        )
+
+
+def find_all(where: bytes, key: bytes) -> Iterator[int]:
+    """Every place of a key."""
+    place = where.find(key)
+    while place >= 0:
+        yield place
+        place = where.find(key, place + 1)
+
 
 _DEPTH = 3
 """Disguises over each other that are seen through."""
@@ -24,7 +88,7 @@ _RANK = {"secret": 2, "term": 1, "personal": 0}
 class _Ready(NamedTuple):
     """A rule with its patterns compiled."""
 
-    rule: Rule
+    rule: RedactionRule
     pattern: "re.Pattern[str]"
     scan: "re.Pattern[str]"
     back: "re.Pattern[str] | None"
@@ -35,10 +99,14 @@ class _Ready(NamedTuple):
 class Finder:
     """Looks for what some rules, names and terms say; made once, used for many texts."""
 
-    def __init__(self, rules: RuleSet | None = None, people: People | None = None, terms: Sequence[str] = ()) -> None:
-        chosen = [word("term", "term", "chosen by the sharer", term.strip()) for term in terms if term.strip()]
-        ready = [_ready(rule) for rule in (*(rules or builtin()).rules, *(people or People()).rules(), *chosen)]
-        self.known = Memory(ids=not chosen and (rules is None or rules == builtin()))
+    def __init__(
+        self, rules: RuleSet | None = None, people: PersonalNames | None = None, terms: Sequence[str] = ()
+    ) -> None:
+        chosen = [word_rule("term", "term", "chosen by the sharer", term.strip()) for term in terms if term.strip()]
+        ready = [
+            _ready(rule) for rule in (*(rules or builtin_rules()).rules, *(people or PersonalNames()).rules(), *chosen)
+        ]
+        self.known = MatchMemory(ids=not chosen and (rules is None or rules == builtin_rules()))
         """What was found in texts before, for `sweep` to remember."""
         self._order = {one.rule.id: -number for number, one in reversed(list(enumerate(ready)))}
         self._scans = [one for one in ready if one.rule.scan]
@@ -49,17 +117,17 @@ class Finder:
             self._starts.setdefault(key[:2], []).append((key, found))
         self._joined = _joined(key for some in self._starts.values() for key, _ in some)
 
-    def find(self, text: str) -> list[Match]:
+    def find(self, text: str) -> list[SecretMatch]:
         """What must go, in the order of the text, none overlapping another. What replaced something stays."""
         if "[redacted:" in text:
             text = PLACEHOLDER.sub(lambda match: "\0" * len(match[0]), text)
         found = list(self._found(text, 0))
         return self._settled(text, found) if found else found
 
-    def _settled(self, text: str, found: list[Match]) -> list[Match]:
+    def _settled(self, text: str, found: list[SecretMatch]) -> list[SecretMatch]:
         """Sorted, and those that overlap made one that covers them all: nothing of either is left."""
         found.sort(key=lambda match: (match.start, -match.end))
-        settled: list[Match] = []
+        settled: list[SecretMatch] = []
         for match in found:
             if settled and match.start < settled[-1].end:
                 settled[-1] = self._union(text, settled[-1], match)
@@ -67,25 +135,25 @@ class Finder:
                 settled.append(match)
         return settled
 
-    def _union(self, text: str, one: Match, other: Match) -> Match:
+    def _union(self, text: str, one: SecretMatch, other: SecretMatch) -> SecretMatch:
         """Both as one, called what tells more: a secret before a name, a form of its own before a value with a name."""
         start, end = min(one.start, other.start), max(one.end, other.end)
         best = max(one, other, key=lambda match: (_RANK[match.kind], match.end - match.start, self._order[match.rule]))
-        value = best.value if (start, end) == (best.start, best.end) else sound(text[start:end])
+        value = best.value if (start, end) == (best.start, best.end) else escape_surrogates(text[start:end])
         return best._replace(value=value, start=start, end=end)
 
-    def _found(self, text: str, depth: int) -> Iterator[Match]:
-        low = folded(text)
-        long = list(runs(low))
-        yield from self._plain(text, low, names(low, long) if long else [])
+    def _found(self, text: str, depth: int) -> Iterator[SecretMatch]:
+        low = fold_bytes(text)
+        long = list(unbroken_runs(low))
+        yield from self._plain(text, low, name_starts(low, long) if long else [])
         if depth < _DEPTH:
             for view, deeper in self._views(text, long, depth + 1):
                 yield from self._seen(text, view, deeper)
 
-    def _plain(self, text: str, low: bytes, places: list[int]) -> Iterator[Match]:
+    def _plain(self, text: str, low: bytes, places: list[int]) -> Iterator[SecretMatch]:
         for key, rules in _there(self._keys, low):
             yield from _at_key(text, low, key, rules)
-        close = Close(low, places)
+        close = NameNeighbours(low, places)
         for key, rules in self._near.items():
             for place in close.of(key):
                 yield from filter(None, (_matched(one, text, place) for one in rules))
@@ -96,26 +164,26 @@ class Finder:
         for one in self._scans:
             yield from filter(None, (_matched(one, text, match.start()) for match in one.scan.finditer(text)))
 
-    def _views(self, text: str, long: list[tuple[int, int]], depth: int) -> Iterator[tuple[View, int]]:
+    def _views(self, text: str, long: list[tuple[int, int]], depth: int) -> Iterator[tuple[UndisguisedText, int]]:
         """Parts of the text without a disguise, and how deep under disguises they are."""
         for disguise in DISGUISES:
             for view in disguise.views(text):
                 yield view, depth
-        for view in encodings.views(text, long):
+        for view in views.encoding_views(text, long):
             yield view, depth
-        for view in dumps.views(text):
+        for view in views.dump_views(text):
             yield view, depth
-        for view in wrapping.views(text, long):
+        for view in line_wrapping.wrapping_views(text, long):
             yield view, _DEPTH
 
-    def _seen(self, text: str, view: View, depth: int) -> Iterator[Match]:
+    def _seen(self, text: str, view: UndisguisedText, depth: int) -> Iterator[SecretMatch]:
         """What a view shows, where it stands in the text."""
         for match in self._settled(view.text, list(self._found(view.text, depth))):
             start, end = view.span(match.start, match.end)
             yield match._replace(start=start, end=end)
 
 
-def _ready(rule: Rule) -> _Ready:
+def _ready(rule: RedactionRule) -> _Ready:
     back = re.compile(f"[{rule.back}]+") if rule.back else None
     pattern = re.compile(rule.pattern)
     return _Ready(rule, pattern, re.compile(rule.scan), back, CHECKS.get(rule.check), pattern.match)
@@ -131,12 +199,12 @@ def _joined(keys: Iterable[bytes]) -> "re.Pattern[bytes]":
     return re.compile(b"[-_](?=%s)" % b"|".join(some))
 
 
-def _starts(rule: Rule, key: str) -> bool:
+def _starts(rule: RedactionRule, key: str) -> bool:
     """Whether a key is how a long name begins."""
     return rule.edge and not rule.back and not rule.near and re.fullmatch(r"[a-z0-9_-]{2,}", key) is not None
 
 
-def _by_key(rules: Iterable[_Ready], chosen: Callable[[Rule, str], bool]) -> dict[bytes, list[_Ready]]:
+def _by_key(rules: Iterable[_Ready], chosen: Callable[[RedactionRule, str], bool]) -> dict[bytes, list[_Ready]]:
     keys: dict[bytes, list[_Ready]] = {}
     for one in rules:
         for key in one.rule.keys:
@@ -169,9 +237,9 @@ def _there(keys: list[_Key], low: bytes) -> Iterator[tuple[bytes, list[_Ready]]]
             yield from _there(one.longer, low)
 
 
-def _at_key(text: str, low: bytes, key: bytes, rules: list[_Ready]) -> Iterator[Match]:
+def _at_key(text: str, low: bytes, key: bytes, rules: list[_Ready]) -> Iterator[SecretMatch]:
     done = 0
-    for place in places_of(low, key):
+    for place in find_all(low, key):
         if place < done:
             continue
         for one in rules:
@@ -180,7 +248,7 @@ def _at_key(text: str, low: bytes, key: bytes, rules: list[_Ready]) -> Iterator[
                 yield found
 
 
-def _matched(one: _Ready, text: str, place: int) -> Match | None:
+def _matched(one: _Ready, text: str, place: int) -> SecretMatch | None:
     """What a rule finds where its key stands."""
     if one.back is not None and (before := one.back.match(text[max(0, place - _BACK) : place][::-1])):
         place = _after_escape(text, place - before.end())
@@ -194,14 +262,20 @@ def _matched(one: _Ready, text: str, place: int) -> Match | None:
     if not apart and is_name(value):
         return None
     start, end = match.span(one.rule.group)
-    if one.rule.kind == "secret" and text[end : end + 1] in _BREAKS and (last := wrapping.extended(text, end)) > end:
-        return Match(one.rule.id, one.rule.kind, sound(wrapping.unwrapped(text[start:last])), start, last)
-    return Match(one.rule.id, one.rule.kind, sound(value), start, end)
+    if (
+        one.rule.kind == "secret"
+        and text[end : end + 1] in _BREAKS
+        and (last := line_wrapping.extend_over_break(text, end)) > end
+    ):
+        return SecretMatch(
+            one.rule.id, one.rule.kind, escape_surrogates(line_wrapping.unwrap(text[start:last])), start, last
+        )
+    return SecretMatch(one.rule.id, one.rule.kind, escape_surrogates(value), start, end)
 
 
 def _after_escape(text: str, place: int) -> int:
     """The place, or where the escape ends whose letters stand there."""
-    found = _ESCAPES.match(text, place - 1) if place and text[place - 1] in "\\%[" else None
+    found = _ESCAPED.match(text, place - 1) if place and text[place - 1] in "\\%[" else None
     return found.end() if found else place
 
 
@@ -226,5 +300,5 @@ _BREAKS = {"\n", "\r", "\\"}
 _LETTERS = r"(?:\\(?:[nrtbfv]|u00[0-9A-Fa-f]{2}|x[0-9A-Fa-f]{2})|%(?:25)*[0-9A-Fa-f]{2}|\[(?:\d{1,2};)*\d{0,2}m)"
 _REMOVED = re.compile(r"(?:^|[\n\0\s\"'`]|\\n)-$")
 """A line that a diff takes away, or an option."""
-_ESCAPES = re.compile(f"{_LETTERS}+")
+_ESCAPED = re.compile(f"{_LETTERS}+")
 _ESCAPE = re.compile(f"{_LETTERS}$")

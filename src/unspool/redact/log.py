@@ -7,11 +7,9 @@ from typing import Any, NamedTuple
 import msgspec
 
 from unspool.redact.finder import Finder
-from unspool.redact.gather import Json
-from unspool.redact.match import Finding, Match, sound
-from unspool.redact.names import Names
-from unspool.redact.sweep import place
-from unspool.redact.values import Held, Keep, found_in, nothing, rebuilt
+from unspool.redact.match import SecretFinding, SecretMatch, escape_surrogates
+from unspool.redact.replacements import ReplacementNames
+from unspool.redact.values import Held, Json, Keep, find_in_values, keep_nothing, path_text, rebuild_value
 
 _WORDS = 40
 """Characters told on either side of a finding."""
@@ -32,8 +30,8 @@ class _Line(NamedTuple):
     is_json: bool
 
 
-def redacted_lines(
-    lines: Iterable[bytes], finder: Finder, names: Names, keep: Keep = nothing, *, shown: bool = False
+def redact_lines(
+    lines: Iterable[bytes], finder: Finder, names: ReplacementNames, keep: Keep = keep_nothing, *, shown: bool = False
 ) -> Iterator[bytes]:
     """Each line without what must go, and byte for byte as it was where that is nothing.
 
@@ -43,18 +41,20 @@ def redacted_lines(
     voided = _unsigned if shown else _without_void_thoughts
     for some in _batches(lines):
         for line, found in _found(some, finder):
-            made, _ = rebuilt(line.value, found, finder, names, keep)
+            made, _ = rebuild_value(line.value, found, finder, names, keep)
             yield _written(line, made, finder, keep, voided) + line.end
 
 
-def scan(lines: Iterable[bytes], finder: Finder, log: str = "") -> Iterator[Finding]:
+def scan_lines(lines: Iterable[bytes], finder: Finder, log: str = "") -> Iterator[SecretFinding]:
     """What a log holds that must not leave, by line; findings tell which log it was."""
     done = 0
     for some in _batches(lines):
         for number, (_, found) in enumerate(_found(some, finder), done + 1):
             for text, matches in found:
                 for index, match in enumerate(matches):
-                    yield Finding(match, number, place(text.path, finder), *_around(text.text, matches, index), log)
+                    yield SecretFinding(
+                        match, number, path_text(text.path, finder), *_around(text.text, matches, index), log
+                    )
         done += len(some)
 
 
@@ -62,7 +62,7 @@ def _found(some: list[_Line], finder: Finder) -> list[tuple[_Line, Held]]:
     """What each line holds. One that is nested too deep to be walked through is looked through as the text it is."""
     if any(line.body.count(b"[") + line.body.count(b"{") > _DEEP for line in some):
         some = [_as_text(line) if _depth(line.value) > _DEEP else line for line in some]
-    return list(zip(some, found_in([line.value for line in some], finder), strict=True))
+    return list(zip(some, find_in_values([line.value for line in some], finder), strict=True))
 
 
 def _depth(value: Json) -> int:
@@ -99,25 +99,24 @@ def _batches(lines: Iterable[bytes]) -> Iterator[list[_Line]]:
 
 def _read(line: bytes) -> _Line:
     body = line.rstrip(b"\r\n")
-    value = decoded(body)
+    value = decode_line(body)
     if value is None:
         return _as_text(_Line(body, line[len(body) :], None, False))
     return _Line(body, line[len(body) :], value, True)
 
 
 def _written(line: _Line, made: Json, finder: Finder, keep: Keep, voided: Callable[[Any, Any], Any]) -> bytes:
-    """What a line becomes."""
     if made is not line.value:
-        return encoded(voided(made, line.value)) if line.is_json else made.encode("utf-8", "surrogateescape")
+        return encode_line(voided(made, line.value)) if line.is_json else made.encode("utf-8", "surrogateescape")
     if not line.is_json:
         return line.body
-    written = encoded(line.value)
+    written = encode_line(line.value)
     if written == line.body or all(map(keep, finder.find(line.body.decode("utf-8", "replace")))):
         return line.body
     return written  # the bytes hold what their value does not, such as a key that stands twice
 
 
-def decoded(body: bytes) -> Json:
+def decode_line(body: bytes) -> Json:
     """What a line holds; None where it is no JSON."""
     try:
         return _decode(body)
@@ -129,7 +128,7 @@ def decoded(body: bytes) -> Json:
         return None
 
 
-def encoded(value: Json) -> bytes:
+def encode_line(value: Json) -> bytes:
     """The value as agents write lines: compact, in UTF-8; with escapes where there are halves of characters."""
     try:
         return _encode(value)
@@ -168,9 +167,9 @@ def _void(made: Any, before: Any) -> bool:
     return made is not before and isinstance(made, dict) and made.get("type") == "thinking" and "signature" in made
 
 
-def _around(text: str, matches: list[Match], index: int) -> tuple[str, str]:
+def _around(text: str, matches: list[SecretMatch], index: int) -> tuple[str, str]:
     """Words before and after a match, without what else was found."""
     match = matches[index]
     first = max(matches[index - 1].end if index else 0, match.start - _WORDS)
     last = min(matches[index + 1].start if index + 1 < len(matches) else len(text), match.end + _WORDS)
-    return sound(text[first : match.start]), sound(text[match.end : last])
+    return escape_surrogates(text[first : match.start]), escape_surrogates(text[match.end : last])

@@ -9,17 +9,16 @@ import msgspec
 
 from unspool.errors import UsageProblem
 from unspool.redact.finder import Finder
-from unspool.redact.log import decoded, scan
-from unspool.redact.match import Kind, Match
-from unspool.redact.names import Names
-from unspool.redact.people import People
-from unspool.redact.rules import Rule, RuleSet, builtin, wrong
-from unspool.redact.values import redacted_text, scanned
+from unspool.redact.log import decode_line, scan_lines
+from unspool.redact.match import Kind, SecretMatch
+from unspool.redact.replacements import ReplacementNames
+from unspool.redact.rules import PersonalNames, RedactionRule, RuleSet, builtin_rules, rule_fault
+from unspool.redact.values import redact_text, scan_value
 
 _LOG = ".jsonl"
 
 
-class Policy(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+class RedactionPolicy(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """Which findings are replaced before something leaves, and which are refused where it arrives."""
 
     replaced: frozenset[Kind] = frozenset({"secret", "personal", "term"})
@@ -28,7 +27,7 @@ class Policy(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     """Kinds that keep out what holds one of them."""
     without: frozenset[str] = frozenset()
     """Rules that do not hold, by their ids."""
-    rules: tuple[Rule, ...] = ()
+    rules: tuple[RedactionRule, ...] = ()
     """More rules; one of the same id takes the place of another."""
     terms: tuple[str, ...] = ()
     """Words that are kept out too, such as a customer's name."""
@@ -37,18 +36,18 @@ class Policy(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     def version(self) -> str:
         """A short name for exactly this policy with the rules of this package."""
         said = msgspec.json.encode(self, order="deterministic")
-        return sha256(said + builtin().version.encode()).hexdigest()[:12]
+        return sha256(said + builtin_rules().version.encode()).hexdigest()[:12]
 
-    def finder(self, kinds: frozenset[Kind], people: People | None = None) -> Finder:
+    def finder(self, kinds: frozenset[Kind], people: PersonalNames | None = None) -> Finder:
         """Looks for what is of some kinds."""
         mine = {rule.id: rule for rule in self.rules}
         gone = {*self.without, *mine}
-        known = (*(rule for rule in builtin().rules if rule.id not in gone), *mine.values())
+        known = (*(rule for rule in builtin_rules().rules if rule.id not in gone), *mine.values())
         rules = RuleSet(tuple(rule for rule in known if rule.kind in kinds))
         return Finder(rules, people if "personal" in kinds else None, self.terms if "term" in kinds else ())
 
 
-class Place(NamedTuple):
+class PolicyFinding(NamedTuple):
     """Where something was found and by which rule; what it is stays unsaid."""
 
     rule: str
@@ -59,43 +58,43 @@ class Place(NamedTuple):
     """In the line: message.content[0].text."""
 
 
-def parsed(data: bytes | str) -> Policy:
+def parse_policy(data: bytes | str) -> RedactionPolicy:
     """A policy as it is written; UsageProblem says what is wrong with it."""
     try:
-        policy = msgspec.json.decode(data, type=Policy)
+        policy = msgspec.json.decode(data, type=RedactionPolicy)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise UsageProblem(f"This is no policy: {error}.") from None
     for rule in policy.rules:
-        if reason := wrong(rule):
+        if reason := rule_fault(rule):
             raise UsageProblem(f"The rule “{rule.id}” is wrong: {reason}.")
     return policy
 
 
-def places(name: str, path: Path, finder: Finder) -> Iterator[Place]:
+def find_in_file(name: str, path: Path, finder: Finder) -> Iterator[PolicyFinding]:
     """What a file holds that a finder looks for, a log by its lines and anything else as a whole."""
     shown = _hushed(name, finder)
     if name.endswith(_LOG):
         with path.open("rb") as lines:
-            for one in scan(lines, finder):
-                yield Place(one.match.rule, one.match.kind, shown, one.line, _hushed(one.path, finder))
+            for one in scan_lines(lines, finder):
+                yield PolicyFinding(one.match.rule, one.match.kind, shown, one.line, _hushed(one.path, finder))
         return
     data = path.read_bytes()
-    value = decoded(data)
+    value = decode_line(data)
     if isinstance(value, dict | list):
-        for where, _, matches in scanned(value, finder):
-            yield from (Place(one.rule, one.kind, shown, 1, _hushed(where, finder)) for one in matches)
+        for where, _, matches in scan_value(value, finder):
+            yield from (PolicyFinding(one.rule, one.kind, shown, 1, _hushed(where, finder)) for one in matches)
     else:
         yield from _in_text(data.decode("utf-8", "replace"), shown, finder)
 
 
-def _in_text(text: str, name: str, finder: Finder) -> Iterator[Place]:
-    found: list[Match] = finder.find(text)
+def _in_text(text: str, name: str, finder: Finder) -> Iterator[PolicyFinding]:
+    found: list[SecretMatch] = finder.find(text)
     line, last = 1, 0
     for one in found:
         line, last = line + text.count("\n", last, one.start), one.start
-        yield Place(one.rule, one.kind, name, line, "")
+        yield PolicyFinding(one.rule, one.kind, name, line, "")
 
 
 def _hushed(words: str, finder: Finder) -> str:
     """Names of files and keys of objects, which may be secrets themselves."""
-    return redacted_text(words, finder, Names())[0]
+    return redact_text(words, finder, ReplacementNames())[0]

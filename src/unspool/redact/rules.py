@@ -1,25 +1,26 @@
-"""What must not leave, as data: the rules of this package and a person's own on top."""
+"""The redaction rules: those of `rules.toml`, a person's own, and those made of personal names."""
 
+import json
 import re
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from hashlib import sha256
 from importlib import resources
-from pathlib import Path
+from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any
 
 import msgspec
 
 from unspool.errors import UsageProblem
-from unspool.redact.checks import CHECKS
+from unspool.redact.checks import CHECKS, is_user
 from unspool.redact.match import Kind
 
 OWN = "redact.toml"
 """The file of a person's own rules, in the folder of the settings."""
 
 
-class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class RedactionRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One kind of what must not leave; `rules.toml` says what each field means."""
 
     id: str
@@ -42,26 +43,26 @@ class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class RuleSet(msgspec.Struct, frozen=True):
     """Rules in the order they are tried."""
 
-    rules: tuple[Rule, ...]
+    rules: tuple[RedactionRule, ...]
 
     @property
     def version(self) -> str:
         """A short name for exactly these rules: reports tell by it what was looked for."""
         return sha256(msgspec.json.encode(self.rules)).hexdigest()[:12]
 
-    def rule(self, name: str) -> Rule | None:
+    def rule(self, name: str) -> RedactionRule | None:
         """The rule of that id."""
         return next((rule for rule in self.rules if rule.id == name), None)
 
 
 @cache
-def builtin() -> RuleSet:
+def builtin_rules() -> RuleSet:
     """The rules of this package."""
     text = resources.files("unspool.redact").joinpath("rules.toml").read_text("utf-8")
     return RuleSet(tuple(_rules(tomllib.loads(text), "rules.toml")))
 
 
-def own(path: Path) -> RuleSet:
+def own_rules(path: Path) -> RuleSet:
     """The rules of this package, and those of a file: one of the same id replaces, one in `without` goes.
 
     UsageProblem says what is wrong with the file; without one, the rules of this package.
@@ -69,28 +70,28 @@ def own(path: Path) -> RuleSet:
     try:
         table = tomllib.loads(path.read_text("utf-8"))
     except FileNotFoundError:
-        return builtin()
+        return builtin_rules()
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise UsageProblem(f"The rules in {path} cannot be read: {error}.") from None
     if unknown := set(table) - {"rule", "without"}:
         raise UsageProblem(f"{path} has {', '.join(sorted(unknown))}; there are only [[rule]] and without.")
     mine = {rule.id: rule for rule in _rules(table, str(path))}
     gone = {str(name) for name in table.get("without", ())} | set(mine)
-    return RuleSet((*(rule for rule in builtin().rules if rule.id not in gone), *mine.values()))
+    return RuleSet((*(rule for rule in builtin_rules().rules if rule.id not in gone), *mine.values()))
 
 
-def _rules(table: dict[str, Any], where: str) -> Iterable[Rule]:
+def _rules(table: dict[str, Any], where: str) -> Iterable[RedactionRule]:
     try:
-        rules = msgspec.convert(table.get("rule", ()), tuple[Rule, ...])
+        rules = msgspec.convert(table.get("rule", ()), tuple[RedactionRule, ...])
     except msgspec.ValidationError as error:
         raise UsageProblem(f"A rule in {where} is wrong: {error}.") from None
     for rule in rules:
-        if reason := wrong(rule):
+        if reason := rule_fault(rule):
             raise UsageProblem(f"The rule “{rule.id}” in {where} is wrong: {reason}.")
     return rules
 
 
-def wrong(rule: Rule) -> str:
+def rule_fault(rule: RedactionRule) -> str:
     """Why a rule cannot be used; empty where it can."""
     if bool(rule.keys) == bool(rule.scan):
         return "it needs either keys or scan"
@@ -103,7 +104,7 @@ def wrong(rule: Rule) -> str:
     return _wrong_pattern(rule)
 
 
-def _wrong_pattern(rule: Rule) -> str:
+def _wrong_pattern(rule: RedactionRule) -> str:
     try:
         groups = re.compile(rule.pattern).groups
         re.compile(rule.scan)
@@ -111,3 +112,67 @@ def _wrong_pattern(rule: Rule) -> str:
     except re.error as error:
         return f"its pattern is none: {error}"
     return "" if rule.group <= groups else f"its pattern has no group {rule.group}"
+
+
+_HOME = re.compile(r"(?:^|[A-Za-z]:)[/\\]+(?:home|[Uu]sers)[/\\]+([^/\\]+)")
+_SIGNED = re.compile(rb'Git user: ((?:[^"\\<>\x00-\x1f]|\\u[0-9a-fA-F]{4}){2,60})')
+_SHORT = 3
+_HOSTS = {"localhost", "host", "computer", "server", "docker", "runner", "pc", "desktop", "laptop", "ubuntu", "debian"}
+
+
+class PersonalNames(msgspec.Struct, frozen=True):
+    """Names that are personal wherever they stand as a word."""
+
+    users: frozenset[str] = frozenset()
+    hosts: frozenset[str] = frozenset()
+    homes: frozenset[str] = frozenset()
+    emails: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(
+        cls, environment: Mapping[str, str], cwds: Iterable[str] = (), signers: Iterable[str] = ()
+    ) -> "PersonalNames":
+        """Those of an environment (USER, HOME, HOSTNAME, EMAIL, ...), of the folders of sessions, and the full names
+        among those that git signs with."""
+        named = [environment.get(name, "") for name in ("USER", "LOGNAME", "USERNAME")]
+        homes = {home for name in ("HOME", "USERPROFILE") if (home := environment.get(name, ""))}
+        users = {*named, *map(_last, homes), *(found[1] for cwd in cwds if (found := _HOME.match(cwd)))}
+        users |= {name for name in signers if " " in name}  # one word alone may be any
+        hosts = {environment.get(name, "") for name in ("HOSTNAME", "HOST", "COMPUTERNAME")}
+        mails = {environment.get(name, "") for name in ("EMAIL", "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_EMAIL")}
+        return cls(
+            frozenset(user for user in users if len(user) >= _SHORT and is_user(user)),
+            frozenset(host for host in hosts if len(host) > _SHORT and host.lower() not in _HOSTS),
+            frozenset(home for home in homes if is_user(_last(home)) and len(home) > 1),
+            frozenset(mail for mail in mails if re.fullmatch(r"[^\s@]+@[^\s@]+", mail)),
+        )
+
+    def rules(self) -> Iterator[RedactionRule]:
+        """What finds each of them as a word of its own."""
+        for user in sorted(self.users):
+            yield word_rule("user-name", "personal", "user name", user, exact=len(user) <= 4)
+        for host in sorted(self.hosts):
+            yield word_rule("host-name", "personal", "name of the machine", host)
+        for mail in sorted(self.emails):
+            yield word_rule("email", "personal", "e-mail address", mail)
+
+
+def git_signers(lines: Iterable[bytes]) -> set[str]:
+    """The names that git signs with, as lines of a log note them."""
+    found = {match[1] for line in lines if b"Git user: " in line for match in _SIGNED.finditer(line)}
+    return {str(json.loads(f'"{name.decode("utf-8", "replace")}"')).strip() for name in found}
+
+
+def _last(home: str) -> str:
+    return PureWindowsPath(home).name if "\\" in home else PurePosixPath(home).name
+
+
+def word_rule(name: str, kind: Kind, about: str, text: str, *, exact: bool = False) -> RedactionRule:
+    """A rule that finds a text wherever it is no part of a longer word, in any case unless it must be exact."""
+    flags = "" if exact else "(?i)"
+    left = r"(?<![A-Za-z0-9])" if text[:1].isalnum() else ""
+    right = r"(?![A-Za-z0-9])" if text[-1:].isalnum() else ""
+    pattern = flags + left + re.escape(text) + right
+    if text.isascii():
+        return RedactionRule(name, kind, about, pattern, keys=(text.lower(),), edge=False)
+    return RedactionRule(name, kind, about, pattern, scan=pattern, edge=False)

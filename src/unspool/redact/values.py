@@ -1,22 +1,170 @@
-"""Every text of a value redacted: strings and keys, however deep."""
+"""Redacts every string and key of a JSON value, however deep, searching many texts at once."""
 
 import re
+from bisect import bisect_right
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from hashlib import sha256
 from itertools import pairwise
+from typing import Any
 
-from unspool.redact import pictures
+import msgspec
+
+from unspool.redact import replacements
 from unspool.redact.finder import Finder
-from unspool.redact.gather import Json, gather, is_proof, named
-from unspool.redact.match import Match
-from unspool.redact.memory import telling
-from unspool.redact.names import Names
-from unspool.redact.sweep import Path, Text, swept
+from unspool.redact.match import VALUES, MatchMemory, SecretMatch, is_telling_key, telling_keys
+from unspool.redact.replacements import ReplacementNames
 
-Keep = Callable[[Match], bool]
-Found = list[tuple[str, Match]]
+
+class ValuePath(msgspec.Struct, frozen=True, gc=False):
+    """Where a text stands: in what, and under which key or number."""
+
+    parent: "ValuePath | None" = None
+    piece: str | int = ""
+
+    def __str__(self) -> str:
+        before = str(self.parent) if self.parent is not None else ""
+        if isinstance(self.piece, int):
+            return f"{before}[{self.piece}]"
+        return f"{before}.{self.piece}" if before else self.piece
+
+
+def path_text(path: ValuePath, finder: Finder) -> str:
+    """Where a text stands, without keys that hold what must go themselves."""
+    pieces: list[str] = []
+    while path.parent is not None:
+        piece = path.piece
+        if isinstance(piece, int):
+            pieces.append(f"[{piece}]")
+        else:
+            secret = finder.known[piece] if piece in finder.known else finder.find(piece)
+            pieces.append(f".{'…' if secret else piece}")
+        path = path.parent
+    return "".join(reversed(pieces)).removeprefix(".")
+
+
+class ValueText(msgspec.Struct, frozen=True, gc=False):
+    """A text of a value: where it stands, the key that tells what it is, and what it says."""
+
+    path: ValuePath
+    key: str
+    text: str
+
+    @property
+    def whole(self) -> str:
+        """The text as an assignment to its key."""
+        return f'{self.key}="{self.text}"' if self.key else self.text
+
+
+def match_texts(finder: Finder, texts: Sequence[ValueText]) -> list[list[SecretMatch]]:
+    """What must go of each text."""
+    wholes = [text.whole if text.key else text.text for text in texts]
+    found = {whole: finder.known[whole] for whole in wholes if whole in finder.known}
+    fresh = [whole for whole in dict.fromkeys(wholes) if whole not in found]
+    if fresh:
+        new = _fresh(finder, fresh)
+        found.update(new)
+        finder.known.remember(new)
+    return [_within(found[whole], text, whole) for text, whole in zip(texts, wholes, strict=True)]
+
+
+def _fresh(finder: Finder, wholes: list[str]) -> dict[str, list[SecretMatch]]:
+    """Plain texts are looked through together, and others: one character of another kind makes all of them slow."""
+    found: defaultdict[str, list[SecretMatch]] = defaultdict(list)
+    kinds: dict[bool, list[str]] = {True: [], False: []}
+    for whole in wholes:
+        if "\0" in whole:
+            found[whole] = finder.find(whole)
+        else:
+            kinds[whole.isascii()].append(whole)
+    for some in kinds.values():
+        for whole, match in _together(finder, some):
+            found[whole].append(match)
+    nothing: list[SecretMatch] = []
+    return {whole: found.get(whole, nothing) for whole in wholes}
+
+
+def _together(finder: Finder, wholes: list[str]) -> Iterator[tuple[str, SecretMatch]]:
+    """No match runs over a zero, so texts with zeros between are looked through as one."""
+    if not wholes:
+        return
+    starts, length = [], 0
+    for whole in wholes:
+        starts.append(length)
+        length += len(whole) + 1
+    for match in finder.find("\0".join(wholes)):
+        number = bisect_right(starts, match.start) - 1
+        at, whole = starts[number], wholes[number]
+        yield whole, match._replace(start=match.start - at, end=min(match.end - at, len(whole)))
+
+
+def _within(found: list[SecretMatch], text: ValueText, whole: str) -> list[SecretMatch]:
+    """The findings that are of the text itself, not of its key."""
+    if not found or len(whole) == len(text.text):
+        return found
+    at, end = len(text.key) + 2, len(whole) - 1
+    inside = [match._replace(start=max(at, match.start) - at, end=min(end, match.end) - at) for match in found]
+    return [match for match in inside if match.end > match.start]
+
+
+Json = Any
+"""What JSON can hold: nothing, truth, number, text, list or object."""
+
+_UNKNOWN = [SecretMatch("", "term", "", 0, 0)]
+
+
+def gather_texts(value: Json, path: ValuePath, key: str, known: MatchMemory, into: list[ValueText]) -> None:
+    """Add the strings of a value, but those known to hold nothing, ids of lines, and what proves a thought."""
+    kind = type(value)
+    if kind is dict:
+        _object(value, path, known, into)
+    elif kind is list:
+        for number, one in enumerate(value):
+            gather_texts(one, ValuePath(path, number), key, known, into)
+    elif kind is str:
+        _add(value, path, key, known, into)
+
+
+def _object(value: dict[str, Json], path: ValuePath, known: MatchMemory, into: list[ValueText]) -> None:
+    tells = known.shape(tuple(value))
+    if tells is None:
+        into += [ValueText(path, "", name) for name in value if known.get(name, _UNKNOWN)]
+        tells = telling_keys(value)
+    for name, one in value.items():
+        if (kind := type(one)) is str:
+            if name in tells:
+                _add(one, ValuePath(path, name), text_name(value, name), known, into)
+            elif known.get(one, _UNKNOWN) and not known.is_id(one) and not is_signature(value, name):
+                into.append(ValueText(ValuePath(path, name), "", one))
+        elif kind is dict or kind is list:
+            gather_texts(one, ValuePath(path, name), name, known, into)
+
+
+def text_name(owner: dict[str, Json], key: str) -> str:
+    """What a text of an object is called: its key, or what stands beside a `value`, as in {"name": …, "value": …}."""
+    if key not in VALUES:
+        return key
+    names = (owner.get(name) for name in ("name", "key", "Name", "Key"))
+    return next((name for name in names if isinstance(name, str) and is_telling_key(name)), key)
+
+
+def is_signature(owner: dict[str, Json], key: str) -> bool:
+    """Whether a text is what the model's maker signed a thought with: random to all others, void if touched."""
+    if key == "signature":
+        return owner.get("type") == "thinking"
+    return key == "data" and owner.get("type") == "redacted_thinking"
+
+
+def _add(value: str, path: ValuePath, key: str, known: MatchMemory, into: list[ValueText]) -> None:
+    text = ValueText(path, key if is_telling_key(key) else "", value)
+    if known.get(text.whole if text.key else value, _UNKNOWN):
+        into.append(text)
+
+
+Keep = Callable[[SecretMatch], bool]
+Found = list[tuple[str, SecretMatch]]
 """Where in the value, and what."""
-Held = list[tuple[Text, list[Match]]]
+Held = list[tuple[ValueText, list[SecretMatch]]]
 """Strings of a value, and what must go of each."""
 
 _ROUNDS = 4
@@ -27,24 +175,28 @@ _DIGEST = re.compile(r"(?i)(?:content|file|message|request|shape)?(?:digests?|ha
 _HEX = re.compile(r"[0-9A-Fa-f]{16,128}")
 
 
-def nothing(_: Match) -> bool:
+def keep_nothing(_: SecretMatch) -> bool:
     """Keep nothing that was found."""
     return False
 
 
-def redacted_text(text: str, finder: Finder, names: Names, keep: Keep = nothing) -> tuple[str, list[Match]]:
+def redact_text(
+    text: str, finder: Finder, names: ReplacementNames, keep: Keep = keep_nothing
+) -> tuple[str, list[SecretMatch]]:
     """The text with names for all that must go and is not to be kept, and what was found in it."""
     found = finder.find(text)
     return (_cleared(text, found, finder, names, keep) if found else text), found
 
 
-def redacted(value: Json, finder: Finder, names: Names, keep: Keep = nothing) -> tuple[Json, Found]:
+def redact_value(value: Json, finder: Finder, names: ReplacementNames, keep: Keep = keep_nothing) -> tuple[Json, Found]:
     """The value with every string and key redacted, and what was found where. The very value where nothing changes."""
-    (found,) = found_in([value], finder)
-    return rebuilt(value, found, finder, names, keep)
+    (found,) = find_in_values([value], finder)
+    return rebuild_value(value, found, finder, names, keep)
 
 
-def rebuilt(value: Json, found: Held, finder: Finder, names: Names, keep: Keep = nothing) -> tuple[Json, Found]:
+def rebuild_value(
+    value: Json, found: Held, finder: Finder, names: ReplacementNames, keep: Keep = keep_nothing
+) -> tuple[Json, Found]:
     """The same for what was found in the value already."""
     if not found:
         return value, []
@@ -52,42 +204,42 @@ def rebuilt(value: Json, found: Held, finder: Finder, names: Names, keep: Keep =
     return _rebuilt(value, "", made), [(str(text.path), match) for text, matches in found for match in matches]
 
 
-def scanned(value: Json, finder: Finder) -> Iterator[tuple[str, str, list[Match]]]:
+def scan_value(value: Json, finder: Finder) -> Iterator[tuple[str, str, list[SecretMatch]]]:
     """Where in the value, in which text, and what; nothing is changed."""
-    (found,) = found_in([value], finder)
+    (found,) = find_in_values([value], finder)
     for text, matches in found:
         yield str(text.path), text.text, matches
 
 
-def found_in(values: Sequence[Json], finder: Finder) -> list[Held]:
+def find_in_values(values: Sequence[Json], finder: Finder) -> list[Held]:
     """The strings of each value in which something must go, in order; pictures are looked at as pictures.
 
     Many small values are looked through at once, which is what makes it quick.
     """
-    texts: list[Text] = []
+    texts: list[ValueText] = []
     ends = []
     for value in values:
-        gather(value, Path(), "", finder.known, texts)
+        gather_texts(value, ValuePath(), "", finder.known, texts)
         ends.append(len(texts))
-    bares = [pictures.bare(text.text) for text in texts]
-    rest = iter(swept(finder, [text for text, bare in zip(texts, bares, strict=True) if bare is None]))
+    bares = [replacements.strip_picture(text.text) for text in texts]
+    rest = iter(match_texts(finder, [text for text, bare in zip(texts, bares, strict=True) if bare is None]))
     matches = [next(rest) if bare is None else _told(text.text, bare) for text, bare in zip(texts, bares, strict=True)]
     held = list(zip(texts, matches, strict=True))
     return [[one for one in held[start:end] if one[1]] for start, end in pairwise([0, *ends])]
 
 
-def _told(text: str, picture: pictures.Bare) -> list[Match]:
+def _told(text: str, picture: replacements.BarePicture) -> list[SecretMatch]:
     """What a picture tells beside its pixels, as something found; its value is known by a digest."""
-    return [Match("picture", "personal", sha256(picture.told).hexdigest(), 0, len(text))] if picture.told else []
+    return [SecretMatch("picture", "personal", sha256(picture.told).hexdigest(), 0, len(text))] if picture.told else []
 
 
-def _made(text: str, found: list[Match], finder: Finder, names: Names, keep: Keep) -> str:
-    if found and found[0].rule == "picture" and (picture := pictures.bare(text)):
+def _made(text: str, found: list[SecretMatch], finder: Finder, names: ReplacementNames, keep: Keep) -> str:
+    if found and found[0].rule == "picture" and (picture := replacements.strip_picture(text)):
         return text if keep(found[0]) else picture.text
     return _cleared(text, found, finder, names, keep) if found else text
 
 
-def _cleared(text: str, found: list[Match], finder: Finder, names: Names, keep: Keep) -> str:
+def _cleared(text: str, found: list[SecretMatch], finder: Finder, names: ReplacementNames, keep: Keep) -> str:
     for _ in range(_ROUNDS):
         going = [match for match in found if not keep(match)]
         if not going:
@@ -97,7 +249,7 @@ def _cleared(text: str, found: list[Match], finder: Finder, names: Names, keep: 
     return text
 
 
-def _replaced(text: str, found: list[Match], names: Names) -> str:
+def _replaced(text: str, found: list[SecretMatch], names: ReplacementNames) -> str:
     parts, last = [], 0
     for match in found:
         parts += [text[last : match.start], names.of(match)]
@@ -108,20 +260,20 @@ def _replaced(text: str, found: list[Match], names: Names) -> str:
 def _rebuilt(value: Json, key: str, made: dict[str, str]) -> Json:
     """The value with the strings that were made anew; the same object where nothing changed."""
     if isinstance(value, str):
-        text = made.get(Text(Path(), key if telling(key) else "", value).whole, value)
+        text = made.get(ValueText(ValuePath(), key if is_telling_key(key) else "", value).whole, value)
         return value if text == value else text
     if isinstance(value, list):
         items = [_rebuilt(one, key, made) for one in value]
         return value if all(a is b for a, b in zip(items, value, strict=True)) else items
-    return _object(value, made) if isinstance(value, dict) else value
+    return _rebuild_object(value, made) if isinstance(value, dict) else value
 
 
-def _object(value: dict[str, Json], made: dict[str, str]) -> Json:
+def _rebuild_object(value: dict[str, Json], made: dict[str, str]) -> Json:
     rebuilt: dict[str, Json] = {}
     changed = False
     for key, one in value.items():
         name = _unused(made.get(key, key), rebuilt)
-        rebuilt[name] = one if is_proof(value, key) else _rebuilt(one, named(value, key), made)
+        rebuilt[name] = one if is_signature(value, key) else _rebuilt(one, text_name(value, key), made)
         changed = changed or name != key or rebuilt[name] is not one
     return {name: _undigested(name, one) for name, one in rebuilt.items()} if changed else value
 

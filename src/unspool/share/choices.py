@@ -1,17 +1,22 @@
-"""What a person chose to share of a session: what is left out, what stays though it was found, what else must go."""
+"""How a session is shared: settings, choices remembered by project, replacements by session."""
 
 import hashlib
+import os
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
-from unspool.archive.place import folder
 from unspool.files import write_atomically
+from unspool.redact.match import SecretFinding
+from unspool.redact.rules import RuleSet
+from unspool.store.archive.database import archive_folder
 
 _FOLDER = "shares"
 
 
-class Choices(msgspec.Struct, frozen=True):
+class ShareChoices(msgspec.Struct, frozen=True):
     """The default shares everything, and lets nothing stay that was found."""
 
     without: tuple[tuple[int, int], ...] = ()
@@ -33,25 +38,62 @@ class Choices(msgspec.Struct, frozen=True):
         return [name for name, stays in kinds.items() if not stays]
 
 
-def remembered(project: str) -> Choices:
+def load_choices(project: str) -> ShareChoices:
     """What was chosen for a project before; the default where nothing was, or where it cannot be read."""
     try:
-        return msgspec.json.decode(place(project).read_bytes(), type=Choices)
+        return msgspec.json.decode(choices_file(project).read_bytes(), type=ShareChoices)
     except (OSError, msgspec.DecodeError, UnicodeDecodeError):
-        return Choices()
+        return ShareChoices()
 
 
-def remember(project: str, choices: Choices) -> None:
+def save_choices(project: str, choices: ShareChoices) -> None:
     """Keep the choices for the project's next share, for this user's eyes alone; turns are of one session, and go."""
     kept = msgspec.structs.replace(choices, without=())
-    write_atomically(place(project), [msgspec.json.encode(kept, order="deterministic")])
+    write_atomically(choices_file(project), [msgspec.json.encode(kept, order="deterministic")])
 
 
-def place(project: str) -> Path:
+def choices_file(project: str) -> Path:
     """A project's file, by a name that tells nothing of it."""
-    return folder() / _FOLDER / f"{hashlib.sha256(project.encode(errors='replace')).hexdigest()[:24]}.json"
+    return archive_folder() / _FOLDER / f"{hashlib.sha256(project.encode(errors='replace')).hexdigest()[:24]}.json"
 
 
 def finding_id(rule: str, value: str) -> str:
     """How a person names one finding: the same for the same value, and nothing of it is told."""
     return hashlib.sha256(f"{rule}\0{value}".encode(errors="replace")).hexdigest()[:10]
+
+
+Review = Callable[[Sequence[SecretFinding], ShareChoices], ShareChoices]
+"""Shows a person what was found, and gives the choices as they are then."""
+
+
+class ShareSettings(NamedTuple):
+    """How a session is shared."""
+
+    choices: Callable[[str], ShareChoices]
+    """What was chosen, by the session's project."""
+    rules: RuleSet
+    title: str = ""
+    review: Review | None = None
+    """None: everything found goes, but for what the choices let stay."""
+    environment: Mapping[str, str] = os.environ
+    rehearsed: bool = False
+    """Whether nothing will be made of it, so that nothing is remembered."""
+    names: Mapping[str, str] = {}
+    """What things were called in a rehearsal, which they go on being called."""
+
+
+def load_replacements(session: str) -> dict[str, str]:
+    """What was replaced before; empty where nothing was, or where it cannot be read."""
+    try:
+        return msgspec.json.decode(_place(session).read_bytes(), type=dict[str, str])
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError):
+        return {}
+
+
+def save_replacements(session: str, names: Mapping[str, str]) -> None:
+    write_atomically(_place(session), [msgspec.json.encode(dict(names), order="sorted")])
+
+
+def _place(session: str) -> Path:
+    name = hashlib.sha256(session.encode(errors="replace")).hexdigest()[:24]
+    return archive_folder() / "shares" / "names" / f"{name}.json"

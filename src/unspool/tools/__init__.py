@@ -34,14 +34,10 @@ from unspool.tools import (
     workspace,
     write,
 )
-from unspool.tools.fold import fold
-from unspool.tools.paths import shorten
-from unspool.tools.shown import Renderer, Shown
-from unspool.tools.stood import Stood
+from unspool.tools.diff import FileVersions
+from unspool.tools.nodes import CallDescription, ToolRenderer, call_fold
 
-__all__ = ["TOOLS", "Renderer", "Shown", "Stood", "changes", "describe", "renderer", "shorten", "stood"]
-
-TOOLS: tuple[Renderer, ...] = (
+TOOLS: tuple[ToolRenderer, ...] = (
     agent,
     bash,
     delivery,
@@ -70,9 +66,9 @@ _T = TypeVar("_T")
 def describe(call: ToolCall) -> Fold:
     """One call as a row that opens to its input and its answer."""
     if call.state == "orphan":
-        return fold(call, other.orphan(call))
+        return call_fold(call, other.describe_orphan(call))
     shown = _attempt(renderer(call.name).describe, call)
-    return fold(call, shown if isinstance(shown, Shown) else other.describe(call))
+    return call_fold(call, shown if isinstance(shown, CallDescription) else other.describe(call))
 
 
 def changes(call: ToolCall) -> tuple[Diff, ...]:
@@ -82,15 +78,15 @@ def changes(call: ToolCall) -> tuple[Diff, ...]:
     return (_attempt(find, call) or ()) if done and find else ()
 
 
-def stood(call: ToolCall, believed: str | None) -> Stood:
+def stood(call: ToolCall, believed: str | None) -> FileVersions:
     """The file that a call read or changed, before and after it; `believed` is what it was taken to be."""
     find = getattr(renderer(call.name), "stood", None)
     if find is None or call.state != "ok" or call.result is None:
-        return Stood()
-    return _attempt(lambda one: find(one, believed), call) or Stood()
+        return FileVersions()
+    return _attempt(lambda one: find(one, believed), call) or FileVersions()
 
 
-def renderer(name: str) -> Renderer:
+def renderer(name: str) -> ToolRenderer:
     """Who shows the tool of this name."""
     return _BY_NAME.get(name) or _prefixed(TOOLS, name) or _guest(name) or other
 
@@ -103,7 +99,7 @@ def _attempt(show: Callable[[ToolCall], _T], call: ToolCall) -> _T | None:
         return None
 
 
-def _prefixed(renderers: Iterable[Renderer], name: str) -> Renderer | None:
+def _prefixed(renderers: Iterable[ToolRenderer], name: str) -> ToolRenderer | None:
     """The first whose name with a star begins this one."""
     for candidate in renderers:
         if any(known.endswith("*") and name.startswith(known[:-1]) for known in candidate.NAMES):
@@ -111,8 +107,8 @@ def _prefixed(renderers: Iterable[Renderer], name: str) -> Renderer | None:
     return None
 
 
-def _guest(name: str) -> Renderer | None:
-    guests = plugins.installed()
+def _guest(name: str) -> ToolRenderer | None:
+    guests = plugins.installed_renderers()
     return next((guest for guest in guests if name in guest.NAMES), None) or _prefixed(guests, name)
 
 

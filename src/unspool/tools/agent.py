@@ -1,66 +1,67 @@
 """Subagents: what one was asked, what it answered, and what that took."""
 
+from unspool import human
 from unspool.doc import Node
 from unspool.model import Json, ToolCall
-from unspool.tools import reply, words
-from unspool.tools.given import Given
-from unspool.tools.shown import Shown
+from unspool.tools import nodes, summary
+from unspool.tools.fields import ToolFields
+from unspool.tools.nodes import CallDescription
 
 NAMES: tuple[str, ...] = ("Task", "Agent")
 
 _LAUNCHED = {"async_launched": "in background", "remote_launched": "remote", "teammate_spawned": "teammate"}
 
 
-def describe(call: ToolCall) -> Shown:
-    given, detail = Given(call.input), reply.detail(call)
+def describe(call: ToolCall) -> CallDescription:
+    given, detail = ToolFields(call.input), nodes.result_fields(call)
     kind, what = given.text("subagent_type"), given.text("description")
     asked = (
-        *reply.fields(("type", kind), ("model", given.text("model") or detail.text("resolvedModel"))),
-        *reply.prose(given.text("prompt")),
+        *nodes.field_nodes(("type", kind), ("model", given.text("model") or detail.text("resolvedModel"))),
+        *nodes.prose_nodes(given.text("prompt")),
         *given.rest(),
     )
     title = ": ".join(word for word in (kind, what) if word)
     answer = _answer(call, detail)
-    return Shown(f"{call.name} {title}", _outcome(detail), (*asked, *answer, *_where(detail)))
+    return CallDescription(f"{call.name} {title}", _outcome(detail), (*asked, *answer, *_where(detail)))
 
 
-def _outcome(detail: Given) -> str:
+def _outcome(detail: ToolFields) -> str:
     tokens, uses, took = (detail.number(key) for key in ("totalTokens", "totalToolUseCount", "totalDurationMs"))
     status = detail.text("status")
-    return words.joined(
+    return summary.join_facts(
         (
             _LAUNCHED.get(status, "" if status == "completed" else status),
             detail.text("name"),
             "interrupted" if detail.flag("wasInterrupted") else "",
-            "" if tokens is None else words.count(tokens, "token"),
-            "" if uses is None else words.count(uses, "tool use"),
-            "" if took is None else words.duration(took / 1000),
+            "" if tokens is None else human.count(tokens, "token"),
+            "" if uses is None else human.count(uses, "tool use"),
+            "" if took is None else human.duration(took / 1000),
         )
     )
 
 
-def _answer(call: ToolCall, detail: Given) -> tuple[Node, ...]:
+def _answer(call: ToolCall, detail: ToolFields) -> tuple[Node, ...]:
     """The agent's own words; the text of the result has remarks for the model behind them."""
     content = detail.take("content")
     if isinstance(content, str) or not content:
-        return reply.prose(content or reply.text(call))
+        return nodes.prose_nodes(content or nodes.result_text(call))
     return tuple(node for part in content for node in _part(part))
 
 
 def _part(part: Json) -> tuple[Node, ...]:
-    fields = Given(part)
+    fields = ToolFields(part)
     fields.text("type")
     text = fields.need("text")
-    return (*reply.prose(text), *fields.rest())
+    return (*nodes.prose_nodes(text), *fields.rest())
 
 
-def _where(detail: Given) -> tuple[Node, ...]:
+def _where(detail: ToolFields) -> tuple[Node, ...]:
     """Where the work goes on, or was done."""
-    told = reply.fields(
+    told = nodes.field_nodes(
         ("agent", detail.first("agentId", "agent_id", "taskId")),
         ("team", detail.text("team_name")),
         ("output", detail.text("outputFile")),
         ("worktree", detail.text("worktreePath")),
         ("branch", detail.text("worktreeBranch")),
     )
-    return (*reply.link(detail.text("sessionUrl"), "session"), *told)
+    return (*nodes.link_nodes(detail.text("sessionUrl"), "session"), *told)

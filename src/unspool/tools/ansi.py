@@ -1,17 +1,137 @@
-"""Terminal output as styled runs of inert text, in time linear in its length.
-
-Colours and attributes become styles. Every other escape sequence is removed, every other control
-character is shown as its picture, and characters that reorder text are spelled out. A carriage return
-overwrites its line, as a progress bar means it to; a backspace takes back a character.
-"""
+"""Terminal output as styled runs of inert text: SGR codes interpreted, in time linear in its length."""
 
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 from itertools import groupby
 from operator import itemgetter
+from typing import Any, NamedTuple
 
 from unspool.doc import Span
-from unspool.tools.sgr import PLAIN, Style, after
+
+_NAMES = ("black", "red", "green", "yellow", "blue", "magenta", "cyan", "white")
+_LEVELS = (0, 95, 135, 175, 215, 255)
+_SWITCHES: dict[int, dict[str, Any]] = {
+    1: {"bold": True},
+    2: {"dim": True},
+    3: {"italic": True},
+    4: {"underline": True},
+    7: {"inverse": True},
+    9: {"strike": True},
+    21: {"underline": True},
+    22: {"bold": False, "dim": False},
+    23: {"italic": False},
+    24: {"underline": False},
+    27: {"inverse": False},
+    29: {"strike": False},
+}
+_EXTENDED = {38, 48, 58}
+
+
+class TerminalStyle(NamedTuple):
+    """How text looks from here on."""
+
+    fg: str = ""
+    bg: str = ""
+    bold: bool = False
+    dim: bool = False
+    italic: bool = False
+    underline: bool = False
+    strike: bool = False
+    inverse: bool = False
+
+    def span(self, text: str) -> Span:
+        fg, bg = (self.bg or "black", self.fg or "white") if self.inverse else (self.fg, self.bg)
+        return Span(text, fg, bg, self.bold, self.dim, self.italic, self.underline, self.strike)
+
+
+PLAIN = TerminalStyle()
+
+
+def apply_sgr(style: TerminalStyle, parameters: str) -> TerminalStyle:
+    """The style once the parameters of one SGR sequence have been obeyed."""
+    if parameters in {"", "0"}:
+        return PLAIN
+    codes = iter(parameters.split(";"))
+    for code in codes:
+        style = _joined(style, code) if ":" in code else _obeyed(style, _number(code), codes)
+    return style
+
+
+def _obeyed(style: TerminalStyle, code: int, rest: Iterator[str]) -> TerminalStyle:
+    if code == 0:
+        return PLAIN
+    if code in _SWITCHES:
+        return style._replace(**_SWITCHES[code])
+    if code in _EXTENDED:
+        return _coloured(style, code, _extended(rest))
+    return _simple(style, code)
+
+
+def _simple(style: TerminalStyle, code: int) -> TerminalStyle:
+    """The sixteen named colours, and the default ones."""
+    ten, unit = divmod(code, 10)
+    if ten not in {3, 4, 9, 10} or unit > 9 or (unit > 7 and code not in {39, 49}):
+        return style
+    name = "" if unit == 9 else ("bright_" if ten > 4 else "") + _NAMES[unit]
+    return style._replace(fg=name) if ten in {3, 9} else style._replace(bg=name)
+
+
+def _extended(rest: Iterator[str]) -> str:
+    kind = _number(next(rest, ""))
+    if kind == 5:
+        return _indexed(_number(next(rest, "-")))
+    if kind == 2:
+        return _mixed([next(rest, "-") for _ in range(3)])
+    return ""
+
+
+def _joined(style: TerminalStyle, code: str) -> TerminalStyle:
+    """One code with its own parameters, in the spelling with colons."""
+    first, *rest = code.split(":")
+    number = _number(first)
+    if number == 4:
+        return style._replace(underline=rest[0] != "0")
+    if number not in _EXTENDED:
+        return style
+    kind = _number(rest[0])
+    colour = _indexed(_number(rest[1])) if kind == 5 and len(rest) > 1 else ""
+    if kind == 2 and len(rest) >= 4:
+        # A colour space, usually empty, may stand before the three values.
+        colour = _mixed(rest[2:5] if len(rest) >= 5 else rest[1:4])
+    return _coloured(style, number, colour)
+
+
+def _coloured(style: TerminalStyle, code: int, colour: str) -> TerminalStyle:
+    if not colour or code == 58:
+        return style
+    return style._replace(fg=colour) if code == 38 else style._replace(bg=colour)
+
+
+def _indexed(number: int) -> str:
+    """One of the 256 colours."""
+    if not 0 <= number <= 255:
+        return ""
+    if number < 16:
+        return ("bright_" if number > 7 else "") + _NAMES[number % 8]
+    if number >= 232:
+        grey = 8 + 10 * (number - 232)
+        return f"#{grey:02x}{grey:02x}{grey:02x}"
+    red, green, blue = (_LEVELS[(number - 16) // step % 6] for step in (36, 6, 1))
+    return f"#{red:02x}{green:02x}{blue:02x}"
+
+
+def _mixed(values: list[str]) -> str:
+    numbers = [_number(value) for value in values]
+    return "#" + "".join(f"{number:02x}" for number in numbers) if all(0 <= n <= 255 for n in numbers) else ""
+
+
+def _number(code: str) -> int:
+    """A parameter as a number; an empty one is 0, one that no terminal knows is -1."""
+    if not code:
+        return 0
+    return int(code) if len(code) <= 4 and code.isascii() and code.isdigit() else -1
+
 
 _SGR = re.compile(r"\x1b\[([0-9:;]*+)m")
 _ACTIVE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -24,7 +144,7 @@ _ESCAPE = re.compile(
     r"|\x1b[ -/]*+[0-~]?"  # character sets, modes, and an escape that leads nowhere
     r")"
 )
-_AFTER = lru_cache(maxsize=4096)(after)
+_AFTER = lru_cache(maxsize=4096)(apply_sgr)
 _CONTROLS: dict[int, str | None] = {
     **{code: chr(0x2400 + code) for code in range(0x20) if chr(code) not in "\b\t\n\r\x1b"},
     0x7F: "\u2421",
@@ -34,7 +154,7 @@ _CONTROLS: dict[int, str | None] = {
 }
 
 
-def spans(text: str) -> tuple[Span, ...]:
+def styled_spans(text: str) -> tuple[Span, ...]:
     """The text as runs of one style each."""
     if not _active(text):
         return (Span(text),) if text else ()
@@ -44,7 +164,7 @@ def spans(text: str) -> tuple[Span, ...]:
     return _styled(text)
 
 
-def plain(text: str) -> str:
+def strip_ansi(text: str) -> str:
     """The text of the spans, without their styles."""
     return _SGR.sub("", _inert(text)) if _active(text) else text
 
@@ -95,12 +215,12 @@ def _styled(text: str) -> tuple[Span, ...]:
     style = PLAIN
     runs = [(style, first)]
     for code, words in zip(rest[::2], rest[1::2], strict=True):
-        style = after(style, code) if len(code) > 32 else _AFTER(style, code)
+        style = apply_sgr(style, code) if len(code) > 32 else _AFTER(style, code)
         if words:
             runs.append((style, words))
     return _merged(runs)
 
 
-def _merged(runs: list[tuple[Style, str]]) -> tuple[Span, ...]:
+def _merged(runs: list[tuple[TerminalStyle, str]]) -> tuple[Span, ...]:
     found = (style.span("".join(text for _, text in group)) for style, group in groupby(runs, key=itemgetter(0)))
     return tuple(span for span in found if span.text)

@@ -1,60 +1,62 @@
 """Commands run in a shell: the command, what it printed, and what it did to the repository."""
 
+from unspool import human
 from unspool.doc import Code, Node
 from unspool.model import ToolCall
-from unspool.tools import reply, words
-from unspool.tools.given import Given
-from unspool.tools.shown import Shown
+from unspool.tools import nodes as reply
+from unspool.tools import summary
+from unspool.tools.fields import ToolFields
+from unspool.tools.nodes import CallDescription
 
 NAMES: tuple[str, ...] = ("Bash", "PowerShell")
 
 _LANGUAGE = {"PowerShell": "powershell"}
 
 
-def describe(call: ToolCall) -> Shown:
-    given, detail = Given(call.input), reply.detail(call)
+def describe(call: ToolCall) -> CallDescription:
+    given, detail = ToolFields(call.input), reply.result_fields(call)
     command = given.need("command")
     asked = (
-        *reply.prose(given.text("description")),
+        *reply.prose_nodes(given.text("description")),
         Code(command, _LANGUAGE.get(call.name, "bash")),
         *given.rest(),
     )
     shown, counted = _shown(call, detail)
     git = detail.within("gitOperation")
     request = git.within("pr")
-    outcome = words.joined((counted, *_endings(detail), *_git(git), _request(request)))
-    return Shown(f"{call.name} {command}", outcome, (*asked, *shown, *reply.link(request.text("url"))))
+    outcome = summary.join_facts((counted, *_endings(detail), *_git(git), _request(request)))
+    return CallDescription(f"{call.name} {command}", outcome, (*asked, *shown, *reply.link_nodes(request.text("url"))))
 
 
-def _shown(call: ToolCall, detail: Given) -> tuple[tuple[Node, ...], str]:
+def _shown(call: ToolCall, detail: ToolFields) -> tuple[tuple[Node, ...], str]:
     """Output and its length. The text of the result is whole where output was spilled and read back."""
-    result = reply.good(call)
+    result = reply.good_result(call)
     if result is None:
         return (), ""
     kept = "stdout" in detail or "stderr" in detail
     out, err = detail.text("stdout"), detail.text("stderr")
     if detail.flag("isImage") and result.images:
-        return reply.terminal(err), "image"
+        return reply.terminal_nodes(err), "image"
     if (result.spilled and not result.missing) or not kept:
         out, err = result.text, ""
-    number = words.lines(out.strip("\n")) + words.lines(err.strip("\n"))
-    nodes = (*reply.terminal(out), *reply.terminal(err)) or reply.terminal(result.text)
-    return nodes, words.count(number, "line") if number else "no output"
+    number = summary.count_lines(out.strip("\n")) + summary.count_lines(err.strip("\n"))
+    nodes = (*reply.terminal_nodes(out), *reply.terminal_nodes(err)) or reply.terminal_nodes(result.text)
+    return nodes, human.count(number, "line") if number else "no output"
 
 
-def _endings(detail: Given) -> tuple[str, ...]:
+def _endings(detail: ToolFields) -> tuple[str, ...]:
     """How a command ended, where it did not simply end."""
     limit = detail.number("timedOutAfterMs")
     task = detail.text("backgroundTaskId")
     return (
         "interrupted" if detail.flag("interrupted") else "",
-        "" if limit is None else f"timed out after {words.duration(limit / 1000)}",
+        "" if limit is None else f"timed out after {human.duration(limit / 1000)}",
         f"in background as {task}" if task else "",
         detail.text("returnCodeInterpretation"),
     )
 
 
-def _git(git: Given) -> tuple[str, ...]:
+def _git(git: ToolFields) -> tuple[str, ...]:
     commit, push, branch = git.within("commit"), git.within("push"), git.within("branch")
     sha, pushed, ref = commit.text("sha"), push.text("branch"), branch.text("ref")
     return (
@@ -64,6 +66,6 @@ def _git(git: Given) -> tuple[str, ...]:
     )
 
 
-def _request(request: Given) -> str:
+def _request(request: ToolFields) -> str:
     number = request.number("number")
     return "" if number is None else f"pull request {number:.0f} {request.text('action')}"

@@ -1,12 +1,9 @@
-"""Changes of files, line by line: from a patch the agent kept, or computed from two texts.
-
-Lines end at a newline; a carriage return before it is left out unless it is all that changed. The work is
-bounded: texts too large to compare in reasonable time become one block taken out and one put in.
-"""
+"""Diffs of files from patches or texts, and a file before and after a call."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
+from typing import NamedTuple
 
 from unspool.doc import Diff, Hunk
 from unspool.model import Json
@@ -18,7 +15,7 @@ _LARGEST = 20_000
 _Step = tuple[str, int, int, int, int]
 
 
-def of_patch(path: str, hunks: Json, created: bool = False) -> Diff | None:
+def diff_of_patch(path: str, hunks: Json, created: bool = False) -> Diff | None:
     """The diff a structured patch holds; None where it is empty or no patch."""
     if not isinstance(hunks, list) or not hunks:
         return None
@@ -26,10 +23,10 @@ def of_patch(path: str, hunks: Json, created: bool = False) -> Diff | None:
         found = tuple(Hunk(_start(hunk["oldStart"]), _start(hunk["newStart"]), _lines(hunk)) for hunk in hunks)
     except (KeyError, TypeError, ValueError):
         return None
-    return joined(path, found, created)
+    return join_hunks(path, found, created)
 
 
-def of_texts(path: str, before: str, after: str, *, created: bool = False) -> Diff:
+def diff_of_texts(path: str, before: str, after: str, *, created: bool = False) -> Diff:
     """The diff between a file and what it became."""
     if not before and after:
         lines = ("+" + after.replace("\r\n", "\n").removesuffix("\n").replace("\n", "\n+")).split("\n")
@@ -39,17 +36,17 @@ def of_texts(path: str, before: str, after: str, *, created: bool = False) -> Di
     hunks = (
         Hunk(start, other, tuple(line.removesuffix("\n") for line in lines)) for start, other, lines in _hunks(old, new)
     )
-    return joined(path, tuple(hunks), created)
+    return join_hunks(path, tuple(hunks), created)
 
 
-def of_fragments(path: str, before: str, after: str) -> Diff:
+def diff_of_fragments(path: str, before: str, after: str) -> Diff:
     """The diff between a piece of a file and what it became. Where it stands is not known: starts are 0."""
     before, after = _same_ends(before, after)
     old, new = _pieces(before, after)
-    return joined(path, tuple(Hunk(0, 0, tuple(lines)) for _, _, lines in _hunks(old, new)), created=False)
+    return join_hunks(path, tuple(Hunk(0, 0, tuple(lines)) for _, _, lines in _hunks(old, new)), created=False)
 
 
-def joined(path: str, hunks: tuple[Hunk, ...], created: bool) -> Diff:
+def join_hunks(path: str, hunks: tuple[Hunk, ...], created: bool) -> Diff:
     """The hunks as one diff, its lines counted."""
     signs = Counter(line[0] for hunk in hunks for line in hunk.lines)
     return Diff(path, hunks, signs["+"], signs["-"], created)
@@ -124,3 +121,26 @@ def _alike(old: list[str], new: list[str]) -> int:
     """How many lines both begin with."""
     pairs = enumerate(zip(old, new, strict=False))
     return next((number for number, (a, b) in pairs if a != b), min(len(old), len(new)))
+
+
+class FileVersions(NamedTuple):
+    """All of a file before and after a call; None where that is not known. A file that was not there is empty."""
+
+    before: str | None = None
+    after: str | None = None
+
+
+def apply_patch(text: str, hunks: tuple[Hunk, ...]) -> str | None:
+    """The text with a patch applied; None where the patch is of another text."""
+    lines = text.split("\n")
+    made: list[str] = []
+    at = 0
+    for hunk in hunks:
+        old = [line[1:] for line in hunk.lines if line[:1] in " -"]
+        start = max(hunk.old_start - 1, 0) if old else hunk.old_start
+        if start < at or lines[start : start + len(old)] != old:
+            return None
+        made += lines[at:start]
+        made += [line[1:] for line in hunk.lines if line[:1] in " +"]
+        at = start + len(old)
+    return "\n".join(made + lines[at:])

@@ -1,16 +1,19 @@
 """Notebooks: reading their cells, and changing one."""
 
+from unspool import human
 from unspool.doc import Code, Diff, Node
 from unspool.model import Json, ToolCall
-from unspool.tools import data, diff, reply, words
-from unspool.tools.given import Given
-from unspool.tools.shown import Shown
+from unspool.tools import diff, summary
+from unspool.tools import fields as data
+from unspool.tools import nodes as reply
+from unspool.tools.fields import ToolFields
+from unspool.tools.nodes import CallDescription
 
 _EDIT = "NotebookEdit"
 NAMES: tuple[str, ...] = (_EDIT, "NotebookRead")
 
 
-def describe(call: ToolCall) -> Shown:
+def describe(call: ToolCall) -> CallDescription:
     return _edited(call) if call.name == _EDIT else _read(call)
 
 
@@ -18,68 +21,74 @@ def changes(call: ToolCall) -> tuple[Diff, ...]:
     """The change of one cell. None where it had another source before and that was not kept."""
     if call.name != _EDIT:
         return ()
-    given, detail = Given(call.input), reply.detail(call)
+    given, detail = ToolFields(call.input), reply.result_fields(call)
     path, mode = given.need("notebook_path"), given.text("edit_mode")
     after = "" if mode == "delete" else given.text("new_source")
     before = "" if mode == "insert" else _before(given, detail)
-    return () if before is None else (diff.of_texts(path, before, after),)
+    return () if before is None else (diff.diff_of_texts(path, before, after),)
 
 
 def cells(found: list[Json]) -> tuple[Node, ...]:
     """Cells with what they printed."""
-    return tuple(node for number, cell in enumerate(found) for node in _cell(Given(cell), number))
+    return tuple(node for number, cell in enumerate(found) for node in _cell(ToolFields(cell), number))
 
 
-def _edited(call: ToolCall) -> Shown:
+def _edited(call: ToolCall) -> CallDescription:
     made = changes(call)
-    given = Given(call.input)
+    given = ToolFields(call.input)
     path, source = given.need("notebook_path"), given.text("new_source")
-    nodes: tuple[Node, ...] = made or (Code(source, _language(given.text("cell_type"), reply.detail(call))),)
-    outcome = words.changed(made[0].added, made[0].removed) if made else words.count(words.lines(source), "line")
-    error = reply.detail(call).text("error")
-    return Shown(f"{call.name} {path}", outcome, (*given.rest(), *nodes, *reply.terminal(error)))
+    nodes: tuple[Node, ...] = made or (Code(source, _language(given.text("cell_type"), reply.result_fields(call))),)
+    outcome = (
+        summary.changed_lines(made[0].added, made[0].removed)
+        if made
+        else human.count(summary.count_lines(source), "line")
+    )
+    error = reply.result_fields(call).text("error")
+    return CallDescription(f"{call.name} {path}", outcome, (*given.rest(), *nodes, *reply.terminal_nodes(error)))
 
 
-def _language(kind: str, detail: Given) -> str:
+def _language(kind: str, detail: ToolFields) -> str:
     return "markdown" if kind == "markdown" else detail.text("language") or "python"
 
 
-def _read(call: ToolCall) -> Shown:
-    given, detail = Given(call.input), reply.detail(call)
+def _read(call: ToolCall) -> CallDescription:
+    given, detail = ToolFields(call.input), reply.result_fields(call)
     path = given.first("notebook_path", "path")
     found = detail.within("file").items("cells") or detail.items("cells")
-    shown = cells(found) or reply.printed(reply.text(call))
-    return Shown(f"{call.name} {path}", words.count(len(found), "cell") if found else "", (*given.rest(), *shown))
+    shown = cells(found) or reply.printed_nodes(reply.result_text(call))
+    return CallDescription(
+        f"{call.name} {path}", human.count(len(found), "cell") if found else "", (*given.rest(), *shown)
+    )
 
 
-def _cell(cell: Given, number: int) -> tuple[Node, ...]:
+def _cell(cell: ToolFields, number: int) -> tuple[Node, ...]:
     source = _joined(cell.take("source"))
-    caption = f"cell {data.text(cell.first('cell_id', 'id') or number)}"
+    caption = f"cell {data.json_text(cell.first('cell_id', 'id') or number)}"
     if (cell.first("cellType", "cell_type") or "code") == "markdown":
-        return reply.prose(source)
-    printed = (node for output in cell.items("outputs") for node in _output(Given(output)))
+        return reply.prose_nodes(source)
+    printed = (node for output in cell.items("outputs") for node in _output(ToolFields(output)))
     return (Code(source, cell.text("language") or "python", caption), *printed)
 
 
-def _output(output: Given) -> tuple[Node, ...]:
+def _output(output: ToolFields) -> tuple[Node, ...]:
     printed = _joined(output.take("text"))
-    return reply.terminal(printed) if printed else output.rest()
+    return reply.terminal_nodes(printed) if printed else output.rest()
 
 
 def _joined(value: Json) -> str:
     """A notebook keeps text as a string or as a list of lines."""
-    return "".join(value) if isinstance(value, list) else data.text(value or "")
+    return "".join(value) if isinstance(value, list) else data.json_text(value or "")
 
 
-def _before(given: Given, detail: Given) -> str | None:
+def _before(given: ToolFields, detail: ToolFields) -> str | None:
     """The cell as it was: kept, or found in the kept file by its id or number."""
     if "old_source" in detail:
         return detail.text("old_source")
     if "original_file" not in detail:
         return None
     name, number = given.take("cell_id"), given.take("cell_number")
-    for place, cell in enumerate(Given(data.parsed(detail.text("original_file"))).items("cells")):
-        fields = Given(cell)
+    for place, cell in enumerate(ToolFields(data.parse_json(detail.text("original_file"))).items("cells")):
+        fields = ToolFields(cell)
         if place == number if name is None else name in (fields.take("id"), f"cell-{place}"):
             return _joined(fields.take("source"))
     return None

@@ -1,32 +1,33 @@
 """A tool nobody has seen, or a call of a shape nobody has seen: its fields, and its output as printed."""
 
+from unspool import human
 from unspool.doc import Node, Raw
 from unspool.model import Json, Result, ToolCall
-from unspool.tools import data, reply, words
-from unspool.tools.given import Given
-from unspool.tools.shown import Shown
+from unspool.tools import fields, nodes, summary
+from unspool.tools.fields import ToolFields
+from unspool.tools.nodes import CallDescription
 
 NAMES: tuple[str, ...] = ()
 
 _TELLING = ("description", "title", "query", "name", "path", "file_path", "url", "command", "message", "prompt", "id")
 
 
-def describe(call: ToolCall) -> Shown:
-    result = reply.good(call)
-    return Shown(
+def describe(call: ToolCall) -> CallDescription:
+    result = nodes.good_result(call)
+    return CallDescription(
         f"{call.name or 'Unnamed tool'} {subject(call.input)}",
-        words.count(words.lines(result.text), "line") if result and result.text else "",
-        (*given(call.input), *(output(result) if result else ())),
+        human.count(summary.count_lines(result.text), "line") if result and result.text else "",
+        (*input_nodes(call.input), *(output_nodes(result) if result else ())),
     )
 
 
-def orphan(call: ToolCall) -> Shown:
+def describe_orphan(call: ToolCall) -> CallDescription:
     """A result whose call is not in the log."""
-    result = reply.good(call)
-    return Shown(
+    result = nodes.good_result(call)
+    return CallDescription(
         "Result without its call",
-        words.count(words.lines(result.text), "line") if result and result.text else "",
-        (*given(call.input), *(output(result) if result else ())),
+        human.count(summary.count_lines(result.text), "line") if result and result.text else "",
+        (*input_nodes(call.input), *(output_nodes(result) if result else ())),
     )
 
 
@@ -36,15 +37,14 @@ def subject(value: Json) -> str:
     return next((text for text in found if isinstance(text, str) and text.strip()), "")
 
 
-def given(value: Json) -> tuple[Node, ...]:
-    """Any input at all."""
+def input_nodes(value: Json) -> tuple[Node, ...]:
     if isinstance(value, dict):
-        return Given(value).rest()
-    return () if value is None else (Raw(data.text(value), "input"),)
+        return ToolFields(value).rest()
+    return () if value is None else (Raw(fields.json_text(value), "input"),)
 
 
-def output(result: Result) -> tuple[Node, ...]:
+def output_nodes(result: Result) -> tuple[Node, ...]:
     """The text of an answer; its structured twin where there is nothing else to see."""
     if result.text.strip() or result.images or result.parts or result.detail is None:
-        return reply.printed(result.text)
-    return (Raw(data.text(result.detail), "result"),)
+        return nodes.printed_nodes(result.text)
+    return (Raw(fields.json_text(result.detail), "result"),)

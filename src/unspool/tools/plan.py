@@ -4,32 +4,33 @@ from typing import Final
 
 from unspool.doc import Link, Node, Tone
 from unspool.model import Plan, ToolCall
-from unspool.tools import reply, words
-from unspool.tools.given import Given
-from unspool.tools.shown import Shown
+from unspool.tools import nodes as reply
+from unspool.tools import summary
+from unspool.tools.fields import ToolFields
+from unspool.tools.nodes import CallDescription
 
 NAMES: tuple[str, ...] = ("ExitPlanMode", "exit_plan_mode", "EnterPlanMode")
 
 _TONES: Final[dict[str, Tone]] = {"approved": "good", "rejected": "warn", "pending": "quiet"}
 
 
-def describe(call: ToolCall) -> Shown:
-    given, plan = Given(call.input), call.meaning
+def describe(call: ToolCall) -> CallDescription:
+    given, plan = ToolFields(call.input), call.meaning
     written = given.text("plan")
     if isinstance(plan, Plan):
         given.take("planFilePath")
         return _settled(plan, given)
     heading = next((line.strip("# \t") for line in written.split("\n") if line.strip("# \t")), "")
-    shown = (*reply.prose(written), *given.rest(), *reply.printed(reply.text(call)))
-    return Shown(f"{call.name} {heading}", "", shown)
+    shown = (*reply.prose_nodes(written), *given.rest(), *reply.printed_nodes(reply.result_text(call)))
+    return CallDescription(f"{call.name} {heading}", "", shown)
 
 
-def _settled(plan: Plan, given: Given) -> Shown:
+def _settled(plan: Plan, given: ToolFields) -> CallDescription:
     nodes: tuple[Node, ...] = (
-        *reply.prose(plan.text),
-        *reply.fields(("feedback", plan.feedback), ("file", plan.path)),
+        *reply.prose_nodes(plan.text),
+        *reply.field_nodes(("feedback", plan.feedback), ("file", plan.path)),
         *((Link(f"session:{plan.settled_by}", "The session that carries it out"),) if plan.settled_by else ()),
         *given.rest(),
     )
-    outcome = words.joined((plan.status, "edited by the user" if plan.edited else ""))
-    return Shown(f"Plan: {plan.title}", outcome, nodes, _TONES[plan.status], settled=True)
+    outcome = summary.join_facts((plan.status, "edited by the user" if plan.edited else ""))
+    return CallDescription(f"Plan: {plan.title}", outcome, nodes, _TONES[plan.status], settled=True)

@@ -8,7 +8,7 @@ import warnings
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from unspool.tools.shown import Renderer
+from unspool.tools.nodes import ToolRenderer
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -17,7 +17,7 @@ GROUP = "unspool.tools"
 
 
 @cache
-def installed() -> tuple[Renderer, ...]:
+def installed_renderers() -> tuple[ToolRenderer, ...]:
     """Every renderer that another package brings."""
     from importlib.metadata import entry_points  # costs more than all of the tools, and is rarely needed
 
@@ -25,11 +25,11 @@ def installed() -> tuple[Renderer, ...]:
     return tuple(renderer for renderer in found if renderer is not None)
 
 
-def _loaded(point: "EntryPoint") -> Renderer | None:
+def _loaded(point: "EntryPoint") -> ToolRenderer | None:
     try:
         found: Any = point.load()
         if isinstance(found.NAMES, tuple) and callable(found.describe):
-            renderer: Renderer = found
+            renderer: ToolRenderer = found
             return renderer
         why = "it has no NAMES and describe"
     except (ImportError, AttributeError) as problem:

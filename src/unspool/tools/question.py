@@ -4,44 +4,49 @@ from typing import Final
 
 from unspool.doc import Check, Checklist, Node
 from unspool.model import Json, Option, Question, Questionnaire, ToolCall
-from unspool.tools import other, reply
-from unspool.tools.given import Given
-from unspool.tools.shown import Shown
+from unspool.tools import nodes as reply
+from unspool.tools import other
+from unspool.tools.fields import ToolFields
+from unspool.tools.nodes import CallDescription
 
 NAMES: tuple[str, ...] = ("AskUserQuestion",)
 
 _OUTCOMES: Final = {"rejected": "rejected", "away": "no answer", "pending": "no answer yet"}
 
 
-def describe(call: ToolCall) -> Shown:
+def describe(call: ToolCall) -> CallDescription:
     asked = call.meaning
     if not isinstance(asked, Questionnaire):
         return _unread(call)
     nodes = tuple(node for question in asked.questions for node in _question(question))
     if asked.outcome == "answered":
         outcome = ", ".join(question.answer or "no answer" for question in asked.questions)
-        said = (*nodes, *reply.prose(asked.feedback))
-        return Shown(_summary(call, asked.questions), outcome, said, "plain", settled=True)
-    return Shown(_summary(call, asked.questions), "" if call.state != "ok" else _OUTCOMES[asked.outcome], nodes)
+        said = (*nodes, *reply.prose_nodes(asked.feedback))
+        return CallDescription(_summary(call, asked.questions), outcome, said, "plain", settled=True)
+    return CallDescription(
+        _summary(call, asked.questions), "" if call.state != "ok" else _OUTCOMES[asked.outcome], nodes
+    )
 
 
-def _unread(call: ToolCall) -> Shown:
+def _unread(call: ToolCall) -> CallDescription:
     """Nobody made sense of the answer: the questions as they were asked, the answer as it is."""
-    given = Given(call.input)
+    given = ToolFields(call.input)
     if "questions" not in given:
         return other.describe(call)
-    questions = tuple(_asked(Given(entry)) for entry in given.items("questions"))
+    questions = tuple(_asked(ToolFields(entry)) for entry in given.items("questions"))
     nodes = tuple(node for question in questions for node in _question(question))
-    return Shown(_summary(call, questions), "", (*nodes, *given.rest(), *reply.printed(reply.text(call))))
+    return CallDescription(
+        _summary(call, questions), "", (*nodes, *given.rest(), *reply.printed_nodes(reply.result_text(call)))
+    )
 
 
-def _asked(entry: Given) -> Question:
+def _asked(entry: ToolFields) -> Question:
     options = tuple(_option(option) for option in entry.items("options"))
     return Question(entry.text("question"), entry.text("header"), options, entry.flag("multiSelect"))
 
 
 def _option(option: Json) -> Option:
-    fields = Given(option)
+    fields = ToolFields(option)
     return Option(fields.need("label"), fields.text("description"))
 
 
@@ -58,5 +63,5 @@ def _question(question: Question) -> tuple[Node, ...]:
     )
     chosen = any(option.chosen for option in question.options)
     answer = "" if chosen else question.answer or ""
-    said = reply.fields(("answer", answer), ("notes", question.notes))
-    return (Checklist(checks, title), *said) if checks else (*reply.prose(title), *said)
+    said = reply.field_nodes(("answer", answer), ("notes", question.notes))
+    return (Checklist(checks, title), *said) if checks else (*reply.prose_nodes(title), *said)

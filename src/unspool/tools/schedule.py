@@ -1,30 +1,31 @@
 """Work for later: waking up, recurring prompts, triggers elsewhere."""
 
+from unspool import human
 from unspool.model import ToolCall
-from unspool.tools import plain, reply, words
-from unspool.tools.given import Given
-from unspool.tools.plain import About
-from unspool.tools.shown import Shown
+from unspool.tools import nodes as plain
+from unspool.tools import nodes as reply
+from unspool.tools.fields import ToolFields
+from unspool.tools.nodes import CallDescription, KeyFields
 
 _WAKE = "ScheduleWakeup"
 _TABLE = {
-    "CronCreate": About(("cron",), ("prompt",), ("humanSchedule",)),
-    "CronDelete": About(("id",)),
-    "CronList": About(),
-    "RemoteTrigger": About(("action",), (), ("summary", "status")),
+    "CronCreate": KeyFields(("cron",), ("prompt",), ("humanSchedule",)),
+    "CronDelete": KeyFields(("id",)),
+    "CronList": KeyFields(),
+    "RemoteTrigger": KeyFields(("action",), (), ("summary", "status")),
 }
 NAMES: tuple[str, ...] = (_WAKE, *_TABLE)
 
 
-def describe(call: ToolCall) -> Shown:
-    return _woken(call) if call.name == _WAKE else plain.describe(call, _TABLE)
+def describe(call: ToolCall) -> CallDescription:
+    return _woken(call) if call.name == _WAKE else plain.describe_by_fields(call, _TABLE)
 
 
-def _woken(call: ToolCall) -> Shown:
-    given, detail = Given(call.input), reply.detail(call)
+def _woken(call: ToolCall) -> CallDescription:
+    given, detail = ToolFields(call.input), reply.result_fields(call)
     delay, reason = given.number("delaySeconds"), given.text("reason")
     clamped = detail.number("clampedDelaySeconds")
-    when = "" if delay is None else f"in {words.duration(delay)}"
-    outcome = f"in {words.duration(clamped)}" if clamped is not None and clamped != delay else ""
-    nodes = (*reply.prose(given.text("prompt")), *given.rest(), *reply.printed(reply.text(call)))
-    return Shown(f"{call.name} {when}: {reason}" if reason else f"{call.name} {when}", outcome, nodes)
+    when = "" if delay is None else f"in {human.duration(delay)}"
+    outcome = f"in {human.duration(clamped)}" if clamped is not None and clamped != delay else ""
+    nodes = (*reply.prose_nodes(given.text("prompt")), *given.rest(), *reply.printed_nodes(reply.result_text(call)))
+    return CallDescription(f"{call.name} {when}: {reason}" if reason else f"{call.name} {when}", outcome, nodes)

@@ -2,11 +2,14 @@
 
 from typing import Final, Literal
 
+from unspool import human
 from unspool.doc import Check, Checklist, Node
 from unspool.model import Json, Todo, Todos, ToolCall
-from unspool.tools import data, reply, words
-from unspool.tools.given import Given
-from unspool.tools.shown import Shown
+from unspool.tools import fields as data
+from unspool.tools import nodes as reply
+from unspool.tools import summary as words
+from unspool.tools.fields import ToolFields
+from unspool.tools.nodes import CallDescription
 
 _WRITE, _CREATE, _UPDATE, _LIST, _GET = "TodoWrite", "TaskCreate", "TaskUpdate", "TaskList", "TaskGet"
 NAMES: tuple[str, ...] = (_WRITE, _CREATE, _UPDATE, _LIST, _GET)
@@ -19,14 +22,14 @@ _STATES: Final[dict[str, Literal["open", "active", "done", "dropped"]]] = {
 }
 
 
-def describe(call: ToolCall) -> Shown:
-    given, detail = Given(call.input), reply.detail(call)
+def describe(call: ToolCall) -> CallDescription:
+    given, detail = ToolFields(call.input), reply.result_fields(call)
     summary, items = _ABOUT[call.name](given, detail)
     if isinstance(call.meaning, Todos):
         items = call.meaning.items
     shown = checklist(items)
-    nodes = (*given.rest(), *(shown or reply.printed(reply.text(call))))
-    return Shown(f"{call.name} {summary}", progress(items), nodes)
+    nodes = (*given.rest(), *(shown or reply.printed_nodes(reply.result_text(call))))
+    return CallDescription(f"{call.name} {summary}", progress(items), nodes)
 
 
 def checklist(items: tuple[Todo, ...]) -> tuple[Node, ...]:
@@ -35,7 +38,6 @@ def checklist(items: tuple[Todo, ...]) -> tuple[Node, ...]:
 
 
 def progress(items: tuple[Todo, ...]) -> str:
-    """`2 of 5 done`."""
     kept = [todo for todo in items if _state(todo) != "dropped"]
     return f"{sum(_state(todo) == 'done' for todo in kept)} of {len(kept)} done" if kept else ""
 
@@ -43,7 +45,7 @@ def progress(items: tuple[Todo, ...]) -> str:
 def _check(todo: Todo) -> Check:
     number = f"#{todo.id} " if todo.id and todo.task else ""
     waits = f"after {', '.join('#' + other for other in todo.blocked_by)}" if todo.blocked_by else ""
-    return Check(number + todo.text, _state(todo), words.joined((todo.owner, todo.priority, waits)))
+    return Check(number + todo.text, _state(todo), words.join_facts((todo.owner, todo.priority, waits)))
 
 
 def _state(todo: Todo) -> Literal["open", "active", "done", "dropped"]:
@@ -53,45 +55,45 @@ def _state(todo: Todo) -> Literal["open", "active", "done", "dropped"]:
 _About = tuple[str, tuple[Todo, ...]]
 
 
-def _written(given: Given, detail: Given) -> _About:
+def _written(given: ToolFields, detail: ToolFields) -> _About:
     items = tuple(_todo(entry, "content") for entry in given.items("todos"))
     active = next((todo.active or todo.text for todo in items if _state(todo) == "active"), "")
-    return active or words.count(len(items), "item"), items
+    return active or human.count(len(items), "item"), items
 
 
-def _created(given: Given, detail: Given) -> _About:
-    number = data.text(detail.within("task").take("id") or "")
+def _created(given: ToolFields, detail: ToolFields) -> _About:
+    number = data.json_text(detail.within("task").take("id") or "")
     return f"#{number} {given.text('subject')}" if number else given.text("subject"), ()
 
 
-def _updated(given: Given, detail: Given) -> _About:
+def _updated(given: ToolFields, detail: ToolFields) -> _About:
     number, status = _number(given), given.text("status")
     other = "" if status else ", ".join(given.names())
     return f"#{number} → {status or other}", ()
 
 
-def _listed(given: Given, detail: Given) -> _About:
+def _listed(given: ToolFields, detail: ToolFields) -> _About:
     items = tuple(_todo(entry, "subject") for entry in detail.items("tasks"))
-    return words.count(len(items), "task") if items else "", items
+    return human.count(len(items), "task") if items else "", items
 
 
-def _got(given: Given, detail: Given) -> _About:
+def _got(given: ToolFields, detail: ToolFields) -> _About:
     task = detail.take("task")
     items = (_todo(task, "subject"),) if task is not None else ()
     return " ".join((f"#{_number(given)}", *(todo.text for todo in items))), items
 
 
-def _number(given: Given) -> str:
-    return data.text(given.take("taskId") or "").removeprefix("#")
+def _number(given: ToolFields) -> str:
+    return data.json_text(given.take("taskId") or "").removeprefix("#")
 
 
 def _todo(entry: Json, key: str) -> Todo:
-    fields = Given(entry)
-    blockers = tuple(data.text(other) for other in fields.items("blockedBy"))
+    fields = ToolFields(entry)
+    blockers = tuple(data.json_text(other) for other in fields.items("blockedBy"))
     return Todo(
         fields.need(key),
         fields.text("status"),
-        data.text(fields.take("id") or ""),
+        data.json_text(fields.take("id") or ""),
         fields.text("activeForm"),
         fields.text("owner"),
         blockers,

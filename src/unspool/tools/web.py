@@ -2,10 +2,12 @@
 
 from urllib.parse import urlsplit
 
+from unspool import human
 from unspool.model import Json, ToolCall
-from unspool.tools import data, reply, words
-from unspool.tools.given import Given
-from unspool.tools.shown import Shown
+from unspool.tools import fields as data
+from unspool.tools import nodes, summary
+from unspool.tools.fields import ToolFields
+from unspool.tools.nodes import CallDescription
 
 _FETCH = ("WebFetch", "web_fetch")
 NAMES: tuple[str, ...] = (*_FETCH, "WebSearch", "web_search")
@@ -13,38 +15,40 @@ NAMES: tuple[str, ...] = (*_FETCH, "WebSearch", "web_search")
 _LINKS = "\nLinks: ["
 
 
-def describe(call: ToolCall) -> Shown:
+def describe(call: ToolCall) -> CallDescription:
     return _fetched(call) if call.name in _FETCH else _searched(call)
 
 
-def _fetched(call: ToolCall) -> Shown:
-    given, detail = Given(call.input), reply.detail(call)
+def _fetched(call: ToolCall) -> CallDescription:
+    given, detail = ToolFields(call.input), nodes.result_fields(call)
     url = given.need("url")
     parts = urlsplit(url)
     code, size, took = detail.number("code"), detail.number("bytes"), detail.number("durationMs")
-    outcome = words.joined(
+    outcome = summary.join_facts(
         (
             "" if code is None else f"{code:.0f} {detail.text('codeText')}".rstrip(),
-            "" if size is None else words.size(size),
-            "" if took is None else words.duration(took / 1000),
+            "" if size is None else human.size(size),
+            "" if took is None else human.duration(took / 1000),
         )
     )
-    asked = (*reply.link(url), *reply.prose(given.text("prompt")), *given.rest())
-    answer = reply.prose(reply.text(call) or detail.text("result"))
+    asked = (*nodes.link_nodes(url), *nodes.prose_nodes(given.text("prompt")), *given.rest())
+    answer = nodes.prose_nodes(nodes.result_text(call) or detail.text("result"))
     where = f"{parts.netloc}{parts.path.rstrip('/')}" if parts.netloc else url
-    return Shown(f"{call.name} {where}", outcome, (*asked, *answer))
+    return CallDescription(f"{call.name} {where}", outcome, (*asked, *answer))
 
 
-def _searched(call: ToolCall) -> Shown:
-    given, detail = Given(call.input), reply.detail(call)
+def _searched(call: ToolCall) -> CallDescription:
+    given, detail = ToolFields(call.input), nodes.result_fields(call)
     query = given.need("query")
     seconds = detail.number("durationSeconds")
     found, whole = _found(call, detail.items("results"))
     number = sum(len(page) == 2 for page in found)
-    shown = tuple(node for page in found for node in (reply.prose(page[0]) if len(page) == 1 else reply.link(*page)))
-    counted = words.count(number, "result") if reply.good(call) else ""
-    outcome = words.joined((counted, "" if seconds is None else words.duration(seconds)))
-    return Shown(f"{call.name} {query}", outcome, (*given.rest(), *shown), parts=whole)
+    shown = tuple(
+        node for page in found for node in (nodes.prose_nodes(page[0]) if len(page) == 1 else nodes.link_nodes(*page))
+    )
+    counted = human.count(number, "result") if nodes.good_result(call) else ""
+    outcome = summary.join_facts((counted, "" if seconds is None else human.duration(seconds)))
+    return CallDescription(f"{call.name} {query}", outcome, (*given.rest(), *shown), parts=whole)
 
 
 _Found = list[tuple[str, ...]]
@@ -53,7 +57,7 @@ _Found = list[tuple[str, ...]]
 
 def _found(call: ToolCall, results: list[Json]) -> tuple[_Found, bool]:
     """What was found, and whether the unknown pieces of the answer are part of it."""
-    result = reply.good(call)
+    result = nodes.good_result(call)
     if result is None:
         return [], False
     if results:
@@ -70,11 +74,11 @@ def _entry(entry: Json) -> _Found:
 
 def _pages(value: Json) -> _Found:
     """The pages that an object lists, or the one page that it is."""
-    fields = Given(value)
-    return [_page(Given(item)) for item in (fields.items("content") if "content" in fields else [value])]
+    fields = ToolFields(value)
+    return [_page(ToolFields(item)) for item in (fields.items("content") if "content" in fields else [value])]
 
 
-def _page(fields: Given) -> tuple[str, str]:
+def _page(fields: ToolFields) -> tuple[str, str]:
     url = fields.need("url")
     return url, fields.text("title") or url
 
@@ -85,4 +89,4 @@ def _told(text: str) -> _Found:
     if not links:
         return [(text,)] if text else []
     line, _, tail = rest.partition("\n")
-    return [*(_page(Given(page)) for page in data.parsed("[" + line)), (tail or head,)]
+    return [*(_page(ToolFields(page)) for page in data.parse_json("[" + line)), (tail or head,)]

@@ -2,31 +2,30 @@
 
 from unspool.doc import Code, Node
 from unspool.model import ToolCall
-from unspool.tools import plain, reply, words
-from unspool.tools.given import Given
-from unspool.tools.plain import About
-from unspool.tools.shown import Shown
+from unspool.tools import nodes, summary
+from unspool.tools.fields import ToolFields
+from unspool.tools.nodes import CallDescription, KeyFields
 
 _WORKFLOW = "Workflow"
 _TABLE = {
-    "EnterWorktree": About(("name", "path"), (), ("worktreeBranch", "worktreePath")),
-    "ExitWorktree": About(("action",), (), ("worktreeBranch", "worktreePath")),
+    "EnterWorktree": KeyFields(("name", "path"), (), ("worktreeBranch", "worktreePath")),
+    "ExitWorktree": KeyFields(("action",), (), ("worktreeBranch", "worktreePath")),
 }
 NAMES: tuple[str, ...] = (*_TABLE, _WORKFLOW)
 
 _LAUNCHED = {"async_launched": "in background", "remote_launched": "remote"}
 
 
-def describe(call: ToolCall) -> Shown:
-    return _workflow(call) if call.name == _WORKFLOW else plain.describe(call, _TABLE)
+def describe(call: ToolCall) -> CallDescription:
+    return _workflow(call) if call.name == _WORKFLOW else nodes.describe_by_fields(call, _TABLE)
 
 
-def _workflow(call: ToolCall) -> Shown:
-    given, detail = Given(call.input), reply.detail(call)
+def _workflow(call: ToolCall) -> CallDescription:
+    given, detail = ToolFields(call.input), nodes.result_fields(call)
     name = given.first("name", "title", "scriptPath", "description") or detail.text("workflowName")
     script = given.text("script")
     shown: tuple[Node, ...] = (Code(script, "javascript", "script"),) if script else ()
     status, run = detail.text("status"), detail.text("runId")
-    outcome = words.joined((_LAUNCHED.get(status, status), f"run {run}" if run else ""))
-    told = (*reply.printed(reply.text(call)), *reply.link(detail.text("sessionUrl"), "session"))
-    return Shown(f"{call.name} {name}", outcome, (*shown, *given.rest(), *told))
+    outcome = summary.join_facts((_LAUNCHED.get(status, status), f"run {run}" if run else ""))
+    told = (*nodes.printed_nodes(nodes.result_text(call)), *nodes.link_nodes(detail.text("sessionUrl"), "session"))
+    return CallDescription(f"{call.name} {name}", outcome, (*shown, *given.rest(), *told))

@@ -1,47 +1,50 @@
 """Whole files written: all of a new one, or what changed in one that was there."""
 
+from unspool import human
 from unspool.doc import Code, Diff, Node
 from unspool.model import ToolCall
-from unspool.tools import diff, paths, reply, words
-from unspool.tools.given import Given
-from unspool.tools.shown import Shown
-from unspool.tools.stood import Stood
+from unspool.tools import diff, nodes, summary
+from unspool.tools.diff import FileVersions
+from unspool.tools.fields import ToolFields
+from unspool.tools.nodes import CallDescription
 
 NAMES: tuple[str, ...] = ("Write",)
 
 
-def describe(call: ToolCall) -> Shown:
+def describe(call: ToolCall) -> CallDescription:
     made = changes(call)
-    given = Given(call.input)
+    given = ToolFields(call.input)
     path, content = given.need("file_path"), given.need("content")
     if made:
-        outcome = words.joined(("new" if made[0].created else "", words.changed(made[0].added, made[0].removed)))
+        outcome = summary.join_facts(
+            ("new" if made[0].created else "", summary.changed_lines(made[0].added, made[0].removed))
+        )
         shown: tuple[Node, ...] = made
     else:
-        outcome = words.count(words.lines(content), "line")
-        shown = (Code(content, paths.language(path), path),)
-    return Shown(f"{call.name} {path}", outcome, (*given.rest(), *shown))
+        outcome = human.count(summary.count_lines(content), "line")
+        shown = (Code(content, summary.language(path), path),)
+    return CallDescription(f"{call.name} {path}", outcome, (*given.rest(), *shown))
 
 
 def changes(call: ToolCall) -> tuple[Diff, ...]:
     """The kept patch, or the difference to the kept original. None where a file changed and neither was kept."""
-    given, detail = Given(call.input), reply.detail(call)
+    given, detail = ToolFields(call.input), nodes.result_fields(call)
     path, content = given.need("file_path"), given.need("content")
     original = detail.text("originalFile")
     created = not original and not _replaced(call, detail.text("type"))
-    patch = diff.of_patch(path, detail.take("structuredPatch"), created)
+    patch = diff.diff_of_patch(path, detail.take("structuredPatch"), created)
     if patch:
         return (patch,)
-    return (diff.of_texts(path, original, content, created=created),) if created or original else ()
+    return (diff.diff_of_texts(path, original, content, created=created),) if created or original else ()
 
 
-def stood(call: ToolCall, believed: str | None) -> Stood:
+def stood(call: ToolCall, believed: str | None) -> FileVersions:
     """What was written is all of the file; what it was before is kept, or believed."""
-    given, detail = Given(call.input), reply.detail(call)
+    given, detail = ToolFields(call.input), nodes.result_fields(call)
     content, kept = given.need("content"), detail.text("originalFile")
     before = kept or (believed if _replaced(call, detail.text("type")) else "")
-    return Stood(before, detail.text("content") or content)
+    return FileVersions(before, detail.text("content") or content)
 
 
 def _replaced(call: ToolCall, kind: str) -> bool:
-    return kind == "update" or (not kind and "has been updated" in reply.text(call)[:2000])
+    return kind == "update" or (not kind and "has been updated" in nodes.result_text(call)[:2000])

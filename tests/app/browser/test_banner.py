@@ -10,16 +10,16 @@ from tests.app.asking import harbour, shop
 from tests.app.browser.finding import axe, faults
 from tests.app.browser.windows import opened
 from tests.app.serving import served
-from tests.index.synced import kept
 from tests.site.browser.tabs import PHONE, too_wide
 from tests.site.search.chromium import until
-from unspool.app.background import State
-from unspool.app.desk import Desk
-from unspool.app.server import create
-from unspool.index.store import Index
-from unspool.sync import sync
+from tests.store.index.synced import kept
+from unspool.app.background_sync import SyncState
+from unspool.app.context import AppContext
+from unspool.app.server import create_app
+from unspool.store.index.database import Index
+from unspool.store.sync import sync
 
-SYNCING = State("syncing", 12_000_000, 500_000_000)
+SYNCING = SyncState("syncing", 12_000_000, 500_000_000)
 
 
 class Standing:
@@ -33,12 +33,12 @@ def background(monkeypatch: pytest.MonkeyPatch) -> Standing:
     """How the sync stands behind whatever is served."""
     standing = Standing()
 
-    def made(desk: Desk) -> Any:
-        app = create(desk)
+    def made(desk: AppContext) -> Any:
+        app = create_app(desk)
         app.state.background, app.state.read_only = standing, False
         return app
 
-    monkeypatch.setattr(serving, "create", made)
+    monkeypatch.setattr(serving, "create_app", made)
     return standing
 
 
@@ -47,7 +47,7 @@ def test_sessions_appear_as_they_are_read(browser: Any, tmp_path: Path, backgrou
     archive = kept(tmp_path, shop())
     with Index.open(archive) as index:
         index.note("synced", "")
-    with served(Desk(archive, [tmp_path / "source"])) as address, opened(browser, address) as window:
+    with served(AppContext(archive, [tmp_path / "source"])) as address, opened(browser, address) as window:
         reading = window.page.context.new_page()
         reading.goto(f"{address}/s/shop/")
         page = window.go("/")
@@ -56,7 +56,7 @@ def test_sessions_appear_as_they_are_read(browser: Any, tmp_path: Path, backgrou
         reading.get_by_text("Reading logs: 12 MB of 500 MB").wait_for()
         harbour().write(tmp_path / "source")
         sync(archive, [tmp_path / "source"])
-        background.state = State("done", 500_000_000, 500_000_000, round=1)
+        background.state = SyncState("done", 500_000_000, 500_000_000, round=1)
         page.get_by_text("Tides and lighthouses").wait_for()
         until(page, "document.querySelector('h1').textContent === '2 sessions, all kept'")
         until(page, "document.querySelector('.banner .note') === null")
@@ -64,10 +64,10 @@ def test_sessions_appear_as_they_are_read(browser: Any, tmp_path: Path, backgrou
 
 
 def test_it_fits_a_phone_and_breaks_no_rule(browser: Any, tmp_path: Path, background: Standing) -> None:
-    background.state = State("failed", failure="No room is left for " + "/a/very/long/path" * 20)
+    background.state = SyncState("failed", failure="No room is left for " + "/a/very/long/path" * 20)
     script, gone = axe(), tmp_path / "gone"
     with (
-        served(Desk(kept(tmp_path, shop()), [tmp_path / "source", gone])) as address,
+        served(AppContext(kept(tmp_path, shop()), [tmp_path / "source", gone])) as address,
         opened(browser, address, viewport=PHONE, bypass_csp=True) as window,
     ):
         page = window.go("/sessions")

@@ -13,15 +13,15 @@ from tests.app.many import many
 from tests.app.serving import served
 from tests.site.browser.tabs import PHONE, too_wide
 from tests.site.search.chromium import until
-from unspool.app.browse.shelf import slug
-from unspool.app.desk import Desk
+from unspool.app.context import AppContext
+from unspool.app.project_list import project_slug
 
 WHERE = (
     "/",
     "/sessions",
     "/sessions?q=nothing",
     "/projects",
-    f"/projects/{slug('/home/dev/shop')}",
+    f"/projects/{project_slug('/home/dev/shop')}",
     "/marks/shop",
     "/settings",
 )
@@ -157,7 +157,7 @@ def test_axe_finds_nothing(browser: Any, address: str, where: str) -> None:
 @pytest.fixture(scope="module")
 def ten_thousand(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder = tmp_path_factory.mktemp("many")
-    with served(Desk(many(folder / "archive", 10_000, requests=1), [folder])) as address:
+    with served(AppContext(many(folder / "archive", 10_000, requests=1), [folder])) as address:
         yield address
 
 

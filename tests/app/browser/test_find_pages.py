@@ -13,8 +13,8 @@ from tests.app.serving import served
 from tests.site.browser import hostile
 from tests.site.browser.tabs import DESKTOP, PHONE, too_wide
 from tests.site.search.chromium import until
-from unspool.app.desk import Desk
-from unspool.sync import sync
+from unspool.app.context import AppContext
+from unspool.store.sync import sync
 
 PATHS = (
     "/search",
@@ -38,7 +38,7 @@ def attacked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder: Path = tmp_path_factory.mktemp("attacked")
     hostile.write(folder / "source")
     sync(folder / "archive", [folder / "source"])
-    with served(Desk(folder / "archive", [folder / "source"])) as address:
+    with served(AppContext(folder / "archive", [folder / "source"])) as address:
         yield address
 
 

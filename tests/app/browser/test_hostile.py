@@ -11,7 +11,7 @@ from tests.app.browser.windows import window
 from tests.app.serving import served
 from tests.site.browser import hostile
 from tests.site.browser.tabs import PHONE, too_wide
-from unspool.app.desk import Desk
+from unspool.app.context import AppContext
 from unspool.cli.group import cli
 from unspool.demo.builder import LogBuilder
 
@@ -36,7 +36,7 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         os.utime(path)
     made = CliRunner().invoke(cli, ["sync", "--archive", str(folder / "kept"), "-s", str(folder / "projects")])
     assert made.exit_code == 0, made.output
-    with served(Desk(folder / "kept", [folder / "projects"])) as address:
+    with served(AppContext(folder / "kept", [folder / "projects"])) as address:
         yield address
 
 

@@ -11,8 +11,8 @@ from click.testing import CliRunner
 from tests.app.browser.windows import window
 from tests.app.serving import served
 from tests.app.sessions import get
-from unspool.app.desk import Desk
-from unspool.app.reading.held import held_by
+from unspool.app.context import AppContext
+from unspool.app.session_cache import get_session_cache
 from unspool.cli.group import cli
 from unspool.demo.builder import LogBuilder
 
@@ -35,15 +35,17 @@ def synced(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
 
 
 @pytest.fixture(scope="module")
-def app(synced: tuple[Path, str]) -> Iterator[tuple[str, Desk]]:
+def app(synced: tuple[Path, str]) -> Iterator[tuple[str, AppContext]]:
     """A server that has read nothing before the first test asks for something."""
     root, key = synced
-    desk = Desk(root / "kept", [root / "projects"])
+    desk = AppContext(root / "kept", [root / "projects"])
     with served(desk) as address:
         yield f"{address}/s/{key}/", desk
 
 
-def test_its_first_turns_are_there_long_before_it_is_read(app: tuple[str, Desk], synced: tuple[Path, str]) -> None:
+def test_its_first_turns_are_there_long_before_it_is_read(
+    app: tuple[str, AppContext], synced: tuple[Path, str]
+) -> None:
     base, desk = app
     begun = time.monotonic()
     got = get(f"{base}page-001.html")
@@ -51,12 +53,12 @@ def test_its_first_turns_are_there_long_before_it_is_read(app: tuple[str, Desk],
     assert "Question 5" in got.text
     assert "data-part" in got.text
     found = desk.found(synced[1])
-    assert held_by(desk).ready(found) is None, "it was waited for"
+    assert get_session_cache(desk).ready(found) is None, "it was waited for"
     get(f"{base}ready")
     assert took < (time.monotonic() - begun) / 2
 
 
-def test_scrolling_through_it_holds_no_more_than_a_few_windows(browser: Any, app: tuple[str, Desk]) -> None:
+def test_scrolling_through_it_holds_no_more_than_a_few_windows(browser: Any, app: tuple[str, AppContext]) -> None:
     base, _ = app
     with window(browser, base.partition("/s/")[0]) as page:
         get(f"{base}ready")

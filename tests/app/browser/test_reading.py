@@ -15,7 +15,7 @@ from tests.app.serving import served
 from tests.app.sessions import CHAIN, STORM, demo_source, desk_of
 from tests.site.browser.tabs import DESKTOP, PHONE, too_wide
 from tests.site.search.chromium import chromium, until
-from unspool.app.reading import early, outline
+from unspool.app import open_session, partial_read
 from unspool.demo.builder import LogBuilder
 
 
@@ -248,8 +248,8 @@ def test_a_presentation_needs_no_scripts(browser: Any, app: str) -> None:
 def test_a_long_session_is_completed_under_the_reader(
     browser: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(outline, "LONG", 20_000)
-    monkeypatch.setattr(early, "_BEGINNING", 15_000)
+    monkeypatch.setattr(open_session, "LONG", 20_000)
+    monkeypatch.setattr(partial_read, "_BEGINNING", 15_000)
     log = _session(tmp_path, 60)
     with served(desk_of(tmp_path / "projects")) as app, window(browser, app) as page:
         page.goto(f"{app}/s/{log.session_id}/page-001.html")

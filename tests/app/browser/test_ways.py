@@ -12,7 +12,7 @@ from tests.app.serving import served
 from tests.app.sessions import CHAIN, STORM, demo_source, desk_of
 from tests.site.browser.tabs import DESKTOP, PHONE, too_wide
 from tests.site.search.chromium import until
-from unspool.app.config.store import place
+from unspool.config.settings import settings_path
 
 
 @pytest.fixture(scope="module")
@@ -92,8 +92,8 @@ def test_no_such_page_is_too_wide(browser: Any, app: str, size: dict[str, int], 
 
 
 def test_what_the_settings_hide_is_shown_again_turn_by_turn(browser: Any, app: str) -> None:
-    place().parent.mkdir(parents=True, exist_ok=True)
-    place().write_text('hide = ["tools", "thinking"]\n', "utf-8")
+    settings_path().parent.mkdir(parents=True, exist_ok=True)
+    settings_path().write_text('hide = ["tools", "thinking"]\n', "utf-8")
     with window(browser, app) as page:
         page.goto(f"{app}/s/{STORM}/page-001.html")
         until(page, "document.documentElement.classList.contains('hide-tools')")

@@ -13,9 +13,9 @@ from tests.app.serving import served
 from tests.app.sessions import desk_of
 from tests.site.browser.tabs import DESKTOP, PHONE, too_wide
 from tests.site.search.chromium import until
-from unspool.app.desk import Desk
-from unspool.app.reading import early, outline
-from unspool.app.reading.held import reading
+from unspool.app import open_session, partial_read
+from unspool.app.context import AppContext
+from unspool.app.session_cache import get_session
 from unspool.cli.group import cli
 from unspool.demo.builder import LogBuilder
 
@@ -198,8 +198,8 @@ def _peek(child: LogBuilder) -> None:
 def test_what_a_page_s_own_lines_do_not_tell_comes_when_all_was_read(
     browser: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(outline, "LONG", 10_000)
-    monkeypatch.setattr(early, "_BEGINNING", 1_000)
+    monkeypatch.setattr(open_session, "LONG", 10_000)
+    monkeypatch.setattr(partial_read, "_BEGINNING", 1_000)
     log = LogBuilder()
     for number in range(1, 41):
         log.prompt(f"Question {number}").assistant(log.text(f"Answer {number}. " + "Words. " * 60))
@@ -211,8 +211,8 @@ def test_what_a_page_s_own_lines_do_not_tell_comes_when_all_was_read(
     kept, sources = tmp_path / "kept", tmp_path / "projects"
     made = CliRunner().invoke(cli, ["sync", "--archive", str(kept), "-s", str(sources)])
     assert made.exit_code == 0, made.output
-    reading(Desk(kept, [sources]), log.session_id)
-    with served(Desk(kept, [sources])) as server, window(browser, server) as page:
+    get_session(AppContext(kept, [sources]), log.session_id)
+    with served(AppContext(kept, [sources])) as server, window(browser, server) as page:
         answer = page.goto(f"{server}/s/{log.session_id}/page-007.html")
         assert "data-part" in answer.text()
         assert "peek inside" not in answer.text()

@@ -11,7 +11,7 @@ from unspool.hub.store.blobs import now
 from unspool.hub.store.connect import Store
 from unspool.hub.store.database import Database
 from unspool.hub.store.full_text import text_vector
-from unspool.site.build.fingerprint import fingerprint
+from unspool.site.build.manifest import fingerprint
 
 ROOT = Person("", "the command line", admin=True, by="")
 

@@ -12,27 +12,25 @@ from unspool.hub.people import projects as permits
 from unspool.hub.people.projects import Right
 from unspool.hub.people.users import ANYBODY, Person
 from unspool.hub.store.connect import Store
-from unspool.library import Library
-from unspool.remote import http
-from unspool.remote.address import parsed
-from unspool.remote.credentials import Entry
-from unspool.remote.memory import Memory
-from unspool.remote.push import Done, Pusher, Task
+from unspool.hub_client import client as http
+from unspool.hub_client.login import HubEntry, parse_address
+from unspool.hub_client.push import Pusher, PushMemory, PushResult, PushTask
+from unspool.store.library import Library
 
 CWD = "/srv/tidewater"
 
 
-class Counting(http.Client):
+class Counting(http.HubClient):
     """A client that knows what it sent."""
 
     def __init__(self, url: str, token: str) -> None:
-        super().__init__(parsed(url), Entry(token), pause=lambda _: None)
+        super().__init__(parse_address(url), HubEntry(token), pause=lambda _: None)
         self.requests: list[tuple[str, str]] = []
         self.bytes = 0
 
     def send(
-        self, method: str, path: str, sent: http.Sent | None = None, headers: Mapping[str, str] | None = None
-    ) -> http.Answer:
+        self, method: str, path: str, sent: http.UploadBody | None = None, headers: Mapping[str, str] | None = None
+    ) -> http.HubAnswer:
         self.requests.append((method, path))
         self.bytes += sent.size if sent is not None else 0
         try:
@@ -70,7 +68,7 @@ class Machine:
     def pusher(self) -> Pusher:
         self.client.requests.clear()
         self.client.bytes = 0
-        return Pusher(self.client, self.library(), Memory(self.folder / "push", self.client.url), self.key)
+        return Pusher(self.client, self.library(), PushMemory(self.folder / "push", self.client.url), self.key)
 
     def library(self) -> Library:
         return Library((self.source,))
@@ -80,10 +78,10 @@ class Machine:
         found = self.member.store.db.row(f"SELECT count(*) FROM {table}")  # noqa: S608
         return int(found[0]) if found else 0
 
-    def push(self) -> list[Done]:
+    def push(self) -> list[PushResult]:
         """All that is new."""
         pusher = self.pusher()
-        fresh = pusher.changed([Task(found, self.project) for found in self.library().logs()])
+        fresh = pusher.changed([PushTask(found, self.project) for found in self.library().logs()])
         return [pusher.push(task) for task in fresh]
 
 

@@ -11,16 +11,15 @@ import pytest
 from tests.hub.sessions.team import CWD, Machine, Member, Team
 from unspool.demo import write_demo
 from unspool.demo.builder import LogBuilder
-from unspool.demo.story.an_hour_late import building, planning
+from unspool.demo.story.spring import building, planning
 from unspool.hub.people.projects import Right
 from unspool.hub.sessions.filters import ListPage
 from unspool.hub.sessions.search import FoundInHub, search
 from unspool.hub.store.connect import Store
-from unspool.index.billing import Wanted
-from unspool.index.store import Index
-from unspool.index.sums import Sum
-from unspool.index.usage import usage
-from unspool.sync import sync
+from unspool.store.index.billing import UsageFilter, UsageSum
+from unspool.store.index.database import Index
+from unspool.store.index.usage import usage_report
+from unspool.store.sync import sync
 
 TEXTS = {
     "aaaaaaaa-0000-4000-8000-000000000001": ("Mend the harbour gauge", "The gauge reads two metres; read_file works."),
@@ -213,7 +212,7 @@ def test_usage_is_that_of_the_same_logs_here(crew: Team, tmp_path: Path) -> None
     sync(tmp_path / "archive", [machine.source])
     with Index.open(tmp_path / "archive") as index:
         for by in ("model", "day", "week", "month"):
-            here = usage(index, by, Wanted())
+            here = usage_report(index, by, UsageFilter())
             there = machine.member.get(f"/api/usage?by={by}").json
             assert {line["key"]: figures(line["sum"]) for line in there["lines"]} == {
                 row.key: figures(row.sum) for row in here.rows
@@ -225,7 +224,7 @@ def test_usage_is_that_of_the_same_logs_here(crew: Team, tmp_path: Path) -> None
     assert {figures(one["sum"]) for one in totals} == {figures(here.sum)}
 
 
-def figures(sum_: Sum | dict[str, int]) -> tuple[int, ...]:
+def figures(sum_: UsageSum | dict[str, int]) -> tuple[int, ...]:
     names = ("requests", "input", "output", "cache_read", "cache_write", "unpriced", "open")
     if isinstance(sum_, dict):
         return (*(sum_[name] for name in names), sum_["picodollars"])

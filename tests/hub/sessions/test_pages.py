@@ -3,9 +3,9 @@
 import gzip
 
 from tests.hub.sessions.team import Machine
-from tests.remote.pushing import write
+from tests.hub_client.pushing import write
 from unspool.demo import write_demo
-from unspool.site.build.fingerprint import fingerprint
+from unspool.site.build.manifest import fingerprint
 
 
 def test_pages_are_served_as_they_lie_and_are_whole(machine: Machine) -> None:

@@ -21,10 +21,9 @@ from unspool.hub.people import erasure, holds, users
 from unspool.hub.people.users import Person
 from unspool.hub.sessions import session_store
 from unspool.hub.sessions.session_store import sweep_passages
-from unspool.remote import http
-from unspool.remote.cutting import pieces
-from unspool.remote.manifest import File, Piece, manifest
-from unspool.remote.preparing import Edge, prepared
+from unspool.hub_client import client
+from unspool.hub_client.manifest import FilePiece, ManifestFile, file_pieces, make_manifest
+from unspool.hub_client.prepare import PushRedaction, prepare_push
 
 KEY = "11111111-2222-4333-8444-555555555555"
 
@@ -36,11 +35,11 @@ def log(text: str = "the tide is high", session: str = KEY) -> LogBuilder:
 
 def sent(machine: Machine, folder: Path) -> dict[str, bytes]:
     """What leaves the machine, by name."""
-    edge = Edge(machine.pusher().edge(machine.project).policy, machine.key)
+    edge = PushRedaction(machine.pusher().edge(machine.project).policy, machine.key)
     return {
         name: path.read_bytes()
         for found in machine.library().logs()
-        for name, path in prepared(found, edge, folder / found.session_id).files
+        for name, path in prepare_push(found, edge, folder / found.session_id).files
     }
 
 
@@ -198,14 +197,14 @@ def push_raw(machine: Machine, data: bytes, name: str = f"{KEY}.jsonl", key: str
     way = "/api/projects/harbour"
     put = machine.member.client.ask("PUT", f"{way}/blobs/{digest}", zstandard.compress(data))
     assert put.status == 204, put.body
-    whole = manifest(key, [File(name, (Piece(digest, len(data)),))])
+    whole = make_manifest(key, [ManifestFile(name, (FilePiece(digest, len(data)),))])
     return machine.member.client.send("POST", f"{way}/sessions", msgspec.to_builtins(whole))
 
 
 def test_pieces_that_others_sent_are_not_told_of(small_crew: Team, machine: Machine, tmp_path: Path) -> None:
     path = log().write(machine.source)
     machine.push()
-    (piece,) = pieces(path)
+    (piece,) = file_pieces(path)
     asked = {"digests": [piece.digest]}
     mine = machine.member.client.send("POST", "/api/projects/harbour/have", asked)
     other = small_crew.member("bert").client.send("POST", "/api/projects/harbour/have", asked)
@@ -216,7 +215,7 @@ def test_pieces_that_others_sent_are_not_told_of(small_crew: Team, machine: Mach
 def test_somebody_who_names_a_piece_of_another_has_to_send_it(small_crew: Team, machine: Machine) -> None:
     path = log().write(machine.source)
     machine.push()
-    whole = manifest(KEY, [File(f"{KEY}.jsonl", pieces(path))])
+    whole = make_manifest(KEY, [ManifestFile(f"{KEY}.jsonl", file_pieces(path))])
     bert = small_crew.member("bert")
     answer = bert.client.send("POST", "/api/projects/harbour/sessions", msgspec.to_builtins(whole))
     assert answer.status == 202
@@ -269,8 +268,8 @@ def test_a_piece_that_is_not_what_it_should_be_is_refused(machine: Machine, data
 )
 def test_names_that_lead_elsewhere_are_refused(machine: Machine, name: str) -> None:
     data = b'{"type":"summary"}\n'
-    piece = Piece(sha256(data).hexdigest(), len(data))
-    whole = manifest(KEY, [File(f"{KEY}.jsonl", (piece,)), File(name, (piece,))])
+    piece = FilePiece(sha256(data).hexdigest(), len(data))
+    whole = make_manifest(KEY, [ManifestFile(f"{KEY}.jsonl", (piece,)), ManifestFile(name, (piece,))])
     answer = machine.member.client.send("POST", "/api/projects/harbour/sessions", msgspec.to_builtins(whole))
     assert answer.status == 400
     assert sessions(machine) == []
@@ -279,7 +278,7 @@ def test_names_that_lead_elsewhere_are_refused(machine: Machine, name: str) -> N
 @pytest.mark.parametrize("change", [{"state": "0" * 64}, {"key": ".."}, {"files": []}, {"more": 1}, {"key": "a/b"}])
 def test_a_manifest_that_is_none_is_refused(machine: Machine, change: dict[str, object]) -> None:
     data = b'{"type":"summary"}\n'
-    whole = manifest(KEY, [File(f"{KEY}.jsonl", (Piece(sha256(data).hexdigest(), len(data)),))])
+    whole = make_manifest(KEY, [ManifestFile(f"{KEY}.jsonl", (FilePiece(sha256(data).hexdigest(), len(data)),))])
     given = {**msgspec.to_builtins(whole), **change}
     assert machine.member.client.send("POST", "/api/projects/harbour/sessions", given).status == 400
 
@@ -293,7 +292,12 @@ def test_a_log_of_rubbish_is_kept_as_it_is(machine: Machine) -> None:
 
 @pytest.mark.parametrize(
     ("owner", "name"),
-    [(session_store, "assemble_file"), (session_store, "keep_pages"), (session_store, "write_passages"), (users, "check_quota")],
+    [
+        (session_store, "assemble_file"),
+        (session_store, "keep_pages"),
+        (session_store, "write_passages"),
+        (users, "check_quota"),
+    ],
     ids=lambda one: one if isinstance(one, str) else "",
 )
 def test_whatever_fails_on_the_way_leaves_nothing_to_be_seen(
@@ -327,8 +331,8 @@ def test_pieces_that_were_swept_meanwhile_are_sent_again(machine: Machine, monke
     swept_: list[str] = []
 
     def send(
-        method: str, path: str, sent: http.Sent | None = None, headers: Mapping[str, str] | None = None
-    ) -> http.Answer:
+        method: str, path: str, sent: client.UploadBody | None = None, headers: Mapping[str, str] | None = None
+    ) -> client.HubAnswer:
         if path.endswith("/sessions") and not swept_:
             swept_.extend(digest for (digest,) in machine.member.store.db.rows("SELECT digest FROM blob"))
             assert all(map(machine.member.store.blobs.drop, swept_))

@@ -6,10 +6,10 @@ from pathlib import Path
 from tests.hub.sessions.team import Machine, Team
 from tests.hub.sessions.test_found import figures
 from tests.hub.sessions.test_push import kept, sent, sessions
-from unspool.index.billing import Wanted
-from unspool.index.store import Index
-from unspool.index.usage import usage
-from unspool.sync import sync
+from unspool.store.index.billing import UsageFilter
+from unspool.store.index.database import Index
+from unspool.store.index.usage import usage_report
+from unspool.store.sync import sync
 
 _LARGEST = 400_000
 _MOST = 6
@@ -29,7 +29,7 @@ def test_real_logs_come_back_as_they_left(shared: Path, crew: Team, tmp_path: Pa
     assert given == sent(machine, tmp_path / "again")
     sync(tmp_path / "archive", [machine.source])
     with Index.open(tmp_path / "archive") as index:
-        here = usage(index, "model", Wanted())
+        here = usage_report(index, "model", UsageFilter())
     there_ = machine.member.get("/api/usage?by=model").json
     assert figures(there_["sum"]) == figures(here.sum)
     assert here.sum.requests > 20

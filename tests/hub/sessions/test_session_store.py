@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from unspool.hub.sessions.session_store import FileRelation, join_files, relate_files, total_size
-from unspool.remote.manifest import File, Piece
+from unspool.hub_client.manifest import FilePiece, ManifestFile
 
 TEXTS = st.binary(min_size=1, max_size=12).map(lambda data: bytes(97 + byte % 2 for byte in data))
 
@@ -18,21 +18,21 @@ class Kept:
     def __init__(self) -> None:
         self.contents: dict[str, bytes] = {}
 
-    def cut(self, data: bytes, places: list[int]) -> tuple[Piece, ...]:
+    def cut(self, data: bytes, places: list[int]) -> tuple[FilePiece, ...]:
         ends = sorted({min(place, len(data)) for place in places} | {len(data)})
         parts = [data[start:end] for start, end in zip([0, *ends], ends, strict=False) if end > start]
         return tuple(self._piece(part) for part in parts)
 
-    def _piece(self, data: bytes) -> Piece:
+    def _piece(self, data: bytes) -> FilePiece:
         digest = sha256(data).hexdigest()
         self.contents[digest] = data
-        return Piece(digest, len(data))
+        return FilePiece(digest, len(data))
 
     def read(self, digest: str) -> Iterator[bytes]:
         data = self.contents[digest]
         return iter([data[:1], data[1:]] if len(data) > 1 else [data])
 
-    def whole(self, pieces: tuple[Piece, ...]) -> bytes:
+    def whole(self, pieces: tuple[FilePiece, ...]) -> bytes:
         return b"".join(self.contents[piece.digest] for piece in pieces)
 
 
@@ -57,9 +57,9 @@ def test_the_relation_is_that_of_the_bytes(old: bytes, new: bytes, one: list[int
 )
 def test_whatever_is_pushed_stays_among_the_files(pushes: list[tuple[str, bytes, list[int]]]) -> None:
     kept = Kept()
-    files: dict[str, tuple[Piece, ...]] = {}
+    files: dict[str, tuple[FilePiece, ...]] = {}
     for name, data, places in pushes:
-        after = join_files(files, [File(name, kept.cut(data, places))], kept.read)
+        after = join_files(files, [ManifestFile(name, kept.cut(data, places))], kept.read)
         before = [kept.whole(pieces) for pieces in files.values()]
         files = files if after is None else after
         now = {name: kept.whole(pieces) for name, pieces in files.items()}

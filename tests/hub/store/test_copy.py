@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.hub.store.filling import filled, refer
-from unspool.cli import hub_backup_cmd, hub_move_cmd, hub_restore_cmd, hub_tidy_cmd, hub_verify_cmd
+from unspool.cli import hub_store_cmd
 from unspool.errors import Exists, NotFound, Unsound, UsageProblem
 from unspool.hub.store.blobs import PREFIX
 from unspool.hub.store.connect import Store, StorePlace, open_store
@@ -289,33 +289,33 @@ def test_the_commands_do_it_and_say_so(on_files: StorePlace, on_servers: StorePl
     servers = ["--database", on_servers.database, "--objects", on_servers.bucket]
     here, saved, back = (["--data", str(path)] for path in (on_files.folder, tmp_path / "saved", tmp_path / "back"))
     run = CliRunner(catch_exceptions=False).invoke
-    assert "Saved" in run(hub_backup_cmd.command, [saved[1], *here]).output
-    told = json.loads(run(hub_restore_cmd.command, [saved[1], *servers, "--json"]).output)
+    assert "Saved" in run(hub_store_cmd.backup_command, [saved[1], *here]).output
+    told = json.loads(run(hub_store_cmd.restore_command, [saved[1], *servers, "--json"]).output)
     assert told["tables"]["share"]["rows"] == 4
     came = ["--from-database", on_servers.database, "--from-objects", on_servers.bucket]
-    assert "every one is as it was" in run(hub_move_cmd.command, [*came, *back]).output
+    assert "every one is as it was" in run(hub_store_cmd.move_command, [*came, *back]).output
     moved = open_store(StorePlace(tmp_path / "back"))
     assert table_sums(moved.db) == before
     moved.db.run("DELETE FROM audit")
     moved.db.close()
-    assert "All is as it should be" in run(hub_verify_cmd.command, back).output
-    assert json.loads(run(hub_tidy_cmd.command, [*back, "--json"]).output)["contents"] == 0
+    assert "All is as it should be" in run(hub_store_cmd.verify_command, back).output
+    assert json.loads(run(hub_store_cmd.tidy_command, [*back, "--json"]).output)["contents"] == 0
     for path in (tmp_path / "back" / "objects").rglob("*.*"):
         path.unlink()
-    result = run(hub_verify_cmd.command, [*back, "--json"])
+    result = run(hub_store_cmd.verify_command, [*back, "--json"])
     assert (result.exit_code, len(json.loads(result.stdout)["problems"])) == (1, 4)
     with pytest.raises(UsageProblem):
-        run(hub_move_cmd.command, ["--from-data", here[1], *here])
+        run(hub_store_cmd.move_command, ["--from-data", here[1], *here])
 
 
 def test_a_wrong_path_is_no_new_hub(tmp_path: Path) -> None:
     """Whoever mistypes a path saves, proves and moves nothing, and is told."""
     wrong, right = str(tmp_path / "wrong"), str(tmp_path / "right")
     for command, words in (
-        (hub_backup_cmd.command, [right, "--data", wrong]),
-        (hub_verify_cmd.command, ["--data", wrong]),
-        (hub_tidy_cmd.command, ["--data", wrong]),
-        (hub_move_cmd.command, ["--from-data", wrong, "--data", right]),
+        (hub_store_cmd.backup_command, [right, "--data", wrong]),
+        (hub_store_cmd.verify_command, ["--data", wrong]),
+        (hub_store_cmd.tidy_command, ["--data", wrong]),
+        (hub_store_cmd.move_command, ["--from-data", wrong, "--data", right]),
     ):
         with pytest.raises(NotFound):
             CliRunner(catch_exceptions=False).invoke(command, words)

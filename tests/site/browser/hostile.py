@@ -4,9 +4,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from tests.export.html.payloads import PAYLOADS
-from unspool.demo.blocks import png
+from tests.render.html.payloads import PAYLOADS
 from unspool.demo.builder import LogBuilder
+from unspool.demo.prompts import make_png
 
 EXTRA = (
     "<script>window.pwned=1</script>",
@@ -76,7 +76,7 @@ def _sides(log: LogBuilder, deal: Deck) -> None:
 
 
 def _turn(log: LogBuilder, deal: Deck) -> None:
-    dot = png(2, 2, bytes(4))
+    dot = make_png(2, 2, bytes(4))
     log.prompt(deal()).prompt("\n\n".join(islice(iter(deal, None), 12)), (dot,))
     log.assistant(log.think(deal()), log.text(deal()), log.redacted(), log.text("\n\n".join(deal() for _ in range(12))))
     log.command(deal(), deal(), deal()).command("init", deal(), body=deal()).local_command(deal(), deal(), deal())

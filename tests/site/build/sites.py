@@ -4,10 +4,8 @@ import os
 from pathlib import Path
 
 from unspool.demo.builder import LogBuilder
-from unspool.library import Library
-from unspool.site.build.plan import Wanted
-from unspool.site.build.report import Report
-from unspool.site.build.whole import build
+from unspool.site.build.plan import BuildOptions, BuildReport, build_site
+from unspool.store.library import Library
 
 
 def session(number: int, words: str = "", folder: str = "/home/ada/loom") -> LogBuilder:
@@ -23,9 +21,9 @@ def put(source: Path, *logs: LogBuilder) -> Path:
     return source
 
 
-def made(source: Path, site: Path, **wanted: object) -> Report:
+def made(source: Path, site: Path, **wanted: object) -> BuildReport:
     """Bring a site up to date with a source."""
-    return build(Library([source]).logs(), site, Wanted(**wanted))  # type: ignore[arg-type]
+    return build_site(Library([source]).logs(), site, BuildOptions(**wanted))  # type: ignore[arg-type]
 
 
 def state(site: Path) -> dict[str, tuple[int, int]]:

@@ -8,8 +8,7 @@ from unittest import mock
 import pytest
 
 from unspool.site.build import disk
-from unspool.site.build.disk import locked, replace, swapped, sweep
-from unspool.site.build.exchange import exchange
+from unspool.site.build.disk import exchange_paths, lock_folder, swap_folder, sweep_folder, write_if_changed
 
 
 def filled(folder: Path, words: str) -> Path:
@@ -25,11 +24,11 @@ def names(folder: Path) -> list[str]:
 def test_the_same_content_is_not_written_again(tmp_path: Path) -> None:
     """A file that holds the data already is left alone, down to its time."""
     path = tmp_path / "deep" / "a.txt"
-    assert replace(path, b"one")
+    assert write_if_changed(path, b"one")
     before = path.stat().st_mtime_ns
-    assert not replace(path, b"one")
+    assert not write_if_changed(path, b"one")
     assert path.stat().st_mtime_ns == before
-    assert replace(path, b"two")
+    assert write_if_changed(path, b"two")
     assert path.read_bytes() == b"two"
     assert names(path.parent) == ["a.txt"]
 
@@ -41,7 +40,7 @@ def test_a_folder_is_swapped_in_when_complete(before: str | None, tmp_path: Path
     if before is not None:
         filled(target, before)
         (target / "page-009.html").write_text("gone soon")
-    with swapped(target) as part:
+    with swap_folder(target) as part:
         (part / "index.html").write_text("new")
         assert target.exists() == (before is not None)
     assert names(tmp_path) == ["session"]
@@ -52,7 +51,7 @@ def test_a_folder_is_swapped_in_when_complete(before: str | None, tmp_path: Path
 def test_a_failure_leaves_the_old_folder(tmp_path: Path) -> None:
     """What was there stays when the making fails, and nothing lies beside it."""
     target = filled(tmp_path / "session", "old")
-    with pytest.raises(FileNotFoundError), swapped(target) as part:
+    with pytest.raises(FileNotFoundError), swap_folder(target) as part:
         (part / "no" / "such" / "folder.html").write_text("half")
     assert (target / "index.html").read_text() == "old"
     assert names(tmp_path) == ["session"]
@@ -61,17 +60,17 @@ def test_a_failure_leaves_the_old_folder(tmp_path: Path) -> None:
 def test_folders_change_places_in_one_step(tmp_path: Path) -> None:
     """Where the system can, two folders are exchanged: neither is missing at any moment."""
     one, other = filled(tmp_path / "one", "1"), filled(tmp_path / "other", "2")
-    if not exchange(one, other):
+    if not exchange_paths(one, other):
         pytest.skip("this system or file system cannot exchange paths")
     assert (one / "index.html").read_text() == "2"
     assert (other / "index.html").read_text() == "1"
-    assert not exchange(one, tmp_path / "missing")
+    assert not exchange_paths(one, tmp_path / "missing")
 
 
 def test_without_an_exchange_the_folder_is_moved_away_first(tmp_path: Path) -> None:
     """Systems that cannot exchange end with the same folder."""
     target = filled(tmp_path / "session", "old")
-    with mock.patch.object(disk, "exchange", return_value=False), swapped(target) as part:
+    with mock.patch.object(disk, "exchange_paths", return_value=False), swap_folder(target) as part:
         filled(part, "new")
     assert (target / "index.html").read_text() == "new"
     assert names(tmp_path) == ["session"]
@@ -85,18 +84,18 @@ def test_what_a_killed_run_left_is_swept_away(tmp_path: Path) -> None:
     filled(tmp_path / "c", "new c")
     filled(tmp_path / ".c.77.away", "old c")
     filled(tmp_path / ".git", "not ours")
-    sweep(tmp_path)
+    sweep_folder(tmp_path)
     assert names(tmp_path) == [".git", "b", "c"]
     assert (tmp_path / "b" / "index.html").read_text() == "old b"
     assert (tmp_path / "c" / "index.html").read_text() == "new c"
-    sweep(tmp_path / "nowhere")
+    sweep_folder(tmp_path / "nowhere")
 
 
 @pytest.mark.skipif(os.name != "posix", reason="only POSIX has such locks")
 def test_a_folder_is_held_by_one_run_at_a_time(tmp_path: Path) -> None:
     """A second run is told that the folder is taken, until the first lets it go."""
-    with locked(tmp_path) as first, locked(tmp_path) as second:
+    with lock_folder(tmp_path) as first, lock_folder(tmp_path) as second:
         assert (first, second) == (True, False)
-    with locked(tmp_path) as third:
+    with lock_folder(tmp_path) as third:
         assert third
     shutil.rmtree(tmp_path)

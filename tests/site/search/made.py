@@ -5,7 +5,8 @@ from html import escape
 from importlib.resources import files
 from pathlib import Path
 
-from unspool.site.search import Listed, Record, Writer, session_files
+from unspool.site.search_files import SearchedSession, SearchIndexWriter, session_files
+from unspool.site.search_records import SearchRecord
 
 POLICY = "default-src 'none'; script-src 'self' file:; style-src 'self' file:; base-uri 'none'; form-action 'none'"
 
@@ -22,7 +23,7 @@ def page(anchors: Iterable[str], root: str, scope: str, index: str = "") -> str:
     )
 
 
-def write_session(site: Path, folder: str, records: Iterable[Record], alone: bool = False) -> None:
+def write_session(site: Path, folder: str, records: Iterable[SearchRecord], alone: bool = False) -> None:
     """A session's search files and the pages its records link to."""
     home = site / folder
     home.mkdir(parents=True, exist_ok=True)
@@ -45,12 +46,12 @@ def write_assets(site: Path) -> None:
         (site / name).write_bytes(static.joinpath(name).read_bytes())
 
 
-def write_archive(site: Path, sessions: Mapping[str, Iterable[Record]]) -> int:
+def write_archive(site: Path, sessions: Mapping[str, Iterable[SearchRecord]]) -> int:
     """An archive of sessions by `project/id`, with its index and first page; gives how many index files changed."""
-    writer = Writer(site)
+    writer = SearchIndexWriter(site)
     for folder, records in sessions.items():
         write_session(site, folder, records)
-        assert writer.add(Listed(folder, folder.split("/")[0]))
+        assert writer.add(SearchedSession(folder, folder.split("/")[0]))
     site.mkdir(exist_ok=True)
     write_assets(site)
     (site / "index.html").write_text(page((), "", "", "search"), "utf-8")

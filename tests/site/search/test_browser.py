@@ -11,12 +11,12 @@ import pytest
 
 from tests.site.search.chromium import PATIENCE, chromium, served, until
 from tests.site.search.made import page, write_archive, write_assets, write_session
-from unspool.library import Library
 from unspool.site.address import Addresses
 from unspool.site.options import SiteOptions
-from unspool.site.search import Record, inline, records
-from unspool.site.search.lexicon import LONGEST
-from unspool.site.search.words import words
+from unspool.site.search_files import inline_records
+from unspool.site.search_records import SearchRecord, session_records
+from unspool.site.search_words import MAX_WORD, split_words
+from unspool.store.library import Library
 
 HOSTILE = (
     '<img src=x onerror="window.hurt=1"></script><script>window.hurt=1</script> \u2028 \' " \\ `${window.hurt=1}` '
@@ -26,16 +26,21 @@ START = 1_750_000_000
 
 SITE = {
     "alpha/one": [
-        Record("title", "index.html", START, "Losing orders, zebra"),
-        Record("prompt", "page-001.html#msg-1", START + 1, "Where is the zebra_crossing in src/app/main.py?"),
-        Record("answer", "page-001.html#msg-2", START + 2, "The zebra is in a café. " * 30 + "Needle01 crossing zebra"),
-        Record("thinking", "page-002.html#msg-3", START + 3, "zebra thoughts 漢字仮名交じり文"),
-        *(Record("tool", f"page-002.html#line-{at}", START + at, f"Bash ls zebra number{at}") for at in range(40)),
+        SearchRecord("title", "index.html", START, "Losing orders, zebra"),
+        SearchRecord("prompt", "page-001.html#msg-1", START + 1, "Where is the zebra_crossing in src/app/main.py?"),
+        SearchRecord(
+            "answer", "page-001.html#msg-2", START + 2, "The zebra is in a café. " * 30 + "Needle01 crossing zebra"
+        ),
+        SearchRecord("thinking", "page-002.html#msg-3", START + 3, "zebra thoughts 漢字仮名交じり文"),
+        *(
+            SearchRecord("tool", f"page-002.html#line-{at}", START + at, f"Bash ls zebra number{at}")
+            for at in range(40)
+        ),
     ],
     "beta/two": [
-        Record("title", "index.html", START + 9_000, "<b>Second</b> session"),
-        Record("answer", "page-001.html#msg-7", START + 9_001, "A zebra crossing the road, phase 2"),
-        Record("notice", "page-001.html#msg-8", START + 9_002, HOSTILE),
+        SearchRecord("title", "index.html", START + 9_000, "<b>Second</b> session"),
+        SearchRecord("answer", "page-001.html#msg-7", START + 9_001, "A zebra crossing the road, phase 2"),
+        SearchRecord("notice", "page-001.html#msg-8", START + 9_002, HOSTILE),
     ],
 }
 
@@ -264,7 +269,7 @@ def test_a_session_by_itself_has_no_archive(tab: Any, tmp_path: Path) -> None:
 
 
 def test_records_inside_the_page_are_searched_without_any_file(tab: Any, tmp_path: Path) -> None:
-    told = f'<script type="application/json" data-search>{inline(SITE["beta/two"])}</script></body>'
+    told = f'<script type="application/json" data-search>{inline_records(SITE["beta/two"])}</script></body>'
     text = page(["msg-7", "msg-8"], "", "two").replace("</body>", told)
     (tmp_path / "mailed.html").write_text(text, "utf-8")
     write_assets(tmp_path)
@@ -295,7 +300,7 @@ def test_the_script_and_the_index_mean_the_same_by_a_word(tab: Any, base: str) -
     ]
     tab.goto(f"{base}/index.html")
     found = tab.evaluate("(texts) => texts.map(unspoolSearch.words)", texts)
-    kept = [{word[:LONGEST] for word in words(text) if len(word) > 1 or not word.isascii()} for text in texts]
+    kept = [{word[:MAX_WORD] for word in split_words(text) if len(word) > 1 or not word.isascii()} for text in texts]
     assert [set(one) for one in found] == kept
 
 
@@ -311,7 +316,7 @@ def corpus(made_corpus: Callable[[int, int], Path], tmp_path_factory: pytest.Tem
     sessions = {}
     for log in library.logs():
         read = library.open(log)
-        told = records(read, Addresses(read, SiteOptions()))
+        told = session_records(read, Addresses(read, SiteOptions()))
         sessions[f"{Path(read.log.path).parent.name}/{read.id}"] = list(told)
     write_archive(folder, sessions)
     truth = json.loads((source / "truth.json").read_text())["sessions"]

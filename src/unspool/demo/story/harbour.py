@@ -2,7 +2,7 @@
 
 import math
 
-from unspool.demo.blocks import png
+from unspool.demo.prompts import make_png
 
 CWD = "/home/dev/harbour"
 PARSER = f"{CWD}/harbour/tides.py"
@@ -68,7 +68,7 @@ def test_a_line_is_a_time_and_a_height():
 """
 
 
-def passed(count: int) -> str:
+def pytest_passed(count: int) -> str:
     """What pytest prints, in colour, when all is well."""
     dots = "\x1b[32m.\x1b[0m" * count
     return (
@@ -79,7 +79,7 @@ def passed(count: int) -> str:
     )
 
 
-def failed(line: str, error: str) -> str:
+def pytest_failed(line: str, error: str) -> str:
     """What pytest prints, in colour, when a test fails; the first line is Claude Code's."""
     return (
         "Exit code 1\n"
@@ -94,8 +94,10 @@ def failed(line: str, error: str) -> str:
     )
 
 
-COMMA = failed('time, height = parse("2026-01-12 04:37 5,21")', "ValueError: could not convert string to float: '5,21'")
-UNPACKED = failed("time, height = parse(", "TypeError: cannot unpack non-iterable Tide object")
+COMMA = pytest_failed(
+    'time, height = parse("2026-01-12 04:37 5,21")', "ValueError: could not convert string to float: '5,21'"
+)
+UNPACKED = pytest_failed("time, height = parse(", "TypeError: cannot unpack non-iterable Tide object")
 
 PLAN = """# Plan: tides in the port's own time
 
@@ -118,21 +120,21 @@ Replace the reader by a general table parser with a plugin for each port, a cach
 """
 
 
-def wave(width: int = 96, height: int = 48) -> bytes:
+def wave_png(width: int = 96, height: int = 48) -> bytes:
     """A picture of a day's two tides, drawn as a curve."""
     rows = bytearray(b"\xf4" * width * height)
     for at in range(width):
         level = round(height / 2 - height / 3 * math.sin(4 * math.pi * at / width))
         for row in range(level, height):
             rows[row * width + at] = 0x50 if row < level + 2 else 0xB8
-    return png(width, height, bytes(rows))
+    return make_png(width, height, bytes(rows))
 
 
-def chart(size: int = 48) -> bytes:
+def chart_png(size: int = 48) -> bytes:
     """A picture of the harbour's mouth: two moles and the gap between them."""
     rows = bytearray(b"\xd8" * size * size)
     for row in range(size):
         for at in range(size):
             if abs(row - size // 2) < 3 and not size // 3 < at < 2 * size // 3:
                 rows[row * size + at] = 0x30
-    return png(size, size, bytes(rows))
+    return make_png(size, size, bytes(rows))

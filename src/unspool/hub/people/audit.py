@@ -156,7 +156,6 @@ class AuditLine(NamedTuple):
     digest: str
 
     def data(self) -> dict[str, Any]:
-        """As JSON has it."""
         return {**self._asdict(), "at": datetime.fromtimestamp(self.at / 1000, UTC).isoformat()}
 
 

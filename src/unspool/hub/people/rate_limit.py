@@ -122,7 +122,6 @@ def forget_old_counts(db: Database) -> int:
 
 
 def _who(who: str) -> str:
-    """Who is counted."""
     return " ".join(map(_network, who[:_LONGEST].split(" ")))
 
 

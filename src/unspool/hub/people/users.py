@@ -112,7 +112,6 @@ def find_user(db: Database, named: str) -> User:
 
 
 def get_user(db: Database, person: str) -> User:
-    """Somebody by id alone."""
     row = db.row(f"{_COLUMNS} WHERE id = ?", person)
     if row is None:
         raise NotVisible("There is nobody of that id.")

@@ -2,7 +2,7 @@
 
 from unspool.hub.routes import HubRoute, Needs
 from unspool.hub.sessions import api, pages
-from unspool.remote.manifest import MANIFEST, PACKED
+from unspool.hub_client.manifest import MANIFEST, PACKED
 
 _PUSH = ("all", "push")
 _PROJECT = "/api/projects/{project}"

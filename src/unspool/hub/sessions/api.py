@@ -18,7 +18,7 @@ from unspool.hub.sessions.listing import story
 from unspool.hub.sessions.push import push
 from unspool.hub.sessions.search import search
 from unspool.hub.sessions.usage import usage
-from unspool.remote.manifest import Digest, Manifest
+from unspool.hub_client.manifest import Digest, PushManifest
 
 _MOST = 10_000
 _LONGEST = 2_000
@@ -34,7 +34,6 @@ class HaveRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def json_response(value: Any, status: int = 200) -> Response:
-    """A value as JSON."""
     return Response(_ENCODER.encode(value), status, media_type="application/json")
 
 
@@ -54,7 +53,6 @@ def have(request: Request) -> Response:
 
 
 def piece(request: Request) -> Response:
-    """Keep a piece."""
     pieces.take_piece(hub(request), person(request), request.path_params["digest"], request_body(request))
     return Response(status_code=204)
 
@@ -71,7 +69,7 @@ async def take_push(request: Request) -> Response:
 
 
 def _pushed(request: Request) -> Response:
-    done = push(hub(request), person(request), _project(request), _decoded(request_body(request), Manifest))
+    done = push(hub(request), person(request), _project(request), _decoded(request_body(request), PushManifest))
     request.state.target = done.session
     return json_response(done._asdict(), 202 if done.lacks else 200)
 
@@ -109,14 +107,12 @@ def get_story(request: Request) -> Response:
 
 
 def search_sessions(request: Request) -> Response:
-    """What a question finds."""
     given = request.query_params
     part = parse_page(given.get("after", ""), given.get("limit", ""), 20)
     return json_response(search(hub(request).store.db, person(request), given.get("q", "")[:_LONGEST], part))
 
 
 def get_usage(request: Request) -> Response:
-    """What was used."""
     given = request.query_params
     return json_response(
         usage(hub(request).store.db, person(request), given.get("by", "week"), listing.parse_filters(given))

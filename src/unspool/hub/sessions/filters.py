@@ -8,10 +8,10 @@ from unspool.hub.errors import BadRequest
 from unspool.hub.people.projects import readable_projects
 from unspool.hub.people.users import Person
 from unspool.hub.store.database import Database, Value
-from unspool.index.filters import holding
-from unspool.index.query import Filter
-from unspool.index.schema import KINDS, PICO, ROLES
-from unspool.index.when import moment
+from unspool.store.index.filters import sessions_holding
+from unspool.store.index.query import Filter
+from unspool.store.index.schema import KINDS, PICO, ROLES
+from unspool.store.index.times import parse_moment
 
 _CURSOR = re.compile(r"(\d{1,16})-([0-9a-f]{1,64})")
 _COST = re.compile(r"(>=|<=|>|<)?\$?(\d{1,9}(?:\.\d{1,6})?)")
@@ -105,7 +105,7 @@ def after_cursor(after: tuple[int, str] | None) -> list[SqlCondition]:
 
 
 def _like(column: str) -> Made:
-    return lambda _, value: ("session", SqlCondition(f"lower({column}) {_HOLDS}", (holding(value.lower()),)))
+    return lambda _, value: ("session", SqlCondition(f"lower({column}) {_HOLDS}", (sessions_holding(value.lower()),)))
 
 
 def _named(table: str) -> Made:
@@ -114,7 +114,7 @@ def _named(table: str) -> Made:
 
     def asked(db: Database, value: str) -> tuple[str, SqlCondition]:
         found = db.rows(f"{known} id = ? OR lower(name) = ?", value, value.lower())
-        found = found or db.rows(f"{known} lower(name) {_HOLDS} LIMIT {_PROJECTS}", holding(value.lower()))
+        found = found or db.rows(f"{known} lower(name) {_HOLDS} LIMIT {_PROJECTS}", sessions_holding(value.lower()))
         return "session", one_of(f"session.{table}", [id_ for (id_,) in found])
 
     return asked
@@ -131,7 +131,7 @@ def one_of(column: str, values: Sequence[str]) -> SqlCondition:
 
 def _time(column: str, sign: str) -> Made:
     def asked(_: Database, value: str) -> tuple[str, SqlCondition]:
-        found = moment(value)
+        found = parse_moment(value)
         if found is None:
             raise BadRequest(f"“{value}” is neither a date (2026-01-31) nor an age (12h, 3d, 2w, 6m, 1y).")
         return "session", SqlCondition(f"{column} {sign} ?", (round(found * 1000),))
@@ -165,7 +165,7 @@ _FILTERS: dict[str, Made] = {
     "model": _like("session.models"),
     "branch": _like("session.branch"),
     "title": _like("session.title"),
-    "session": lambda _, value: ("session", SqlCondition(f"session.key {_HOLDS}", (holding(value)[1:],))),
+    "session": lambda _, value: ("session", SqlCondition(f"session.key {_HOLDS}", (sessions_holding(value)[1:],))),
     "since": _time("session.finished", ">="),
     "until": _time("session.finished", "<"),
     "kind": _kind,

@@ -19,8 +19,8 @@ from unspool.hub.sessions.filters import (
     visible_to,
 )
 from unspool.hub.store.database import Database, Row
-from unspool.index.query import Filter
-from unspool.index.schema import PICO
+from unspool.store.index.query import Filter
+from unspool.store.index.schema import PICO
 
 COLUMNS = (
     "session.id, session.key, session.project, project.name, session.person, person.name, session.agent, session.title,"

@@ -7,6 +7,7 @@ from urllib.parse import quote
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 
+from unspool.files import scratch_folder
 from unspool.hub.context import Hub, hub
 from unspool.hub.errors import NotVisible
 from unspool.hub.sessions import session_store
@@ -14,9 +15,8 @@ from unspool.hub.sessions.process_push import SENT, remake_pages
 from unspool.hub.sessions.session_store import assemble_file, keep_pages
 from unspool.hub.store.blobs import unpack
 from unspool.hub.workers import worker_pool
-from unspool.library.scratch import scratch
-from unspool.remote.manifest import LOG, Piece
-from unspool.site.build.fingerprint import fingerprint
+from unspool.hub_client.manifest import LOG, FilePiece
+from unspool.site.build.manifest import fingerprint
 
 _PAGE = "SELECT session_page.digest, session_page.kind, session.made FROM session_page JOIN session"
 _ROOM = threading.BoundedSemaphore(4)
@@ -75,7 +75,7 @@ def _made_anew(here: Hub, session: str) -> None:
     if row is None or row[2] == fingerprint():
         return
     key, state, _ = row
-    with scratch() as folder:
+    with scratch_folder() as folder:
         for name, parts in session_store.kept_files(db, session).items():
             if "~" not in name:
                 assemble_file(blobs, parts, folder / SENT / name)
@@ -102,7 +102,6 @@ def list_files(request: Request) -> Response:
 
 
 def get_log(request: Request) -> Response:
-    """The log."""
     here, session = hub(request), request.path_params["session"]
     row = here.store.db.row("SELECT key FROM session WHERE id = ?", session)
     return _given(here, session, f"{row[0]}{LOG}" if row else "")
@@ -126,5 +125,5 @@ def _given(here: Hub, session: str, name: str) -> Response:
     return StreamingResponse(_stream(here, parts), media_type=kind, headers=headers)
 
 
-def _stream(here: Hub, parts: tuple[Piece, ...]) -> Iterator[bytes]:
+def _stream(here: Hub, parts: tuple[FilePiece, ...]) -> Iterator[bytes]:
     return (chunk for piece in parts for chunk in here.store.blobs.read(piece.digest))

@@ -13,18 +13,18 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec.structs import replace
 
+from unspool.agents import FoundLog
 from unspool.figures import figures
-from unspool.formats import Found
 from unspool.hub.errors import BadRequest, PolicyViolation
-from unspool.hub.policy import Policy, findings_sentence, is_packed, policy_findings
+from unspool.hub.policy import RedactionPolicy, findings_sentence, is_packed, policy_findings
 from unspool.hub.sessions.session_rows import Passage, RequestRow, SessionColumns, passages, requests, session_columns
-from unspool.library import Library
 from unspool.model import Session
 from unspool.site.address import Addresses
-from unspool.site.build.one import session_folder
-from unspool.site.frame import Crumb, Frame
 from unspool.site.options import SiteOptions
-from unspool.sync.extract import Job, extract
+from unspool.site.page_template import Crumb, Frame
+from unspool.site.session_pages import session_folder
+from unspool.store.library import Library
+from unspool.store.sync.extract import ExtractJob, extract_rows
 
 SENT, MADE = "projects/pushed", "made"
 """Folders: what was sent, and what is made of it."""
@@ -49,7 +49,7 @@ class MadeSession(NamedTuple):
     pages: tuple[MadePage, ...]
 
 
-def make_session(folder: Path, key: str, dialect: str, policy: Policy | None) -> MadeSession:
+def make_session(folder: Path, key: str, dialect: str, policy: RedactionPolicy | None) -> MadeSession:
     """Everything of a session whose files lie in a folder, for a database; Unwanted where policy keeps it out."""
     found = _found(folder, key)
     if any(is_packed(name, path) for name, path in _files(folder / SENT)):
@@ -58,7 +58,7 @@ def make_session(folder: Path, key: str, dialect: str, policy: Policy | None) ->
         raise PolicyViolation(findings_sentence(findings))
     (folder / MADE).mkdir()
     library = Library((folder / "projects",))
-    rows = extract(Job(found, {}, library.prices))
+    rows = extract_rows(ExtractJob(found, {}, library.prices))
     if isinstance(rows, str):
         raise BadRequest("The log cannot be read.")
     session = _placeless(library.open(found))
@@ -91,7 +91,7 @@ def page_file(folder: Path, number: int) -> Path:
     return folder / MADE / f"page-{number}"
 
 
-def _found(folder: Path, key: str) -> Found:
+def _found(folder: Path, key: str) -> FoundLog:
     path = str(folder / SENT / f"{key}.jsonl")
     found = next((log for log in Library((folder / "projects",)).logs() if log.path == path), None)
     if found is None:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import zstandard
 
+from unspool.files import scratch_folder
 from unspool.hub.context import Hub
 from unspool.hub.errors import BadRequest, Gone, PolicyViolation, StoreUnavailable, TooLarge, TooManyRequests
 from unspool.hub.people import erasure, users
@@ -17,9 +18,8 @@ from unspool.hub.sessions.process_push import SENT, MadeSession, make_session
 from unspool.hub.store.blobs import DAY, Blobs, now
 from unspool.hub.store.database import Database
 from unspool.hub.workers import worker_pool
-from unspool.library.scratch import scratch
-from unspool.remote.manifest import PIECE, Manifest, wrong
-from unspool.site.build.fingerprint import fingerprint
+from unspool.hub_client.manifest import PIECE, PushManifest, manifest_fault
+from unspool.site.build.manifest import fingerprint
 
 _AT_ONCE = 500
 """Values in one statement."""
@@ -134,9 +134,9 @@ def session_identity(project: str, person: str, key: str) -> str:
     return sha256(f"{project}\0{person}\0{key}".encode()).hexdigest()[:32]
 
 
-def push(hub: Hub, person: Person, project: str, manifest: Manifest) -> PushOutcome:
+def push(hub: Hub, person: Person, project: str, manifest: PushManifest) -> PushOutcome:
     """Take a session in, or say which pieces are lacking."""
-    if reason := wrong(manifest):
+    if reason := manifest_fault(manifest):
         raise BadRequest(f"The manifest cannot be taken: {reason}.")
     if manifest.size > hub.terms.upload:
         raise TooLarge(f"A session has at most {hub.terms.upload:,} bytes here.")
@@ -159,7 +159,7 @@ def _not_erased(db: Database, person: str, key: str) -> None:
         raise Gone("This session was erased here, and is not taken again.")
 
 
-def _lacks(hub: Hub, person: Person, manifest: Manifest) -> list[str]:
+def _lacks(hub: Hub, person: Person, manifest: PushManifest) -> list[str]:
     """The pieces that are not here; Unfit where one is not as large as is said."""
     db, wanted = hub.store.db, {piece.digest: piece.size for piece in manifest.pieces()}
     lacks = missing_pieces(db, person.id, wanted)
@@ -169,14 +169,14 @@ def _lacks(hub: Hub, person: Person, manifest: Manifest) -> list[str]:
     return lacks
 
 
-def _taken(hub: Hub, row: session_store.SessionRow, manifest: Manifest, before: str) -> PushOutcome | None:
+def _taken(hub: Hub, row: session_store.SessionRow, manifest: PushManifest, before: str) -> PushOutcome | None:
     """What becomes of it; None where somebody else was quicker, and it is to be tried again."""
     blobs = hub.store.blobs
     files = session_store.join_files(session_store.kept_files(hub.store.db, row.id), manifest.files, blobs.read)
     if files is None:
         return PushOutcome(row.id, before)
     policy = policy_of(hub.store.db, row.project) if hub.terms.door else None
-    with scratch() as folder:
+    with scratch_folder() as folder:
         for file in manifest.files:
             session_store.assemble_file(blobs, file.pieces, folder / SENT / file.name)
         try:

@@ -23,11 +23,9 @@ from unspool.hub.sessions.filters import (
 from unspool.hub.sessions.listing import SessionFacts, session_rows
 from unspool.hub.store.database import Database, Row
 from unspool.hub.store.full_text import quote_word, split_words
-from unspool.index.fold import UNSPACED, folded
-from unspool.index.match import match, ways
-from unspool.index.query import And, Filter, Node, Not, Or, Term, parse, terms
-from unspool.index.results import Snippet
-from unspool.index.snippet import marks, patterns, snippet
+from unspool.store.index.normalize_text import UNSPACED, full_text_match, match_ways, normalize_text
+from unspool.store.index.query import And, Filter, Node, Not, Or, Term, parse_query, query_terms
+from unspool.store.index.results import Snippet, make_snippet, word_marks, word_patterns
 
 _MANY = 3_000
 """Passages that are gathered at most, as the server expects."""
@@ -71,7 +69,7 @@ def _query(tree: Node) -> str:
 
 def _term(term: Term) -> str:
     """Any of the ways a word may be written; each a phrase of the words that it is cut into."""
-    cut = dict.fromkeys(tuple(split_words(folded(way))) for way in ways(term))
+    cut = dict.fromkeys(tuple(split_words(normalize_text(way))) for way in match_ways(term))
     phrases = [_phrase(found, prefix=term.prefix) for found in cut if found]
     return "(" + " | ".join(phrases or [_NOTHING]) + ")"
 
@@ -90,7 +88,7 @@ _AMONG = "SELECT rowid FROM words WHERE words MATCH ? AND rowid BETWEEN ? AND ?"
 
 def gather_in_sqlite(db: Database, tree: Node) -> SqlCondition | None:
     """Sessions of passages that hold what is asked for, gathered first; None where there are too many for that."""
-    found = match(tree)
+    found = full_text_match(tree)
     if found.excluded:
         return None
     join = "SELECT passage.session FROM words CROSS JOIN passage ON passage.id = words.rowid WHERE words MATCH ?"
@@ -100,7 +98,7 @@ def gather_in_sqlite(db: Database, tree: Node) -> SqlCondition | None:
 
 def matching_in_sqlite(db: Database, session: str, tree: Node) -> SqlCondition:
     """Passages of one session that hold what is asked for; they lie together."""
-    found = match(tree)
+    found = full_text_match(tree)
     first, last = db.row("SELECT min(id), max(id) FROM passage WHERE session = ?", session) or (0, 0)
     sign = "NOT IN" if found.excluded else "IN"
     return SqlCondition(f"passage.id {sign} ({_AMONG})", (found.text, first, last))
@@ -158,7 +156,7 @@ class _Asked(NamedTuple):
 def search(db: Database, person: Person, text: str, span: ListPage) -> HubResults:
     """What a question finds among all that a person may see."""
     text, own = _own(text)
-    query = parse(text, own)
+    query = parse_query(text, own)
     sessions, passages, notes = filter_conditions(db, query.filters)
     asked = _Asked(all_of([visible_to(db, person), *sessions]), passages, query.tree)
     found = _sessions(db, asked, span)
@@ -223,7 +221,7 @@ def _hits(db: Database, session: str, asked: _Asked) -> tuple[HubHit, ...]:
     """The best places of a session; where nothing but filters of sessions is asked for, there is none to tell of."""
     if asked.tree is None and not asked.passages:
         return ()
-    sought = patterns(terms(asked.tree))
+    sought = word_patterns(query_terms(asked.tree))
     found = _places(db, session, asked, "kind, turn, link, body", f"ORDER BY {_ORDER} LIMIT {_HITS}")
     return tuple(_hit(row, sought) for row in found)
 
@@ -238,4 +236,4 @@ def _places(db: Database, session: str, asked: _Asked, columns: str, rest: str) 
 def _hit(row: Row, sought: "Sequence[re.Pattern[str]]") -> HubHit:
     kind, turn, link, body = row
     text = _APART.sub("", body)
-    return HubHit(kind, turn, link, snippet(text, marks(text, sought), _CONTEXT))
+    return HubHit(kind, turn, link, make_snippet(text, word_marks(text, sought), _CONTEXT))

@@ -6,12 +6,12 @@ from typing import NamedTuple
 
 from unspool.figures import all_turns
 from unspool.hub.store.full_text import MOST_CHARACTERS, text_vector
-from unspool.index.rows import LogRows, Rows
-from unspool.index.schema import KINDS
-from unspool.library.chains import source_id
 from unspool.model import Agent, Session, ToolCall
 from unspool.prices.pico import MOST
 from unspool.site.address import INDEX, Addresses
+from unspool.store.index.requests import LogRows, SessionRows
+from unspool.store.index.schema import KINDS
+from unspool.store.library.chains import source_id
 
 _FIGURE = 10**12
 """No true figure is larger; sums of many stay within what a database counts."""
@@ -68,8 +68,7 @@ class RequestRow(NamedTuple):
     cost: int | None
 
 
-def session_columns(rows: Rows) -> SessionColumns:
-    """What a list shows."""
+def session_columns(rows: SessionRows) -> SessionColumns:
     told = rows.overview
     started, ended = _moment(told.started), _moment(told.ended)
     return SessionColumns(
@@ -82,7 +81,7 @@ def session_columns(rows: Rows) -> SessionColumns:
     )  # fmt: skip
 
 
-def passages(rows: Rows, session: Session, addresses: Addresses, dialect: str) -> Iterator[Passage]:
+def passages(rows: SessionRows, session: Session, addresses: Addresses, dialect: str) -> Iterator[Passage]:
     """Every text, cut where it is too long for one place in a database."""
     links = _links(session, addresses)
     for log in rows.logs:
@@ -96,7 +95,7 @@ def passages(rows: Rows, session: Session, addresses: Addresses, dialect: str) -
                 yield Passage(number, KINDS[kind], link, some, text_vector(some) if dialect == "postgresql" else "")
 
 
-def requests(rows: Rows) -> Iterator[RequestRow]:
+def requests(rows: SessionRows) -> Iterator[RequestRow]:
     """The billed requests, by what they are known by wherever they are copied to."""
     for row in rows.requests:
         input_, output, read, write, *_ = (min(_FIGURE, figure) for figure in row.figures)

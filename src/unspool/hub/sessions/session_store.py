@@ -14,7 +14,7 @@ from unspool.hub.sessions.process_push import MadePage, MadeSession, page_file, 
 from unspool.hub.sessions.session_rows import Passage
 from unspool.hub.store.blobs import Blobs, now
 from unspool.hub.store.database import Database, Value
-from unspool.remote.manifest import File, Piece
+from unspool.hub_client.manifest import FilePiece, ManifestFile
 
 Read = Callable[[str], Iterator[bytes]]
 
@@ -30,7 +30,7 @@ class FileRelation(Enum):
     OTHER = "other"
 
 
-def relate_files(old: Sequence[Piece], new: Sequence[Piece], read: Read) -> FileRelation:
+def relate_files(old: Sequence[FilePiece], new: Sequence[FilePiece], read: Read) -> FileRelation:
     """What new pieces are to old ones; `read` gives a piece by its digest."""
     common = 0
     for one, other in zip(old, new, strict=False):
@@ -44,7 +44,7 @@ def relate_files(old: Sequence[Piece], new: Sequence[Piece], read: Read) -> File
     return FileRelation.SAME if length == 0 else FileRelation.LONGER if length > 0 else FileRelation.SHORTER
 
 
-def _stream(pieces: Sequence[Piece], read: Read) -> Iterator[bytes]:
+def _stream(pieces: Sequence[FilePiece], read: Read) -> Iterator[bytes]:
     return (chunk for piece in pieces for chunk in read(piece.digest))
 
 
@@ -61,19 +61,19 @@ def _begins_alike(one: Iterator[bytes], other: Iterator[bytes]) -> bool:
         mine, theirs = mine[size:], theirs[size:]
 
 
-Files = dict[str, tuple[Piece, ...]]
+Files = dict[str, tuple[FilePiece, ...]]
 
 
 def kept_files(db: Database, session: str) -> Files:
     """The files of a session, by name."""
-    found: dict[str, list[Piece]] = {}
+    found: dict[str, list[FilePiece]] = {}
     query = "SELECT name, digest, size FROM piece WHERE session = ? ORDER BY name, position"
     for name, digest, size in db.rows(query, session):
-        found.setdefault(name, []).append(Piece(digest, size))
+        found.setdefault(name, []).append(FilePiece(digest, size))
     return {name: tuple(pieces) for name, pieces in found.items()}
 
 
-def join_files(before: Mapping[str, tuple[Piece, ...]], new: Iterable[File], read: Read) -> Files | None:
+def join_files(before: Mapping[str, tuple[FilePiece, ...]], new: Iterable[ManifestFile], read: Read) -> Files | None:
     """All files after a push; None where nothing in it is new, for all of it is how what is kept begins."""
     files, fresh = dict(before), False
     for file in new:
@@ -86,7 +86,7 @@ def join_files(before: Mapping[str, tuple[Piece, ...]], new: Iterable[File], rea
     return files if fresh or not before else None
 
 
-def total_size(files: Mapping[str, tuple[Piece, ...]]) -> int:
+def total_size(files: Mapping[str, tuple[FilePiece, ...]]) -> int:
     """Bytes of all of them; a piece that several have counts once."""
     return sum({piece.digest: piece.size for pieces in files.values() for piece in pieces}.values())
 
@@ -157,7 +157,7 @@ def execute_batches(db: Database, sql: str, rows: Iterable[Sequence[Value]]) -> 
 _CHUNK = 1024 * 1024
 
 
-def assemble_file(blobs: Blobs, parts: tuple[Piece, ...], path: Path) -> None:
+def assemble_file(blobs: Blobs, parts: tuple[FilePiece, ...], path: Path) -> None:
     """A file of its pieces, each proved."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("wb") as file:

@@ -16,12 +16,11 @@ from unspool.hub.errors import BadRequest
 from unspool.hub.people.users import Person
 from unspool.hub.sessions.filters import SqlCondition, all_of, filter_conditions, visible_to
 from unspool.hub.store.database import Database
-from unspool.index.filters import holding
-from unspool.index.periods import local
-from unspool.index.query import Filter
-from unspool.index.sums import dollars
-from unspool.index.when import moment
 from unspool.prices.pico import MOST
+from unspool.store.index.billing import exact_dollars
+from unspool.store.index.filters import sessions_holding
+from unspool.store.index.query import Filter
+from unspool.store.index.times import local_time, parse_moment
 
 By = Literal["person", "project", "model", "day", "week", "month"]
 _COLUMNS = ("input", "output", "cache_read", "cache_write", "cost", "final")
@@ -60,7 +59,7 @@ class HubSum(msgspec.Struct, frozen=True):
     @property
     def dollars(self) -> str:
         """Every digit of it."""
-        return dollars(self.picodollars)
+        return exact_dollars(self.picodollars)
 
 
 class UsageLine(msgspec.Struct, frozen=True):
@@ -118,7 +117,7 @@ def _asked(db: Database, filters: list[Filter]) -> tuple[list[SqlCondition], lis
         if one.name == name
     ]
     models = [
-        SqlCondition("lower(request.model) LIKE ? ESCAPE '\\'", (holding(one.value.lower()),))
+        SqlCondition("lower(request.model) LIKE ? ESCAPE '\\'", (sessions_holding(one.value.lower()),))
         for one in filters
         if one.name == "model"
     ]
@@ -127,10 +126,10 @@ def _asked(db: Database, filters: list[Filter]) -> tuple[list[SqlCondition], lis
 
 
 def _day(value: str) -> str:
-    found = moment(value.strip())
+    found = parse_moment(value.strip())
     if found is None:
         raise BadRequest(f"“{value}” is neither a date (2026-01-31) nor an age (12h, 3d, 2w, 6m, 1y).")
-    return local(found, UTC).date().isoformat()
+    return local_time(found, UTC).date().isoformat()
 
 
 def _plain(db: Database, by: str, where: SqlCondition) -> list[Any]:

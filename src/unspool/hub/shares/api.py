@@ -7,6 +7,7 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from unspool.files import scratch_folder
 from unspool.hub.context import hub, person
 from unspool.hub.errors import BadRequest, NotVisible
 from unspool.hub.shares.password import new_address
@@ -16,7 +17,6 @@ from unspool.hub.shares.share_store import Upload, change_options, end_share, ke
 from unspool.hub.shares.upload import spool_upload
 from unspool.hub.store.blobs import now
 from unspool.hub.workers import run_in_thread
-from unspool.library.scratch import scratch
 
 KEY = "Idempotency-Key"
 _KEYS = re.compile(r"[\x21-\x7e]{16,200}")
@@ -39,7 +39,7 @@ async def replace_share(request: Request) -> Response:
     """Other content at the same address."""
     before = await run_in_thread(live_share, hub(request).store.db, request.path_params["address"])
     wish = options_of_upload(request.query_params, request.headers)
-    with scratch() as folder:
+    with scratch_folder() as folder:
         bundle = await spool_upload(request, folder, hub(request).terms.upload)
         upload = Upload(bundle, before.address, before.owner, wish)
         share = await run_in_thread(replace_content, hub(request), upload, before)
@@ -65,12 +65,10 @@ def list_shares(request: Request) -> Response:
 
 
 def get_share(request: Request) -> Response:
-    """How something is shared."""
     return JSONResponse(_data(request, live_share(hub(request).store.db, request.path_params["address"])))
 
 
 async def change_share(request: Request) -> Response:
-    """The same content, otherwise."""
     try:
         wish = options_of_change(msgspec.json.decode(request.state.body))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -92,7 +90,7 @@ async def take_upload(request: Request, wish: ShareOptions) -> HubShare:
     key = request.headers.get(KEY, "")
     if key and not _KEYS.fullmatch(key):
         raise BadRequest(f"{KEY} is a word of 16 to 200 letters, digits and marks.")
-    with scratch() as folder:
+    with scratch_folder() as folder:
         bundle = await spool_upload(request, folder, the.terms.upload)
         place = await run_in_thread(new_address, the.store.db, who.id, key)
         share = await run_in_thread(keep_share, the, Upload(bundle, place, who.id, wish))

@@ -64,7 +64,6 @@ def issue_ticket(db: Database, address: str, kept: str) -> str:
 
 
 def ticket_holds(db: Database, address: str, kept: str, shown: str) -> bool:
-    """Whether a ticket holds."""
     until, _, mark = shown.partition(".")
     if not (until.isascii() and until.isdigit() and len(until) < 15 and mark.isascii()):
         return False

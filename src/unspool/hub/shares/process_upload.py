@@ -10,45 +10,45 @@ from pathlib import Path, PurePosixPath
 import msgspec
 from markupsafe import Markup
 
-from unspool.clone.bundle import unpack
+from unspool.copies.bundle import unpack_bundle
 from unspool.errors import UnspoolError
-from unspool.export.html import worn
-from unspool.export.sessionshare import SessionShare
 from unspool.figures import Figures, figures
+from unspool.files import scratch_folder
 from unspool.hub.errors import BadRequest, HubError, PolicyViolation, StoreFull
-from unspool.hub.policy import Policy, findings_sentence, is_packed, policy_findings
+from unspool.hub.policy import RedactionPolicy, findings_sentence, is_packed, policy_findings
 from unspool.hub.shares.share import BUNDLE, DOCUMENT, ShareFacts
 from unspool.hub.store.blobs import pack
 from unspool.hub.web.render import render
-from unspool.library import Library
-from unspool.library.scratch import scratch
 from unspool.prices import PriceTable
-from unspool.share import picture
-from unspool.share.choices import Choices
-from unspool.share.draw import Gone
-from unspool.share.prepare import Share, Shared, around, placeless
-from unspool.share.report import Report
-from unspool.site import look
+from unspool.render.html import elements
+from unspool.render.sessionshare import SessionShareWriter
+from unspool.render.view import View
+from unspool.share import preview_image
+from unspool.share.choices import ShareChoices
+from unspool.share.prepare import PreparedShare, SharedSession, sessions_around, without_paths
+from unspool.share.redact_files import RedactionReport
+from unspool.share.select_files import LeftOutCounts
+from unspool.site import assets
 from unspool.site.address import INDEX
-from unspool.site.build.fingerprint import fingerprint
-from unspool.site.build.one import session_folder
-from unspool.site.frame import Frame, Preview
-from unspool.site.look import Asset, Dress
+from unspool.site.assets import Asset, PageHead
+from unspool.site.build.manifest import fingerprint
 from unspool.site.options import SiteOptions
-from unspool.transcript import View
+from unspool.site.page_template import Frame, Preview
+from unspool.site.session_pages import session_folder
+from unspool.store.library import Library
 
 _REPORT, _REPORT_MOST = "report.json", 1024 * 1024
 _WORDS = 500
 
 
 @contextmanager
-def read_bundle(bundle: Path, title: str, policy: Policy | None) -> Iterator[Share]:
+def read_bundle(bundle: Path, title: str, policy: RedactionPolicy | None) -> Iterator[PreparedShare]:
     """What a bundle shares; HubError says why not, in words that name nothing of this machine.
 
     `title` is shown in place of the session's own; with no policy nothing is kept out.
     """
-    with scratch() as root, _told(root):
-        logs = unpack(bundle, root, "The bundle")
+    with scratch_folder() as root, _told(root):
+        logs = unpack_bundle(bundle, root, "The bundle")
         files = sorted(path for path in root.rglob("*") if path.is_file())
         if any(is_packed(path.name, path) for path in files):
             raise BadRequest("A log in the bundle is packed once more; send plain lines.")
@@ -68,30 +68,30 @@ def _name(path: Path, root: Path, logs: list[Path]) -> str:
     return PurePosixPath(*(parts[2:] if parts[0] == "projects" else parts[1:])).as_posix()
 
 
-def _share(logs: list[Path], title: str, report: Report) -> Share:
+def _share(logs: list[Path], title: str, report: RedactionReport) -> PreparedShare:
     library = Library((logs[0].parents[1],))
     main, *others = (_read(library, log) for log in logs)
     if title:
         titles = msgspec.structs.replace(main.session.titles, custom=title)
         main = main._replace(session=msgspec.structs.replace(main.session, titles=titles))
-    before, after = around(main, others)
-    return Share(main, before, after, report, Choices(), {}, "")
+    before, after = sessions_around(main, others)
+    return PreparedShare(main, before, after, report, ShareChoices(), {}, "")
 
 
-def _read(library: Library, log: Path) -> Shared:
-    session = placeless(library.open(log))
+def _read(library: Library, log: Path) -> SharedSession:
+    session = without_paths(library.open(log))
     if not session.turns and not session.messages:
         raise BadRequest("The bundle holds no session that can be read.")
-    return Shared(msgspec.structs.replace(session, project=session.cwd), log)
+    return SharedSession(msgspec.structs.replace(session, project=session.cwd), log)
 
 
-def _report(path: Path) -> Report:
+def _report(path: Path) -> RedactionReport:
     """What the bundle says of how it was made; nothing where it does not say."""
-    nothing = Report("", "", [], Gone())
+    nothing = RedactionReport("", "", [], LeftOutCounts())
     if not path.is_file() or path.stat().st_size > _REPORT_MOST:
         return nothing
     try:
-        return msgspec.json.decode(path.read_bytes(), type=Report)
+        return msgspec.json.decode(path.read_bytes(), type=RedactionReport)
     except (msgspec.DecodeError, UnicodeDecodeError):
         return nothing
 
@@ -112,7 +112,7 @@ def _told(root: Path) -> Iterator[None]:
 
 PICTURE = "preview.svg"
 _STATIC = Path(__file__).parents[1] / "static"
-_LENT = Path(__file__).parents[2] / "app" / "static"
+_LENT = Path(__file__).parents[2] / "web" / "static"
 _SCRIPT, _STYLE, _ICON = "shared.js", "shared.css", "icon.svg"
 _UNUSED = "records.words"
 """Only an archive's index reads it."""
@@ -121,23 +121,23 @@ _UNUSED = "records.words"
 class SharePages:
     """The pages of a share; `address` is where they are found, if the hub knows its own name."""
 
-    def __init__(self, share: Share, prices: PriceTable, address: str, *, raw: bool) -> None:
+    def __init__(self, share: PreparedShare, prices: PriceTable, address: str, *, raw: bool) -> None:
         self._share, self._prices, self._address, self._raw = share, prices, address, raw
         self._options = SiteOptions()
 
     def files(self) -> Iterator[tuple[str, bytes]]:
         """Name and content of every file."""
-        yield from look.assets()
+        yield from assets.site_assets()
         yield from (_own(name) for name in (_STYLE, _SCRIPT, _ICON))
         main = self._share.main.session
-        yield PICTURE, picture.picture(main, figures(main, self._prices))
+        yield PICTURE, preview_image.preview_image(main, figures(main, self._prices))
         for one, place in self._placed():
             counted = figures(one.session, self._prices)
             for name, data in session_folder(one.session, counted, self._options, self._frame(one, counted, place)):
                 if name != _UNUSED:
                     yield place + name, data
 
-    def _frame(self, one: Shared, counted: Figures, place: str) -> Frame:
+    def _frame(self, one: SharedSession, counted: Figures, place: str) -> Frame:
         root = "../" if place else ""
         return Frame(
             root=root,
@@ -148,21 +148,21 @@ class SharePages:
             preview=self._preview(counted, root),
         )
 
-    def _dress(self, root: str) -> Dress:
-        worn_before = look.dress(self._options, root)
+    def _dress(self, root: str) -> PageHead:
+        worn_before = assets.site_page_head(self._options, root)
         return worn_before._replace(
             styles=worn_before.styles
             + render("styles.html", icon=root + _own(_ICON).path, hrefs=[root + _own(_STYLE).path]),
-            scripts=worn_before.scripts + _markup(worn.script(root + _own(_SCRIPT).path)),
+            scripts=worn_before.scripts + _markup(elements.script(root + _own(_SCRIPT).path)),
         )
 
     def _preview(self, counted: Figures, root: str) -> Preview:
         drawn = f"{self._address}{PICTURE}" if self._address else f"{root}{PICTURE}"
         report = self._share.report
         note = f"shared: {report.note()}" if report.rules else "shared"
-        return Preview(picture.described(counted), drawn, self._address, note)
+        return Preview(preview_image.describe_session(counted), drawn, self._address, note)
 
-    def _placed(self) -> Iterator[tuple[Shared, str]]:
+    def _placed(self) -> Iterator[tuple[SharedSession, str]]:
         """Every session and the folder that it lies in, below the one that is meant."""
         yield self._share.main, ""
         for word, others in (("before", self._share.before), ("after", self._share.after)):
@@ -174,7 +174,7 @@ def _own(name: str) -> Asset:
     """A file of the hub's look, with a name that changes with its content."""
     data = (_LENT if name == _ICON else _STATIC).joinpath(name).read_bytes().replace(b"\r\n", b"\n")
     stem, _, kind = name.partition(".")
-    return Asset(f"{look.FOLDER}/{stem}-{sha256(data).hexdigest()[:12]}.{kind}", data)
+    return Asset(f"{assets.ASSETS_FOLDER}/{stem}-{sha256(data).hexdigest()[:12]}.{kind}", data)
 
 
 def _markup(text: str) -> Markup:
@@ -204,7 +204,7 @@ class ShareJob(msgspec.Struct, frozen=True):
     """Where the share will be found, with a slash at its end; empty where the hub does not know its name."""
     title: str = ""
     raw: bool = False
-    policy: Policy | None = None
+    policy: RedactionPolicy | None = None
     """What is kept out; None where nothing is."""
 
 
@@ -240,7 +240,7 @@ def make_share(job: ShareJob) -> MadeShare:
         counted = figures(session, prices)
         began = session.started.isoformat() if session.started else ""
         facts = ShareFacts(
-            picture.described(counted), session.agent, session.id, began, counted.turns,
+            preview_image.describe_session(counted), session.agent, session.id, began, counted.turns,
             own_title=bool(job.title), made=made_by(job.url),
         )  # fmt: skip
         files = _files(SharePages(share, prices, job.url, raw=job.raw), share)
@@ -253,9 +253,9 @@ def made_by(url: str) -> str:
     return f"{fingerprint()} {url}"
 
 
-def _files(pages: SharePages, share: Share) -> Iterator[tuple[str, bytes]]:
+def _files(pages: SharePages, share: PreparedShare) -> Iterator[tuple[str, bytes]]:
     yield from pages.files()
-    yield DOCUMENT, b"".join(SessionShare().chunks(share.main.session, View()))
+    yield DOCUMENT, b"".join(SessionShareWriter().chunks(share.main.session, View()))
 
 
 def _piece(job: ShareJob, number: int, name: str, data: bytes) -> MadeFile:

@@ -59,7 +59,6 @@ class HubShare(NamedTuple):
         return "live" if self.ended is None else "deleted"
 
     def data(self) -> dict[str, Any]:
-        """For its owner."""
         facts = self.told
         return {
             "address": self.address,

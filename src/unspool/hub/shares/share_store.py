@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from unspool.files import scratch_folder
 from unspool.hub.context import Hub
 from unspool.hub.errors import Gone, HubError, NotVisible, StoreUnavailable, UnderLegalHold
 from unspool.hub.people import holds, users
@@ -19,7 +20,6 @@ from unspool.hub.store.blobs import now
 from unspool.hub.store.connect import Store
 from unspool.hub.store.database import Database, Value
 from unspool.hub.workers import worker_pool
-from unspool.library.scratch import scratch
 
 _CHUNK = 256 * 1024
 
@@ -77,7 +77,7 @@ def change_options(hub: Hub, share: HubShare, wish: ShareOptions) -> HubShare:
 def remake_share(hub: Hub, share: HubShare, wish: ShareOptions | None = None) -> None:
     """The pages of a share made anew from what was sent, by a changed wish or a newer hub."""
     wished = _wished(wish or ShareOptions())
-    with scratch() as folder:
+    with scratch_folder() as folder:
         upload = Upload(
             _fetched(hub, share.address, folder / "sent"), share.address, share.owner, wish or ShareOptions()
         )

@@ -12,8 +12,8 @@ from pathlib import Path
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect, Request
 
-from unspool.app.guard_limits import too_much
 from unspool.hub.errors import BadRequest, HubError, StoreFull, TooLarge
+from unspool.web.guard import check_size
 
 _FIELD = "file"
 _HEAD, _PARTS = 16 * 1024, 100
@@ -43,7 +43,6 @@ def file_from_form(form: Path, kind: str, to: Path) -> Path:
 
 
 def _edge(kind: str) -> bytes:
-    """What stands between parts."""
     found = _BOUNDARY.search(kind)
     if found is None:
         raise BadRequest("The form does not say where its parts end.")
@@ -96,7 +95,7 @@ async def spool_upload(request: Request, folder: Path, most: int) -> Path:
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind not in (*PACKED, FORM):
         raise UnsupportedKind(f"Send a bundle as {', '.join(PACKED)} or {FORM}.")
-    refusal = too_much(request.scope, most)
+    refusal = check_size(request.scope, most)
     if refusal is not None:
         raise (TooLarge if refusal.status == 413 else BadRequest)(refusal.reason)
     sent = folder / "sent"

@@ -28,7 +28,6 @@ class FolderObjects:
             _made(folder)
 
     def put(self, key: str, data: Iterable[bytes]) -> int:
-        """Keep what comes."""
         path = self._folder / key
         part = path.with_name(f".{path.name}.{secrets.token_hex(8)}{_PART}")
         with _told():
@@ -53,7 +52,6 @@ class FolderObjects:
         return _pieces(number)
 
     def size(self, key: str) -> int | None:
-        """How large it is."""
         with suppress(FileNotFoundError), _told():
             return (self._folder / key).lstat().st_size
         return None

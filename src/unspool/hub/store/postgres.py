@@ -231,7 +231,6 @@ class Postgres:
             connection.execute(sql.encode())
 
     def well(self) -> bool:
-        """Whether it answers now."""
         try:
             return self.row("SELECT 1") == (1,)
         except (StoreUnavailable, StoreFull):

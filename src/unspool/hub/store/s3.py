@@ -74,7 +74,6 @@ class Bucket:
         return _pieces(key, pieces)
 
     def size(self, key: str) -> int | None:
-        """How large it is."""
         try:
             with _told(key):
                 return obstore.head(self._store, key)["size"]

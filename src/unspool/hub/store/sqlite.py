@@ -122,7 +122,6 @@ class Sqlite:
             self._db.execute(sql)
 
     def well(self) -> bool:
-        """Whether it answers now."""
         try:
             return self.row("SELECT 1") == (1,)
         except (StoreUnavailable, StoreFull):

@@ -43,7 +43,6 @@ class TableSum(NamedTuple):
 
 
 def tables(db: Database) -> list[Table]:
-    """All tables, in order."""
     found: dict[str, list[str]] = {}
     for table, column in sorted(db.rows(_COLUMNS[db.dialect])):
         if (table, column) not in _MADE:
@@ -72,7 +71,6 @@ def insert_rows(db: Database, table: Table, found: Iterable[Row]) -> None:
 
 
 def empty_tables(db: Database) -> None:
-    """Remove every row."""
     for table in tables(db):
         db.run(f"DELETE FROM {table.name}")  # noqa: S608
 

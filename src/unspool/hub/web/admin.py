@@ -14,7 +14,7 @@ from unspool.hub.people.audit import AuditFilters
 from unspool.hub.people.projects import Right
 from unspool.hub.web.render import HOME, page
 from unspool.hub.web.sign_in import form_fields, redirect
-from unspool.site.frame import Crumb
+from unspool.site.page_template import Crumb
 
 
 def people_page(request: Request) -> Response:
@@ -70,7 +70,6 @@ def create_service_form(request: Request) -> Response:
 
 
 def create_team_form(request: Request) -> Response:
-    """A new team."""
     request.state.target = teams.create_team(hub(request).store.db, form_fields(request).get("name", ""))
     return redirect("/people#teams")
 
@@ -92,7 +91,6 @@ def leave_team_form(request: Request) -> Response:
 
 
 def delete_team_form(request: Request) -> Response:
-    """A team no more."""
     teams.delete_team(hub(request).store.db, request.path_params["team"])
     return redirect("/people#teams")
 

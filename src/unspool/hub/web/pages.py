@@ -24,8 +24,8 @@ from unspool.hub.store.blobs import DAY, now
 from unspool.hub.web.render import HOME, page
 from unspool.hub.web.sign_in import form_fields, redirect
 from unspool.hub.workers import run_in_thread
-from unspool.index.results import Snippet
-from unspool.site.frame import Crumb
+from unspool.site.page_template import Crumb
+from unspool.store.index.results import Snippet
 
 
 class SnippetPiece(NamedTuple):
@@ -88,7 +88,6 @@ def sessions_page(request: Request) -> Response:
 
 
 def search_page(request: Request) -> Response:
-    """What a question finds."""
     text, after = request.query_params.get("q", "").strip()[:1000], request.query_params.get("after", "")
     wrong, found = "", None
     if text:
@@ -204,7 +203,6 @@ async def upload_form(request: Request) -> Response:
 
 
 async def change_share_form(request: Request) -> Response:
-    """The same content, otherwise."""
     share = await run_in_thread(live_share, hub(request).store.db, request.path_params["address"])
     await run_in_thread(change_options, hub(request), share, _wish(form_fields(request)))
     return redirect(f"/shares#{share.address}")

@@ -11,17 +11,16 @@ from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
-from unspool import app as lists
 from unspool import human
-from unspool.app.render import environment
-from unspool.export.html.times import Style, when
+from unspool import web as lists
 from unspool.hub.people.users import Person
 from unspool.hub.routes import HubRoute, Needs
-from unspool.site import look
-from unspool.site.frame import Crumb, Frame
-from unspool.site.look import Dress
+from unspool.render.html.elements import TimeStyle, time_tag
+from unspool.site import assets
+from unspool.site.assets import PageHead
 from unspool.site.options import SiteOptions
-from unspool.site.sheet import Sheet
+from unspool.site.page_template import Crumb, Frame, PageTemplate
+from unspool.web.templates import template_environment
 
 _TYPES = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
 _STATIC = Path(__file__).parents[1] / "static"
@@ -40,7 +39,7 @@ _PATHS = [*_LENT, *(path for path in sorted(_STATIC.glob("*.*")) if path.suffix 
 _FILES = {_address(path): path.read_bytes() for path in _PATHS}
 OWN = {path.name: _address(path) for path in _PATHS}
 """The addresses of the hub's own files, by their plain names."""
-_ALL = {**{f"/{name}": data for name, data in look.assets()}, **_FILES}
+_ALL = {**{f"/{name}": data for name, data in assets.site_assets()}, **_FILES}
 
 
 def asset(request: Request) -> Response:
@@ -88,7 +87,7 @@ def page(
     """A whole page: a template filled in, in the frame of the hub's pages."""
     body = render(template, person=request.state.person, **values)
     frame = Frame("/", tuple(crumbs), ways=nav_links(request.state.person), dress=page_assets(tuple(scripts)))
-    return HTMLResponse(Sheet(_OPTIONS, frame).page(title, body))
+    return HTMLResponse(PageTemplate(_OPTIONS, frame).page(title, body))
 
 
 def nav_links(person: Person) -> tuple[Crumb, ...]:
@@ -99,13 +98,17 @@ def nav_links(person: Person) -> tuple[Crumb, ...]:
 
 
 @cache
-def page_assets(scripts: tuple[str, ...] = ()) -> Dress:
+def page_assets(scripts: tuple[str, ...] = ()) -> PageHead:
     """What a page wears: the site's look and behaviour, and the hub's."""
-    return Dress(
+    return PageHead(
         _POLICY,
-        render("styles.html", icon=OWN["icon.svg"], hrefs=(f"/{look.asset('look.css').path}", *map(OWN.get, _STYLES))),
-        render("scripts.html", page=f"/{look.asset('page.js').path}", hrefs=[OWN[name] for name in scripts]),
-        f"/{look.asset(look.HIGHLIGHTER).path}",
+        render(
+            "styles.html",
+            icon=OWN["icon.svg"],
+            hrefs=(f"/{assets.load_asset('look.css').path}", *map(OWN.get, _STYLES)),
+        ),
+        render("scripts.html", page=f"/{assets.load_asset('page.js').path}", hrefs=[OWN[name] for name in scripts]),
+        f"/{assets.load_asset(assets.HIGHLIGHTER).path}",
     )
 
 
@@ -116,12 +119,12 @@ def render(template: str, **values: object) -> Markup:
 
 @cache
 def _environment() -> jinja2.Environment:
-    made = environment("unspool.hub")
+    made = template_environment("unspool.hub")
     made.filters.update(when=_when, size=human.size, count=human.count, tokens=human.tokens)
     return made
 
 
-def _when(time: int | None, style: Style = "") -> Markup:
+def _when(time: int | None, style: TimeStyle = "") -> Markup:
     """A time as the hub keeps it."""
     moment = None if time is None else datetime.fromtimestamp(min(time, _LAST) / 1000, UTC)
-    return Markup(when(moment, style))  # noqa: S704  a writer's markup
+    return Markup(time_tag(moment, style))  # noqa: S704  a writer's markup

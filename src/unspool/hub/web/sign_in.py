@@ -67,13 +67,11 @@ def sign_out(request: Request) -> Response:
 
 
 def invitation_page(request: Request) -> Response:
-    """What an invitation offers."""
     offer = invitations.open_invitation(hub(request).store.db, request.path_params["secret"])
     return page(request, "Join", "join.html", offer=offer, wrong="")
 
 
 def join(request: Request) -> Response:
-    """Somebody new, let in."""
     db, secret = hub(request).store.db, request.path_params["secret"]
     try:
         offer = invitations.open_invitation(db, secret)

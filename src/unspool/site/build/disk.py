@@ -1,21 +1,34 @@
-"""Files and folders that are there whole or not at all: made beside their place and moved into it.
-
-A process may be killed at any moment: what it was making is left under a name that begins with a dot and ends with
-`.part`, and is swept away by the next run. A site can be made again, so nothing waits for the disk to settle.
-"""
+"""Files and folders that are written whole or not at all, and the lock of a site."""
 
 import os
 import shutil
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from unspool.site.build.exchange import exchange
+_HERE = -100
+_SWAP = 2
+
+
+def exchange_paths(one: Path, other: Path) -> bool:
+    """Exchange two paths at once; False where this system or file system cannot, and nothing was done."""
+    import ctypes
+
+    first, second = os.fsencode(one), os.fsencode(other)
+    try:
+        library = ctypes.CDLL(None, use_errno=True)
+        if sys.platform == "darwin":
+            return bool(library.renamex_np(first, second, _SWAP) == 0)
+        return bool(library.renameat2(_HERE, first, _HERE, second, _SWAP) == 0)
+    except (AttributeError, OSError, TypeError):  # no such call in this libc; no libc by that name
+        return False
+
 
 _PART, _AWAY = ".part", ".away"
 
 
-def replace(path: Path, data: bytes) -> bool:
+def write_if_changed(path: Path, data: bytes) -> bool:
     """Make the file hold the data, at once; False where it already did and nothing was written."""
     with suppress(OSError):
         if path.stat().st_size == len(data) and path.read_bytes() == data:
@@ -27,13 +40,13 @@ def replace(path: Path, data: bytes) -> bool:
     return True
 
 
-def encoded(html: str) -> bytes:
+def encode_html(html: str) -> bytes:
     """A page as bytes; what no encoding can hold is a question mark."""
     return html.encode("utf-8", "replace")
 
 
 @contextmanager
-def swapped(folder: Path) -> Iterator[Path]:
+def swap_folder(folder: Path) -> Iterator[Path]:
     """An empty folder to fill; when the block ends well it takes the place of `folder`, otherwise it is removed."""
     part = _beside(folder, _PART)
     shutil.rmtree(part, ignore_errors=True)
@@ -50,7 +63,7 @@ def _swap(new: Path, old: Path) -> None:
     try:
         new.rename(old)  # where there is nothing yet, or an empty folder
     except OSError:
-        if exchange(new, old):
+        if exchange_paths(new, old):
             return
         away = _beside(old, _AWAY)
         old.rename(away)
@@ -62,7 +75,7 @@ def _beside(path: Path, suffix: str) -> Path:
     return path.with_name(f".{path.name}.{os.getpid()}{suffix}")
 
 
-def sweep(folder: Path) -> None:
+def sweep_folder(folder: Path) -> None:
     """Remove what killed runs left in a folder; what they had moved away and not replaced comes back."""
     try:
         left = [entry.name for entry in os.scandir(folder) if entry.name.startswith(".")]
@@ -78,14 +91,14 @@ def sweep(folder: Path) -> None:
 
 def sweep_site(site: Path) -> None:
     """Sweep a site and each folder in it."""
-    sweep(site)
+    sweep_folder(site)
     for entry in os.scandir(site):
         if entry.is_dir(follow_symlinks=False):
-            sweep(Path(entry.path))
+            sweep_folder(Path(entry.path))
 
 
 @contextmanager
-def locked(folder: Path) -> Iterator[bool]:
+def lock_folder(folder: Path) -> Iterator[bool]:
     """Hold the folder against other runs; False where another one has it. Systems without such locks always have it."""
     try:
         import fcntl

@@ -1,23 +1,35 @@
-"""What a site was made of: kept in its folder, so that the next run makes only what has changed.
+"""What a site was made of, where its projects lie, and the fingerprint of the program."""
 
-It names no path of the machine that made it, since a site may be published with it: logs are known by a digest.
-"""
-
+import os
+import re
+from collections.abc import Iterable, Iterator
+from functools import cache
 from hashlib import blake2b
+from itertools import islice
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
+from unspool.agents import FoundLog, by_id
+from unspool.errors import UnspoolError
 from unspool.site.address import INDEX
-from unspool.site.build.disk import replace
-from unspool.site.build.neighbourhood import Start, Told
-from unspool.site.card import Card
+from unspool.site.build.disk import write_if_changed
+from unspool.site.build.neighbourhood import LogStart, NeighbourFacts
+from unspool.site.summaries import Card
+from unspool.store.library.chains import project_named_after
+from unspool.store.library.neighbours import read_beginning
+from unspool.store.library.read import LogReader
 
-NAME = ".unspool.json"
+if TYPE_CHECKING:
+    from unspool.store.library.kept_sessions import KeptSessions
+
+
+MANIFEST_FILE = ".unspool.json"
 VERSION = 1
 
 
-class Project(msgspec.Struct, frozen=True):
+class SiteProject(msgspec.Struct, frozen=True):
     """A project's place in the site, for as long as the site lives."""
 
     folder: str
@@ -25,7 +37,7 @@ class Project(msgspec.Struct, frozen=True):
     """The project's path as its logs tell it."""
 
 
-class Kept(msgspec.Struct, omit_defaults=True):
+class BuiltSession(msgspec.Struct, omit_defaults=True):
     """One session of the site."""
 
     id: str
@@ -35,24 +47,24 @@ class Kept(msgspec.Struct, omit_defaults=True):
     """Its folder below the project's."""
     log: str
     """Digest of the bytes it was made of."""
-    start: Start
-    told: Told = Told()
+    start: LogStart
+    told: NeighbourFacts = NeighbourFacts()
     key: str = ""
     """Digest of everything its pages were made of; empty where they could not be made."""
     card: Card | None = None
     """What indexes show of it; None where it has no pages."""
 
 
-class Manifest(msgspec.Struct):
+class SiteManifest(msgspec.Struct):
     """Everything a site holds; projects and sessions by digests of the paths they come from."""
 
     version: int = VERSION
     indexed: str = ""
     """What the indexes were made with; empty while sessions change below them."""
-    projects: dict[str, Project] = {}
-    sessions: dict[str, Kept] = {}
+    projects: dict[str, SiteProject] = {}
+    sessions: dict[str, BuiltSession] = {}
 
-    def place(self, kept: Kept) -> str:
+    def place(self, kept: BuiltSession) -> str:
         """Where a session lies below the site's root."""
         return f"{self.projects[kept.project].folder}/{kept.folder}"
 
@@ -61,18 +73,125 @@ class Manifest(msgspec.Struct):
         return {kept.id: f"{self.place(kept)}/{INDEX}" for kept in self.sessions.values()}
 
     def save(self, site: Path) -> None:
-        replace(site / NAME, msgspec.json.encode(self))
+        write_if_changed(site / MANIFEST_FILE, msgspec.json.encode(self))
 
 
-def load(site: Path) -> Manifest:
+def load_manifest(site: Path) -> SiteManifest:
     """The manifest of a site; a fresh one where there is none that can be read."""
     try:
-        found = msgspec.json.decode((site / NAME).read_bytes(), type=Manifest)
+        found = msgspec.json.decode((site / MANIFEST_FILE).read_bytes(), type=SiteManifest)
     except (OSError, msgspec.DecodeError):
-        return Manifest()
-    return found if found.version == VERSION else Manifest()
+        return SiteManifest()
+    return found if found.version == VERSION else SiteManifest()
 
 
-def digest(*parts: object) -> str:
+def short_digest(*parts: object) -> str:
     """A short name for some values."""
     return blake2b("\0".join(map(str, parts)).encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
+
+
+PACKAGE = str(Path(__file__).parents[2])
+_APART = frozenset({"__pycache__", "cli", "demo"})
+"""Folders of the package that have no part in a page."""
+
+
+@cache
+def fingerprint() -> str:
+    """Another one whenever pages may come out differently: of the content of every file that takes part."""
+    return digest_of(PACKAGE)
+
+
+def digest_of(package: str) -> str:
+    """Of the names and contents of the files below a folder."""
+    digest = blake2b(digest_size=12)
+    for path in sorted(_files(package)):
+        with open(path, "rb", buffering=0) as file:  # noqa: PTH123  a third of the time, in every run
+            content = file.read()
+        digest.update(f"{path[len(package) :]}\0{len(content)}\0".encode("utf-8", "surrogateescape"))
+        digest.update(content)
+    return digest.hexdigest()
+
+
+def _files(folder: str) -> Iterator[str]:
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if not entry.is_dir(follow_symlinks=False):
+                yield entry.path
+            elif entry.name not in _APART:
+                yield from _files(entry.path)
+
+
+_LINES = 40
+_ASKED = 8
+"""How many logs of a project are asked for its path."""
+RESERVED_FOLDERS = {"assets", "search"}
+"""Folders of the site that are no projects."""
+
+
+def project_key(found: FoundLog) -> str:
+    """A project's key: the same folder name in two sources is two projects."""
+    return short_digest(found.root or found.path.rpartition(found.folder)[0], found.folder)
+
+
+def place_projects(logs: Iterable[FoundLog], manifest: SiteManifest, kept: "KeptSessions | None" = None) -> None:
+    """Give every project of these logs its place in the manifest; those that have one keep it.
+
+    Log folders that belong to one project, as those of its worktrees do, share its place.
+    """
+    fresh: dict[str, list[FoundLog]] = {}
+    for found in logs:
+        key = project_key(found)
+        if key not in manifest.projects:
+            fresh.setdefault(key, []).append(found)
+    taken = RESERVED_FOLDERS | {project.folder for project in manifest.projects.values()}
+    paths = {key: _path(group, kept) for key, group in fresh.items()}
+    known = {project.path: project.folder for project in manifest.projects.values()}
+    for key, path in sorted(paths.items(), key=lambda item: (item[1], item[0])):
+        known[path] = known.get(path) or free_name(_plain(path), taken)
+        manifest.projects[key] = SiteProject(known[path], path)
+
+
+def _path(group: list[FoundLog], kept: "KeptSessions | None") -> str:
+    """The project's path as its newest logs tell; the one its folder is named after, if any does."""
+    folder, newest = group[0].folder, ""
+    for found in group[:_ASKED]:
+        path = _told(found, kept)
+        if path and project_named_after(folder, (path,)):
+            return path
+        newest = newest or path
+    return newest or folder
+
+
+def _told(found: FoundLog, kept: "KeptSessions | None") -> str:
+    """The project that a log's first lines name; empty where they name none."""
+    format_ = by_id(found.format)
+    parser = format_.parser(None)
+    try:
+        with read_beginning(found, kept) as stream:
+            for entry in islice(LogReader().entries(stream), _LINES):
+                parser.event(entry)
+                if parser.facts.cwd:
+                    break
+    except (UnspoolError, OSError):
+        return ""
+    return format_.project(parser.facts, "")
+
+
+def project_name(path: str) -> str:
+    """What a project is called: the last part of its path."""
+    return path.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1] or path or "project"
+
+
+def _plain(path: str) -> str:
+    """A project's name as a folder's, without anything that an address would have to escape."""
+    return re.sub(r"[^a-z0-9_-]+", "-", project_name(path).lower()).strip("-")[:60] or "project"
+
+
+def free_name(wanted: str, taken: set[str]) -> str:
+    """A name that nobody has, and from now on somebody does."""
+    number, found = 1, wanted
+    while found in taken:
+        number += 1
+        found = f"{wanted}-{number}"
+    taken.add(found)
+    return found

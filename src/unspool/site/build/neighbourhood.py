@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from unspool.formats import Found
-from unspool.library.chains import Known, source_id, source_of
-from unspool.library.heads import head
+from unspool.agents import FoundLog
+from unspool.store.library.chains import KnownChains, source_id, source_of
+from unspool.store.library.neighbours import log_head
 
 if TYPE_CHECKING:
-    from unspool.library.kept import KeptSessions
+    from unspool.store.library.kept_sessions import KeptSessions
 
 
-class Start(msgspec.Struct, frozen=True, omit_defaults=True):
+class LogStart(msgspec.Struct, frozen=True, omit_defaults=True):
     """What the beginning of a log says to its neighbours."""
 
     slug: str = ""
@@ -36,7 +36,7 @@ class Start(msgspec.Struct, frozen=True, omit_defaults=True):
     """Of all of it."""
 
 
-class Told(msgspec.Struct, frozen=True, omit_defaults=True):
+class NeighbourFacts(msgspec.Struct, frozen=True, omit_defaults=True):
     """What a session says to its neighbours once it has been read."""
 
     title: str = ""
@@ -49,40 +49,40 @@ class Told(msgspec.Struct, frozen=True, omit_defaults=True):
     """Ids of the sessions that it says itself it was copied from or went on in."""
 
 
-def start(found: Found, kept: "KeptSessions | None" = None) -> Start:
+def start(found: FoundLog, kept: "KeptSessions | None" = None) -> LogStart:
     """The start of a log; an empty one where it cannot be read."""
-    begun = head(found, kept)
+    begun = log_head(found, kept)
     if begun is None:
-        return Start()
+        return LogStart()
     source = source_id(begun.source) if begun.source else ""
     digest = blake2b(msgspec.json.encode(begun), digest_size=8).hexdigest()
-    return Start(begun.slug, source, begun.started, begun.accepted, bool(begun.summaries), digest)
+    return LogStart(begun.slug, source, begun.started, begun.accepted, bool(begun.summaries), digest)
 
 
-Offered = Callable[[Found], tuple[int, ...]]
+Offered = Callable[[FoundLog], tuple[int, ...]]
 
 
 class Neighbourhood:
     """All logs of a run, and how their starts say that they continue one another."""
 
-    def __init__(self, logs: Iterable[Found], starts: Mapping[str, Start], offered: Offered) -> None:
-        self._ids: dict[str, Found] = {}
-        self._folders: dict[str, dict[str, Found]] = {}
+    def __init__(self, logs: Iterable[FoundLog], starts: Mapping[str, LogStart], offered: Offered) -> None:
+        self._ids: dict[str, FoundLog] = {}
+        self._folders: dict[str, dict[str, FoundLog]] = {}
         for log in logs:
             self._ids.setdefault(log.session_id, log)
             self._folders.setdefault(_folder(log), {}).setdefault(log.session_id, log)
         self._starts, self._offered = starts, cache(offered)
-        self._sources: dict[str, Found] = {}
+        self._sources: dict[str, FoundLog] = {}
         """By path: the session that a log continues."""
-        self._followers: dict[str, list[Found]] = {}
+        self._followers: dict[str, list[FoundLog]] = {}
         for folder in self._folders.values():
             self._join(folder)
         self._names = {name: [log for log in group.values() if starts[log.path].names]
                        for name, group in self._folders.items()}  # fmt: skip
 
-    def _join(self, folder: dict[str, Found]) -> None:
+    def _join(self, folder: dict[str, FoundLog]) -> None:
         """Find what each session of a folder continues."""
-        beside: list[Known] = []
+        beside: list[KnownChains] = []
         for log in folder.values():
             own = self._starts[log.path]
             if not own.source and not own.accepted:
@@ -95,13 +95,13 @@ class Neighbourhood:
                 self._sources[log.path] = earlier
                 self._followers.setdefault(earlier.path, []).append(log)
 
-    def _known(self, log: Found) -> Known:
+    def _known(self, log: FoundLog) -> KnownChains:
         own = self._starts[log.path]
-        return Known(log.session_id, own.slug, own.source, own.started, own.accepted, lambda: self._offered(log))
+        return KnownChains(log.session_id, own.slug, own.source, own.started, own.accepted, lambda: self._offered(log))
 
-    def near(self, found: Found) -> list[Found]:
+    def near(self, found: FoundLog) -> list[FoundLog]:
         """Sessions of the same chain that a session's pages tell of, each with what it continues itself."""
-        listed: dict[str, Found] = {}
+        listed: dict[str, FoundLog] = {}
         waiting = [*self._followers.get(found.path, ()), found]
         while waiting:
             log = waiting.pop()
@@ -111,14 +111,14 @@ class Neighbourhood:
         listed.pop(found.path)
         return list(listed.values())
 
-    def names(self, found: Found) -> list[Found]:
+    def names(self, found: FoundLog) -> list[FoundLog]:
         """Logs that may hold a name for a session."""
         return [log for log in self._names[_folder(found)] if log.path != found.path]
 
-    def digests(self, logs: Iterable[Found]) -> Iterator[str]:
+    def digests(self, logs: Iterable[FoundLog]) -> Iterator[str]:
         """Of what the starts of these logs say."""
         return (self._starts[log.path].digest for log in logs)
 
 
-def _folder(found: Found) -> str:
+def _folder(found: FoundLog) -> str:
     return found.path.replace("\\", "/").rpartition("/")[0]

@@ -76,7 +76,6 @@ class NewToken(RequestBody, frozen=True):
 
 
 def get_me(request: Request) -> Response:
-    """Who asks."""
     who, db = person(request), hub(request).store.db
     return json_response(
         {
@@ -126,7 +125,6 @@ def revoke_any_token(request: Request) -> Response:
 
 
 def list_tokens_of(request: Request) -> Response:
-    """Somebody's tokens, for admins."""
     db = hub(request).store.db
     return json_response(
         {"tokens": [as_json(token) for token in tokens.list_tokens(db, get_user(db, request.path_params["person"]).id)]}

@@ -56,7 +56,6 @@ def get_person(request: Request) -> Response:
 
 
 def add_person(request: Request) -> Response:
-    """Add somebody."""
     wanted = parse_body(request, NewPerson)
     db = hub(request).store.db
     made = users.add_user(db, users.NewUser(wanted.name, wanted.kind, wanted.admin, wanted.quota))
@@ -105,7 +104,6 @@ def list_own_teams(request: Request) -> Response:
 
 
 def make_team(request: Request) -> Response:
-    """Make a team."""
     db, name = hub(request).store.db, parse_body(request, NewTeam).name
     made = teams.create_team(db, name)
     set_audit_target(request, made)
@@ -247,7 +245,6 @@ def make_project(request: Request) -> Response:
 
 
 def list_rights(request: Request) -> Response:
-    """Who may what."""
     db = hub(request).store.db
     return json_response({"permits": [as_json(one) for one in projects.list_grants(db, _project(request))]})
 

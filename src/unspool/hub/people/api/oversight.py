@@ -52,7 +52,6 @@ def audit_proof(request: Request) -> Response:
 
 
 def parse_audit_filters(asked: Mapping[str, str]) -> AuditFilters:
-    """Which lines are wanted."""
     words = {name: asked.get(name, "") for name in ("person", "what", "target", "outcome")}
     return AuditFilters(
         **words,
@@ -90,7 +89,6 @@ def get_holds(request: Request) -> Response:
 
 
 def add_hold(request: Request) -> Response:
-    """Place a hold."""
     wanted = parse_body(request, NewHold)
     made = holds.place_hold(hub(request).store.db, person(request), (wanted.kind, wanted.id), wanted.reason)
     set_audit_target(request, wanted.id)
@@ -98,7 +96,6 @@ def add_hold(request: Request) -> Response:
 
 
 def end_hold(request: Request) -> Response:
-    """Lift a hold."""
     holds.lift_hold(hub(request).store.db, request.path_params["id"])
     return no_content()
 

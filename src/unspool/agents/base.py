@@ -1,0 +1,324 @@
+"""The interface of an agent: finding its logs, parsing their lines, and the facts that it keeps beside them."""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Protocol
+
+import msgspec
+
+from unspool.model import AgentSource, Call, Dialect, Entry, Event, Facts, SideLine, Transcript
+from unspool.model.request import RecordedRequests
+
+if TYPE_CHECKING:
+    from unspool.agents.writing import LogWriter  # which few commands need
+
+
+class FoundAgent(msgspec.Struct, frozen=True):
+    """A subagent's log."""
+
+    path: str
+    id: str
+    sidecar: str = ""
+    """The file beside it that describes it, if there is one."""
+
+
+class Companion(msgspec.Struct, frozen=True):
+    """A file that belongs to a session but is no log: spilled output, a plan, a todo list, ..."""
+
+    kind: str
+    path: str
+    size: int
+
+
+class FoundLog(msgspec.Struct, frozen=True):
+    """A session's log in a source."""
+
+    path: str
+    session_id: str
+    format: str
+    size: int
+    modified: float
+    folder: str = ""
+    """The name of the project folder it lies in."""
+    root: str = ""
+    """The agent's own folder, above the projects; empty where the log was named by itself."""
+    agents: tuple[FoundAgent, ...] = ()
+    origin: int = 0
+    """The archive's number of the place it came from, where only the archive has it; else 0."""
+    owner: str = ""
+    """The session whose subagent this is, where that session's own log is missing."""
+
+    @property
+    def home(self) -> Path:
+        """The folder of the session's own companions."""
+        path = Path(self.path)
+        return path.parent / self.session_id
+
+    @property
+    def total_size(self) -> int:
+        return self.size + sum(_size(agent.path) for agent in self.agents)
+
+
+def _size(path: str) -> int:
+    try:
+        return Path(path).stat().st_size
+    except OSError:
+        return 0
+
+
+MARK = "unspool-hook"
+"""A word of every such command, by which it is known again."""
+
+
+class SettingsEdit(NamedTuple):
+    """A file as it is and as it would be; nothing is written yet."""
+
+    path: Path
+    before: bytes
+    """Empty where the file is not there."""
+    after: bytes
+
+    @property
+    def changes(self) -> bool:
+        return self.before != self.after
+
+
+class Retention(msgspec.Struct, frozen=True):
+    """How long an agent keeps its files before it deletes them by itself."""
+
+    days: int
+    told_by: str = ""
+    """The settings file that says so; empty where it is the agent's default."""
+    problems: tuple[str, ...] = ()
+    """What is wrong with the settings, a sentence each."""
+    harmful: bool = False
+    """Whether some versions take the setting to mean that nothing is to be kept at all."""
+    remedy: str = ""
+    """How to have files kept longer."""
+    last: float | None = None
+    """When the agent last cleaned up, where it tells."""
+
+
+class AgentFile(msgspec.Struct, frozen=True):
+    """One file that an agent keeps of its sessions."""
+
+    path: str
+    kind: str
+    session_id: str
+    """Empty where the file is no single session's."""
+    size: int
+    modified: float
+    swept: bool
+    """Whether the agent's cleanup deletes it once it is old enough."""
+
+
+class Checkpoint(NamedTuple):
+    """A file that an agent put aside before it changed it, as it was at that moment."""
+
+    path: str
+    """Whole, as far as the log tells where it was."""
+    time: datetime
+    name: str
+    """The name of the companion that holds it; empty where there was no such file then."""
+
+
+class TypedPrompt(msgspec.Struct, frozen=True):
+    """A prompt as the agent's own list of prompts has it, whether its session's log is still there or not."""
+
+    text: str
+    """What was typed, and what was pasted into it where that is still known."""
+    time: datetime | None
+    project: str
+    session_id: str
+    """Empty where the list does not tell; old versions did not."""
+    place: int
+    """Byte offset of its line in the list."""
+    command: bool = False
+    """Whether it only told the agent's own program something, which need not leave a line in a log."""
+    log: str = ""
+    """Where its session's log would lie below the agent's folder; empty where that cannot be told."""
+
+
+class PromptMention(NamedTuple):
+    """What a line of the list of prompts names."""
+
+    sessions: frozenset[str] = frozenset()
+    """One; several where lines ran together, none where the version told none."""
+    files: frozenset[str] = frozenset()
+    """Files below the agent's folder that hold what was pasted."""
+    whole: bool = True
+    """Whether it is all there: of a line that is still being written nobody can tell whose it is."""
+
+
+class LeftoverFile(msgspec.Struct, frozen=True):
+    """Files of one kind that a session left outside its log."""
+
+    session_id: str
+    kind: str
+    path: str
+    """Of the file, or of the folder that holds them, below the agent's own folder."""
+    files: int
+    """How many hold anything."""
+    first: float
+    last: float
+    folder: str = ""
+    """The project folder it lies in, where it lies in one."""
+
+
+class RunningSession(msgspec.Struct, frozen=True):
+    """A session that an agent's process says it has open."""
+
+    pid: int
+    session_id: str
+    cwd: str
+    status: str
+    started: datetime | None
+    active: datetime | None
+    """When its status last changed."""
+    alive: bool | None
+    """Whether the process is there; None where this system cannot tell."""
+
+
+class UnknownSighting(msgspec.Struct):
+    """Something in logs that this version does not know: how often, and where for example."""
+
+    count: int
+    version: str
+    """The agent's version that wrote the first."""
+    line: int
+
+
+class Survey(msgspec.Struct):
+    """What a quick look at all lines of a log tells."""
+
+    unknown: dict[str, UnknownSighting] = {}
+    """By the name of a line's type, or of a type and a field."""
+    reported_cost: float | None = None
+    """What the agent says that the session cost so far, subagents included."""
+    unbilled: tuple[str, ...] = ()
+    """Purposes of requests that the log keeps without what they used."""
+
+
+class Decoder(Protocol):
+    """Turns the bytes of a line into plain data."""
+
+    def decode(self, raw: bytes, /) -> Any: ...
+
+
+class LineParser(Protocol):
+    """Understands the entries of one log, in order."""
+
+    facts: Facts
+
+    def event(self, entry: Entry) -> Event: ...
+
+
+class AgentFormat(Protocol):
+    """One agent's logs: where they are and what they say."""
+
+    id: str
+    name: str
+    prompts: str
+    """The file that lists every prompt typed, below the agent's folder."""
+
+    def roots(self, environment: Mapping[str, str], home: Path) -> list[Path]:
+        """Where the agent keeps its files."""
+
+    def discover(self, root: Path) -> Iterator[FoundLog]:
+        """The sessions below a folder."""
+
+    def companions(self, found: FoundLog, slug: str) -> list[Companion]:
+        """Files of a session that are no logs."""
+
+    def checkpoints(self, side: Iterable[SideLine], cwd: str) -> Iterator[Checkpoint]:
+        """Files that were put aside before they were changed, as lines beside a conversation tell."""
+
+    def parser(self, found: FoundLog | None) -> LineParser:
+        """A fresh reader of one log; `found` gives it the log's companions."""
+
+    def skimmer(self, whole: frozenset[str] = frozenset()) -> Decoder:
+        """A decoder for passes that only count; answers to the calls named come whole."""
+
+    def requests(self, entries: Iterable[Entry]) -> RecordedRequests:
+        """The requests that a log keeps whole; none where the agent does not write them down."""
+
+    def survey(self, lines: Iterable[bytes]) -> Survey:
+        """A quick look at all lines of a log: what is new in them, and what the agent says it cost."""
+
+    def dialect(self, found: FoundLog | None, facts: Facts) -> Dialect:
+        """What its tools mean, for one session."""
+
+    def agent(self, found: FoundAgent, transcript: Transcript) -> AgentSource:
+        """A subagent's log with what its sidecar says."""
+
+    def project(self, facts: Facts, folder: str) -> str:
+        """The path of the project a session belongs to."""
+
+    def billed(self, stream: BinaryIO) -> Iterator[Call]:
+        """The requests of a log that stands at its start: a call for each line that tells of one."""
+
+    def sniff(self, data: dict[str, Any]) -> bool:
+        """Whether an entry is one of this format's."""
+
+    def home(self, root: Path) -> Path | None:
+        """The agent's own folder that a source is, or lies in."""
+
+    def retention(self, home: Path) -> Retention:
+        """How long the agent keeps its files before it deletes them by itself."""
+
+    def hooks(self, home: Path) -> tuple[str, ...]:
+        """The commands that the agent runs at moments of a session, as the user has set."""
+
+    def belongings(self, root: Path) -> Iterator[AgentFile]:
+        """Every file that the agent keeps of the sessions of a source."""
+
+    def remembered(self, home: Path) -> Iterator[TypedPrompt]:
+        """The prompts of the agent's own list of them."""
+
+    def recalled(
+        self, lines: Iterable[bytes], pasted: Callable[[str], bytes | None], known: Collection[str] = ()
+    ) -> Iterator[TypedPrompt]:
+        """The prompts of such a list by its lines; `pasted` gives the content of a file below the agent's folder, and
+        is not asked for prompts of `known` sessions."""
+
+    def naming(self, line: bytes) -> PromptMention:
+        """What a line of such a list names."""
+
+    def leavings(self, home: Path) -> Iterator[LeftoverFile]:
+        """Files that bear a session's id outside its log."""
+
+    def running(self, home: Path) -> Iterator[RunningSession]:
+        """Sessions that a process says it has open."""
+
+    def hooked(self, home: Path, command: str) -> SettingsEdit:
+        """The edit of its settings that has it run the command whenever a session's log is worth keeping; with an
+        empty command, no command of ours any more. Unreadable where the settings cannot be edited safely."""
+
+    def lively(self, root: Path) -> list[Path]:
+        """The paths of a source that change while sessions go on, whether they are there yet or not."""
+
+    def role(self, tool: str) -> str:
+        """What a tool is for: shell, read, write, edit, ...; empty where nobody knows."""
+
+    def resume(self, session_id: str, cwd: str, *, unasked: bool = False) -> str:
+        """The shell command that goes on with a session in the agent; `unasked`, it asks no leave for its tools."""
+
+    def ask(self, model: str, system: str) -> list[str]:
+        """The command that reads a prompt from its input and prints a model's answer: no tools, hooks or log. Empty
+        where the agent has none; an empty model is its cheapest."""
+
+    def belongs(self, path: str) -> str:
+        """The session that a file is of, by its path below the agent's folder; empty where it is no single one's."""
+
+    def is_session(self, path: str) -> bool:
+        """Whether a file, by such a path, is a session's own log."""
+
+    def is_agent_beside(self, path: str) -> bool:
+        """Whether a file is a subagent's log that lies among sessions, so that only its lines tell whose it is."""
+
+    def owner(self, lines: Iterable[bytes]) -> str:
+        """The session that the first lines of such a log name; empty where they name none."""
+
+    def writer(self) -> "LogWriter":
+        """Makes lines of a copy that the agent can resume."""

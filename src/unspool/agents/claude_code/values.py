@@ -1,0 +1,71 @@
+"""Reads fields of untrusted data and small files: the value if it has the right type, else a harmless one."""
+
+import stat
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from unspool.model import Json
+
+LARGEST = 2**53
+
+
+def text(value: Json) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def whole(value: Json) -> int:
+    """A count: never negative, never beyond what any reader of JSON can hold, 0 for anything else."""
+    if type(value) is int and 0 <= value <= LARGEST:
+        return value
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return 0
+    return max(0, min(int(value), LARGEST))
+
+
+def mapping(value: Json) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def items(value: Json) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def moment(value: Json) -> datetime | None:
+    """An ISO timestamp, or seconds or milliseconds since 1970, as an aware UTC time."""
+    try:
+        if isinstance(value, str):
+            found = datetime.fromisoformat(value)
+            return found if found.tzinfo is UTC else _aware(found)
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            return datetime.fromtimestamp(value / 1000 if value > 1e11 else value, UTC)
+    except (ValueError, OverflowError, OSError):
+        return None
+    return None
+
+
+def _aware(found: datetime) -> datetime:
+    return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
+
+
+LARGEST_FILE = 4 * 1024 * 1024
+
+
+def is_small_file(path: Path, largest: int = LARGEST_FILE) -> bool:
+    """Whether a path is a plain file of reasonable size; a link could lead anywhere, and a pipe would never end."""
+    try:
+        status = path.lstat()
+    except (OSError, ValueError):
+        return False
+    return stat.S_ISREG(status.st_mode) and status.st_size <= largest
+
+
+def read_small_json(path: Path) -> dict[str, Json] | None:
+    """The object that a file holds; None where it cannot be read or holds something else."""
+    try:
+        data = msgspec.json.decode(path.read_bytes().removeprefix(b"\xef\xbb\xbf"))
+    except (OSError, ValueError, RecursionError):
+        return None
+    return mapping(data) if isinstance(data, dict) else None

@@ -1,0 +1,130 @@
+"""The routes of the JSON API, /api/state and the OpenAPI document."""
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import msgspec
+from starlette.requests import Request
+
+from unspool import __version__
+from unspool.app import api_sessions, api_stats
+from unspool.app.api_endpoint import MAX_VALUE, ApiEndpoint, Parameter, format_time
+from unspool.app.background_sync import SyncState
+from unspool.app.error_pages import Failure
+from unspool.store.sync.run import SyncReport
+
+_SCHEMAS = "#/components/schemas/"
+
+
+def openapi_document(endpoints: Sequence[ApiEndpoint]) -> dict[str, Any]:
+    """An OpenAPI 3.1 document."""
+    types = [*(one.gives for one in endpoints), Failure]
+    shown, components = msgspec.json.schema_components(types, ref_template=f"{_SCHEMAS}{{name}}")
+    paths = {one.path: {"get": _operation(one, schema)} for one, schema in zip(endpoints, shown, strict=False)}
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "unspool",
+            "version": __version__,
+            "description": "What the app's pages show, as JSON. Nothing can be changed here.",
+        },
+        "security": [{"bearer": []}, {"cookie": []}],
+        "paths": paths,
+        "components": {
+            "schemas": components,
+            "securitySchemes": {
+                "bearer": {"type": "http", "scheme": "bearer", "description": "The token of the address printed."},
+                "cookie": {"type": "apiKey", "in": "cookie", "name": "unspool-PORT"},
+            },
+        },
+    }
+
+
+def _operation(endpoint: ApiEndpoint, schema: dict[str, Any]) -> dict[str, Any]:
+    problem = {"content": {"application/json": {"schema": {"$ref": f"{_SCHEMAS}Failure"}}}}
+    answers = {
+        "200": {"description": "As asked.", "content": {"application/json": {"schema": schema}}},
+        "400": {"description": "A parameter means nothing.", **problem},
+        "401": {"description": "The token is missing or wrong."},
+        "503": {"description": "The index is being made, or in use.", **problem},
+    }
+    if endpoint.missing:
+        answers["404"] = {"description": "There is no such thing.", **problem}
+    name = "_".join(part.strip("{}") for part in endpoint.path.split("/")[2:])
+    return {
+        "operationId": name,
+        "summary": endpoint.tells,
+        "parameters": [_parameter(one, endpoint.path) for one in endpoint.parameters],
+        "responses": dict(sorted(answers.items())),
+    }
+
+
+def _parameter(one: Parameter, path: str) -> dict[str, Any]:
+    inside = f"{{{one.name}}}" in path
+    return {
+        "name": one.name,
+        "in": "path" if inside else "query",
+        "required": inside,
+        "description": one.tells,
+        "schema": _schema(one),
+    }
+
+
+def _schema(one: Parameter) -> dict[str, Any]:
+    if one.kind is int:
+        return {"type": "integer", "minimum": one.least, "maximum": one.most, "default": one.default}
+    schema: dict[str, Any] = {"type": "string", "maxLength": MAX_VALUE}
+    if one.choices:
+        schema["enum"] = list(one.choices)
+    return {**schema, "default": one.default} if one.default else schema
+
+
+class Standing(msgspec.Struct, frozen=True):
+    """The app and its sync."""
+
+    version: str
+    read_only: bool
+    state: Literal["idle", "syncing", "done", "failed"]
+    done: int
+    """Bytes of the running sync that are kept."""
+    total: int
+    failure: str
+    at: str | None
+    """When the last sync ended."""
+    round: int
+    """Another number, and there is something new to show."""
+    report: SyncReport | None
+    """What the last sync did."""
+    missing: tuple[str, ...]
+    """Sources that were named and are not there; what was kept of them is shown all the same."""
+
+
+def _state(request: Request) -> Standing:
+    background = request.app.state.background
+    state: SyncState = SyncState() if background is None else background.state
+    read_only = background is None or request.app.state.read_only
+    missing = tuple(str(source) for source in request.app.state.desk.sources if not source.is_dir())
+    return Standing(
+        __version__, read_only, state.state, state.done, state.total, state.failure, format_time(state.at), state.round,
+        state.report, missing,
+    )  # fmt: skip
+
+
+STATE_ENDPOINTS = (ApiEndpoint("/api/state", "How the sync behind the app stands.", _state, Standing),)
+
+
+ENDPOINTS: tuple[ApiEndpoint, ...] = (
+    *STATE_ENDPOINTS,
+    *api_sessions.SESSION_ENDPOINTS,
+    *api_sessions.SEARCH_ENDPOINTS,
+    *api_stats.STATS_ENDPOINTS,
+)
+"""Adding one is a declaration in a module here."""
+
+
+def _openapi(_: Request) -> dict[str, Any]:
+    return openapi_document(ENDPOINTS)
+
+
+DESCRIPTION = ApiEndpoint("/api/openapi.json", "The API itself, as OpenAPI 3.1.", _openapi, dict)
+ROUTES = [one.route for one in (DESCRIPTION, *ENDPOINTS)]

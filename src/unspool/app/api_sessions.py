@@ -1,0 +1,231 @@
+"""/api/sessions and /api/search."""
+
+import json
+from typing import Any
+
+import msgspec
+from starlette.requests import Request
+
+from unspool.app.api_endpoint import SINCE, UNTIL, ApiEndpoint, Parameter, format_time, parse_since, parse_until
+from unspool.app.mark_store import AllMarks, get_mark_store
+from unspool.app.session_cache import get_session
+from unspool.config.settings import current_settings
+from unspool.errors import NotFound, UnspoolError, UsageProblem
+from unspool.model import Overview
+from unspool.render.json import Document, JsonWriter
+from unspool.render.view import View
+from unspool.store.index.billing import exact_dollars
+from unspool.store.index.database import Index
+from unspool.store.index.filters import sessions_holding
+from unspool.store.index.query import parse_query
+from unspool.store.index.results import SearchResults
+from unspool.store.index.search import SearchRequest, search_index
+from unspool.store.index.stats import ToolStats
+
+
+class Marked(msgspec.Struct, frozen=True):
+    """What a person said about a session."""
+
+    starred: bool
+    title: str
+    """The name that it was given, which pages show instead of its own; empty where it has its own."""
+    note: str
+    tags: tuple[str, ...]
+
+
+def read_marks(request: Request) -> AllMarks:
+    """All that was said; nothing where that cannot be read, which pages tell."""
+    try:
+        return get_mark_store(request.app.state.desk).said()
+    except UnspoolError:
+        return AllMarks()
+
+
+def mark_of_session(said: AllMarks, session: str) -> Marked | None:
+    """What was said about a session; None where nothing was."""
+    mark = said.of(session)
+    return Marked(*mark) if any(mark) else None
+
+
+_AMONG = "key IN (SELECT value FROM json_each(?))"
+_KEY = Parameter("key", "The session's id.")
+_COLUMNS = "key, project, title, kind, branch, started, ended, turns, messages, calls, errors, cost, unpriced"
+
+
+class Listed(msgspec.Struct, frozen=True):
+    """What a list shows of a session."""
+
+    key: str
+    project: str
+    title: str
+    kind: str
+    """`ghost` where only traces of it survive."""
+    branch: str
+    started: str | None
+    ended: str | None
+    turns: int
+    messages: int
+    tool_calls: int
+    tool_errors: int
+    cost: str
+    """Dollars at list prices, subagents included."""
+    unpriced: int
+    """Requests whose price is not known."""
+    mark: Marked | None = None
+    """What was said about it in the app; null where nothing was."""
+
+
+class Sessions(msgspec.Struct, frozen=True):
+    """A page of sessions, the last active first."""
+
+    sessions: tuple[Listed, ...]
+    total: int
+    """How many fit in all."""
+    next: int | None
+    """The `offset` of the next page; null where this is the last."""
+
+
+class Whole(msgspec.Struct, frozen=True):
+    """All that is known of a session without reading it."""
+
+    session: Listed
+    overview: Overview | None
+    """As `unspool list --json` has it; null for a ghost."""
+    tools: tuple[ToolStats, ...]
+    files: tuple[str, ...]
+    """The files that it read or changed, up to 1,000."""
+    address: str
+    """Of its page."""
+
+
+def _sessions(request: Request, limit: int, offset: int, **asked: str | None) -> Sessions:
+    said = read_marks(request)
+    where, values = _conditions(asked, said)
+    # A session that several places hold copies of is listed once: the copy that went on longest.
+    once = f"SELECT max(coalesce(ended, started, 0)) AS at, {_COLUMNS} FROM session WHERE {where} GROUP BY key"  # noqa: S608  values are bound
+    order = f"SELECT {_COLUMNS} FROM ({once}) ORDER BY at DESC, key LIMIT ? OFFSET ?"  # noqa: S608
+    with request.app.state.desk.index() as index:
+        rows = index.db.execute(order, (*values, limit, offset)).fetchall()
+        total = index.db.execute(f"SELECT count(DISTINCT key) FROM session WHERE {where}", values).get  # noqa: S608
+    following = offset + len(rows)
+    return Sessions(tuple(_told(row, said) for row in rows), total, following if following < total else None)
+
+
+def _conditions(asked: dict[str, str | None], said: AllMarks) -> tuple[str, tuple[Any, ...]]:
+    """What is asked for as SQL; values are bound."""
+    starred = [key for key, mark in said.marks.items() if mark.starred]
+    first, last = parse_since(asked["since"], None), parse_until(asked["until"], None)
+    found: list[tuple[str, Any]] = [
+        ("project LIKE ? ESCAPE '\\'", sessions_holding(asked["project"]) if asked["project"] else None),
+        ("title LIKE ? ESCAPE '\\'", sessions_holding(asked["title"]) if asked["title"] else None),
+        ("branch = ?", asked["branch"]),
+        ("kind = ?", asked["kind"]),
+        (_AMONG, json.dumps(starred) if asked["starred"] == "1" else None),
+        (_AMONG, json.dumps(said.tagged(asked["tag"])) if asked["tag"] else None),
+        ("coalesce(ended, started) >= ?", first),
+        ("coalesce(started, ended) < ?", last),
+    ]
+    wanted = [(sql, value) for sql, value in found if value is not None]
+    return " AND ".join(["TRUE", *(sql for sql, _ in wanted)]), tuple(value for _, value in wanted)
+
+
+def _told(row: Any, said: AllMarks) -> Listed:
+    values = [
+        *row[:5],
+        format_time(row[5]),
+        format_time(row[6]),
+        *row[7:11],
+        exact_dollars(row[11]),
+        row[12],
+        mark_of_session(said, row[0]),
+    ]
+    return Listed(*values)
+
+
+def _one(request: Request, key: str) -> Whole:
+    with request.app.state.desk.index() as index:
+        query = f"SELECT id, overview, {_COLUMNS} FROM session WHERE key = ? ORDER BY coalesce(ended, started, 0) DESC"  # noqa: S608
+        row: Any = index.db.execute(query, (key,)).fetchone()
+        if row is None:
+            raise NotFound(f"There is no session {key[:80]}.")
+        number, packed, *rest = row
+        overview = msgspec.msgpack.decode(packed, type=Overview) if packed else None
+        return Whole(
+            _told(rest, read_marks(request)), overview, _tools(index, number), _files(index, number), f"/s/{rest[0]}/"
+        )
+
+
+def _tools(index: Index, session: int) -> tuple[ToolStats, ...]:
+    query = "SELECT text, calls, errors, 1 FROM tally JOIN name ON name.id = tally.tool WHERE session = ?"
+    rows: list[Any] = index.db.execute(f"{query} ORDER BY calls DESC, text", (session,)).fetchall()
+    return tuple(ToolStats(*row) for row in rows)
+
+
+def _files(index: Index, session: int) -> tuple[str, ...]:
+    query = """SELECT DISTINCT file.path FROM log JOIN turn ON turn.log = log.id JOIN touch ON touch.turn = turn.id
+    JOIN file ON file.id = touch.file WHERE log.session = ? ORDER BY file.path LIMIT 1000"""
+    rows: list[Any] = index.db.execute(query, (session,)).fetchall()
+    return tuple(path for (path,) in rows)
+
+
+def _document(request: Request, key: str) -> bytes:
+    desk = request.app.state.desk
+    return b"".join(JsonWriter(prices=desk.prices).chunks(get_session(desk, key).session, View()))
+
+
+SESSION_ENDPOINTS = (
+    ApiEndpoint(
+        "/api/sessions",
+        "Sessions, the last active first.",
+        _sessions,
+        Sessions,
+        (
+            Parameter("project", "Only projects whose path holds this text."),
+            Parameter("title", "Only titles that hold this text."),
+            Parameter("branch", "Only this git branch."),
+            Parameter("kind", "Only this kind of session."),
+            Parameter("starred", "1: only those with a star.", choices=("0", "1"), default="0"),
+            Parameter("tag", "Only those with this tag."),
+            SINCE,
+            UNTIL,
+            Parameter("limit", "At most so many.", int, 50, least=1, most=500),
+            Parameter("offset", "Leave out so many.", int, 0, most=10**9),
+        ),
+    ),
+    ApiEndpoint("/api/sessions/{key}", "What is known of one session.", _one, Whole, (_KEY,), missing=True),
+    ApiEndpoint(
+        "/api/sessions/{key}/document",
+        "One session whole, as `unspool export --format json` writes it.",
+        _document,
+        Document,
+        (_KEY,),
+        missing=True,
+    ),
+)
+
+
+def _search(request: Request, q: str, limit: int, hits: int, context: int) -> SearchResults:
+    query = parse_query(q, zone=current_settings().zone)
+    if query.tree is None and not query.filters:
+        raise UsageProblem(" ".join((*query.notes, "Say what to look for with q.")))
+    desk = request.app.state.desk
+    with desk.index() as index, desk.archive() as archive:
+        return search_index(index.db, archive, query, SearchRequest(limit, hits, context))
+
+
+SEARCH_ENDPOINTS = (
+    ApiEndpoint(
+        "/api/search",
+        "Sessions that hold words, with their best hits; the question is as for `unspool search`.",
+        _search,
+        SearchResults,
+        (
+            Parameter(
+                "q", 'Words, "phrases", OR, -without, and filters such as project: role: tool: since:.', default=""
+            ),
+            Parameter("limit", "At most so many sessions.", int, 10, least=1, most=100),
+            Parameter("hits", "At most so many hits of each.", int, 3, least=1, most=50),
+            Parameter("context", "Characters of a hit.", int, 160, least=20, most=2000),
+        ),
+    ),
+)

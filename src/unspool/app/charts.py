@@ -1,0 +1,265 @@
+"""Numbers behind the charts: bars over time, hours of the week, parts of a whole, stacks of the context window."""
+
+from collections.abc import Callable, Iterator, Sequence
+from datetime import date
+from operator import add
+from typing import NamedTuple
+
+import msgspec
+
+from unspool import human
+from unspool.app import stats_data
+from unspool.app.stats_data import DashboardData, next_period
+from unspool.app.stats_tables import DAYS, bar_lengths
+from unspool.figures.context_window import ContextWindow, RequestWindow, TurnWindow
+from unspool.model.usage import KINDS, SYSTEM_PROMPT, TOOL_DEFINITIONS
+from unspool.site.address import Addresses
+from unspool.store.index.billing import UsageSum, format_spent
+from unspool.store.index.times import first_day, period_name
+
+_MOST_BARS = 130
+_SLOT, _WIDEST = 10, 8
+_FEW, _EACH = 14, 5
+"""Bars that are too few to fill their room are narrower; where there are no more than a handful, each is named."""
+_SHADES = 4
+HEIGHT = 100
+
+
+class ChartBar(NamedTuple):
+    """One bar: where it begins, how high it is, what it says."""
+
+    x: float
+    height: float
+    says: str
+
+
+class BarChart(NamedTuple):
+    """Bars over time."""
+
+    name: str
+    title: str
+    about: str
+    bars: tuple[ChartBar, ...]
+    width: int
+    thick: float
+    most: str
+    ticks: tuple[str, ...]
+    each: bool
+    """Whether every bar is named."""
+
+
+class HourSquare(NamedTuple):
+    """An hour of the week."""
+
+    x: int
+    y: int
+    shade: int
+    says: str
+
+
+class ChartPart(NamedTuple):
+    """A part of a whole, in parts of a hundred."""
+
+    name: str
+    x: float
+    width: float
+    says: str
+
+
+class ChartPeriod(NamedTuple):
+    """A day, week or month."""
+
+    first: date
+    sum: UsageSum
+    begun: int
+
+
+def charts_over_time(board: DashboardData) -> tuple[BarChart, ...]:
+    """What was spent, used and begun, by day; by week or month where days would be too many to see."""
+    by, found = chart_periods(board)
+    if not found:
+        return ()
+    return (
+        _bars(f"Cost by {by}", by, found, lambda one: one.sum.cost, lambda one: format_spent(one.sum)),
+        _bars(f"Tokens by {by}", by, found, lambda one: one.sum.total, lambda one: stats_data.format_tokens(one.sum)),
+        _bars(
+            f"Sessions begun by {by}", by, found, lambda one: one.begun, lambda one: human.count(one.begun, "session")
+        ),
+    )
+
+
+def chart_periods(board: DashboardData) -> tuple[str, list[ChartPeriod]]:
+    """Day, week or month, and each of them from the first to the last that has anything, empty ones too."""
+    days = {date.fromisoformat(row.key): row.sum for row in board.stats.daily if row.key}
+    every = [*days, *board.begun]
+    if not every:
+        return "day", []
+    first, last = min(every), max(every)
+    by = next((one for one, size in (("day", 1), ("week", 7)) if (last - first).days // size < _MOST_BARS), "month")
+    found: dict[date, ChartPeriod] = {}
+    at, end = first_day(by, first), first_day(by, last)
+    while at <= end and len(found) < 5000:
+        found[at] = ChartPeriod(at, UsageSum(), 0)
+        at = next_period(at, by)
+    for day in set(every):
+        into = first_day(by, day)
+        before = found.get(into, ChartPeriod(into, UsageSum(), 0))
+        found[into] = ChartPeriod(
+            into, _added(before.sum, days.get(day, UsageSum())), before.begun + board.begun.get(day, 0)
+        )
+    return by, [found[day] for day in sorted(found)]
+
+
+def _added(one: UsageSum, other: UsageSum) -> UsageSum:
+    return UsageSum(*map(add, msgspec.structs.astuple(one), msgspec.structs.astuple(other)))
+
+
+def _bars(
+    title: str,
+    by: str,
+    found: Sequence[ChartPeriod],
+    value: Callable[[ChartPeriod], float],
+    says: Callable[[ChartPeriod], str],
+) -> BarChart:
+    heights = bar_lengths([value(one) for one in found])
+    thick = round(_WIDEST * min(1, len(found) / _FEW), 2)
+    bars = tuple(
+        ChartBar(round(at * _SLOT + (_SLOT - thick) / 2, 2), height, f"{period_name(by, one.first)}: {says(one)}")
+        for at, (one, height) in enumerate(zip(found, heights, strict=True))
+    )
+    most = max(found, key=value)
+    span = f"{len(found):,} {by}s from {period_name(by, found[0].first)} to {period_name(by, found[-1].first)}"
+    about = f"{span}; most on {period_name(by, most.first)}: {says(most)}."
+    slug = title.split(maxsplit=1)[0].lower()
+    return BarChart(
+        slug, title, about, bars, len(found) * _SLOT, thick, says(most), tuple(_ticks(by, found)), len(found) <= _EACH
+    )
+
+
+def _ticks(by: str, found: Sequence[ChartPeriod]) -> Iterator[str]:
+    """The names of all where they are a handful; else of the first, the last and some between, evenly."""
+    last = len(found) - 1
+    few = len(found) <= _EACH
+    for at in range(len(found)) if few else sorted({round(last * part / 4) for part in range(5)}):
+        yield period_name(by, found[at].first)
+
+
+def week_chart(board: DashboardData) -> tuple[HourSquare, ...]:
+    """Hours of the week, the darker the more requests; nothing where there were none."""
+    most = max(map(max, board.stats.hours), default=0)
+    if not most:
+        return ()
+    return tuple(
+        HourSquare(
+            hour, day, -(-number * _SHADES // most), f"{DAYS[day]} {hour:02}:00: {human.count(number, 'request')}"
+        )
+        for day, row in enumerate(board.stats.hours)
+        for hour, number in enumerate(row)
+    )
+
+
+def cache_chart(total: UsageSum) -> tuple[ChartPart, ...]:
+    """What was sent to the models: read from the cache, written to it, neither."""
+    read, write, plain = total.cache_read, total.cache_write, total.input
+    return chart_parts([("read from cache", read), ("written to cache", write), ("not cached", plain)])
+
+
+def filling_chart(board: DashboardData) -> tuple[ChartPart, ...]:
+    """What was put into windows, by kind."""
+    return chart_parts([(one.name, one.tokens) for one in board.stats.filled])
+
+
+def chart_parts(named: Sequence[tuple[str, int]]) -> tuple[ChartPart, ...]:
+    """Parts of a whole, one after the other; nothing where there is no whole."""
+    whole = sum(number for _, number in named)
+    found, at = [], 0.0
+    for name_, number in named if whole else ():
+        width = 100 * number / whole
+        found.append(ChartPart(name_, round(at, 2), round(width, 2), f"{human.tokens(number)} {name_} ({width:.1f} %)"))
+        at += width
+    return tuple(found)
+
+
+STACK_HEIGHT, STACK_STEP, MAX_STACKS = 100, 10, 150
+"""Of the picture: its height, the width of a stack with its gap, and how many there are at most."""
+_UNACCOUNTED = "unaccounted"
+_ORDER = (_UNACCOUNTED, SYSTEM_PROMPT, TOOL_DEFINITIONS, *KINDS)
+"""From the bottom up."""
+
+
+class StackLayer(NamedTuple):
+    """One kind of a stack."""
+
+    name: str
+    y: float
+    height: float
+
+
+class TurnStack(NamedTuple):
+    """One turn, or several that stand together."""
+
+    x: int
+    href: str
+    says: str
+    layers: tuple[StackLayer, ...]
+    compacted: bool
+
+
+class WindowChart(NamedTuple):
+    """The picture, with the names of what is in it."""
+
+    width: int
+    stacks: tuple[TurnStack, ...]
+    names: tuple[str, ...]
+    about: str
+    compacted: bool
+
+
+def stacks(filled: ContextWindow, addresses: Addresses) -> WindowChart | None:
+    """The window over the turns; None where no two of them tell of it."""
+    shown = [turn for turn in filled.turns if turn.window is not None or turn.compactions]
+    windows = [turn.window for turn in shown if turn.window is not None]
+    if len(windows) < 2:
+        return None
+    most = max(window.total for window in windows) or 1
+    made = tuple(_stacks(shown, most, addresses))
+    names = tuple(name for name in _ORDER if any(name in _tokens(window) for window in windows))
+    about = f"{human.count(len(windows), 'turn')}, at its fullest {most:,} tokens."
+    return WindowChart(len(made) * STACK_STEP, made, names, about, any(one.compacted for one in made))
+
+
+def window_now(filled: ContextWindow) -> tuple[ChartPart, ...]:
+    """The window that the last request found, with what is free in it where its size is known."""
+    if filled.now is None:
+        return ()
+    found = [(name, tokens) for name, tokens in _tokens(filled.now).items() if tokens]
+    free = max(0, filled.window - filled.now.total) if filled.window else 0
+    return chart_parts([*found, ("free", free)] if free else found)
+
+
+def _stacks(turns: Sequence[TurnWindow], most: int, addresses: Addresses) -> Iterator[TurnStack]:
+    """A stack for each turn; where there are many, for the fullest of several neighbours."""
+    together = -(-len(turns) // MAX_STACKS)
+    for at, start in enumerate(range(0, len(turns), together)):
+        group = turns[start : start + together]
+        turn = max(group, key=lambda one: one.window.total if one.window is not None else 0)
+        compacted = any(one.compactions for one in group)
+        said = "no request" if turn.window is None else f"{turn.window.total:,} tokens"
+        href = addresses.turn(turn.number)
+        yield TurnStack(
+            at * STACK_STEP, href, f"Turn {turn.number}: {said}", tuple(_layers(turn.window, most)), compacted
+        )
+
+
+def _layers(window: RequestWindow | None, most: int) -> Iterator[StackLayer]:
+    y = float(STACK_HEIGHT)
+    for kind, tokens in _tokens(window).items() if window is not None else ():
+        height = STACK_HEIGHT * tokens / most
+        y -= height
+        yield StackLayer(kind, round(y, 2), round(height, 2))
+
+
+def _tokens(window: RequestWindow) -> dict[str, int]:
+    """Tokens of every kind that is there, in the order that they are shown."""
+    known = {_UNACCOUNTED: window.unaccounted, **window.kinds}
+    return {name: known[name] for name in _ORDER if known.get(name)}

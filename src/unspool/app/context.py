@@ -1,0 +1,146 @@
+"""AppContext: the archive, index, sources and prices that every page of the app works with."""
+
+import os
+import threading
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, TypeVar
+from weakref import WeakKeyDictionary
+
+import apsw
+
+from unspool.agents import FoundLog
+from unspool.config.settings import current_settings
+from unspool.errors import NotFound
+from unspool.prices import PriceTable
+from unspool.site.options import SiteOptions
+from unspool.store.archive import Archive
+from unspool.store.archive.database import ARCHIVE, INDEX
+from unspool.store.index.database import Index
+from unspool.store.library import Library
+from unspool.store.library.kept_sessions import KeptSessions
+
+_CACHE_KB = 4_000
+"""Of the index, for each thread."""
+_ARCHIVES = 2
+_UNPACKED = 24 * 1024 * 1024
+"""Bytes that each archive keeps unpacked."""
+
+
+class AppContext:
+    """Shared by all requests. Connections are per thread and read only; nothing here writes to a source."""
+
+    def __init__(
+        self, folder: Path, sources: Sequence[Path] = (), key: str | None = None, prices: PriceTable | None = None
+    ) -> None:
+        self.folder = folder
+        self.sources = tuple(sources)
+        self.key = key
+        self.prices = prices or PriceTable.load()
+        self._local = threading.local()
+        self._turns = threading.Semaphore(_ARCHIVES)
+        self._archives: list[tuple[tuple[int, int] | None, Archive]] = []
+
+    @property
+    def options(self) -> SiteOptions:
+        """How pages of sessions are made, as the settings have it now."""
+        return current_settings().options(SiteOptions())
+
+    @contextmanager
+    def index(self) -> Iterator[Index]:
+        """The index, for reading; the same connection for all that one thread does, until the index is made anew."""
+        mark = _mark(self.folder / INDEX)
+        if getattr(self._local, "index", None) is None or self._local.mark != mark:
+            self._local.index = Index.open(self.folder, key=self.key, readonly=True)
+            self._local.index.db.pragma("cache_size", -_CACHE_KB)
+            self._local.mark = mark
+        yield self._local.index
+
+    @contextmanager
+    def archive(self) -> Iterator[Archive]:
+        """The archive, for reading. There are a few of them for all threads: what each has unpacked takes room."""
+        held = getattr(self._local, "archive", None)
+        if held is not None:
+            yield held
+            return
+        with self._turns:
+            mark = _mark(self.folder / ARCHIVE)
+            self._local.archive = found = self._idle(mark)
+            try:
+                yield found
+            finally:
+                self._local.archive = None
+                self._archives.append((mark, found))
+
+    def _idle(self, mark: tuple[int, int] | None) -> Archive:
+        """An archive that nobody reads from, of the file that is there now."""
+        with suppress(IndexError):
+            while True:
+                known, found = self._archives.pop()
+                if known == mark:
+                    return found
+                found.close()
+        archive = Archive.open(self.folder, key=self.key, readonly=True)
+        archive.hold(_UNPACKED)
+        return archive
+
+    def library(self) -> Library:
+        """The sessions of the sources and of the archive, as they stand now."""
+        kept = KeptSessions(self.folder, self.key)
+        return Library(self.here, self.prices, kept if kept.there else None)
+
+    @property
+    def here(self) -> tuple[Path, ...]:
+        """The sources named that are there now; the archive's folder, where no logs lie, if all of them are gone.
+
+        For none at all would mean the usual ones.
+        """
+        there = tuple(source for source in self.sources if source.is_dir())
+        return there or ((self.folder,) if self.sources else ())
+
+    def found(self, key: str) -> FoundLog:
+        """The log of a session, by its id."""
+        found = next((log for log in self.library().logs() if log.session_id == key and is_inside_source(log)), None)
+        if found is None:
+            raise NotFound(f"There is no session {key}.")
+        return found
+
+
+def is_inside_source(log: FoundLog) -> bool:
+    """Whether a log lies in its source, and is no link to elsewhere; what the archive has was looked at before."""
+    if log.origin:
+        return True
+    root = os.path.realpath(log.root or Path(log.path).parent)
+    return os.path.realpath(log.path).startswith(f"{root}{os.sep}")
+
+
+def _mark(path: Path) -> tuple[int, int] | None:
+    """Which file it is; None where there is none."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
+
+T = TypeVar("T")
+_MOST = 16
+"""Answers of one index."""
+_HELD: WeakKeyDictionary[apsw.Connection, tuple[int, dict[Hashable, Any]]] = WeakKeyDictionary()
+
+
+def cached_answer(db: apsw.Connection, question: Hashable, ask: Callable[[], T]) -> T:
+    """The answer to a question, asked again only when the index has changed."""
+    version: int = db.pragma("data_version")
+    held = _HELD.get(db)
+    if held is None or held[0] != version:
+        held = _HELD[db] = version, {}
+    answers = held[1]
+    if question not in answers:
+        answer = ask()
+        while len(answers) >= _MOST:
+            answers.pop(next(iter(answers)))
+        answers[question] = answer
+    found: T = answers[question]
+    return found

@@ -1,0 +1,192 @@
+"""OpenSession: a session that is being read; how its log is found, and the outline kept of a long one."""
+
+import copy
+import os
+from contextlib import suppress
+from hashlib import blake2b
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from unspool.agents import FoundLog, by_id
+from unspool.app.context import AppContext, is_inside_source
+from unspool.errors import NotFound, UnspoolError
+from unspool.figures import Figures, family, figures
+from unspool.files import write_atomically
+from unspool.model import Overview, Session
+from unspool.prices import PriceTable
+from unspool.site.address import Addresses
+from unspool.site.build.manifest import fingerprint
+from unspool.site.options import SiteOptions
+from unspool.site.page_template import Frame
+from unspool.site.session_view import SessionView
+from unspool.store.library.chains import source_id
+from unspool.store.library.neighbours import Neighbours
+from unspool.store.library.read import read_session
+
+
+class OpenSession:
+    """A session with what all its pages need; `part` is said of one whose log was read only at its beginning."""
+
+    def __init__(self, found: FoundLog, session: Session, prices: PriceTable, *, part: bool = False) -> None:
+        self.found, self.session, self.part = found, session, part
+        self.counted: Figures = figures(session, prices)
+        self.size = sum(member.log.size for member in family(session))
+        self._prices = prices
+        self._scenes: dict[tuple[SiteOptions, str], SessionView] = {}
+
+    def scene(self, options: SiteOptions, frame: Frame | None = None, base: str = "") -> SessionView:
+        """The session ready to be told in a frame; all that no frame changes is made once.
+
+        `base` leads to its folder, for whoever tells it elsewhere.
+        """
+        scene = copy.copy(self._scene(options, base))
+        scene.frame = frame or scene.frame
+        return scene
+
+    def addresses(self, options: SiteOptions) -> Addresses:
+        """Where everything in the session is told."""
+        return self._scene(options).addresses
+
+    def _scene(self, options: SiteOptions, base: str = "") -> SessionView:
+        if (options, base) not in self._scenes:
+            frame, addresses = Frame("/", prices=self._prices), Addresses(self.session, options, base)
+            made = SessionView(self.session, self.counted, options, frame, addresses)
+            same = {name: one for name, one in self._scenes.items() if name[0] == options}
+            self._scenes = {**same, (options, base): made}
+        return self._scenes[options, base]
+
+
+LogState = tuple[tuple[str, int, int], ...]
+"""Path, size and time of each log: another one, and the session is read again."""
+
+
+def log_state(found: FoundLog) -> LogState:
+    """How the logs of a session look now."""
+    if found.origin:  # only the archive has it
+        return ((found.path, found.size, int(found.modified * 1e9)),)
+    return tuple(_looks(path) for path in (found.path, *(agent.path for agent in found.agents)))
+
+
+def _looks(path: str) -> tuple[str, int, int]:
+    try:
+        told = os.stat(path)  # noqa: PTH116  hot
+    except OSError:
+        return path, -1, 0
+    return path, told.st_size, told.st_mtime_ns
+
+
+def locate_log(desk: AppContext, key: str) -> FoundLog:
+    """The log of a session; NotFound where no source and no archive has one of that id."""
+    return _known(desk, key) or desk.found(key)
+
+
+def read_linked_session(desk: AppContext, found: FoundLog) -> Session:
+    """A session whole, with the sessions that it continues and that continue it."""
+    if found.origin:
+        return desk.library().open(found)
+    session = read_session(found)
+    return Neighbours(lambda: _near(desk, found, session)).linked(session, found)
+
+
+def _known(desk: AppContext, key: str) -> FoundLog | None:
+    """The log where the index says that it lies, as long as it is there."""
+    for agent, path in _places(desk, key):
+        if path.is_file():
+            beside = by_id(agent).discover(path.parent)
+            return next((log for log in beside if log.session_id == key and is_inside_source(log)), None)
+    return None
+
+
+def indexed_overview(desk: AppContext, key: str) -> Overview | None:
+    """What the index has of a session; None where it has nothing yet."""
+    try:
+        with desk.index() as index:
+            query = "SELECT overview FROM session WHERE key = ? AND overview <> x''"
+            row: Any = index.db.execute(query, (key,)).fetchone()
+    except (UnspoolError, OSError):
+        return None
+    return msgspec.msgpack.decode(row[0], type=Overview) if row is not None else None
+
+
+def _places(desk: AppContext, key: str) -> list[tuple[str, Path]]:
+    try:
+        with desk.index() as index, desk.archive() as archive:
+            rows: Any = index.db.execute("SELECT origin, path FROM session WHERE key = ?", (key,)).fetchall()
+            origins = archive.origins() if rows else {}
+    except (UnspoolError, OSError):  # nothing is kept yet: the sources tell
+        return []
+    return [(origins[origin].agent, Path(origins[origin].root) / path) for origin, path in rows if origin in origins]
+
+
+def _near(desk: AppContext, found: FoundLog, session: Session) -> list[FoundLog]:
+    """The logs of the same folder, and the one that the session says it continues, wherever that is."""
+    beside = list(by_id(found.format).discover(Path(os.path.dirname(found.path))))  # noqa: PTH120
+    wanted = source_id(session.source) if session.source else ""
+    if wanted and all(log.session_id != wanted for log in beside):
+        with suppress(NotFound):
+            beside.append(locate_log(desk, wanted))
+    return beside
+
+
+LONG = 6 * 1024 * 1024
+"""Bytes of a log from which on nobody waits for all of it."""
+_MOST = 200
+"""Outlines that are kept, those written last."""
+
+
+class TurnPlace(msgspec.Struct, frozen=True, array_like=True):
+    """A turn of the live conversation: its number, where its prompt stands, and whether it has one."""
+
+    number: int
+    offset: int
+    line: int
+    asked: bool
+
+
+class SessionOutline(msgspec.Struct, frozen=True, array_like=True):
+    """The turns of a session, in order."""
+
+    program: str
+    state: LogState
+    stops: tuple[TurnPlace, ...]
+
+
+def make_outline(session: Session, state: LogState) -> SessionOutline:
+    """The outline of a session that was read whole; without turns where they do not follow one another in the log."""
+    stops = []
+    for turn in session.turns:
+        first = turn.prompt or next(iter(turn.blocks), None)
+        if first is not None:
+            stops.append(TurnPlace(turn.number, first.place.offset, first.place.line, turn.prompt is not None))
+    offsets = [stop.offset for stop in stops]
+    ordered = all(one < other for one, other in pairwise(offsets))
+    return SessionOutline(fingerprint(), state, tuple(stops) if ordered and len(stops) == len(session.turns) else ())
+
+
+def save_outline(session: Session, state: LogState) -> None:
+    """Write down the outline of a long session; where that cannot be done, it is read whole the next time too."""
+    if state[0][1] < LONG:
+        return
+    path = _path(state)
+    with suppress(OSError):
+        write_atomically(path, [msgspec.msgpack.encode(make_outline(session, state))])
+        older = sorted(path.parent.glob("*.outline"), key=lambda one: one.stat().st_mtime, reverse=True)
+        for one in older[_MOST:]:
+            one.unlink(missing_ok=True)
+
+
+def load_outline(state: LogState) -> SessionOutline | None:
+    """The outline of a log that looks like this; None where there is none."""
+    try:
+        found = msgspec.msgpack.decode(_path(state).read_bytes(), type=SessionOutline)
+    except (OSError, msgspec.DecodeError):
+        return None
+    return found if (found.program, found.state) == (fingerprint(), state) and found.stops else None
+
+
+def _path(state: LogState) -> Path:
+    base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "unspool" / "outlines"
+    return base / f"{blake2b(state[0][0].encode(errors='surrogateescape'), digest_size=16).hexdigest()}.outline"

@@ -1,0 +1,118 @@
+"""Projects: each with its address and what its sessions add up to.
+
+The index has led worktrees and moved folders back to the project they belong to, so a path is a project.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from hashlib import sha256
+from typing import Any, NamedTuple
+
+import apsw
+
+from unspool.app.context import cached_answer
+
+_DEEPEST = 8
+"""Parts of a path that a label has at most; after that it is the whole path."""
+PROJECT_SORTS = {"newest": "Newest", "name": "Name", "sessions": "Sessions", "cost": "Cost"}
+_ADDED = """SELECT project, count(DISTINCT key), sum(turns), sum(calls), sum(errors),
+CAST(total(cost) AS INTEGER), sum(unpriced > 0), max(coalesce(ended, started)), min(started) FROM session
+WHERE kind NOT IN ('empty', 'stub') GROUP BY project"""
+
+
+class ProjectFigures(NamedTuple):
+    """A project in figures."""
+
+    path: str
+    sessions: int = 0
+    turns: int = 0
+    calls: int = 0
+    errors: int = 0
+    cost: int = 0
+    """Picodollars, of what has a price."""
+    unpriced: int = 0
+    """Sessions that spent more than is known."""
+    latest: float | None = None
+    first: float | None = None
+
+    @property
+    def name(self) -> str:
+        return project_name(self.path)
+
+    @property
+    def slug(self) -> str:
+        return project_slug(self.path)
+
+
+class ProjectList:
+    """Every project of an index."""
+
+    def __init__(self, projects: Iterable[ProjectFigures]) -> None:
+        self.projects = {project.slug: project for project in projects}
+        self._labels = _labels(project.path for project in self.projects.values())
+
+    @classmethod
+    def of(cls, db: apsw.Connection) -> "ProjectList":
+        """The projects as they stand; counted anew only when the index has changed."""
+        return cached_answer(db, "shelf", lambda: cls(ProjectFigures(*row) for row in _rows(db)))
+
+    def label(self, path: str) -> str:
+        """What a project is called among the others: its name, after as much of its path as tells it apart."""
+        return self._labels.get(path) or project_name(path)
+
+    def paths(self, asked: str) -> list[str]:
+        """The paths that a slug, or a part of a path, means."""
+        if asked in self.projects:
+            return [self.projects[asked].path]
+        part = asked.casefold()
+        return [project.path for project in self.projects.values() if part in project.path.casefold()]
+
+    def listed(self, sort: str = "", part: str = "") -> list[ProjectFigures]:
+        """The projects whose path holds a text, in the order asked for."""
+        found = [one for one in self.projects.values() if part.casefold() in one.path.casefold()]
+        return sorted(found, key=lambda one: (*_rank(one, sort), one.name.casefold(), one.path))
+
+
+def _rows(db: apsw.Connection) -> Iterable[Any]:
+    return db.execute(_ADDED)
+
+
+def _labels(paths: Iterable[str]) -> dict[str, str]:
+    """Paths whose name others have too, by so many of their last parts as no other ends with."""
+    found: dict[str, str] = {}
+    left, depth = list(paths), 1
+    while left and depth <= _DEEPEST:
+        named = {path: "/".join(_parts(path)[-depth:]) for path in left}
+        often = Counter(named.values())
+        done = {path: label for path, label in named.items() if often[label] == 1 or len(_parts(path)) <= depth}
+        found |= {path: label for path, label in done.items() if depth > 1}
+        left, depth = [path for path in left if path not in done], depth + 1
+    return found | {path: path for path in left}
+
+
+def _parts(path: str) -> list[str]:
+    return [part for part in re.split(r"[\\/]", path) if part]
+
+
+def _rank(project: ProjectFigures, sort: str) -> tuple[float, ...]:
+    match sort:
+        case "name":
+            return ()
+        case "sessions":
+            return (-project.sessions,)
+        case "cost":
+            return (-project.cost,)
+    return (-(project.latest or 0),)
+
+
+def project_name(path: str) -> str:
+    """What a project is called: the last part of its path."""
+    return re.split(r"[\\/]", path.rstrip("\\/"))[-1] or path or "Without a project"
+
+
+def project_slug(path: str) -> str:
+    """The project's part of an address: its name as far as it is plain, and a digest, so that it is its alone."""
+    plain = re.sub(r"[^A-Za-z0-9]+", "-", project_name(path)).strip("-")[:40]
+    digest = sha256(path.encode("utf-8", "surrogatepass")).hexdigest()[:10]
+    return f"{plain}-{digest}" if plain else digest

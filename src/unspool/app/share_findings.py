@@ -1,0 +1,251 @@
+"""A share rehearsed: the redacted sessions, and what was found in them by rule and place."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from unspool.agents import FoundLog
+from unspool.app.context import AppContext
+from unspool.app.open_session import OpenSession
+from unspool.app.share_selection import ShareSelection, is_kept
+from unspool.figures import all_turns, family
+from unspool.human import count
+from unspool.redact.match import SecretFinding, SecretMatch
+from unspool.redact.replacements import ReplacementNames
+from unspool.redact.rules import RuleSet
+from unspool.share.choices import ShareChoices, ShareSettings, finding_id
+from unspool.share.prepare import PreparedShare, prepare_shares
+from unspool.site.address import Addresses, Item
+from unspool.site.options import SiteOptions
+
+
+class RedactedSession(NamedTuple):
+    """A session of the share, read from redacted lines alone, and its folder below the first page."""
+
+    place: str
+    reading: OpenSession
+
+
+class ShareRehearsal(NamedTuple):
+    """A session as it would be shared by some wish."""
+
+    wish: ShareSelection
+    told: tuple[RedactedSession, ...]
+    """The session that is meant, then those of its chain."""
+    found: tuple[FoundLog, ...]
+    """The logs that they were read from."""
+    findings: tuple[SecretFinding, ...]
+    share: PreparedShare
+    """Its files are gone; the rest holds."""
+    rules: RuleSet
+
+    @property
+    def sessions(self) -> tuple[str, ...]:
+        """The ids of the sessions that were looked through."""
+        return tuple(one.session_id for one in self.found)
+
+    @property
+    def main(self) -> OpenSession:
+        """The session that is meant."""
+        return self.told[0].reading
+
+
+def rehearse_share(
+    desk: AppContext, found: Sequence[FoundLog], wish: ShareSelection, rules: RuleSet, names: Mapping[str, str]
+) -> ShareRehearsal:
+    """Rehearse the share of the first of these sessions, and of the others with it."""
+    seen: list[SecretFinding] = []
+
+    def review(findings: Sequence[SecretFinding], chosen: ShareChoices) -> ShareChoices:
+        seen.extend(findings)
+        return chosen
+
+    ask = ShareSettings(lambda _: wish.choices, rules, wish.title, review, rehearsed=True, names=names)
+    with prepare_shares(desk.library(), found, ask) as share:
+        return ShareRehearsal(wish, tuple(_told(desk, found[0], share)), tuple(found), tuple(seen), share, rules)
+
+
+def _told(desk: AppContext, main: FoundLog, share: PreparedShare) -> Iterator[RedactedSession]:
+    """Each session where the folder of pages has it."""
+    yield RedactedSession("", OpenSession(main, share.main.session, desk.prices))
+    for word, others in (("before", share.before), ("after", share.after)):
+        for number, one in enumerate(others, 1):
+            yield RedactedSession(f"{word}-{number}/", OpenSession(main, one.session, desk.prices))
+
+
+class FindingPlace(NamedTuple):
+    """Where a value was found, in the words around it."""
+
+    before: str
+    after: str
+    where: str
+    href: str
+    """Of the same place in the preview; empty where that does not show it."""
+
+
+class _Line(NamedTuple):
+    """What stands on a line of one of the logs."""
+
+    words: str
+    item: Item
+    addresses: Addresses
+    place: str
+
+
+class FindingPlaces:
+    """Says where in the preview a finding is: lines keep their numbers when they are redacted."""
+
+    def __init__(self, told: Sequence[RedactedSession], options: SiteOptions) -> None:
+        self._lines: defaultdict[int, list[_Line]] = defaultdict(list)
+        for one in told:
+            self._read(one, one.reading.addresses(options))
+
+    def _read(self, told: RedactedSession, addresses: Addresses) -> None:
+        chained = f"a session {told.place.partition('-')[0]} it, " if told.place else ""
+        for number, member in enumerate(family(told.reading.session)):
+            for turn in all_turns(member):
+                words = f"{chained}{'a subagent' if number else f'turn {turn.number}'}"
+                for item in (*((turn.prompt,) if turn.prompt is not None else ()), *turn.blocks):
+                    for line in _lines_of(item):
+                        self._lines[line].append(_Line(words, item, addresses, told.place))
+
+    def spot(self, finding: SecretFinding) -> FindingPlace:
+        """Where it is; of several logs with such a line, the one whose line has the same words."""
+        where, href = f"line {finding.line}", ""
+        near = next((one for one in self._lines.get(finding.line, ()) if _around(finding, one.item)), None)
+        if near is not None:
+            where, href = f"{near.words}, {where}", f"share/preview/{near.place}{near.addresses.link(near.item)}"
+        where = f"{where} · {finding.path}" if finding.path else where
+        return FindingPlace(finding.before.lstrip("\r\n"), finding.after.rstrip(), where, href)
+
+
+def _lines_of(item: Item) -> Iterator[int]:
+    yield item.place.line
+    result = getattr(item, "result", None)
+    if result is not None and result.place.line != item.place.line:
+        yield result.place.line
+
+
+def _around(finding: SecretFinding, item: Item) -> bool:
+    """Whether an item has the words around a finding."""
+    try:
+        text = msgspec.json.encode(item)
+        return all(msgspec.json.encode(words)[1:-1] in text for words in (finding.before, finding.after))
+    except UnicodeEncodeError:  # halves of characters
+        return False
+
+
+SHOWN = 3
+"""Places of a value that are shown, those that the preview shows too before others."""
+LISTED = 200
+"""Values of a rule that are shown."""
+_TRIED = 30
+_LONG = 20
+"""Characters from which on the ends of a secret tell nothing that helps."""
+_TONES = {"secret": "bad", "personal": "warn", "term": "plan"}
+_KINDS = {"secret": "secret", "personal": "personal", "term": "yours"}
+_ABOUT = {
+    "user-name": "The name of a user",
+    "host-name": "The name of a machine",
+    "term": "A word or phrase that you added",
+}
+"""Of rules that are made for a person."""
+
+
+class FoundValue(NamedTuple):
+    """One thing that was found, wherever it stands."""
+
+    id: str
+    masked: str
+    placeholder: str
+    kept: bool
+    found: int
+    places: tuple[FindingPlace, ...]
+    more: int
+
+
+class RuleFindings(NamedTuple):
+    """All that one rule found."""
+
+    name: str
+    about: str
+    kind: str
+    tone: str
+    values: tuple[FoundValue, ...]
+
+    @property
+    def shown(self) -> list[FoundValue]:
+        """Those that a person looks through one by one; of very many, what stays comes first."""
+        if len(self.values) <= LISTED:
+            return list(self.values)
+        return sorted(self.values, key=lambda value: not value.kept)[:LISTED]
+
+
+def finding_ids(looked: ShareRehearsal) -> dict[str, frozenset[str]]:
+    """The ids of all findings, by their rule."""
+    found: defaultdict[str, set[str]] = defaultdict(set)
+    for finding in looked.findings:
+        found[finding.match.rule].add(_id(finding.match))
+    return {rule: frozenset(ids) for rule, ids in found.items()}
+
+
+def findings_by_rule(looked: ShareRehearsal, choices: ShareChoices, options: SiteOptions) -> list[RuleFindings]:
+    """Everything found, secrets first, as the choices have it."""
+    names = ReplacementNames(looked.share.names)
+    spots = FindingPlaces(looked.told, options)
+    groups: dict[tuple[str, str], dict[str, list[SecretFinding]]] = {}
+    called: dict[str, str] = {}
+    for finding in looked.findings:
+        match, name = finding.match, _id(finding.match)
+        groups.setdefault((match.kind, match.rule), {}).setdefault(name, []).append(finding)
+        if name not in called and not is_kept(choices, match.rule, name):
+            called[name] = names.of(match)  # in the order of the log, as they are given when it is redacted
+    order = sorted(groups, key=lambda key: (list(_KINDS).index(key[0]), key[1]))
+    return [
+        RuleFindings(
+            rule,
+            _about(rule, looked.rules),
+            _KINDS[kind],
+            _TONES[kind],
+            tuple(_value(name, found, called, spots) for name, found in groups[kind, rule].items()),
+        )
+        for kind, rule in order
+    ]
+
+
+def findings_summary(rules: Sequence[RuleFindings]) -> str:
+    """How much was found, in a sentence."""
+    values = [value for rule in rules for value in rule.values]
+    if not values:
+        return "Nothing."
+    places = count(sum(value.found for value in values), "place")
+    kept = sum(value.kept for value in values)
+    stay = f"{kept} of them {'stays' if kept == 1 else 'stay'} as you wished." if kept else "All of them are replaced."
+    return f"{count(len(values), 'value')} in {places}. {stay if len(values) > 1 or kept else 'It is replaced.'}"
+
+
+def mask_value(match: SecretMatch) -> str:
+    """What was found, as far as a person needs to see it: a secret only at its ends, and a short one not at all."""
+    if match.kind != "secret":
+        return match.value
+    ends = f"{match.value[:4]}…{match.value[-3:]}" if len(match.value) >= _LONG else "••••"
+    return f"{' '.join(ends.split())} ({len(match.value):,} characters)"
+
+
+def _about(rule: str, rules: RuleSet) -> str:
+    known = rules.rule(rule)
+    return known.about if known is not None else _ABOUT.get(rule, "")
+
+
+def _id(match: SecretMatch) -> str:
+    return finding_id(match.rule, match.value)
+
+
+def _value(name: str, found: list[SecretFinding], called: dict[str, str], spots: FindingPlaces) -> FoundValue:
+    match, placeholder = found[0].match, called.get(name, "")
+    different = list({(one.before, one.after): one for one in reversed(found)}.values())[::-1]  # titles repeat
+    looked_at = sorted(map(spots.spot, different[:_TRIED]), key=lambda spot: not spot.href)
+    shown = tuple(looked_at[:SHOWN])
+    return FoundValue(name, mask_value(match), placeholder, not placeholder, len(found), shown, len(found) - len(shown))

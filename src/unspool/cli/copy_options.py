@@ -1,0 +1,190 @@
+"""What the commands that make copies share: options, where a copy goes, and how it is told."""
+
+from collections.abc import Iterator
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+
+from unspool.cli import archive_helpers, options
+from unspool.errors import Exists, UsageProblem
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from unspool.copies.copy_plan import CopyPlan
+    from unspool.copies.material import LineTally
+    from unspool.copies.records import CopyRecord
+    from unspool.copies.source import CopySource
+
+_LISTED = 40
+
+
+class CopyOutput(NamedTuple):
+    """Where a copy goes and how it is told."""
+
+    path: Path | None
+    dry_run: bool
+    as_json: bool
+    dsp: bool
+    title: str
+
+
+class CopyTelling(NamedTuple):
+    """What became of one copy, or would."""
+
+    data: dict[str, Any]
+    words: list[str]
+
+
+def copy_output_options(command: options.Command) -> options.Command:
+    """The options that make an `output`."""
+
+    @wraps(command)
+    def run(*args: Any, **given: Any) -> Any:
+        output = CopyOutput(
+            given.pop("output_path"),
+            given.pop("dry_run"),
+            given.pop("as_json"),
+            given.pop("dsp"),
+            given.pop("title") or "",
+        )
+        return command(*args, output=output, **given)
+
+    made: options.Command = run
+    for option in (
+        click.option("--dsp", is_flag=True, help="Print a resume command that skips permission prompts."),
+        click.option("--json", "as_json", is_flag=True, help="Tell as JSON."),
+        click.option("--title", metavar="TEXT", help="What the copy is called."),
+        click.option("-n", "--dry-run", is_flag=True, help="Tell what would be made, line by line; write nothing."),
+        click.option(
+            "-o",
+            "--output",
+            "output_path",
+            metavar="PATH",
+            type=click.Path(path_type=Path),
+            help="Write the log to this file, or into this folder, instead of the agent's.",
+        ),
+    ):
+        made = option(made)
+    return made
+
+
+def finish_copy(
+    draught: "CopyPlan", source: "CopySource", output: CopyOutput, cwd: str = "", told: dict[str, Any] | None = None
+) -> None:
+    """Write the copy, or only plan it, and tell of it; `told` is what else JSON tells."""
+    telling = write_or_plan(draught, source, output, cwd)
+    if output.as_json:
+        archive_helpers.print_json({**telling.data, **(told or {})})
+    else:
+        archive_helpers.say_line("\n".join(telling.words))
+
+
+def write_or_plan(draught: "CopyPlan", source: "CopySource", output: CopyOutput, cwd: str = "") -> CopyTelling:
+    """Write the copy, or only plan it: what is to be told of it."""
+    from unspool.copies.write import write_copy
+
+    folder = cwd or source.log.facts.cwd
+    path, home = _place(draught, source, output, folder)
+    if home is None:
+        draught.copy.leave_history()
+    if output.dry_run:
+        return _planned(draught, path)
+    return _told(write_copy(draught, path, home, folder), source, output)
+
+
+def show_copies(tellings: list[CopyTelling], output: CopyOutput, failed: list[str]) -> None:
+    """Tell of several copies, and of sessions that none could be made of."""
+    if output.as_json:
+        archive_helpers.print_json({"sessions": [one.data for one in tellings], "failed": failed})
+        return
+    for one in tellings:
+        archive_helpers.say_line("\n".join([*one.words, ""]))
+    for why in failed:
+        archive_helpers.say_line(f"Left out: {why}", err=True)
+
+
+def _place(draught: "CopyPlan", source: "CopySource", output: CopyOutput, cwd: str) -> tuple[Path, Path | None]:
+    """The path of the copy, and the agent's folder where what goes along with it goes; None: nowhere."""
+    from unspool.copies.source import copy_target
+
+    session = draught.copy.making.session
+    if output.path is None:
+        return copy_target(source, session, cwd), source.home
+    if output.path.is_dir() or str(output.path).endswith("/"):
+        return output.path / f"{session}.jsonl", None
+    if output.path.exists():
+        raise Exists(f"{output.path} is there already; nothing was written.")
+    return output.path, None
+
+
+def _told(record: "CopyRecord", source: "CopySource", output: CopyOutput) -> CopyTelling:
+    from msgspec import to_builtins
+
+    name = record.session if output.path is None else str(Path(record.files[0].path).absolute())
+    resume = source.log.format.resume(name, record.cwd, unasked=output.dsp)
+    more = f" and {len(record.files) - 1} files that go with it" if len(record.files) > 1 else ""
+    words = [
+        *_figures(record.title, record.before, record.after),
+        f"\nWrote {record.files[0].path}{more}",
+        f"Resume it:  {resume}",
+        f"Undo:       unspool clone --undo {record.session[:8]}",
+    ]
+    return CopyTelling({**to_builtins(record), "resume": resume}, words)
+
+
+def _planned(draught: "CopyPlan", path: Path) -> CopyTelling:
+    from unspool.copies.changes import line_changes
+    from unspool.copies.copy_plan import count_copy
+
+    listed, after, copy = list(line_changes(draught)), count_copy(draught), draught.copy
+    data = {
+        "session": copy.making.session,
+        "source": copy.identity.source,
+        "path": str(path),
+        "title": copy.making.title,
+        "before": draught.before,
+        "after": after,
+        "changes": [one._asdict() for one in listed],
+    }
+    words = [*_figures(copy.making.title, draught.before, after), *([""] if listed else [])]
+    for one in listed[:_LISTED]:
+        what = f"{one.tool} {one.what}" if one.tool else one.what
+        what += f" of {one.lines} lines" if one.lines > 1 else ""
+        tokens = f"{one.before:,} -> {one.after:,} tokens"
+        words.append(f"  line {one.line:<6} turn {one.turn:<4} {what}: {one.deed}, {tokens}")
+    if len(listed) > _LISTED:
+        words.append(f"  ... and {len(listed) - _LISTED:,} more; --json lists all.")
+    return CopyTelling(data, [*words, f"\nNothing was written. It would be {path}"])
+
+
+def _figures(title: str, before: "LineTally", after: "LineTally") -> Iterator[str]:
+    from unspool import human
+
+    yield title
+    rows: list[tuple[str, int, int, Callable[[int], str]]] = [
+        ("lines", before.lines, after.lines, "{:,}".format),
+        ("turns", before.turns, after.turns, "{:,}".format),
+        ("tool calls", before.calls, after.calls, "{:,}".format),
+        ("thinking", before.thinking, after.thinking, "{:,}".format),
+        ("images", before.images, after.images, "{:,}".format),
+        ("tokens *", before.tokens, after.tokens, "{:,}".format),
+        ("size", before.bytes, after.bytes, human.size),
+    ]
+    yield f"  {'':12}{'before':>12}{'after':>12}"
+    for name, old, new, shown in rows:
+        change = f"{(new - old) / old:+9.0%}" if old and new != old else ""
+        yield f"  {name:12}{shown(old):>12}{shown(new):>12}{change}"
+    yield "  * of what the agent loads, estimated by kinds of characters (docs/context.md)"
+
+
+def parse_percent(_: click.Context, __: click.Parameter, value: str | None) -> int | None:
+    """70% or 70."""
+    if value is None:
+        return None
+    text = value.strip().removesuffix("%")
+    if not text.isdecimal() or len(text) > len("100") or int(text) > 100:
+        raise UsageProblem(f"“{value}” is no percentage; 70% is one.")
+    return int(text)

@@ -1,0 +1,118 @@
+"""What the settings say, for every command: folders, prices, time zone. What a flag says goes over it."""
+
+import os
+from collections.abc import Sequence
+from datetime import tzinfo
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from unspool.config import PRICES_FILE, SETTINGS_FILE, config_folder
+from unspool.errors import NotFound, UsageProblem
+
+if TYPE_CHECKING:
+    from unspool.config.settings import Settings
+    from unspool.copies.treatment import Treatment
+
+_VARIABLES = ("UNSPOOL_SOURCES", "UNSPOOL_PRICES", "UNSPOOL_TIME_ZONE")
+_TOLD = "unspool.settings.told"
+
+
+def chosen_sources(named: Sequence[Path]) -> tuple[Path, ...]:
+    """The folders named; else those of the settings that are there; none: the agents' own.
+
+    NotFound where the settings name folders and none of them is there: others were not asked for.
+    """
+    chosen = () if named else wanted_sources()
+    there = tuple(source for source in chosen if source.is_dir())
+    if chosen and not there:
+        raise NotFound(f"There is no folder {' or '.join(map(str, chosen))}, which {_place()} names as source.")
+    return tuple(named) or there
+
+
+def wanted_sources() -> tuple[Path, ...]:
+    """The folders that the settings name, whether they are there or not; those that are not are told."""
+    held = _settings()
+    found = tuple(Path(one).expanduser().absolute() for one in held.sources) if held else ()
+    for source in found:
+        if not source.is_dir():
+            warn_once(f"there is no folder {source}, which {_place()} names as source.")
+    return found
+
+
+def price_file() -> Path | None:
+    """The user's price table, where there is one: the one that the settings name, or the usual one."""
+    held = _settings()
+    if held is None or not held.prices:
+        usual = config_folder() / PRICES_FILE
+        return usual if usual.is_file() else None
+    named = Path(held.prices).expanduser()
+    if named.is_file():
+        return named
+    warn_once(f"there is no file {named}, which {_place()} names as prices; list prices are used.")
+    return None
+
+
+def chosen_zone() -> tzinfo | None:
+    """Where days begin; None: as this machine's clock has it, with its summer time."""
+    held = _settings()
+    return held.zone if held else None
+
+
+def chosen_zone_name() -> str:
+    """The zone as a person names it."""
+    held = _settings()
+    return held.time_zone if held else "local"
+
+
+def chosen_presets() -> "dict[str, Treatment]":
+    """The user's own treatments for copies, by name; UsageProblem says what is wrong with one."""
+    import msgspec
+
+    from unspool.copies.treatment import Treatment
+
+    made = {}
+    for name, figures in settings_table("presets").items():
+        try:
+            made[name] = msgspec.convert(figures, Treatment)
+        except msgspec.ValidationError as error:
+            raise UsageProblem(f"The preset “{name}” in {_place()} is wrong: {error}.") from None
+    return made
+
+
+def settings_table(name: str) -> "dict[str, Any]":
+    """A table of the settings file; empty where there is none."""
+    if not (config_folder() / "settings.toml").exists():
+        return {}
+    from unspool.config.settings import load_settings
+
+    return dict(load_settings().tables.get(name, {}))
+
+
+def _settings() -> "Settings | None":
+    """The settings; None where nobody set anything, which is found out without loading what reads them."""
+    if not (config_folder() / SETTINGS_FILE).exists() and not any(map(os.environ.get, _VARIABLES)):
+        return None
+    from unspool.config.settings import load_settings, settings_path
+
+    found, path = load_settings(), settings_path()
+    for trouble in found.troubles:
+        warn_once(f"{path}, line {trouble.line}: {trouble.words}" if trouble.line else trouble.words)
+    return found.settings
+
+
+def _place() -> str:
+    """Where sources or prices were named."""
+    return str(config_folder() / SETTINGS_FILE) if not any(map(os.environ.get, _VARIABLES[:2])) else "the environment"
+
+
+def warn_once(text: str) -> None:
+    """Say it on standard error, once a command."""
+    from unspool.render.sanitize import one_line
+
+    context = click.get_current_context(silent=True)
+    told: set[str] = context.meta.setdefault(_TOLD, set()) if context else set()
+    if text not in told:
+        told.add(text)
+        click.echo(one_line(f"unspool: {text}"), err=True)

@@ -1,0 +1,244 @@
+"""The settings: every choice with its default, read from settings.toml and the environment, and written back."""
+
+import os
+from collections.abc import Callable, Mapping
+from datetime import tzinfo
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from unspool.config import SETTINGS_FILE, config_folder
+from unspool.config.toml_edit import TomlProblem, edit_toml, line_of_key, parse_toml
+from unspool.errors import Unreadable
+from unspool.files import write_atomically
+from unspool.site.options import KINDS, SiteOptions
+from unspool.store.index.times import LOCAL, parse_zone
+
+THEMES = ("system", "light", "dark")
+SIZES = ("small", "medium", "large")
+DENSITIES = ("normal", "compact")
+_MOST_PER_PAGE = 500
+_LONGEST = 4096
+
+
+class Settings(msgspec.Struct, frozen=True):
+    """Every choice, as it holds."""
+
+    theme: str = "system"
+    font_size: str = "medium"
+    density: str = "normal"
+    hide: tuple[str, ...] = ()
+    """Kinds of blocks that pages hide until somebody wants to see them."""
+    sources: tuple[str, ...] = ()
+    """Folders to read instead of the usual ones."""
+    time_zone: str = LOCAL
+    per_page: int = 5
+    """Prompts on a page of a session."""
+    prices: str = ""
+    """A price file to lay over the built-in list; empty for the usual place."""
+
+    @property
+    def zone(self) -> tzinfo | None:
+        """Where days begin; None: as this machine's clock has it."""
+        return parse_zone(self.time_zone)
+
+    @property
+    def styles(self) -> tuple[str, ...]:
+        """The style files that pages wear for these choices."""
+        sized = (f"size-{self.font_size}.css",) if self.font_size != "medium" else ()
+        return (*sized, *(("compact.css",) if self.density == "compact" else ()))
+
+    def options(self, over: SiteOptions) -> SiteOptions:
+        """How pages of sessions are made by these choices."""
+        return msgspec.structs.replace(over, theme=self.theme, per_page=self.per_page)
+
+
+class SettingField(NamedTuple):
+    """One choice."""
+
+    name: str
+    title: str
+    about: str
+    check: Callable[[Any], str]
+    """What is wrong with a value; empty where it is right."""
+    choices: tuple[str, ...] = ()
+    kind: str = "text"
+    """How it is typed: choice, many, lines, number or text."""
+
+    @property
+    def variable(self) -> str:
+        """The environment variable that has the last word."""
+        return f"UNSPOOL_{self.name.upper()}"
+
+    def parsed(self, text: str) -> Any:
+        """A typed value as it stands in the file; what is no number stays text, for `check` to say so."""
+        text = text.strip()
+        if self.kind == "number":
+            return int(text) if text.isascii() and text.isdigit() and len(text) < 7 else text
+        if self.kind in ("many", "lines"):
+            return [part.strip() for part in text.replace(",", "\n").split("\n") if part.strip()]
+        return text
+
+
+def _one_of(*known: str) -> Callable[[Any], str]:
+    def check(value: Any) -> str:
+        return "" if isinstance(value, str) and value in known else f"must be one of {', '.join(known)}"
+
+    return check
+
+
+def _texts(value: Any) -> str:
+    if not isinstance(value, (list, tuple)) or not all(isinstance(one, str) for one in value):
+        return 'must be a list of texts, such as ["one", "two"]'
+    return "" if all(len(one) <= _LONGEST and one.isprintable() for one in value) else "holds what no path holds"
+
+
+def _kinds(value: Any) -> str:
+    wrong = _texts(value) or ", ".join(sorted(set(value) - set(KINDS)))
+    return wrong and (wrong if wrong.startswith("must") else f"may hold {', '.join(KINDS)}; not {wrong}")
+
+
+def _number(value: Any) -> str:
+    right = isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= _MOST_PER_PAGE
+    return "" if right else f"must be a whole number from 1 to {_MOST_PER_PAGE}"
+
+
+def _zone(value: Any) -> str:
+    try:
+        parse_zone(value if isinstance(value, str) else "?")
+    except ValueError:
+        return "must be local, UTC, an offset such as +05:30 or the name of a time zone, such as Europe/Berlin"
+    return ""
+
+
+def _path(value: Any) -> str:
+    right = isinstance(value, str) and len(value) <= _LONGEST and (not value or value.isprintable())
+    return "" if right else "must be the path of a file"
+
+
+FIELDS = (
+    SettingField("theme", "Theme", "Light, dark, or as the system has it.", _one_of(*THEMES), THEMES, "choice"),
+    SettingField("font_size", "Text size", "How large words are.", _one_of(*SIZES), SIZES, "choice"),
+    SettingField("density", "Density", "Compact lists show more rows.", _one_of(*DENSITIES), DENSITIES, "choice"),
+    SettingField(
+        "hide", "Hidden in transcripts", "What a session's pages hide until it is asked for.", _kinds, KINDS, "many"
+    ),
+    SettingField(
+        "time_zone", "Time zone", "Where days begin: local, UTC, +05:30 or a name such as Europe/Berlin.", _zone
+    ),
+    SettingField("per_page", "Prompts a page", "How much of a session one page holds.", _number, (), "number"),
+    SettingField(
+        "sources",
+        "Sources",
+        "Folders of logs, one a line; none: the usual ones. Read at the next start.",
+        _texts,
+        (),
+        "lines",
+    ),
+    SettingField(
+        "prices", "Price overrides", "A price file laid over the built-in list prices. Read at the next start.", _path
+    ),
+)
+FIELDS_BY_NAME: Mapping[str, SettingField] = {field.name: field for field in FIELDS}
+
+
+OTHER_TABLES = ("compress", "presets")
+_LARGEST = 1024 * 1024
+
+
+class LoadedSettings(NamedTuple):
+    """Settings, where each comes from, and what was ignored."""
+
+    settings: Settings
+    origins: dict[str, str]
+    """By name: `default`, a line of the file, or a variable of the environment."""
+    troubles: tuple[TomlProblem, ...] = ()
+    tables: Mapping[str, Any] = {}
+    """What other parts of unspool read for themselves: `[compress]` and `[presets]`."""
+    fixed: frozenset[str] = frozenset()
+    """Names of those that the environment sets, so that writing the file would change nothing."""
+
+
+def settings_path(environment: Mapping[str, str] | None = None) -> Path:
+    """The file: one for a person, whatever archive is looked at."""
+    return config_folder(environment) / SETTINGS_FILE
+
+
+def current_settings() -> Settings:
+    """The settings as they hold now."""
+    return load_settings().settings
+
+
+def load_settings(path: Path | None = None, environment: Mapping[str, str] | None = None) -> LoadedSettings:
+    """All about the settings; read anew when the file or the environment has changed."""
+    environment = os.environ if environment is None else environment
+    path = path or settings_path(environment)
+    over = tuple((field.name, environment[field.variable]) for field in FIELDS if environment.get(field.variable))
+    try:
+        status = path.stat()
+        stamp = status.st_mtime_ns, status.st_size, status.st_ino
+    except OSError:
+        stamp = 0, 0, 0
+    return _load(path, stamp, over)
+
+
+@lru_cache(maxsize=4)
+def _load(path: Path, _stamp: tuple[int, int, int], over: tuple[tuple[str, str], ...]) -> LoadedSettings:
+    text, troubles = _text(path)
+    found = parse_toml(text)
+    values, tables, origins = dict[str, Any](), dict[str, Any](), dict.fromkeys(FIELDS_BY_NAME, "default")
+    troubles += found.troubles
+    for name, value in found.values.items():
+        field, line = FIELDS_BY_NAME.get(name), line_of_key(text, name)
+        wrong = field.check(value) if field else ""
+        if name in OTHER_TABLES and isinstance(value, dict):
+            tables[name] = value
+        elif field is None:
+            troubles += (TomlProblem(line, f"{name} is no setting, and is left as it is."),)
+        elif wrong:
+            troubles += (TomlProblem(line, f"{name} {wrong}; it is ignored."),)
+        else:
+            values[name], origins[name] = value, f"line {line} of the file" if line else "the file"
+    fixed = set[str]()
+    for name, typed in over:
+        field = FIELDS_BY_NAME[name]
+        value = typed.split(os.pathsep) if field.kind == "lines" else field.parsed(typed)
+        wrong = field.check(value)
+        if wrong:
+            troubles += (TomlProblem(0, f"The environment variable {field.variable} {wrong}; it is ignored."),)
+        else:
+            values[name], origins[name] = value, f"the environment variable {field.variable}"
+            fixed.add(name)
+    return LoadedSettings(msgspec.convert(values, Settings), origins, troubles, tables, frozenset(fixed))
+
+
+def change_settings(changes: Mapping[str, Any], path: Path | None = None) -> None:
+    """Write settings to the file, whole or not at all; None takes one out. Comments and unknown keys stay."""
+    path = path or settings_path()
+    text, troubles = _text(path)
+    if troubles:
+        raise Unreadable(troubles[0].words)
+    try:
+        write_atomically(path.resolve(), [edit_toml(text, changes).encode()])
+    except OSError as problem:
+        raise Unreadable(f"Cannot write {path}: {problem.strerror or problem}.") from None
+
+
+def _text(path: Path) -> tuple[str, tuple[TomlProblem, ...]]:
+    """The text of the file; empty where there is none."""
+    try:
+        with path.open("rb") as stream:
+            data = stream.read(_LARGEST + 1)
+    except FileNotFoundError:
+        return "", ()
+    except OSError as problem:
+        return "", (TomlProblem(0, f"Cannot read {path}: {problem.strerror or problem}."),)
+    if len(data) > _LARGEST:
+        return "", (TomlProblem(0, f"{path} is larger than settings can be (1 MB)."),)
+    try:
+        return data.decode(), ()
+    except UnicodeDecodeError as problem:
+        line = data[: problem.start].count(b"\n") + 1
+        return "", (TomlProblem(line, f"{path} is not UTF-8, as TOML must be."),)

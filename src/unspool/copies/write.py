@@ -1,0 +1,172 @@
+"""Writes a planned copy with its companions, proven first."""
+
+import os
+import re
+from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+
+import msgspec
+
+from unspool import __version__
+from unspool.agents.writing import LineLink, LintFinding, LogWriter
+from unspool.copies import records
+from unspool.copies.copy_plan import CopyPlan, SessionCopy, new_line_ids
+from unspool.copies.original import read_original
+from unspool.copies.records import FileToWrite, WrittenFiles, write_all_or_none
+from unspool.errors import Unreadable, Unsound
+
+_SHARED = frozenset({"plan", "history"})
+"""Files that are no single session's."""
+
+
+def carry_companions(copy: SessionCopy, log: Path, home: Path | None) -> Iterator[FileToWrite]:
+    """The files that go along, under the id of the copy.
+
+    Those in the session's own folder go beside `log`; those below the agent's folder go below `home`, and stay
+    behind where there is none.
+    """
+    agents = {agent.path for agent in copy.original.found.agents}
+    places = dict(_own(copy, log.parent / copy.making.session)) if copy.making.side else {}
+    if home is not None:
+        places.update(_elsewhere(copy, home))
+    for path, target in places.items():
+        yield FileToWrite(target, partial(_content, copy, path, is_log=str(path) in agents))
+
+
+def _own(copy: SessionCopy, folder: Path) -> Iterator[tuple[Path, Path]]:
+    """Files below the session's own folder, and logs of subagents that older versions laid beside its log.
+
+    What lies in that folder itself are the agent's notes on this one session: its title, where its log is up to.
+    """
+    found = copy.original.found
+    for path in _plain_files(found.home):
+        if path.parent != found.home:
+            yield path, folder / path.relative_to(found.home)
+    for agent in found.agents:
+        for path in (Path(name) for name in (agent.path, agent.sidecar) if name):
+            if not path.is_relative_to(found.home) and not path.is_symlink():
+                yield path, copy.writer.agent_place(folder, path.name)
+
+
+def _plain_files(folder: Path) -> Iterator[Path]:
+    """Every file below a folder; links lead anywhere, and are not followed."""
+    if folder.is_symlink():
+        return
+    for place, folders, names in os.walk(folder):
+        folders.sort()
+        yield from (path for name in sorted(names) if (path := Path(place, name)).is_file() and not path.is_symlink())
+
+
+def _elsewhere(copy: SessionCopy, home: Path) -> Iterator[tuple[Path, Path]]:
+    """Files of the session elsewhere below the agent's folder, which bear its id."""
+    found, session = copy.original.found, copy.making.session
+    root, own = Path(found.root), re.compile(rf"(?<!\w){re.escape(found.session_id)}(?!\w)")
+    for companion in copy.original.format.companions(found, "") if found.root else ():
+        path = Path(companion.path)
+        wanted = copy.making.snapshots if companion.kind == "file-history" else copy.making.side
+        if wanted and companion.kind not in _SHARED and not path.is_relative_to(found.home):
+            kind, *names = path.relative_to(root).parts
+            yield path, home.joinpath(kind, *(own.sub(session, name) for name in names))
+
+
+def _content(copy: SessionCopy, path: Path, *, is_log: bool) -> Iterator[bytes]:
+    try:
+        yield from _agent(copy, path) if is_log else _bytes(copy, path)
+    except OSError as error:
+        if error.filename != str(path):
+            raise
+        told = f"{path}, which goes along with the session, cannot be read: {error.strerror}."
+        raise Unreadable(f"{told} --drop-side leaves such files out. Nothing was written.") from None
+
+
+def _bytes(copy: SessionCopy, path: Path) -> Iterator[bytes]:
+    with path.open("rb") as file:
+        if copy.making.paths:
+            yield copy.writer.relocated(file.read(), copy.making.paths)
+            return
+        while chunk := file.read(1 << 20):
+            yield chunk
+
+
+def _agent(copy: SessionCopy, path: Path) -> Iterator[bytes]:
+    """A subagent's log under new ids: every line of it that could be read, once."""
+    log = read_original(msgspec.structs.replace(copy.original.found, path=str(path)))
+    own = new_line_ids([event.id for event in log.events if event.id])
+    order = {line: place for place, line in enumerate(own.values())}
+    ids = {**copy.identity.ids, **own}
+    identity = msgspec.structs.replace(copy.identity, ids=ids, before={}, after={}, order=order)
+    done: set[str] = set()
+    gone: dict[str, str] = {}
+    for event in log.events:
+        if event.kind == "problem" or event.id in done:
+            continue
+        raw = log.raw(event)
+        if not event.id:
+            yield from filter(None, [copy.writer.beside(raw, identity)])
+            continue
+        done.add(event.id)
+        parent = gone.get(event.parent or "", event.parent or "")
+        if copy.making.goes_elsewhere and copy.writer.is_local_record(raw):
+            gone[event.id] = parent
+        else:
+            yield copy.writer.renewed(raw, identity, LineLink(own[event.id], identity.ids.get(parent)))
+
+
+_TOLD = 5
+
+
+def write_copy(draught: CopyPlan, path: Path, home: Path | None, cwd: str) -> records.CopyRecord:
+    """Prove the copy, write and remember it; all of that, or nothing.
+
+    What goes along goes beside a log that bears the copy's own id, and to `home`, the agent's folder, if there is one.
+    """
+    copy = draught.copy
+    along = carry_companions(copy, path, home) if path.stem == copy.making.session else ()
+    with write_all_or_none(FileToWrite(path, copy.chunks), along, prove_copy(copy.writer, copy.original.path)) as done:
+        record = _record(draught, done, cwd)
+        records.keep_record(record)
+    return record
+
+
+def _record(draught: CopyPlan, done: WrittenFiles, cwd: str) -> records.CopyRecord:
+    copy, wish = draught.copy, draught.wish
+    ids = copy.identity.ids
+    shortened = {*wish.texts, *records.compressed_lines(copy.identity.source)}
+    return records.CopyRecord(
+        session=copy.making.session,
+        source=copy.identity.source,
+        source_path=copy.original.path,
+        command=wish.command,
+        options=wish.options,
+        made=datetime.now(UTC).isoformat(timespec="seconds"),
+        version=__version__,
+        title=copy.making.title,
+        cwd=cwd,
+        files=done.files,
+        before=draught.before,
+        after=msgspec.structs.replace(draught.after, bytes=done.files[0].size),
+        folders=done.folders,
+        compressed=[ids[line] for line in ids if line in shortened],
+    )
+
+
+def prove_copy(writer: LogWriter, source: str = "") -> Callable[[Path], None]:
+    """Raises where a finished log breaks a rule; `source` is what a person may have mended."""
+
+    def prove(path: Path) -> None:
+        with path.open("rb") as lines:
+            wrong = [one for one in writer.lint(lines, strict=True) if one.severity == "error"]
+        if wrong:
+            raise Unsound(_faults(wrong, source))
+
+    return prove
+
+
+def _faults(wrong: Sequence[LintFinding], source: str) -> str:
+    told = [f"  line {one.line}: {one.message}" for one in wrong[:_TOLD]]
+    more = [f"  and {len(wrong) - _TOLD:,} more"] if len(wrong) > _TOLD else []
+    hint = [f"`unspool repair {source}` writes a mended copy, where the session itself is damaged."] if source else []
+    count = "1 fault" if len(wrong) == 1 else f"{len(wrong):,} faults"
+    return "\n".join([f"The copy is not sound ({count}), so it was not written:", *told, *more, *hint])

@@ -1,0 +1,131 @@
+"""One HTTP request to a service that is given a secret: https only, no redirects, bounded in time and size."""
+
+import time
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from unspool.errors import FetchFailed, UsageProblem
+
+if TYPE_CHECKING:
+    from http.client import HTTPResponse
+    from urllib.request import OpenerDirector, Request
+
+_SECONDS = 60
+_BYTES = 512 * 1024 * 1024
+_ANSWER = 16 * 1024 * 1024
+_TOLD = 4096
+"""Bytes that are read of an answer other than 200."""
+_LOOPBACK = {"localhost", "127.0.0.1", "::1"}
+
+
+class HttpStatusError(Exception):
+    """An answer other than 200."""
+
+    def __init__(self, code: int, pause: float | None = None, body: bytes = b"") -> None:
+        super().__init__(code)
+        self.code = code
+        self.pause = pause
+        """Seconds to wait before asking again, where the service said so."""
+        self.body = body
+        """The beginning of what it said."""
+
+
+def checked_address(base: str) -> str:
+    """The address; one that would show the secret to everybody on the way is refused."""
+    try:
+        parts = urlsplit(base)
+        secret = parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in _LOOPBACK)
+        whole = bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        raise UsageProblem("The address of the service is none.") from None
+    if "@" in parts.netloc:
+        raise UsageProblem("The address of the service holds a name or password, which does not belong there.")
+    if secret and whole and base.isprintable() and " " not in base:
+        return base.rstrip("/")
+    raise UsageProblem(f"{base} is no https:// address, so the token is not sent there.")
+
+
+def get(url: str, headers: dict[str, str]) -> bytes:
+    """The body at a checked address; Status where the answer is anything but 200."""
+    from urllib.request import Request
+
+    return _sent(Request(url, headers=headers), _SECONDS, _BYTES)  # noqa: S310  the scheme is checked
+
+
+def post(url: str, headers: dict[str, str], body: bytes, seconds: float) -> bytes:
+    """What a checked address answers to a body within these seconds; Status where it is anything but 200."""
+    from urllib.request import Request
+
+    return _sent(Request(url, body, headers, method="POST"), seconds, _ANSWER)  # noqa: S310  the scheme is checked
+
+
+def _sent(request: "Request", seconds: float, most: int) -> bytes:
+    from http.client import HTTPException
+    from urllib.error import HTTPError
+
+    deadline = time.monotonic() + seconds
+    try:
+        with _opener(request).open(request, timeout=seconds) as answer:
+            if answer.status != 200:
+                raise HttpStatusError(answer.status)
+            return _body(answer, deadline, most)
+    except HTTPError as error:
+        with error:
+            raise HttpStatusError(error.code, pause(error.headers.get("Retry-After", "")), _told(error)) from None
+    except (HTTPException, OSError) as error:
+        host = urlsplit(request.full_url).netloc
+        raise FetchFailed(f"{host} could not be reached: {getattr(error, 'reason', error)}.") from None
+
+
+def _opener(request: "Request") -> "OpenerDirector":
+    from urllib.request import HTTPRedirectHandler, ProxyHandler, build_opener
+
+    class Straight(HTTPRedirectHandler):
+        """Follows nowhere: the secret is for one host."""
+
+        def redirect_request(self, *_: Any) -> None:
+            return None
+
+    # What is meant for this machine goes through no proxy, which would see the secret.
+    here = urlsplit(request.full_url).hostname in _LOOPBACK
+    return build_opener(Straight, ProxyHandler({}) if here else ProxyHandler())
+
+
+def _body(answer: "HTTPResponse", deadline: float, most: int) -> bytes:
+    """All of it; read piece by piece as it comes, so that a trickle does not outlast the deadline."""
+    chunks, size = [], 0
+    while chunk := answer.read1(1 << 20):
+        size += len(chunk)
+        if size > most:
+            raise FetchFailed(f"The service answered more than {most // (1024 * 1024)} MB.")
+        if time.monotonic() > deadline:
+            raise FetchFailed("The service took too long to answer.")
+        chunks.append(chunk)
+    if answer.length:
+        raise FetchFailed("The service broke off in the middle of its answer.")
+    return b"".join(chunks)
+
+
+def _told(answer: Any) -> bytes:
+    from http.client import HTTPException
+
+    try:
+        return bytes(answer.read(_TOLD))
+    except (HTTPException, OSError):
+        return b""
+
+
+def pause(header: str) -> float | None:
+    """The seconds that a Retry-After asks for, as a number or a date; None where it says nothing of use."""
+    from email.utils import parsedate_to_datetime
+
+    said = header.strip()
+    if said.isascii() and said.replace(".", "", 1).isdigit():
+        return float(said[:12])
+    try:
+        when = parsedate_to_datetime(said)
+    except (ValueError, IndexError, TypeError, OverflowError):
+        return None
+    if when.tzinfo is None:
+        return None
+    return max(0.0, when.timestamp() - time.time())

@@ -1,0 +1,261 @@
+"""Requests to a hub: JSON and files out, JSON and streams back, tried again where that may help."""
+
+import http.client
+import random
+import ssl
+import time
+import urllib.request
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+import msgspec
+
+from unspool import __version__
+from unspool.errors import Declined, FetchFailed, NotAllowed, NotFound, UnspoolError
+from unspool.hub_client.login import HubAddress, HubEntry
+
+_CHUNK = 64 * 1024
+_ANSWER = 64 * 1024 * 1024
+"""Bytes of an answer that are read into memory."""
+_AGAIN = frozenset({429, 502, 503, 504})
+_TRIES, _FIRST, _LONGEST = 6, 0.5, 30.0
+"""How often it is tried, and seconds between: at first, and at most."""
+_PATIENCE = 600.0
+"""Seconds: a hub that wants one to come back later than this is not waited for."""
+_WAIT, _WORK = 60.0, 600.0
+"""Seconds for an answer: to a question, and to what makes work for the hub."""
+_LOST = (ConnectionError, TimeoutError, http.client.HTTPException, OSError)
+
+
+class HubAnswer(NamedTuple):
+    """What a hub answered."""
+
+    status: int
+    headers: Mapping[str, str]
+    """By names in small letters."""
+    data: bytes
+
+    def json(self) -> Any:
+        """What it says; FetchFailed where that is no JSON."""
+        try:
+            return msgspec.json.decode(self.data) if self.data else None
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            raise FetchFailed("The hub's answer is no JSON; is that the address of a hub?") from None
+
+
+class UploadBody(NamedTuple):
+    """What is sent: bytes, or a file that is read while it goes."""
+
+    data: bytes | Path = b""
+    kind: str = "application/json"
+
+    @property
+    def size(self) -> int:
+        """In bytes."""
+        return self.data.stat().st_size if isinstance(self.data, Path) else len(self.data)
+
+    def chunks(self) -> Iterator[bytes]:
+        """Piece by piece, from the beginning each time."""
+        if isinstance(self.data, bytes):
+            for start in range(0, len(self.data), _CHUNK):
+                yield self.data[start : start + _CHUNK]
+            return
+        with self.data.open("rb") as file:
+            while chunk := file.read(_CHUNK):
+                yield chunk
+
+
+class HubClient:
+    """A hub, asked by one thread. Trouble of the network, and a hub that is busy, are waited out for a minute or so.
+
+    A request that is tried again may have been done already: every one of a hub's is such that this does no harm.
+    """
+
+    def __init__(
+        self,
+        address: HubAddress,
+        entry: HubEntry | None = None,
+        *,
+        rate: int = 0,
+        pause: Callable[[float], None] = time.sleep,
+    ) -> None:
+        """`rate` is how many bytes a second are sent at most, 0 for as many as can be."""
+        self._address, self._entry = address, entry or HubEntry("")
+        self._rate, self._pause = rate, pause
+        self._connection: http.client.HTTPConnection | None = None
+        if self._entry.token and not address.private and not self._entry.insecure:
+            raise NotAllowed(
+                f"Your token is not sent to {address.url}: others could read it on the way. Use https, or "
+                f"`unspool login --insecure {address.url}` where you know the network."
+            )
+
+    @property
+    def url(self) -> str:
+        """Where the hub is."""
+        return self._address.url
+
+    def ask(self, method: str, path: str, data: Any = None) -> Any:
+        """What the hub says to JSON, or to nothing; its errors as ours."""
+        sent = None if data is None else UploadBody(msgspec.json.encode(data))
+        return self.send(method, path, sent).json()
+
+    def send(
+        self, method: str, path: str, sent: UploadBody | None = None, headers: Mapping[str, str] | None = None
+    ) -> HubAnswer:
+        """What the hub answers to what is sent; its errors as ours."""
+        for wait in _waits():
+            try:
+                answer = self._once(method, path, sent, headers or {})
+            except ssl.SSLCertVerificationError as error:
+                self.close()
+                raise FetchFailed(f"{self.url} does not prove who it is: {error.verify_message}.") from None
+            except _LOST as error:
+                self.close()
+                if wait is None:
+                    raise FetchFailed(f"{self.url} cannot be reached: {_reason(error)}.") from None
+                self._pause(wait)
+                continue
+            if answer.status < 300:
+                return answer
+            self.close()
+            if answer.status not in _AGAIN or wait is None or _late(answer):
+                raise _refusal(answer, self.url)
+            self._pause(_told(answer, wait))
+        raise AssertionError("the last try returns or raises")
+
+    @contextmanager
+    def stream(self, path: str) -> Iterator[Iterator[bytes]]:
+        """What lies at a path, piece by piece; FetchFailed where it breaks off."""
+        try:
+            self._begin("GET", path, None, {})
+            response = self._open().getresponse()
+            if response.status != http.client.OK:
+                raise _refusal(_read(response), self.url)
+            yield _pieces(response)
+        except (http.client.HTTPException, ConnectionError, TimeoutError) as error:
+            raise FetchFailed(f"{self.url} broke off: {_reason(error)}.") from None
+        finally:
+            self.close()
+
+    def close(self) -> None:
+        """Let go of the connection; the next request makes another."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def _once(self, method: str, path: str, sent: UploadBody | None, headers: Mapping[str, str]) -> HubAnswer:
+        try:
+            self._begin(method, path, sent, headers)
+        except (BrokenPipeError, ConnectionResetError):  # it may have refused already, and said so
+            if self._connection is None or self._connection.sock is None:
+                raise
+        connection = self._open()
+        if connection.sock is not None:
+            connection.sock.settimeout(_WAIT if method == "GET" else _WORK)
+        response = connection.getresponse()
+        answer = _read(response)
+        if response.will_close:
+            self.close()
+        return answer
+
+    def _begin(self, method: str, path: str, sent: UploadBody | None, headers: Mapping[str, str]) -> None:
+        connection = self._open()
+        if connection.sock is not None:
+            connection.sock.settimeout(_WAIT)
+        connection.putrequest(method, self._address.path + path, skip_accept_encoding=True)
+        given = {"User-Agent": f"unspool/{__version__}", "Accept": "application/json", **headers}
+        if self._entry.token:
+            given["Authorization"] = f"Bearer {self._entry.token}"
+        if sent is not None:
+            given |= {"Content-Type": sent.kind, "Content-Length": str(sent.size)}
+        elif method != "GET":
+            given["Content-Length"] = "0"
+        for name, value in given.items():
+            connection.putheader(name, value)
+        connection.endheaders()
+        for chunk in sent.chunks() if sent is not None else ():
+            connection.send(chunk)
+            if self._rate:
+                self._pause(len(chunk) / self._rate)
+
+    def _open(self) -> http.client.HTTPConnection:
+        if self._connection is None:
+            self._connection = _connection(self._address)
+        return self._connection
+
+
+def _connection(address: HubAddress) -> http.client.HTTPConnection:
+    """A connection with the system's trust, through the proxy that the environment names for secure ones."""
+    if address.scheme == "http":
+        return http.client.HTTPConnection(address.host, address.port, timeout=_WAIT)
+    context = ssl.create_default_context()
+    proxy = urllib.request.getproxies().get("https", "")
+    if not proxy or urllib.request.proxy_bypass(address.host):
+        return http.client.HTTPSConnection(address.host, address.port, timeout=_WAIT, context=context)
+    there = urlsplit(proxy if "://" in proxy else f"http://{proxy}")
+    made = http.client.HTTPSConnection(there.hostname or "", there.port or 80, timeout=_WAIT, context=context)
+    made.set_tunnel(address.host, address.port)
+    return made
+
+
+def _waits() -> Iterator[float | None]:
+    """Seconds to wait before each further try, and None at the last one."""
+    for number in range(_TRIES - 1):
+        yield min(_LONGEST, _FIRST * 2**number) * random.uniform(0.5, 1.0)  # noqa: S311  no secret: many clients spread
+    yield None
+
+
+def _late(answer: HubAnswer) -> bool:
+    """Whether the hub says to come back later than anybody waits."""
+    said = answer.headers.get("retry-after", "")
+    return said.isdecimal() and float(said) > _PATIENCE
+
+
+def _told(answer: HubAnswer, wait: float) -> float:
+    """How long the hub asks to wait, within reason."""
+    said = answer.headers.get("retry-after", "")
+    return min(float(said), _LONGEST * 2) if said.isdecimal() else wait
+
+
+def _read(response: http.client.HTTPResponse) -> HubAnswer:
+    data = response.read(_ANSWER + 1)
+    if len(data) > _ANSWER:
+        raise FetchFailed("The hub's answer is larger than it should be.")
+    return HubAnswer(response.status, {name.lower(): value for name, value in response.getheaders()}, data)
+
+
+def _pieces(response: http.client.HTTPResponse) -> Iterator[bytes]:
+    while piece := response.read(_CHUNK):
+        yield piece
+    if response.length:
+        raise http.client.IncompleteRead(b"", response.length)
+
+
+def _refusal(answer: HubAnswer, url: str) -> UnspoolError:
+    """What the hub says is wrong, as an error of ours."""
+    return _error(answer.status)(f"{url}: {_sentence(answer)}")
+
+
+def _error(status: int) -> type[UnspoolError]:
+    if status in (401, 403):
+        return NotAllowed
+    if status in (404, 410):
+        return NotFound
+    return FetchFailed if status < 400 or (status >= 500 and status != 507) else Declined
+
+
+def _sentence(answer: HubAnswer) -> str:
+    """What the hub says of an error."""
+    try:
+        said = msgspec.json.decode(answer.data)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        said = None
+    text = said.get("reason") or said.get("error") if isinstance(said, dict) else None
+    return text if isinstance(text, str) and text else f"answered {answer.status}."
+
+
+def _reason(error: Exception) -> str:
+    return (str(getattr(error, "strerror", None) or "") or str(error) or type(error).__name__).rstrip(".")

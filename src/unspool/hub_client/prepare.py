@@ -1,0 +1,233 @@
+"""A session's files redacted for a push, with replacement names that only this machine can make."""
+
+import os
+import re
+import secrets
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from hashlib import blake2b, sha256
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+import msgspec
+
+from unspool import __version__
+from unspool.agents import FoundLog, by_id
+from unspool.agents.writing import LogWriter
+from unspool.files import write_atomically
+from unspool.hub_client.manifest import LOG, is_file_name
+from unspool.redact.finder import Finder
+from unspool.redact.log import decode_line, encode_line, redact_lines
+from unspool.redact.match import SecretMatch
+from unspool.redact.policy import RedactionPolicy
+from unspool.redact.replacements import MOST, ReplacementNames
+from unspool.redact.rules import PersonalNames, git_signers
+from unspool.redact.values import redact_text, redact_value
+from unspool.store.library.inputs import open_log
+
+_KEY = 32
+_NUMBERS = 10**9
+_FILE = "key"
+
+
+class KeyedNames(ReplacementNames):
+    """Names that depend on what they replace and on a key, and not on what was replaced before."""
+
+    def __init__(self, key: bytes) -> None:
+        super().__init__()
+        self._key, self._number = key, 0
+        self.places: Counter[tuple[str, str]] = Counter()
+        """How often something was replaced, by kind and rule."""
+
+    def of(self, match: SecretMatch) -> str:
+        """The name for what was found."""
+        self.places[match.kind, match.rule] += 1
+        value = match.value.encode("utf-8", "surrogatepass")
+        self._number = int.from_bytes(blake2b(value, key=self._key, digest_size=8).digest())
+        return super().of(match)
+
+    def _free(self, form: str) -> str:
+        """The name that a value has by its digest; empty where a form of few names has given it to another."""
+        few = MOST.get(form)
+        number = self._number
+        while form:
+            name = form.format(number % (few or _NUMBERS) + 1)
+            if name not in self._values:
+                return name
+            if few:
+                return ""
+            number += 1
+        return ""
+
+
+def naming_key(folder: Path) -> bytes:
+    """This machine's key, made when it is first asked for; for its user's eyes alone."""
+    path = folder / _FILE
+    try:
+        found = path.read_bytes()
+    except FileNotFoundError:
+        found = b""
+    if len(found) != _KEY:
+        found = secrets.token_bytes(_KEY)
+        write_atomically(path, [found])
+        found = path.read_bytes()  # another process may have been as quick
+    return found
+
+
+_FRESH = 600.0
+"""Seconds after which a line that was never finished is as it will stay."""
+_CWD = re.compile(rb'"cwd": ?"((?:[^"\\]|\\.)*)"')
+_NULL = b"\0"
+
+Kind = Literal["log", "other"]
+
+
+class FileToPush(NamedTuple):
+    """A file of a session, and what it is called in the archive."""
+
+    name: str
+    kind: Kind
+    path: Path
+
+
+class PreparedPush(NamedTuple):
+    """What may leave of a session."""
+
+    key: str
+    files: tuple[tuple[str, Path], ...]
+    replaced: Counter[tuple[str, str]]
+    """How often something was replaced, by kind and rule."""
+    size: int
+    """Bytes of all of them."""
+    left_out: tuple[str, ...]
+    """Files that are no text, or whose names must not leave."""
+
+
+class PushRedaction(NamedTuple):
+    """How things leave this machine."""
+
+    policy: RedactionPolicy
+    key: bytes
+    environment: Mapping[str, str] = os.environ
+
+
+def files_to_push(found: FoundLog) -> Iterator[FileToPush]:
+    """All files of a session: its log, its subagents' logs with what describes them, and what its folder holds."""
+    key = found.session_id
+    yield FileToPush(f"{key}{LOG}", "log", Path(found.path))
+    seen = set()
+    for agent in found.agents:
+        for where in filter(None, (agent.path, agent.sidecar)):
+            seen.add(where)
+            yield FileToPush(
+                f"{key}/{_place(found, Path(where))}", "log" if where == agent.path else "other", Path(where)
+            )
+    for path in _plain(found.home):
+        if str(path) not in seen:
+            name = f"{key}/{path.relative_to(found.home).as_posix()}"
+            yield FileToPush(name, "log" if name.endswith(LOG) else "other", path)
+
+
+def source_digest(found: FoundLog, edge: PushRedaction) -> str:
+    """Equal as long as neither the files of a session nor what they are redacted by changed."""
+    known = [__version__, edge.policy.version, sha256(edge.key).hexdigest()]
+    if found.origin:
+        known.append(f"{found.path} {found.size} {found.modified}")
+    else:
+        known += [f"{file.name} {_stamp(file.path)}" for file in files_to_push(found)]
+    return sha256("\n".join(known).encode(errors="replace")).hexdigest()
+
+
+def prepare_push(found: FoundLog, edge: PushRedaction, folder: Path) -> PreparedPush:
+    """The files of a session below a folder, without what must not leave."""
+    people = _people(found, edge)
+    finder, names = edge.policy.finder(edge.policy.replaced, people), KeyedNames(edge.key)
+    writer = by_id(found.format).writer()
+    made: list[tuple[str, Path]] = []
+    gone: list[str] = []
+    for file in files_to_push(found):
+        if finder.find(file.name) or not is_file_name(file.name, found.session_id):
+            gone.append(file.name)
+        elif _written(file, folder / file.name, finder, names, writer):
+            made.append((file.name, folder / file.name))
+        elif file.kind == "other":
+            gone.append(file.name)
+    size = sum(path.stat().st_size for _, path in made)
+    return PreparedPush(found.session_id, tuple(made), names.places, size, tuple(gone))
+
+
+def _written(file: FileToPush, path: Path, finder: Finder, names: KeyedNames, writer: LogWriter) -> bool:
+    """Write a file as it may leave; False where there is nothing to send of it."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if file.kind == "log":
+        with open_log(str(file.path)) as lines, path.open("wb") as target:
+            target.writelines(redact_lines(_settled(lines, file.path, writer), finder, names, shown=True))
+    else:
+        data = file.path.read_bytes()
+        if _NULL in data:
+            return False
+        path.write_bytes(_clean(data, finder, names))
+    return path.stat().st_size > 0
+
+
+def _settled(lines: Iterator[bytes], path: Path, writer: LogWriter) -> Iterator[bytes]:
+    """The lines, without those that tell by digests what others say, and without the last one while it is being
+    written: half a secret is not known for one."""
+    for line in lines:
+        if writer.is_request_record(line):
+            continue
+        if line.endswith(b"\n") or decode_line(line) is not None or time.time() - path.stat().st_mtime > _FRESH:
+            yield line
+
+
+def _clean(data: bytes, finder: Finder, names: KeyedNames) -> bytes:
+    """A document or a text."""
+    value = decode_line(data)
+    if isinstance(value, dict | list):
+        made, found = redact_value(value, finder, names)
+        return encode_line(made) if found else data
+    text, matches = redact_text(data.decode("utf-8", "surrogateescape"), finder, names)
+    return text.encode("utf-8", "surrogateescape") if matches else data
+
+
+def _people(found: FoundLog, edge: PushRedaction) -> PersonalNames:
+    """Whose session it is, by the environment, the folders that it ran in, and what it notes of repositories."""
+    said: set[bytes] = set()
+    names: set[str] = set()
+    with open_log(found.path) as lines:
+        for line in lines:
+            said.update(match[1] for match in _CWD.finditer(line))
+            names |= git_signers((line,))
+    return PersonalNames.of(edge.environment, {text for one in said if (text := _text(one))}, names)
+
+
+def _text(said: bytes) -> str:
+    with suppress(msgspec.DecodeError, UnicodeDecodeError):
+        return msgspec.json.decode(b'"' + said + b'"', type=str)
+    return ""
+
+
+def _place(found: FoundLog, path: Path) -> str:
+    """Where a subagent's file goes; older versions laid them elsewhere."""
+    if path.is_relative_to(found.home):
+        return path.relative_to(found.home).as_posix()
+    return by_id(found.format).writer().agent_place(Path(), path.name).as_posix()
+
+
+def _plain(folder: Path) -> Iterator[Path]:
+    """Every file below a folder; links lead anywhere, and are not followed."""
+    if folder.is_symlink():
+        return
+    for place, folders, names in os.walk(folder):
+        folders.sort()
+        yield from (path for name in sorted(names) if (path := Path(place, name)).is_file() and not path.is_symlink())
+
+
+def _stamp(path: Path) -> str:
+    try:
+        status = path.stat()
+    except OSError:
+        return ""
+    return f"{status.st_size} {status.st_mtime_ns}"

@@ -1,0 +1,307 @@
+"""Turns of a session from a draft: calls paired and understood, blocks in order, queued prompts put in their places."""
+
+from collections import Counter
+from collections.abc import Iterator
+from datetime import datetime
+
+from msgspec.structs import replace
+
+from unspool.model import (
+    Block,
+    Branch,
+    Call,
+    Dialect,
+    Event,
+    Facts,
+    Notice,
+    Place,
+    Plan,
+    Prompt,
+    Questionnaire,
+    Result,
+    Todo,
+    Todos,
+    ToolCall,
+    Turn,
+    Usage,
+)
+from unspool.reading.draft import SessionDraft
+
+Unsent = list[Prompt | Notice]
+_Item = tuple[str, Place, datetime | None]
+
+
+def unsent_prompts(facts: Facts, known: Counter[int]) -> Unsent:
+    """Queued words that are in no prompt: absorbed ones as prompts, forgotten ones as notices.
+
+    `known` counts the prompts that stand in lines of their own, by `words`; it is used up.
+    """
+    absorbed, waiting = _replay(facts)
+    found: Unsent = [
+        Prompt(place, "queued", text, time=time, origin="queued") for text, place, time in _unknown(absorbed, known)
+    ]
+    found += [Notice(place, "queue", text, time=time) for text, place, time in _unknown(waiting, known)]
+    return found
+
+
+def _unknown(items: list[_Item], known: Counter[int]) -> Iterator[_Item]:
+    for item in items:
+        folded = _folded(item[0])
+        if known[hash(folded)] > 0:
+            known[hash(folded)] -= 1
+        elif folded and not folded.startswith("<"):
+            yield item
+
+
+def _replay(facts: Facts) -> tuple[list[_Item], list[_Item]]:
+    """(taken out, left or put back) in order."""
+    queue: list[_Item] = []
+    taken: list[_Item] = []
+    left: list[_Item] = []
+    for operation, text, place, time in facts.queue:
+        if operation == "enqueue":
+            queue.append((text, place, time))
+        elif operation == "popAll":
+            left += queue
+            queue = []
+        elif operation in ("dequeue", "remove") and queue:
+            at = next((i for i, item in enumerate(queue) if text and item[0] == text), 0)
+            said, _, _ = queue.pop(at)
+            taken.append((said, place, time))
+    return taken, left + queue
+
+
+def prompt_hash(prompt: Prompt) -> int:
+    """A hash of what was typed, white space folded, as the queue would hold it."""
+    if prompt.kind == "command":
+        return hash(_folded(f"{prompt.command} {prompt.arguments}"))
+    return hash(_folded(("!" if prompt.kind == "bash" else "") + prompt.text))
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.split())
+
+
+class TurnBuilder:
+    """Makes the turns of one draft. `agents` names the subagents that each call started."""
+
+    def __init__(
+        self, draft: SessionDraft, dialect: Dialect, agents: dict[str, tuple[str, ...]], unsent: Unsent
+    ) -> None:
+        self._draft, self._dialect, self._agents = draft, dialect, agents
+        self._tasks: dict[str, Todo] = {}
+        self._unsent = unsent
+        self.calls: dict[tuple[str, int], ToolCall] = {}
+        self._paired: set[str] = set()
+        self._accepted = [
+            (event.place.offset, event.prompt.plan.text.strip())
+            for event in draft.chain
+            if event.prompt is not None and event.prompt.plan is not None
+        ]
+        self._pair()
+        self.turn_at: dict[tuple[int, int], int] = {}
+        self._positions: dict[int, list[int]] = {}
+        for index, branch in enumerate(draft.branches.of):
+            self._positions.setdefault(branch, []).append(index)
+        self.turns = self._branch(0, 0)
+        self.branches = self._branches()
+
+    @property
+    def todos(self) -> Todos:
+        return Todos(tuple(self._tasks.values()))
+
+    def _pair(self) -> None:
+        """Give every call its result and its meaning, in the order the calls were made."""
+        used: dict[str, int] = {}
+        shared = Counter(call.call_id for call in self._draft.tool_calls())
+        for message, merged in self._draft.merged.items():
+            for index, block in enumerate(merged.blocks):
+                if isinstance(block, ToolCall):
+                    turn = used.get(block.call_id, 0)
+                    used[block.call_id] = turn + 1
+                    self.calls[message, index] = self._finished(block, turn, shared[block.call_id])
+
+    def _finished(self, call: ToolCall, turn: int, sharers: int) -> ToolCall:
+        """The call with its result: the last one, or its own in turn where several calls have one id."""
+        results = self._draft.results.get(call.call_id, []) if call.call_id else []
+        if call.call_id:
+            self._paired.add(call.call_id)
+        if sharers > 1:
+            results = results[turn : turn + 1]
+        result = results[-1] if results else None
+        state = self._dialect.state(result) if result is not None else "unanswered"
+        agents = self._agents.get(call.call_id, ())
+        paired = replace(call, state=state, result=result, earlier=tuple(results[:-1]), agents=agents)
+        if call.role in ("write", "edit"):
+            self._dialect.note(paired)
+        return self._meaning(paired) if call.role in ("plan", "question", "todos") else paired
+
+    def _meaning(self, call: ToolCall) -> ToolCall:
+        meaning: Plan | Todos | Questionnaire | None
+        if call.role == "plan":
+            meaning = self._settled(call, self._dialect.plan(call))
+        elif call.role == "question":
+            meaning = self._dialect.questions(call)
+        else:
+            meaning = self._dialect.todos(call, self._tasks)
+        return replace(call, meaning=meaning)
+
+    def _settled(self, call: ToolCall, plan: Plan | None) -> Plan | None:
+        """A plan that looks refused but was accepted with a cleared context: a later prompt implements it."""
+        if plan is None or plan.status == "approved" or not plan.text.strip():
+            return plan
+        for offset, text in self._accepted:
+            if offset > call.place.offset and text.startswith(plan.text.strip()):
+                return Plan(plan.title, plan.text, "approved", edited=plan.edited, path=plan.path)
+        return plan
+
+    def _branches(self) -> tuple[Branch, ...]:
+        found = []
+        for fork in self._draft.branches.forks:
+            after = self.turn_at.get((fork.parent, fork.at), 0) if fork.at is not None else 0
+            turns = self._branch(fork.number, after)
+            at = self._draft.chain[fork.at].id if fork.at is not None else ""
+            found.append(Branch(fork.number, after, turns, fork.parent, at))
+        return tuple(found)
+
+    def _branch(self, number: int, after: int) -> tuple[Turn, ...]:
+        """The turns of one branch, in the order of the log."""
+        writer = _Writer(after, opening=number == 0)
+        extra = self._extra(number)
+        for index in self._positions.get(number, ()):
+            event = self._draft.chain[index]
+            while extra and extra[0][0] < event.place.offset:
+                self._insert(extra.pop(0)[1], writer)
+            self._event(event, writer, number)
+            self.turn_at[number, index] = writer.number
+        for _, item in extra:
+            self._insert(item, writer)
+        return writer.finish(live=number == 0)
+
+    def _extra(self, number: int) -> list[tuple[int, Event | Prompt | Notice]]:
+        """What has no place in the tree and follows the order of the log, on the live branch."""
+        if number:
+            return []
+        loose: list[tuple[int, Event | Prompt | Notice]] = [(event.place.offset, event) for event in self._draft.loose]
+        loose += [(item.place.offset, item) for item in self._unsent]
+        return sorted(loose, key=lambda pair: pair[0])
+
+    @staticmethod
+    def _insert(item: Event | Prompt | Notice, writer: "_Writer") -> None:
+        if isinstance(item, Prompt):
+            writer.begin(item)
+        elif isinstance(item, Notice):
+            writer.add(item)
+        else:
+            writer.extend(item.blocks)
+
+    def _event(self, event: Event, writer: "_Writer", number: int) -> None:
+        if event.prompt is not None:
+            writer.begin(event.prompt)
+        writer.saw(event.time)
+        if event.part is not None:
+            self._say(event.part.message, writer, number)
+            return
+        for block in event.blocks:
+            self._add(block, writer)
+
+    def _add(self, block: Block | Result, writer: "_Writer") -> None:
+        """A block of its own; a result only where its call is not in the log."""
+        if not isinstance(block, Result):
+            writer.add(block)
+        elif block.call_id not in self._paired:
+            writer.add(
+                ToolCall(block.place, block.call_id, "", None, "orphan", result=block, id=block.id, time=block.time)
+            )
+
+    def _say(self, message: str, writer: "_Writer", number: int) -> None:
+        """The whole message where its first line stands."""
+        if message in writer.said or self._draft.message_branch[message] != number:
+            return
+        merged = self._draft.merged[message]
+        for index, block in enumerate(merged.blocks):
+            call = self.calls.get((message, index))
+            if call is not None:
+                writer.add(call)
+            else:
+                self._add(block, writer)
+        writer.heard(message, self._draft.billed[message])
+
+
+class _Writer:
+    """Collects blocks into turns."""
+
+    def __init__(self, after: int, *, opening: bool) -> None:
+        self.number = after
+        self.said: set[str] = set()
+        self._turns: list[Turn] = []
+        self._open: _Open | None = _Open(0, None) if opening else None
+
+    def begin(self, prompt: Prompt) -> None:
+        self._close()
+        self.number += 1
+        self._open = _Open(self.number, prompt)
+
+    def _current(self) -> "_Open":
+        if self._open is None:
+            self._open = _Open(self.number, None)
+        return self._open
+
+    def add(self, block: Block) -> None:
+        self._current().blocks.append(block)
+
+    def extend(self, blocks: tuple[Block | Result, ...]) -> None:
+        for block in blocks:
+            if not isinstance(block, Result):
+                self.add(block)
+
+    def saw(self, time: datetime | None) -> None:
+        if time is not None and self._open is not None:
+            self._open.saw(time)
+
+    def heard(self, message: str, calls: tuple[Call, ...]) -> None:
+        self.said.add(message)
+        for call in calls:
+            self._current().usage += call.usage
+            self._current().context = call.usage.context
+
+    def _close(self) -> None:
+        if self._open is not None and (self._open.prompt is not None or self._open.blocks):
+            self._turns.append(self._open.turn(last=False))
+        self._open = None
+
+    def finish(self, *, live: bool) -> tuple[Turn, ...]:
+        if self._open is not None and (self._open.prompt is not None or self._open.blocks):
+            self._turns.append(self._open.turn(last=live))
+        return tuple(self._turns)
+
+
+class _Open:
+    """A turn that is still being filled."""
+
+    def __init__(self, number: int, prompt: Prompt | None) -> None:
+        self.number, self.prompt = number, prompt
+        self.blocks: list[Block] = []
+        self.usage, self.context = Usage(), 0
+        self.started = self.ended = prompt.time if prompt is not None else None
+
+    def saw(self, time: datetime) -> None:
+        if self.started is None or time < self.started:
+            self.started = time
+        if self.ended is None or time > self.ended:
+            self.ended = time
+
+    def turn(self, *, last: bool) -> Turn:
+        blocks = self._settled(last=last)
+        return Turn(self.number, self.prompt, blocks, self.started, self.ended, self.usage, self.context)
+
+    def _settled(self, *, last: bool) -> tuple[Block, ...]:
+        """Say of calls without result whether they were broken off or still run."""
+        stopped = max(
+            (i for i, b in enumerate(self.blocks) if isinstance(b, Notice) and b.kind == "interruption"), default=-1
+        )
+        for index, block in enumerate(self.blocks):
+            if isinstance(block, ToolCall) and block.state == "unanswered":
+                state = "interrupted" if index < stopped else "running" if last else "unanswered"
+                self.blocks[index] = replace(block, state=state)
+        return tuple(self.blocks)

@@ -1,0 +1,335 @@
+"""A transcript on its way to a session: inline subagents told apart, lines merged into messages, results at hand."""
+
+from collections.abc import Iterable, Sequence
+
+from unspool.model import (
+    Block,
+    Call,
+    Event,
+    Image,
+    Lines,
+    Message,
+    Notice,
+    Problem,
+    Result,
+    SideLine,
+    Text,
+    Thinking,
+    ToolCall,
+    Unknown,
+    Usage,
+)
+from unspool.reading.tree import BranchMap, ConversationTree, LivePath
+
+
+class InlineAgents:
+    """Names the subagent of each line: its own id, or the line its chain began with."""
+
+    def __init__(self) -> None:
+        self._roots: dict[str, str] = {}
+        self._last = ""
+
+    def of(self, event: Event) -> str:
+        if event.agent:
+            return event.agent
+        if event.link and self._last:
+            return self._last
+        name = self._roots.get(event.logical or event.parent or "", "") or f"inline-{event.id}"
+        self._roots[event.id] = self._last = name
+        return name
+
+
+_NEAR = 64
+"""How far back a snapshot is compared with the blocks before it."""
+
+Piece = Block | Result
+
+
+class MergedMessage:
+    """Blocks joined so far, and the line each was taken from."""
+
+    def __init__(self) -> None:
+        self.blocks: list[Piece] = []
+        self._lines: list[Event] = []
+        self._givers: list[Event] = []
+        self._from: list[tuple[int, bool]] = []
+        self._known: dict[object, int] = {}
+
+    def add(self, event: Event, *, snapshot: bool) -> None:
+        """Take in the blocks of one line."""
+        several = len(event.blocks) > 1
+        self._lines.append(event)
+        for index, block in enumerate(event.blocks):
+            loose = snapshot or several
+            at = self._find(block, index, event, loose=loose)
+            if at is None:
+                self._known[block_key(block, event)] = len(self.blocks)
+                self.blocks.append(block)
+                self._from.append((index, loose))
+                self._givers.append(event)
+            elif _fuller(block, self.blocks[at]):
+                self.blocks[at] = block
+                self._givers[at] = event
+
+    @property
+    def superseded(self) -> int:
+        """How many lines hold nothing but what another line holds as well or better."""
+        givers = {id(event) for event in self._givers}
+        return sum(bool(event.blocks) and id(event) not in givers for event in self._lines)
+
+    def _find(self, block: Piece, index: int, event: Event, *, loose: bool) -> int | None:
+        """Where the same block already stands, in this or an earlier state."""
+        at = self._known.get(block_key(block, event))
+        if at is not None:
+            return at
+        if not isinstance(block, Text | Thinking):
+            return None
+        for at in range(len(self.blocks) - 1, max(-1, len(self.blocks) - 1 - _NEAR), -1):
+            where, was_loose = self._from[at]
+            if (loose or was_loose) and where == index and _grows(self.blocks[at], block):
+                return at
+        return None
+
+
+def _grows(before: Piece, after: Text | Thinking) -> bool:
+    if isinstance(before, Text) and isinstance(after, Text):
+        return after.text.startswith(before.text) or before.text.startswith(after.text)
+    if isinstance(before, Thinking) and isinstance(after, Thinking):
+        one_signed = not (before.signature and after.signature)
+        return one_signed and (after.text.startswith(before.text) or before.text.startswith(after.text))
+    return False
+
+
+def block_key(block: Piece, event: Event) -> object:
+    """Equal for blocks that are the same block. Lines that number their blocks differ by that number."""
+    index = event.part.index if event.part is not None and len(event.blocks) == 1 else -1
+    match block:
+        case ToolCall(call_id=call_id) if call_id:
+            return ("call", call_id)
+        case Thinking(signature=signature) if signature:
+            return ("thinking", signature, index)
+        case Text(text=text) | Thinking(text=text):
+            return (type(block), text, index)
+        case Result(call_id=call_id, text=text):
+            return ("result", call_id, text)
+        case Image(data=data, url=url, path=path):
+            return ("image", data, url, path, index)
+        case Unknown(what=what, data=data):
+            return ("unknown", what, repr(data), index)
+        case Notice(kind=kind, text=text):
+            return ("notice", kind, text, index)
+        case _:
+            return ("block", id(block))
+
+
+def _fuller(after: Piece, before: Piece) -> bool:
+    if isinstance(after, ToolCall) and isinstance(before, ToolCall):
+        return bool(after.input) or not before.input
+    if isinstance(after, Text | Thinking) and isinstance(before, Text | Thinking):
+        return len(after.text) > len(before.text) or bool(
+            getattr(after, "signature", "") > getattr(before, "signature", "")
+        )
+    return False
+
+
+def merge_message(events: Sequence[Event], snapshots: frozenset[int] | set[int]) -> MergedMessage:
+    """Join the lines of one message; `snapshots` holds the `id()`s of those that only repeat a state."""
+    merged = MergedMessage()
+    ordered: Sequence[Event] = events
+    if len(events) > 1 and all(event.part is not None and event.part.index >= 0 for event in events):
+        ordered = sorted(events, key=lambda event: event.part.index if event.part else 0)
+    for event in ordered:
+        merged.add(event, snapshot=id(event) in snapshots)
+    return merged
+
+
+def billed_requests(events: Sequence[Event]) -> tuple[Call, ...]:
+    """What the message was billed: each request once, with the largest figures any of its lines held."""
+    first = next((event.part.request for event in events if event.part and event.part.request), "")
+    by_request: dict[str, list[Event]] = {}
+    for event in events:
+        if event.part is not None and event.part.usage is not None and not event.part.synthetic:
+            by_request.setdefault(event.part.request or first, []).append(event)
+    return tuple(_call(request, group) for request, group in by_request.items())
+
+
+def _call(request: str, events: list[Event]) -> Call:
+    best, final = None, False
+    for event in events:
+        part = event.part
+        if part is None or part.usage is None:
+            continue
+        best = part.usage if best is None else larger_usage(best, part.usage)
+        final = final or bool(part.stop)
+        last = part
+    usage = best or Usage()
+    if not final:
+        usage = Usage(
+            usage.input, usage.output, usage.cache_read, usage.cache_write,
+            usage.cache_write_1h, usage.web_searches, usage.web_fetches, floor=True,
+        )  # fmt: skip
+    return Call(f"{last.message}:{request}", last.model, usage, events[0].time, last.speed, last.tier, last.geo)
+
+
+def larger_usage(one: Usage, other: Usage) -> Usage:
+    """The larger of each figure."""
+    if one == other:
+        return one
+    return Usage(
+        max(one.input, other.input),
+        max(one.output, other.output),
+        max(one.cache_read, other.cache_read),
+        max(one.cache_write, other.cache_write),
+        max(one.cache_write_1h, other.cache_write_1h),
+        max(one.web_searches, other.web_searches),
+        max(one.web_fetches, other.web_fetches),
+        one.floor and other.floor,
+    )
+
+
+class SessionDraft:
+    """All that the lines of one transcript say together. `inline` holds its subagents' lines, by agent."""
+
+    def __init__(self, events: Iterable[Event], *, own: bool) -> None:
+        self.chain: list[Event] = []
+        self.loose: list[Event] = []
+        self.side: list[SideLine] = []
+        self.problems: list[Problem] = []
+        self.inline: dict[str, list[Event]] = {}
+        self._snapshots: set[int] = set()
+        self._again: list[Event] = []
+        self._held = {"conversation": 0, "side": 0, "repeated": 0, "problems": 0, "extra": 0}
+        self._sort(events, own=own)
+        self._messages()
+        self._results()
+        self._tree()
+
+    def _sort(self, events: Iterable[Event], *, own: bool) -> None:
+        """Tell lines apart: own conversation, subagents' lines, side lines, problems, repetitions."""
+        seen: dict[str, Event] = {}
+        agents = InlineAgents()
+        line = -1
+        for event in events:
+            where = self._place(event, seen, agents, own=own)
+            if event.problem is not None:
+                self.problems.append(event.problem)
+            if event.place.line == line:
+                self._held["extra"] += 1
+            else:
+                self._held[where] += 1
+            line = event.place.line
+
+    def _place(self, event: Event, seen: dict[str, Event], agents: InlineAgents, *, own: bool) -> str:
+        if event.kind == "problem":
+            return "problems"
+        if event.side is not None:
+            self.side.append(event.side)
+            return "side"
+        if not event.id:
+            self.loose.append(event)
+            return "conversation"
+        before = seen.setdefault(event.id, event)
+        if before is not event:
+            if _says(before) == _says(event):
+                self._again.append(event)
+                return "repeated"
+            if before.part is not None and event.part is not None and before.part.message == event.part.message:
+                self._snapshots.add(id(event))
+            else:
+                event.id = f"{event.id}#{event.place.line}.{event.place.offset}"
+        if event.sidechain and not own:
+            self.inline.setdefault(agents.of(event), []).append(event)
+        else:
+            self.chain.append(event)
+        return "conversation"
+
+    def _messages(self) -> None:
+        groups: dict[str, list[Event]] = {}
+        repeated = []
+        for event in self.chain:
+            if event.part is not None:
+                groups.setdefault(event.part.message, []).append(event)
+                if event.id.startswith("line-"):
+                    self._snapshots.add(id(event))
+            if id(event) in self._snapshots and not event.id.startswith("line-"):
+                repeated.append(id(event))
+        self.groups = groups
+        billed = {message: list(events) for message, events in groups.items()}
+        for event in self._again:
+            if event.part is not None and event.part.message in billed:
+                billed[event.part.message].append(event)
+        self.merged: dict[str, MergedMessage] = {}
+        self.billed: dict[str, tuple[Call, ...]] = {}
+        for message, events in groups.items():
+            snapshots = self._snapshots if len(events) > 1 else frozenset[int]()
+            self.merged[message] = merge_message(events, snapshots)
+            self.billed[message] = billed_requests(billed[message])
+        again = set(repeated)
+        if again:
+            self.chain = [event for event in self.chain if id(event) not in again]
+
+    def _results(self) -> None:
+        self.results: dict[str, list[Result]] = {}
+        for event in self.chain:
+            for block in event.blocks:
+                if isinstance(block, Result):
+                    self.results.setdefault(block.call_id, []).append(block)
+
+    def _tree(self) -> None:
+        self.tree = ConversationTree(self.chain)
+        self.leaf = self.tree.leaf()
+        self.live = LivePath(self.tree)
+        self.branches = BranchMap(self.tree, self.leaf)
+        self._branch_of_message()
+
+    def _branch_of_message(self) -> None:
+        self.message_branch: dict[str, int] = {}
+        for event, branch in zip(self.chain, self.branches.of, strict=True):
+            if event.part is not None:
+                known = self.message_branch.get(event.part.message)
+                self.message_branch[event.part.message] = branch if known is None else min(known, branch)
+
+    def tool_calls(self) -> Iterable[ToolCall]:
+        """Every call made, in order, not yet paired."""
+        for merged in self.merged.values():
+            for block in merged.blocks:
+                if isinstance(block, ToolCall):
+                    yield block
+
+    def lines(self, blank: int) -> Lines:
+        superseded = sum(merged.superseded for merged in self.merged.values())
+        held = dict(self._held)
+        held["conversation"] -= superseded
+        total = blank + sum(count for name, count in held.items() if name != "extra") + superseded
+        return Lines(total=total, superseded=superseded, blank=blank, **held)
+
+    def messages(self) -> tuple[Message, ...]:
+        retracted = {line for event in self.chain for line in event.retracts}
+        return tuple(self._message(message, events, retracted) for message, events in self.groups.items())
+
+    def _message(self, message: str, events: list[Event], retracted: set[str]) -> Message:
+        parts = [event.part for event in events if event.part is not None]
+        times = [event.time for event in events if event.time is not None]
+        return Message(
+            message,
+            parts[-1].model,
+            self.billed[message],
+            next((part.stop for part in reversed(parts) if part.stop), ""),
+            tuple(event.place.line for event in events),
+            min(times, default=None),
+            max(times, default=None),
+            parts[-1].synthetic,
+            any(event.id in retracted for event in events),
+            any(part.aborted for part in parts),
+            next((part.effort for part in parts if part.effort), ""),
+            self.message_branch[message] == 0,
+            next((part.request_ref for part in parts if part.request_ref), ""),
+        )
+
+
+def _says(event: Event) -> object:
+    """What a line says, whenever and wherever it was written."""
+    prompt = event.prompt
+    said = (prompt.kind, prompt.text, prompt.command, prompt.arguments) if prompt is not None else None
+    message = event.part.message if event.part is not None else ""
+    return event.kind, message, said, [block_key(block, event) for block in event.blocks]

@@ -1,0 +1,176 @@
+"""Requests counted once, whatever number of lines, branches and files repeat them.
+
+Kept as columns of numbers, not as objects: a log of gigabytes holds hundreds of thousands of requests. Ids are
+kept as 64 bits of their digest.
+"""
+
+from array import array
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from functools import lru_cache
+from hashlib import blake2b
+
+from unspool.model import Call, Event, Part, Usage
+
+_FIGURES = 7
+_NO_TIME = float("inf")
+_LAST = datetime(9999, 12, 31, tzinfo=UTC).timestamp()
+_Figures = tuple[int, int, int, int, int, int, int]
+_Terms = tuple[str, str, str, str]
+"""Model, speed, tier and place: what the price depends on besides the figures."""
+
+
+@lru_cache(1024)  # lines that follow one another name the same message and request
+def stable_hash(name: str) -> int:
+    """64 bits of an id, the same in every process."""
+    return int.from_bytes(blake2b(name.encode(errors="replace"), digest_size=8).digest())
+
+
+class CallLedger:
+    """Billed requests. A repetition keeps the larger of each figure."""
+
+    def __init__(self) -> None:
+        self._rows: dict[int, int] = {}
+        """The row of each message's first request, by message; of a further one, by message and request."""
+        self._messages = array("Q")
+        self._requests = array("Q")
+        self._figures = array("Q")
+        """All figures of the first request, then those of the next."""
+        self._times = array("d")
+        self._final = bytearray()
+        self._terms = array("L")
+        self._known_terms: dict[_Terms, int] = {}
+
+    def __len__(self) -> int:
+        return len(self._messages)
+
+    def knows(self, message: str) -> bool:
+        """Whether a request of that message was seen."""
+        return stable_hash(message) in self._rows
+
+    def __iter__(self) -> Iterator[Call]:
+        terms = list(self._known_terms)
+        for row in range(len(self)):
+            time = None if self._times[row] == _NO_TIME else datetime.fromtimestamp(min(self._times[row], _LAST), UTC)
+            key = f"{self._messages[row]:x}:{self._requests[row]:x}"
+            model, speed, tier, geo = terms[self._terms[row]]
+            yield Call(key, model, self._usage(row), time, speed, tier, geo)
+
+    def rows(self) -> Iterator[tuple[int, int, float | None, _Terms, _Figures, bool]]:
+        """Every request as numbers: message, request, time, terms, figures, and whether these are final."""
+        terms = list(self._known_terms)
+        ids = zip(self._messages, self._requests, self._times, self._terms, self._final, strict=True)
+        figures = zip(*[iter(self._figures)] * _FIGURES, strict=True)
+        for (message, request, time, term, final), counts in zip(ids, figures, strict=True):
+            yield message, request, None if time == _NO_TIME else time, terms[term], counts, bool(final)
+
+    def meets(self, other: "CallLedger") -> bool:
+        """Whether both hold requests of one message."""
+        return not self._rows.keys().isdisjoint(other._rows)
+
+    def _usage(self, row: int) -> Usage:
+        input_, output, read, write, hour, searches, fetches = self._figures[row * _FIGURES : (row + 1) * _FIGURES]
+        return Usage(input_, output, read, write, hour, searches, fetches, floor=not self._final[row])
+
+    def see(self, event: Event) -> bool:
+        """Take in the usage of one line as it comes by; True where its message was not known."""
+        part = event.part
+        if part is None or part.usage is None or part.synthetic:
+            return False
+        request = stable_hash(part.request) if part.request else 0
+        time = event.time.timestamp() if event.time is not None else _NO_TIME
+        message = stable_hash(part.message)
+        new = message not in self._rows
+        self._put((message, request), part.usage, time, _terms_of(part), final=bool(part.stop))
+        return new
+
+    def add(self, calls: Iterable[Call]) -> None:
+        """Take in requests that were joined from their lines already."""
+        for call in calls:
+            message, _, request = call.key.rpartition(":")
+            ids = stable_hash(message), stable_hash(request) if request else 0
+            time = call.time.timestamp() if call.time is not None else _NO_TIME
+            self._put(ids, call.usage, time, _terms_of(call), final=not call.usage.floor)
+
+    def enter(self, ids: tuple[int, int], usage: Usage, time: float | None, terms: _Terms) -> None:
+        """Take in a request whose ids are known as 64 bits of their digests."""
+        self._put(ids, usage, _NO_TIME if time is None else time, terms, final=not usage.floor)
+
+    def merge(self, other: "CallLedger") -> None:
+        """Take in all that another ledger holds."""
+        terms = list(other._known_terms)
+        for row in range(len(other)):
+            usage = other._usage(row)
+            ids = other._messages[row], other._requests[row]
+            self._put(ids, usage, other._times[row], terms[other._terms[row]], final=bool(other._final[row]))
+
+    def _put(self, ids: tuple[int, int], usage: Usage, time: float, terms: _Terms, *, final: bool) -> None:
+        row = self._row(*ids)
+        if row is None:
+            self._append(ids, usage, time, terms, final=final)
+            return
+        place = slice(row * _FIGURES, (row + 1) * _FIGURES)
+        before, now = tuple(self._figures[place]), _figures(usage)
+        if now != before:
+            self._figures[place] = array("Q", map(max, before, now))
+        self._times[row] = min(self._times[row], time)
+        if final and not self._final[row]:
+            self._final[row] = True
+        self._terms[row] = self._term(terms)
+
+    def _row(self, message: int, request: int) -> int | None:
+        """Where the request stands; a line that names no request belongs to its message's first."""
+        row = self._rows.get(message)
+        if row is None or not request or self._requests[row] == request:
+            return row
+        if not self._requests[row]:
+            self._requests[row] = request
+            return row
+        return self._rows.get(message ^ request)
+
+    def _append(self, ids: tuple[int, int], usage: Usage, time: float, terms: _Terms, *, final: bool) -> None:
+        message, request = ids
+        self._rows[message if message not in self._rows else message ^ request] = len(self)
+        self._messages.append(message)
+        self._requests.append(request)
+        self._figures.extend(_figures(usage))
+        self._times.append(time)
+        self._final.append(final)
+        self._terms.append(self._term(terms))
+
+    def _term(self, terms: _Terms) -> int:
+        return self._known_terms.setdefault(terms, len(self._known_terms))
+
+    @property
+    def usage(self) -> Usage:
+        """All of it together."""
+        columns = (self._figures[place::_FIGURES] for place in range(_FIGURES))
+        input_, output, read, write, hour, searches, fetches = map(sum, columns)
+        return Usage(input_, output, read, write, hour, searches, fetches, floor=not all(self._final))
+
+
+def _figures(usage: Usage) -> tuple[int, ...]:
+    return (
+        usage.input,
+        usage.output,
+        usage.cache_read,
+        usage.cache_write,
+        usage.cache_write_1h,
+        usage.web_searches,
+        usage.web_fetches,
+    )
+
+
+def _terms_of(said: Part | Call) -> _Terms:
+    return said.model, said.speed, said.tier, said.geo
+
+
+def sum_by_model(calls: Iterable[Call]) -> tuple[Call, ...]:
+    """The calls summed where model, speed, tier and place agree; the key is what they have in common."""
+    sums: dict[str, Call] = {}
+    for call in calls:
+        key = ":".join(filter(None, (call.model, call.speed, call.tier, call.geo)))
+        before = sums.get(key)
+        usage = call.usage if before is None else before.usage + call.usage
+        sums[key] = Call(key, call.model, usage, None, call.speed, call.tier, call.geo)
+    return tuple(sums.values())

@@ -1,0 +1,159 @@
+"""What replaces a finding: names that tell only its kind, and pictures without metadata."""
+
+import binascii
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import NamedTuple
+
+from unspool.redact.match import SecretMatch
+
+_FORMS = {
+    "home": "user-{}",
+    "home-folder": "user-{}",
+    "user-name": "user-{}",
+    "git-user": "user-{}",
+    "email": "user-{}@example.invalid",
+    "host-name": "host-{}",
+    "ipv4": "192.0.2.{}",
+    "ipv6": "2001:db8::{}",
+}
+"""Rules whose values have a form worth keeping, and the form. All others are told by their rule alone."""
+MOST = {"192.0.2.{}": 254, "2001:db8::{}": 9999}
+"""How many names a form has."""
+
+
+class ReplacementNames:
+    """Names given in one share. What they stand for is the sharer's to keep."""
+
+    def __init__(self, mapping: Mapping[str, str] | None = None) -> None:
+        self._values = dict(mapping or {})
+        """Name to value."""
+        self._names = {(_form_of(name), value): name for name, value in self._values.items()}
+        self._counts: dict[str, int] = {}
+
+    def of(self, match: SecretMatch) -> str:
+        """The name for what was found."""
+        form = _FORMS.get(match.rule, "")
+        name = self._names.get((form, match.value)) or self._names.get(("", match.value) if form in MOST else ("", ""))
+        if name is None:
+            name = self._free(form) or self._free(f"[redacted:{match.rule}-{{}}]")
+            self._names[_form_of(name), match.value] = name
+            self._values[name] = match.value
+        return name
+
+    def mapping(self) -> dict[str, str]:
+        """What each name stands for; never to leave the sharer's machine."""
+        return dict(self._values)
+
+    def _free(self, form: str) -> str:
+        """The next name of a form that stands for nothing yet; empty where there is none left."""
+        counted = form.partition("@")[0]
+        while form and self._counts.get(counted, 0) < MOST.get(form, 10**9):
+            self._counts[counted] = self._counts.get(counted, 0) + 1
+            name = form.format(self._counts[counted])
+            if name not in self._values:
+                return name
+        return ""
+
+
+def _form_of(name: str) -> str:
+    """The form that a name has; empty for one that is told by its rule."""
+    return next((form for form in _FORMS.values() if re.fullmatch(re.escape(form).replace(r"\{\}", r"\d+"), name)), "")
+
+
+_DATA = re.compile(r"data:image/[a-z+.-]{2,20};base64,")
+_PNG_TOLD = {b"tEXt", b"zTXt", b"iTXt", b"eXIf", b"tIME"}
+_WEBP_TOLD = {b"EXIF", b"XMP "}
+_JPEG_KEPT = {0xE0, 0xE2, 0xEE}
+"""Segments of applications that say how to read the pixels: JFIF, colour profile, Adobe."""
+
+
+class BarePicture(NamedTuple):
+    """A picture in base64, and what was taken from it."""
+
+    text: str
+    told: bytes
+
+
+def strip_picture(text: str) -> BarePicture | None:
+    """The picture that a text is, without what it tells; None where it is no picture, or a broken one."""
+    if text[:1] not in _FIRST:
+        return None
+    start = found.end() if (found := _DATA.match(text)) else 0
+    strip = next((strip for magic, strip in _KINDS if text.startswith(magic, start)), None)
+    if strip is None:
+        return None
+    try:
+        data = binascii.a2b_base64(text[start:], strict_mode=True)
+        kept, told = strip(data)
+    except (ValueError, IndexError):  # binascii.Error is a ValueError
+        return None
+    if not told:
+        return BarePicture(text, b"")
+    return BarePicture(text[:start] + binascii.b2a_base64(kept, newline=False).decode("ascii"), told)
+
+
+def _parted(parts: Iterator[tuple[bool, bytes]]) -> tuple[bytes, bytes]:
+    kept: list[bytes] = []
+    told: list[bytes] = []
+    for tells, part in parts:
+        (told if tells else kept).append(part)
+    return b"".join(kept), b"".join(told)
+
+
+def _png(data: bytes) -> tuple[bytes, bytes]:
+    def parts() -> Iterator[tuple[bool, bytes]]:
+        yield False, data[:8]
+        at, kind = 8, b""
+        while at < len(data) and kind != b"IEND":
+            kind = data[at + 4 : at + 8]
+            end = at + 12 + int.from_bytes(data[at : at + 4], "big")
+            if end > len(data):
+                raise ValueError("a chunk ends after the file")
+            yield kind in _PNG_TOLD, data[at:end]
+            at = end
+        yield True, data[at:]  # what follows the end is no pixels
+
+    return _parted(parts())
+
+
+def _jpeg(data: bytes) -> tuple[bytes, bytes]:
+    def parts() -> Iterator[tuple[bool, bytes]]:
+        yield False, data[:2]
+        at = 2
+        while data[at] == 0xFF and data[at + 1] != 0xDA:
+            end = at + 2 + int.from_bytes(data[at + 2 : at + 4], "big")
+            if end > len(data) or end < at + 4:
+                raise ValueError("a segment ends after the file")
+            mark = data[at + 1]
+            yield mark == 0xFE or (0xE0 <= mark <= 0xEF and mark not in _JPEG_KEPT), data[at:end]
+            at = end
+        yield False, data[at:]
+
+    return _parted(parts())
+
+
+def _webp(data: bytes) -> tuple[bytes, bytes]:
+    if data[8:12] != b"WEBP":
+        raise ValueError("no picture")
+
+    def parts() -> Iterator[tuple[bool, bytes]]:
+        at = 12
+        while at < len(data):
+            size = int.from_bytes(data[at + 4 : at + 8], "little")
+            end = at + 8 + size + size % 2
+            yield data[at : at + 4] in _WEBP_TOLD, data[at:end]
+            at = end
+
+    kept, told = _parted(parts())
+    return b"RIFF" + (len(kept) + 4).to_bytes(4, "little") + b"WEBP" + kept, told
+
+
+_KINDS: tuple[tuple[str, Callable[[bytes], tuple[bytes, bytes]]], ...] = (
+    ("iVBORw0KGgo", _png),
+    ("/9j/", _jpeg),
+    ("UklGR", _webp),
+)
+"""How the base64 of each kind begins, and what bares it."""
+_FIRST = frozenset({"d", *(magic[0] for magic, _ in _KINDS)})
+"""What a picture begins with, or its address."""

@@ -1,0 +1,218 @@
+"""Small HTML elements that pages are made of: safe links, badges, labels, cards, times, styles and scripts."""
+
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Literal
+from urllib.parse import quote
+
+import msgspec
+
+from unspool.render.html.escape import content, escape
+
+
+def _nowhere(_session: str) -> str:
+    return ""
+
+
+class HtmlOptions(msgspec.Struct, frozen=True):
+    """How nodes become markup. The default makes no link into a repository or to another session."""
+
+    repository: str = ""
+    """The web address of the repository that commits and files are linked into; empty for none."""
+    commit: str = ""
+    """The commit that links to files show; empty for the newest."""
+    images: bool = True
+    """False names pictures and documents instead of putting them into the page."""
+    session_href: Callable[[str], str] = _nowhere
+    """The address of another session by its id; empty where it has none."""
+
+
+_SAFE = re.compile(r"(?:https?://[^\x00-\x20\x7f-\x9f\s]|mailto:[^\x00-\x20\x7f-\x9f\s])[^\x00-\x20\x7f-\x9f\s]*", re.I)
+_BESIDE = re.compile(r"(?!//)[\w./#?&=%~+-]+")
+_HASH = re.compile(r"[0-9a-fA-F]{4,64}")
+_OUTSIDE = re.compile(r"[/\\~]|[A-Za-z]:|(?:.*[/\\])?\.\.(?:[/\\]|$)", re.DOTALL)
+_SECTIONS = {  # how forges name the pages of a commit and of a file at a commit
+    "gitlab": ("/-/commit/", "/-/blob/"),
+    "bitbucket": ("/commits/", "/src/"),
+    "codeberg": ("/commit/", "/src/commit/"),
+}
+_USUAL = ("/commit/", "/blob/")
+
+
+def is_safe_address(target: str) -> bool:
+    """True for an address that may become a link."""
+    return _SAFE.fullmatch(target) is not None
+
+
+def link(target: str, inside: str, attributes: str = "") -> str:
+    """Markup that leads to a safe address; the markup alone where the address is not safe."""
+    if not is_safe_address(target):
+        return inside
+    return f'<a{attributes} href="{escape(target)}"{rel(target)}>{inside}</a>'
+
+
+def rel(target: str) -> str:
+    """What a link to the web promises: the place it leads to learns nothing of this one."""
+    return ' rel="noopener noreferrer nofollow"' if target[:4].lower() == "http" else ""
+
+
+def named_link(text: str, target: str) -> str:
+    """A link called by a text; where the address is not safe, both as text."""
+    if is_safe_address(target):
+        return link(target, content(text or target))
+    return content(f"{text} ({target})" if text and target and text != target else text or target)
+
+
+def session_link(text: str, session: str, paint: HtmlOptions) -> str:
+    """A link to another page of the site, by its relative address; its text alone where it has none."""
+    target = paint.session_href(session)
+    if not _BESIDE.fullmatch(target):
+        return content(text or session)
+    return f'<a href="{escape(target)}">{content(text or session)}</a>'
+
+
+def commit_link(commit: str, paint: HtmlOptions) -> str:
+    """A commit by its short hash, linked where its repository is known."""
+    shown = f'<span class="mono">{content(commit[:10])}</span>'
+    base = _base(paint)
+    if not base or not _HASH.fullmatch(commit):
+        return shown
+    return link(f"{base}{_sections(base)[0]}{commit}", content(commit[:10]), ' class="mono"')
+
+
+def file_link(path: str, paint: HtmlOptions) -> str:
+    """A file by its path, linked where it lies inside a repository that is known."""
+    base = _base(paint)
+    if not base or not path or _OUTSIDE.match(path):
+        return f'<span class="mono">{content(path)}</span>'
+    commit = paint.commit if _HASH.fullmatch(paint.commit) else "HEAD"
+    place = quote(path.replace("\\", "/").encode("utf-8", "replace"))
+    return link(f"{base}{_sections(base)[1]}{commit}/{place}", content(path), ' class="mono"')
+
+
+def commit_card(commit: str, message: str, branch: str, paint: HtmlOptions) -> str:
+    """A commit that was made, where it was made."""
+    badge = f'<span class="badge">{content(branch)}</span>' if branch else ""
+    return (
+        f'<div class="commit"><b aria-hidden="true">⎇</b>{commit_link(commit, paint)}'
+        f"<span>{content(message)}</span>{badge}</div>"
+    )
+
+
+def _base(paint: HtmlOptions) -> str:
+    base = paint.repository.rstrip("/").removesuffix(".git")
+    return base if base[:4].lower() == "http" and is_safe_address(base) else ""
+
+
+def _sections(base: str) -> tuple[str, str]:
+    host = base.split("/")[2].lower()
+    return next((sections for name, sections in _SECTIONS.items() if name in host), _USUAL)
+
+
+def site_link(href: str, words: str, kind: str = "") -> str:
+    """Words that lead to a place in the site."""
+    return f'<a class="{kind}" href="{href}">{content(words)}</a>' if kind else f'<a href="{href}">{content(words)}</a>'
+
+
+def web_link(url: str, words: str) -> str:
+    """Words that lead out to the web; the words alone where the address is no web address."""
+    if not url.startswith(("https://", "http://")):
+        return content(words)
+    return f'<a href="{escape(url)}" rel="noopener noreferrer nofollow">{content(words)}</a>'
+
+
+def link_around(href: str, inside: str) -> str:
+    """Markup that leads to a place in the site."""
+    return f'<a href="{href}">{inside}</a>'
+
+
+def mono(text: str) -> str:
+    """A name as programs write it."""
+    return f'<span class="mono">{content(text)}</span>'
+
+
+def quiet(text: str) -> str:
+    """Words that stay in the background."""
+    return f'<span class="quiet">{content(text)}</span>'
+
+
+def strong(text: str) -> str:
+    return f"<b>{content(text)}</b>"
+
+
+def badge(text: str, tone: str) -> str:
+    return f'<span class="badge {tone}">{content(text)}</span>'
+
+
+def fact(text: str, exact: str = "") -> str:
+    """A short fact; what it is exactly is its title."""
+    return f'<span title="{escape(exact)}">{content(text)}</span>' if exact else f"<span>{content(text)}</span>"
+
+
+def bad_fact(text: str) -> str:
+    """A short fact that is bad news."""
+    return f'<span class="badtext">{content(text)}</span>'
+
+
+def label(text: str, anchor: str = "") -> str:
+    """What stands above a part of a page."""
+    mark = f' id="{anchor}"' if anchor else ""
+    return f'<h2 class="label"{mark}>{content(text)}</h2>'
+
+
+def page_title(text: str, facts: str) -> str:
+    """What stands above a page, with what it is."""
+    return f'<h1>{content(text)}</h1><p class="facts">{content(facts)}</p>'
+
+
+def card(name: str, inside: str, *, opened: bool = False, anchor: str = "") -> str:
+    mark = f' id="{anchor}"' if anchor else ""
+    is_open = " open" if opened else ""
+    return f'<details class="card"{mark}{is_open}><summary>{content(name)}</summary><div>{inside}</div></details>'
+
+
+def open_details(details: str) -> str:
+    """A box that was made closed, open."""
+    return details.replace("<details", "<details open", 1)
+
+
+TimeStyle = Literal["", "clock", "day"]
+
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+
+
+def time_tag(time: datetime | None, style: TimeStyle = "") -> str:
+    """A moment: date and time, or one of them; nothing where there is no time."""
+    if time is None:
+        return ""
+    try:
+        utc = time if time.tzinfo is UTC else time.astimezone(UTC)
+    except OverflowError:  # the first and last days of the calendar have no time in every zone
+        utc = time.replace(tzinfo=UTC)
+    date, _, clock = utc.isoformat(timespec="seconds")[:19].partition("T")
+    kind = f' class="{style}"' if style else ""
+    shown = clock[:5] if style == "clock" else _day(utc) if style == "day" else f"{_day(utc)}, {clock[:5]}"
+    return f'<time{kind} datetime="{date}T{clock}Z" title="{date} {clock} UTC">{shown}</time>'
+
+
+def _day(utc: datetime) -> str:
+    return f"{utc.day} {_MONTHS[utc.month - 1]} {utc.year}"
+
+
+def stylesheet(href: str) -> str:
+    return f'<link rel="stylesheet" href="{escape(href)}">'
+
+
+def script(href: str) -> str:
+    return f'<script src="{escape(href)}"></script>'
+
+
+def style_inside(text: str) -> str:
+    """Styles of our own as part of a page; they may not hold the end of their own element."""
+    return f"<style>{text}</style>"
+
+
+def script_inside(text: str) -> str:
+    """A script of our own as part of a page, as styles are."""
+    return f"<script>{text}</script>"

@@ -1,0 +1,277 @@
+"""Code, data, terminal output, tables and diffs as HTML boxes, in time linear in their length."""
+
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+from itertools import groupby, pairwise, repeat, zip_longest
+from string import ascii_letters, digits
+
+from unspool.doc import Check, Checklist, Code, Diff, Fields, Hunk, Raw, Span, Table, Terminal
+from unspool.render.html.elements import HtmlOptions, file_link
+from unspool.render.html.escape import content
+from unspool.tools.summary import language
+
+LINES = 14
+CHARACTERS = 1_200
+_READY = 9_999
+_COLUMN = "\n".join(map(str, range(1, _READY + 1)))
+_TENS = (0, 1, 10, 100, 1_000)
+_FIRST = (0, 0, *(_COLUMN.index(f"\n{ten}\n") + 1 for ten in _TENS[2:]))
+"""Where the first number of so many digits begins in the column."""
+_NOT_IN_LANGUAGE = re.compile(r"[^\w+#.-]", re.ASCII)
+
+
+def panel(inside: str, kind: str = "") -> str:
+    return f'<div class="panel {kind}">{inside}</div>' if kind else f'<div class="panel">{inside}</div>'
+
+
+def panel_head(caption: str) -> str:
+    """The head of a box; nothing where there is no caption."""
+    return f"<header><span>{content(caption)}</span></header>" if caption else ""
+
+
+def clip(inside: str, text: str) -> str:
+    """Markup of a text, marked where the text is long."""
+    long = len(text) > CHARACTERS or text.count("\n") >= LINES
+    return f'<div class="clip">{inside}</div>' if long else inside
+
+
+def source_lines(text: str, language: str, start: int) -> str:
+    """Lines of code; their numbers, unless they start at 0, stand in a column of their own."""
+    # A line break right after <pre> would be swallowed.
+    written = f"<pre><code{_language(language)}>{content(text)}</code></pre>"
+    if not start:
+        return written
+    numbers = _numbers(start, start + text.count("\n") + 1)
+    return f'<div class="numbered"><pre aria-hidden="true">{numbers}</pre>{written}</div>'
+
+
+def code_panel(node: Code) -> str:
+    text = node.text.removesuffix("\n")
+    return panel(panel_head(node.caption) + clip(source_lines(text, node.language, node.start), text))
+
+
+def raw_panel(node: Raw) -> str:
+    """Data as it stands in the log."""
+    return panel(panel_head(node.caption) + clip(f"<pre><code>{content(node.text)}</code></pre>", node.text), "raw")
+
+
+def _numbers(start: int, end: int) -> str:
+    """The numbers from start up to end, one a line: usually cut from a column that is ready."""
+    if start > 0 and end <= _READY:
+        return _COLUMN[_place(start) : _place(end) - 1]
+    return "\n".join(map(str, range(start, end)))
+
+
+def _place(number: int) -> int:
+    """Where a number begins in the column."""
+    digits = len(str(number))
+    return _FIRST[digits] + (number - _TENS[digits]) * (digits + 1)
+
+
+@lru_cache(maxsize=256)
+def _language(language: str) -> str:
+    name = _NOT_IN_LANGUAGE.sub("", language[:40])
+    return f' class="language-{name}"' if name else ""
+
+
+_STATES = {"open": "", "active": ' class="now"', "done": ' class="done"', "dropped": ' class="dropped"'}
+
+
+def data_table(node: Table) -> str:
+    """Rows under headings; a row may be longer or shorter than they are."""
+    caption = f"<caption>{content(node.caption)}</caption>" if node.caption else ""
+    width = max((len(row) for row in (node.headings, *node.rows)), default=0)
+    head = _row("th", node.headings, width) if any(node.headings) else ""
+    rows = "".join([_row("td", row, width) for row in node.rows])
+    head = f"<thead>{head}</thead>" if head else ""
+    return f'<div class="table"><table>{caption}{head}<tbody>{rows}</tbody></table></div>'
+
+
+def _row(tag: str, cells: tuple[str, ...], width: int) -> str:
+    shown = [f"<{tag}>{content(cell)}</{tag}>" for cell, _ in zip_longest(cells, range(width), fillvalue="")]
+    return f"<tr>{''.join(shown)}</tr>"
+
+
+def field_list(node: Fields) -> str:
+    """Names with values; a value of several lines keeps them."""
+    items = [f"<dt>{content(name)}</dt><dd>{_value(value)}</dd>" for name, value in node.items]
+    return f"<dl>{''.join(items)}</dl>" if items else ""
+
+
+def _value(value: str) -> str:
+    return clip(f"<pre><code>{content(value)}</code></pre>", value) if "\n" in value else content(value)
+
+
+def checklist_items(node: Checklist) -> str:
+    """Things to do, each in its state."""
+    caption = f'<p class="caption">{content(node.caption)}</p>' if node.caption else ""
+    return f'{caption}<ul class="todo">{"".join(map(_check, node.items))}</ul>'
+
+
+def _check(check: Check) -> str:
+    note = f' <span class="note">{content(check.note)}</span>' if check.note else ""
+    text = f"<s>{content(check.text)}</s>" if check.state == "dropped" else content(check.text)
+    return f"<li{_STATES[check.state]}>{text}{note}</li>"
+
+
+_NAMES = ("black", "red", "green", "yellow", "blue", "magenta", "cyan", "white")
+_NUMBERS = {name: number for number, name in enumerate((*_NAMES, *(f"bright_{name}" for name in _NAMES)))}
+_SIXTEEN = (
+    *((0, 0, 0), (205, 0, 0), (0, 205, 0), (205, 205, 0), (0, 0, 238), (205, 0, 205), (0, 205, 205), (229, 229, 229)),
+    *((127, 127, 127), (255, 0, 0), (0, 255, 0), (255, 255, 0)),
+    *((92, 92, 255), (255, 0, 255), (0, 255, 255), (255, 255, 255)),
+)
+
+
+def terminal_panel(node: Terminal) -> str:
+    """The command, what it printed and how it ended."""
+    command = f"<b>$ {content(node.command)}</b>\n" if node.command else ""
+    text = node.text
+    swallowed = (
+        "\n" if not command and text[:1] in ("\n", "\r") else ""
+    )  # the first line break after <pre> is not shown
+    printed = f'<pre class="term">{swallowed}{command}{"".join(map(_span, node.spans))}</pre>'
+    ended = f"<header><span>exit {node.exit_code}</span></header>" if node.exit_code is not None else ""
+    return panel(ended + clip(printed, text), "error" if node.exit_code else "")
+
+
+def _span(span: Span) -> str:
+    text = content(span.text)
+    classes = _classes(span.fg, span.bg, (span.bold, span.dim, span.italic, span.underline, span.strike))
+    return f'<span class="{classes}">{text}</span>' if classes and text else text
+
+
+@lru_cache(maxsize=4096)
+def _classes(fg: str, bg: str, flags: tuple[bool, ...]) -> str:
+    colours = (f"{letter}{_number(colour)}" for letter, colour in (("f", fg), ("b", bg)) if _number(colour) is not None)
+    named = (name for name, on in zip(("bold", "dim", "i", "u", "s"), flags, strict=True) if on)
+    return " ".join((*colours, *named))
+
+
+def _number(colour: str) -> int | None:
+    """Which of the sixteen a colour is, or is nearest to; None for no colour."""
+    if colour in _NUMBERS:
+        return _NUMBERS[colour]
+    if len(colour) != 7 or colour[0] != "#":
+        return None
+    try:
+        red, green, blue = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
+    except ValueError:
+        return None
+    return min(range(16), key=lambda number: _distance(_SIXTEEN[number], (red, green, blue)))
+
+
+def _distance(one: tuple[int, int, int], other: tuple[int, int, int]) -> int:
+    return sum((a - b) ** 2 for a, b in zip(one, other, strict=True))
+
+
+_WORD = f"{ascii_letters}{digits}_&;"  # the last two so that no character written as `&lt;` is cut
+_HEAD = 12  # characters by which a line is known again where it has moved
+_IN_WORD = frozenset(_WORD)
+
+
+def mark_changed_words(taken: list[str], put: list[str]) -> None:
+    """Mark, in place, the words that differ between lines taken out and the lines put in for them."""
+    free = dict(enumerate(put))
+    begins = {line.lstrip()[:_HEAD]: number for number, line in reversed(free.items())}
+    for number, line in enumerate(taken):
+        other = begins.get(line.lstrip()[:_HEAD], number)
+        other = other if other in free else number
+        if other in free:
+            taken[number], put[other] = mark_word_pair(line, free.pop(other))
+
+
+def mark_word_pair(old: str, new: str) -> tuple[str, str]:
+    """Two lines of escaped text with their differing words marked; as they are where little is common."""
+    least = min(len(old), len(new)) // 3
+    before = _alike(old, new)
+    after = _alike(old[before:][::-1], new[before:][::-1]) if old[-1:] == new[-1:] else 0
+    if before + after <= least:
+        return old, new
+    before, after = _whole_words(old, new, before, after)
+    if len(old[:before].strip()) + after <= least:
+        return old, new
+    return _mark(old, before, after), _mark(new, before, after)
+
+
+def _alike(one: str, other: str) -> int:
+    """How many characters both begin with, found by halving, so that most of the work is comparing slices."""
+    low, high = 0, min(len(one), len(other))
+    if one[:high] == other[:high]:
+        return high
+    while high - low > 1:
+        middle = (low + high) // 2
+        if one[low:middle] == other[low:middle]:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+def _whole_words(old: str, new: str, before: int, after: int) -> tuple[int, int]:
+    """The ends moved outwards so that they cut no word."""
+    if old[before : before + 1] in _IN_WORD or new[before : before + 1] in _IN_WORD:
+        before = len(old[:before].rstrip(_WORD))
+    end, other = len(old) - after, len(new) - after
+    if old[max(end - 1, 0) : end] in _IN_WORD or new[max(other - 1, 0) : other] in _IN_WORD:
+        after = len(old[end:].lstrip(_WORD))
+    return before, after
+
+
+def _mark(line: str, before: int, after: int) -> str:
+    end = len(line) - after
+    return f"{line[:before]}<mark>{line[before:end]}</mark>{line[end:]}" if end > before else line
+
+
+_GAP = '<span class="gap">⋯</span>'
+_TAGS = {"-": "del", "+": "ins", " ": "span"}
+
+
+def diff_panel(node: Diff, paint: HtmlOptions) -> str:
+    """The file, how much changed, and the lines."""
+    counts = f'<span class="num">{"new file · " if node.created else ""}+{node.added} −{node.removed}</span>'
+    header = f"<header>{file_link(node.path, paint)}{counts}</header>"
+    if node.created and len(node.hunks) == 1 and all(line[:1] == "+" for line in node.hunks[0].lines):
+        text = "\n".join([line[1:] for line in node.hunks[0].lines])
+        return panel(header + clip(source_lines(text, language(node.path), 1), text), "diff created")
+    lines = f"<pre>{_GAP.join(map(_hunk, node.hunks))}</pre>"
+    long = sum(len(hunk.lines) for hunk in node.hunks) > LINES
+    return panel(header + (f'<div class="clip">{lines}</div>' if long else lines), "diff")
+
+
+def _hunk(hunk: Hunk) -> str:
+    runs = [(sign, _unsigned(sign, lines)) for sign, lines in groupby(_escaped(hunk.lines), _sign)]
+    for (before, taken), (after, put) in pairwise(runs):
+        if before == "-" and after == "+":
+            mark_changed_words(taken, put)
+    old, new = hunk.old_start, hunk.new_start
+    placed = bool(old or new)
+    parts: list[str] = []
+    for sign, found in runs:
+        start = old if sign == "-" else new
+        parts += _written(sign, found, range(start, start + len(found)) if placed else repeat(""))
+        old += len(found) if sign != "+" else 0
+        new += len(found) if sign != "-" else 0
+    return "".join(parts)
+
+
+def _written(sign: str, lines: list[str], numbers: Iterable[int | str]) -> list[str]:
+    tag = _TAGS[sign]
+    return [f"<{tag}><i>{number} {sign}</i>{line}\n</{tag}>" for number, line in zip(numbers, lines, strict=False)]
+
+
+def _escaped(lines: tuple[str, ...]) -> list[str]:
+    """The lines made safe, all at once; what would end a line inside one is shown."""
+    found = content("\n".join(lines).replace("\r", "␍")).split("\n")
+    if len(found) == len(lines):
+        return found
+    return [content(line.replace("\r", "␍").replace("\n", "␊")) for line in lines]
+
+
+def _sign(line: str) -> str:
+    return line[0] if line[:1] in ("+", "-") else " "
+
+
+def _unsigned(sign: str, lines: Iterable[str]) -> list[str]:
+    return [line.removeprefix(sign) for line in lines]

@@ -1,0 +1,214 @@
+"""Redacts the files of a share together, so that a value has one name in all of them; and the report."""
+
+from base64 import b64decode, b64encode
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import reduce
+from operator import add
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+import msgspec
+
+from unspool import __version__, human
+from unspool.copies.bundle import is_plain
+from unspool.redact import replacements
+from unspool.redact.finder import Finder
+from unspool.redact.log import redact_lines, scan_lines
+from unspool.redact.match import SecretFinding, SecretMatch
+from unspool.redact.replacements import ReplacementNames
+from unspool.redact.rules import PersonalNames, git_signers
+from unspool.redact.values import redact_text, redact_value
+from unspool.share import choices as mapping
+from unspool.share.choices import ShareChoices, ShareSettings, finding_id
+from unspool.share.select_files import LeftOutCounts, SelectedFiles
+from unspool.share.side_files import FOLDER, FileToShare
+
+
+class RuleCount(msgspec.Struct, frozen=True):
+    """What one rule found."""
+
+    rule: str
+    kind: str
+    values: int
+    """Different values."""
+    places: int
+    kept: int = 0
+    """Places that the sharer let stay."""
+
+
+class RedactionReport(msgspec.Struct, frozen=True):
+    """How a share was made; it tells neither what was found nor when."""
+
+    made_with: str
+    rules: str
+    """The version of the rule set."""
+    found: list[RuleCount]
+    left_out: LeftOutCounts
+
+    @property
+    def replaced(self) -> int:
+        """Places that hold something else now."""
+        return sum(count.places - count.kept for count in self.found)
+
+    def json(self) -> bytes:
+        """The report as a file."""
+        return msgspec.json.format(msgspec.json.encode(self, order="deterministic"), indent=2) + b"\n"
+
+    def note(self) -> str:
+        """The report in a sentence."""
+        kept = sum(count.kept for count in self.found)
+        parts = [
+            f"{human.count(self.replaced, 'place')} replaced",
+            f"{kept:,} kept" if kept else "",
+            f"{human.count(self.left_out.turns, 'turn')} left out" if self.left_out.turns else "",
+            f"no {', no '.join(self.left_out.kinds)}" if self.left_out.kinds else "",
+            f"rules {self.rules}",
+        ]
+        return human.joined(*parts)
+
+
+def is_kept(match: SecretMatch, choices: ShareChoices) -> bool:
+    """Whether the sharer lets a match stay."""
+    return match.rule in choices.keep or finding_id(match.rule, match.value) in choices.keep
+
+
+def make_report(
+    rules: str, matches: Iterable[SecretMatch], choices: ShareChoices, gone: LeftOutCounts
+) -> RedactionReport:
+    """The counts of what was found, by rule."""
+    places: Counter[tuple[str, str]] = Counter()
+    stay: Counter[tuple[str, str]] = Counter()
+    values: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for match in matches:
+        key = match.kind, match.rule
+        places[key] += 1
+        stay[key] += is_kept(match, choices)
+        values[key].add(match.value)
+    found = [RuleCount(key[1], key[0], len(values[key]), places[key], stay[key]) for key in sorted(places)]
+    return RedactionReport(f"unspool {__version__}", rules, found, gone)
+
+
+class FileRedactor:
+    """Replaces what must not leave and was not chosen to stay."""
+
+    def __init__(self, finder: Finder, names: ReplacementNames, choices: ShareChoices) -> None:
+        self._finder, self._names, self._choices = finder, names, choices
+
+    def write(self, file: FileToShare, folder: Path) -> Path | None:
+        """Write a file below a folder without what must not leave; None where its own name must not, or it cannot be.
+
+        A picture is called by its path as the redacted log names it.
+        """
+        name = self._name(file)
+        path = folder / name
+        if not name or path.exists():
+            return None
+        with file.path.open("rb") as source:
+            chunks = self._chunks(file, source)
+            if chunks is None:
+                return None
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with path.open("wb") as target:
+                target.writelines(chunks)
+        return path
+
+    def _name(self, file: FileToShare) -> str:
+        """What a file is called in the share; empty where it has no name there."""
+        if file.kind not in ("picture", "drawing"):
+            return "" if self._finder.find(file.name) else file.name
+        home, images, place = file.name.partition(f"/{FOLDER}/")
+        path, _ = redact_text(f"/{place}", self._finder, self._names, self._keep)
+        name = f"{FOLDER}{path}"
+        return f"{home}/{name}" if images and is_plain(name) and not self._finder.find(home) else ""
+
+    def _chunks(self, file: FileToShare, source: BinaryIO) -> Iterable[bytes] | None:
+        """What a file holds; None where nothing of it can be shown."""
+        match file.kind:
+            case "log":
+                return redact_lines(source, self._finder, self._names, self._keep, shown=True)
+            case "json":
+                return [self._json(source.read())]
+            case "picture":
+                return self._picture(source.read())
+            case _:
+                return [self._text(source.read())]
+
+    def _picture(self, data: bytes) -> list[bytes] | None:
+        """A picture without what is told beside its pixels; None where the rest would be no picture any more."""
+        text = b64encode(data).decode("ascii")
+        made, _ = redact_value(text, self._finder, self._names, self._keep)
+        if made == text:
+            return [data]
+        return [b64decode(made)] if replacements.strip_picture(text) is not None else None
+
+    def _keep(self, match: SecretMatch) -> bool:
+        return is_kept(match, self._choices)
+
+    def _json(self, data: bytes) -> bytes:
+        """A document; nothing of it where it cannot be read, and so not looked through."""
+        try:
+            value = msgspec.json.decode(data)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            return b""
+        return msgspec.json.encode(redact_value(value, self._finder, self._names, self._keep)[0])
+
+    def _text(self, data: bytes) -> bytes:
+        text = data.decode("utf-8", "replace")
+        return redact_text(text, self._finder, self._names, self._keep)[0].encode("utf-8", "replace")
+
+
+def find_in_files(files: list[FileToShare], finder: Finder) -> Iterator[SecretFinding]:
+    """What is found in the files of a share, for a person to judge; each tells which file it is of."""
+    for file in files:
+        with file.path.open("rb") as lines:
+            yield from scan_lines(_as_line(lines) if file.kind == "picture" else lines, finder, file.name)
+
+
+def _as_line(picture: BinaryIO) -> list[bytes]:
+    """A picture as logs hold them."""
+    return [b'"%s"' % b64encode(picture.read())]
+
+
+class RedactedFiles(NamedTuple):
+    """How files were redacted, by choices that a person may have made on the way."""
+
+    report: RedactionReport
+    choices: ShareChoices
+    names: Mapping[str, str]
+    """What everything is called now; it stays on this machine."""
+
+
+def redact_files(
+    drawings: Sequence[SelectedFiles], ask: ShareSettings, choices: ShareChoices, cwds: Sequence[str], to: Path
+) -> RedactedFiles:
+    """Write the files below a folder without what must not leave, once it was reviewed."""
+    files = [file for one in drawings for file in one.files]
+    people = PersonalNames.of(ask.environment, cwds, _signers(files))
+    finder = Finder(ask.rules, people, choices.terms)
+    found = list(find_in_files(files, finder))
+    if ask.review is not None:
+        before, choices = choices, ask.review(found, choices)
+        if choices.terms != before.terms:
+            finder = Finder(ask.rules, people, choices.terms)
+            found = list(find_in_files(files, finder))
+    first = drawings[0]
+    names = ReplacementNames({**mapping.load_replacements(first.session), **ask.names})
+    scrub = FileRedactor(finder, names, choices)
+    unnamed = sum(scrub.write(file, to) is None for file in files)
+    if not ask.rehearsed:
+        mapping.save_replacements(first.session, names.mapping())
+    gone = reduce(add, (one.gone for one in drawings[1:]), first.gone) + LeftOutCounts(files=unnamed)
+    return RedactedFiles(
+        make_report(ask.rules.version, (one.match for one in found), choices, gone), choices, names.mapping()
+    )
+
+
+def _signers(files: Sequence[FileToShare]) -> set[str]:
+    """The names that git signs with, by what the logs say."""
+    names: set[str] = set()
+    for file in files:
+        if file.kind == "log":
+            with file.path.open("rb") as lines:
+                names |= git_signers(lines)
+    return names

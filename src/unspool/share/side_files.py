@@ -1,0 +1,226 @@
+"""Files that are shared beside a log: subagents' logs, spilled tool output and pictures, without hidden answers."""
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import msgspec
+
+from unspool.agents import FoundAgent
+from unspool.agents.writing import CopyIdentity, Cut, Cuts, LineLink, LogWriter
+from unspool.copies.original import OriginalLog, read_original
+from unspool.copies.treatment import is_news
+from unspool.model import Event, Result, Thinking, ToolCall
+from unspool.redact.log import decode_line
+from unspool.share.choices import ShareChoices
+
+
+def hidden_answers(
+    events: Iterable[Event], writer: LogWriter, choices: ShareChoices, agents: Iterable[FoundAgent] = ()
+) -> dict[str, Cut]:
+    """The calls of which nothing is told of what they answered; `agents` are the session's subagents."""
+    blocks = [block for event in events for block in event.blocks if isinstance(block, ToolCall | Result)]
+    leant = {block.call_id for block in blocks if isinstance(block, Result) and writer.leans(block.parts)}
+    if not choices.tools:
+        return {block.call_id: "hide" for block in blocks if block.call_id not in leant}
+    if choices.subagents:
+        return {}
+    ids = {agent.id for agent in agents}
+    return {block.call_id: "hide" for block in blocks if isinstance(block, ToolCall) and _asks(block, ids)}
+
+
+def _asks(call: ToolCall, agents: set[str]) -> bool:
+    """Whether a call starts a subagent, or asks by its name what it found."""
+    given = call.input.values() if isinstance(call.input, dict) else ()
+    return call.role == "agent" or any(isinstance(one, str) and one in agents for one in given)
+
+
+def hidden_notices(events: Iterable[Event], choices: ShareChoices) -> Iterator[str]:
+    """The lines that tell what something in the background found, where that is left out."""
+    if not (choices.tools and choices.subagents):
+        yield from (event.id for event in events if is_news(event))
+
+
+_SPILLED = "tool-results"
+
+
+FileKind = Literal["log", "json", "text", "picture", "drawing"]
+"""A picture has pixels, a drawing is text; both are called by the path that a log names."""
+
+
+class FileToShare(NamedTuple):
+    """A file of a share, at its place below the folder of the agent's project."""
+
+    name: str
+    kind: FileKind
+    path: Path
+
+
+class SideFileWriter:
+    """Writes the files that go along; where lines are missing, `told` is what is left, and only what is spoken of in
+    it goes along."""
+
+    def __init__(self, log: OriginalLog, choices: ShareChoices, folder: Path, told: bytes | None) -> None:
+        self._log, self._choices, self._folder = log, choices, folder
+        self._told = None if told is None else [told]
+        self.agents_gone = self.files_gone = 0
+
+    def files(self) -> list[FileToShare]:
+        """All of them, written; those of subagents first, because they speak of others."""
+        agents = list(self._log.found.agents)
+        made: list[FileToShare] = []
+        while self._choices.subagents and (spoken := [one for one in agents if self._spoken_of(one.id)]):
+            for one in spoken:
+                made += self._agent(one)
+            agents = [one for one in agents if one not in spoken]
+        self.agents_gone = len(agents)
+        return [*made, *self._spilled()]
+
+    def _spoken_of(self, name: str) -> bool:
+        return self._told is None or any(name.encode() in piece for piece in self._told)
+
+    def _agent(self, agent: FoundAgent) -> Iterator[FileToShare]:
+        data = b"".join(self._lines(agent))
+        if self._told is not None:
+            self._told.append(data)
+        yield self._put(self._place(Path(agent.path)), "log", data)
+        sidecar = Path(agent.sidecar)
+        if agent.sidecar and not sidecar.is_symlink():
+            yield self._put(self._place(sidecar), "json", sidecar.read_bytes())
+
+    def _place(self, path: Path) -> Path:
+        """Where a subagent's file goes; older versions laid them elsewhere."""
+        home = self._log.found.home
+        if path.is_relative_to(home):
+            return path.relative_to(home)
+        return self._log.format.writer().agent_place(Path(), path.name)
+
+    def _lines(self, agent: FoundAgent) -> Iterator[bytes]:
+        """A subagent's log, every line of it that could be read, once, as the choices leave it."""
+        log = read_original(msgspec.structs.replace(self._log.found, path=agent.path))
+        events = {event.id: event for event in log.events if event.id and event.kind != "problem"}
+        writer = log.format.writer()
+        cuts = _cuts(list(events.values()), writer, self._choices)
+        identity = CopyIdentity(self._log.session, self._log.session, {line: line for line in events}, {}, {}, "")
+        gone: dict[str, str | None] = {}
+        for event in events.values():
+            parent = gone.get(event.parent, event.parent) if event.parent else event.parent
+            raw = log.raw(event)
+            after = None if writer.is_local_record(raw) else writer.edited(raw, event.id, cuts)
+            if after is None:
+                gone[event.id] = parent
+            else:
+                yield writer.renewed(after, identity, LineLink(event.id, parent))
+
+    def _spilled(self) -> Iterator[FileToShare]:
+        """Answers of tools in files of their own."""
+        folder = self._log.found.home / _SPILLED
+        for path in _plain_files(folder):
+            name = Path(_SPILLED, path.relative_to(folder))
+            data = path.read_bytes()
+            if self._choices.tools and self._spoken_of(path.stem) and _is_text(data):
+                yield self._put(name, "text", data)
+            else:
+                self.files_gone += 1
+
+    def _put(self, name: Path, kind: FileKind, data: bytes) -> FileToShare:
+        path = self._folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+        return FileToShare(f"{self._folder.name}/{name.as_posix()}", kind, path)
+
+
+def _cuts(events: Sequence[Event], writer: LogWriter, choices: ShareChoices) -> Cuts:
+    """What the choices take from lines of a subagent."""
+    cuts = Cuts(calls=hidden_answers(events, writer, choices), untold=set(hidden_notices(events, choices)))
+    for event in events:
+        if not choices.thinking and any(isinstance(block, Thinking) for block in event.blocks):
+            cuts.thinking.add(event.id)
+        if not choices.images:
+            cuts.images.add(event.id)
+    return cuts
+
+
+def _plain_files(folder: Path) -> Iterator[Path]:
+    """Every file below a folder; links lead anywhere, and are not followed."""
+    if folder.is_symlink() or folder.parent.is_symlink():
+        return
+    for place, folders, names in os.walk(folder):
+        folders.sort()
+        yield from (path for name in sorted(names) if (path := Path(place, name)).is_file() and not path.is_symlink())
+
+
+def _is_text(data: bytes) -> bool:
+    try:
+        return "\0" not in data.decode()
+    except UnicodeDecodeError:
+        return False
+
+
+FOLDER = "images"
+_FLAT = "pictures"
+"""Where they lie by number before they have a name that may be told."""
+_MOST, _LARGEST = 500, 32 * 1024**2
+_BEGIN = {
+    ".png": (b"\x89PNG\r\n\x1a\n",),
+    ".jpg": (b"\xff\xd8\xff",),
+    ".jpeg": (b"\xff\xd8\xff",),
+    ".gif": (b"GIF87a", b"GIF89a"),
+    ".webp": (b"RIFF",),
+    ".svg": (b"<svg", b"<?xml"),
+}
+
+
+def copy_pictures(logs: Iterable[FileToShare], folder: Path) -> Iterator[FileToShare]:
+    """The pictures that logs name, kept below a folder; each is called `images/` and its whole path."""
+    named = dict.fromkeys(path for file in logs if file.kind == "log" for path in _named(file.path))
+    for number, path in enumerate(list(named)[:_MOST]):
+        data = _read(path)
+        if data is not None:
+            name = path.lstrip("/")
+            place = folder / _FLAT / str(number)
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_bytes(data)
+            kind: FileKind = "drawing" if path.lower().endswith(".svg") else "picture"
+            yield FileToShare(f"{folder.name}/{FOLDER}/{name}", kind, place)
+
+
+def _named(log: Path) -> Iterator[str]:
+    with log.open("rb") as lines:
+        for line in lines:
+            if b'"image"' in line and b'"path"' in line:
+                with suppress(RecursionError):
+                    yield from list(_paths(decode_line(line.rstrip(b"\r\n"))))
+
+
+def _paths(value: Any) -> Iterator[str]:
+    """The path of every picture in a value that has one."""
+    if isinstance(value, list):
+        for one in value:
+            yield from _paths(one)
+    elif isinstance(value, dict):
+        source = value.get("source")
+        if value.get("type") == "image":
+            yield from (one for one in (value.get("path"), _of(source)) if isinstance(one, str))
+        for one in value.values():
+            yield from _paths(one)
+
+
+def _of(source: Any) -> Any:
+    return source.get("path") if isinstance(source, dict) else None
+
+
+def _read(path: str) -> bytes | None:
+    """The picture at a path; None where there is none, or something else."""
+    begin = _BEGIN.get(os.path.splitext(path)[1].lower())  # noqa: PTH122  it may be no path at all
+    if begin is None or "\0" in path or not path.startswith("/") or os.path.normpath(path) != path:
+        return None
+    try:
+        if not Path(path).is_file() or Path(path).stat().st_size > _LARGEST:
+            return None
+        data = Path(path).read_bytes()
+    except (OSError, ValueError):
+        return None
+    return data if data.startswith(begin) else None

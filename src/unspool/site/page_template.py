@@ -1,0 +1,130 @@
+"""The HTML around a page's body, and the frame that says where the page lies."""
+
+from functools import cache
+from typing import NamedTuple
+
+import jinja2
+import msgspec
+from markupsafe import Markup
+
+from unspool.prices import PriceTable
+from unspool.render.html.escape import visible
+from unspool.site.assets import PageHead, site_page_head
+from unspool.site.options import SiteOptions
+
+
+class Crumb(NamedTuple):
+    """One step of the way from the site's top to the page."""
+
+    text: str
+    href: str
+    """Relative to the site's root."""
+
+
+class Preview(NamedTuple):
+    """What a page that is shown to others says of itself: to programs that show a link, and at its foot."""
+
+    description: str
+    picture: str = ""
+    """Address of a picture; empty where there is none."""
+    address: str = ""
+    """Where the session's first page will be found."""
+    note: str = ""
+    data: str = ""
+    """JSON that comes with the first page."""
+
+
+class HtmlPage(NamedTuple):
+    """A page to be written or served."""
+
+    path: str
+    """Relative to the folder that the page's maker speaks of: the session's, or the site's root."""
+    html: str
+
+
+class Frame(msgspec.Struct, frozen=True):
+    """Where a page lies in its site."""
+
+    root: str = ""
+    """What leads from the page's folder to the site's root: empty, or `../` for each folder."""
+    crumbs: tuple[Crumb, ...] = ()
+    """The pages above, the topmost first; the page itself is not among them."""
+    sessions: dict[str, str] = {}
+    """Addresses of other sessions of this site, relative to the root, by id."""
+    search: str = ""
+    """Folder of the search index, relative to the root; empty where there is none."""
+    prices: PriceTable | None = None
+    """What tokens cost; the built-in list where none is given."""
+    ways: tuple[Crumb, ...] = ()
+    """Links to other parts, at the top of the page; their addresses are relative to the root."""
+    dress: PageHead | None = None
+    """What the page wears; the site's own styles and scripts where none is given."""
+    inset: str = ""
+    """Markup that stands below the head of a session's first page."""
+    preview: Preview | None = None
+    """What the pages say of themselves, where they are made for others."""
+
+
+_BODY = "\x02"
+"""Where the body goes; no text has this character once it has been made visible."""
+
+
+class PageTemplate:
+    """What goes around a body: the same for all pages of one place."""
+
+    def __init__(self, options: SiteOptions, frame: Frame, session: str = "") -> None:
+        self._options, self._frame, self._session = options, frame, session
+
+    def page(
+        self, title: str, body: str, *, rail: str = "", up: Crumb | None = None, here: str = "", found: str = ""
+    ) -> str:
+        """The whole HTML of a page: `up` is the page above it in its own folder, `found` the JSON it can search."""
+        code = 'class="language-' in body
+        before, after = fill_template(
+            "page.html",
+            theme=self._options.theme,
+            dress=self._frame.dress or site_page_head(self._options, self._frame.root, code),
+            frame=self._frame,
+            session=self._session,
+            title=title,
+            here=here or title,
+            up=up,
+            rail=as_markup(rail),
+            body=as_markup(_BODY),
+            found=as_markup(found),
+            report=as_markup(_inside(self._frame.preview.data)) if self._frame.preview is not None else "",
+            find=not self._options.self_contained or bool(found),
+        ).split(_BODY, 1)
+        return f"{before}{body}{after}"
+
+
+def fill_template(template: str, **values: object) -> str:
+    """A template filled in; strings are escaped, markup is not."""
+    return _environment().get_template(template).render(values)
+
+
+def _inside(data: str) -> str:
+    """JSON as it may stand inside a page."""
+    return data.replace("<", "\\u003c").replace(_BODY, "")
+
+
+def as_markup(markup: str) -> Markup:
+    """Markup that was made by the writers of this package."""
+    return Markup(markup)  # noqa: S704
+
+
+@cache
+def _environment() -> jinja2.Environment:
+    return jinja2.Environment(
+        loader=jinja2.PackageLoader("unspool.site"),
+        autoescape=True,
+        trim_blocks=True,
+        undefined=jinja2.StrictUndefined,
+        finalize=_seen,
+        auto_reload=False,
+    )
+
+
+def _seen(value: object) -> object:
+    """Text from logs with marks for what cannot be seen; markup as it is."""
+    return visible(value) if type(value) is str else value

@@ -1,0 +1,214 @@
+"""The search files of a session and the index of a whole site, as scripts that a page can load."""
+
+import zlib
+from base64 import b64encode
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from hashlib import blake2b
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import msgspec
+
+from unspool.site import search_words
+from unspool.site.search_records import RECORD_KINDS, SearchRecord
+from unspool.site.search_words import RecordsHead
+
+_ACTIVE: Final = ((b"<", b"\\u003c"), ("\u2028".encode(), b"\\u2028"), ("\u2029".encode(), b"\\u2029"))
+
+
+def script_data(value: object) -> bytes:
+    """JSON that is also JavaScript, and can stand inside a script element."""
+    text = msgspec.json.encode(value)
+    for active, escaped in _ACTIVE:
+        text = text.replace(active, escaped)
+    return text
+
+
+def script_call(name: str, encoded: bytes) -> bytes:
+    """The script that hands encoded data over under a name."""
+    return b"unspoolShard(%b,%b)\n" % (script_data(name), encoded)
+
+
+def script_shard(name: str, value: object) -> bytes:
+    """The script that hands a value over under a name."""
+    return script_call(name, script_data(value))
+
+
+def packed_script(name: str, value: object) -> bytes:
+    """The same, deflated and in base64: less than half the size for text, at 50 MB a second."""
+    return script_call(name, b'"%b"' % b64encode(zlib.compress(msgspec.json.encode(value), 1, -zlib.MAX_WBITS)))
+
+
+RECORDS_SCRIPT: Final = "records.js"
+PART_SIZE: Final = 48_000
+"""Characters of text in one file: what a browser has to load to show one found record."""
+
+_RANK: Final = {kind: at for at, kind in enumerate(RECORD_KINDS)}
+
+
+class _Part(NamedTuple):
+    start: int
+    records: list[SearchRecord]
+
+
+def session_files(found: Iterable[SearchRecord]) -> Iterator[tuple[str, bytes]]:
+    """The name and content of each search file of a session; its title is the record of that kind."""
+    ranked = sorted(found, key=lambda record: _RANK[record.kind])
+    parts = tuple(_parts(ranked))
+    about = _about(ranked, parts)
+    for number, part in enumerate(parts):
+        value = _value(part, about) if number == 0 else {"records": _rows(part, about)}
+        yield f"records-{number}.js" if number else RECORDS_SCRIPT, packed_script(str(number), value)
+    yield search_words.WORDS_FILE, search_words.pack_words(about, ranked)
+
+
+def inline_records(found: Iterable[SearchRecord]) -> str:
+    """All records of a session as JSON for a script element of a page that has no files beside it."""
+    ranked = sorted(found, key=lambda record: _RANK[record.kind])
+    whole = _Part(0, ranked)
+    return script_data(_value(whole, _about(ranked, (whole,)))).decode()
+
+
+def _about(ranked: list[SearchRecord], parts: tuple[_Part, ...]) -> RecordsHead:
+    title = next((record for record in ranked if record.kind == "title"), SearchRecord("title", "", 0, ""))
+    counts = Counter(record.kind for record in ranked)
+    return RecordsHead(
+        title.text, title.time, tuple(counts[kind] for kind in RECORD_KINDS), tuple(part.start for part in parts)
+    )
+
+
+def _value(part: _Part, about: RecordsHead) -> dict[str, object]:
+    return {"kinds": RECORD_KINDS, "about": about, "records": _rows(part, about)}
+
+
+def _parts(ranked: list[SearchRecord]) -> Iterator[_Part]:
+    """The records cut by size; at least one part."""
+    start, size = 0, 0
+    for number, record in enumerate(ranked):
+        size += len(record.text)
+        if size > PART_SIZE and number > start:
+            yield _Part(start, ranked[start:number])
+            start, size = number, len(record.text)
+    yield _Part(start, ranked[start:])
+
+
+def _rows(part: _Part, about: RecordsHead) -> list[tuple[str, int, str]]:
+    """Link, seconds since the session's start, text."""
+    return [(one.link, one.time - about.started if one.time else 0, one.text) for one in part.records]
+
+
+SEARCH_FOLDER: Final = "search"
+HEAD_SCRIPT: Final = "head.js"
+SHARD_SIZE: Final = 64_000
+"""Bytes after which a shard is full."""
+
+_TITLE: Final = 160
+
+
+class SearchedSession(NamedTuple):
+    """A session of the archive."""
+
+    folder: str
+    """Relative to the site's root, with slashes."""
+    project: str
+
+
+class WordShard(NamedTuple):
+    """A run of words in sorted order."""
+
+    first: str
+    name: str
+    content: bytes
+
+
+class SearchIndexWriter:
+    """Puts together and writes the index of the sessions below a site's root."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._sessions: list[tuple[search_words.RecordsHead, SearchedSession]] = []
+
+    def add(self, session: SearchedSession) -> bool:
+        """Take in a session whose folder is in place; False where it has no words that can be read."""
+        try:
+            with (self._root / session.folder / search_words.WORDS_FILE).open("rb") as file:
+                self._sessions.append((search_words.read_head(file.readline()), session))
+        except (OSError, msgspec.DecodeError):
+            return False
+        return True
+
+    def write(self) -> int:
+        """Write what changed and remove what is no longer used; gives the number of files written."""
+        target = self._root / SEARCH_FOLDER
+        target.mkdir(parents=True, exist_ok=True)
+        self._sessions.sort(key=lambda session: (session[0].started, session[1].folder))
+        shards: list[tuple[str, str]] = []
+        written = 0
+        for shard in _shards(self._merged()):
+            shards.append((shard.first, shard.name))
+            written += _put(target / shard.name, shard.content)
+        written += _put(target / HEAD_SCRIPT, script_shard("head", self._head(shards)), anew=True)
+        _clear(target, {name for _, name in shards})
+        return written
+
+    def _merged(self) -> dict[str, bytearray]:
+        """Every word of the archive with its postings, sessions ascending."""
+        merged: dict[str, bytearray] = {}
+        get = merged.get
+        for number, (_, session) in enumerate(self._sessions):
+            code = search_words.session_code(number).encode()
+            for word, records in search_words.read_postings(
+                (self._root / session.folder / search_words.WORDS_FILE).read_bytes()
+            ):
+                held = get(word)
+                if held is None:
+                    merged[word] = bytearray(code + records)
+                else:
+                    held += code + records
+        return merged
+
+    def _head(self, shards: list[tuple[str, str]]) -> dict[str, object]:
+        projects = {name: at for at, name in enumerate(sorted({session.project for _, session in self._sessions}))}
+        rows = [
+            (session.folder, one.title[:_TITLE], projects[session.project], one.started, one.counts, one.starts)
+            for one, session in self._sessions
+        ]
+        return {"kinds": RECORD_KINDS, "projects": list(projects), "sessions": rows, "shards": shards}
+
+
+def _shards(merged: dict[str, bytearray]) -> Iterator[WordShard]:
+    """The words in the order in which a browser compares them, cut by size."""
+    run: list[str] = []
+    size = 0
+    for word in sorted(merged, key=lambda word: word.encode("utf-16-be")):
+        size += len(word) + len(merged[word])
+        run.append(word)
+        if size > SHARD_SIZE:
+            yield _shard(run, merged)
+            run, size = [], 0
+    if run:
+        yield _shard(run, merged)
+
+
+def _shard(run: list[str], merged: dict[str, bytearray]) -> WordShard:
+    found = b" ".join([merged.pop(word) for word in run]).decode()
+    value = script_data([" ".join(run), found])
+    name = f"w-{blake2b(value, digest_size=8).hexdigest()}"
+    return WordShard(run[0], f"{name}.js", script_call(name, value))
+
+
+def _put(path: Path, content: bytes, anew: bool = False) -> bool:
+    """Write a file whole or not at all; a file that is called by its content is written once."""
+    if path.exists() and (not anew or path.read_bytes() == content):
+        return False
+    part = path.with_suffix(".part")
+    part.write_bytes(content)
+    part.replace(path)
+    return True
+
+
+def _clear(target: Path, kept: set[str]) -> None:
+    for path in (*target.glob("w-*.js"), *target.glob("*.part")):
+        if path.name not in kept:
+            path.unlink()

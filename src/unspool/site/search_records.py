@@ -1,0 +1,158 @@
+"""What can be found in a session: records of its prompts, answers, plans and tools, cut to size."""
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Final, Literal, NamedTuple, get_args
+
+from unspool.model import (
+    Block,
+    Image,
+    Json,
+    Notice,
+    Plan,
+    Prompt,
+    Questionnaire,
+    Session,
+    Text,
+    Thinking,
+    ToolCall,
+    Turn,
+    Unknown,
+)
+from unspool.site.address import INDEX, Addresses, Chapter, Item
+from unspool.tools.ansi import strip_ansi
+
+RecordKind = Literal["prompt", "title", "plan", "question", "answer", "agent", "thinking", "tool", "notice"]
+
+RECORD_KINDS: tuple[RecordKind, ...] = get_args(RecordKind)
+"""In the order of rank: what people said and were told is found before what the agent did.
+
+`agent` is what was said to and by a subagent; what it thought and did is `thinking` and `tool` like any other.
+"""
+
+
+class SearchRecord(NamedTuple):
+    """Text of one block, cut to what is worth finding; controls and escapes already made inert."""
+
+    kind: RecordKind
+    link: str
+    """Page and anchor, relative to the session's folder."""
+    time: int
+    """Seconds since 1970; 0 where the log has no time."""
+    text: str
+
+
+PROSE: Final = 64_000
+"""Characters of a prompt, an answer, a plan or thinking."""
+OUTPUT: Final = 1_000
+"""Characters of a tool's answer and of a notice; of a longer answer the last third are from its end."""
+EXCERPT: Final = 300
+"""Characters of a file that was read."""
+INPUT: Final = 2_000
+"""Characters of all that a tool was given."""
+VALUE: Final = 500
+"""Characters of one value that a tool was given; a command may fill `INPUT`."""
+
+_DEPTH: Final = 4
+_SILENT: Final = frozenset({"progress", "duration", "hook", "tick"})
+_HIDDEN: Final = {"thinking": "thinking", "tool": "tools", "notice": "notices", "agent": "agents"}
+
+
+def session_records(
+    session: Session, addresses: Addresses, hide: frozenset[str] = frozenset()
+) -> Iterator[SearchRecord]:
+    """Everything findable, in the order of the log; nothing of the kinds that the site's options hide."""
+    yield SearchRecord("title", INDEX, _seconds(session.started), plain_beginning(session.title, VALUE))
+    for chapter in addresses.chapters():
+        if chapter.agent is not None and "agents" in hide:
+            continue
+        for turn in _turns(chapter):
+            for found in _of_turn(turn, addresses, chapter.agent is not None):
+                if found.text and _HIDDEN.get(found.kind) not in hide:
+                    yield found
+
+
+def plain_beginning(text: str, limit: int) -> str:
+    """The beginning of a text without anything active."""
+    return strip_ansi(text[:limit]).strip()
+
+
+def _turns(chapter: Chapter) -> Iterator[Turn]:
+    for leaf in chapter.leaves:
+        yield from leaf.turns
+    for branch in chapter.agent.session.branches if chapter.agent else ():
+        yield from branch.turns
+
+
+def _of_turn(turn: Turn, addresses: Addresses, agent: bool) -> Iterator[SearchRecord]:
+    if turn.prompt is not None:
+        yield _record("agent" if agent else "prompt", turn.prompt, _asked(turn.prompt), addresses)
+    for block in turn.blocks:
+        kind, text = _said(block)
+        if text:
+            yield _record("agent" if agent and kind == "answer" else kind, block, text, addresses)
+
+
+def _record(kind: RecordKind, item: Item, text: str, addresses: Addresses) -> SearchRecord:
+    return SearchRecord(kind, addresses.link(item), _seconds(item.time), text)
+
+
+def _seconds(time: datetime | None) -> int:
+    return int(time.timestamp()) if time else 0
+
+
+def _asked(prompt: Prompt) -> str:
+    typed = f"{prompt.command} {prompt.arguments}".strip()
+    told = prompt.text if prompt.text not in typed else ""
+    planned = prompt.plan.text if prompt.plan and prompt.plan.text not in prompt.text else ""
+    return plain_beginning("\n".join(part for part in (typed, told, planned) if part), PROSE)
+
+
+def _said(block: Block) -> tuple[RecordKind, str]:
+    match block:
+        case Text():
+            return "answer", plain_beginning(block.text, PROSE)
+        case Thinking():
+            return "thinking", plain_beginning(block.text, PROSE)
+        case ToolCall():
+            return _called(block)
+        case Notice():
+            return "notice", "" if block.kind in _SILENT else plain_beginning(block.text, OUTPUT)
+        case Image() | Unknown():
+            return "notice", ""
+
+
+def _called(call: ToolCall) -> tuple[RecordKind, str]:
+    result, meaning = call.result, call.meaning
+    feedback = result.feedback if result else ""
+    if isinstance(meaning, Plan):
+        return "plan", _lines(PROSE, meaning.title, meaning.text, meaning.feedback or feedback)
+    if isinstance(meaning, Questionnaire):
+        return "question", _lines(PROSE, *_questions(meaning), meaning.feedback or feedback)
+    answer = _ends(result.text, EXCERPT if call.role == "read" else OUTPUT) if result else ""
+    given = "\n".join(_given(call.input, INPUT if call.role == "shell" else VALUE))[:INPUT]
+    return "tool", _lines(PROSE, call.name[:VALUE], given, answer, feedback if feedback not in answer else "")
+
+
+def _ends(text: str, limit: int) -> str:
+    """A text's beginning and end: commands tell last how they went."""
+    return text if len(text) <= limit else f"{text[: limit * 2 // 3]}\n...\n{text[-limit // 3 :]}"
+
+
+def _lines(limit: int, *parts: str) -> str:
+    return plain_beginning("\n".join(part for part in parts if part), limit)
+
+
+def _questions(asked: Questionnaire) -> Iterator[str]:
+    for question in asked.questions:
+        yield from (question.text, question.answer or "", question.notes)
+        yield from (option.label for option in question.options if option.label != question.answer)
+
+
+def _given(value: Json, limit: int, depth: int = _DEPTH) -> Iterator[str]:
+    """The strings of a call's input, each cut; names of fields say nothing that anyone looks for."""
+    if isinstance(value, str):
+        yield value[:limit]
+    elif isinstance(value, dict | list) and depth:
+        for inner in list(value.values() if isinstance(value, dict) else value)[:50]:
+            yield from _given(inner, limit, depth - 1)

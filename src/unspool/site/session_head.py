@@ -1,0 +1,145 @@
+"""A session in figures: the tiles, badges and facts at its head, and the sessions it belongs with."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from markupsafe import Markup
+
+from unspool import human
+from unspool.figures import Figures
+from unspool.model import ChainLink, Session
+from unspool.render.html import elements
+from unspool.render.html.elements import time_tag
+from unspool.site.page_template import as_markup, fill_template
+from unspool.site.session_view import SessionView, format_cost
+from unspool.site.summaries import model_name, shorten_line
+
+_RELATIONS = {"source": "continues", "follow-up": "continued by", "copied-from": "copied from", "moved-to": "moved to"}
+
+
+class Tile(NamedTuple):
+    """One figure."""
+
+    name: str
+    value: str
+    note: str = ""
+    exact: str = ""
+
+
+class Badge(NamedTuple):
+    """One word."""
+
+    text: str
+    tone: str = ""
+    href: str = ""
+    about: str = ""
+
+
+class ChainEntry(NamedTuple):
+    """Another session of the chain, or this one."""
+
+    relation: str
+    title: str
+    href: str = ""
+    prompt: str = ""
+    here: bool = False
+
+
+def render_head(scene: SessionView) -> str:
+    """Title, badges, facts, tiles and chain."""
+    return fill_template(
+        "index.html",
+        title=shorten_line(scene.session.title, 200) or "Untitled session",
+        badges=tuple(session_badges(scene)),
+        facts=tuple(session_facts(scene.session)),
+        tiles=tuple(session_tiles(scene.session, scene.counted)),
+        chain=tuple(session_chain(scene)),
+    )
+
+
+def session_badges(scene: SessionView) -> Iterator[Badge]:
+    """What kind of session it is, where it was, who spoke, what is wrong with it."""
+    session = scene.session
+    if session.kind not in ("interactive", ""):
+        yield Badge(session.kind, "plan")
+    if session.branch:
+        yield Badge(session.branch, about="git branch")
+    for model in dict.fromkeys(message.model for message in session.messages if not message.synthetic):
+        if model:
+            yield Badge(model_name(model), about=model)
+    if session.versions:
+        span = (session.versions[0], session.versions[-1]) if len(session.versions) > 1 else session.versions
+        yield Badge(" – ".join(span), about=f"version of {session.agent}")
+    if scene.counted.problems:
+        yield Badge(f"{human.count(scene.counted.problems, 'line')} not read", "bad", "#problems")
+
+
+def session_facts(session: Session) -> Iterator[Markup]:
+    """When and where, as markup."""
+    if session.started:
+        took = human.elapsed(session.started, session.ended)
+        yield as_markup(time_tag(session.started) + (f" for {elements.strong(took)}" if took else ""))
+    for name in (session.cwd or session.project, session.id):
+        if name:
+            yield as_markup(elements.mono(name))
+
+
+def session_tiles(session: Session, counted: Figures) -> Iterator[Tile]:
+    """The figures that say something."""
+    left = f"{counted.abandoned_turns} on other branches" if counted.abandoned_turns else ""
+    yield Tile("Prompts", f"{counted.turns:,}", left)
+    yield Tile("Messages", f"{counted.messages:,}", f"{counted.thinking:,} with thinking" if counted.thinking else "")
+    failed = f"{counted.tool_errors:,} failed" if counted.tool_errors else ""
+    yield Tile("Tool calls", f"{counted.tool_calls:,}", failed)
+    yield from _tokens(session, counted)
+    yield from _made(counted)
+    took = human.elapsed(session.started, session.ended)
+    if took:
+        yield Tile("Duration", took)
+    if counted.agents:
+        yield Tile("Subagents", f"{counted.agents:,}", human.count(counted.agent_tool_calls, "tool call"))
+    if counted.compactions:
+        yield Tile("Compactions", f"{counted.compactions:,}")
+
+
+def _tokens(session: Session, counted: Figures) -> Iterator[Tile]:
+    used = counted.usage + counted.agents_usage
+    if used.total:
+        cached = f"{used.cache_read / used.context:.0%} from cache" if used.cache_read and used.context else ""
+        yield Tile("Tokens", human.tokens(used.total), cached, f"{used.total:,}")
+    cost = counted.cost
+    if cost.amount or cost.unpriced:
+        unpriced = f"without {', '.join(name for name, _ in cost.unpriced)}" if cost.unpriced else "at list prices"
+        yield Tile("Cost", format_cost(cost) or "unknown", unpriced, f"${cost.amount:f}")
+
+
+def _made(counted: Figures) -> Iterator[Tile]:
+    if counted.commits:
+        pushed = sum(push.kind == "push" for push in counted.pushes)
+        yield Tile("Commits", f"{len(counted.commits):,}", human.count(pushed, "push", "pushes") if pushed else "")
+    changed = [file for file in counted.files if file.writes]
+    if changed:
+        added, removed = sum(file.added for file in changed), sum(file.removed for file in changed)
+        yield Tile("Files changed", f"{len(changed):,}", f"+{added:,} −{removed:,}")
+
+
+def session_chain(scene: SessionView) -> Iterator[ChainEntry]:
+    """The sessions before, this one, the sessions after; nothing where it stands alone."""
+    links = scene.session.links
+    if not links:
+        return
+    earlier = [link for link in links if link.relation in ("source", "copied-from")]
+    yield from (_neighbour(link, scene) for link in earlier)
+    yield ChainEntry("this session", shorten_line(scene.session.title, 120), here=True)
+    yield from (_neighbour(link, scene) for link in links if link not in earlier)
+
+
+def _neighbour(link: ChainLink, scene: SessionView) -> ChainEntry:
+    title = shorten_line(link.title or link.prompt, 120) or link.session
+    prompt = shorten_line(link.prompt, 300)
+    return ChainEntry(
+        _RELATIONS.get(link.relation, link.relation),
+        title,
+        scene.session_href(link.session),
+        prompt if prompt != title else "",
+    )

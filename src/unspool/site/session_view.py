@@ -1,0 +1,214 @@
+"""SessionView: what all pages of one session share, with the costs of its turns and links to its repository."""
+
+import re
+from collections import defaultdict
+from datetime import datetime
+from functools import cache
+from typing import TypeVar
+
+from unspool import human
+from unspool.figures import Figures, all_turns, calls_of, family
+from unspool.model import Agent, Branch, Commit, Push, Session, ToolCall, Turn
+from unspool.prices import Cost, PriceTable, Spend
+from unspool.render.html.elements import HtmlOptions
+from unspool.render.view import Participants
+from unspool.site.address import Addresses
+from unspool.site.options import SiteOptions
+from unspool.site.page_template import Frame
+from unspool.site.summaries import shorten_line
+
+
+@cache
+def list_prices() -> PriceTable:
+    """The built-in prices."""
+    return PriceTable.load()
+
+
+class TurnCosts:
+    """The cost of the turns and subagents of a session."""
+
+    def __init__(self, session: Session, prices: PriceTable) -> None:
+        self._session = session  # kept, for turns are told apart by identity while the session lives
+        self._prices = prices
+        self._turns: dict[int, Cost] = {}
+        self._seen: set[str] = set()
+        for member in family(session):
+            self._count(member)
+
+    def _count(self, member: Session) -> None:
+        messages = {message.id: message for message in member.messages}
+        for turn in all_turns(member):
+            spend = Spend(self._prices)
+            for name in dict.fromkeys(getattr(block, "message", "") for block in turn.blocks):
+                message = messages.pop(name, None)
+                for call in message.calls if message else ():
+                    if call.key not in self._seen:
+                        self._seen.add(call.key)
+                        spend.add(call)
+            self._turns[id(turn)] = spend.total()
+
+    def of(self, turn: Turn) -> Cost:
+        """What a turn of the session, a branch or a subagent cost, without the subagents it started."""
+        return self._turns.get(id(turn), Cost())
+
+    def all_of(self, session: Session) -> Cost:
+        """What the turns of a subagent's session cost together."""
+        return sum((self.of(turn) for turn in all_turns(session)), Cost())
+
+
+def format_cost(cost: Cost) -> str:
+    """$4.12; $0.003 where cents would say nothing; with ≥ where it is a lower bound; empty for nothing known."""
+    if not cost.amount:
+        return ""
+    return human.money(cost.amount, floor=not cost.known)
+
+
+_WEB = re.compile(r"https?://[\w.:-]+/[\w./~-]+")
+_REMOTE = re.compile(
+    r"(?:ssh://|git://|https?://)?(?:[\w.-]+@)?(?P<host>[\w-]+(?:\.[\w-]+)+)(?::\d+)?[:/](?P<name>[\w./~-]+)"
+)
+_PULL = re.compile(r"(https?://.+?)/(?:-/)?(?:pull|merge_requests)/\d+")
+_NAME = re.compile(r"[\w.-]+/[\w.-]+")
+_USUAL_HOST = "https://github.com"
+
+
+def repository_url(asked: str, counted: Figures) -> str:
+    """The repository's web address: what was asked for, else what the session pushed to; empty where unknown."""
+    if asked:
+        return web_address(asked)
+    for push in counted.pushes:
+        pull = _PULL.match(push.url)
+        found = pull[1] if pull else web_address(push.url)
+        if found:
+            return found
+    return web_address(counted.repository)
+
+
+def web_address(name: str) -> str:
+    """The web address of `owner/name`, of a remote as git writes it, or of an address; empty for anything else."""
+    name = name.strip().rstrip("/").removesuffix(".git")
+    if _WEB.fullmatch(name):
+        return name
+    if _NAME.fullmatch(name):
+        return f"{_USUAL_HOST}/{name}"
+    remote = _REMOTE.fullmatch(name)
+    return f"https://{remote['host']}/{remote['name'].strip('/')}" if remote else ""
+
+
+def commit_at(commits: tuple[Commit, ...], time: datetime | None) -> str:
+    """The first commit made from a time on: it shows files as they then were left; the last one after that."""
+    if time is not None:
+        for commit in commits:
+            if commit.time is not None and commit.time >= time:
+                return commit.hash
+    return commits[-1].hash if commits else ""
+
+
+_Made = TypeVar("_Made", Commit, Push)
+MAX_INLINE_AGENT = 100_000
+"""Bytes of log up to which a subagent is told in place as well as on its own page."""
+MAX_AGENT_DEPTH = 8
+"""How deep subagents are told inside one another."""
+
+
+class SessionView:
+    """One session, ready to be told."""
+
+    def __init__(
+        self,
+        session: Session,
+        counted: Figures,
+        options: SiteOptions,
+        frame: Frame,
+        addresses: Addresses | None = None,
+    ) -> None:
+        self.session, self.counted, self.options, self.frame = session, counted, options, frame
+        self.name = shorten_line(session.title, 120) or "Untitled session"
+        self.addresses = addresses or Addresses(session, options)
+        self.cast = Participants(session)
+        self.bill = TurnCosts(session, frame.prices or list_prices())
+        self.repository = repository_url(options.repository, counted)
+        self.speaker = session.agent.partition("-")[0].capitalize() or "Assistant"
+        self.commits = _by_call(counted.commits)
+        self.pushes = _by_call(counted.pushes)
+        self.recorded = _by_turn(session, counted)
+        """Pull requests that the log records beside the conversation, by the turn they fell into."""
+        self.leaving: defaultdict[int, list[Branch]] = defaultdict(list)
+        for branch in session.branches:
+            self.leaving[branch.parent].append(branch)
+        self.untied: tuple[Agent, ...] = ()
+        """Subagents that no call accounts for."""
+        self.late: list[Agent] = []
+        """Subagents of a single page that are yet to be told."""
+        self._started = self._calls()
+        self._weights: dict[str, int] = {}
+        self.told: dict[int, str] = {}
+        """Turns of subagents that were told already, by identity: the same words serve both places."""
+
+    def _calls(self) -> dict[int, tuple[Agent, ...]]:
+        """The subagents of each call, by its identity; one that several calls name belongs to the first."""
+        started: dict[int, tuple[Agent, ...]] = {}
+        seen: set[str] = set()
+        if "agents" in self.options.hide:
+            return started
+        for member in family(self.session):
+            for call in calls_of(member):
+                new = tuple(agent for agent in self.cast.of(call) if agent.id not in seen)
+                seen.update(agent.id for agent in new)
+                if new:
+                    started[id(call)] = new
+        self.untied = tuple(
+            chapter.agent
+            for chapter in self.addresses.agents.values()
+            if chapter.agent is not None and chapter.agent.id not in seen
+        )
+        return started
+
+    def started(self, call: ToolCall) -> tuple[Agent, ...]:
+        """The subagents that are told at a call."""
+        return self._started.get(id(call), ())
+
+    def in_place(self, agent: Agent, depth: int) -> bool:
+        """True for a subagent small enough to be told where it was called."""
+        return depth < MAX_AGENT_DEPTH and (self.options.single_page or self._weight(agent) <= MAX_INLINE_AGENT)
+
+    def postpone(self, agent: Agent) -> None:
+        """Keep a subagent for the end of a single page, where it is nested too deep to be told in place."""
+        self.late.append(agent)
+
+    def _weight(self, agent: Agent) -> int:
+        if agent.id not in self._weights:
+            sizes = (
+                block.place.size + (block.result.place.size if isinstance(block, ToolCall) and block.result else 0)
+                for turn in all_turns(agent.session)
+                for block in turn.blocks
+            )
+            self._weights[agent.id] = sum(sizes) + sum(self._weight(inner) for inner in agent.session.agents)
+        return self._weights[agent.id]
+
+    def paint(self, time: datetime | None) -> HtmlOptions:
+        """How nodes of a moment become markup: files are linked as the next commit has them."""
+        commit = commit_at(self.counted.commits, time) if self.repository else ""
+        return HtmlOptions(self.repository, commit, "images" not in self.options.hide, self.session_href)
+
+    def session_href(self, name: str) -> str:
+        """The address of another session; empty where the site does not have it."""
+        known = self.frame.sessions.get(name)
+        return f"{self.frame.root}{known}" if known else ""
+
+
+def _by_call(made: tuple[_Made, ...]) -> dict[str, list[_Made]]:
+    found: defaultdict[str, list[_Made]] = defaultdict(list)
+    for one in made:
+        found[one.call_id].append(one)
+    return found
+
+
+def _by_turn(session: Session, counted: Figures) -> dict[int, list[Push]]:
+    found: defaultdict[int, list[Push]] = defaultdict(list)
+    last = session.turns[-1].number if session.turns else 0
+    for push in counted.pushes:
+        if not push.call_id:
+            begun = (turn.number for turn in session.turns if push.time and turn.started and turn.started <= push.time)
+            found[max(begun, default=last)].append(push)
+    return found

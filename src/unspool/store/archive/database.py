@@ -1,0 +1,366 @@
+"""Opens the archive's database: where it lies, its tables, its key, errors and swaps of files."""
+
+import os
+import uuid
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import apsw
+
+from unspool.errors import Busy, NoRoom, NotFound, Unreadable, UnspoolError, UsageProblem
+from unspool.files import settle
+from unspool.store.archive import page_checksums
+
+ARCHIVE, INDEX = "archive.db", "index.db"
+
+
+def archive_folder(given: Path | None = None) -> Path:
+    """The folder named, else the one the environment names, else unspool's in the user's data folder."""
+    named = given or os.environ.get("UNSPOOL_ARCHIVE")
+    if named:
+        return Path(named).expanduser()
+    base = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
+    return Path(base) / "unspool"
+
+
+def prepare_folder(place: Path) -> Path:
+    """The folder, made where it is missing, readable by its owner alone."""
+    place.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return place
+
+
+APPLICATION = 0x756E7370
+"""`unsp`, so that the file says what it is."""
+VERSION = 1
+
+TABLES = """
+CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+
+-- A place that files came from: whose, on which machine.
+CREATE TABLE origin(
+  id INTEGER PRIMARY KEY,
+  machine TEXT NOT NULL, user TEXT NOT NULL, root TEXT NOT NULL, agent TEXT NOT NULL,
+  UNIQUE(machine, user, root)
+);
+
+CREATE TABLE file(
+  id INTEGER PRIMARY KEY,
+  origin INTEGER NOT NULL REFERENCES origin,
+  path TEXT NOT NULL,                 -- below the root, with slashes
+  UNIQUE(origin, path)
+);
+
+-- What a file held. A file that grew is the same generation; one that was rewritten or shrank begins a new one.
+CREATE TABLE generation(
+  id INTEGER PRIMARY KEY,
+  file INTEGER NOT NULL REFERENCES file,
+  number INTEGER NOT NULL,
+  size INTEGER NOT NULL,
+  modified INTEGER NOT NULL,          -- nanoseconds
+  changed INTEGER NOT NULL,           -- nanoseconds of the last change of its inode; 0 where it must be looked at again
+  inode INTEGER NOT NULL,
+  seen REAL NOT NULL,                 -- when it was first kept
+  gone REAL,                          -- when it was first missed at its origin
+  chain BLOB NOT NULL,                -- digest over where it came from, the generation before it, and every piece
+  UNIQUE(file, number)
+);
+
+-- Bytes of a generation, in order, as a slice of a pack.
+CREATE TABLE piece(
+  generation INTEGER NOT NULL REFERENCES generation,
+  start INTEGER NOT NULL,
+  size INTEGER NOT NULL,
+  pack INTEGER NOT NULL REFERENCES pack,
+  place INTEGER NOT NULL,             -- byte offset in the unpacked pack
+  digest BLOB NOT NULL,               -- SHA-256 of the bytes
+  PRIMARY KEY(generation, start)
+) WITHOUT ROWID;
+CREATE INDEX piece_digest ON piece(digest);
+CREATE INDEX piece_pack ON piece(pack);
+
+-- Bytes of many files together, compressed with zstd; `base` is a pack that they are compressed against.
+CREATE TABLE pack(
+  id INTEGER PRIMARY KEY,
+  size INTEGER NOT NULL,              -- unpacked
+  base INTEGER REFERENCES pack,
+  data BLOB NOT NULL
+);
+
+-- Ids that packs hold, a few of them, for finding the pack that new content resembles.
+CREATE TABLE trait(hash INTEGER PRIMARY KEY, pack INTEGER NOT NULL) WITHOUT ROWID;
+CREATE INDEX trait_pack ON trait(pack);
+
+-- Files that were removed for good and must not come back, by a digest of their name alone.
+CREATE TABLE tombstone(name BLOB PRIMARY KEY, time REAL NOT NULL) WITHOUT ROWID;
+"""
+
+MIGRATIONS: dict[int, str] = {}
+"""SQL that brings an archive of a version to the next."""
+
+
+@contextmanager
+def sqlite_errors_told(path: Path) -> Iterator[None]:
+    """Errors of SQLite about the database at `path` become ours."""
+    try:
+        yield
+    except apsw.Error as error:
+        raise _told(error, path) from error
+
+
+@contextmanager
+def transaction(db: apsw.Connection) -> Iterator[None]:
+    """All of the changes, or none where anything is raised."""
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        db.execute("COMMIT")
+    finally:
+        if db.in_transaction:
+            db.execute("ROLLBACK")
+
+
+def _told(error: apsw.Error, path: Path) -> UnspoolError:
+    match error:
+        case apsw.BusyError() | apsw.LockedError():
+            return Busy(f"{path} is in use by another process for longer than is waited for; nothing was changed.")
+        case apsw.FullError():
+            return NoRoom(f"No room is left for {path}; what was kept before is safe, the next run goes on from it.")
+        case apsw.ReadOnlyError() | apsw.CantOpenError() | apsw.PermissionsError() | apsw.AuthError():
+            return Unreadable(f"Cannot open {path}: {error}.")
+        case apsw.CorruptError() | apsw.NotADBError() | apsw.FormatError():
+            return Unreadable(f"{path} is damaged ({error}); `unspool verify --repair` saves what can be saved.")
+        case apsw.IOError():
+            return UnspoolError(f"Cannot read or write {path}: {error}; nothing that was safe before is lost.")
+    return UnspoolError(f"{path}: {error}.")
+
+
+_CHUNK = 1 << 20
+BESIDE = ("-journal", "-wal", "-shm")
+
+
+def swap_file(new: Path, path: Path) -> None:
+    """Move a finished file to where another one is; what lay beside the old one is nothing to the new."""
+    with new.open("rb+") as stream:
+        os.fsync(stream.fileno())
+    for suffix in BESIDE:
+        erase_file(path.with_name(path.name + suffix))
+    new.replace(path)
+    settle(path.parent)
+
+
+def erase_file(path: Path) -> None:
+    """Overwrite a file and remove it. What a disk or a snapshot keeps besides is beyond any program."""
+    try:
+        descriptor = os.open(path, os.O_RDWR | getattr(os, "O_NOFOLLOW", 0))
+    except FileNotFoundError:
+        return
+    overwrite_with_zeros(descriptor)
+    path.unlink(missing_ok=True)
+
+
+def overwrite_with_zeros(descriptor: int) -> None:
+    """Fill an open file with zeros, empty it, and close it."""
+    try:
+        left = os.fstat(descriptor).st_size
+        while left > 0:
+            left -= os.write(descriptor, bytes(min(_CHUNK, left)))
+        os.fsync(descriptor)
+        os.ftruncate(descriptor, 0)
+    finally:
+        os.close(descriptor)
+
+
+def remove_database(path: Path) -> None:
+    """Make sure that a database file of that name, and what lies beside it, is not there."""
+    for suffix in ("", *BESIDE):
+        erase_file(path.with_name(path.name + suffix))
+
+
+_WAIT_MS = 60_000
+_CACHE_KB = 8_000
+"""Packs are most of the file, and whoever needs one twice has it unpacked."""
+_CIPHER = "chacha20"
+"""ChaCha20-Poly1305: every page is authenticated. Named, so that another default of the library changes nothing."""
+
+
+def connect_archive(path: Path, key: str | None, *, readonly: bool) -> apsw.Connection:
+    """A connection to an archive; a new file gets its tables."""
+    db = open_connection(path, key, readonly=readonly)
+    with ExitStack() as unless_all_is_well:
+        unless_all_is_well.callback(db.close)
+        try:
+            _prepare(db, path, key, readonly=readonly)
+        except apsw.ReadOnlyError:
+            db.close()
+            _recover(path, key)
+            return connect_archive(path, key, readonly=True)
+        unless_all_is_well.pop_all()
+    return db
+
+
+def open_connection(path: Path, key: str | None, *, readonly: bool) -> apsw.Connection:
+    """A bare connection, of which nothing has been read yet."""
+    if not readonly:
+        _make(path)
+    flags = apsw.SQLITE_OPEN_READONLY if readonly else apsw.SQLITE_OPEN_READWRITE
+    with sqlite_errors_told(path):
+        real = os.path.realpath(path)  # a file layer of one's own is not told of links in a path
+        db = apsw.Connection(real, flags=flags, vfs=page_checksums.checksum_layer() if key is None else None)
+        db.set_busy_timeout(_WAIT_MS)
+        if key is not None:
+            db.pragma("cipher", _CIPHER)
+            db.pragma("key", key)
+    return db
+
+
+def _make(path: Path) -> None:
+    """The file, private to the user, where there is none."""
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+    except OSError as error:
+        raise Unreadable(f"Cannot write the archive {path}: {error.strerror or error}.") from None
+
+
+def _prepare(db: apsw.Connection, path: Path, key: str | None, *, readonly: bool) -> None:
+    try:
+        version = _version(db, path, key)
+    except apsw.ReadOnlyError:
+        if not readonly:
+            raise Unreadable(f"Cannot write the archive {path}: it is read-only.") from None
+        raise
+    if version == 0 and readonly:
+        raise NotFound(f"{path} is empty yet; `unspool sync` fills it.")
+    with sqlite_errors_told(path):
+        _set(db, readonly=readonly)
+        if version == 0 and not readonly:
+            _create(db, encrypted=key is not None)
+        elif 0 < version < VERSION and not readonly:
+            _migrate(db)
+
+
+def _recover(path: Path, key: str | None) -> None:
+    """A process was killed while it wrote: only a connection that may write can take back its half of a change."""
+    db = open_connection(path, key, readonly=False)
+    try:
+        with sqlite_errors_told(path):
+            db.pragma("user_version")
+    finally:
+        db.close()
+
+
+def _version(db: apsw.Connection, path: Path, key: str | None) -> int:
+    """The version of the archive; 0 of an empty file."""
+    try:
+        version: int = db.pragma("user_version")
+        application = db.pragma("application_id")
+        empty = db.pragma("schema_version") == 0
+    except apsw.ReadOnlyError:
+        raise
+    except apsw.NotADBError:
+        why = "it is encrypted, or damaged" if key is None else "the key is wrong, or it is damaged"
+        raise Unreadable(f"Cannot open the archive {path}: {why}.") from None
+    except apsw.Error:
+        with sqlite_errors_told(path):
+            raise
+    if not empty and application == APPLICATION and version == 0:
+        raise Unreadable(f"{path} is damaged; `unspool verify --repair` saves what can be saved.")
+    if not empty and application != APPLICATION:
+        raise Unreadable(f"{path} is no archive of unspool.")
+    if version > VERSION:
+        raise UsageProblem(f"{path} was written by a newer unspool (version {version}); upgrade to read it.")
+    return version
+
+
+def _set(db: apsw.Connection, *, readonly: bool) -> None:
+    db.pragma("cache_size", -_CACHE_KB)
+    db.pragma("trusted_schema", "OFF")
+    if not readonly:
+        db.pragma("journal_mode", "truncate")
+        db.pragma("synchronous", "FULL")
+        db.pragma("secure_delete", "ON")
+
+
+def _create(db: apsw.Connection, *, encrypted: bool) -> None:
+    if not encrypted:
+        db.reserve_bytes(None, page_checksums.RESERVED)
+    db.pragma("page_size", page_checksums.PAGE)
+    with transaction(db):
+        if db.pragma("user_version") != 0:
+            return  # another process was quicker
+        db.execute(TABLES)
+        db.execute("INSERT INTO meta VALUES('id', ?)", (str(uuid.uuid4()),))
+        db.pragma("application_id", APPLICATION)
+        db.pragma("user_version", VERSION)
+
+
+def _migrate(db: apsw.Connection) -> None:
+    with transaction(db):
+        for step in range(db.pragma("user_version"), VERSION):
+            db.execute(MIGRATIONS[step])
+        db.pragma("user_version", VERSION)
+
+
+KEY_FILE, PASSPHRASE = "UNSPOOL_KEY_FILE", "UNSPOOL_PASSPHRASE"
+_MAGIC = b"SQLite format 3\0"
+_LARGEST = 1024 * 1024
+
+
+def find_key(environment: Mapping[str, str], key_file: Path | None, ask: Callable[[], str] | None) -> str | None:
+    """The key: of the file named, else of the one the environment names, else the passphrase of the environment,
+    else what `ask` returns; None where there is none of these.
+
+    A key file's content is never used as it is: its digest is the passphrase, so that any file will do.
+    """
+    named = key_file or (Path(environment[KEY_FILE]).expanduser() if environment.get(KEY_FILE) else None)
+    if named is not None:
+        return _of_file(named)
+    given = environment.get(PASSPHRASE) or (ask() if ask is not None else "")
+    return given or None
+
+
+def needed_key(path: Path, find: Callable[[], str | None]) -> str | None:
+    """The key that a database file needs, found only where it needs one; None of a plain or new one."""
+    if not is_encrypted(path):
+        return None
+    found = find()
+    if found is None:
+        raise UsageProblem(
+            f"{path} is encrypted: name its key file with --key-file or {KEY_FILE}, or set {PASSPHRASE}."
+        )
+    return found
+
+
+def is_encrypted(path: Path) -> bool:
+    """Whether a database file is encrypted. One that is merely damaged at its beginning is not."""
+    try:
+        with path.open("rb") as stream:
+            first = stream.read(page_checksums.PAGE)
+            if not first or first.startswith(_MAGIC):
+                return False
+            following = enumerate(iter(lambda: stream.read(page_checksums.PAGE), b""), 2)
+            return not any(page_checksums.page_fits(page, number) for number, page in [(1, first), *_few(following)])
+    except OSError:
+        return False
+
+
+def _few(following: "enumerate[bytes]") -> list[tuple[int, bytes]]:
+    return [page for page, _ in zip(following, range(8), strict=False)]
+
+
+def _of_file(path: Path) -> str:
+    import hashlib  # dear to load, and most archives have no key
+
+    try:
+        with path.open("rb") as stream:
+            content = stream.read(_LARGEST + 1)
+    except FileNotFoundError:
+        raise NotFound(f"There is no key file {path}.") from None
+    except OSError as error:
+        raise Unreadable(f"Cannot read the key file {path}: {error.strerror or error}.") from None
+    if not content.strip():
+        raise UsageProblem(f"The key file {path} is empty.")
+    if len(content) > _LARGEST:
+        raise UsageProblem(f"The key file {path} is larger than a key may be (1 MB).")
+    return hashlib.sha256(content).hexdigest()

@@ -1,0 +1,126 @@
+"""The index's database: made anew where it is missing, of another version, or damaged."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Self
+
+import apsw
+
+from unspool.errors import NotFound, Unreadable
+from unspool.store.archive.database import INDEX, sqlite_errors_told
+from unspool.store.index.schema import TABLES, VERSION
+
+_WAIT_MS = 60_000
+_CACHE_KB = 32_000
+_HASH_BYTES = 32 * 1024 * 1024
+"""Words gathered in memory before they are written: more of them make a smaller index, and quicker."""
+
+
+_MUCH = 12
+"""One page of so many may stay empty."""
+
+
+class Index:
+    """An open index. Use it in a `with`, or close it."""
+
+    def __init__(self, db: apsw.Connection, path: Path) -> None:
+        self.db = db
+        self.path = path
+
+    @classmethod
+    def open(cls, folder: Path, *, key: str | None = None, readonly: bool = False) -> Self:
+        """The index of a folder; whoever may write makes it where there is none that fits."""
+        path = folder / INDEX
+        if readonly:
+            return cls(_readable(path, key), path)
+        try:
+            db = _connection(path, key)
+            fits = db.pragma("user_version") == VERSION
+        except (apsw.NotADBError, apsw.CorruptError):
+            fits = False
+        if not fits:
+            db = _fresh(path, key)
+        return cls(db, path)
+
+    def close(self) -> None:
+        self.db.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def shrink(self) -> None:
+        """Give back the room that merging words left empty, where it is much."""
+        free: int = self.db.pragma("freelist_count")
+        if free * _MUCH > self.db.pragma("page_count"):
+            self.db.execute("PRAGMA incremental_vacuum").fetchall()
+
+    def note(self, name: str, value: str) -> None:
+        self.db.execute("INSERT OR REPLACE INTO meta VALUES(?, ?)", (name, value))
+
+    def meta(self, name: str) -> str:
+        """A note of the index about itself; empty where there is none."""
+        return self.db.execute("SELECT value FROM meta WHERE key = ?", (name,)).get or ""
+
+
+def _readable(path: Path, key: str | None) -> apsw.Connection:
+    if not path.exists():
+        raise NotFound(f"There is no index in {path.parent} yet; `unspool sync` makes it.")
+    try:
+        db = _connection(path, key)
+        version = db.pragma("user_version")
+    except (apsw.NotADBError, apsw.CorruptError):
+        raise Unreadable(f"Cannot read {path}; `unspool sync` makes it anew (or the key is wrong).") from None
+    if version != VERSION:
+        raise Unreadable(f"{path} is of another version; `unspool sync` makes it anew.")
+    db.pragma("query_only", True)
+    return db
+
+
+def _connection(path: Path, key: str | None) -> apsw.Connection:
+    if not path.exists():
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+    db = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
+    db.set_busy_timeout(_WAIT_MS)
+    if key is not None:
+        db.pragma("key", key)
+    db.pragma("cache_size", -_CACHE_KB)
+    db.pragma("temp_store", "memory")
+    db.pragma("synchronous", "off")  # what a power cut takes, the next sync makes anew
+    return db
+
+
+@contextmanager
+def index_errors_told(folder: Path) -> Iterator[None]:
+    """Errors of SQLite about the index of a folder become ours; but not damage, which making it anew mends."""
+    try:
+        yield
+    except apsw.CorruptError:
+        raise
+    except apsw.Error:
+        with sqlite_errors_told(folder / INDEX):
+            raise
+
+
+def discard_index(folder: Path) -> None:
+    """Take the index of a folder away; the next sync makes it anew."""
+    for name in (INDEX, f"{INDEX}-wal", f"{INDEX}-shm"):
+        (folder / name).unlink(missing_ok=True)
+
+
+def _fresh(path: Path, key: str | None) -> apsw.Connection:
+    discard_index(path.parent)
+    db = _connection(path, key)
+    db.pragma("page_size", 8192)
+    db.pragma("auto_vacuum", "incremental")
+    db.pragma("journal_mode", "wal")
+    with db:
+        db.execute(TABLES)
+        db.execute("INSERT INTO words(words, rank) VALUES('hashsize', ?)", (_HASH_BYTES,))
+        db.pragma("user_version", VERSION)
+    return db

@@ -1,0 +1,286 @@
+"""Search for exact texts and regular expressions: candidates from the index, proof from the archive."""
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import Any, NamedTuple, Protocol
+
+import apsw
+
+from unspool.agents import FORMATS
+from unspool.errors import UsageProblem
+from unspool.store.index.filters import SearchCondition, SearchScope, search_conditions
+from unspool.store.index.hits import HitBuilder, HitRow, HitText, TextStore
+from unspool.store.index.query import SearchQuery
+from unspool.store.index.results import FoundSession, Hit, SearchResults, Snippet, make_snippet
+from unspool.store.index.schema import KINDS
+from unspool.store.index.search import DEFAULT, SearchRequest, word_condition
+
+_MOST = 300
+_VERBATIM = re.compile(r"[A-Za-z0-9_ .,:;!?@#$%^*()\[\]{}=+|~`-]+")
+"""What every writer of JSON writes as it is."""
+_TOKEN = re.compile(r"[A-Za-z0-9]+")
+_ESCAPED = re.compile(r"\\([^A-Za-z0-9])")
+_LITERAL = re.compile(r"\\[^A-Za-z0-9]|[^\\.^$*+?{}\[\]()|]")
+
+
+class ExactPattern(NamedTuple):
+    """What to look for in texts."""
+
+    regex: re.Pattern[str]
+    literals: tuple[str, ...] = ()
+    """Longest first."""
+    words: str = ""
+
+    def spans(self, text: str) -> list[tuple[tuple[int, int], int]]:
+        """Where it stands in a text."""
+        found = (one.span() for one in self.regex.finditer(text) if one.end() > one.start())
+        return [(span, 0) for span in islice(found, _MOST)]
+
+    @property
+    def hint(self) -> tuple[bytes, bool]:
+        """Bytes that stand in every line that fits, and whether their case counts; none where nothing is sure."""
+        found = (part for literal in self.literals for part in _VERBATIM.findall(literal))
+        longest = max(found, key=len, default="")
+        exact = not self.regex.flags & re.IGNORECASE
+        return (longest if exact else longest.lower()).encode(), exact
+
+
+class Seek:
+    """Looks for a pattern in texts."""
+
+    def __init__(self, pattern: ExactPattern, size: int) -> None:
+        self._pattern = pattern
+        self._size = size
+
+    def pick(self, texts: Sequence[str]) -> Snippet | None:
+        """The piece around the first place where it fits."""
+        for text in texts:
+            spans = self._pattern.spans(text)
+            if spans:
+                return make_snippet(text, spans, self._size)
+        return None
+
+
+def substring_pattern(text: str) -> ExactPattern:
+    """A text as it is."""
+    if not text:
+        raise UsageProblem("An empty text is everywhere; say what to look for.")
+    return ExactPattern(re.compile(re.escape(text), _flags(text)), (text,), _words([text]))
+
+
+def regex_pattern(text: str) -> ExactPattern:
+    """A regular expression of Python; UsageProblem where it is none."""
+    try:
+        regex = re.compile(text, _flags(re.sub(r"\\.", "", text)) | re.MULTILINE)
+    except (re.error, OverflowError, RecursionError) as error:
+        raise UsageProblem(f"{text!r} is no regular expression: {error}.") from None
+    literals = sorted(_literals(text), key=len, reverse=True)
+    return ExactPattern(regex, tuple(literals), _words(literals))
+
+
+def _flags(text: str) -> re.RegexFlag:
+    return re.NOFLAG if any(char.isupper() for char in text) else re.IGNORECASE
+
+
+def _words(literals: Sequence[str]) -> str:
+    """Words that are whole wherever the literals stand, as an expression; a last one may go on."""
+    phrases = [phrase for literal in literals for phrase in _phrases(literal)]
+    return " AND ".join(phrases)
+
+
+def _phrases(literal: str) -> Iterator[str]:
+    """Runs of ASCII within a line are safe: beside another character it is not sure where a word begins.
+
+    A number that begins a line may be the line's own, which the index leaves out.
+    """
+    for run in re.findall(r"[\x00-\x09\x0b-\x7f]+", literal):
+        words = run[len(run) - len(run.lstrip(" 0123456789")) :]
+        start = len(run) - len(words)
+        whole = [one for one in _TOKEN.finditer(run, start) if one.start() > 0 and not run[one.start() - 1].isalnum()]
+        if not whole:
+            continue
+        goes_on = whole[-1].end() == len(run)
+        yield '"' + " ".join(one[0] for one in whole) + '"' + (" *" if goes_on else "")
+
+
+def _literals(text: str) -> list[str]:
+    """Texts that stand in whatever the expression fits: runs of plain characters outside of groups and choices."""
+    if "|" in text or "(?" in text:
+        return []
+    found: list[str] = []
+    run, depth, at = "", 0, 0
+    while at < len(text):
+        plain = _LITERAL.match(text, at)
+        if plain and not depth:
+            after = text[plain.end() : plain.end() + 1]
+            kept = after not in ("*", "?", "{")
+            run += _ESCAPED.sub(r"\1", plain[0]) if kept else ""
+            at = plain.end()
+            if after in ("*", "?", "{", "+") and after:
+                found, run = [*found, run], ""
+            continue
+        found, run = [*found, run], ""
+        depth, at = _passed(text, at, depth)
+    return [one for one in [*found, run] if one]
+
+
+def _passed(text: str, at: int, depth: int) -> tuple[int, int]:
+    """Past what is no plain character: the depth of groups, and where to go on."""
+    char = text[at]
+    if char == "[":
+        return depth, _class_end(text, at)
+    if char == "{":
+        return depth, text.find("}", at) + 1 or len(text)
+    if char == "\\":
+        return depth, at + 2
+    return depth + (char == "(") - (char == ")"), at + 1
+
+
+def _class_end(text: str, at: int) -> int:
+    """Past a class of characters; a bracket that comes first in it belongs to it."""
+    end = re.compile(r"\[\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL).match(text, at)
+    return end.end() if end else len(text)
+
+
+_TITLE = KINDS.index("title")
+_WINDOW = 4 * 1024 * 1024
+
+
+class ByteSource(TextStore, Protocol):
+    """What is needed of an archive."""
+
+    def read(self, generation: int, start: int = 0, size: int | None = None) -> bytes: ...
+
+    def stream(self, generation: int) -> Iterator[bytes]: ...
+
+
+class PatternSearch:
+    """Looks for one pattern."""
+
+    def __init__(self, teller: HitBuilder, archive: ByteSource, pattern: ExactPattern) -> None:
+        self._teller = teller
+        self._archive = archive
+        self._lines = _Lines(archive)
+        self._hint, self._exact = pattern.hint
+
+    def may_hold(self, told: HitText, generations: Sequence[int]) -> bool:
+        """Whether the bytes of a session's logs hold what the pattern cannot do without."""
+        if not self._hint or any(self._in(name.encode(errors="replace")) for name in told.names):
+            return True
+        return any(self._streamed(generation) for generation in generations)
+
+    def hits(self, rows: Sequence[HitRow], told: HitText) -> Iterator[Hit]:
+        """The documents that hold it."""
+        for row in rows:
+            raw = b"" if row.kind == _TITLE else self._lines.line(row.generation, row.place)
+            if row.kind == _TITLE or self._in(raw):
+                hit = self._teller.hit(row, told, raw)
+                if hit is not None:
+                    yield hit
+
+    def _streamed(self, generation: int) -> bool:
+        before = b""
+        for chunk in self._archive.stream(generation):
+            if self._in(before + chunk):
+                return True
+            before = chunk[-len(self._hint) :]
+        return False
+
+    def _in(self, raw: bytes) -> bool:
+        return self._hint in (raw if self._exact else raw.lower())
+
+
+class _Lines:
+    """Lines of logs that are asked for in order: the bytes around the last one are kept."""
+
+    def __init__(self, archive: ByteSource) -> None:
+        self._archive = archive
+        self._generation = -1
+        self._start = 0
+        self._window = b""
+
+    def line(self, generation: int, place: int) -> bytes:
+        """The line that begins at a byte, without its end."""
+        end = self._end(generation, place)
+        if end < 0:
+            self._generation, self._start = generation, place
+            self._window = self._archive.read(generation, place, _WINDOW)
+            end = self._end(generation, place)
+        if end < 0:
+            return self._archive.line(generation, place)
+        return self._window[place - self._start : end]
+
+    def _end(self, generation: int, place: int) -> int:
+        """Where in the window the line ends; negative where it does not lie in it."""
+        at = place - self._start
+        return self._window.find(b"\n", at) if generation == self._generation and 0 <= at < len(self._window) else -1
+
+
+_CALL = KINDS.index("call")
+_FIRST = 40
+"""Sessions that are read newest first."""
+_ORDER = "ORDER BY log.number, doc.place, doc.id"
+
+
+def exact_search(
+    db: apsw.Connection,
+    archive: ByteSource,
+    pattern: ExactPattern,
+    query: SearchQuery,
+    wanted: SearchRequest = DEFAULT,
+    more: Sequence[SearchCondition] = (),
+) -> SearchResults:
+    """Where a pattern stands, in what a question with its filters leaves."""
+    scope = SearchScope(db, [*search_conditions(db, query), *word_condition(query), *more])
+    teller = HitBuilder(db, archive, Seek(pattern, wanted.context))
+    search = _Search(scope, teller, PatternSearch(teller, archive, pattern), pattern.words)
+    return search.results(wanted).noting(query.notes)
+
+
+class _Search:
+    def __init__(self, scope: SearchScope, teller: HitBuilder, looking: PatternSearch, words: str) -> None:
+        self._scope = scope
+        self._teller = teller
+        self._looking = looking
+        self._words = words
+        self._spans = {found[0].session: found[0] for found in scope.grouped(words, "count(*)")} if words else {}
+
+    def results(self, wanted: SearchRequest) -> SearchResults:
+        """The newest sessions that hold the pattern."""
+        newest = [session for session in self._scope.newest() if not self._words or session in self._spans]
+        found: dict[int, FoundSession] = {}
+        for session in newest[:_FIRST]:
+            self._look(session, wanted.hits, found)
+            if wanted.sessions and len(found) == wanted.sessions and session != newest[-1]:
+                return SearchResults(tuple(found.values()), None, None)
+        for session in self._scope.archived(newest[_FIRST:]):
+            self._look(session, wanted.hits, found)
+        ordered = [found[session] for session in newest if session in found]
+        shown = tuple(ordered[: wanted.sessions or None])
+        return SearchResults(shown, len(ordered), sum(one.count for one in ordered))
+
+    def _look(self, session: int, most: int, found: dict[int, FoundSession]) -> None:
+        told = self._teller.told(session)
+        if not self._looking.may_hold(told, self._scope.generations(session)):
+            return
+        hits = sorted(self._looking.hits(self._rows(session), told), key=_newest)
+        if hits:
+            found[session] = self._teller.session(told, hits[:most], len(hits), 0.0)
+
+    def _rows(self, session: int) -> list[HitRow]:
+        if self._words:
+            return self._scope.matching(self._words, self._spans[session], _ORDER)
+        return self._scope.rows(session, _ORDER)
+
+
+def _newest(hit: Hit) -> tuple[bool, int]:
+    """Names of the session first, then what was said last."""
+    return hit.turn is not None, -(hit.time or 0)
+
+
+def shell_calls(db: apsw.Connection) -> SearchCondition:
+    """Commands that were run: calls of tools that are a shell."""
+    names: list[Any] = db.execute("SELECT id, text FROM name").fetchall()
+    shells = tuple(number for number, text in names if any(one.role(text) == "shell" for one in FORMATS))
+    return SearchCondition(f"doc.kind = ? AND doc.tool IN ({', '.join('?' * len(shells))})", (_CALL, *shells))

@@ -1,0 +1,262 @@
+"""Search filters as SQL conditions, and the documents that they leave."""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from datetime import tzinfo
+from typing import Any, NamedTuple
+
+import apsw
+
+from unspool.errors import UsageProblem
+from unspool.store.index.hits import COLUMNS, HitRow
+from unspool.store.index.query import Filter, SearchQuery
+from unspool.store.index.schema import KINDS, PICO, ROLES
+from unspool.store.index.times import parse_moment
+
+_COST = re.compile(r"(?P<sign>>=|<=|>|<|=)?\$?(?P<least>\d+(?:\.\d+)?)(?:\.\.\$?(?P<most>\d+(?:\.\d+)?))?")
+_RICHEST = 9e6
+_WHEN = "coalesce(turn.time, session.ended * 1000, session.started * 1000)"
+_BOUNDS = {"since": ">=", "until": "<"}
+_STATES = {"error": "doc.error = 1", "ghost": "session.kind = 'ghost'", "subagent": "log.agent <> ''"}
+
+
+class SearchCondition(NamedTuple):
+    """A piece of SQL and what is bound to its marks."""
+
+    sql: str
+    values: tuple[Any, ...] = ()
+
+
+def search_conditions(db: apsw.Connection, query: SearchQuery) -> list[SearchCondition]:
+    """What the filters of a question ask for, all of it; UsageProblem where a value means nothing."""
+    groups: dict[tuple[str, bool], list[SearchCondition]] = {}
+    for filter_ in query.filters:
+        timely = filter_.name in _BOUNDS
+        made = _time(filter_, query.zone) if timely else _FILTERS[filter_.name](db, filter_.value.strip())
+        # Lower and upper bounds are no alternatives to each other: all of them hold.
+        key = f"{filter_.name}{len(groups)}" if timely or filter_.name == "cost" else filter_.name
+        groups.setdefault((key, filter_.excluded), []).append(made)
+    return [_any(found, excluded=excluded) for (_, excluded), found in groups.items()]
+
+
+def _any(found: list[SearchCondition], *, excluded: bool) -> SearchCondition:
+    sql = " OR ".join(f"({one.sql})" for one in found)
+    values = tuple(value for one in found for value in one.values)
+    return SearchCondition(f"({sql}) IS NOT TRUE" if excluded else f"({sql})", values)
+
+
+def sessions_holding(text: str) -> str:
+    """A pattern for LIKE ... ESCAPE '\\' that any text holding this one fits."""
+    return "%" + re.sub(r"([\\%_])", r"\\\1", text) + "%"
+
+
+def _project(_: apsw.Connection, value: str) -> SearchCondition:
+    return SearchCondition("session.project LIKE ? ESCAPE '\\'", (sessions_holding(value),))
+
+
+def _branch(db: apsw.Connection, value: str) -> SearchCondition:
+    exact = "session.branch = ? COLLATE NOCASE"
+    if db.execute(f"SELECT 1 FROM session WHERE {exact} LIMIT 1", (value,)).get:  # noqa: S608  the text is ours
+        return SearchCondition(exact, (value,))
+    return SearchCondition("session.branch LIKE ? ESCAPE '\\'", (sessions_holding(value),))
+
+
+def _session(_: apsw.Connection, value: str) -> SearchCondition:
+    return SearchCondition("substr(session.key, 1, ?) = ?", (len(value), value))
+
+
+def _role(_: apsw.Connection, value: str) -> SearchCondition:
+    kinds = ROLES.get(value.lower())
+    if kinds is None:
+        raise _meaningless("role", value, ROLES)
+    return _kinds(kinds)
+
+
+def _kind(db: apsw.Connection, value: str) -> SearchCondition:
+    """A kind of document, or of session."""
+    name = value.lower()
+    if name in KINDS:
+        return _kinds((name,))
+    known = {kind for (kind,) in db.execute("SELECT DISTINCT kind FROM session")}
+    if name not in known:
+        raise _meaningless("kind", value, (*KINDS, *sorted(known)))
+    return SearchCondition("session.kind = ?", (name,))
+
+
+def _kinds(names: Sequence[str]) -> SearchCondition:
+    return SearchCondition(f"doc.kind IN ({', '.join('?' * len(names))})", tuple(KINDS.index(name) for name in names))
+
+
+def _tool(db: apsw.Connection, value: str) -> SearchCondition:
+    """The tool of that name in any case; where there is none, all whose name holds it."""
+    rows = db.execute("SELECT id FROM name WHERE text = ? COLLATE NOCASE", (value,)).fetchall()
+    if rows:
+        return SearchCondition(f"doc.tool IN ({', '.join('?' * len(rows))})", tuple(number for (number,) in rows))
+    return SearchCondition(
+        "doc.tool IN (SELECT id FROM name WHERE text LIKE ? ESCAPE '\\')", (sessions_holding(value),)
+    )
+
+
+def _model(_: apsw.Connection, value: str) -> SearchCondition:
+    return SearchCondition(
+        "turn.model IN (SELECT id FROM name WHERE text LIKE ? ESCAPE '\\')", (sessions_holding(value),)
+    )
+
+
+def _file(_: apsw.Connection, value: str) -> SearchCondition:
+    touched = "SELECT touch.turn FROM file JOIN touch ON touch.file = file.id WHERE file.path LIKE ? ESCAPE '\\'"
+    return SearchCondition(f"turn.id IN ({touched})", (sessions_holding(value.replace("\\", "/")),))
+
+
+def _is(_: apsw.Connection, value: str) -> SearchCondition:
+    if value.lower() not in _STATES:
+        raise _meaningless("is", value, _STATES)
+    return SearchCondition(_STATES[value.lower()])
+
+
+def _time(filter_: Filter, zone: tzinfo | None) -> SearchCondition:
+    name, value = filter_.name, filter_.value.strip()
+    found = parse_moment(value, zone)
+    if found is None:
+        raise UsageProblem(f"{name}:{value} is neither a date (2026-01-31) nor an age (12h, 3d, 2w, 6m, 1y).")
+    return SearchCondition(f"{_WHEN} {_BOUNDS[name]} ?", (round(found * 1000),))
+
+
+def _cost(_: apsw.Connection, value: str) -> SearchCondition:
+    """>1, >=1, <0.5, 1..5; a figure alone is the least."""
+    found = _COST.fullmatch(value)
+    if found is None or (found["sign"] and found["most"]):
+        raise UsageProblem(f"cost:{value} is no amount, such as cost:>1, cost:<0.5 or cost:1..5.")
+    least = _picodollars(found["least"])
+    if found["most"]:
+        return SearchCondition("session.cost BETWEEN ? AND ?", (least, _picodollars(found["most"])))
+    return SearchCondition(f"session.cost {found['sign'] or '>='} ?", (least,))
+
+
+def _picodollars(amount: str) -> int:
+    """An amount in dollars; more than a database can count is the most it can."""
+    return round(min(float(amount), _RICHEST) * PICO)
+
+
+def _meaningless(name: str, value: str, known: Sequence[str] | dict[str, Any]) -> UsageProblem:
+    return UsageProblem(f"{name}:{value} means nothing; it can be {', '.join(known)}.")
+
+
+_FILTERS: dict[str, Callable[[apsw.Connection, str], SearchCondition]] = {
+    "project": _project,
+    "role": _role,
+    "tool": _tool,
+    "model": _model,
+    "file": _file,
+    "branch": _branch,
+    "kind": _kind,
+    "is": _is,
+    "cost": _cost,
+    "session": _session,
+}
+
+
+# The order of joins is said, for the planner would else now and then begin with a table and probe the full text.
+_ABOVE = "CROSS JOIN turn ON turn.id = doc.turn CROSS JOIN log ON log.id = turn.log"
+_WORDS = f"FROM words CROSS JOIN doc ON doc.id = words.rowid {_ABOVE}"
+_DOCS = """
+FROM log CROSS JOIN turn ON turn.log = log.id
+CROSS JOIN doc ON doc.id >= turn.doc AND doc.id < turn.doc + turn.docs
+"""
+_SESSION = " CROSS JOIN session ON session.id = log.session"
+_LOWER = ("doc.", "turn.", "log.")
+
+
+class DocumentSpan(NamedTuple):
+    """The documents of a session that were found lie between these two."""
+
+    session: int
+    first: int
+    last: int
+
+
+class SearchScope:
+    """Asks the index for documents that fulfil all of some conditions."""
+
+    def __init__(self, db: apsw.Connection, asked: Sequence[SearchCondition]) -> None:
+        self._db = db
+        sessions = [one for one in asked if not any(table in one.sql for table in _LOWER)]
+        self._sessions, self._session_values = _all(sessions, "session.kind IS NOT NULL")
+        self._where, self._values = _all(asked, "doc.id IS NOT NULL")
+        self._session = _SESSION if any("session." in one.sql for one in asked) else ""
+        self._matched = f"{_WORDS}{self._session} WHERE words MATCH ? AND {self._where}"
+
+    def exceeds(self, words: str, number: int) -> bool:
+        """Whether more than so many documents match an expression, conditions aside."""
+        sql = "SELECT count(*) FROM (SELECT 1 FROM words WHERE words MATCH ? LIMIT ?)"
+        return bool(self._db.execute(sql, (words, number + 1)).get > number)
+
+    def grouped(self, words: str, columns: str) -> list[Any]:
+        """The sessions that match an expression, each a `Span` and the columns asked for."""
+        sql = f"SELECT log.session, min(doc.id), max(doc.id), {columns} {self._matched} GROUP BY log.session"
+        rows: list[Any] = self._db.execute(sql, (words, *self._values)).fetchall()
+        return [(DocumentSpan(*row[:3]), *row[3:]) for row in rows]
+
+    def matching(self, words: str, span: DocumentSpan, rest: str) -> list[HitRow]:
+        """The documents of a session that match an expression; `rest` says in which order and how many."""
+        sql = f"SELECT {COLUMNS} {self._matched} AND words.rowid BETWEEN ? AND ? AND log.session = ? {rest}"
+        values = (words, *self._values, span.first, span.last, span.session)
+        found: list[Any] = self._db.execute(sql, values).fetchall()
+        return [HitRow(*row) for row in found]
+
+    def best(self, words: str, sessions: Sequence[int], score: str, most: int) -> dict[int, list[HitRow]]:
+        """Of each of some sessions the documents that match an expression, so many at most, the best first.
+
+        It goes through all that matches, once: what begins with a letter or two takes long to gather each time.
+        """
+        ranked = f"row_number() OVER (PARTITION BY log.session ORDER BY {score} DESC, doc.id DESC) AS place"
+        chosen = "log.session IN (SELECT value FROM json_each(?))"
+        inner = f"SELECT doc.id, {ranked} {self._matched} AND {chosen}"
+        few = f"(SELECT id, place FROM ({inner}) WHERE place <= ?) AS few CROSS JOIN doc ON doc.id = few.id"  # noqa: S608
+        sql = f"SELECT log.session, {COLUMNS} FROM {few} {_ABOVE} ORDER BY few.place"  # noqa: S608
+        found: dict[int, list[HitRow]] = {session: [] for session in sessions}
+        rows: Any = self._db.execute(sql, (words, *self._values, str(list(sessions)), most))
+        for session, *row in rows:
+            found[session].append(HitRow(*row))
+        return found
+
+    def newest(self) -> Iterator[int]:
+        """The sessions that may hold such documents, the last active first."""
+        order = "ORDER BY coalesce(session.ended, session.started, 0) DESC, session.id DESC"
+        sql = f"SELECT session.id FROM session WHERE {self._sessions} {order}"  # noqa: S608
+        rows: list[Any] = self._db.execute(sql, self._session_values).fetchall()
+        return (number for (number,) in rows)
+
+    def archived(self, sessions: Sequence[int]) -> list[int]:
+        """Sessions in the order in which the archive has their logs."""
+        first = dict(self._db.execute("SELECT session, min(generation) FROM log GROUP BY session"))
+        return sorted(sessions, key=lambda session: (first.get(session, 0), session))
+
+    def generations(self, session: int) -> list[int]:
+        """The archive's numbers of a session's logs."""
+        rows: list[Any] = self._db.execute("SELECT generation FROM log WHERE session = ?", (session,)).fetchall()
+        return [generation for (generation,) in rows]
+
+    def ended(self, sessions: Sequence[int]) -> dict[int, float | None]:
+        """When each of some sessions was last active."""
+        sql = "SELECT id, coalesce(ended, started) FROM session WHERE id IN (SELECT value FROM json_each(?))"
+        return dict(self._db.execute(sql, (str(list(sessions)),)))
+
+    def count(self, session: int) -> int:
+        """How many documents of a session there are."""
+        number: int = self._documents("count(*)", session, "").get
+        return number
+
+    def rows(self, session: int, rest: str) -> list[HitRow]:
+        """The documents of a session; `rest` says in which order and how many."""
+        found: list[Any] = self._documents(COLUMNS, session, rest).fetchall()
+        return [HitRow(*row) for row in found]
+
+    def _documents(self, columns: str, session: int, rest: str) -> apsw.Cursor:
+        sql = f"SELECT {columns} {_DOCS}{self._session} WHERE log.session = ? AND {self._where} {rest}"
+        return self._db.execute(sql, (session, *self._values))
+
+
+def _all(asked: Sequence[SearchCondition], nothing: str) -> tuple[str, tuple[Any, ...]]:
+    """All conditions as one; `nothing` where there are none."""
+    return " AND ".join(one.sql for one in asked) or nothing, tuple(value for one in asked for value in one.values)

@@ -1,0 +1,166 @@
+"""Five-hour blocks, in which limits of use are counted.
+
+A block begins with the hour (of UTC) of its first request and lasts five hours. A request after its end, or more than
+five hours after the one before, begins the next; where nothing happened for longer than that, a gap is told.
+"""
+
+import time
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from unspool.store.index.billing import (
+    QUARTER,
+    HasDatabase,
+    ModelUsage,
+    SumAdder,
+    UsageCondition,
+    UsageFilter,
+    UsageSum,
+    add_sums,
+    fitting_requests,
+    sums_by_model,
+)
+
+if TYPE_CHECKING:
+    import apsw
+
+
+HOURS = 5 * 3600.0
+
+
+class BurnRate(msgspec.Struct, frozen=True):
+    """How fast the running block is used up, and where that leads by its end."""
+
+    tokens_a_minute: float
+    cost_an_hour: int
+    """Picodollars."""
+    minutes_left: float
+    tokens: int
+    """Tokens at the end, if it goes on so."""
+    cost: int
+
+
+class FiveHourBlock(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Five hours, or the gap between two blocks."""
+
+    start: float
+    end: float
+    sum: UsageSum = UsageSum()
+    models: tuple[ModelUsage, ...] = ()
+    first: float | None = None
+    last: float | None = None
+    gap: bool = False
+    active: bool = False
+    pace: BurnRate | None = None
+
+
+class FiveHourBlocks(msgspec.Struct, frozen=True):
+    """Blocks in order of time, and what they hold together."""
+
+    rows: tuple[FiveHourBlock, ...]
+    sum: UsageSum
+    models: tuple[ModelUsage, ...]
+    untimed: int = 0
+    """Requests without a time, which no block holds."""
+
+
+class _Quarter(msgspec.Struct, frozen=True):
+    """Requests of a quarter of an hour, by one model. It holds its last moment and not its first, as a block does."""
+
+    first: float
+    last: float
+    model: str
+    fits: bool
+    figures: tuple[int, ...]
+
+
+class _Open:
+    """A block that may still grow."""
+
+    def __init__(self, first: float) -> None:
+        self.start = first // 3600 * 3600
+        self.first = self.last = first
+        self.adding = SumAdder()
+
+    def holds(self, moment: float) -> bool:
+        return moment - self.start <= HOURS and moment - self.last <= HOURS
+
+    def take(self, quarter: _Quarter) -> None:
+        self.last = max(self.last, quarter.last)
+        if quarter.fits:
+            self.adding.add(quarter.model, quarter.figures)
+
+    def closed(self, now: float) -> FiveHourBlock:
+        end, total = self.start + HOURS, self.adding.sum()
+        active = now < end and now - self.last < HOURS
+        pace = _pace(total, self.last - self.first, end - now) if active else None
+        return FiveHourBlock(
+            self.start, end, total, self.adding.models(), self.first, self.last, active=active, pace=pace
+        )
+
+
+def five_hour_blocks(index: HasDatabase, wanted: UsageFilter | None = None, now: float | None = None) -> FiveHourBlocks:
+    """All blocks that reach into the time asked for.
+
+    Where they begin and end is told by every request; their sums hold those of the projects and models asked for.
+    """
+    wanted = wanted or UsageFilter()
+    quarters, untimed = _quarters(index.db, wanted)
+    found = [block for block in _blocks(quarters, time.time() if now is None else now) if _asked(block, wanted)]
+    everything = SumAdder()
+    for block in found:
+        for one in block.models:
+            everything.add(one.model, msgspec.structs.astuple(one.sum))
+    return FiveHourBlocks(tuple(found), everything.sum(), everything.models(), untimed)
+
+
+def _quarters(db: "apsw.Connection", wanted: UsageFilter) -> tuple[list[_Quarter], int]:
+    fits, named = fitting_requests(db, wanted), sums_by_model(db)
+    keys = (f"CAST(CEIL(time / {QUARTER}.0) AS INTEGER)", "terms", f"({fits.sql})")
+    rows = add_sums(db, keys, UsageCondition("TRUE", fits.values), ", MIN(time), MAX(time)")
+    quarters, untimed = [], 0
+    for quarter, terms, fit, *figures, first, last in rows:
+        if quarter is None:
+            untimed += figures[0] if fit else 0
+        else:
+            quarters.append(_Quarter(first, last, named.get(terms, ""), bool(fit), tuple(figures)))
+    return sorted(quarters, key=lambda quarter: quarter.first), untimed
+
+
+def _blocks(quarters: Iterable[_Quarter], now: float) -> Iterator[FiveHourBlock]:
+    current: _Open | None = None
+    for quarter in quarters:
+        if current is None or not current.holds(quarter.first):
+            if current is not None:
+                yield current.closed(now)
+                yield from _gap(current.last, quarter.first)
+            current = _Open(quarter.first)
+        current.take(quarter)
+    if current is not None:
+        yield current.closed(now)
+
+
+def _gap(last: float, following: float) -> Iterator[FiveHourBlock]:
+    if following - last > HOURS:
+        yield FiveHourBlock(last + HOURS, following, gap=True)
+
+
+def _asked(block: FiveHourBlock, wanted: UsageFilter) -> bool:
+    after = wanted.since is None or block.end > wanted.since
+    return after and (wanted.until is None or block.start < wanted.until)
+
+
+def _pace(total: UsageSum, seconds: float, left: float) -> BurnRate | None:
+    """None where one moment is all there is."""
+    if seconds <= 0:
+        return None
+    more = max(0.0, left) / seconds
+    return BurnRate(
+        total.total / seconds * 60,
+        round(total.cost * 3600 / seconds),
+        max(0.0, left) / 60,
+        total.total + round(total.total * more),
+        total.cost + round(total.cost * more),
+    )

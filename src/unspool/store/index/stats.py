@@ -1,0 +1,343 @@
+"""What all sessions add up to: windows, cache waste, streaks, tools, files."""
+
+import time
+from collections.abc import Iterable
+from datetime import date, timedelta
+from operator import add
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from unspool.model.usage import CAUSES, KINDS
+from unspool.store.index.billing import (
+    QUARTER,
+    HasDatabase,
+    ModelUsage,
+    UsageCondition,
+    UsageFilter,
+    UsageSum,
+    active_sessions,
+    add_sums,
+    fitting_requests,
+    of_project,
+    within_span,
+)
+from unspool.store.index.times import local_time
+from unspool.store.index.usage import UsagePeriod, usage_report
+
+if TYPE_CHECKING:
+    import apsw
+
+
+UNACCOUNTED = "unaccounted"
+"""What requests measured beyond what logs hold: the system prompt, the definitions of tools."""
+
+
+class FilledKind(msgspec.Struct, frozen=True):
+    """Tokens of one kind, or of one tool, and the sessions they were put into."""
+
+    name: str
+    tokens: int
+    sessions: int
+
+
+def filled_kinds(index: HasDatabase, wanted: UsageFilter | None = None) -> tuple[FilledKind, ...]:
+    """Every kind that there was, the most tokens first, what is unaccounted for last."""
+    rows = _sums(index, wanted or UsageFilter(), "kind")
+    named = [FilledKind(KINDS[kind] if kind < len(KINDS) else UNACCOUNTED, *figures) for kind, *figures in rows]
+    return tuple(sorted(named, key=lambda one: (one.name == UNACCOUNTED, -one.tokens, one.name)))
+
+
+def filling_tools(index: HasDatabase, wanted: UsageFilter | None = None) -> tuple[FilledKind, ...]:
+    """Every tool, by what it was told and what it answered, the most tokens first."""
+    names = dict(index.db.execute("SELECT id, text FROM name WHERE id IN (SELECT tool FROM filled)"))
+    rows = _sums(index, wanted or UsageFilter(), "tool")
+    found = [FilledKind(names[tool], *figures) for tool, *figures in rows if tool is not None]
+    return tuple(sorted(found, key=lambda one: (-one.tokens, one.name)))
+
+
+def _sums(index: HasDatabase, wanted: UsageFilter, by: str) -> list[tuple[Any, ...]]:
+    where = active_sessions(wanted) & of_project(index.db, wanted.project)
+    return list(index.db.execute(_SUMS.format(by=by, where=where.sql), where.values))
+
+
+_SUMS = """SELECT {by}, SUM(tokens), COUNT(DISTINCT session) FROM filled
+WHERE session IN (SELECT id FROM session WHERE {where}) GROUP BY 1"""
+
+
+class WastedCache(msgspec.Struct, frozen=True):
+    """What one cause made requests write again."""
+
+    cause: str
+    requests: int
+    tokens: int
+    cost: int
+    """Picodollars more than reading the same would have cost."""
+    unpriced: int
+    """Requests of these whose price is not known."""
+
+
+def wasted_cache(index: HasDatabase, wanted: UsageFilter | None = None) -> tuple[WastedCache, ...]:
+    """Every cause that there was, the most tokens first. Each request counts once, as in all sums of tokens."""
+    wanted = wanted or UsageFilter()
+    where = UsageCondition("counts = 1") & within_span(wanted) & fitting_requests(index.db, wanted)
+    sums: dict[int, list[int]] = {}
+    for cause, *figures in _rows(index.db, where):
+        sums[cause] = list(map(add, sums.get(cause, [0] * len(figures)), figures))
+    found = [WastedCache(CAUSES[cause], *figures) for cause, figures in sums.items()]
+    return tuple(sorted(found, key=lambda one: (-one.tokens, one.cause)))
+
+
+def _rows(db: "apsw.Connection", where: UsageCondition) -> list[tuple[Any, ...]]:
+    """Sums by cause; where those of damaged logs are beyond what the database can add, every row by itself."""
+    import apsw
+
+    query = _SUMS_wasted.format(where.sql)
+    try:
+        return list(db.execute(query, where.values))
+    except apsw.SQLError as problem:
+        if "overflow" not in str(problem):
+            raise
+    return list(db.execute(f"{query}, rewrite.rowid", where.values))
+
+
+_SUMS_wasted = """SELECT cause, COUNT(*), SUM(rewrite.tokens), COALESCE(SUM(rewrite.cost), 0), SUM(rewrite.cost IS NULL)
+FROM rewrite CROSS JOIN request INDEXED BY request_message USING (session, message, request)
+WHERE {} GROUP BY cause"""
+
+
+class DayStreak(msgspec.Struct, frozen=True):
+    """How many days something was done, and how many in a row."""
+
+    days: int = 0
+    longest: int = 0
+    current: int = 0
+    """Days in a row up to today, or up to yesterday where today has nothing yet."""
+    first: str = ""
+    last: str = ""
+
+
+def longest_streak(days: Iterable[str], today: date) -> DayStreak:
+    """The streaks of days that are written 2026-01-31."""
+    found = sorted({date.fromisoformat(day) for day in days})
+    if not found:
+        return DayStreak()
+    longest = run = 0
+    before: date | None = None
+    for day in found:
+        run = run + 1 if before is not None and day - before == timedelta(days=1) else 1
+        longest, before = max(longest, run), day
+    current = run if today - timedelta(days=1) <= found[-1] <= today else 0
+    return DayStreak(len(found), longest, current, found[0].isoformat(), found[-1].isoformat())
+
+
+class ToolStats(msgspec.Struct, frozen=True):
+    """How often a tool was called, and how often that failed."""
+
+    name: str
+    calls: int
+    errors: int
+    sessions: int
+
+    @property
+    def failing(self) -> float:
+        """Errors of all calls, 0 to 1."""
+        return self.errors / self.calls if self.calls else 0.0
+
+
+def tool_stats(index: HasDatabase, wanted: UsageFilter | None = None) -> tuple[ToolStats, ...]:
+    """The tools of all sessions that were active in the time asked for, the most called first."""
+    wanted = wanted or UsageFilter()
+    where = active_sessions(wanted) & of_project(index.db, wanted.project)
+    rows = index.db.execute(_TALLY.format(where=where.sql), where.values)
+    found = [ToolStats(name, calls, errors, sessions) for name, calls, errors, sessions in rows]
+    return tuple(sorted(found, key=lambda tool: (-tool.calls, tool.name)))
+
+
+_TALLY = """SELECT name.text, SUM(tally.calls), SUM(tally.errors), COUNT(DISTINCT session)
+FROM tally JOIN name ON name.id = tally.tool
+WHERE session IN (SELECT id FROM session WHERE {where}) GROUP BY tally.tool"""
+
+
+LISTED = 10
+"""How many of the most are told."""
+_TRACES = "kind NOT IN ('ghost', 'empty', 'stub')"
+"""What holds a conversation."""
+
+
+class StatTotals(msgspec.Struct, frozen=True):
+    """Counts over sessions."""
+
+    sessions: int = 0
+    projects: int = 0
+    turns: int = 0
+    """Prompts of every kind: each begins a turn."""
+    messages: int = 0
+    tool_calls: int = 0
+    """Those of subagents included."""
+    tool_errors: int = 0
+    agents: int = 0
+    compactions: int = 0
+    commits: int = 0
+    files: int = 0
+    """Files read or changed."""
+
+
+class StatNotes(msgspec.Struct, frozen=True):
+    """A session among the longest or dearest."""
+
+    key: str
+    title: str
+    project: str
+    started: float | None
+    ended: float | None
+    turns: int
+    cost: int
+    """Picodollars, of the whole session."""
+    unpriced: int
+    open: int
+    """1 where a request of it never had final figures."""
+
+    @property
+    def seconds(self) -> float:
+        """From the first line to the last."""
+        return max(0.0, (self.ended or 0) - (self.started or 0)) if self.started is not None else 0.0
+
+
+class TouchedFile(msgspec.Struct, frozen=True):
+    """A file, and how often it was read, written and edited."""
+
+    path: str
+    reads: int
+    writes: int
+    edits: int
+    sessions: int
+
+
+class IndexStats(msgspec.Struct, frozen=True):
+    """Everything told."""
+
+    totals: StatTotals
+    sum: UsageSum
+    models: tuple[ModelUsage, ...]
+    tools: tuple[ToolStats, ...]
+    projects: tuple[UsagePeriod, ...]
+    days: tuple[UsagePeriod, ...]
+    """The busiest, the most tokens first."""
+    hours: tuple[tuple[int, ...], ...]
+    """Requests by day of the week, Monday first, and hour of the day."""
+    longest: tuple[StatNotes, ...]
+    dearest: tuple[StatNotes, ...]
+    files: tuple[TouchedFile, ...]
+    streak: DayStreak
+    untimed: int = 0
+    daily: tuple[UsagePeriod, ...] = ()
+    """Every day, in order of time; what has no time last."""
+    wasted: tuple[WastedCache, ...] = ()
+    """What was written to the cache again."""
+    filled: tuple[FilledKind, ...] = ()
+    """What was put into windows, by kind."""
+    filling: tuple[FilledKind, ...] = ()
+    """The same by tool."""
+
+
+def index_stats(
+    index: HasDatabase, wanted: UsageFilter | None = None, now: float | None = None, listed: int = LISTED
+) -> IndexStats:
+    """What there is to tell of the sessions asked for; `wanted.model` narrows tokens and money only."""
+    wanted, db = wanted or UsageFilter(), index.db
+    days, projects = usage_report(index, "day", wanted), usage_report(index, "project", wanted)
+    where = active_sessions(wanted) & of_project(db, wanted.project)
+    used = tool_stats(index, wanted)
+    today = local_time(time.time() if now is None else now, wanted.zone).date()
+    return IndexStats(
+        _totals(db, where, wanted, used),
+        days.sum,
+        days.models,
+        used,
+        projects.rows,
+        tuple(sorted((row for row in days.rows if row.key), key=lambda row: -row.sum.total)[:listed]),
+        _hours(db, wanted),
+        _sessions(db, where & UsageCondition("ended > started"), "ended - started DESC", listed),
+        _sessions(db, where & UsageCondition("cost > 0"), "cost DESC", listed),
+        _files(db, where, wanted, listed),
+        longest_streak([row.key for row in days.rows if row.key], today),
+        days.untimed,
+        days.rows,
+        wasted_cache(index, wanted),
+        filled_kinds(index, wanted),
+        filling_tools(index, wanted),
+    )
+
+
+class _Counts(msgspec.Struct):
+    """The few figures that only the whole overview has."""
+
+    agents: int = 0
+    compactions: int = 0
+
+
+def _totals(
+    db: "apsw.Connection", where: UsageCondition, wanted: UsageFilter, used: tuple[ToolStats, ...]
+) -> StatTotals:
+    decode = msgspec.msgpack.Decoder(_Counts).decode
+    agents = compactions = 0
+    for (packed,) in _run(db, _OVERVIEWS, where):
+        counts = decode(packed) if packed else _Counts()
+        agents, compactions = agents + counts.agents, compactions + counts.compactions
+    ((commits,),) = _run(db, _COMMITS, within_span(wanted, "git_commit.time"), where)
+    ((files,),) = _run(db, _FILES, within_span(wanted, "touch.time"), where)
+    ((sessions, projects, turns, messages),) = _run(db, _COUNTED, where)
+    calls, errors = sum(tool.calls for tool in used), sum(tool.errors for tool in used)
+    return StatTotals(sessions, projects, turns, messages, calls, errors, agents, compactions, commits, files)
+
+
+def _run(db: "apsw.Connection", query: str, *conditions: UsageCondition) -> list[tuple[Any, ...]]:
+    """The rows of a query that leaves room for conditions."""
+    values = tuple(value for condition in conditions for value in condition.values)
+    return list(db.execute(query.format(*(condition.sql for condition in conditions)), values))
+
+
+def _sessions(db: "apsw.Connection", where: UsageCondition, order: str, listed: int) -> tuple[StatNotes, ...]:
+    rows = _run(db, f"{_TOLD} ORDER BY {order}, key LIMIT {listed:d}", where)
+    return tuple(StatNotes(*row) for row in rows)
+
+
+def _hours(db: "apsw.Connection", wanted: UsageFilter) -> tuple[tuple[int, ...], ...]:
+    where = within_span(wanted) & fitting_requests(db, wanted) & UsageCondition("time IS NOT NULL")
+    week = [[0] * 24 for _ in range(7)]
+    for quarter, requests, *_ in add_sums(db, (f"CAST(FLOOR(time / {QUARTER}.0) AS INTEGER)",), where):
+        moment = local_time(quarter * QUARTER, wanted.zone)
+        week[moment.weekday()][moment.hour] += requests
+    return tuple(map(tuple, week))
+
+
+def _files(db: "apsw.Connection", where: UsageCondition, wanted: UsageFilter, listed: int) -> tuple[TouchedFile, ...]:
+    """The files touched most. What several sessions hold copies of, by kind and moment, counts once."""
+    rows = _run(db, f"{_TOUCHED} LIMIT {listed:d}", within_span(wanted, "touch.time"), where)
+    return tuple(TouchedFile(*row) for row in rows)
+
+
+_OVERVIEWS = f"SELECT overview FROM session WHERE {{}} AND {_TRACES}"  # noqa: S608  no value
+_COUNTED = f"""SELECT COUNT(*), COUNT(DISTINCT project), COALESCE(SUM(turns), 0), COALESCE(SUM(messages), 0)
+FROM session WHERE {{}} AND {_TRACES}"""  # noqa: S608  no value
+_TOLD = f"""SELECT key, title, project, started, ended, turns, cost, unpriced,
+EXISTS (SELECT 1 FROM request WHERE request.session = session.id AND NOT final) FROM session
+WHERE {{}} AND {_TRACES}"""  # noqa: S608  no value
+_OF_SESSIONS = """JOIN turn ON turn.id = {table}.turn JOIN log ON log.id = turn.log
+WHERE {{}} AND log.session IN (SELECT id FROM session WHERE {{}})"""
+_COMMITS = f"SELECT COUNT(DISTINCT hash) FROM git_commit {_OF_SESSIONS.format(table='git_commit')}"  # noqa: S608
+_FILES = f"SELECT COUNT(DISTINCT file) FROM touch {_OF_SESSIONS.format(table='touch')}"  # noqa: S608
+_TOUCHED = f"""WITH
+copies AS (
+  SELECT file, how, touch.time AS time, log.session AS session, COUNT(*) AS number
+  FROM touch {_OF_SESSIONS.format(table="touch")} GROUP BY 1, 2, 3, 4
+),
+once AS (
+  SELECT file, how, MAX(number) AS number FROM copies WHERE time IS NOT NULL GROUP BY file, how, time
+  UNION ALL SELECT file, how, number FROM copies WHERE time IS NULL
+),
+sessions AS (SELECT file, COUNT(DISTINCT session) AS number FROM copies GROUP BY file)
+SELECT path, SUM(once.number * (how = 0)), SUM(once.number * (how = 1)), SUM(once.number * (how = 2)), sessions.number
+FROM once JOIN sessions USING (file) JOIN file ON file.id = once.file
+GROUP BY once.file ORDER BY SUM(once.number) DESC, path"""  # noqa: S608  no value

@@ -1,0 +1,23 @@
+"""Sessions, from the agents' folders, from the archive, or from a log that is named."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from unspool.store.library.library import Library, open_session, sessions
+    from unspool.store.library.overviews import SessionListing
+    from unspool.store.library.read import read_session, read_stream
+
+_HOMES = {
+    "Library": "library", "open_session": "library", "sessions": "library", "SessionListing": "overviews",
+    "read_session": "read", "read_stream": "read",
+}  # fmt: skip
+"""Where each name is from; loaded when it is asked for, since commands that only look need little of it."""
+
+__all__ = ["Library", "SessionListing", "open_session", "read_session", "read_stream", "sessions"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

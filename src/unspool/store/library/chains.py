@@ -1,0 +1,227 @@
+"""Sessions that continue one another, their projects, and plans that another session settles."""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+import msgspec
+
+from unspool.model import ChainLink, Overview, Plan, Session, Titles, ToolCall, Turn
+from unspool.reading.assemble import plan_title, plans_in_order, plans_of
+from unspool.reading.ledger import stable_hash
+
+_LONG_AGO = datetime.min.replace(tzinfo=UTC)
+
+
+class ChainMember(NamedTuple):
+    """An overview with the ids of its lines."""
+
+    overview: Overview
+    ids: Sequence[int]
+
+
+def source_id(path: str) -> str:
+    """The session a transcript path names."""
+    name = re.split(r"[\\/]", path)[-1]
+    return name.removesuffix(".jsonl")
+
+
+def link_sessions(skimmed: Sequence[ChainMember]) -> list[Overview]:
+    """The overviews with their links, and with titles and kinds that only other sessions can tell."""
+    overviews = {one.overview.id: one.overview for one in skimmed}
+    pairs = _continuations(list(overviews.values()))
+    links: dict[str, list[ChainLink]] = {}
+    for later, (earlier, by) in pairs.items():
+        _join(links, overviews[earlier], overviews[later], by)
+    for copy, original in _copies(skimmed).items():
+        if original not in {link.session for link in links.get(copy, ())}:
+            links.setdefault(copy, []).append(_link(overviews[original], "copied-from", "uuid"))
+    titled = _foreign_summaries(skimmed)
+    planned = {earlier: overviews[later] for later, (earlier, _) in pairs.items()}
+    return [_told(one.overview, links, titled, planned) for one in skimmed]
+
+
+def _join(links: dict[str, list[ChainLink]], earlier: Overview, later: Overview, by: str) -> None:
+    links.setdefault(later.id, []).append(_link(earlier, "source", by))
+    links.setdefault(earlier.id, []).append(_link(later, "follow-up", by))
+
+
+def _link(other: Overview, relation: str, by: str) -> ChainLink:
+    return ChainLink(other.id, relation, by, other.title, other.titles.prompt)  # type: ignore[arg-type]
+
+
+class KnownChains:
+    """What must be known of a session to tell which one it continues."""
+
+    def __init__(
+        self,
+        id: str,  # noqa: A002
+        slug: str,
+        source: str,
+        started: datetime | None,
+        accepted: int,
+        offered: Callable[[], tuple[int, ...]],
+    ) -> None:
+        self.id, self.slug, self.source, self.accepted, self.offered = id, slug, source, accepted, offered
+        self.started = started or _LONG_AGO
+        self.implements = bool(accepted)
+
+
+def source_of(one: KnownChains, others: Sequence[KnownChains]) -> tuple[str, str]:
+    """The session that one continues and how that is known: by the path it names, else by slug, else by plan."""
+    if one.source and one.source != one.id and any(other.id == one.source for other in others):
+        return one.source, "path"
+    if not one.implements:
+        return "", ""
+    before = [other for other in others if other.id != one.id and other.started <= one.started]
+    before.sort(key=lambda other: other.started, reverse=True)
+    for other in before:
+        if one.slug and other.slug == one.slug:
+            return other.id, "slug"
+    for other in before:
+        if one.accepted in other.offered():
+            return other.id, "plan"
+    return "", ""
+
+
+def _continuations(overviews: list[Overview]) -> dict[str, tuple[str, str]]:
+    """The session each one continues, of those that lie in the same folder or that it names."""
+    known = {overview.id: _known(overview) for overview in overviews}
+    folders: dict[str, list[KnownChains]] = {}
+    for overview in overviews:
+        folders.setdefault(_folder(overview), []).append(known[overview.id])
+    found: dict[str, tuple[str, str]] = {}
+    for overview in overviews:
+        one = known[overview.id]
+        if one.source or one.implements:
+            beside = folders[_folder(overview)]
+            named = [known[one.source]] if one.source in known else []
+            source, by = source_of(one, [*beside, *named])
+            if source:
+                found[one.id] = source, by
+    return found
+
+
+def _known(overview: Overview) -> KnownChains:
+    source = source_id(overview.source) if overview.source else ""
+    return KnownChains(
+        overview.id, overview.slug, source, overview.started, overview.accepted, lambda: overview.offered
+    )
+
+
+def _folder(overview: Overview) -> str:
+    return re.split(r"[\\/](?=[^\\/]*$)", overview.log.path)[0]
+
+
+def _copies(skimmed: Sequence[ChainMember]) -> dict[str, str]:
+    """The session whose history each copy holds: the one that owns the last line it has in common."""
+    owner: dict[int, str] = {}
+    shared: Counter[str] = Counter()
+    found: dict[str, str] = {}
+    for one in sorted(skimmed, key=lambda one: (one.overview.log.modified or _LONG_AGO, one.overview.id)):
+        for identity in one.ids:
+            first = owner.setdefault(identity, one.overview.id)
+            if first != one.overview.id:
+                found[one.overview.id] = first
+                shared[one.overview.id] += 1
+    return found
+
+
+def _foreign_summaries(skimmed: Sequence[ChainMember]) -> dict[str, str]:
+    """Summaries written in one log that describe another's session, by that session."""
+    wanted = {stable_hash(leaf): said for one in skimmed for leaf, said in one.overview.summaries.items()}
+    if not wanted:
+        return {}
+    return {one.overview.id: wanted[identity] for one in skimmed for identity in one.ids if identity in wanted}
+
+
+def _distinct(links: tuple[ChainLink, ...]) -> tuple[ChainLink, ...]:
+    """One link a session and relation: the log's own word comes first."""
+    return tuple({(link.session, link.relation): link for link in reversed(links)}.values())[::-1]
+
+
+def _told(
+    overview: Overview, links: dict[str, list[ChainLink]], titled: dict[str, str], planned: dict[str, Overview]
+) -> Overview:
+    titles, kind = overview.titles, overview.kind
+    later = planned.get(overview.id)
+    if later is not None and kind == "interactive" and later.kind == "implementation":
+        kind = "planning"
+    settled_later = later is not None and overview.plan_open and later.titles.plan
+    plan = later.titles.plan if later is not None and settled_later else titles.plan
+    summary = titles.summary or titled.get(overview.id, "")
+    told = Titles(titles.custom, titles.generated, plan, summary, titles.prompt, titles.slug, titles.agent)
+    return msgspec.structs.replace(
+        overview, links=_distinct((*overview.links, *links.get(overview.id, ()))), titles=told, kind=kind
+    )
+
+
+def open_plans(session: Session) -> list[Plan]:
+    """Plans whose answer may be found in another session."""
+    return [plan for plan in plans_of(session.turns) if plan.status != "approved" and plan.text.strip()]
+
+
+def settle_plans(session: Session, accepted: Iterable[tuple[str, str]]) -> Session:
+    """The session with every plan approved that one of `accepted`, (plan text, session id), implements."""
+    known = [(text.strip(), by) for text, by in accepted]
+    turns = tuple(_turn(turn, known) for turn in session.turns)
+    if turns == session.turns:
+        return session
+    every = (*turns, *(turn for branch in session.branches for turn in branch.turns))
+    titles = msgspec.structs.replace(session.titles, plan=plan_title(plans_in_order(every)))
+    kind = "planning" if session.kind == "interactive" else session.kind
+    return msgspec.structs.replace(session, turns=turns, titles=titles, kind=kind)
+
+
+def _turn(turn: Turn, known: list[tuple[str, str]]) -> Turn:
+    blocks = tuple(_call(block, known) if isinstance(block, ToolCall) else block for block in turn.blocks)
+    return turn if blocks == turn.blocks else msgspec.structs.replace(turn, blocks=blocks)
+
+
+def _call(call: ToolCall, known: list[tuple[str, str]]) -> ToolCall:
+    plan = call.meaning
+    if not isinstance(plan, Plan) or plan.status == "approved" or not plan.text.strip():
+        return call
+    for text, by in known:
+        if text.startswith(plan.text.strip()) or plan.text.strip().startswith(text):
+            meaning = Plan(plan.title, plan.text, "approved", edited=plan.edited, path=plan.path, settled_by=by)
+            return msgspec.structs.replace(call, meaning=meaning)
+    return call
+
+
+_LONG_AGO_projects = datetime.min.replace(tzinfo=UTC)
+
+
+def unify_projects(overviews: Iterable[tuple[str, Overview]]) -> list[Overview]:
+    """The overviews, each with its project's path settled; the text beside each is the folder it lies in."""
+    listed = list(overviews)
+    by_folder: dict[str, list[Overview]] = {}
+    for folder, overview in listed:
+        by_folder.setdefault(folder, []).append(overview)
+    settled = {folder: _path(folder, group) for folder, group in by_folder.items() if folder}
+    return [_in(overview, settled.get(folder, "")) for folder, overview in listed]
+
+
+def _in(overview: Overview, project: str) -> Overview:
+    return (
+        overview if not project or project == overview.project else msgspec.structs.replace(overview, project=project)
+    )
+
+
+def _path(folder: str, group: list[Overview]) -> str:
+    """The path the folder is named after, if a session names it; else the newest session's."""
+    named = [overview for overview in group if overview.cwd]
+    newest = max(named or group, key=lambda overview: overview.ended or _LONG_AGO_projects)
+    return project_named_after(folder, (overview.project for overview in named)) or newest.project
+
+
+def project_named_after(folder: str, paths: Iterable[str]) -> str:
+    """Which of the paths a project's log folder is named after; empty where it is none of them."""
+    name = _letters(folder.rsplit("/", 1)[-1])
+    return next((path for path in paths if _letters(path) == name), "")
+
+
+def _letters(path: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", path.lower())

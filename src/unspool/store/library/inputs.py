@@ -1,0 +1,190 @@
+"""Bytes of a log from wherever it is: a file, standard input, a URL; unpacked."""
+
+import gzip
+import io
+import sys
+import time
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
+
+import zstandard
+
+from unspool.errors import FetchFailed, NotFound, Unreadable
+
+if TYPE_CHECKING:
+    from http.client import HTTPResponse
+    from urllib.request import OpenerDirector
+
+
+_CHUNK = 1 << 17
+
+
+class ZstdReader(io.RawIOBase):
+    """The plain bytes of a stream of one or more frames; EOFError where the last is not whole."""
+
+    def __init__(self, packed: BinaryIO) -> None:
+        self._packed = packed
+        self._frame: zstandard.ZstdDecompressionObj | None = None
+        self._rest = b""
+        self._plain = memoryview(b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, into: memoryview) -> int:  # type: ignore[override]
+        while not self._plain:
+            given = self._rest or self._packed.read(_CHUNK)
+            self._rest = b""
+            if not given:
+                if self._frame is not None:
+                    raise EOFError("the data ends in the middle of a frame")
+                return 0
+            self._plain = memoryview(self._unpack(given))
+        size = min(len(into), len(self._plain))
+        into[:size] = self._plain[:size]
+        self._plain = self._plain[size:]
+        return size
+
+    def _unpack(self, given: bytes) -> bytes:
+        self._frame = self._frame or zstandard.ZstdDecompressor().decompressobj()
+        try:
+            plain = self._frame.decompress(given)
+        except zstandard.ZstdError as error:
+            raise EOFError(str(error)) from None
+        if self._frame.eof:
+            self._rest, self._frame = self._frame.unused_data, None
+        return plain
+
+
+_GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+_UTF16 = (b"\xff\xfe{\0", b"\xff\xfe[\0", b"\xfe\xff\0{", b"\xfe\xff\0[")
+"""How a log begins that a shell wrote in two-byte characters."""
+_BUFFER = 1 << 20
+FETCH_BYTES = 512 * 1024 * 1024
+FETCH_SECONDS = 60
+
+
+def is_url(name: str) -> bool:
+    return name.startswith(("http://", "https://"))
+
+
+@contextmanager
+def open_log(name: str, size: int | None = None) -> Iterator[BinaryIO]:
+    """The log called `name`: "-", an http(s) URL, or a path; of a file, no more than its first `size` bytes."""
+    try:
+        if name == "-":
+            yield _plain(sys.stdin.buffer)
+        elif is_url(name):
+            yield _plain(io.BytesIO(fetch(name)))
+        else:
+            with _file(Path(name)) as stream:
+                yield _plain(stream if size is None else _Head(stream, size))
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise Unreadable(f"{name} is damaged: its compressed data ends or breaks ({error}).") from None
+
+
+@contextmanager
+def hold_stream(data: bytes) -> Iterator[BinaryIO]:
+    """The log whose bytes these are."""
+    try:
+        yield _plain(io.BytesIO(data))
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise Unreadable(f"A log is damaged: its compressed data ends or breaks ({error}).") from None
+
+
+@contextmanager
+def _file(path: Path) -> Iterator[BinaryIO]:
+    try:
+        stream = path.open("rb", buffering=_BUFFER)
+    except FileNotFoundError:
+        raise NotFound(f"There is no file {path}.") from None
+    except IsADirectoryError:
+        raise Unreadable(f"{path} is a folder; name a log in it, or use --source {path}.") from None
+    except PermissionError:
+        raise Unreadable(f"No permission to read {path}.") from None
+    except (OSError, ValueError) as error:
+        raise Unreadable(f"Cannot read {path}: {error}.") from None
+    with stream:
+        yield stream
+
+
+class _Head(io.RawIOBase):
+    """The beginning of a stream."""
+
+    def __init__(self, stream: BinaryIO, size: int) -> None:
+        self._stream = stream
+        self._left = size
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any, /) -> int:
+        data = self._stream.read(min(len(buffer), self._left))
+        buffer[: len(data)] = data
+        self._left -= len(data)
+        return len(data)
+
+
+def _plain(stream: object) -> BinaryIO:
+    """The stream, unpacked if it is packed; always one that can be peeked into."""
+    buffered = _buffered(stream)
+    head = cast("io.BufferedReader", buffered).peek(4)[:4]
+    if head.startswith(_GZIP):
+        return _buffered(gzip.open(buffered))
+    if head.startswith(_ZSTD):
+        return _buffered(ZstdReader(buffered))
+    if head.startswith(_UTF16):
+        return _buffered(io.BytesIO(buffered.read().decode("utf-16", "replace").encode()))
+    return buffered
+
+
+def _buffered(stream: object) -> BinaryIO:
+    made = stream if isinstance(stream, io.BufferedReader) else io.BufferedReader(cast("io.RawIOBase", stream), _BUFFER)
+    return cast("BinaryIO", made)
+
+
+def fetch(url: str, limit: int = FETCH_BYTES, seconds: float = FETCH_SECONDS) -> bytes:
+    """The body at a URL, whole, within a size and a time; redirects are followed to http and https alone."""
+    import http.client
+    import urllib.error
+    import urllib.request  # dear to import, and most logs are files
+
+    deadline = time.monotonic() + seconds
+    request = urllib.request.Request(url, headers={"User-Agent": "unspool", "Accept-Encoding": "identity"})  # noqa: S310
+    try:
+        with _opener().open(request, timeout=seconds) as answer:
+            return _body(answer, url, limit, deadline)
+    except urllib.error.HTTPError as error:
+        raise FetchFailed(f"{url} answered {error.code} {error.reason}.") from None
+    except (urllib.error.URLError, http.client.HTTPException, TimeoutError, OSError, ValueError) as error:
+        raise FetchFailed(f"{url} could not be fetched: {getattr(error, 'reason', error)}.") from None
+
+
+def _opener() -> "OpenerDirector":
+    """What knows http and https, by way of a proxy where the environment names one, and no other kind of address."""
+    import urllib.request as web
+
+    opener = web.OpenerDirector()
+    for handler in (
+        web.ProxyHandler, web.HTTPHandler, web.HTTPSHandler, web.HTTPRedirectHandler, web.HTTPDefaultErrorHandler,
+        web.HTTPErrorProcessor, web.UnknownHandler,
+    ):  # fmt: skip
+        opener.add_handler(handler())
+    return opener
+
+
+def _body(answer: "HTTPResponse", url: str, limit: int, deadline: float) -> bytes:
+    chunks, size = [], 0
+    while chunk := answer.read1(_BUFFER):
+        size += len(chunk)
+        if size > limit:
+            raise FetchFailed(f"{url} is larger than {limit // (1024 * 1024)} MB.")
+        if time.monotonic() > deadline:
+            raise FetchFailed(f"{url} took too long.")
+        chunks.append(chunk)
+    if answer.length:
+        raise FetchFailed(f"{url} broke off after {size:,} bytes.")
+    return b"".join(chunks)

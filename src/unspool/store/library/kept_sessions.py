@@ -1,0 +1,228 @@
+"""Sessions that only the archive still has, checked out to be read."""
+
+import hashlib
+import os
+import posixpath
+from array import array
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from unspool.agents import AgentFormat, FoundLog, by_id, is_known
+from unspool.errors import NotFound, Unreadable, UnspoolError
+from unspool.files import scratch_folder
+from unspool.model import Overview
+from unspool.reading.ledger import CallLedger
+from unspool.store.archive import Archive, KeptFile
+from unspool.store.archive.database import ARCHIVE, INDEX
+from unspool.store.index.database import Index
+from unspool.store.index.requests import requests_of
+from unspool.store.index.write import DIGEST
+from unspool.store.library.overviews import CountedLog
+
+
+@contextmanager
+def checkout(archive: Archive, files: Iterable[KeptFile], failures: list[str] | None = None) -> Iterator[Path]:
+    """A private folder that holds the files at their paths, with their times; gone when the `with` ends.
+
+    What cannot be given back is told in `failures` and left out; without that list it is an error.
+    """
+    with scratch_folder() as root:
+        for one in files:
+            try:
+                _put(archive, one, root)
+            except UnspoolError as error:
+                if failures is None:
+                    raise
+                failures.append(str(error))
+        yield root
+
+
+def _put(archive: Archive, one: KeptFile, root: Path) -> None:
+    path = root / one.path
+    if not path.resolve().is_relative_to(root.resolve()):
+        return  # a merged archive may come from anyone
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("wb") as stream:
+            for chunk in archive.stream(one.generation):
+                stream.write(chunk)
+        os.utime(path, ns=(one.modified, one.modified))
+    except OSError as error:
+        path.unlink(missing_ok=True)
+        raise Unreadable(f"Cannot check {one.path} out to {root}: {error.strerror or error}.") from None
+    except UnspoolError:
+        path.unlink(missing_ok=True)
+        raise
+
+
+_COMMON = "plans/"
+"""Files here are no single session's; a log may name them, and say no more than their name."""
+
+_LOGS = (".jsonl", ".jsonl.gz", ".jsonl.zst", ".meta.json")
+"""How logs end, and what tells of a log."""
+
+
+def is_common_file(path: str) -> bool:
+    """Whether a file, by its path below the agent's folder, is one that the logs of several sessions may name."""
+    return path.startswith(_COMMON)
+
+
+class SessionFiles:
+    """The sessions of one place, as the archive's list of files tells."""
+
+    def __init__(self, format_: AgentFormat, kept: Iterable[KeptFile]) -> None:
+        self._files: dict[str, list[KeptFile]] = {}
+        self._beside: dict[str, list[KeptFile]] = {}
+        self._common: dict[str, KeptFile] = {}
+        self.paths: dict[str, str] = {}
+        """The session of each log, by path."""
+        for one in kept:
+            session = format_.belongs(one.path)
+            if is_common_file(one.path):
+                self._common[one.path] = one
+            if session:
+                self._files.setdefault(session, []).append(one)
+            if format_.is_session(one.path):
+                self.paths[one.path] = session
+            elif format_.is_agent_beside(one.path):
+                self._beside.setdefault(posixpath.dirname(one.path), []).append(one)
+
+    @cached_property
+    def common(self) -> tuple[str, ...]:
+        """Files that are no single session's, by path."""
+        return tuple(self._common)
+
+    @property
+    def beside(self) -> Iterator[str]:
+        """Subagents' logs that lie among sessions, by path."""
+        return (one.path for group in self._beside.values() for one in group)
+
+    def files(self, path: str) -> list[KeptFile]:
+        """All files of the session whose log that is, the log among them, by path."""
+        session = self.paths.get(path, "")
+        folder = posixpath.dirname(path)
+        own = [one for one in self._files.get(session, ()) if _of(one.path, path, folder)]
+        return sorted([*own, *self._beside.get(folder, ())])
+
+    def needed(self, path: str) -> list[KeptFile]:
+        """The files that reading the session takes: those around its log, and what logs may name."""
+        folder = posixpath.dirname(path)
+        return [one for one in self.files(path) if not folder or one.path.startswith(f"{folder}/")] + [
+            *self._common.values()
+        ]
+
+    def state(self, path: str, salt: str, named: Iterable[str] = ()) -> bytes:
+        """Equal as long as nothing that the rows of a session are derived from changed; `named` are files of several
+        sessions that it depends on too.
+
+        Its end, from DIGEST on, tells of what is no log alone: while that is equal, rows of lines that were read
+        before are the same again.
+        """
+        files = [*self.files(path), *(self._common[name] for name in named if name in self._common)]
+        rest = [one for one in files if not one.path.endswith(_LOGS)]
+        modified = next((one.modified for one in files if one.path == path), 0)
+        return _digest(f"{salt} {modified}", files) + _digest("", rest)
+
+
+def _digest(salt: str, files: Iterable[KeptFile]) -> bytes:
+    told = "\n".join(f"{one.path}\t{one.generation}\t{one.size}" for one in files)
+    return hashlib.sha256(f"{salt}\n{told}".encode(errors="surrogateescape")).digest()[:DIGEST]
+
+
+def _of(path: str, log: str, folder: str) -> bool:
+    """Whether a file that bears a session's id is of the log in this folder: ids recur where logs were copied."""
+    return path == log or not path.startswith("projects/") or path.startswith(f"{folder}/")
+
+
+_BEGINNING = 2 * 1024 * 1024
+
+
+class KeptSessions:
+    """The sessions of an archive, as far as they are not in their sources any more."""
+
+    def __init__(self, folder: Path, key: str | None = None) -> None:
+        self._folder = folder
+        self._key = key
+
+    @property
+    def there(self) -> bool:
+        return (self._folder / ARCHIVE).exists() and (self._folder / INDEX).exists()
+
+    def logs(self, present: set[str]) -> list[FoundLog]:
+        """Every session's log that is not among those present, the last written first."""
+        found: list[FoundLog] = []
+        with Archive.open(self._folder, key=self._key, readonly=True) as archive:
+            for number, origin in archive.origins().items():
+                if not is_known(origin.agent):
+                    continue
+                kept = archive.kept(number)
+                sessions = SessionFiles(by_id(origin.agent), kept.values())
+                for path, session in {**sessions.paths, **self._strays(number, sessions)}.items():
+                    whole = str(Path(origin.root) / path)
+                    if os.path.realpath(whole) not in present:
+                        folder, one = path.rsplit("/", 2)[-2] if "/" in path else "", kept[path]
+                        found.append(
+                            FoundLog(
+                                whole, session, origin.agent, one.size, one.modified / 1e9, folder, origin.root,
+                                origin=number,
+                            )
+                        )  # fmt: skip
+        return sorted(found, key=lambda log: (-log.modified, log.path))
+
+    def _strays(self, origin: int, sessions: SessionFiles) -> dict[str, str]:
+        """Subagents' logs that stand for themselves, as the index knows: their ids, by path."""
+        beside = set(sessions.beside)
+        if not beside:
+            return {}
+        with Index.open(self._folder, key=self._key, readonly=True) as index:
+            rows = index.db.execute("SELECT path, key FROM session WHERE origin = ?", (origin,))
+            return {path: key for path, key in rows if path in beside}
+
+    def counted(self, logs: list[FoundLog]) -> Iterator[CountedLog]:
+        """What the index knows of sessions; those that it does not know are left out."""
+        with Index.open(self._folder, key=self._key, readonly=True) as index:
+            query = "SELECT id, overview, ids FROM session WHERE origin = ? AND path = ?"
+            for found in logs:
+                row: Any = index.db.execute(query, (found.origin, _inside(found))).fetchone()
+                if row is not None:
+                    overview = msgspec.structs.replace(msgspec.msgpack.decode(row[1], type=Overview), kept=True)
+                    yield CountedLog(found, overview, array("Q", row[2]), _ledger(index, row[0]))
+
+    def overview(self, found: FoundLog) -> Overview | None:
+        """What the index knows of a session."""
+        return next((one.overview for one in self.counted([found])), None)
+
+    def beginning(self, found: FoundLog) -> bytes:
+        """The first lines of a log."""
+        with Archive.open(self._folder, key=self._key, readonly=True) as archive:
+            kept = archive.last(found.origin, _inside(found))
+            return b"" if kept is None else archive.read(kept.generation, 0, _BEGINNING)
+
+    @contextmanager
+    def lent(self, found: FoundLog) -> Iterator[FoundLog]:
+        """The same log where it can be read for a while."""
+        with Archive.open(self._folder, key=self._key, readonly=True) as archive:
+            format_, path = by_id(found.format), _inside(found)
+            files = SessionFiles(format_, archive.kept(found.origin).values()).needed(path)
+            with checkout(archive, files) as root:
+                wanted = str(root / path)
+                here = next((log for log in format_.discover(root) if log.path == wanted), None)
+                if here is None:
+                    raise NotFound(f"The archive holds no log of {found.session_id}.")
+                yield here
+
+
+def _inside(found: FoundLog) -> str:
+    return os.path.relpath(found.path, found.root).replace(os.sep, "/")
+
+
+def _ledger(index: Index, session: int) -> CallLedger:
+    ledger = CallLedger()
+    for row in requests_of(index.db, session):
+        ledger.enter((row.message, row.request), row.usage, row.time, row.terms)
+    return ledger

@@ -1,0 +1,194 @@
+"""The library of sessions: where they lie, by what name they are found, opened and listed."""
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from unspool.agents import FORMATS, Companion, FoundLog, by_id
+from unspool.errors import Ambiguous, NotFound, Unreadable
+from unspool.model import Overview, Session
+from unspool.model.request import RecordedRequests
+from unspool.prices import PriceTable
+from unspool.store.library.inputs import is_url
+from unspool.store.library.neighbours import Neighbours, last_active, log_head
+from unspool.store.library.overviews import SessionListing, count_logs, list_overviews
+from unspool.store.library.read import read_session, read_stream, recorded_requests
+
+if TYPE_CHECKING:
+    from unspool.store.library.kept_sessions import KeptSessions  # brings the database, which most readers do without
+
+
+def usual_roots() -> list[Path]:
+    """Where the agents keep their logs on this machine, whether anything is there or not."""
+    return [root for format_ in FORMATS for root in format_.roots(os.environ, Path.home())]
+
+
+def discover_logs(sources: Sequence[Path]) -> list[FoundLog]:
+    """Every session of the given folders, or of the default ones; newest first."""
+    for source in sources:
+        if not source.is_dir():
+            raise NotFound(f"There is no folder {source}.")
+    found: dict[str, FoundLog] = {}
+    for root in sources or [root for root in usual_roots() if root.is_dir()]:
+        for log in _below(root):
+            found.setdefault(os.path.realpath(log.path), log)
+    return sorted(found.values(), key=lambda log: (-log.modified, log.path))
+
+
+def _below(root: Path) -> Iterable[FoundLog]:
+    try:
+        return [log for format_ in FORMATS for log in format_.discover(root)]
+    except PermissionError:
+        raise Unreadable(f"No permission to read {root}.") from None
+
+
+def single_log(path: Path) -> FoundLog | None:
+    """A log named by its path, with the companions that lie around it; None where it is no kept session."""
+    try:
+        beside = [log for format_ in FORMATS for log in format_.discover(path.parent)]
+    except OSError:
+        return None
+    wanted = os.path.realpath(path)
+    return next((log for log in beside if os.path.realpath(log.path) == wanted), None)
+
+
+_LISTED = 12
+
+
+def is_input(name: str) -> bool:
+    """Whether a name says itself where the log is."""
+    return (
+        name == "-" or is_url(name) or "/" in name or "\\" in name or name.endswith((".jsonl", ".json", ".gz", ".zst"))
+    )
+
+
+def find(name: str, logs: Sequence[FoundLog], overviews: Callable[[], Iterable[Overview]]) -> FoundLog:
+    """The one log meant by `name`; titles are read only where nothing else fits."""
+    if not logs:
+        raise NotFound("No sessions were found. `unspool list --demo` shows what they look like.")
+    if name == "latest":
+        recent = sorted(logs, key=lambda log: -last_active(log))
+        return next((log for log in recent if _spoken(log)), recent[0])
+    exact = [log for log in logs if log.session_id == name]
+    started = exact or ([log for log in logs if log.session_id.startswith(name)] if name else [])
+    if len(started) == 1:
+        return started[0]
+    if started:
+        listed = tuple(f"{log.session_id}  {log.folder or Path(log.path).parent.name}" for log in started[:_LISTED])
+        raise Ambiguous(f"{len(started)} sessions begin with “{name}”:", listed)
+    return _titled(name, logs, overviews())
+
+
+def _spoken(log: FoundLog) -> bool:
+    """Whether anything was asked in it: stubs and warm-ups are nobody's latest session."""
+    if log.origin:
+        return True  # a look into the archive for each would take long, and it keeps few stubs
+    begun = log_head(log)
+    return begun is not None and bool(begun.prompt) and begun.prompt.casefold() != "warmup"
+
+
+def _titled(name: str, logs: Sequence[FoundLog], overviews: Iterable[Overview]) -> FoundLog:
+    wanted = name.casefold()
+    fitting = [overview for overview in overviews if wanted and wanted in overview.title.casefold()]
+    whole = [overview for overview in fitting if overview.title.casefold() == wanted]
+    fitting = whole or fitting
+    if not fitting:
+        raise NotFound(f"No session is called “{name}”: no id begins with it and no title holds it.")
+    if len(fitting) > 1:
+        listed = tuple(f"{overview.id}  {overview.title[:80]}" for overview in fitting[:_LISTED])
+        raise Ambiguous(f"{len(fitting)} sessions have “{name}” in their title:", listed)
+    return next(log for log in logs if log.path == fitting[0].log.path)
+
+
+class Library:
+    """The sessions of some folders; of the agents' own folders where none is named."""
+
+    def __init__(
+        self, sources: Sequence[Path] = (), prices: PriceTable | None = None, kept: "KeptSessions | None" = None
+    ) -> None:
+        self.sources = tuple(sources)
+        self._prices = prices
+        self.kept = kept
+        """Sessions that only an archive has; None where only the sources count."""
+        self._logs: tuple[FoundLog, ...] | None = None
+        self._neighbours = Neighbours(self.logs, kept)
+
+    @property
+    def prices(self) -> PriceTable:
+        self._prices = self._prices or PriceTable.load()
+        return self._prices
+
+    def logs(self) -> tuple[FoundLog, ...]:
+        """Every session's log, the last written first; nothing is read yet."""
+        if self._logs is None:
+            here = discover_logs(self.sources)
+            gone = self.kept.logs({os.path.realpath(log.path) for log in here}) if self.kept is not None else []
+            self._logs = tuple(sorted([*here, *gone], key=lambda log: (-log.modified, log.path)))
+        return self._logs
+
+    def overviews(self, progress: Callable[[int], None] | None = None) -> tuple[Overview, ...]:
+        """What a list shows of every session, newest first."""
+        return self.listing(progress).overviews
+
+    def listing(self, progress: Callable[[int], None] | None = None) -> SessionListing:
+        """All sessions counted, linked to each other and priced."""
+        here = [log for log in self.logs() if not log.origin]
+        gone = [log for log in self.logs() if log.origin]
+        done = list(count_logs(here, progress or (lambda _: None)))
+        if gone and self.kept is not None:
+            done += self.kept.counted(gone)
+        return list_overviews(done, self.prices)
+
+    def find(self, name: str) -> FoundLog:
+        """The log that `name` means; see `unspool.store.library.library`."""
+        return find(name, self.logs(), self.overviews)
+
+    def resolve(self, name: str | Path) -> FoundLog | str:
+        """What a person's name for a session means: a found log, or the input to read it from."""
+        text = str(name)
+        if text == "-" or is_url(text):
+            return text
+        if isinstance(name, Path) or is_input(text) or Path(text).is_file():
+            return single_log(Path(text)) or text
+        return self.find(text)
+
+    def open(self, log: FoundLog | str | Path) -> Session:
+        """The session of a log, whole: given as found, or by anything a person may call it."""
+        found = log if isinstance(log, FoundLog) else self.resolve(log)
+        if not isinstance(found, FoundLog):
+            return read_stream(found)
+        return self._neighbours.linked(read_session(found, self.kept), found)
+
+    def requests(self, log: FoundLog | str | Path) -> RecordedRequests | None:
+        """The requests that a session's log keeps whole; None for an input that can be read only once."""
+        found = log if isinstance(log, FoundLog) else self.resolve(log)
+        if not isinstance(found, FoundLog):
+            return recorded_requests(found) if Path(found).is_file() else None
+        with self.located(found) as here:
+            return recorded_requests(here.path, by_id(here.format))
+
+    @contextmanager
+    def located(self, found: FoundLog) -> Iterator[FoundLog]:
+        """The log with its files where they can be read while the `with` lasts, though only the archive has them."""
+        if found.origin and self.kept is not None:
+            with self.kept.lent(found) as here:
+                yield here
+        else:
+            yield found
+
+    def companions(self, session: Session) -> tuple[Companion, ...]:
+        """Files of a session that are no logs: spilled outputs, plans, todo lists, ..."""
+        found = single_log(Path(session.log.path))
+        return tuple(by_id(found.format).companions(found, session.slug)) if found is not None else ()
+
+
+def open_session(name: str | Path, sources: Sequence[Path] = ()) -> Session:
+    """One session, whole. `name`: an id or its start, a path, "-", a URL, a piece of its title, or "latest"."""
+    return Library(sources).open(name)
+
+
+def sessions(sources: Sequence[Path] = ()) -> tuple[Overview, ...]:
+    """An overview of every session, newest first."""
+    return Library(sources).overviews()

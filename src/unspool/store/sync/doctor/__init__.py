@@ -1,0 +1,34 @@
+"""The doctor: every check in order."""
+
+from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime
+from pathlib import Path
+
+from unspool.store.library.library import usual_roots
+from unspool.store.sync.archive_checks import check_archive, check_ghosts, check_index, check_room, check_watching
+from unspool.store.sync.doctor_scene import DoctorFinding, DoctorScene, archive_holding
+from unspool.store.sync.source_checks import check_cleanup, check_keeping, check_reading, check_sources, check_stalled
+
+Check = Callable[[DoctorScene], Iterator[DoctorFinding]]
+
+CHECKS: tuple[Check, ...] = (
+    check_sources,
+    check_cleanup,
+    check_keeping,
+    check_stalled,
+    check_reading,
+    check_archive,
+    check_index,
+    check_room,
+    check_watching,
+    check_ghosts,
+)
+
+
+def diagnose(
+    sources: Sequence[Path], archive: Path, now: datetime, key: str | None = None
+) -> tuple[DoctorFinding, ...]:
+    """Every finding about the sources (the agents' own folders where none is named) and the archive in a folder."""
+    scene = DoctorScene(sources, usual_roots(), archive, now)
+    scene.holding = archive_holding(archive, scene.places, key)
+    return tuple(finding for check in CHECKS for finding in check(scene))

@@ -1,0 +1,311 @@
+"""Sessions known from their traces alone, and their rows in the index."""
+
+import hashlib
+import platform
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from unspool.agents import FORMATS, AgentFormat, FoundLog, by_id, is_known
+from unspool.agents.base import LeftoverFile, TypedPrompt
+from unspool.errors import UnspoolError
+from unspool.model import LogFile, Overview, Titles
+from unspool.reading.assemble import shorten_title
+from unspool.store.archive import Archive, KeptFile, Origin
+from unspool.store.archive.line_filter import Tombstones
+from unspool.store.index.database import Index
+from unspool.store.index.normalize_text import normalize_text
+from unspool.store.index.requests import LogRows, SessionRows
+from unspool.store.index.write import IndexWriter, RowSource
+from unspool.store.library.inputs import open_log
+from unspool.store.library.read import LogReader
+from unspool.store.sync.extract import PROMPT
+from unspool.store.sync.prompts import kept_prompts
+
+_BEGINNING, _END = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
+_MARGIN = timedelta(minutes=10)
+"""How far from a session a prompt may lie and still be taken to be its."""
+
+
+class GhostPrompt(NamedTuple):
+    """A prompt of a ghost, and where its line begins in the list of prompts."""
+
+    text: str
+    time: datetime | None
+    place: int
+
+
+class Ghost(msgspec.Struct, frozen=True):
+    """What is left of a session without a log."""
+
+    key: str
+    """The session's id; of an assumed one, a name made of its day and project."""
+    project: str
+    """Its path; the name of the project's folder where nothing better is known, or empty."""
+    started: datetime | None
+    ended: datetime | None
+    prompts: tuple[GhostPrompt, ...] = ()
+    survives: tuple[str, ...] = ()
+    """Files and folders below the agent's own that still bear its id."""
+    assumed: bool = False
+    """Whether it is a guess that these prompts were one session."""
+
+
+class SessionSpan(NamedTuple):
+    """When a known session went on, and where."""
+
+    project: str
+    started: datetime | None
+    ended: datetime | None
+
+
+Spans = Callable[[], Iterable[SessionSpan]]
+"""Tells when known sessions went on; asked only where prompts name no session."""
+
+
+class KnownSessions(NamedTuple):
+    """What is known besides traces: the ids of sessions that are in the archive, when sessions went on, and what was
+    forgotten on purpose and does not come back as a ghost."""
+
+    sessions: Collection[str] = ()
+    spans: Spans = tuple
+    graves: Tombstones = Tombstones()
+
+
+def find_ghosts(root: Path, known: KnownSessions) -> list[Ghost]:
+    """The sessions of a source that left traces, but no log here and none that is known; oldest first."""
+    found: list[Ghost] = []
+    for format_ in FORMATS:
+        home = format_.home(root)
+        if home is not None:
+            found += ghost_of(format_, format_.remembered(home), home, known)
+    return sorted(found, key=lambda ghost: (ghost.started or _END, ghost.key))
+
+
+def ghost_of(
+    format_: AgentFormat, prompts: Iterable[TypedPrompt], home: Path | None, known: KnownSessions
+) -> list[Ghost]:
+    """The ghosts of one agent: from prompts, and from what lies in its own folder, where that is there."""
+    there = set[str]() if home is None else _open(format_, home)
+    if there is None:
+        return []
+    there |= set(known.sessions)
+    named, nameless = _sorted(prompts, there)
+    left: dict[str, list[LeftoverFile]] = {}
+    for leaving in () if home is None else format_.leavings(home):
+        if leaving.session_id not in there:
+            left.setdefault(leaving.session_id, []).append(leaving)
+    found = [_ghost(session, some, left.pop(session, [])) for session, some in named.items()]
+    found += [_traces(session, files) for session, files in left.items() if any(one.files for one in files)]
+    logs = {session: {prompt.log for prompt in some} for session, some in named.items()}
+    found = [ghost for ghost in found if not _forgotten(format_, ghost.key, logs.get(ghost.key, ()), known.graves)]
+    return [*found, *_assumed(nameless, known.spans())] if nameless else found
+
+
+def _sorted(prompts: Iterable[TypedPrompt], there: set[str]) -> tuple[dict[str, list[TypedPrompt]], list[TypedPrompt]]:
+    """Prompts by their session, of sessions that are not there; and those that name none."""
+    named: dict[str, list[TypedPrompt]] = {}
+    nameless: list[TypedPrompt] = []
+    for prompt in prompts:
+        if not prompt.session_id:
+            nameless.append(prompt)
+        elif prompt.session_id not in there:
+            named.setdefault(prompt.session_id, []).append(prompt)
+    return named, nameless
+
+
+def _forgotten(format_: AgentFormat, session: str, logs: Iterable[str], graves: Tombstones) -> bool:
+    return graves.hold_lines(format_.prompts, session) or any(map(graves.hold, logs))
+
+
+def _open(format_: AgentFormat, home: Path) -> set[str] | None:
+    """The sessions that have a log or will; None where that cannot be told: logs that cannot be listed are not gone."""
+    try:
+        logs = {log.session_id for log in format_.discover(home)}
+    except OSError:
+        return None
+    return logs | {one.session_id for one in format_.running(home) if one.alive is not False}
+
+
+def _ghost(key: str, prompts: Sequence[TypedPrompt], left: Iterable[LeftoverFile], *, assumed: bool = False) -> Ghost:
+    ordered = sorted(prompts, key=lambda prompt: (prompt.time or _BEGINNING, prompt.place))
+    times = [prompt.time for prompt in ordered if prompt.time is not None]
+    project = next((prompt.project for prompt in ordered if prompt.project), "")
+    return Ghost(
+        key,
+        project,
+        times[0] if times else None,
+        times[-1] if times else None,
+        tuple(GhostPrompt(prompt.text, prompt.time, prompt.place) for prompt in ordered),
+        _survives(left),
+        assumed,
+    )
+
+
+def _traces(session: str, left: Sequence[LeftoverFile]) -> Ghost:
+    """A ghost that no prompt names: from when its files are."""
+    folder = next((one.folder for one in left if one.folder), "")
+    first, last = min(one.first for one in left), max(one.last for one in left)
+    return Ghost(session, folder, _time(first), _time(last), (), _survives(left))
+
+
+def _survives(left: Iterable[LeftoverFile]) -> tuple[str, ...]:
+    return tuple(sorted(one.path for one in left if one.files))
+
+
+def _assumed(prompts: Iterable[TypedPrompt], spans: Iterable[SessionSpan]) -> Iterator[Ghost]:
+    """Prompts without a session's id, by project and day (UTC)."""
+    by_project: dict[str, list[SessionSpan]] = {}
+    for span in spans:
+        by_project.setdefault(span.project, []).append(span)
+    days: dict[tuple[str, str], list[TypedPrompt]] = {}
+    for prompt in prompts:
+        if not _covered(prompt, by_project.get(prompt.project, ())):
+            day = prompt.time.astimezone(UTC).date().isoformat() if prompt.time is not None else "undated"
+            days.setdefault((prompt.project, day), []).append(prompt)
+    for (project, day), group in days.items():
+        name = hashlib.sha256(project.encode(errors="surrogatepass")).hexdigest()[:8]
+        yield _ghost(f"prompts-{day}-{name}", group, (), assumed=True)
+
+
+def _covered(prompt: TypedPrompt, spans: Iterable[SessionSpan]) -> bool:
+    if prompt.time is None:
+        return False
+    return any(
+        span.started is not None
+        and span.ended is not None
+        and span.started - _MARGIN <= prompt.time <= span.ended + _MARGIN
+        for span in spans
+    )
+
+
+def _time(seconds: float) -> datetime | None:
+    try:
+        return datetime.fromtimestamp(seconds, UTC)
+    except (OverflowError, ValueError, OSError):
+        return None
+
+
+_LINES = 80
+
+
+def session_spans(logs: Iterable[FoundLog]) -> list[SessionSpan]:
+    """The project, beginning and end of each session that can be read."""
+    return [span for log in logs if (span := _span(log)) is not None]
+
+
+def _span(log: FoundLog) -> SessionSpan | None:
+    format_ = by_id(log.format)
+    parser = format_.parser(None)
+    try:
+        with open_log(log.path) as stream:
+            for entry in islice(LogReader().entries(stream), _LINES):
+                parser.event(entry)
+                if parser.facts.started is not None and parser.facts.cwd:
+                    break
+    except (UnspoolError, OSError):
+        return None
+    return SessionSpan(format_.project(parser.facts, log.folder), parser.facts.started, _ended(log))
+
+
+def _ended(log: FoundLog) -> datetime | None:
+    try:
+        return datetime.fromtimestamp(log.modified, UTC)
+    except (OverflowError, ValueError, OSError):
+        return None
+
+
+_NAME = "ghost:"
+"""What the path of a ghost begins with, where a session has the path of its log."""
+
+
+class GhostIndexer:
+    """Brings the ghosts of an index up to date with the archive."""
+
+    def __init__(self, archive: Archive, index: Index) -> None:
+        self._archive = archive
+        self._index = index
+        self._graves = archive.graves()
+
+    def all(self) -> int:
+        """Write the ghosts of every place, and take out those that are none any more; how many there are."""
+        count = 0
+        with IndexWriter(self._index.db) as writer:
+            for number, origin in self._archive.origins().items():
+                if not is_known(origin.agent):
+                    continue
+                format_ = by_id(origin.agent)
+                kept = self._archive.kept(number)
+                found = self._ghosts(format_, kept, number, origin)
+                self._write(writer, number, found, kept.get(format_.prompts), Path(origin.root) / format_.prompts)
+                count += len(found)
+        return count
+
+    def _ghosts(self, format_: AgentFormat, kept: dict[str, KeptFile], number: int, origin: Origin) -> list[Ghost]:
+        if format_.prompts not in kept:
+            return []
+        sessions = {format_.belongs(path) for path in kept if format_.is_session(path)}
+        known = KnownSessions(sessions, lambda: self._spans(number), self._graves)
+        return ghost_of(format_, kept_prompts(self._archive, format_, kept, sessions), _home(format_, origin), known)
+
+    def _spans(self, origin: int) -> list[SessionSpan]:
+        query = "SELECT project, started, ended FROM session WHERE origin = ? AND kind <> 'ghost'"
+        rows = self._index.db.execute(query, (origin,))
+        return [SessionSpan(project, _time_haunt(started), _time_haunt(ended)) for project, started, ended in rows]
+
+    def _write(
+        self, writer: IndexWriter, origin: int, found: Sequence[Ghost], prompts: KeptFile | None, place: Path
+    ) -> None:
+        query = "SELECT path, id, state FROM session WHERE origin = ? AND kind = 'ghost'"
+        known = {path: (number, state) for path, number, state in self._index.db.execute(query, (origin,))}
+        for ghost in found:
+            path = f"{_NAME}{ghost.key}"
+            number, before = known.pop(path, (0, b""))
+            state = b"" if prompts is None else _state(ghost, prompts.generation)
+            if prompts is None or before == state:
+                continue
+            if number:
+                writer.drop(number)
+            writer.put(
+                _rows(ghost, str(place)),
+                RowSource(origin, path, state, {str(place): prompts.generation}, {str(place): prompts.path}),
+            )
+        for number, _ in known.values():
+            writer.drop(number)
+
+
+def _home(format_: AgentFormat, origin: Origin) -> Path | None:
+    """The agent's own folder, where it is on this machine and still there."""
+    return format_.home(Path(origin.root)) if origin.machine == platform.node() else None
+
+
+def _state(ghost: Ghost, generation: int) -> bytes:
+    told = repr([ghost.key, ghost.project, generation, *ghost.prompts])
+    return hashlib.sha256(told.encode(errors="surrogatepass")).digest()[:16]
+
+
+def _rows(ghost: Ghost, path: str) -> SessionRows:
+    first = ghost.prompts[0].text if ghost.prompts else ""
+    assumed = "Prompts of one day, assumed to be one session" if ghost.assumed else ""
+    overview = Overview(
+        ghost.key, "", "ghost", LogFile(path, 0), Titles(assumed, prompt=shorten_title(first)), ghost.project,
+        started=ghost.started, ended=ghost.ended, turns=len(ghost.prompts),
+    )  # fmt: skip
+    turns = [
+        (number, None if prompt.time is None else int(prompt.time.timestamp() * 1000), prompt.place, "")
+        for number, prompt in enumerate(ghost.prompts, 1)
+    ]
+    docs = [
+        (turn, PROMPT, prompt.place, "", False, normalize_text(prompt.text))
+        for turn, prompt in enumerate(ghost.prompts)
+    ]
+    log = LogRows(path, "", 0, turns or [(0, None, 0, "")], docs, [], [], [], {}, {})
+    return SessionRows(overview, b"", [log], [], (), [])
+
+
+def _time_haunt(seconds: float | None) -> datetime | None:
+    return None if seconds is None else datetime.fromtimestamp(seconds, UTC)

@@ -1,0 +1,158 @@
+"""The agents' own lists of prompts, and sessions that were imported."""
+
+from collections.abc import Collection, Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from unspool.agents import FORMATS, AgentFormat, by_id
+from unspool.agents.base import PromptMention, TypedPrompt
+from unspool.errors import UsageProblem
+from unspool.prices import PriceTable
+from unspool.store.archive import Archive, FileStatus, Keeper, KeptFile, Origin
+from unspool.store.archive.forget import LinesToForget, SessionFile, match_id
+from unspool.store.archive.line_filter import split_lines
+from unspool.store.index.schema import VERSION
+from unspool.store.sync.lock import wait_for_lock
+from unspool.store.sync.run import SyncOptions, SyncReport, index_archive
+from unspool.store.sync.scan import forget_rules, forgotten_names
+
+_LARGEST_PASTE = 4 * 1024 * 1024
+
+
+def kept_prompts(
+    archive: Archive, format_: AgentFormat, kept: dict[str, KeptFile], known: Collection[str] = ()
+) -> Iterator[TypedPrompt]:
+    """The prompts of a place as the archive has them, with what was pasted, but for that of `known` sessions."""
+    if format_.prompts not in kept:
+        return iter(())
+
+    def pasted(path: str) -> bytes | None:
+        one = kept.get(path)
+        return archive.read(one.generation) if one is not None and one.size <= _LARGEST_PASTE else None
+
+    return format_.recalled(split_lines(archive.stream(kept[format_.prompts].generation)), pasted, known)
+
+
+class OwnPrompts(NamedTuple):
+    """What is a session's own among files of all sessions."""
+
+    lists: list[SessionFile]
+    """Lists of prompts with lines of it."""
+    lines: dict[str, int]
+    """How many, all generations together, by the path of the list."""
+    pasted: list[SessionFile]
+    """Files with what was pasted into its prompts."""
+    shared: frozenset[str]
+    """Paths of those that prompts of other sessions name too."""
+    session: str
+
+    @property
+    def parts(self) -> LinesToForget:
+        """What forgetting the session takes from lists that stay."""
+        return LinesToForget(self.lists, self._drops, forgotten_names(self.session))
+
+    def _drops(self, line: bytes) -> bool:
+        """Whether a line is of it, or was not whole when it was kept, and may be: the next sync brings what is not."""
+        return any(self.session in one.sessions or not one.whole for one in (f.naming(line) for f in FORMATS))
+
+    @property
+    def alone(self) -> list[SessionFile]:
+        """Files that no other session's prompt names."""
+        return [one for one in self.pasted if one.kept.path not in self.shared]
+
+
+def own_prompts(archive: Archive, session: str) -> OwnPrompts:
+    """What is a session's own among the lists of prompts of an archive, and the files that they name."""
+    found = OwnPrompts([], {}, [], frozenset(), session)
+    mine, others = set[str](), set[str]()
+    for chosen in _lists(archive):
+        count = 0
+        for naming in _namings(archive, chosen):
+            (mine if session in naming.sessions else others).update(naming.files)
+            count += session in naming.sessions
+        if count:
+            found.lists.append(chosen)
+            found.lines[chosen.kept.path] = found.lines.get(chosen.kept.path, 0) + count
+    if mine:
+        found.pasted.extend(_files(archive, mine))
+    return found._replace(shared=frozenset(mine & others))
+
+
+def session_of_prompt(archive: Archive, name: str) -> str:
+    """The session of that id, or the only one whose id begins so, that a list of prompts names."""
+    ids = {one for chosen in _lists(archive) for naming in _namings(archive, chosen) for one in naming.sessions}
+    return match_id(ids, name)
+
+
+def _lists(archive: Archive) -> Iterator[SessionFile]:
+    for number, origin in archive.origins().items():
+        for path in {format_.prompts for format_ in _formats(origin)}:
+            if (kept := archive.last(number, path)) is not None:
+                yield SessionFile(number, origin, kept)
+
+
+def _formats(origin: Origin) -> Iterable[AgentFormat]:
+    return [format_ for format_ in FORMATS if format_.id == origin.agent]
+
+
+def prompt_mentions(format_: AgentFormat, root: Path) -> Iterator[PromptMention]:
+    """What the lines of the list of prompts at a source name; nothing where there is none that can be read."""
+    try:
+        with (root / format_.prompts).open("rb") as stream:
+            yield from map(format_.naming, stream)
+    except OSError:
+        return
+
+
+def _namings(archive: Archive, chosen: SessionFile) -> Iterator[PromptMention]:
+    format_ = by_id(chosen.place.agent)
+    for kept in archive.generations(chosen.kept.file):
+        for line in split_lines(archive.stream(kept.generation)):
+            yield format_.naming(line)
+
+
+def _files(archive: Archive, paths: set[str]) -> Iterator[SessionFile]:
+    for number, origin in archive.origins().items():
+        for path in sorted(paths):
+            if (kept := archive.last(number, path)) is not None:
+                yield SessionFile(number, origin, kept)
+
+
+ROOT = "/imported"
+"""Where the logs of such sessions are said to lie; there is no such folder."""
+FOLDER = "projects/imported"
+"""Where they lie below it, all in one, so that those of a chain are known to be one."""
+
+
+def keep_imported(folder: Path, source: Path, format_: AgentFormat, key: str | None, prices: PriceTable) -> SyncReport:
+    """Keep all files of the sessions of a folder in the archive, and index them.
+
+    What came before under the same name stays as an earlier generation. UsageProblem where one was forgotten, and
+    then nothing is kept.
+    """
+    with wait_for_lock(folder), Archive.open(folder, key=key) as archive:
+        files = {f"{FOLDER}/{path.relative_to(source).as_posix()}": path for path in _files_imported(source)}
+        _check(archive, format_, files)
+        with archive.db:
+            origin = archive.origin(Origin("imported", "", ROOT, format_.id))
+        outcomes = list[str]()
+        with Keeper(archive) as keeper:
+            for name, path in sorted(files.items()):
+                status = FileStatus.of(path.stat())
+                outcomes.append(keeper.keep(origin, name, path, status, archive.last(origin, name)))
+        report = index_archive(archive, (), SyncOptions(prices, f"{VERSION} {prices.digest}", lambda _, __: None), key)
+    report.new, report.grown, report.rewritten = (outcomes.count(one) for one in ("new", "grown", "rewritten"))
+    report.files, report.bytes = len(files), keeper.bytes
+    return report
+
+
+def _files_imported(source: Path) -> Iterator[Path]:
+    return (path for path in source.rglob("*") if path.is_file() and not path.is_symlink())
+
+
+def _check(archive: Archive, format_: AgentFormat, names: Iterable[str]) -> None:
+    forgotten = forget_rules(archive.graves(), format_.id)
+    for name in names:
+        if forgotten.hides(name):
+            session = format_.belongs(name) or name
+            raise UsageProblem(f"{session} was forgotten here, so that it would not come back; nothing was kept.")

@@ -1,0 +1,131 @@
+"""Sessions read by other processes, and files checked out of the archive for them."""
+
+import gc
+import os
+import sys
+from collections.abc import Iterable, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import ExitStack
+from multiprocessing import get_context
+from pathlib import Path
+from typing import NamedTuple, Self
+
+from unspool.agents import FoundLog
+from unspool.prices import PriceTable
+from unspool.store.archive import Archive
+from unspool.store.index.requests import SessionRows
+from unspool.store.library.kept_sessions import SessionFiles, checkout
+from unspool.store.sync.extract import ExtractJob, extract_rows
+from unspool.store.sync.stale import IndexTask
+from unspool.workers import start_worker, without_interrupts
+
+WORTH_A_POOL = 12 * 1024 * 1024
+"""Bytes to read, below which other processes cost more than they bring."""
+LARGE = 64 * 1024 * 1024
+"""A session of so many bytes is read here: handing its rows over would hold them twice."""
+
+
+class PendingJob(NamedTuple):
+    """A session that is being read elsewhere, or will be here."""
+
+    job: ExtractJob
+    future: "Future[SessionRows | str] | None"
+
+
+class ReaderPool:
+    """Reads sessions, elsewhere where there is enough to do."""
+
+    def __init__(self, total: int, jobs: int | None = None) -> None:
+        workers = jobs or os.cpu_count() or 1
+        self._pool = _pool(workers) if workers > 1 and total >= WORTH_A_POOL else None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(wait=True, cancel_futures=True)
+
+    def start(self, jobs: Sequence[ExtractJob]) -> list[PendingJob]:
+        """Begin to read sessions; what is large waits until it is asked for."""
+        pool = self._pool
+        with without_interrupts():
+            return [
+                PendingJob(job, None if pool is None or job.size >= LARGE else self._submit(pool, job)) for job in jobs
+            ]
+
+    @staticmethod
+    def _submit(pool: ProcessPoolExecutor, job: ExtractJob) -> "Future[SessionRows | str] | None":
+        try:
+            return pool.submit(extract_rows, job)
+        except BrokenProcessPool:
+            return None
+
+    @staticmethod
+    def result(pending: PendingJob) -> SessionRows | str:
+        """The rows of a session, or why there are none; where the process that read it died, it is read here."""
+        if pending.future is None:
+            return extract_rows(pending.job)
+        try:
+            return pending.future.result()
+        except BrokenProcessPool:
+            return extract_rows(pending.job)
+
+
+def _pool(workers: int) -> ProcessPoolExecutor:
+    # A fork is ready at once, and no thread of this process holds a lock yet; elsewhere the system's own way is safe.
+    context = get_context("fork" if sys.platform == "linux" else None)
+    return ProcessPoolExecutor(workers, context, initializer=_settle_in)
+
+
+def _settle_in() -> None:
+    gc.disable()  # what is read holds no cycles, and looking for them takes a sixth of the time
+    start_worker()
+
+
+Loans = dict[tuple[int, str], FoundLog]
+"""Logs where they can be read for a while, by origin and path."""
+
+
+def checkouts(archive: Archive, tasks: Iterable[IndexTask], open_: ExitStack, failures: list[str]) -> Loans:
+    """The logs of those tasks that are to be read from the archive, until the stack closes.
+
+    All of one place lie in one folder, for they may share files. What the archive cannot give back is told in
+    `failures`, and does not keep the rest from being read.
+    """
+    by_origin: dict[int, list[IndexTask]] = {}
+    for task in tasks:
+        if task.found is None:
+            by_origin.setdefault(task.origin, []).append(task)
+    return {
+        (origin, path): found
+        for origin, group in by_origin.items()
+        for path, found in _lent(archive, group, open_, failures).items()
+    }
+
+
+def checkout_from_archive(
+    archive: Archive, task: IndexTask, prices: PriceTable, failures: list[str]
+) -> SessionRows | None:
+    """The rows of one session, read from the archive alone; None where they cannot be."""
+    common = SessionFiles(task.format, archive.kept(task.origin).values()).common
+    task = task._replace(found=None, common=common)
+    with ExitStack() as open_:
+        job = task.job(prices, checkouts(archive, [task], open_, failures))
+        rows = "" if job is None else extract_rows(job)
+    return None if isinstance(rows, str) else rows
+
+
+def _lent(archive: Archive, tasks: Sequence[IndexTask], open_: ExitStack, failures: list[str]) -> dict[str, FoundLog]:
+    origin, format_ = tasks[0].origin, tasks[0].format
+    paths = dict.fromkeys(path for task in tasks for path in (*task.files, *task.common))
+    kept = [one for one in (archive.last(origin, path) for path in paths) if one is not None]
+    sessions = SessionFiles(format_, kept)
+    files = {one.path: one for task in tasks for one in sessions.needed(task.path)}
+    root = open_.enter_context(checkout(archive, files.values(), failures))
+    return {_inside(found.path, root): found for found in format_.discover(root)}
+
+
+def _inside(path: str, root: Path) -> str:
+    return os.path.relpath(path, root).replace(os.sep, "/")

@@ -1,0 +1,192 @@
+"""The places that are synced, and each compared with what the archive holds of it."""
+
+import getpass
+import os
+import platform
+import posixpath
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from unspool.agents import FORMATS, AgentFormat, FoundLog
+from unspool.errors import NotFound
+from unspool.store.archive import Archive, FileStatus, KeptFile, Origin
+from unspool.store.archive.chain import Outcome, session_lines_name
+from unspool.store.archive.line_filter import ByPath, Drops, FilteredFile, ForgetRules, Tombstones
+from unspool.store.library.library import usual_roots
+
+if TYPE_CHECKING:
+    from unspool.store.archive import Keeper  # which a sync without anything new does without
+
+
+class ForgottenFiles:
+    """What was forgotten of one agent: files by their paths, and by their sessions, so that no new file of a session
+    comes back either; and lines of its list of prompts."""
+
+    def __init__(self, graves: Tombstones, format_: AgentFormat) -> None:
+        self._graves, self._format = graves, format_
+        self._hold = cache(lambda session: graves.hold_lines(format_.prompts, session))
+
+    def hides(self, path: str) -> bool:
+        session = self._format.belongs(path)
+        return self._graves.hold(path) or bool(session and self._hold(session))
+
+    def drops(self, path: str) -> Drops | None:
+        return self._dropped if self._graves.names and path == self._format.prompts else None
+
+    def _dropped(self, line: bytes) -> bool:
+        """Whether a line is of a forgotten session, or not whole yet and may be."""
+        naming = self._format.naming(line)
+        return not naming.whole or any(map(self._hold, naming.sessions))
+
+    def aliases(self, path: str, lines: Iterable[bytes]) -> Iterator[str]:
+        yield path
+        if path == self._format.prompts:
+            sessions = {session for line in lines for session in self._format.naming(line).sessions}
+        else:
+            sessions = {self._format.belongs(path)} - {""}
+        yield from (session_lines_name(self._format.prompts, session) for session in sessions)
+
+
+def forget_rules(graves: Tombstones, agent: str) -> ForgetRules:
+    """What was forgotten of an agent's files; of an agent that nobody knows, by their paths alone."""
+    format_ = next((format_ for format_ in FORMATS if format_.id == agent), None)
+    return ByPath(graves) if format_ is None else ForgottenFiles(graves, format_)
+
+
+def forgotten_names(session: str) -> list[str]:
+    """The names by which the prompts of a session are buried."""
+    return [session_lines_name(format_.prompts, session) for format_ in FORMATS]
+
+
+class SeenFile(NamedTuple):
+    """A file of a source as it stands."""
+
+    path: str
+    status: FileStatus
+
+
+class SyncPlace(NamedTuple):
+    """One source of one agent."""
+
+    format: AgentFormat
+    source: Path
+    root: Path
+    """The agent's own folder, or the source where it lies in none; paths in the archive begin below it."""
+
+    @property
+    def origin(self) -> Origin:
+        return Origin(platform.node(), _user(), os.path.realpath(self.root), self.format.id)
+
+    @property
+    def prefix(self) -> str:
+        """What the paths of this source begin with, where it is only a part of its root."""
+        inside = os.path.relpath(self.source, self.root)
+        return "" if inside in (".", "projects") else f"{inside}/"
+
+    def files(self) -> dict[str, SeenFile]:
+        """Every file of its sessions, by its path below the root."""
+        found: dict[str, SeenFile] = {}
+        for one in self.format.belongings(self.source):
+            with suppress(OSError):  # deleted this very moment
+                found[self.inside(one.path)] = SeenFile(one.path, FileStatus.of(Path(one.path).stat()))
+        return found
+
+    def logs(self) -> Iterator[tuple[str, FoundLog]]:
+        """Every session's log, with its path below the root."""
+        for found in self.format.discover(self.source):
+            yield self.inside(found.path), found
+
+    def inside(self, path: str) -> str:
+        """A path below the root, with slashes."""
+        return os.path.relpath(path, self.root).replace(os.sep, posixpath.sep)
+
+
+def sync_places(sources: Sequence[Path]) -> list[SyncPlace]:
+    """The places of the sources named, else of the agents' own folders that are there."""
+    for source in sources:
+        if not source.is_dir():
+            raise NotFound(f"There is no folder {source}.")
+    found: dict[tuple[str, str], SyncPlace] = {}
+    for source in sources or [root for root in usual_roots() if root.is_dir()]:
+        for format_ in FORMATS:
+            place = SyncPlace(format_, source, format_.home(source) or source)
+            found.setdefault((format_.id, os.path.realpath(source)), place)
+    return list(found.values())
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):
+        return str(os.getuid()) if hasattr(os, "getuid") else ""
+
+
+class PlaceScan:
+    """The files of a place, and which of them the archive does not hold as they stand."""
+
+    def __init__(self, archive: Archive, place: SyncPlace) -> None:
+        self.place = place
+        with archive.db:
+            self.origin = archive.origin(place.origin)
+        self.kept = archive.kept(self.origin)
+        self.failures: list[str] = []
+        self.files: dict[str, SeenFile] = place.files()
+        self._sieved: dict[str, FilteredFile] = {}
+        graves = archive.graves()
+        if graves.names:
+            self._hide(graves)
+        self.fresh = {path for path, seen in self.files.items() if not _same(seen, self.kept.get(path))}
+
+    def _hide(self, graves: Tombstones) -> None:
+        """Pass over what was forgotten."""
+
+        forgotten = ForgottenFiles(graves, self.place.format)
+        self.files = {path: seen for path, seen in self.files.items() if not forgotten.hides(path)}
+        for path in list(self.files):
+            if (drops := forgotten.drops(path)) is not None:
+                self._sift(path, drops)
+
+    def _sift(self, path: str, drops: Drops) -> None:
+        """Take a file without some lines; from here on its size is that of the rest."""
+        seen, kept = self.files[path], self.kept.get(path)
+        if kept is not None and kept.gone is None and seen.status[1:] == (kept.modified, kept.changed, kept.inode):
+            self.files[path] = seen._replace(status=seen.status._replace(size=kept.size))  # it is as it was
+            return
+        sieved = self._sieved[path] = FilteredFile(Path(seen.path), seen.status.size, drops)
+        try:
+            self.files[path] = seen._replace(status=seen.status._replace(size=sieved.size))
+        except OSError as error:
+            self.failures.append(_unreadable(seen, error))
+            del self.files[path]
+
+    @property
+    def gone(self) -> Iterator[KeptFile]:
+        """Kept files that are no longer there, met for the first time."""
+        prefix = self.place.prefix
+        for path, kept in self.kept.items():
+            if path not in self.files and kept.gone is None and path.startswith(prefix):
+                yield kept
+
+    def keep(self, keeper: "Keeper", paths: Iterable[str]) -> Iterator[tuple[Outcome, int]]:
+        """Keep those of the files that are fresh; what became of each, and its size."""
+        for path in sorted(self.fresh.intersection(paths)):
+            seen = self.files[path]
+            self.fresh.discard(path)
+            try:
+                source = self._sieved.get(path) or Path(seen.path)
+                yield keeper.keep(self.origin, path, source, seen.status, self.kept.get(path)), seen.status.size
+            except OSError as error:
+                self.failures.append(_unreadable(seen, error))
+
+
+def _unreadable(seen: SeenFile, error: OSError) -> str:
+    return f"Cannot read {seen.path}: {error.strerror or error}."
+
+
+def _same(seen: SeenFile, kept: KeptFile | None) -> bool:
+    return (
+        kept is not None and kept.gone is None and seen.status == (kept.size, kept.modified, kept.changed, kept.inode)
+    )

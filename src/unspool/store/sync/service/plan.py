@@ -1,0 +1,177 @@
+"""The job that a service runs, and the steps of an installation."""
+
+import difflib
+import os
+import shlex
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from unspool.agents import FORMATS
+from unspool.errors import UnspoolError
+from unspool.files import write_atomically
+
+
+class ServiceJob(NamedTuple):
+    """What is kept where; every path absolute, because nobody knows where it will be started."""
+
+    archive: Path
+    sources: tuple[Path, ...] = ()
+    key_file: Path | None = None
+    more: tuple[str, ...] = ()
+    """Further options of the watch, such as ("--poll", "30")."""
+
+    def watch(self) -> tuple[str, ...]:
+        return (*_unspool(), "watch", "-q", *self._where(), *self.more)
+
+    def sync(self) -> tuple[str, ...]:
+        return (*_unspool(), "sync", "-q", *self._where())
+
+    def _where(self) -> tuple[str, ...]:
+        key = ("--key-file", str(self.key_file)) if self.key_file else ()
+        return (
+            "--archive",
+            str(self.archive),
+            *key,
+            *(word for one in self.sources for word in ("--source", str(one))),
+        )
+
+
+def service_job(
+    archive: Path, sources: Sequence[Path], key_file: Path | None = None, more: Sequence[str] = ()
+) -> ServiceJob:
+    """The job; folders that only this shell's environment names are spelled out, for others do not have it."""
+    named = [*sources] or [root for format_ in FORMATS for root in _unusual(format_.roots(os.environ, Path.home()))]
+    return ServiceJob(
+        _absolute(archive), tuple(map(_absolute, named)), _absolute(key_file) if key_file else None, tuple(more)
+    )
+
+
+def _unusual(roots: list[Path]) -> list[Path]:
+    usual = {root for format_ in FORMATS for root in format_.roots({}, Path.home())}
+    return [root for root in roots if root not in usual]
+
+
+def _absolute(path: Path) -> Path:
+    return Path(os.path.abspath(path.expanduser()))  # noqa: PTH100  links stay: they may be moved
+
+
+def _unspool() -> tuple[str, ...]:
+    """This very unspool. -P keeps the folder it is started in, which may be anybody's, from being imported from."""
+    return (sys.executable, "-P", "-m", "unspool")
+
+
+def is_fleeting() -> str:
+    """A warning where this unspool lies in a cache that may be emptied; else nothing."""
+    if {".cache", "Caches", "cache"} & set(Path(sys.executable).parts):
+        return "note: this unspool runs from a cache that may be emptied; better install it for good first."
+    return ""
+
+
+_SECONDS = 60
+_BACKUP = ".unspool-backup"
+
+
+class WriteStep(NamedTuple):
+    """Put a file in place of what is there; `None` stands for no file."""
+
+    path: Path
+    before: bytes | None
+    after: bytes | None
+    backup: bool = False
+    """Keep a copy of what was there beside it."""
+
+
+class RunStep(NamedTuple):
+    """Run a program, with something on its standard input; `must` it succeed?"""
+
+    command: tuple[str, ...]
+    given: bytes = b""
+    was: bytes = b""
+    """What `given` replaces, where it replaces something."""
+    must: bool = True
+
+
+Step = WriteStep | RunStep
+
+
+class InstallPlan(NamedTuple):
+    """Steps in order, and what the user should know."""
+
+    steps: tuple[Step, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def current_text(path: Path) -> bytes | None:
+    """What a file holds; None where it is not there."""
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return None
+
+
+def plan_lines(plan: InstallPlan) -> Iterator[str]:
+    """The plan, line by line, as a person reads it before saying yes."""
+    for step in plan.steps:
+        if isinstance(step, RunStep):
+            yield f"run: {shlex.join(step.command)}" + (" with" if step.given or step.was else "")
+            yield from _difference(step.was, step.given)
+        else:
+            yield f"{_verb(step)}: {step.path}" + (f" (copy in {_backup(step.path).name})" if _saves(step) else "")
+            yield from _difference(step.before or b"", step.after) if step.after is not None else ()
+    yield from plan.notes
+
+
+def _verb(step: WriteStep) -> str:
+    return "remove" if step.after is None else "write" if step.before is None else "change"
+
+
+def _difference(before: bytes, after: bytes) -> Iterator[str]:
+    """The new text, or where there was one before, the lines that differ with some around them."""
+    old, new = (data.decode("utf-8", "replace").splitlines() for data in (before, after))
+    lines = list(difflib.unified_diff(old, new, lineterm="", n=2))[2:] if old else new
+    yield from (f"    {line}".rstrip() for line in lines)
+
+
+def perform_plan(plan: InstallPlan) -> None:
+    """Do it; UnspoolError where a step fails or a file is no longer as it was shown."""
+    for step in plan.steps:
+        if isinstance(step, RunStep):
+            _run(step)
+        else:
+            _write(step)
+
+
+def _write(step: WriteStep) -> None:
+    if current_text(step.path) != step.before:
+        raise UnspoolError(f"{step.path} has changed in the meantime and was left as it is; try again.")
+    mode = stat.S_IMODE(step.path.stat().st_mode) if step.before is not None else None
+    if step.before is not None and _saves(step):
+        write_atomically(_backup(step.path), [step.before])
+    if step.after is None:
+        step.path.unlink(missing_ok=True)
+        return
+    write_atomically(step.path, [step.after])
+    if mode is not None:
+        step.path.chmod(mode)
+
+
+def _saves(step: WriteStep) -> bool:
+    return step.backup and step.before is not None
+
+
+def _backup(path: Path) -> Path:
+    return path.with_name(path.name + _BACKUP)
+
+
+def _run(step: RunStep) -> None:
+    try:
+        done = subprocess.run(step.command, input=step.given, capture_output=True, timeout=_SECONDS, check=False)  # noqa: S603  shown to the user before
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise UnspoolError(f"`{shlex.join(step.command)}` could not be run: {error}.") from None
+    if done.returncode and step.must:
+        said = (done.stderr or done.stdout).decode("utf-8", "replace").strip()
+        raise UnspoolError(f"`{shlex.join(step.command)}` failed: {said or f'exit code {done.returncode}'}")

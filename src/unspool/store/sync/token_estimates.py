@@ -1,0 +1,175 @@
+"""Tokens by kind and billed requests of a session, gathered while its events go by."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+
+from unspool.figures.cache_rewrites import CachedRequest, RewrittenTokens, find_rewrites
+from unspool.figures.tokens import (
+    ANSWERS,
+    THINKING,
+    TOOL_INPUT,
+    WindowPiece,
+    block_pieces,
+    estimate_tokens,
+    prompt_pieces,
+    result_pieces,
+)
+from unspool.model import Event, Result, Thinking, ToolCall
+from unspool.model.usage import KINDS
+from unspool.prices import PriceTable
+from unspool.prices.pico import Picodollars
+from unspool.prices.windows import token_density
+from unspool.reading.ledger import CallLedger, stable_hash
+from unspool.store.index.requests import BilledRequest, CacheRewrite
+
+UNACCOUNTED = len(KINDS)
+"""What the first request measured beyond what the log holds: the system prompt, the tools."""
+_BELIEVED, _WRITTEN = 10**8, 10**12
+"""Tokens that a window may measure and a session may write; more is a damaged log's."""
+_WHOLE = 480
+_SAMPLE = 120
+
+
+class TokenEstimates:
+    """Tokens by kind and tool of one log. A call is heard before its result."""
+
+    def __init__(self) -> None:
+        self._sums: Counter[tuple[int, str]] = Counter()
+        self._calls: dict[str, tuple[str, str]] = {}
+        self._lines: set[str] = set()
+        self._model = ""
+        self._measured = 0
+        """What the first request sent that tells."""
+        self._before = 0
+        """What had been weighed by then."""
+        self.silent = False
+        """Whether there was thinking without its words."""
+
+    def take(self, event: Event) -> None:
+        """Weigh what an event brings; a copy of a line brings nothing."""
+        if event.id in self._lines:
+            return
+        self._lines.add(event.id)
+        if event.part is not None and event.part.usage is not None and not self._measured:
+            self._model = event.part.model
+            self._measured = min(event.part.usage.context, _BELIEVED)
+            self._before = self._sums.total()
+        if event.prompt is not None:
+            self._add(prompt_pieces(event.prompt, rough_estimate))
+        for block in event.blocks:
+            if isinstance(block, Result):
+                name, role = self._calls.get(block.call_id, ("", ""))
+                self._add(result_pieces(block, name, role, rough_estimate))
+                continue
+            if isinstance(block, ToolCall):
+                if block.call_id in self._calls:
+                    continue  # an early state of the message
+                self._calls[block.call_id] = block.name, block.role
+            elif isinstance(block, Thinking) and not block.text:
+                self.silent = True
+            self._add(block_pieces(block, rough_estimate))
+
+    def sums(self) -> Counter[tuple[int, str]]:
+        """All that was put into the window, in tokens of its model."""
+        part = token_density(self._model)
+        found = Counter({key: round(tokens * part) for key, tokens in self._sums.items()})
+        found[UNACCOUNTED, ""] = max(0, self._measured - round(self._before * part))
+        return found
+
+    def _add(self, pieces: Iterator[WindowPiece]) -> None:
+        for piece in pieces:
+            self._sums[piece.kind, piece.tool] += piece.tokens
+
+
+def add_estimates(logs: Iterable[TokenEstimates], output: int) -> Counter[tuple[int, str]]:
+    """What all logs of a session tell; thinking whose words they do not hold is what is left of the output."""
+    found: Counter[tuple[int, str]] = Counter()
+    silent = False
+    for log in logs:
+        found.update(log.sums())
+        silent = silent or log.silent
+    if silent:
+        written = sum(tokens for (kind, _), tokens in found.items() if kind in (ANSWERS, TOOL_INPUT))
+        found[THINKING, ""] = max(found[THINKING, ""], min(output, _WRITTEN) - written)
+    return +found
+
+
+def rough_estimate(text: str) -> int:
+    """An estimate that takes no longer for a long text than for a short one."""
+    size = len(text)
+    if size <= _WHOLE:
+        return estimate_tokens(text)
+    middle = size // 2
+    some = text[:_SAMPLE] + text[middle : middle + _SAMPLE] + text[-_SAMPLE:]
+    return estimate_tokens(some) * size // len(some)
+
+
+_INPUT, _READ, _WRITE, _HOUR = 0, 2, 3, 4
+
+
+class RequestBill:
+    """Hears every event of a session's logs, and knows its requests afterwards."""
+
+    def __init__(self) -> None:
+        self._owners: dict[int, int] = {}
+        """The number of the subagent's log that a message is of."""
+        self._aside: set[int] = set()
+        """Messages of subagents that stand in their session's own log."""
+        self._fresh: set[int] = set()
+        """Messages that came first after a compaction."""
+
+    def heard(self, events: Iterator[Event], number: int) -> Iterator[Event]:
+        """The events of a log, noting what their requests belong to."""
+        compacted = False
+        for event in events:
+            compacted = compacted or event.boundary
+            if event.part is not None and event.part.usage is not None:
+                if number or compacted or event.sidechain:
+                    self._note(stable_hash(event.part.message), number, event.sidechain, compacted)
+                compacted = False
+            yield event
+
+    def _note(self, message: int, number: int, aside: bool, compacted: bool) -> None:
+        if number:
+            self._owners.setdefault(message, number)
+        elif aside:
+            self._aside.add(message)
+        if compacted:
+            self._fresh.add(message)
+
+    def requests(self, ledger: CallLedger, prices: PriceTable) -> list[BilledRequest]:
+        """The rows of a ledger that heard the same events."""
+        price = Picodollars(prices)
+        rows = [
+            BilledRequest(message, one, time, terms, figures, final, self._owners.get(message, 0),
+                    price.of(terms, time, figures))
+            for message, one, time, terms, figures, final in ledger.rows()
+        ]  # fmt: skip
+        return list(self._with_rewrites(rows, price))
+
+    def _with_rewrites(self, rows: list[BilledRequest], price: Picodollars) -> Iterator[BilledRequest]:
+        rows.sort(key=self._conversation)
+        for _, same in groupby(rows, self._conversation):
+            talk = list(same)
+            for row, again in zip(talk, find_rewrites(map(self._sent, talk)), strict=True):
+                yield row if again is None else row._replace(again=_rewrite(row, again, price))
+
+    def _conversation(self, row: BilledRequest) -> tuple[int, bool]:
+        return row.agent, row.message in self._aside
+
+    def _sent(self, row: BilledRequest) -> CachedRequest:
+        figures = row.figures
+        return CachedRequest(
+            row.terms[0], row.time, figures[_INPUT], figures[_READ], figures[_WRITE], figures[_HOUR],
+            row.message in self._fresh,
+        )  # fmt: skip
+
+
+def _rewrite(row: BilledRequest, again: RewrittenTokens, price: Picodollars) -> CacheRewrite:
+    """What was written again, and what that cost more than reading it."""
+    input_, output, read, write, hour, *rest = row.figures
+    instead = (input_, output, read + again.tokens, write - again.tokens, hour - again.hour, *rest)
+    cost = price.of(row.terms, row.time, instead)  # type: ignore[arg-type]
+    lost = None if cost is None or row.cost is None else max(0, row.cost - cost)
+    return CacheRewrite(again.cause, again.tokens, lost)

@@ -1,0 +1,34 @@
+"""Forms: what was sent, where to go back to, and answers that work with a script and without."""
+
+import re
+from typing import Any
+from urllib.parse import parse_qs
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, RedirectResponse, Response
+
+from unspool.errors import UsageProblem
+
+_LOCAL = re.compile(r"/(?![/\\])[\x21-\x7e]*")
+_MOST = 200
+
+
+async def read_form(request: Request) -> dict[str, str]:
+    """The fields of a form; of several with one name, all, a line each."""
+    text = (await request.body()).decode("utf-8", "replace")
+    if text.count("&") >= _MOST:
+        raise UsageProblem(f"A form has at most {_MOST} fields.")
+    return {name: "\n".join(values) for name, values in parse_qs(text, True).items()}
+
+
+def return_path(form: dict[str, str], otherwise: str) -> str:
+    """The page of this server that a form names to go on to."""
+    named = form.get("back", "")
+    return named if _LOCAL.fullmatch(named) and "\\" not in named else otherwise
+
+
+def answer_form(request: Request, form: dict[str, str], otherwise: str, data: Any = None) -> Response:
+    """The answer to a form that did its work: the next page, or data where a script asked."""
+    if "application/json" in request.headers.get("accept", ""):
+        return JSONResponse(data if data is not None else {"done": True})
+    return RedirectResponse(return_path(form, otherwise), 303)

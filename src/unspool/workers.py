@@ -1,0 +1,86 @@
+"""Processes that work for this one: how they start, and one call run in another process."""
+
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from multiprocessing import get_context, parent_process
+from multiprocessing.connection import wait
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
+
+
+_POLITE = ("SIGINT", "SIGTERM", "SIGHUP")
+
+
+def start_worker() -> None:
+    """A worker that is interrupted or stopped just ends, and so does one whose parent is gone."""
+    for name in _POLITE:
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), signal.SIG_DFL)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+@contextmanager
+def without_interrupts() -> Iterator[None]:
+    """Signals that ask for an end are heeded when the block ends: a pool that is broken off while it starts leaves
+    processes that nobody gives work or tells to end."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # signals never reach it
+        return
+    heard: list[int] = []
+    numbers = [getattr(signal, name) for name in _POLITE if hasattr(signal, name)]
+    ours = [number for number in numbers if callable(signal.getsignal(number))]
+    before = {number: signal.signal(number, lambda number, _: heard.append(number)) for number in ours}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    for number in heard[:1]:
+        signal.raise_signal(number)
+
+
+def _end_with_parent() -> None:
+    parent = parent_process()
+    if parent is not None:
+        wait([parent.sentinel])
+        os._exit(1)
+
+
+_Given = TypeVar("_Given")
+_Made = TypeVar("_Made")
+
+
+class ProcessCall(Generic[_Given, _Made]):
+    """What a function makes of something, from the moment this is made. The process ends with this one."""
+
+    def __init__(self, do: Callable[[_Given], _Made], given: _Given) -> None:
+        self._do = do
+        self._given = given
+        context = get_context("fork" if sys.platform == "linux" else None)  # ready at once; elsewhere not safe
+        self._end, there = context.Pipe(duplex=False)
+        self._process = context.Process(target=_run, args=(there, do, given), daemon=True)
+        self._process.start()
+        there.close()
+
+    def result(self) -> _Made:
+        """What was made; where the process died, it is made here."""
+        try:
+            made: _Made = self._end.recv()
+        except EOFError:
+            return self._do(self._given)
+        finally:
+            self._end.close()
+            self._process.join()
+        return made
+
+
+def _run(end: "Connection[_Made, None]", do: Callable[[_Given], _Made], given: _Given) -> None:
+    start_worker()
+    end.send(do(given))
+    end.close()

@@ -1,0 +1,104 @@
+"""Forks: wherever a conversation is cut, what is left is sound and is what was there."""
+
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from bench.messages_api import refusals
+from tests.copies.made_logs import VERSIONS, made
+from tests.copies.making import NONE, faults, said
+from unspool.agents import FORMATS, FoundLog
+from unspool.agents.claude_code.lint import rebuilt
+from unspool.copies.copy_plan import CopyRequest, plan_copy
+from unspool.copies.fork import Fork
+from unspool.copies.original import OriginalLog, read_original
+from unspool.demo.builder import LogBuilder
+from unspool.errors import NotFound, Unsound
+from unspool.model import Session
+from unspool.store.library.read import read_session
+
+steps = st.lists(st.integers(0, 8), max_size=10)
+versions = st.sampled_from(VERSIONS)
+slow = settings(max_examples=100, suppress_health_check=[HealthCheck.too_slow])
+
+
+def read(data: bytes) -> tuple[OriginalLog, Session]:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "log.jsonl"
+        path.write_bytes(data)
+        found = FoundLog(str(path), "log", FORMATS[0].id, len(data), 0.0)
+        return read_original(found), read_session(found)
+
+
+def lines(fork: Fork) -> list[bytes]:
+    wish = CopyRequest("fork", "x", fork.leaf, frozenset(fork.without))
+    return list(plan_copy(fork.material, NONE, wish).copy.chunks())
+
+
+def judged(fork: Fork) -> list[bytes]:
+    made = lines(fork)
+    assert faults(made) == []
+    assert refusals(rebuilt(made)) == []
+    return made
+
+
+@slow
+@given(versions, steps, st.integers(0, 200), st.integers(0, 3))
+def test_a_fork_at_any_line_is_sound(version: str, happened: list[int], number: int, branch: int) -> None:
+    log, session = read(b"".join(made(version, happened)))
+    fork = Fork(log, session, branch if branch <= len(session.branches) else 0)
+    held = fork.material.conversation.lines
+    fork.until(held[number % len(held)].id)
+    try:
+        judged(fork)
+    except Unsound:
+        return  # nothing was said up to there
+
+
+@slow
+@given(versions, steps, st.integers(1, 6), st.integers(0, 2))
+def test_a_fork_without_any_turns_is_sound(version: str, happened: list[int], first: int, more: int) -> None:
+    log, session = read(b"".join(made(version, happened)))
+    fork = Fork(log, session)
+    try:
+        fork.leave_out([(first, first + more)])
+        judged(fork)
+    except (NotFound, Unsound):
+        return
+
+
+def test_what_stays_of_a_fork_is_what_was_there() -> None:
+    log = LogBuilder()
+    for number in range(6):
+        log.prompt(f"{number}?").ran("ls", "a").assistant(log.text(f"{number}."))
+    held, session = read(log.to_bytes())
+    whole = said(lines(Fork(held, session)), "text", "tool_use", "tool_result")
+    fork = Fork(held, session)
+    fork.until("4")
+    assert said(judged(fork), "text", "tool_use", "tool_result") == whole[: 4 * 4]
+    fork.leave_out([(2, 3)])
+    assert said(judged(fork), "text", "tool_use", "tool_result") == whole[:4] + whole[12:16]
+
+
+def test_a_compaction_in_a_turn_that_goes_stays() -> None:
+    """All behind it goes on from its summary."""
+    log = LogBuilder()
+    log.prompt("One?").assistant(log.text("One.")).prompt("Two?").assistant(log.text("Two."))
+    log.compact("auto", "One and two.").assistant(log.text("Going on.")).prompt("Three?").assistant(log.text("Three."))
+    fork = Fork(*read(log.to_bytes()))
+    fork.leave_out([(2, 2)])
+    words = b"".join(judged(fork))
+    assert b"One and two." in words
+    assert b"Two?" not in words
+    assert b"Going on." not in words
+
+
+@pytest.mark.parametrize("point", ["0a0b-none", "99", "-1", "*"])
+def test_a_point_that_is_none(point: str) -> None:
+    log = LogBuilder()
+    fork = Fork(*read(log.prompt("One?").assistant(log.text("One.")).to_bytes()))
+    with pytest.raises(NotFound):
+        fork.until(point)

@@ -1,0 +1,102 @@
+"""The picture of a link to a share: any title stands in it, whole or cut, within its edges, as text."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from tests.site.browser.tabs import tab
+from tests.site.search.chromium import chromium
+from unspool.demo.builder import LogBuilder
+from unspool.figures import figures
+from unspool.prices import PriceTable
+from unspool.share.preview_image import MORE, preview_image, set_title
+from unspool.store.library import Library
+
+SVG = "{http://www.w3.org/2000/svg}"
+TITLES = [
+    "The tide table",
+    "Fix the flaky checkout test and deploy the harbour service without breaking the invoices of this year",
+    "W" * 28 + " " + "M" * 28,
+    "Averyveryverylongwordwithoutanyspaces" * 4,
+    "潮汐表を更新して、港のサービスを本番環境に展開する方法を説明してください。すべての請求書を確認する",
+    "🚢🌊⚓️ Tides 👩‍👩‍👧‍👦 family",
+    "تحديث جدول المد والجزر للميناء ونشر الخدمة في الإنتاج مع English words",
+    "</text><script>alert(1)</script> & \"quotes\" 'x' ]]>",
+    "\u202eevil \x1b[31mred \x00 z" + "\u0301" * 50 + "algo",
+    "",
+]
+
+
+@pytest.fixture(scope="module")
+def drawn(tmp_path_factory: pytest.TempPathFactory) -> list[bytes]:
+    """The same session under every title."""
+    log = LogBuilder(session_id="one").prompt("Hello")
+    session = Library().open(log.assistant(log.text("Hello.")).write(tmp_path_factory.mktemp("log")))
+    counted = figures(session, PriceTable.load())
+    called = (replace(session.titles, custom=title, prompt=title or "") for title in TITLES)
+    return [preview_image(replace(session, titles=titles), counted) for titles in called]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with chromium() as started:
+        yield started
+
+
+def test_a_title_is_text_of_a_picture_and_nothing_else(drawn: list[bytes]) -> None:
+    for data in drawn:
+        root = ElementTree.fromstring(data)  # noqa: S314  our own
+        assert {one.tag for one in root.iter()} <= {f"{SVG}{name}" for name in ("svg", "g", "rect", "text")}
+        assert b"href" not in data
+        assert "\u202e" not in data.decode()
+        assert "\x1b" not in data.decode()
+
+
+def test_every_line_is_within_the_edges(browser: Any, drawn: list[bytes], tmp_path: Path) -> None:
+    """As a browser draws it, in whatever font it has."""
+    for number, data in enumerate(drawn):
+        (tmp_path / f"{number}.svg").write_bytes(data)
+        with tab(browser) as watched:
+            page = watched.open(tmp_path / f"{number}.svg")
+            boxes = page.evaluate(
+                "Array.from(document.querySelectorAll('text'), (one) => one.getBBox().toJSON?.() ?? "
+                "[one.getBBox().x, one.getBBox().x + one.getBBox().width])"
+            )
+            assert all(left > 16 and right <= 1184 for left, right in boxes), (TITLES[number], boxes)
+
+
+def test_what_is_read_from_the_right_begins_there(drawn: list[bytes]) -> None:
+    assert [b'direction="rtl"' in data for data in drawn] == ["\u0627" in title for title in TITLES]
+
+
+WRITTEN = st.text(st.characters(categories=["L", "N", "P", "Zs"], exclude_characters=MORE), max_size=300)
+
+
+@given(WRITTEN, st.floats(5, 30), st.integers(1, 4))
+def test_lines_are_the_words_in_their_order(text: str, room: float, most: int) -> None:
+    """All of them, or their beginning with a sign that there is more."""
+    lines = set_title(text, room, most).lines
+    told, whole = "".join("".join(lines).split()), "".join(text.split())
+    assert len(lines) <= most
+    assert whole.startswith(told.removesuffix(MORE))
+    assert told.endswith(MORE) or told == whole
+
+
+@given(st.text("ab cd", min_size=1, max_size=200), st.integers(8, 30))
+def test_a_title_is_cut_only_where_it_does_not_fit(text: str, room: int) -> None:
+    laid = set_title(text, room, 3)
+    cut = bool(laid.lines) and laid.lines[-1].endswith(MORE)
+    assert cut == (len(set_title(text, room, 10_000).lines) > 3)
+    assert cut or " ".join(laid.lines).replace(" ", "") == text.replace(" ", "")
+
+
+_BOXES = """Array.from(document.querySelectorAll("text"), (one) => {
+  const { x, width } = one.getBBox();
+  return [x, x + width];
+})"""
