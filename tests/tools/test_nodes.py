@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.tools.calls import PLACE, called, image
+from tests.tools.calls import PLACE, called, image, text_of
 from unspool import tools
 from unspool.doc import Fold, Picture, Prose, Raw, Span, Terminal
 from unspool.model import Plan, Questionnaire, Result, Todos
@@ -78,3 +78,13 @@ def test_the_wrapping_of_an_error_is_left_out() -> None:
 def test_what_a_user_said_beside_the_refusal_is_shown() -> None:
     fold = tools.describe(called("Brand_New", {}, "Refused.", error=True, state="rejected", feedback="Ask first"))
     assert fold.children == (Terminal((Span("Refused."),)), Prose("Ask first"))
+
+
+@pytest.mark.parametrize(
+    ("role", "permission", "told"),
+    [("shell", "user", True), ("shell", "rule", False), ("shell", "", False), ("question", "user", False)],
+)
+def test_that_a_person_let_a_call_run_is_told(role: str, permission: str, told: bool) -> None:
+    """What rules and modes allow goes without saying, and so does who answered a question."""
+    fold = tools.describe(called("Anything", answer="done", role=role, permission=permission))
+    assert ("decided by the user" in text_of(fold.children)) is told

@@ -100,7 +100,8 @@ def surrounding_nodes(call: ToolCall) -> tuple[Node, ...]:
         Fold("tool", "Earlier answer", human.count(summary.count_lines(old.text), "line"), "quiet", children=_old(old))
         for old in call.earlier
     )
-    asked = result.permission if result and result.permission.startswith("user") else ""
+    spoken = call.role in ("question", "plan")  # words between agent and user, which only a user answers
+    asked = result.permission if result and result.permission.startswith("user") and not spoken else ""
     output = spilled or (result.spilled if result else "")
     return (*field_nodes(("full output", output), ("permission", asked and f"decided by the {asked}")), *earlier)
 
