@@ -4,11 +4,11 @@ from collections.abc import Iterable, Iterator
 
 import pytest
 
-from tests.render.build import NOTICES, agent, call, everything, place, prompt, session, turn
+from tests.render.build import NOTICES, agent, call, everything, message, place, prompt, session, turn
 from tests.render.seen import bare, said, said_by_all, seen
 from unspool.doc import Fields, Fold, Heading, Link, Node, Picture, Prose, Raw, Terminal
 from unspool.errors import NotFound
-from unspool.model import Branch, Image, Notice, Problem, Result, Text, Todo, Todos
+from unspool.model import Branch, Image, Notice, Problem, Result, Text, Thinking, Todo, Todos
 from unspool.render.transcript import transcript_nodes
 from unspool.render.view import View
 
@@ -317,3 +317,17 @@ def test_an_image_without_data_keeps_its_address() -> None:
     """A picture that is elsewhere says where."""
     one = session(turn(1, "go", Image(place(), "image/png", url="http://x.org/a.png")))
     assert Picture("image/png", "", "http://x.org/a.png", "") in list(transcript_nodes(one))
+
+
+def test_a_thought_tells_how_long_it_took() -> None:
+    thoughts = (Thinking(place(), "Hm.", milliseconds=4200), Thinking(place(), "", milliseconds=12_000))
+    one = session(turn(1, "Go.", *thoughts, Thinking(place(), "Quick.", milliseconds=3)))
+    folds = [node.outcome for node in nodes(one, View()) if isinstance(node, Fold)]
+    assert folds == ["4.2 s", "12 s · not kept in the log", ""]
+
+
+def test_a_turn_tells_how_hard_the_model_was_told_to_think() -> None:
+    said = Text(place(), "Done.", "m1")
+    one = session(turn(1, "Go.", said), messages=(message("m1", effort="high"),))
+    (heading,) = [node for node in nodes(one, View()) if isinstance(node, Heading) and node.kind == "turn"]
+    assert "high effort" in heading.notes

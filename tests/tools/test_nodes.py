@@ -86,5 +86,5 @@ def test_what_a_user_said_beside_the_refusal_is_shown() -> None:
 )
 def test_that_a_person_let_a_call_run_is_told(role: str, permission: str, told: bool) -> None:
     """What rules and modes allow goes without saying, and so does who answered a question."""
-    fold = tools.describe(called("Anything", answer="done", role=role, permission=permission))
+    fold = tools.describe(called("Anything", None, "done", role=role, permission=permission))
     assert ("decided by the user" in text_of(fold.children)) is told

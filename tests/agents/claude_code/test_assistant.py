@@ -189,3 +189,17 @@ def test_figures_of_the_wrong_type_count_nothing(odd: Any) -> None:
     assert part is not None
     assert part.usage is not None
     assert (part.usage.input, part.usage.output) == (0, 5)
+
+
+def test_how_long_the_model_thought_and_which_request_it_answered_are_known() -> None:
+    """A request reference names the request that the log keeps; wrong types are nothing."""
+    thought = {"type": "thinking", "thinking": "", "signature": "abc"}
+    found = event(line(thought, thinkingDurationMs=4200, requestRef="r-1"))
+    (block,) = found.blocks
+    assert isinstance(block, Thinking)
+    assert block.milliseconds == 4200
+    assert found.part is not None
+    assert found.part.request_ref == "r-1"
+    wrong = event(line(thought, thinkingDurationMs="long", requestRef=7))
+    assert isinstance(wrong.blocks[0], Thinking)
+    assert wrong.blocks[0].milliseconds == 0
