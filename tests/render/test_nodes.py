@@ -322,12 +322,12 @@ def test_an_image_without_data_keeps_its_address() -> None:
 def test_a_thought_tells_how_long_it_took() -> None:
     thoughts = (Thinking(place(), "Hm.", milliseconds=4200), Thinking(place(), "", milliseconds=12_000))
     one = session(turn(1, "Go.", *thoughts, Thinking(place(), "Quick.", milliseconds=3)))
-    folds = [node.outcome for node in nodes(one, View()) if isinstance(node, Fold)]
+    folds = [node.outcome for node in transcript_nodes(one, View()) if isinstance(node, Fold)]
     assert folds == ["4.2 s", "12 s · not kept in the log", ""]
 
 
 def test_a_turn_tells_how_hard_the_model_was_told_to_think() -> None:
     said = Text(place(), "Done.", "m1")
     one = session(turn(1, "Go.", said), messages=(message("m1", effort="high"),))
-    (heading,) = [node for node in nodes(one, View()) if isinstance(node, Heading) and node.kind == "turn"]
+    (heading,) = [node for node in transcript_nodes(one, View()) if isinstance(node, Heading) and node.kind == "turn"]
     assert "high effort" in heading.notes
