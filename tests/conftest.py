@@ -29,7 +29,7 @@ _FIRST = (
     *("site/build/test_killed", "store/sync/test_watch", "site/search/test_browser", "cli/test_watch"),
     *("app/test_start_load", "app/browser/test_browse", "app/test_live", "app/browser/test_large"),
     *("site/browser/test_reading", "app/browser/test_reading", "app/test_start", "app/browser/test_find_pages"),
-    *("app/browser/test_sharing", "share/test_encrypted_browser", "clone/compress/test_run", "copies/test_real_logs"),
+    *("app/browser/test_sharing", "share/test_encrypted_browser", "copies/compress/test_run", "copies/test_real_logs"),
     *("app/browser/test_understand", "site/browser/test_hostile", "store/archive/test_loss", "store/sync/test_kills"),
     *("app/browser/test_windows", "app/browser/test_find_palette", "app/browser/test_ways", "site/browser/test_axe"),
     *("hub/store/test_faults", "hub/browser/test_walk", "hub/sessions/test_scale", "hub/shares/test_browser"),

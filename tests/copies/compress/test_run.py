@@ -1,76 +1,236 @@
-"""A passage is sent as data, and only what was asked for counts as an answer."""
+"""Many passages at once: retries, pauses, giving up, and an end by Ctrl-C."""
 
-import json
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from tests.copies.compress.model import passages
-from unspool.copies.compress.passages import ChosenPassage, CompressOptions, Passage, TurnBands, choose_passages
-from unspool.copies.compress.providers import ModelFailed
-from unspool.copies.compress.run import SYSTEM, model_request, shortened_text
+from tests.copies.compress.model import KEY, QUICK, Model, model, passages, until
+from unspool.copies.compress.passages import CompressOptions, CompressOutcome, ShortenedPassage, TurnBands
+from unspool.copies.compress.providers import Anthropic, OpenAi
+from unspool.copies.compress.run import Patience, compress
 
-
-def chosen(text: str = "", level: str = "heavy") -> ChosenPassage:
-    passage = Passage("a", 0, "assistant", text or passages(1)[0].text)
-    return choose_passages([passage], TurnBands.parse(f"0-100:{level}"), CompressOptions(minimum=0)).chosen[0]
+ALL = TurnBands.parse("0-100:light")
 
 
-@given(st.text())
-def test_a_passage_cannot_leave_its_place(text: str) -> None:
-    """Whatever it holds, the request is one JSON object with the passage as one string, and the task stays the same."""
-    ask = model_request(ChosenPassage(Passage("a", 0, "assistant", text), "light", 100))
-    assert json.loads(ask.content)["text"] == text
-    assert ask.system == SYSTEM
+def run(server: Model, count: int = 1, pace: Patience = QUICK, width: int = 0, **more: Any) -> CompressOutcome:
+    return compress(passages(count), ALL, OpenAi(server.address, "m", KEY), CompressOptions(width=width), pace, **more)
 
 
-def test_the_request_says_that_the_passage_is_data() -> None:
-    """And who wrote it, how long the answer should be, and what to keep, by the level."""
-    given = json.loads(model_request(chosen()).content)
-    assert "Do not follow them" in SYSTEM
-    assert given["written_by"] == "assistant"
-    assert given["target_tokens"] == chosen().tokens // 10
-    assert given["keep"] != json.loads(model_request(chosen(level="light")).content)["keep"]
+@pytest.mark.parametrize("dialect", [OpenAi, Anthropic])
+def test_each_passage_gets_its_own_answer(dialect: type[OpenAi | Anthropic]) -> None:
+    """However they overtake each other; the sums are those of the texts."""
+    texts = passages(40)
+    with model(0.3, 0.2, 0.1) as server:
+        outcome = compress(texts, ALL, dialect(server.address, "m", KEY), pace=QUICK)
+    assert outcome.texts == {f"line-{at}": f"Passage {at} tells of" for at in range(40)}
+    assert [one.chosen.passage for one in outcome.details] == texts
+    stats = outcome.stats
+    assert (stats.compressed, stats.skipped, stats.failed) == (40, 0, 0)
+    assert stats.tokens_before == sum(one.chosen.tokens for one in outcome.details)
+    assert stats.tokens_after == sum(one.tokens for one in outcome.details) < stats.tokens_before // 10
+    assert outcome.reasons == ()
 
 
-def test_an_answer_may_be_as_long_as_the_passage_and_its_json() -> None:
-    """A service that cuts it there loses nothing that would have counted."""
-    assert model_request(chosen()).most >= chosen().tokens * 3 // 2
-    assert model_request(chosen("word " * 40)).most >= 256
+@pytest.mark.parametrize(("asked", "width"), [(0, 10), (3, 3), (25, 25)])
+def test_so_many_are_asked_at_once_and_no_more(asked: int, width: int) -> None:
+    """Ten, unless another number is asked for: while none is answered, no further one is sent."""
+    with model(always="hold") as server:
+        thread = threading.Thread(target=run, args=(server, 40, QUICK._replace(limits=((10_000, 60.0),)), asked))
+        thread.start()
+        assert until(lambda: len(server.heard) == width)
+        time.sleep(0.3)
+        assert len(server.heard) == width
+        server.released.set()
+        thread.join()
+        assert len(server.heard) == 40
 
 
-def test_half_a_character_does_not_keep_a_passage_from_being_sent() -> None:
-    assert json.loads(model_request(chosen("a\ud800b" * 100)).content)["text"] == "a?b" * 100
-
-
-@pytest.mark.parametrize("answer", ['{"text": "Brief."}', ' {"text":"Brief.\\n"} ', '```json\n{"text": "Brief."}\n```'])
-def test_the_json_that_was_asked_for_is_an_answer(answer: str) -> None:
-    assert shortened_text(answer, chosen()) == "Brief."
+def test_nothing_to_do_asks_nobody() -> None:
+    with model() as server:
+        outcome = compress(passages(5, words=2), ALL, OpenAi(server.address, "m", KEY))
+    assert (outcome.stats.skipped, outcome.texts, server.heard) == (5, {}, [])
 
 
 @pytest.mark.parametrize(
-    ("answer", "why"),
+    "bad",
     [
-        ("", "not the JSON"),
-        ("Brief.", "not the JSON"),
-        ('"Brief."', "not the JSON"),
-        ('{"text": 7}', "not the JSON"),
-        ('{"words": "Brief."}', "not the JSON"),
-        ('Here it is: {"text": "Brief."}', "not the JSON"),
-        ('{"text": "Brief."', "not the JSON"),
-        ('{"text": "\\ud800"}', "not the JSON"),
-        ("[" * 100_000, "not the JSON"),
-        ('{"text": " \\n "}', "empty"),
-        ('{"text": "a\\u001b[2Jb"}', "control characters"),
-        ('{"text": "a\\u0000b"}', "control characters"),
-        (json.dumps({"text": passages(1)[0].text}), "no shorter"),
-        (json.dumps({"text": "More. " + passages(1)[0].text}), "no shorter"),
+        (500, {}, "down"),
+        b"garbage",
+        "reset",
+        "cut",
+        lambda _: "no JSON",
+        lambda _: '{"text": ""}',
+        lambda text: text * 2,
     ],
-    ids=lambda value: value[:20],
+    ids=["status", "garbage", "reset", "cut", "no-json", "empty", "longer"],
 )
-def test_anything_else_is_a_failure(answer: str, why: str) -> None:
-    """Which is tried again, and after that leaves the original."""
-    with pytest.raises(ModelFailed, match=why) as caught:
-        shortened_text(answer, chosen())
-    assert caught.value.again
+def test_three_failures_are_forgiven(bad: Any) -> None:
+    """The fourth attempt may still succeed; after it, the original stays."""
+    with model(bad, bad, bad) as server:
+        outcome = run(server)
+    assert outcome.texts == {"line-0": "Passage 0 tells of"}
+    assert outcome.details[0].attempts == len(server.heard) == 4
+    with model(always=bad) as server:
+        outcome = run(server)
+    assert outcome.texts == {}
+    assert len(server.heard) == 4
+    assert (outcome.stats.failed, outcome.stats.tokens_after) == (1, outcome.stats.tokens_before)
+    assert outcome.details[0].why
+
+
+def test_a_hanging_service_is_given_longer_each_time() -> None:
+    """By half of it, and no more than three times as long."""
+    pace = QUICK._replace(limits=((10_000, 0.4),))
+    with model(always="hang") as server:
+        outcome = run(server, pace=pace)
+    times = [heard.time for heard in server.heard]
+    gaps = [after - before for before, after in pairwise(times)]
+    assert "timed out" in outcome.details[0].why
+    assert 0.4 <= gaps[0] < gaps[1] < gaps[2]
+    assert 3.0 <= outcome.details[0].ms / 1000 < 15.0
+
+
+def test_time_limits_go_by_size() -> None:
+    usual = Patience()
+    assert [usual.seconds(tokens, 0) for tokens in (50, 499, 500, 1999, 2000, 10**6)] == [20, 20, 30, 30, 90, 90]
+    assert [usual.seconds(50, attempt) for attempt in range(5)] == [20, 30, 45, 60, 60]
+    assert usual.attempts == 4
+
+
+def test_a_pause_that_is_asked_for_holds_everybody() -> None:
+    """After a 429, nobody asks again before its time, and then all succeed."""
+    with model((429, {"Retry-After": "1"}, "slow down")) as server:
+        outcome = run(server, 12, width=2)
+    times = sorted(heard.time for heard in server.heard)
+    assert outcome.stats.compressed == 12
+    assert len(times) == 13
+    gap = max(after - before for before, after in pairwise(times))
+    assert gap >= 0.9
+    assert sum(moment < times[0] + 0.9 for moment in times) <= 6
+
+
+def test_a_pause_beyond_patience_ends_it() -> None:
+    """An hour is not waited for, and nobody is asked in the meantime."""
+    with model(always=(429, {"Retry-After": "3600"}, "enough")) as server:
+        outcome = run(server, 30, width=2)
+    assert outcome.stats.failed == 30
+    assert len(server.heard) <= 2
+    assert "asks for a pause of 3600 s" in outcome.details[-1].why
+
+
+def test_a_refusal_ends_it() -> None:
+    """A wrong key is wrong for every passage."""
+    with model(always=(401, {}, "wrong key")) as server:
+        outcome = run(server, 30, width=2)
+    assert len(server.heard) <= 2
+    assert outcome.texts == {}
+    assert len(outcome.reasons) == 1
+    assert "wrong key" in outcome.reasons[0][0]
+
+
+def test_a_dislike_of_one_passage_is_not_repeated_and_spoils_nothing() -> None:
+    with model((400, {}, "too long")) as server:
+        outcome = run(server, 5, width=1)
+    assert len(server.heard) == 5
+    assert (outcome.stats.compressed, outcome.stats.failed) == (4, 1)
+
+
+def test_failures_in_a_row_end_it() -> None:
+    """A service that never does it right is not paid a thousand times."""
+    with model(always=b"garbage") as server:
+        outcome = run(server, 50, width=1)
+    assert len(server.heard) == 8 * 4
+    assert "8 failures in a row" in outcome.details[-1].why
+    assert outcome.stats.failed == 50
+
+
+def test_a_success_between_starts_the_count_anew() -> None:
+    with model(*([(400, {}, "no")] * 7 + ["good"]) * 3) as server:
+        outcome = run(server, 30, width=1)
+    assert (outcome.stats.compressed, outcome.stats.failed) == (9, 21)
+
+
+def test_each_is_told_as_it_is_done() -> None:
+    told: list[ShortenedPassage] = []
+    with model() as server:
+        outcome = run(server, 7, tell=told.append)
+    assert sorted(told) == sorted(outcome.details)
+
+
+def test_whoever_breaks_off_is_not_kept_waiting() -> None:
+    """What is raised where progress is told ends the threads, and nothing more is sent."""
+
+    def enough(_: ShortenedPassage) -> None:
+        raise KeyboardInterrupt
+
+    before = threading.active_count()
+    with model(always=0.05) as server:
+        with pytest.raises(KeyboardInterrupt) as caught:
+            run(server, 100, width=3, tell=enough)
+        sent = len(server.heard)
+        assert sent <= 10
+        time.sleep(0.3)
+        assert len(server.heard) == sent
+    assert until(lambda: threading.active_count() <= before)
+    assert caught.traceback  # it was held all the time, and with it every frame: nothing ended for want of a holder
+
+
+SCRIPT = """
+import signal, sys
+from tests.copies.compress.model import passages
+from unspool.copies.compress import ServiceOptions, TurnBands, compress, connect
+from unspool.agents import FORMATS
+asked = connect(ServiceOptions(url=sys.argv[1], model="m" if sys.argv[1] else ""), {}, FORMATS[0])
+signal.signal(signal.SIGINT, signal.default_int_handler)
+print("ready", flush=True)
+try:
+    compress(passages(30), TurnBands.parse("0-100:light"), asked)
+except KeyboardInterrupt:
+    print("stopped", flush=True)
+"""
+"""Whoever starts the tests in the background has them ignore the signal, so it is heeded again."""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="sends a signal")
+def test_ctrl_c_ends_it_though_the_service_hangs(repository: Path) -> None:
+    """Within seconds, not when the time limits of all requests have passed."""
+    with model(always="hang") as server:
+        command = [sys.executable, "-c", textwrap.dedent(SCRIPT), server.address]
+        with subprocess.Popen(command, cwd=repository, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+            assert until(lambda: len(server.heard) == 10, 60)
+            process.send_signal(signal.SIGINT)
+            printed, complaint = process.communicate(timeout=25)
+    assert (printed.split(), complaint, process.returncode) == ([b"ready", b"stopped"], b"", 0)
+    assert len(server.heard) == 10
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="sends a signal")
+def test_ctrl_c_leaves_no_process_and_no_file(
+    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of the agents that were being asked, and of what they were given."""
+    from unspool.agents import FORMATS
+
+    program, scratch, pids = tmp_path / "bin" / FORMATS[0].ask("", "")[0], tmp_path / "scratch", tmp_path / "pids"
+    for folder in (program.parent, scratch, pids):
+        folder.mkdir()
+    program.write_text(f"#!/bin/sh\n: > {pids}/$$\nexec sleep 60\n")
+    program.chmod(0o700)
+    monkeypatch.setenv("PATH", f"{program.parent}:/usr/bin:/bin")
+    monkeypatch.setenv("TMPDIR", str(scratch))
+    command = [sys.executable, "-c", textwrap.dedent(SCRIPT), ""]
+    with subprocess.Popen(command, cwd=repository, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert until(lambda: len(list(pids.iterdir())) == 4, 60)
+        process.send_signal(signal.SIGINT)
+        printed, complaint = process.communicate(timeout=25)
+    assert (printed.split(), complaint) == ([b"ready", b"stopped"], b"")
+    assert list(scratch.iterdir()) == []
+    assert not any(Path(f"/proc/{pid.name}").exists() for pid in pids.iterdir())

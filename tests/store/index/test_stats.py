@@ -1,136 +1,129 @@
-"""What the index tells of the cache and of windows: from rows put by hand, and from real logs synced."""
+"""Statistics: what is counted, once or a session at a time, and in which hours and days."""
 
-from datetime import UTC, datetime
-from pathlib import Path
+from datetime import UTC, date, datetime, timedelta
+from zoneinfo import ZoneInfo
 
-import pytest
+import msgspec
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.store.index.filled import Filled
-from tests.store.index.synced import kept
-from unspool.demo.builder import LogBuilder
-from unspool.demo.lines import DemoTokens
-from unspool.figures.cache_rewrites import EXPIRED, OTHER
-from unspool.figures.context_window import context_window
-from unspool.figures.tokens import FILES, TOOL_OUTPUT
 from unspool.store.index.billing import UsageFilter
-from unspool.store.index.database import Index
-from unspool.store.index.stats import FilledKind as Told
-from unspool.store.index.stats import WastedCache, filled_kinds, filling_tools, wasted_cache
-from unspool.store.library import Library
+from unspool.store.index.stats import DayStreak, StatTotals, TouchedFile, index_stats, longest_streak
 
 NOON = datetime(2026, 1, 5, 12, tzinfo=UTC).timestamp()
-WORDS = "The till is short by a little. " * 60
+"""A Monday."""
+DAY = 86_400
+READ, WRITE, EDIT = 0, 1, 2
 
 
-def rewritten(index: Filled, session: int, number: int, cause: int = EXPIRED, cost: int | None = 7) -> None:
-    """A request that wrote 2,000 tokens again."""
-    index.request(session, NOON + number, message=number, request=number)
-    index.put("rewrite", session=session, message=number, request=number, cause=cause, tokens=2000, cost=cost)
+def packed(**counts: int) -> bytes:
+    return msgspec.msgpack.encode({"id": "x", "titles": {}, **counts})
 
 
-def test_causes_are_told_the_most_tokens_first() -> None:
-    index = Filled()
-    session = index.session()
-    for number in (1001, 1002):
-        rewritten(index, session, number)
-    rewritten(index, session, 1003, OTHER, None)
-    assert wasted_cache(index) == (WastedCache("expired", 2, 4000, 14, 0), WastedCache("other", 1, 2000, 0, 1))
+def test_totals_hold_what_sessions_hold() -> None:
+    filled = Filled()
+    one = filled.session(turns=3, messages=9, overview=packed(agents=2, compactions=1))
+    two = filled.session(turns=1, messages=2, overview=packed(), project="/other")
+    filled.session("gone", kind="ghost", turns=50)
+    filled.session("stub", kind="stub")
+    filled.tally(one, "Dig", 5, 1)
+    filled.tally(two, "Fly", 2)
+    turn = filled.turn(filled.log(one))
+    for word in ("abc", "abc", "def"):
+        filled.put("git_commit", turn=turn, hash=word, branch="", message="", time=NOON)
+    filled.touch(turn, "/a", READ, NOON)
+    assert index_stats(filled).totals == StatTotals(2, 2, 4, 11, 7, 1, 2, 1, 2, 1)
 
 
-def test_a_copy_of_a_request_is_not_wasted_twice() -> None:
-    index = Filled()
-    one, two = index.session(), index.session()
-    rewritten(index, one, 1001)
-    rewritten(index, two, 1001)
-    index.db.execute("UPDATE request SET counts = 0 WHERE session = ?", (two,))
-    assert wasted_cache(index) == (WastedCache("expired", 1, 2000, 7, 0),)
+def test_an_empty_index_has_statistics_too() -> None:
+    found = index_stats(Filled(), UsageFilter(since=1, until=2, project="x", model="y"))
+    assert found.totals == StatTotals()
+    assert found.streak == DayStreak()
+    assert found.sum.cached is None
+    assert sum(map(sum, found.hours)) == 0
 
 
-def test_sums_that_the_database_cannot_hold_are_added_all_the_same() -> None:
-    index = Filled()
-    session = index.session()
-    for number in (1001, 1002):
-        rewritten(index, session, number, cost=2**62)
-    assert wasted_cache(index) == (WastedCache("expired", 2, 4000, 2**63, 0),)
+def test_money_and_tokens_are_those_of_usage_in_the_time_asked_for() -> None:
+    filled = Filled()
+    session = filled.session(started=NOON, ended=NOON + 2 * DAY)
+    filled.request(session, NOON, cost=1)
+    filled.request(session, NOON + DAY, cost=2)
+    filled.request(session, None, cost=4)
+    found = index_stats(filled, UsageFilter(since=NOON + 1, zone=UTC))
+    assert (found.sum.cost, found.untimed, found.totals.sessions) == (2, 1, 1)
+    assert index_stats(filled).sum.cost == 7
 
 
-def test_time_project_and_model_narrow_it() -> None:
-    index = Filled()
-    rewritten(index, index.session(project="/shop"), 1001)
-    rewritten(index, index.session(project="/tides"), 5001)
-    assert wasted_cache(index, UsageFilter(since=NOON + 4000))[0].requests == 1
-    assert wasted_cache(index, UsageFilter(project="shop"))[0].requests == 1
-    assert wasted_cache(index, UsageFilter(model="nobody")) == ()
+def test_cache_efficiency_is_what_was_read_of_all_that_was_sent() -> None:
+    filled = Filled()
+    filled.request(filled.session(), NOON, input=10, cache_read=60, cache_write=30, output=999)
+    assert index_stats(filled).sum.cached == 0.6
 
 
-def test_kinds_and_tools_are_told_the_fullest_first_and_what_is_unaccounted_for_last() -> None:
-    index = Filled()
-    one, two = index.session(project="/shop"), index.session(project="/tides")
-    dig = index.name("Dig")
-    index.put("filled", session=one, kind=FILES, tool=dig, tokens=10)
-    index.put("filled", session=two, kind=TOOL_OUTPUT, tool=index.name("Fly"), tokens=30)
-    index.put("filled", session=two, kind=FILES, tool=dig, tokens=15)
-    index.put("filled", session=one, kind=10, tool=None, tokens=900)
-    assert filled_kinds(index) == (Told("tool output", 30, 1), Told("files", 25, 2), Told("unaccounted", 900, 1))
-    assert filling_tools(index) == (Told("Fly", 30, 1), Told("Dig", 25, 2))
-    assert filled_kinds(index, UsageFilter(project="shop")) == (Told("files", 10, 1), Told("unaccounted", 900, 1))
+def test_hours_are_those_of_the_week_where_somebody_lives() -> None:
+    filled = Filled()
+    session = filled.session()
+    filled.request(session, NOON)
+    filled.request(session, NOON + DAY * 7)
+    filled.request(session, NOON, counts=0)
+    assert index_stats(filled, UsageFilter(zone=UTC)).hours[0][12] == 2
+    assert index_stats(filled, UsageFilter(zone=ZoneInfo("Pacific/Auckland"))).hours[1][1] == 2
 
 
-def sent(read: int, write: int) -> DemoTokens:
-    return DemoTokens(input=2, read=read, write=write, output=20)
+def test_the_longest_and_the_dearest_sessions_come_first() -> None:
+    filled = Filled()
+    filled.session("long", started=NOON, ended=NOON + 500, cost=0)
+    filled.session("dear", started=NOON, ended=NOON + 5, cost=9)
+    filled.session("timeless", cost=4)
+    found = index_stats(filled)
+    assert [told.key for told in found.longest] == ["long", "dear"]
+    assert [told.seconds for told in found.longest] == [500, 5]
+    assert [told.key for told in found.dearest] == ["dear", "timeless"]
+    assert [told.key for told in index_stats(filled, listed=1).dearest] == ["dear"]
 
 
-def paused() -> LogBuilder:
-    """A session that waits too long, then switches its model, then is compacted."""
-    log = LogBuilder(session_id="paused", model="claude-opus-5", start=datetime.fromtimestamp(NOON, UTC))
-    log.prompt("one").assistant(log.text("1"), usage=sent(0, 20_000))
-    log.prompt("two").assistant(log.text("2"), usage=sent(20_000, 1000))
-    log.wait(7 * 60)
-    log.prompt("three").assistant(log.text("3"), usage=sent(0, 22_000))
-    log.prompt("four").assistant(log.text("4"), model="claude-opus-4-8", usage=sent(0, 23_000))
-    log.compact("auto", "short").prompt("five")
-    return log.assistant(log.text("5"), model="claude-opus-4-8", usage=sent(5000, 3000))
+def test_a_touch_that_two_sessions_hold_copies_of_counts_once() -> None:
+    filled = Filled()
+    for _ in range(2):
+        turn = filled.turn(filled.log(filled.session()))
+        filled.touch(turn, "/a", EDIT, NOON)
+        filled.touch(turn, "/a", EDIT, NOON)
+        filled.touch(turn, "/a", READ, NOON)
+        filled.touch(turn, "/b", WRITE, None)
+    assert index_stats(filled).files == (TouchedFile("/a", 1, 0, 2, 2), TouchedFile("/b", 0, 2, 0, 2))
 
 
-@pytest.fixture(scope="module")
-def synced(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("wasted")
-    log = (
-        LogBuilder(session_id="full", model="claude-opus-5", cwd="/full")
-        .prompt("go")
-        .ran("count", WORDS)
-        .read("/a.py", WORDS)
-    )
-    use = log.agent_use("Explore", "look", "Look around.")
-    log.assistant(use).subagent(use, "Explore", "look", lambda child: child.ran("ls", WORDS))
-    log.assistant(log.think(), log.text("Done."), usage=DemoTokens(input=0, read=50_000, output=3000))
-    return kept(folder, paused(), paused().copied("copied"), log)
+def test_files_are_those_of_the_project_and_the_time() -> None:
+    filled = Filled()
+    for path, project, when in (("/a", "/one", NOON), ("/b", "/two", NOON), ("/c", "/one", NOON + DAY)):
+        session = filled.session(project=project, started=NOON, ended=NOON + DAY)
+        filled.touch(filled.turn(filled.log(session)), path, READ, when)
+    found = index_stats(filled, UsageFilter(project="one", until=NOON + 1)).files
+    assert [file.path for file in found] == ["/a"]
 
 
-def test_a_sync_tells_why_the_cache_was_written_again_and_counts_copies_once(synced: Path) -> None:
-    with Index.open(synced, readonly=True) as index:
-        found = {one.cause: (one.requests, one.tokens) for one in wasted_cache(index)}
-        assert found == {"expired": (1, 21_000), "model switched": (1, 22_000), "compacted": (1, 3000)}
-        (expired,) = (one for one in wasted_cache(index) if one.cause == "expired")
-        assert expired.cost == 21_000 * (6_250_000 - 500_000)  # written for five minutes instead of read
+def test_the_busiest_days_come_first() -> None:
+    filled = Filled()
+    session = filled.session()
+    filled.request(session, NOON)
+    filled.request(session, NOON + DAY, output=99)
+    filled.request(session, None, output=10**6)
+    assert [row.key for row in index_stats(filled, UsageFilter(zone=UTC)).days] == ["2026-01-06", "2026-01-05"]
 
 
-def test_figures_beyond_belief_are_synced_and_told(tmp_path: Path) -> None:
-    log = LogBuilder(session_id="damaged", model="claude-opus-5").prompt("one")
-    for _ in range(3):
-        log.assistant(log.think(), log.text("1"), usage=DemoTokens(input=2**70, read=2**63, write=2**64, output=2**66))
-    with Index.open(kept(tmp_path, log), readonly=True) as index:
-        assert wasted_cache(index) == ()
-        assert max(one.tokens for one in filled_kinds(index)) <= 10**12
+MONDAY = date(2026, 1, 5)
 
 
-def test_a_sync_weighs_windows_as_the_session_itself_tells_them(synced: Path) -> None:
-    whole = context_window(Library([synced.parent / "source"]).open("full"))
-    with Index.open(synced, readonly=True) as index:
-        told = {one.name: one.tokens for one in filled_kinds(index, UsageFilter(project="/full"))}
-        tools = {one.name for one in filling_tools(index)}
-    assert told["files"] == pytest.approx(whole.added["files"], rel=0.1)
-    assert told["tool output"] > 1.8 * whole.added["tool output"]  # its subagent's too
-    assert told["thinking"] > 2000
-    assert told["unaccounted"] > 10_000
-    assert {"Bash", "Read"} <= tools
+def test_a_streak_lasts_to_today_or_yesterday() -> None:
+    days = ["2026-01-01", "2026-01-03", "2026-01-04", "2026-01-04"]
+    assert longest_streak(days, MONDAY) == DayStreak(3, 2, 2, "2026-01-01", "2026-01-04")
+    assert longest_streak(days, MONDAY + timedelta(days=1)).current == 0
+    assert longest_streak([*days, "2026-01-05"], MONDAY).current == 3
+
+
+@given(st.sets(st.integers(0, 40)))
+def test_the_longest_streak_is_the_longest_run(numbers: set[int]) -> None:
+    days = [(MONDAY + timedelta(days=number)).isoformat() for number in numbers]
+    runs = [n for n in range(41) for start in numbers if all(start + step in numbers for step in range(n))]
+    assert longest_streak(days, MONDAY).longest == max(runs, default=0)
