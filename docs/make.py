@@ -206,7 +206,13 @@ def settings_table() -> str:
     """Every key of settings.toml, with what it may be and the variable that goes over it."""
     defaults = Settings()
     rows = [
-        (f"`{one.name}`", one.about, _may_be(one), f"`{format_value(getattr(defaults, one.name))}`", f"`{one.variable}`")
+        (
+            f"`{one.name}`",
+            one.about,
+            _may_be(one),
+            f"`{format_value(getattr(defaults, one.name))}`",
+            f"`{one.variable}`",
+        )
         for one in FIELDS
     ]
     return _table(("key", "what it is", "values", "default", "variable"), rows)
