@@ -31,6 +31,8 @@ class ClaudeRequests:
         self._contents: dict[str, tuple[str, list[Json], str]] = {}
         """Role, content and, of an answer, its id, by hash."""
         self._messages: dict[str, SentMessage] = {}
+        self._last: tuple[str, tuple[str, ...]] = "", ()
+        """The request whose messages were asked for last, and their hashes."""
         lines = _Lines()
         for entry in entries:
             if entry.data is not None:
@@ -102,16 +104,20 @@ class ClaudeRequests:
         """Hashes of its messages: some of an earlier request's, then those that it adds."""
         chain: list[dict[str, Json]] = []
         seen: set[str] = set()
+        keys: list[str] = []
         at = request
         while at in self._requests and at not in seen:
+            if at == self._last[0]:  # most requests go on from the one before
+                keys = list(self._last[1])
+                break
             seen.add(at)
             chain.append(self._requests[at])
             at = text(chain[-1].get("base"))
-        keys: list[str] = []
         for data in reversed(chain):
             del keys[whole(data.get("keep")) :]
             keys.extend(text(key) for key in items(data.get("tail"))[: _LONGEST - len(keys)])
-        return tuple(keys)
+        self._last = request, tuple(keys)
+        return self._last[1]
 
     def message(self, key: str) -> SentMessage:
         """The message with that hash; one without content where the log does not hold it."""
