@@ -15,9 +15,9 @@ from tests.app.asking import NOW
 from tests.app.browsing import Browsed, browsed
 from tests.app.serving import served
 from tests.cli.running import talk
+from tests.log_builder.builder import LogBuilder
 from unspool.app.context import AppContext
 from unspool.app.project_list import ProjectFigures, ProjectList, project_slug
-from unspool.demo.builder import LogBuilder
 
 EVERY = {"shop", "harbour", "plan", "work"}
 

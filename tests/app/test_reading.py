@@ -11,12 +11,12 @@ from click.testing import CliRunner
 
 from tests.app.serving import served
 from tests.app.sessions import STORM, demo_source, desk_of, get
+from tests.log_builder.builder import LogBuilder
 from tests.site.pages import Read
 from unspool.app import open_session, partial_read, session_cache
 from unspool.app.context import AppContext
 from unspool.app.session_cache import get_session
 from unspool.cli.group import cli
-from unspool.demo.builder import LogBuilder
 from unspool.figures import figures
 from unspool.site.options import SiteOptions
 from unspool.site.page_template import Crumb, Frame

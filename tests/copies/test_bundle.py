@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.cli.running import run
+from tests.log_builder.builder import LogBuilder
 from unspool.copies.bundle import receive_logs
-from unspool.demo.builder import LogBuilder
 from unspool.errors import NotFound, Unreadable
 
 SESSION = "0a0b0c0d-1111-4222-8333-444455556666"

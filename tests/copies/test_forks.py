@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from bench.messages_api import refusals
 from tests.copies.made_logs import VERSIONS, made
 from tests.copies.making import NONE, faults, said
+from tests.log_builder.builder import LogBuilder
 from unspool.agents import FORMATS, FoundLog
 from unspool.agents.claude_code.lint import rebuilt
 from unspool.copies.copy_plan import CopyRequest, plan_copy
 from unspool.copies.fork import Fork
 from unspool.copies.original import OriginalLog, read_original
-from unspool.demo.builder import LogBuilder
 from unspool.errors import NotFound, Unsound
 from unspool.model import Session
 from unspool.store.library.read import read_session

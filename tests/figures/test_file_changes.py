@@ -5,9 +5,9 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.log_builder.builder import LogBuilder
+from tests.log_builder.tool_calls import structured_patch
 from tests.reading.reading import session
-from unspool.demo.builder import LogBuilder
-from unspool.demo.tool_calls import structured_patch
 from unspool.doc import Hunk
 from unspool.figures import calls_of
 from unspool.figures.file_changes import FileAroundCall, calls_touching, replay_file

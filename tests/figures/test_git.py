@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from tests.log_builder.builder import LogBuilder
 from tests.reading.reading import session
-from unspool.demo.builder import LogBuilder
 from unspool.figures import Figures, figures
 from unspool.prices import PriceTable
 

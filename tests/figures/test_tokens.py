@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unspool.demo.prompts import make_png
+from tests.log_builder.prompts import make_png
 from unspool.figures.context_window import request_windows
 from unspool.figures.tokens import IMAGE_MOST, estimate_tokens, image_tokens, picture_size
 from unspool.store.library import Library

@@ -20,8 +20,8 @@ from tests.hub.sessions.team import CWD, Member, team
 from tests.hub.shares.bundles import GZIP, bundle, counts
 from tests.hub.shares.bundles import log as shared_log
 from tests.hub.shares.conftest import Place, place
+from tests.log_builder.builder import LogBuilder
 from tests.share import made
-from unspool.demo.builder import LogBuilder
 from unspool.hub import auth
 from unspool.hub.context import Hub, HubSettings
 from unspool.hub.errors import BadRequest, StoreUnavailable

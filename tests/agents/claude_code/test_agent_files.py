@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.log_builder.builder import LogBuilder
 from unspool.agents import FORMATS
 from unspool.agents.base import AgentFile, LeftoverFile
-from unspool.demo.builder import LogBuilder
 
 FORMAT = FORMATS[0]
 SESSION = "0a0a0a0a-1111-4222-8333-444444444444"

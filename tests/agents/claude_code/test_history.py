@@ -9,9 +9,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.log_builder.builder import LogBuilder
 from unspool.agents import FORMATS
 from unspool.agents.base import TypedPrompt
-from unspool.demo.builder import LogBuilder
 
 T0 = 1_767_225_600_000
 SESSION = "0a0a0a0a-1111-4222-8333-444444444444"

@@ -11,10 +11,10 @@ from click.testing import CliRunner
 from tests.app.browser.windows import window
 from tests.app.serving import served
 from tests.app.sessions import get
+from tests.log_builder.builder import LogBuilder
 from unspool.app.context import AppContext
 from unspool.app.session_cache import get_session_cache
 from unspool.cli.group import cli
-from unspool.demo.builder import LogBuilder
 
 TURNS, CALLS = 1_250, 9
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.log_builder.builder import LogBuilder
+from tests.log_builder.lines import DemoTokens
 from tests.store.index.filled import Filled
 from tests.store.index.synced import kept
-from unspool.demo.builder import LogBuilder
-from unspool.demo.lines import DemoTokens
 from unspool.figures.cache_rewrites import EXPIRED, OTHER
 from unspool.figures.context_window import context_window
 from unspool.figures.tokens import FILES, TOOL_OUTPUT

@@ -9,9 +9,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from bench.mutate import mutant
+from tests.log_builder import demo_sessions
 from tests.reading.reading import entries, session
 from tests.store.library.accounted import counted, numbered, reached
-from unspool.demo import demo_sessions
 from unspool.figures import figures
 from unspool.prices import PriceTable
 from unspool.store.library import Library

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from unspool.demo.builder import LogBuilder
+from tests.log_builder.builder import LogBuilder
 from unspool.store.archive.chain import name_digest, session_lines_name
 from unspool.store.archive.line_filter import Tombstones
 from unspool.store.library.library import discover_logs

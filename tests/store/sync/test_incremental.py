@@ -9,9 +9,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.log_builder.builder import LogBuilder
 from tests.store.sync.dumped import Rows, differing, dump, generations_fit
 from tests.store.sync.sessions import child, full, rested, turn, write
-from unspool.demo.builder import LogBuilder
 from unspool.store.sync import sync
 
 Tree = dict[str, bytes]

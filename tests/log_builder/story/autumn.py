@@ -2,9 +2,9 @@
 
 from datetime import UTC, datetime
 
-from unspool.demo.builder import LogBuilder
-from unspool.demo.lines import DemoTokens
-from unspool.demo.story import harbour
+from tests.log_builder.builder import LogBuilder
+from tests.log_builder.lines import DemoTokens
+from tests.log_builder.story import harbour
 
 
 def tell_agents(log: LogBuilder) -> None:

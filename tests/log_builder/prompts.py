@@ -6,7 +6,7 @@ import zlib
 from collections.abc import Sequence
 from typing import Any, Self
 
-from unspool.demo.lines import Fields, LogLines, format_time
+from tests.log_builder.lines import Fields, LogLines, format_time
 
 Block = Fields
 

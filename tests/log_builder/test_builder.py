@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from unspool.demo.builder import LogBuilder
-from unspool.demo.lines import DemoTokens
-from unspool.demo.tool_calls import structured_patch
+from tests.log_builder.builder import LogBuilder
+from tests.log_builder.lines import DemoTokens
+from tests.log_builder.tool_calls import structured_patch
 
 
 def lines(log: LogBuilder) -> list[dict[str, Any]]:

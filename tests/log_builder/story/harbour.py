@@ -2,7 +2,7 @@
 
 import math
 
-from unspool.demo.prompts import make_png
+from tests.log_builder.prompts import make_png
 
 CWD = "/home/dev/harbour"
 PARSER = f"{CWD}/harbour/tides.py"

@@ -3,9 +3,9 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from unspool.demo.builder import LogBuilder
-from unspool.demo.story import harbour
-from unspool.demo.tool_calls import structured_patch
+from tests.log_builder.builder import LogBuilder
+from tests.log_builder.story import harbour
+from tests.log_builder.tool_calls import structured_patch
 
 FIRST_LIGHT_ID = "1c0ffee0-0a11-4d0c-8e11-000000000001"
 

@@ -5,9 +5,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Literal, Self
 
-from unspool.demo.answers import RequestLines
-from unspool.demo.lines import Fields, LogLines
-from unspool.demo.prompts import Block
+from tests.log_builder.answers import RequestLines
+from tests.log_builder.lines import Fields, LogLines
+from tests.log_builder.prompts import Block
 
 
 class AgentLines(RequestLines):
@@ -90,7 +90,7 @@ class AgentLines(RequestLines):
         return self.result(use, [self.text(report), *(tail if self.since("2.1.2") else [])], detail)
 
     def _launched(self, use: Block, child: "AgentLines", description: str) -> Self:
-        output = f"/tmp/claude/tasks/{child.agent}.output"  # noqa: S108 - a path in a made-up log
+        output = f"/tmp/claude/tasks/{child.agent}.output"
         detail = {"isAsync": True, "status": "async_launched", "agentId": child.agent, "description": description}
         detail.update(prompt=use["input"]["prompt"], outputFile=output)
         said = f"Async agent launched successfully.\nagentId: {child.agent}\noutput_file: {output}"

@@ -7,8 +7,8 @@ from copy import deepcopy
 from pathlib import Path
 from typing import Self
 
-from unspool.demo.lines import LogLines
-from unspool.demo.tool_calls import ToolLines
+from tests.log_builder.lines import LogLines
+from tests.log_builder.tool_calls import ToolLines
 
 
 def session_files(log: LogLines) -> dict[str, bytes]:

@@ -2,15 +2,18 @@
 
 import base64
 import json
+import re
 import zlib
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.log_builder import demo_sessions
+from tests.log_builder.story import autumn
 from unspool.demo import write_demo
-from unspool.demo.story import autumn
 
 LINE_TYPES = {
     "user", "assistant", "system", "attachment", "progress", "summary", "custom-title", "ai-title",
@@ -82,12 +85,18 @@ def _texts(lines: list[dict[str, Any]]) -> str:
     return "\n".join(said + [str(block.get("text") or block.get("content")) for block in _content(lines)])
 
 
-def test_the_same_bytes_come_out_twice(root: Path, tmp_path: Path) -> None:
-    again = write_demo(tmp_path)
-    first = {path.relative_to(root): path.read_bytes() for path in root.rglob("*") if path.is_file()}
-    second = {path.relative_to(again): path.read_bytes() for path in again.rglob("*") if path.is_file()}
-    assert first == second
-    assert len(first) > 12
+def test_the_files_are_what_the_builder_makes(root: Path) -> None:
+    """After a change of the story, `python -m tests.log_builder` writes them anew."""
+    made = {Path(name): data for session in demo_sessions() for name, data in session.tree().items()}
+    assert {path.relative_to(root): path.read_bytes() for path in root.rglob("*") if path.is_file()} == made
+    assert len(made) > 12
+
+
+def test_a_log_is_as_old_as_its_last_line(root: Path) -> None:
+    for session in demo_sessions():
+        path = root / session.path
+        last = re.findall(rb'"timestamp":"([^"]+)"', path.read_bytes())[-1].decode()
+        assert path.stat().st_mtime == pytest.approx(datetime.fromisoformat(last).timestamp())
 
 
 def test_only_the_torn_line_is_not_json(root: Path) -> None:

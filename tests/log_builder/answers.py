@@ -5,8 +5,8 @@ from collections.abc import Callable
 from hashlib import sha256
 from typing import Any, Self
 
-from unspool.demo.lines import DemoTokens, Fields
-from unspool.demo.prompts import Block, PromptLinesBuilder
+from tests.log_builder.lines import DemoTokens, Fields
+from tests.log_builder.prompts import Block, PromptLinesBuilder
 
 Part = Block | Callable[[], object]
 """A block of a message, or something that happens while the message still streams."""

@@ -2,9 +2,9 @@
 
 from datetime import UTC, datetime, timedelta
 
-from unspool.demo.builder import LogBuilder
-from unspool.demo.lines import DemoTokens, Fields
-from unspool.demo.story import harbour
+from tests.log_builder.builder import LogBuilder
+from tests.log_builder.lines import DemoTokens, Fields
+from tests.log_builder.story import harbour
 
 PLANNING = "a1a7e000-0c33-4d0c-8e33-000000000003"
 BUILDING = "b0a75000-0d44-4d0c-8e44-000000000004"
