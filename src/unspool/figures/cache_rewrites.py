@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from unspool.model.usage import CAUSES
 
-EXPIRED, SWITCHED, COMPACTED, OTHER = range(len(CAUSES))
+EXPIRED, SWITCHED, COMPACTED, UNEXPLAINED = range(len(CAUSES))
 LEAST, _MOST = 1024, 10**8
 """Tokens that are worth telling of: less is not cached at all, and more is no window's but a damaged log's."""
 _MINUTES, _HOUR = 300.0, 3600.0
@@ -69,4 +69,4 @@ def _cause(before: CachedRequest, now: CachedRequest, kept: float) -> int:
     if now.model != before.model:
         return SWITCHED
     paused = before.time is not None and now.time is not None and now.time - before.time > kept
-    return EXPIRED if paused else OTHER
+    return EXPIRED if paused else UNEXPLAINED
