@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.app.browsing import browsed
 from tests.log_builder.builder import LogBuilder
-from unspool.app.mark_store import LONGEST_TAG, MOST_TAGS, MarkStore, StoredMark, clean_tags
+from unspool.app.marks import LONGEST_TAG, MOST_TAGS, MarkStore, StoredMark, clean_tags
 from unspool.errors import Unreadable, UnspoolError, UsageProblem
 
 

@@ -13,7 +13,7 @@ from bench.labelled import labelled, lookalikes
 from bench.unseen import every
 from unspool.redact.finder import Finder
 from unspool.redact.log import decode_line
-from unspool.redact.match import MatchMemory
+from unspool.redact.replacements import MatchMemory
 from unspool.redact.values import ValuePath as Place
 from unspool.redact.values import ValueText, gather_texts, match_texts
 
@@ -76,7 +76,7 @@ def test_ids_are_looked_at_where_a_term_may_be_one() -> None:
 
 def test_memory_has_bounds(monkeypatch: Any) -> None:
     """It begins anew when it is full, and never keeps what is long."""
-    monkeypatch.setattr("unspool.redact.match._MOST", 1000)
+    monkeypatch.setattr("unspool.redact.replacements._MOST", 1000)
     memory = MatchMemory()
     for number in range(300):
         memory.remember({f"text {number:04}": [], "x" * 30_000: []})

@@ -9,7 +9,7 @@ import click
 from unspool.cli.hub_options import PlaceOptions, place_options
 
 if TYPE_CHECKING:
-    from unspool.hub.context import HubSettings
+    from unspool.hub.routes import HubSettings
     from unspool.hub.store.connect import StorePlace
 
 HUB_COMMANDS: tuple[tuple[str, str], ...] = (
@@ -99,7 +99,7 @@ def _terms(proxies: tuple[str, ...], **given: Any) -> "HubSettings":
     from ipaddress import ip_network
 
     from unspool.errors import UsageProblem
-    from unspool.hub.context import HubSettings
+    from unspool.hub.routes import HubSettings
 
     try:
         nets = tuple(ip_network(net) for net in proxies)

@@ -10,7 +10,7 @@ from unspool.cli.hub_options import store_options
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from unspool.hub.people.invitations import Invitation
+    from unspool.hub.people.tokens import Invitation
     from unspool.hub.store.connect import Store
     from unspool.hub.store.database import Database
 
@@ -138,9 +138,9 @@ def team_command() -> None:
 @store_options
 def list_teams(store: "Store", as_json: bool) -> None:
     """List teams with who is in them."""
-    from unspool.hub.people import teams
+    from unspool.hub.people import projects
 
-    found = teams.list_teams(store.db)
+    found = projects.list_teams(store.db)
     if as_json:
         archive_helpers.print_json(
             {"teams": [{**one._asdict(), "members": [member._asdict() for member in one.members]} for one in found]}
@@ -155,10 +155,10 @@ def list_teams(store: "Store", as_json: bool) -> None:
 @store_options
 def add_team(store: "Store", name: str) -> None:
     """Make a team."""
-    from unspool.hub.people import teams
+    from unspool.hub.people import projects
 
     with store.db.transaction():
-        hub_options.audit_from_cli(store.db, "team.make", teams.create_team(store.db, name))
+        hub_options.audit_from_cli(store.db, "team.make", projects.create_team(store.db, name))
     archive_helpers.say_line(f"There is a team {name} now.")
 
 
@@ -167,11 +167,11 @@ def add_team(store: "Store", name: str) -> None:
 @store_options
 def end_team(store: "Store", team: str) -> None:
     """Have a team no more, nor any right it was given."""
-    from unspool.hub.people import teams
+    from unspool.hub.people import projects
 
     with store.db.transaction():
-        which = teams.find_team(store.db, team)
-        teams.delete_team(store.db, which)
+        which = projects.find_team(store.db, team)
+        projects.delete_team(store.db, which)
         hub_options.audit_from_cli(store.db, "team.end", which)
     archive_helpers.say_line(f"There is no team {team} any more.")
 
@@ -182,9 +182,9 @@ def end_team(store: "Store", team: str) -> None:
 @store_options
 def join_team(store: "Store", team: str, people: tuple[str, ...]) -> None:
     """Put people into a team."""
-    from unspool.hub.people import teams
+    from unspool.hub.people import projects
 
-    _each(store.db, "team.join", team, people, teams.add_member)
+    _each(store.db, "team.join", team, people, projects.add_member)
     archive_helpers.say_line(f"In {team} now: {', '.join(people)}.")
 
 
@@ -194,9 +194,9 @@ def join_team(store: "Store", team: str, people: tuple[str, ...]) -> None:
 @store_options
 def leave_team(store: "Store", team: str, people: tuple[str, ...]) -> None:
     """Take people out of a team."""
-    from unspool.hub.people import teams
+    from unspool.hub.people import projects
 
-    _each(store.db, "team.leave", team, people, teams.remove_member)
+    _each(store.db, "team.leave", team, people, projects.remove_member)
     archive_helpers.say_line(f"No longer in {team}: {', '.join(people)}.")
 
 
@@ -204,10 +204,10 @@ def _each(
     db: "Database", what: str, team: str, people: tuple[str, ...], do: "Callable[[Database, str, str], None]"
 ) -> None:
     """The same for several, or for none of them."""
-    from unspool.hub.people import teams, users
+    from unspool.hub.people import projects, users
 
     with db.transaction():
-        which = teams.find_team(db, team)
+        which = projects.find_team(db, team)
         for person in people:
             do(db, which, users.find_user(db, person).id)
         hub_options.audit_from_cli(db, what, which)
@@ -312,7 +312,7 @@ def invite_command() -> None:
 @store_options
 def add_invitation(store: "Store", name: str, team: str, admin: bool, days: int, url: str) -> None:
     """Make an invitation and print its link. Without NAME, they choose one themselves."""
-    from unspool.hub.people import invitations
+    from unspool.hub.people import tokens as invitations
 
     with store.db.transaction():
         wish = invitations.NewInvitationOptions(name, team, admin, days)
@@ -329,7 +329,7 @@ def add_invitation(store: "Store", name: str, team: str, admin: bool, days: int,
 @store_options
 def list_invitations(store: "Store", everything: bool, as_json: bool) -> None:
     """List invitations, without their links."""
-    from unspool.hub.people import invitations
+    from unspool.hub.people import tokens as invitations
 
     found = invitations.list_invitations(store.db, everything=everything)
     if as_json:
@@ -357,7 +357,7 @@ def _state(one: "Invitation") -> str:
 @store_options
 def end_invitation(store: "Store", invitation: str) -> None:
     """Let nobody take an invitation any more."""
-    from unspool.hub.people import invitations
+    from unspool.hub.people import tokens as invitations
 
     with store.db.transaction():
         invitations.revoke_invitation(store.db, invitation)

@@ -16,7 +16,7 @@ from tests.site.browser.tabs import DESKTOP, PHONE, too_wide
 from tests.site.search.chromium import until
 from unspool.app import open_session, partial_read
 from unspool.app.context import AppContext
-from unspool.app.session_cache import get_session
+from unspool.app.open_session import get_session
 from unspool.cli.group import cli
 
 TURNS = 120

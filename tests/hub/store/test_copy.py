@@ -15,9 +15,8 @@ from unspool.cli import hub_store_cmd
 from unspool.errors import Exists, NotFound, Unsound, UsageProblem
 from unspool.hub.store.blobs import PREFIX
 from unspool.hub.store.connect import Store, StorePlace, open_store
-from unspool.hub.store.copy import backup, is_unfinished_copy, move, restore
+from unspool.hub.store.copy import RowTally, TableSum, backup, is_empty, is_unfinished_copy, move, restore, table_sums
 from unspool.hub.store.database import Row
-from unspool.hub.store.tables import RowTally, TableSum, is_empty, table_sums
 from unspool.hub.store.verify import verify
 
 

@@ -13,8 +13,7 @@ from tests.render.html.payloads import PAYLOADS
 from tests.render.html.places import SHOWN, USED
 from tests.render.shapes import NODE, TEXT
 from unspool.doc import Node
-from unspool.render.html.elements import HtmlOptions, commit_card
-from unspool.render.html.escape import escape, visible
+from unspool.render.html.elements import HtmlOptions, commit_card, escape, visible
 from unspool.render.html.nodes import grouped_html, nodes_html
 from unspool.render.html.prose import prose_html
 

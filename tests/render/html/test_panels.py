@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from tests.render.html.page import Page
 from unspool.doc import Diff, Hunk
-from unspool.render.html.elements import HtmlOptions
-from unspool.render.html.escape import content
+from unspool.render.html.elements import HtmlOptions, content
 from unspool.render.html.nodes import nodes_html
 from unspool.render.html.panels import mark_word_pair
 

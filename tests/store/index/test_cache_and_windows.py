@@ -9,9 +9,8 @@ from tests.log_builder.builder import LogBuilder
 from tests.log_builder.lines import DemoTokens
 from tests.store.index.filled import Filled
 from tests.store.index.synced import kept
-from unspool.figures.cache_rewrites import EXPIRED, UNEXPLAINED
 from unspool.figures.context_window import context_window
-from unspool.figures.tokens import FILES, TOOL_OUTPUT
+from unspool.figures.tokens import EXPIRED, FILES, TOOL_OUTPUT, UNEXPLAINED
 from unspool.store.index.billing import UsageFilter
 from unspool.store.index.database import Index
 from unspool.store.index.stats import FilledKind as Told

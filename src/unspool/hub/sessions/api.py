@@ -7,14 +7,13 @@ from anyio import CapacityLimiter, to_thread
 from starlette.requests import Request
 from starlette.responses import Response
 
-from unspool.hub.context import hub, person
 from unspool.hub.errors import BadRequest, NotVisible
 from unspool.hub.people.projects import Right, right_on_project
 from unspool.hub.policy import policy_of
+from unspool.hub.routes import hub, person
 from unspool.hub.sessions import listing
 from unspool.hub.sessions import push as pieces
-from unspool.hub.sessions.filters import parse_page
-from unspool.hub.sessions.listing import story
+from unspool.hub.sessions.listing import parse_page, story
 from unspool.hub.sessions.push import push
 from unspool.hub.sessions.search import search
 from unspool.hub.sessions.usage import usage

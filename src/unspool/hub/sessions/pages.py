@@ -8,8 +8,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 
 from unspool.files import scratch_folder
-from unspool.hub.context import Hub, hub
 from unspool.hub.errors import NotVisible
+from unspool.hub.routes import Hub, hub
 from unspool.hub.sessions import session_store
 from unspool.hub.sessions.process_push import SENT, remake_pages
 from unspool.hub.sessions.session_store import assemble_file, keep_pages

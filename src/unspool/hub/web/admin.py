@@ -5,15 +5,16 @@ from urllib.parse import urlencode
 from starlette.requests import Request
 from starlette.responses import Response
 
-from unspool.hub.context import hub, person
 from unspool.hub.errors import BadRequest
 from unspool.hub.people import audit as audit_list
-from unspool.hub.people import invitations, projects, teams, tokens, users
+from unspool.hub.people import projects, tokens, users
 from unspool.hub.people import projects as permits
+from unspool.hub.people import projects as teams
+from unspool.hub.people import tokens as invitations
 from unspool.hub.people.audit import AuditFilters
 from unspool.hub.people.projects import Right
-from unspool.hub.web.render import HOME, page
-from unspool.hub.web.sign_in import form_fields, redirect
+from unspool.hub.routes import hub, person
+from unspool.hub.web.render import HOME, form_fields, page, redirect
 from unspool.site.page_template import Crumb
 
 

@@ -1,7 +1,7 @@
 """The addresses of the pages that are the hub's own."""
 
 from unspool.hub.routes import HubRoute, Needs
-from unspool.hub.web import admin, pages, sign_in
+from unspool.hub.web import admin, pages, render
 
 _OPEN, _IN, _ADMIN, _OWN = Needs.NOTHING, Needs.PERSON, Needs.ADMIN, Needs.OWN
 _CHANGES = ("all",)
@@ -22,11 +22,11 @@ ROUTES = (
     HubRoute("/shares", pages.upload_form, _IN, "share.create", "POST", _CHANGES, body=0),
     _form("/shares/{address}", pages.change_share_form, Needs.MINE, "share.change"),
     _form("/shares/{address}/end", pages.end_share_form, Needs.MINE, "share.delete"),
-    HubRoute("/sign-in", sign_in.sign_in_page, _OPEN),
-    _form("/sign-in", sign_in.sign_in, _OPEN, "browser.in"),
-    _form("/sign-out", sign_in.sign_out, _OPEN, "browser.out"),
-    HubRoute("/join/{secret}", sign_in.invitation_page, _OPEN),
-    _form("/join/{secret}", sign_in.join, _OPEN, "invitation.take"),
+    HubRoute("/sign-in", render.sign_in_page, _OPEN),
+    _form("/sign-in", render.sign_in, _OPEN, "browser.in"),
+    _form("/sign-out", render.sign_out, _OPEN, "browser.out"),
+    HubRoute("/join/{secret}", render.invitation_page, _OPEN),
+    _form("/join/{secret}", render.join, _OPEN, "invitation.take"),
     HubRoute("/me", pages.me_page, _IN),
     _form("/me/tokens", pages.create_token_form, _IN, "token.make"),
     _form("/me/tokens/{token}/end", pages.end_token_form, _IN, "token.revoke"),

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from unspool.errors import UnspoolError
-from unspool.site import assets
+from unspool.site import page_template
 from unspool.site.address import INDEX
 from unspool.site.build.disk import encode_html, sweep_site, write_if_changed
 from unspool.site.build.manifest import SiteManifest, SiteProject, project_name
@@ -108,7 +108,7 @@ class SiteBuild:
     def _prepare(self) -> None:
         """Put everything in place that pages lead to, before there are pages that lead to it."""
         self._manifest.indexed = ""
-        for asset in assets.site_assets():
+        for asset in page_template.site_assets():
             write_if_changed(self._site / asset.path, asset.data)
         write_missing_indexes(self._site, self._manifest, self._wanted.options)
         for step in self._plan.todo:

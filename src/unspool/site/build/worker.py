@@ -23,8 +23,8 @@ from unspool.site.build.neighbourhood import NeighbourFacts
 from unspool.site.options import SiteOptions
 from unspool.site.page_template import Crumb, Frame
 from unspool.site.search_files import SEARCH_FOLDER
-from unspool.site.session_pages import session_folder
 from unspool.site.summaries import Card, card
+from unspool.site.turn_pages import session_folder
 from unspool.store.library import read_session
 from unspool.store.library.neighbours import LogHead, Neighbours, log_head
 from unspool.workers import start_worker, without_interrupts

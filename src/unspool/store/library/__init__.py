@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from unspool.store.library.library import Library, open_session, sessions
-    from unspool.store.library.overviews import SessionListing
-    from unspool.store.library.read import read_session, read_stream
+    from unspool.store.library.read import SessionListing, read_session, read_stream
 
 _HOMES = {
     "Library": "library", "open_session": "library", "sessions": "library", "SessionListing": "overviews",

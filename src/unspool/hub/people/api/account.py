@@ -8,12 +8,11 @@ from msgspec import Meta
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from unspool.hub.context import hub, person, request_body
 from unspool.hub.errors import BadRequest, Forbidden
+from unspool.hub.people import projects, tokens, users
 from unspool.hub.people import projects as archive
-from unspool.hub.people import teams, tokens, users
 from unspool.hub.people.users import get_user
-from unspool.hub.routes import HubRoute, Needs
+from unspool.hub.routes import HubRoute, Needs, hub, person, request_body
 from unspool.hub.store.blobs import DAY, now
 
 _TIMES = frozenset({"at", "created", "ended", "expires", "taken", "used"})
@@ -83,7 +82,7 @@ def get_me(request: Request) -> Response:
             "name": who.name,
             "admin": who.admin,
             "scope": who.scope,
-            "teams": [{"id": team.id, "name": team.name} for team in teams.list_teams(db, who.id)],
+            "teams": [{"id": team.id, "name": team.name} for team in projects.list_teams(db, who.id)],
             "projects": [as_json(project) for project in archive.list_projects(db, who)],
             "kept": users.bytes_kept(db, who.id),
             "quota": users.bytes_allowed(db, who.id, hub(request).terms.quota),

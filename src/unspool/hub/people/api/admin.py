@@ -6,10 +6,10 @@ from msgspec import Meta
 from starlette.requests import Request
 from starlette.responses import Response
 
-from unspool.hub.context import hub, person
 from unspool.hub.errors import NotVisible
-from unspool.hub.people import invitations, projects, teams, users
+from unspool.hub.people import projects, tokens, users
 from unspool.hub.people import projects as archive
+from unspool.hub.people import projects as teams
 from unspool.hub.people.api.account import (
     RequestBody,
     as_json,
@@ -21,7 +21,7 @@ from unspool.hub.people.api.account import (
 )
 from unspool.hub.people.rate_limit import count_attempt
 from unspool.hub.people.users import bytes_kept, get_user
-from unspool.hub.routes import HubRoute, Needs
+from unspool.hub.routes import HubRoute, Needs, hub, person
 
 
 class NewPerson(RequestBody, frozen=True):
@@ -170,25 +170,25 @@ class Acceptance(RequestBody, frozen=True):
 
 def list_open_invitations(request: Request) -> Response:
     """Invitations that nobody took yet; `all=1`: the others too."""
-    found = invitations.list_invitations(hub(request).store.db, everything=request.query_params.get("all") == "1")
+    found = tokens.list_invitations(hub(request).store.db, everything=request.query_params.get("all") == "1")
     return json_response({"invitations": [as_json(one) for one in found]})
 
 
 def invite(request: Request) -> Response:
     """Make an invitation: the answer is the only one that holds its link."""
     wanted = parse_body(request, NewInvitation)
-    wish = invitations.NewInvitationOptions(wanted.name, wanted.team, wanted.admin, wanted.days)
+    wish = tokens.NewInvitationOptions(wanted.name, wanted.team, wanted.admin, wanted.days)
     db = hub(request).store.db
-    secret = invitations.create_invitation(db, person(request), wish)
-    made = invitations.open_invitation(db, secret)
+    secret = tokens.create_invitation(db, person(request), wish)
+    made = tokens.open_invitation(db, secret)
     set_audit_target(request, made.id)
     url = hub(request).terms.url or str(request.base_url)
-    return json_response({**as_json(made), "invitation": secret, "link": invitations.invitation_link(url, secret)}, 201)
+    return json_response({**as_json(made), "invitation": secret, "link": tokens.invitation_link(url, secret)}, 201)
 
 
 def revoke(request: Request) -> Response:
     """Let nobody take an invitation."""
-    invitations.revoke_invitation(hub(request).store.db, request.path_params["id"])
+    tokens.revoke_invitation(hub(request).store.db, request.path_params["id"])
     return no_content()
 
 
@@ -196,11 +196,11 @@ def accept(request: Request) -> Response:
     """Become a person: the answer is the only one that holds the token."""
     db, wanted = hub(request).store.db, parse_body(request, Acceptance)
     try:
-        invitations.check_nameable(hub(request).terms.header, invitations.open_invitation(db, wanted.invitation))
+        tokens.check_nameable(hub(request).terms.header, tokens.open_invitation(db, wanted.invitation))
     except NotVisible:
         count_attempt(db, f"join address {request.client.host if request.client else ''}", _TRIES, _SPAN)
         raise
-    taken = invitations.accept_invitation(db, wanted.invitation, wanted.name)
+    taken = tokens.accept_invitation(db, wanted.invitation, wanted.name)
     set_audit_target(request, taken.person)
     return json_response({"person": taken.person, "name": taken.name, "token": taken.secret}, 201)
 

@@ -8,14 +8,13 @@ from msgspec import Meta
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from unspool.hub.context import hub, person
 from unspool.hub.errors import BadRequest, NotVisible
 from unspool.hub.people import erasure, holds
 from unspool.hub.people.api.account import RequestBody, as_json, json_response, no_content, parse_body, set_audit_target
 from unspool.hub.people.audit import AuditFilters, audit_as_json_lines, list_audit, seal_audit, verify_audit
 from unspool.hub.people.projects import Right, right_on_project
 from unspool.hub.people.users import Person
-from unspool.hub.routes import HubRoute, Needs
+from unspool.hub.routes import HubRoute, Needs, hub, person
 from unspool.hub.store.database import Database
 
 

@@ -7,8 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from unspool.hub.errors import BadRequest
-from unspool.hub.shares.password import hash_password, password_fits
-from unspool.hub.shares.share_options import ShareOptions, options_of_change, options_of_upload
+from unspool.hub.shares.share import ShareOptions, hash_password, options_of_change, options_of_upload, password_fits
 from unspool.hub.store.blobs import now
 
 HOUR = 3_600_000

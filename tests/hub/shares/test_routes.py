@@ -11,9 +11,9 @@ import pytest
 from tests.hub.running import Answer, Client, running
 from tests.hub.shares.bundles import GZIP, bundle, lines, log, packed
 from tests.hub.shares.conftest import Place, same
-from unspool.hub.context import HubSettings
-from unspool.hub.shares import pages
-from unspool.hub.shares.password import COOKIE
+from unspool.hub.routes import HubSettings
+from unspool.hub.shares import routes
+from unspool.hub.shares.share import COOKIE
 from unspool.hub.store.connect import Store
 
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
@@ -199,8 +199,8 @@ def test_a_ticket_ends_with_its_password_and_cannot_be_made(hub: Place) -> None:
 
 def test_passwords_cannot_be_tried_for_ever(hub: Place) -> None:
     address = hub.share(Share_Password="one")
-    answers = [open_(hub.anybody, address, b"password=%d" % number).status for number in range(pages.TRIES + 2)]
-    assert answers == [403] * pages.TRIES + [429] * 2
+    answers = [open_(hub.anybody, address, b"password=%d" % number).status for number in range(routes.TRIES + 2)]
+    assert answers == [403] * routes.TRIES + [429] * 2
     late = open_(hub.anybody, address, b"password=one")
     assert late.status == 429
     assert int(late.headers["retry-after"]) > 0

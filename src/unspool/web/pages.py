@@ -1,13 +1,29 @@
-"""Forms: what was sent, where to go back to, and answers that work with a script and without."""
+"""Templates and forms that the app and the hub share."""
 
 import re
 from typing import Any
 from urllib.parse import parse_qs
 
+import jinja2
 from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from unspool.errors import UsageProblem
+from unspool.render.html.elements import visible
+
+
+def template_environment(package: str) -> jinja2.Environment:
+    """The templates of a package whose pages are served: text is escaped, and what cannot be seen in it is marked."""
+    return jinja2.Environment(
+        loader=jinja2.PackageLoader(package),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+        finalize=lambda value: visible(value) if type(value) is str else value,
+        auto_reload=False,
+    )
+
 
 _LOCAL = re.compile(r"/(?![/\\])[\x21-\x7e]*")
 _MOST = 200

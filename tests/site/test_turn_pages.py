@@ -11,7 +11,7 @@ import pytest
 from tests.site.pages import NOON, Read, broken, demo, made, session, turn
 from tests.site.test_address import items
 from unspool.model import Block, Branch, Notice, Place, Session, Text, Thinking, ToolCall
-from unspool.site import assets
+from unspool.site import page_template
 from unspool.site.address import Addresses
 from unspool.site.options import KINDS, SiteOptions
 from unspool.site.page_template import Crumb, Frame
@@ -86,7 +86,7 @@ def test_self_contained_pages_need_no_file(whole: Session) -> None:
         policy = re.search(r'Content-Security-Policy" content="([^"]+)"', html)
         assert policy is not None
         inside = re.findall(r"<(?:script|style)>(.*?)</(?:script|style)>", html, re.DOTALL)
-        assert len(inside) >= len(assets.STYLES) + len(assets.SCRIPTS)
+        assert len(inside) >= len(page_template.STYLES) + len(page_template.SCRIPTS)
         for text in inside:
             assert b64encode(sha256(text.encode()).digest()).decode() in policy[1]
         assert "unsafe" not in policy[1]
@@ -97,7 +97,9 @@ def test_shared_files_are_named_from_the_root() -> None:
     frame = Frame("../../", (Crumb("All <sessions>", "index.html"), Crumb("x", "x/index.html")))
     html = made(session([turn(1, "hi", "hello")]), frame=frame)["page-001.html"]
     page = Read(html)
-    assert set(page.files) >= {f"../../{one.path}" for one in assets.site_assets() if "highlight" not in one.path}
+    assert set(page.files) >= {
+        f"../../{one.path}" for one in page_template.site_assets() if "highlight" not in one.path
+    }
     assert {"../../index.html", "../../x/index.html", "index.html"} <= set(page.links)
     assert "All &lt;sessions&gt;" in html
 
@@ -126,7 +128,7 @@ def test_the_theme_is_the_one_asked_for() -> None:
     """The system's theme is no attribute, the others are."""
     whole = session([turn(1, "hi", "hello")])
     assert "data-theme" not in made(whole)["page-001.html"].partition("<body>")[0].replace(
-        assets.load_asset("look.css").data.decode(), ""
+        page_template.load_asset("look.css").data.decode(), ""
     )
     assert '<html lang="en" data-theme="dark"' in made(whole, SiteOptions(theme="dark"))["page-001.html"]
 

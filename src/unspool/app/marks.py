@@ -1,19 +1,25 @@
-"""`marks.db`: stars, tags, names and notes of sessions, hidden projects, saved filters."""
+"""Stars, tags, names and notes: where they are kept, and their pages."""
 
 import os
 import threading
 import time
 from collections.abc import Callable, Iterable
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
-from weakref import WeakKeyDictionary
+from urllib.parse import quote
 
 import apsw
 import msgspec
+from anyio.to_thread import run_sync
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+from starlette.routing import Route
 
+from unspool.app import render
 from unspool.app.context import AppContext
-from unspool.errors import Unreadable, UnspoolError, UsageProblem
+from unspool.errors import NotFound, Unreadable, UnspoolError, UsageProblem
+from unspool.site.summaries import shorten_line
 from unspool.store.archive.database import (
     overwrite_with_zeros,
     remove_database,
@@ -21,6 +27,7 @@ from unspool.store.archive.database import (
     swap_file,
     transaction,
 )
+from unspool.web.pages import answer_form, read_form, return_path
 
 MARKS_FILE = "marks.db"
 LONGEST_TITLE, LONGEST_NOTE, LONGEST_TAG, MOST_TAGS = 300, 20_000, 60, 30
@@ -274,16 +281,9 @@ def clean_text(text: str) -> str:
     return text.encode("utf-8", "replace").decode().replace("\0", "")
 
 
-_HELD: WeakKeyDictionary[AppContext, MarkStore] = WeakKeyDictionary()
-_LOCK = threading.Lock()
-
-
 def get_mark_store(desk: AppContext) -> MarkStore:
     """What was said about the sessions of a desk's archive."""
-    with _LOCK:
-        if desk not in _HELD:
-            _HELD[desk] = MarkStore(desk.folder, desk.key)
-        return _HELD[desk]
+    return desk.part(MarkStore, lambda: MarkStore(desk.folder, desk.key))
 
 
 def custom_titles(desk: AppContext) -> dict[str, str]:
@@ -293,3 +293,81 @@ def custom_titles(desk: AppContext) -> dict[str, str]:
     except UnspoolError:
         return {}
     return {key: mark.title for key, mark in marks.items() if mark.title}
+
+
+_TITLE = "SELECT title FROM session WHERE key = ? ORDER BY coalesce(ended, 0) DESC LIMIT 1"
+
+
+def mark_form(request: Request) -> HTMLResponse:
+    """All that can be said about a session; `part=form` gives the form alone."""
+    key, desk = request.path_params["key"], _desk(request)
+    title = _title(desk, key)
+    said, name = get_mark_store(desk).said(), shorten_line(title, 160) or key
+    alone = request.query_params.get("part") == "form"
+    body = render.render_template(
+        "mark.html",
+        key=key,
+        title=name,
+        mark=said.of(key),
+        known=tuple(said.tags),
+        back=return_path(dict(request.query_params), f"/s/{quote(key, safe='')}/"),
+        limits=(LONGEST_TITLE, LONGEST_NOTE, LONGEST_TAG),
+        alone=alone,
+        read_only=request.app.state.read_only,
+    )
+    if alone:
+        return HTMLResponse(body)
+    crumbs = (render.HOME, render.nav_link("sessions"))
+    return render.render_page(request, f"Mark · {name}", body, crumbs, ("app.css",), ("browse.js",))
+
+
+async def change_mark(request: Request) -> Response:
+    """Set what the form says; what it does not speak of stays."""
+    key, desk, sent = request.path_params["key"], _desk(request), await read_form(request)
+    values: dict[str, Any] = {name: sent[name] for name in ("title", "note") if name in sent}
+    if "star" in sent:
+        values["starred"] = sent["star"].rpartition("\n")[2] == "1"  # a box that is ticked comes after its hidden twin
+    if "tags" in sent:
+        values["tags"] = sent["tags"].replace("\n", ",").split(",")
+    if not values:
+        raise UsageProblem("The form says nothing about the session.")
+    mark = await run_sync(_changed, desk, key, values)
+    return answer_form(request, sent, f"/s/{quote(key, safe='')}/", mark._asdict())
+
+
+def _changed(desk: AppContext, key: str, values: dict[str, Any]) -> StoredMark:
+    _title(desk, key)
+    marks = get_mark_store(desk)
+    marks.change(key, **values)
+    return marks.said().of(key)
+
+
+def _title(desk: AppContext, key: str) -> str:
+    """The session's own title; NotFound where there is none. One that no sync has seen yet is called by its id."""
+    with suppress(NotFound), desk.index() as index:
+        title: str | None = index.db.execute(_TITLE, (key,)).get
+        if title is not None:
+            return title
+    return desk.found(key).session_id
+
+
+async def save_filter(request: Request) -> Response:
+    """Keep a filter under a name, or forget it."""
+    sent = await read_form(request)
+    query = "" if sent.get("forget") else sent.get("query", "").lstrip("?")
+    if not query and not sent.get("forget"):
+        raise UsageProblem("Only a list that is filtered can be saved.")
+    await run_sync(get_mark_store(_desk(request)).save, sent.get("name", ""), query)
+    return answer_form(request, sent, f"/sessions?{query}" if query else "/sessions")
+
+
+def _desk(request: Request) -> AppContext:
+    desk: AppContext = request.app.state.desk
+    return desk
+
+
+ROUTES = [
+    Route("/marks/{key}", mark_form, methods=["GET"]),
+    Route("/marks/{key}", change_mark, methods=["POST"]),
+    Route("/saved", save_filter, methods=["POST"]),
+]

@@ -2,8 +2,7 @@
 
 import pytest
 
-from unspool.prices.table import builtin_sheet
-from unspool.prices.windows import token_density, window_size
+from unspool.prices.table import builtin_sheet, token_density, window_size
 
 PRICED = sorted({price.model for price in builtin_sheet().models})
 

@@ -5,22 +5,22 @@ from itertools import product
 
 import pytest
 
-from unspool.site import assets
+from unspool.site import page_template
 from unspool.site.options import SiteOptions
 
-CSS = assets.load_asset("look.css").data.decode()
+CSS = page_template.load_asset("look.css").data.decode()
 
 
 def test_the_name_of_a_file_tells_its_content() -> None:
     """Each asset is called by its digest, so that a browser never mixes old and new."""
-    for one in assets.site_assets():
+    for one in page_template.site_assets():
         assert re.fullmatch(r"assets/[a-z]+-[0-9a-f]{12}\.(?:css|js|min\.js)", one.path)
-    assert len({one.path for one in assets.site_assets()}) == len(assets.site_assets())
+    assert len({one.path for one in page_template.site_assets()}) == len(page_template.site_assets())
 
 
 def test_no_asset_ends_its_own_element() -> None:
     """Assets can stand inside a page."""
-    for one in assets.site_assets():
+    for one in page_template.site_assets():
         assert b"</script" not in one.data.lower()
         assert b"</style" not in one.data.lower()
         assert b"\r" not in one.data
@@ -29,7 +29,7 @@ def test_no_asset_ends_its_own_element() -> None:
 def test_the_policy_lets_nothing_else_in() -> None:
     """No page may load, run or send anything that is not its own."""
     for contained in (False, True):
-        policy = assets.site_page_head(SiteOptions(self_contained=contained), "../").policy
+        policy = page_template.site_page_head(SiteOptions(self_contained=contained), "../").policy
         assert policy.startswith("default-src 'none'; ")
         assert "unsafe" not in policy
         assert "http" not in policy
@@ -40,15 +40,15 @@ def test_a_page_without_code_carries_no_highlighter() -> None:
     """A self-contained page stays small where there is nothing to colour."""
     options = SiteOptions(self_contained=True)
     assert (
-        len(assets.site_page_head(options, "", code=False).scripts)
+        len(page_template.site_page_head(options, "", code=False).scripts)
         < 60_000
-        < len(assets.site_page_head(options, "", code=True).scripts)
+        < len(page_template.site_page_head(options, "", code=True).scripts)
     )
 
 
 def test_the_script_is_small() -> None:
     """No framework hides in it, and nothing in it evaluates text."""
-    script = assets.load_asset("page.js").data.decode()
+    script = page_template.load_asset("page.js").data.decode()
     assert len(script.splitlines()) <= 300
     assert not re.search(r"\beval\b|innerHTML|document\.write|new Function|https?://", script)
 
