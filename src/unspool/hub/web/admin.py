@@ -1,21 +1,44 @@
 """Pages for admins and owners: people, teams, rights, audit log."""
 
+from typing import TypeVar, get_type_hints
 from urllib.parse import urlencode
 
+import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
 from unspool.hub.errors import BadRequest
 from unspool.hub.people import audit as audit_list
-from unspool.hub.people import projects, tokens, users
-from unspool.hub.people import projects as permits
-from unspool.hub.people import projects as teams
-from unspool.hub.people import tokens as invitations
+from unspool.hub.people import operations, projects, tokens, users
+from unspool.hub.people.api import run_operation
 from unspool.hub.people.audit import AuditFilters
+from unspool.hub.people.operations import Arguments, Operation
 from unspool.hub.people.projects import Right
-from unspool.hub.routes import hub, person
+from unspool.hub.routes import HubRoute, Needs, hub, person
 from unspool.hub.web.render import HOME, form_fields, page, redirect
 from unspool.site.page_template import Crumb
+
+T = TypeVar("T", bound=Arguments)
+
+
+def form(path: str, operation: Operation, needs: Needs, act: str, back: str) -> HubRoute:
+    """A form of a page that runs an operation and leads back to a page."""
+    kind: type[Arguments] = get_type_hints(operation)["args"]
+
+    def handler(request: Request) -> Response:
+        run_operation(request, operation, form_arguments(request, kind))
+        return redirect(back.format(**request.path_params))
+
+    return HubRoute(path, handler, needs, act, "POST", ("all",))
+
+
+def form_arguments(request: Request, kind: type[T]) -> T:
+    """What a form and its address say."""
+    sent = {name: value for name, value in form_fields(request).items() if name in kind.__struct_fields__}
+    try:
+        return msgspec.convert({**sent, **request.path_params}, kind, strict=False)
+    except msgspec.ValidationError:
+        raise BadRequest("This form was not sent by a page of the hub.") from None
 
 
 def people_page(request: Request) -> Response:
@@ -25,75 +48,16 @@ def people_page(request: Request) -> Response:
 
 def invite_form(request: Request) -> Response:
     """A new invitation; its link is shown this once."""
-    sent, here = form_fields(request), hub(request)
-    wish = invitations.NewInvitationOptions(sent.get("name", ""), sent.get("team", ""), bool(sent.get("admin")))
-    secret = invitations.create_invitation(here.store.db, person(request), wish)
-    request.state.target = invitations.open_invitation(here.store.db, secret).id
-    url = here.terms.url or f"{request.url.scheme}://{request.headers.get('host', '')}"
-    return _shown(request, link=invitations.invitation_link(url, secret))
-
-
-def end_invitation_form(request: Request) -> Response:
-    """An invitation that nobody can take any more."""
-    invitations.revoke_invitation(hub(request).store.db, request.path_params["id"])
-    return redirect("/people")
-
-
-def deactivate_form(request: Request) -> Response:
-    """Somebody who is let in no more, from this moment."""
-    users.deactivate_user(hub(request).store.db, request.path_params["person"])
-    return redirect("/people")
-
-
-def reactivate_form(request: Request) -> Response:
-    """Somebody who left and may come in again."""
-    users.reactivate_user(hub(request).store.db, request.path_params["person"])
-    return redirect("/people")
-
-
-def change_person_form(request: Request) -> Response:
-    """Somebody who is an admin now, or no more."""
-    users.change_user(
-        hub(request).store.db, request.path_params["person"], admin=form_fields(request).get("admin") == "1"
-    )
-    return redirect("/people")
+    done = run_operation(request, operations.add_invitation, form_arguments(request, operations.AddInvitation))
+    return _shown(request, link=done.secret)
 
 
 def create_service_form(request: Request) -> Response:
     """A program with a token of its own, shown this once."""
-    sent, db = form_fields(request), hub(request).store.db
-    scope = sent.get("scope", "read") if sent.get("scope") in tokens.SCOPES else "read"
-    with db.transaction():
-        made = users.add_user(db, users.NewUser(sent.get("name", ""), "service"))
-        secret = tokens.create_token(db, tokens.NewTokenOptions(made, "service", "token", scope))
-    request.state.target = made
-    return _shown(request, secret=secret)
-
-
-def create_team_form(request: Request) -> Response:
-    request.state.target = teams.create_team(hub(request).store.db, form_fields(request).get("name", ""))
-    return redirect("/people#teams")
-
-
-def join_team_form(request: Request) -> Response:
-    """Somebody more in a team."""
-    db = hub(request).store.db
-    request.state.detail = {"person": users.find_user(db, form_fields(request).get("person", "")).id}
-    teams.add_member(db, request.path_params["team"], request.state.detail["person"])
-    return redirect("/people#teams")
-
-
-def leave_team_form(request: Request) -> Response:
-    """Somebody less in a team."""
-    db = hub(request).store.db
-    request.state.detail = {"person": users.find_user(db, form_fields(request).get("person", "")).id}
-    teams.remove_member(db, request.path_params["team"], request.state.detail["person"])
-    return redirect("/people#teams")
-
-
-def delete_team_form(request: Request) -> Response:
-    teams.delete_team(hub(request).store.db, request.path_params["team"])
-    return redirect("/people#teams")
+    sent = form_fields(request)
+    scope = sent.get("scope", "") if sent.get("scope") in tokens.SCOPES else "read"
+    wanted = operations.AddPerson(sent.get("name", ""), "service", token_scope=scope)
+    return _shown(request, secret=run_operation(request, operations.add_person, wanted).secret)
 
 
 def _shown(request: Request, link: str = "", secret: str = "") -> Response:
@@ -105,8 +69,8 @@ def _shown(request: Request, link: str = "", secret: str = "") -> Response:
         "people.html",
         here=[one for one in everybody if one.ended is None],
         gone=[one for one in everybody if one.ended is not None],
-        invitations=invitations.list_invitations(db),
-        teams=teams.list_teams(db),
+        invitations=tokens.list_invitations(db),
+        teams=projects.list_teams(db),
         link=link,
         secret=secret,
         scopes=tokens.SCOPES,
@@ -118,10 +82,8 @@ _LEVELS = tuple(right.name.lower() for right in Right)
 
 def create_project_form(request: Request) -> Response:
     """A new project, owned by whoever makes it."""
-    request.state.target = projects.create_project(
-        hub(request).store.db, person(request), form_fields(request).get("name", "")
-    )
-    return redirect(f"/projects/{request.state.target}/rights")
+    made = run_operation(request, operations.add_project, form_arguments(request, operations.AddProject))
+    return redirect(f"/projects/{made.target}/rights")
 
 
 def rights_page(request: Request) -> Response:
@@ -136,28 +98,24 @@ def rights_page(request: Request) -> Response:
         crumbs=(HOME, Crumb(name, f"sessions?project={project}")),
         project=project,
         name=name,
-        permits=permits.list_grants(db, project),
+        permits=projects.list_grants(db, project),
         levels=_LEVELS,
         people=users.list_users(db),
-        teams=teams.list_teams(db),
+        teams=projects.list_teams(db),
     )
 
 
 def grant_form(request: Request) -> Response:
     """A right given to a person or a team; the empty one takes away what they had of their own."""
-    db, sent = hub(request).store.db, form_fields(request)
-    project = projects.find_project(db, request.path_params["project"])
+    sent, project = form_fields(request), request.path_params["project"]
     kind, _, named = sent.get("subject", "").partition(" ")
     if kind not in ("person", "team") or not named:
         raise BadRequest("Choose a person or a team.")
-    level = permits.parse_right(sent["level"]) if sent.get("level") else None
-    who = (
-        permits.revoke_right(db, project, kind, named)
-        if level is None
-        else permits.grant_right(db, project, kind, named, level)
-    )
-    request.state.detail = {"kind": kind, "subject": who, "level": "" if level is None else level.name.lower()}
-    return redirect(f"/projects/{project}/rights")
+    if sent.get("level"):
+        run_operation(request, operations.give_right, operations.GiveRight(project, kind, named, sent["level"]))
+    else:
+        run_operation(request, operations.take_right, operations.TakeRight(project, kind, named))
+    return redirect(f"/projects/{request.state.target}/rights")
 
 
 _PAGE = 100

@@ -1,5 +1,6 @@
 """The addresses of the pages that are the hub's own."""
 
+from unspool.hub.people import operations
 from unspool.hub.routes import HubRoute, Needs
 from unspool.hub.web import admin, pages, render
 
@@ -32,15 +33,15 @@ ROUTES = (
     _form("/me/tokens/{token}/end", pages.end_token_form, _IN, "token.revoke"),
     HubRoute("/people", admin.people_page, _ADMIN),
     _form("/people/invite", admin.invite_form, _ADMIN, "invitation.make"),
-    _form("/people/invitations/{id}/end", admin.end_invitation_form, _ADMIN, "invitation.revoke"),
+    admin.form("/people/invitations/{id}/end", operations.end_invitation, _ADMIN, "invitation.revoke", "/people"),
     _form("/people/services", admin.create_service_form, _ADMIN, "person.add"),
-    _form("/people/teams", admin.create_team_form, _ADMIN, "team.make"),
-    _form("/people/teams/{team}/join", admin.join_team_form, _ADMIN, "team.join"),
-    _form("/people/teams/{team}/leave", admin.leave_team_form, _ADMIN, "team.leave"),
-    _form("/people/teams/{team}/end", admin.delete_team_form, _ADMIN, "team.end"),
-    _form("/people/{person}/end", admin.deactivate_form, _ADMIN, "person.end"),
-    _form("/people/{person}/back", admin.reactivate_form, _ADMIN, "person.back"),
-    _form("/people/{person}/change", admin.change_person_form, _ADMIN, "person.change"),
+    admin.form("/people/teams", operations.add_team, _ADMIN, "team.make", "/people#teams"),
+    admin.form("/people/teams/{team}/join", operations.join_team, _ADMIN, "team.join", "/people#teams"),
+    admin.form("/people/teams/{team}/leave", operations.leave_team, _ADMIN, "team.leave", "/people#teams"),
+    admin.form("/people/teams/{team}/end", operations.end_team, _ADMIN, "team.end", "/people#teams"),
+    admin.form("/people/{person}/end", operations.end_person, _ADMIN, "person.end", "/people"),
+    admin.form("/people/{person}/back", operations.bring_back_person, _ADMIN, "person.back", "/people"),
+    admin.form("/people/{person}/change", operations.change_person, _ADMIN, "person.change", "/people"),
     _form("/projects", admin.create_project_form, _IN, "project.make"),
     HubRoute("/projects/{project}/rights", admin.rights_page, _OWN),
     _form("/projects/{project}/rights", admin.grant_form, _OWN, "permit.give"),
