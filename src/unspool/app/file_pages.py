@@ -146,8 +146,6 @@ class FileLine(NamedTuple):
 
 
 class FileMoment(NamedTuple):
-    """One touch."""
-
     how: str
     said: str
     time: datetime | None

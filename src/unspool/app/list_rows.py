@@ -138,8 +138,6 @@ class SessionDay(NamedTuple):
 
 
 class SessionRowBuilder(NamedTuple):
-    """Makes rows."""
-
     said: AllMarks
     shelf: ProjectList
     zone: tzinfo | None

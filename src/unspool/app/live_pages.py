@@ -193,8 +193,6 @@ _LONGEST = 3.0
 
 
 class ServerSentEvent(NamedTuple):
-    """One event."""
-
     event: str
     data: object
     id: str = ""

@@ -63,8 +63,6 @@ class SavedFilter(NamedTuple):
 
 
 class AllMarks(msgspec.Struct, frozen=True):
-    """Everything that was said."""
-
     marks: dict[str, StoredMark] = {}
     """By the session's id."""
     hidden: frozenset[str] = frozenset()

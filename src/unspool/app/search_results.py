@@ -133,8 +133,6 @@ class SnippetPart(msgspec.Struct, frozen=True, array_like=True):
 
 
 class HitView(msgspec.Struct, frozen=True):
-    """One place."""
-
     kind: str
     label: str
     pieces: tuple[SnippetPart, ...]
@@ -163,8 +161,6 @@ class FoundSessionView(msgspec.Struct, frozen=True):
 
 
 class SearchAnswer(msgspec.Struct, frozen=True):
-    """All of an answer."""
-
     sessions: tuple[FoundSessionView, ...] = ()
     summary: str = ""
     more: bool = False

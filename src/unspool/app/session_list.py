@@ -99,8 +99,6 @@ class FacetLink(NamedTuple):
 
 
 class FacetGroup(NamedTuple):
-    """Ways of one sort."""
-
     name: str
     ways: tuple[FacetLink, ...]
 

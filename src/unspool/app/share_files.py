@@ -138,8 +138,6 @@ _PAGE, _ZIP, _TAR = "text/html; charset=utf-8", "application/zip", "application/
 
 
 class SharedFile(NamedTuple):
-    """What was made."""
-
     ending: str
     type: str
     data: bytes

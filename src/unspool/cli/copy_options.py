@@ -181,7 +181,6 @@ def _figures(title: str, before: "LineTally", after: "LineTally") -> Iterator[st
 
 
 def parse_percent(_: click.Context, __: click.Parameter, value: str | None) -> int | None:
-    """70% or 70."""
     if value is None:
         return None
     text = value.strip().removesuffix("%")

@@ -110,7 +110,6 @@ class PageMaking(msgspec.Struct, frozen=True):
 
     @property
     def shows(self) -> bool:
-        """Whether the browser opens."""
         return self.open or not (self.output or self.auto or self.gist)
 
 

@@ -79,7 +79,6 @@ class TurnWindow(msgspec.Struct, frozen=True):
 
     @property
     def tokens(self) -> int:
-        """Tokens that it added."""
         return sum(self.added.values())
 
 

@@ -80,8 +80,6 @@ class Needs(StrEnum):
 
 
 class HubRoute(NamedTuple):
-    """One address."""
-
     path: str
     """As Starlette has it: `/api/shares/{address}`. Paths below `/api/` answer trouble in JSON, others as a page."""
     handler: Callable[..., Any]

@@ -32,8 +32,6 @@ _LOST = (ConnectionError, TimeoutError, http.client.HTTPException, OSError)
 
 
 class HubAnswer(NamedTuple):
-    """What a hub answered."""
-
     status: int
     headers: Mapping[str, str]
     """By names in small letters."""
@@ -55,7 +53,6 @@ class UploadBody(NamedTuple):
 
     @property
     def size(self) -> int:
-        """In bytes."""
         return self.data.stat().st_size if isinstance(self.data, Path) else len(self.data)
 
     def chunks(self) -> Iterator[bytes]:
@@ -95,7 +92,6 @@ class HubClient:
 
     @property
     def url(self) -> str:
-        """Where the hub is."""
         return self._address.url
 
     def ask(self, method: str, path: str, data: Any = None) -> Any:

@@ -118,8 +118,6 @@ _LARGER = "[1m]"
 
 
 class _Model(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A row of `windows.json`."""
-
     model: str
     window: int
     larger: int = 0

@@ -25,8 +25,6 @@ from unspool.share.side_files import FOLDER, FileToShare
 
 
 class RuleCount(msgspec.Struct, frozen=True):
-    """What one rule found."""
-
     rule: str
     kind: str
     values: int

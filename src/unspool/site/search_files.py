@@ -77,7 +77,6 @@ def session_code(number: int) -> str:
 
 @cache
 def record_code(number: int) -> str:
-    """Digits, at least one."""
     rest, digit = divmod(number, BASE)
     return ALPHABET[BASE + digit] + record_code(rest) if rest else ALPHABET[digit]
 

@@ -13,15 +13,11 @@ from unspool.hub.store.database import Database
 
 
 class TeamMember(NamedTuple):
-    """Somebody in a team."""
-
     id: str
     name: str
 
 
 class Team(NamedTuple):
-    """A team."""
-
     id: str
     name: str
     members: tuple[TeamMember, ...]

@@ -70,8 +70,6 @@ class Passage(NamedTuple):
 
 
 class RequestRow(NamedTuple):
-    """A billed request."""
-
     identity: str
     day: str
     model: str

@@ -58,7 +58,6 @@ class HubSum(msgspec.Struct, frozen=True):
 
     @property
     def dollars(self) -> str:
-        """Every digit of it."""
         return exact_dollars(self.picodollars)
 
 

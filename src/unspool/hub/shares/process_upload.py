@@ -219,15 +219,12 @@ class MadeFile(msgspec.Struct, frozen=True):
 
 
 class MadeShare(msgspec.Struct, frozen=True):
-    """A share, made."""
-
     title: str
     facts: ShareFacts
     pieces: list[MadeFile]
 
     @property
     def size(self) -> int:
-        """Bytes that it takes."""
         return sum(piece.path.stat().st_size for piece in self.pieces)
 
 

@@ -223,12 +223,10 @@ class HubShare(NamedTuple):
 
     @property
     def told(self) -> ShareFacts:
-        """Its facts."""
         return msgspec.json.decode(self.facts or "{}", type=ShareFacts)
 
     @property
     def state(self) -> str:
-        """live, expired or deleted."""
         if self.expires is not None and self.expires <= (self.ended or now()):
             return "expired"
         return "live" if self.ended is None else "deleted"

@@ -127,8 +127,6 @@ Told = Callable[[str], None]
 
 
 class CopyReport(NamedTuple):
-    """What was copied."""
-
     sums: dict[str, TableSum]
     """What every table came to at the moment of the copy."""
     sent: int

@@ -205,8 +205,6 @@ class BuildFailure(msgspec.Struct, frozen=True):
 
 
 class BuildReport(msgspec.Struct):
-    """What a run did."""
-
     made: int = 0
     unchanged: int = 0
     empty: int = 0

@@ -87,8 +87,6 @@ _SAVE = 2.0
 
 
 class SiteBuild:
-    """One run."""
-
     def __init__(self, site: Path, wanted: BuildOptions, plan: BuildPlan, report: BuildReport) -> None:
         self._site, self._wanted, self._plan, self._report = site, wanted, plan, report
         self._manifest = plan.manifest

@@ -90,8 +90,6 @@ class BuildContext(msgspec.Struct, frozen=True):
 
 
 class BuildTask(msgspec.Struct, frozen=True):
-    """A session to make."""
-
     found: FoundLog
     near: tuple[FoundLog, ...]
     """Logs of the same chain."""
@@ -103,8 +101,6 @@ class BuildTask(msgspec.Struct, frozen=True):
 
 
 class BuildResult(msgspec.Struct, frozen=True):
-    """What came of it."""
-
     told: NeighbourFacts
     card: Card | None
     """None where the log holds no conversation, and no pages were made."""

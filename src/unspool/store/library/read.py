@@ -41,7 +41,6 @@ class LogReader:
 
     @property
     def size(self) -> int:
-        """The bytes read."""
         return self._document or self._lines.size
 
     @property
