@@ -58,7 +58,7 @@ def request_body(request: Request) -> bytes:
     return cast("bytes", getattr(request.state, "body", b""))
 
 
-PARTS = ("monitoring", "web.render", "web.routes", "people.api", "sessions", "shares.routes")
+PARTS = ("monitoring", "web.render", "web.routes", "people.api", "sessions.routes", "shares.routes")
 """Modules with ROUTES, in the order they are tried: shares last, whose addresses begin with anything."""
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from unspool.site.build.worker import run_in_processes
+from unspool.site.build.run import run_in_processes
 
 
 def work(shared: int, task: int) -> int:
@@ -48,7 +48,7 @@ def test_no_tasks_are_no_work() -> None:
 
 SLEEPERS = """
 import sys, time, pathlib
-from unspool.site.build.worker import run_in_processes
+from unspool.site.build.run import run_in_processes
 def work(folder, task):
     pathlib.Path(folder, f"pid-{__import__('os').getpid()}").touch()
     time.sleep(60)
