@@ -202,10 +202,11 @@ def serve(old: Old) -> None:
         old.run("login", url, "--token-file", ROOT / "token")
         _push(old)
         secrets.update(_shares(old, url))
-        old.run("hub", "hold", "add", "project", "harbour", "--reason", "case 12", *DATA)
+        old.run("hub", "hold", "add", "person", "bob", "--reason", "case 12", *DATA)
         secrets["head"] = old.run("hub", "audit", "verify", *DATA)
         (SHARED / "hub.json").write_text(json.dumps(secrets, indent=1))
         _hub_answers(old)
+        _requests(url, secrets)
     finally:
         hub.terminate()
         hub.wait(60)
@@ -261,6 +262,31 @@ def _hub_answers(old: Old) -> None:
     answer("shares", "shares list", old.run("shares", "list", "--json"))
 
 
+def _requests(url: str, secrets: dict[str, object]) -> None:
+    """What the hub itself answers to people."""
+    kept = json.loads(_get(f"{url}/api/archive", str(secrets["bob"])))
+    session = next(one["id"] for one in kept["sessions"] if one["key"].startswith(PLAN))
+    asked = {
+        "bob": ("me", "teams", "projects", "archive", f"archive/{session}", f"archive/{session}/files", "policy"),
+        "ada": ("search?q=tide", "usage", "usage?by=model", "shares"),
+        "owner": ("people", "holds", "permits/harbour"),
+    }
+    for who, paths in asked.items():
+        for path in paths:
+            name = f"request-{who}-" + re.sub(r"\W+", "-", path.replace(session, "session"))
+            answer(name, f"GET {who} /api/{path}", _get(f"{url}/api/{path}", str(secrets[who])))
+
+
+def _get(url: str, token: str) -> str:
+    request = urllib.request.Request(url, headers={"Authorization": f"Bearer {token}"})  # noqa: S310
+    try:
+        with urllib.request.urlopen(request) as got:  # noqa: S310
+            text = str(got.read(), "utf-8")
+    except urllib.error.HTTPError as error:
+        sys.exit(f"{url}: {error} {error.read().decode()}")
+    return text
+
+
 def answer(name: str, asked: str, got: str) -> None:
     """Write an answer down with what was asked."""
     (ROOT / "answers").mkdir(exist_ok=True)
@@ -283,7 +309,7 @@ def _wait(url: str) -> None:
 
 
 def _token(text: str) -> str:
-    return re.findall(r"uns_[\w-]+", text)[0]
+    return str(re.findall(r"uns_[\w-]+", text)[0])
 
 
 def pack(name: str, *folders: Path) -> None:

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.old_data.test_answers import OLD, lost
-from tests.old_data.unpacked import FORGOTTEN, PLAN, RELEASE, ROOT, SHORT, WORK, OldData
+from tests.old_data.unpacked import FORGOTTEN, OLD, PLAN, RELEASE, ROOT, SHORT, WORK, OldData, lost
 from tests.store.archive.making import clean, held
 from unspool.app.mark_store import MarkStore, SavedFilter, StoredMark
 from unspool.demo.builder import LogBuilder

@@ -3,6 +3,7 @@
 import json
 import os
 import tarfile
+from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -78,9 +79,8 @@ class OldData:
         was = self.secrets()["url"]
         for path in (self.config / "hubs.json", self.config / "push/chosen.json"):
             path.write_text(path.read_text().replace(was, address))
-        name = "pushed-{}.jsonl".format
-        folder, digest = self.config / "push", lambda url: sha256(url.encode()).hexdigest()[:16]
-        (folder / name(digest(was))).rename(folder / name(digest(address)))
+        old, new = (sha256(url.encode()).hexdigest()[:16] for url in (was, address))
+        (self.config / f"push/pushed-{old}.jsonl").rename(self.config / f"push/pushed-{new}.jsonl")
 
     def secrets(self) -> dict[str, str]:
         """Tokens and addresses of the old hub."""
@@ -93,3 +93,25 @@ def answers() -> dict[str, dict[str, Any]]:
     with tarfile.open(HERE / "shared.tar.xz") as packed:
         files = {Path(one.name): packed.extractfile(one) for one in packed if one.name.startswith("answers/")}
         return {path.stem: json.loads(file.read()) for path, file in files.items() if file is not None}
+
+
+OLD = answers()
+CHANGES_WITH_TIME = {"score"}
+"""What is old is found a little later every day."""
+
+
+def lost(old: Any, new: Any, path: str = "") -> Iterator[str]:
+    """Where an answer lacks what the old one had, or has it otherwise; keys may have been added."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        for key, value in old.items():
+            if key in CHANGES_WITH_TIME:
+                continue
+            if key in new:
+                yield from lost(value, new[key], f"{path}.{key}")
+            else:
+                yield f"{path}.{key} is gone"
+    elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
+        for place, (one, other) in enumerate(zip(old, new, strict=True)):
+            yield from lost(one, other, f"{path}[{place}]")
+    elif old != new:
+        yield f"{path} was {old!r}, is {new!r}"
