@@ -22,7 +22,7 @@ def turn(number: int, *messages: str) -> Turn:
 
 def told(turns: tuple[Turn, ...], **messages: tuple[Call, ...]) -> Session:
     """A session of turns, and the calls of its messages."""
-    made = tuple(Message(name, "claude-opus-4-6", calls, ()) for name, calls in messages.items())
+    made = tuple(Message(name, "claude-opus-4-6", calls) for name, calls in messages.items())
     return msgspec.structs.replace(session(turns), messages=made)
 
 

@@ -1,7 +1,7 @@
 """Five-hour blocks, in which limits of use are counted.
 
-A block begins with the hour (of UTC) of its first request and lasts five hours. A request after its end begins the next;
-where nothing happened for more than five hours, a gap is told.
+A block begins with the hour (of UTC) of its first request and lasts five hours. A request after its end begins the
+next; where nothing happened for more than five hours, a gap is told.
 """
 
 import time
