@@ -144,6 +144,13 @@ def test_what_is_kept_for_an_hour_expires_after_an_hour() -> None:
     assert after(hourly, time=3601.0, hour=52_000) == ("expired", 50_000, 50_000)
 
 
+def test_what_most_of_a_request_is_kept_for_says_when_it_expires() -> None:
+    """Half of it is not most of it."""
+    assert after(FIRST._replace(hour=25_001), time=301.0, hour=0) == ("other", 50_000, 0)
+    assert after(FIRST._replace(hour=25_000), time=301.0, hour=0) == ("expired", 50_000, 0)
+    assert after(FIRST._replace(hour=1), time=301.0, hour=0) == ("expired", 50_000, 0)
+
+
 def test_another_model_and_a_compaction_are_causes_of_their_own_whatever_time_went_by() -> None:
     assert after(FIRST, model="haiku", time=9999.0) == ("model switched", 50_000, 0)
     assert after(FIRST, write=4000, compacted=True, model="haiku") == ("compacted", 4000, 0)

@@ -72,6 +72,15 @@ def test_lines_beside_each_other_are_two(text: str) -> None:
     assert [match.value for match in FINDER.find(text.format(*values))] == values
 
 
+@pytest.mark.parametrize(("above", "below", "whole"), [(46, 30, True), (20, 46, True), (45, 47, False)])
+def test_a_line_as_long_as_one_beside_it_was_broken_because_it_was_full(above: int, below: int, whole: bool) -> None:
+    """Then what follows goes on with it, though it reads like a word; else it is the beginning of a sentence."""
+    first, rest = "ghp" + "_a1B2c3D4e5F6g7H8i9J0k1L2m3N4", "wavelets"
+    lines = ("This is what it printed here, in three lines: ".ljust(above, ".")[:above], f"token: {first}".rjust(46))
+    text = "\n".join([*lines, f"{rest} and no more of it".ljust(below, ".")[:below], ""])
+    assert [match.value for match in FINDER.find(text)] == [first + rest if whole else first]
+
+
 def test_what_follows_a_value_is_not_taken_for_its_rest() -> None:
     """Times and counts at the beginning of the next line stay."""
     for rest in ("2026-01-01 started", "17 files changed", "name: x9"):

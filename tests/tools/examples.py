@@ -144,6 +144,15 @@ WRONG: tuple[Any, ...] = (
 )
 
 
+def keys_of(value: Any) -> Iterator[str]:
+    """The names of all fields in a value, at any depth."""
+    if isinstance(value, dict):
+        yield from value
+    if isinstance(value, dict | list | tuple):
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from keys_of(part)
+
+
 def mutated(value: Any) -> Iterator[Any]:
     """The value with one place in it, at any depth, holding each wrong value in turn, or nothing."""
     if isinstance(value, dict):

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.tools.calls import called, image, text_of
-from tests.tools.examples import EXAMPLES, mutated
+from tests.tools.examples import EXAMPLES, keys_of, mutated
 from unspool import tools
 from unspool.doc import Diff, Fold
 from unspool.model import Option, Plan, Question, Questionnaire, Todo, Todos, ToolCall
@@ -25,22 +25,8 @@ STATES = ["ok", "error", "rejected", "denied", "interrupted", "cancelled", "runn
 WORDS = st.one_of(
     st.text(max_size=20), st.sampled_from(["completed", "text", "a\nb\n", "\x1b[31mred", "https://a.b/c"])
 )
-KEYS = [
-    *(
-        "command",
-        "description",
-        "file_path",
-        "old_string",
-        "new_string",
-        "edits",
-        "content",
-        "notebook_path",
-        "pattern",
-    ),
-    *("todos", "questions", "plan", "query", "url", "stdout", "stderr", "file", "type", "structuredPatch", "results"),
-    *("filenames", "mode", "numLines", "task", "tasks", "taskId", "status", "cells", "findings", "originalFile"),
-    *("gitOperation", "exitCode", "totalTokens", "original_file", "matches", "contents", "resources", "operation"),
-]
+KEYS = sorted({key for given, _, detail in EXAMPLES.values() for key in keys_of((given, detail))})
+"""The fields that renderers look for, as the examples name them."""
 JSON = st.recursive(
     st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), WORDS),
     lambda inner: st.one_of(
@@ -142,11 +128,9 @@ def test_every_field_given_to_an_unknown_tool_is_shown(value: Any) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_field_that_nobody_has_met_is_shown_with_the_others(name: str) -> None:
-    given = {
-        **dict.fromkeys(("command", "file_path", "old_string", "new_string", "content", "pattern", "query"), "x"),
-        **dict.fromkeys(("url", "operation", "notebook_path", "taskId", "brand_new"), "seldom seen"),
-        "questions": [],
-    }
+    given = {key: value for asked, _, _ in EXAMPLES.values() for key, value in asked.items()}
+    own, _, _ = EXAMPLES.get(name, ({}, "", None))
+    given |= {**own, "brand_new": "seldom seen"}
     call = called(name, given, "done")
     assert tools.renderer(name).describe(call) is not None
     assert "seldom seen" in text_of(tools.describe(call))
@@ -174,6 +158,12 @@ def test_a_renderer_names_its_tools_and_no_other_file_does(tool: ToolRenderer) -
     assert tool.NAMES
     for name in tool.NAMES:
         assert not any(f'"{name}"' in text for text in others)
+
+
+@pytest.mark.parametrize("tool", tools.TOOLS, ids=lambda tool: tool.__name__)
+def test_a_renderer_has_an_example(tool: ToolRenderer) -> None:
+    """Which brings the names of its fields to all tests here."""
+    assert any(tools.renderer(name) is tool for name in EXAMPLES)
 
 
 def test_no_two_renderers_name_the_same_tool() -> None:

@@ -38,8 +38,8 @@ class TurnCosts:
         messages = {message.id: message for message in member.messages}
         for turn in all_turns(member):
             spend = Spend(self._prices)
-            for name in dict.fromkeys(getattr(block, "message", "") for block in turn.blocks):
-                message = messages.pop(name, None)
+            for block in turn.blocks:
+                message = messages.get(getattr(block, "message", ""))
                 for call in message.calls if message else ():
                     if call.key not in self._seen:
                         self._seen.add(call.key)

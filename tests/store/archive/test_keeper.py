@@ -105,15 +105,29 @@ def test_an_unchanged_file_is_not_opened(root: Path, folder: Path, monkeypatch: 
     assert kept(folder, root) == {"a": "same"}
 
 
-def test_a_file_changed_within_a_tick_is_looked_at_again(root: Path, folder: Path) -> None:
-    """Two contents of one size within a tick of the file system's clock are both met."""
+TICK = 20_000_000
+"""Nanoseconds that the clock of a file system may stand still."""
+
+
+@pytest.mark.parametrize(
+    ("passed", "outcome"), [(0, "rewritten"), (TICK, "rewritten"), (-TICK, "rewritten"), (TICK + 1, "same")]
+)
+def test_a_file_that_was_kept_within_a_tick_of_its_change_is_looked_at_again(
+    root: Path, folder: Path, monkeypatch: pytest.MonkeyPatch, passed: int, outcome: str
+) -> None:
+    """Its figures may stay as they are though its content does not; a tick later they tell."""
     path = write(root, "a", b"one content")
-    status = path.stat()
-    kept(folder, root)
-    path.write_bytes(b"two content")
-    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
-    assert kept(folder, root) == {"a": "rewritten"}
-    assert generations(folder, "a") == [b"one content", b"two content"]
+    status = FileStatus(len(b"one content"), 1_700_000_000_000_000_000, 1_700_000_000_000_000_000, 7)
+    monkeypatch.setattr(time, "time_ns", lambda: status.changed + passed)
+    with Archive.open(folder) as archive:
+        number = archive.origin(origin(root))
+        with Keeper(archive) as keeper:
+            keeper.keep(number, "a", path, status, None)
+        path.write_bytes(b"two content")
+        with Keeper(archive) as keeper:
+            assert keeper.keep(number, "a", path, status, archive.kept(number)["a"]) == outcome
+    both = [b"one content", b"two content"]
+    assert generations(folder, "a") == (both if outcome == "rewritten" else both[:1])
 
 
 def test_a_file_that_changes_while_it_is_read(root: Path, folder: Path) -> None:

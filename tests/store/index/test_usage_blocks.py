@@ -52,6 +52,12 @@ def test_the_running_block_has_a_pace() -> None:
     assert (block.pace.tokens, block.pace.cost) == (2222 * 5, 10 * 10**12)
 
 
+def test_a_block_runs_to_its_end_and_no_longer() -> None:
+    """However long ago its last request was."""
+    assert [block.active for block in asked(TEN, now=TEN + HOURS - 1)] == [True]
+    assert [block.active for block in asked(TEN, TEN + HOURS - 1, now=TEN + HOURS)] == [False]
+
+
 def test_one_moment_has_no_pace() -> None:
     (block,) = asked(TEN, now=TEN + 60)
     assert block.active

@@ -38,12 +38,12 @@ def parse_body(request: Request, kind: type[T], path: Mapping[str, str] | None =
         raise BadRequest(f"What was sent is not as it should be: {error}.") from None
 
 
-def run_operation(request: Request, operation: Operation, args: Arguments) -> Done:
+def run_operation(request: Request, operation: Operation, args: Arguments, *, by_name: bool = False) -> Done:
     """Run an operation for whoever asks, and tell the audit log what it was about."""
     here = hub(request)
     url = here.terms.url or f"{request.url.scheme}://{request.headers.get('host', '')}"
     with here.store.db.transaction():
-        done = operation(Actor(here.store.db, person(request), url=url), args)
+        done = operation(Actor(here.store.db, person(request), by_name, url), args)
     request.state.target, request.state.detail = done.target, done.detail
     return done
 

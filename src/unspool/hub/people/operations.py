@@ -26,7 +26,7 @@ class Actor(NamedTuple):
     db: Database
     person: Person
     by_name: bool = False
-    """Whether people are meant by name or id, as at the command line; else by id alone."""
+    """Whether people are meant by name or id, as at the command line and in forms; else by id alone."""
     url: str = ""
     """Where the hub is reached, for links."""
 

@@ -27,15 +27,16 @@ def form(path: str, operation: Operation, needs: Needs, act: str, back: str) -> 
     kind: type[Arguments] = get_type_hints(operation)["args"]
 
     def handler(request: Request) -> Response:
-        run_operation(request, operation, form_arguments(request, kind))
+        run_operation(request, operation, form_arguments(request, kind), by_name=True)
         return redirect(back.format(**request.path_params))
 
     return HubRoute(path, handler, needs, act, "POST", ("all",))
 
 
 def form_arguments(request: Request, kind: type[T]) -> T:
-    """What a form and its address say."""
-    sent = {name: value for name, value in form_fields(request).items() if name in kind.__struct_fields__}
+    """What a form and its address say; a field that is needed and was not sent is empty."""
+    form, fields = form_fields(request), msgspec.structs.fields(kind)
+    sent = {field.name: form.get(field.name, "") for field in fields if field.required or field.name in form}
     try:
         return msgspec.convert({**sent, **request.path_params}, kind, strict=False)
     except msgspec.ValidationError:

@@ -1,7 +1,7 @@
 """Five-hour blocks, in which limits of use are counted.
 
-A block begins with the hour (of UTC) of its first request and lasts five hours. A request after its end, or more than
-five hours after the one before, begins the next; where nothing happened for longer than that, a gap is told.
+A block begins with the hour (of UTC) of its first request and lasts five hours. A request after its end begins the
+next; where nothing happened for more than five hours, a gap is told.
 """
 
 import time
@@ -85,7 +85,7 @@ class _Open:
         self.adding = SumAdder()
 
     def holds(self, moment: float) -> bool:
-        return moment - self.start <= HOURS and moment - self.last <= HOURS
+        return moment - self.start <= HOURS
 
     def take(self, quarter: _Quarter) -> None:
         self.last = max(self.last, quarter.last)
@@ -94,7 +94,7 @@ class _Open:
 
     def closed(self, now: float) -> FiveHourBlock:
         end, total = self.start + HOURS, self.adding.sum()
-        active = now < end and now - self.last < HOURS
+        active = now < end
         pace = _pace(total, self.last - self.first, end - now) if active else None
         return FiveHourBlock(
             self.start, end, total, self.adding.models(), self.first, self.last, active=active, pace=pace
