@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.thorough import tries
 from tests.tools.calls import called, image, text_of
 from tests.tools.examples import EXAMPLES, mutated
 from unspool import tools
@@ -80,7 +81,7 @@ def is_one_plain_line(text: str) -> bool:
 
 
 @pytest.mark.parametrize("tool", [*tools.TOOLS, other], ids=lambda tool: tool.__name__.rpartition(".")[2])
-@settings(max_examples=50)
+@settings(max_examples=tries(25, 250))
 @given(call=calls())
 def test_any_call_becomes_a_fold_with_a_plain_summary(tool: ToolRenderer, call: ToolCall) -> None:
     for name in (*tool.NAMES, "Unheard"):

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from tests.hub.people.folk import One, project, somebody
 from tests.hub.people.test_users import at_once
+from tests.thorough import tries
 from unspool.hub.errors import StoreUnavailable
 from unspool.hub.people import audit as log
 from unspool.hub.people import holds
@@ -205,7 +206,7 @@ def test_no_control_character_gets_in(files_store: Store) -> None:
     assert len(line.target) == 300
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=tries(25, 200), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     row=st.integers(1, 8),
     column=st.sampled_from(["id", "at", "person", "what", "target", "outcome", "detail", "digest"]),
