@@ -34,7 +34,19 @@ _OURS = frozenset(
 """Variables that are the tests' own; all others of this kind are a user's settings."""
 _TASTES = (
     *("UNSPOOL_", "GIT_", "LC_", "LANG", "XDG_", "CLAUDE", "ANTHROPIC_", "OPENAI_", "SSH_"),
-    *("NO_COLOR", "FORCE_COLOR", "CLICOLOR", "COLUMNS", "LINES", "PAGER", "LESS", "EDITOR", "VISUAL", "BROWSER", "DISPLAY"),
+    *(
+        "NO_COLOR",
+        "FORCE_COLOR",
+        "CLICOLOR",
+        "COLUMNS",
+        "LINES",
+        "PAGER",
+        "LESS",
+        "EDITOR",
+        "VISUAL",
+        "BROWSER",
+        "DISPLAY",
+    ),
     *("PYTHONWARNINGS", "PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE", "PYTHONUTF8", "PYTHONIOENCODING"),
 )
 """What the names of variables begin with that tell of a user's files, tastes or surroundings."""

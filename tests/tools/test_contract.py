@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.stack import small_stack
 from tests.thorough import tries
 from tests.tools.calls import called, image, text_of
 from tests.tools.examples import EXAMPLES, mutated
@@ -122,7 +123,9 @@ def test_a_call_nested_beyond_all_bounds_is_shown() -> None:
     for _ in range(100_000):
         deep = [deep]
     for name in (*NAMES, "Unheard"):
-        fold = tools.describe(called(name, {"query": "q", "deep": deep}, "", detail={"results": [deep]}, parts=(deep,)))
+        call = called(name, {"query": "q", "deep": deep}, "", detail={"results": [deep]}, parts=(deep,))
+        with small_stack():
+            fold = tools.describe(call)
         assert fold.summary
 
 

@@ -210,7 +210,7 @@ def test_no_control_character_gets_in(files_store: Store) -> None:
 @given(
     row=st.integers(1, 8),
     column=st.sampled_from(["id", "at", "person", "what", "target", "outcome", "detail", "digest"]),
-    text=st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=20),
+    text=st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=20),
 )
 def test_any_change_of_any_line_shows(files_store: Store, row: int, column: str, text: str) -> None:
     """Whichever line, whichever column that is sealed, whatever is put there."""
