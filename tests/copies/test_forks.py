@@ -11,6 +11,7 @@ from bench.messages_api import refusals
 from tests.copies.made_logs import VERSIONS, made
 from tests.copies.making import NONE, faults, said
 from tests.log_builder.builder import LogBuilder
+from tests.thorough import tries
 from unspool.agents import FORMATS, FoundLog
 from unspool.agents.claude_code.lint import rebuilt
 from unspool.copies.copy_plan import CopyRequest, plan_copy
@@ -22,7 +23,7 @@ from unspool.store.library.read import read_session
 
 steps = st.lists(st.integers(0, 8), max_size=10)
 versions = st.sampled_from(VERSIONS)
-slow = settings(max_examples=100, suppress_health_check=[HealthCheck.too_slow])
+slow = settings(max_examples=tries(25, 500), suppress_health_check=[HealthCheck.too_slow])
 
 
 def read(data: bytes) -> tuple[OriginalLog, Session]:

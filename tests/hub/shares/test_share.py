@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.thorough import tries
 from unspool.hub.errors import BadRequest
 from unspool.hub.shares.share import ShareOptions, hash_password, options_of_change, options_of_upload, password_fits
 from unspool.hub.store.blobs import now
@@ -62,7 +63,7 @@ def test_titles_are_one_line_of_bounded_length() -> None:
     assert options_of_upload({"title": "  a\n\tb  " + "c" * 1000}, {}).title == ("a b " + "c" * 1000)[:300]
 
 
-@settings(max_examples=10)
+@settings(max_examples=tries(10, 50))
 @given(st.text(min_size=1, max_size=20), st.text(min_size=1, max_size=20))
 def test_only_the_same_password_fits(one: str, other: str) -> None:
     kept = hash_password(one)
