@@ -86,7 +86,7 @@ def test_sorting_is_by_what_is_asked_for(app: Browsed) -> None:
 
 
 def _titles(app: Browsed) -> dict[str, str]:
-    found = re.findall(r'data-key="(\w+)"><a class="title"[^>]*>(.*?)</a>', app.get("/sessions").text)
+    found = re.findall(r'data-key="(\w+)">\s*<a class="title"[^>]*>(.*?)</a>', app.get("/sessions").text)
     return {key: title.replace("&lt;", "<").replace("&gt;", ">") for key, title in found}
 
 

@@ -197,6 +197,7 @@ def _environment() -> jinja2.Environment:
         loader=jinja2.PackageLoader("unspool.site"),
         autoescape=True,
         trim_blocks=True,
+        lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
         finalize=_seen,
         auto_reload=False,

@@ -15,7 +15,7 @@ from unspool.render.html.elements import visible
 def template_environment(package: str) -> jinja2.Environment:
     """The templates of a package whose pages are served: text is escaped, and what cannot be seen in it is marked."""
     return jinja2.Environment(
-        loader=jinja2.PackageLoader(package),
+        loader=jinja2.ChoiceLoader([jinja2.PackageLoader(name) for name in (package, "unspool.web", "unspool.site")]),
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,
