@@ -122,6 +122,8 @@ class _Teller:
 
 _PATIENCE = 1.2
 """Seconds that the process may take to end by itself."""
+_KILLED = 30.0
+"""Seconds that a busy machine may take to end a process that was killed."""
 _AGAIN = 5.0
 """Seconds before it is started anew after it died; twice as long after each further time."""
 _LONGEST = 600.0
@@ -185,7 +187,7 @@ class BackgroundSync:
             process.join(patience)
             if process.exitcode is None:
                 process.kill()
-                process.join(_PATIENCE)
+                process.join(_KILLED)
 
     def _follow(self) -> None:
         wait = _AGAIN
