@@ -13,13 +13,11 @@ from pathlib import Path
 
 from tests.hub.servers import Postgresql, postgresql_programs
 from unspool.hub.people.users import Person
-from unspool.hub.sessions.filters import ListPage
-from unspool.hub.sessions.listing import list_sessions
+from unspool.hub.sessions.listing import ListPage, list_sessions
 from unspool.hub.sessions.search import search
 from unspool.hub.store.connect import StorePlace, open_store
 from unspool.hub.store.database import Database
-from unspool.hub.store.full_text import text_vector
-from unspool.hub.store.schema import migrate
+from unspool.hub.store.schema import migrate, text_vector
 from unspool.store.index.query import Filter
 
 PROJECTS, PEOPLE, VOCABULARY, PASSAGES = 50, 200, 20_000, 4

@@ -17,7 +17,7 @@ from bench.unseen.alike import alike
 from bench.unseen.worn import LATER
 from unspool.redact.finder import Finder
 from unspool.redact.log import scan_lines
-from unspool.redact.match import SecretMatch
+from unspool.redact.replacements import SecretMatch
 
 LOOKALIKES = 28_000
 """Lines of each of the two sets of look-alikes."""

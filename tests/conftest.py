@@ -5,8 +5,10 @@ No test sees the real home. What needs something that is not there skips, and sa
 
 import gc
 import importlib
+import itertools
 import os
 import signal
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,14 +18,50 @@ import pytest
 from hypothesis import settings
 
 from bench import corpus
+from tests.thorough import EXAMPLES, THOROUGH
 
 ROOT = Path(__file__).resolve().parent.parent
 
-settings.register_profile("default", max_examples=200, deadline=None, database=None)
+settings.register_profile("default", max_examples=EXAMPLES, deadline=None, database=None)
 settings.register_profile("ci", settings.get_profile("default"), derandomize=True)
 settings.register_profile("bench", max_examples=20_000, deadline=None, database=None)
 settings.load_profile("ci" if os.environ.get("CI") else "default")  # what goes in must not depend on luck
 
+_OURS = frozenset(
+    [
+        "UNSPOOL_AXE",
+        "UNSPOOL_CCUSAGE",
+        "UNSPOOL_CHROMIUM",
+        "UNSPOOL_KILLS",
+        "UNSPOOL_LIVE",
+        "UNSPOOL_LIVE_CLAUDE",
+        "UNSPOOL_LIVE_CODEX",
+        "UNSPOOL_LIVE_KEEP",
+        "UNSPOOL_POSTGRES",
+        "UNSPOOL_SHOTS",
+        "UNSPOOL_THOROUGH",
+        "UNSPOOL_UPDATE_SNAPSHOTS",
+    ]
+)
+"""Variables that are the tests' own; all others of this kind are a user's settings."""
+_TASTES = (
+    *("UNSPOOL_", "GIT_", "LC_", "LANG", "XDG_", "CLAUDE", "ANTHROPIC_", "OPENAI_", "SSH_"),
+    *(
+        "NO_COLOR",
+        "FORCE_COLOR",
+        "CLICOLOR",
+        "COLUMNS",
+        "LINES",
+        "PAGER",
+        "LESS",
+        "EDITOR",
+        "VISUAL",
+        "BROWSER",
+        "DISPLAY",
+    ),
+    *("PYTHONWARNINGS", "PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE", "PYTHONUTF8", "PYTHONIOENCODING"),
+)
+"""What the names of variables begin with that tell of a user's files, tastes or surroundings."""
 
 _FIRST = (
     *("site/build/test_killed", "store/sync/test_watch", "site/search/test_browser", "cli/test_watch"),
@@ -37,11 +75,27 @@ _FIRST = (
 """The files that take longest; those that wait stand beside those that compute."""
 
 
-def pytest_configure() -> None:
-    """Whoever starts the tests in the background has them ignore Ctrl-C, and so all that they start."""
+def pytest_configure(config: pytest.Config) -> None:
+    """What is started from here finds the same surroundings everywhere, whoever starts the tests, and how."""
+    config.addinivalue_line("markers", "thorough: only with scripts/test --thorough")
+    if hasattr(config, "workerinput") or config.getoption("dist", "no") == "no":  # the one that hands out runs no test
+        _heed_signals()
+    for name in [name for name in os.environ if name.startswith(_TASTES) and name not in _OURS]:
+        del os.environ[name]
+    os.environ["LC_ALL"] = "C.UTF-8"
+    os.umask(0o022)
+    sys.dont_write_bytecode = False  # tests and what they start are compiled once, not each time
+    gc.disable()  # what is collected stays to the end: looking through it for garbage is in vain
+
+
+def _heed_signals() -> None:
+    """In the background Ctrl-C is ignored, under nohup a hangup, and so by all that is started from there."""
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
-    gc.disable()  # what is collected stays to the end: looking through it for garbage is in vain
+    for name in ("SIGHUP", "SIGQUIT", "SIGTERM", "SIGUSR1", "SIGUSR2"):
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) == signal.SIG_IGN:
+            signal.signal(number, lambda *_: None)  # we go on not to mind it; a program that is started begins anew
 
 
 def pytest_collection_finish() -> None:
@@ -49,23 +103,37 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """A long file that comes last has all other workers wait for it."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what is for a thorough run; and a long file that comes last has all other workers wait for it."""
+    if not THOROUGH and (left := [item for item in items if item.get_closest_marker("thorough")]):
+        config.hook.pytest_deselected(items=left)
+        items[:] = [item for item in items if not item.get_closest_marker("thorough")]
     ranks = {(ROOT / "tests" / f"{name}.py"): rank for rank, name in enumerate(_FIRST)}
     items.sort(key=lambda item: ranks.get(item.path, len(ranks)))
 
 
+@pytest.fixture(scope="session")
+def homes(tmp_path_factory: pytest.TempPathFactory) -> Callable[[], Path]:
+    """`homes()`: one more empty folder; numbered here, for pytest looks through all folders before it makes one."""
+    base, numbers = tmp_path_factory.mktemp("homes"), itertools.count()
+
+    def made() -> Path:
+        place = base / str(next(numbers))
+        place.mkdir()
+        return place
+
+    return made
+
+
 @pytest.fixture(autouse=True)
-def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """An empty home; every variable that leads to a user's own files or tastes leads here or is gone."""
-    place = tmp_path_factory.mktemp("home")
+def home(homes: Callable[[], Path], monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """An empty home; every variable that leads to a user's own files leads here."""
+    place = homes()
     for name in ("HOME", "USERPROFILE"):
         monkeypatch.setenv(name, str(place))
     for name in ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR"):
         monkeypatch.setenv(name, str(place / name.lower()))
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(place / ".claude"))
-    for name in ("NO_COLOR", "FORCE_COLOR", "CLICOLOR_FORCE", "COLUMNS", "PAGER", "LESS", "PYTHONWARNINGS"):
-        monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("TZ", "UTC")
     time.tzset()
     yield place

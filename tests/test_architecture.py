@@ -30,6 +30,7 @@ MEDIAN_LINES = 250
 FUNCTION_LINES = 60
 PARAMETERS = 6
 OWN_IMPORTS = 30
+TEMPLATE_COLUMNS = 160
 
 EXCEPTIONS: dict[tuple[str, str], str] = {}
 """(budget, "path" or "path:function") -> why it may be broken there."""
@@ -146,6 +147,16 @@ def test_no_function_is_too_long() -> None:
         for function in functions(tree_of(path))
     )
     assert over("function", lengths, FUNCTION_LINES) == []
+
+
+def test_no_line_of_a_template_is_too_long() -> None:
+    """A line of a template is read without scrolling sideways."""
+    widths = (
+        (f"{name_of(path)}:{number}", len(line))
+        for path in sorted(PACKAGE.rglob("*.html"))
+        for number, line in enumerate(path.read_text("utf-8").splitlines(), 1)
+    )
+    assert over("columns", widths, TEMPLATE_COLUMNS) == []
 
 
 def test_no_function_takes_too_many_parameters() -> None:

@@ -24,7 +24,7 @@ from unspool.agents.base import MARK
 from unspool.agents.claude_code.settings import EVENTS
 from unspool.cli.group import cli
 from unspool.share.select_files import MARKER
-from unspool.store.sync.service import hooks
+from unspool.store.sync.service import plan
 from unspool.store.sync.service.plan import ServiceJob
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -155,7 +155,7 @@ def test_hooks_are_those_that_watch_installs() -> None:
     for entries in hooked().values():
         ((one,),) = [entry["hooks"] for entry in entries]
         assert one["type"] == "command"
-        mine, theirs = (shlex.split(text) for text in (one["command"], hooks.command(ServiceJob(Path("archive")))))
+        mine, theirs = (shlex.split(text) for text in (one["command"], plan.command(ServiceJob(Path("archive")))))
         at = theirs.index(MARK) + 1
         assert mine[:at] == theirs[:at]
         assert mine[at:] == ["unspool", "sync", "-q"]

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from bench.unseen.kinds import KINDS, Kind
 from bench.unseen.worn import WORN, Worn
-from unspool.redact.match import SecretMatch
+from unspool.redact.replacements import SecretMatch
 
 _LETTERS = {
     "an": string.ascii_letters + string.digits,

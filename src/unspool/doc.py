@@ -71,8 +71,6 @@ class Diff(msgspec.Struct, frozen=True, tag=True):
 
 
 class Table(msgspec.Struct, frozen=True, tag=True):
-    """Rows under headings."""
-
     headings: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     caption: str = ""

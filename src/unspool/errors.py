@@ -31,8 +31,6 @@ class UsageProblem(UnspoolError):
 
 
 class NotFound(UnspoolError):
-    """Nothing by that name."""
-
     exit_code = 3
 
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from tests.log_builder.builder import LogBuilder
 from tests.reading.reading import entries, prompts, session, stream, texts
-from unspool.demo.builder import LogBuilder
 from unspool.store.library.read import LogReader
 
 LINES: list[dict[str, Any]] = [

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.log_builder.builder import LogBuilder
 from tests.reading.reading import FORMAT, entries, jsonl, session, stream
 from unspool.agents.lines import Cursor
-from unspool.demo.builder import LogBuilder
 from unspool.model import Entry, Session, Transcript
 from unspool.reading.assemble import assemble_session
 from unspool.store.library.read import LogReader, read_appended

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 from tests.app.serving import served
+from tests.log_builder.builder import LogBuilder
 from tests.store.index.synced import kept
 from unspool.app.context import AppContext
-from unspool.demo.builder import LogBuilder
 
 NOW = datetime.now(UTC).replace(microsecond=0)
 

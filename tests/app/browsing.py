@@ -12,9 +12,9 @@ from urllib.parse import urlencode
 
 from tests.app.asking import NOW, Got, Site, harbour, shop
 from tests.app.serving import served
+from tests.log_builder.builder import LogBuilder
 from tests.store.index.synced import kept
 from unspool.app.context import AppContext
-from unspool.demo.builder import LogBuilder
 
 
 class _Stay(urllib.request.HTTPRedirectHandler):

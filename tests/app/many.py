@@ -5,8 +5,8 @@ from pathlib import Path
 
 import msgspec
 
+from tests.log_builder.builder import LogBuilder
 from tests.store.index.filled import Filled
-from unspool.demo.builder import LogBuilder
 from unspool.store.archive import Archive
 from unspool.store.index.database import Index
 from unspool.store.library import Library

@@ -7,11 +7,12 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from tests.waiting import PATIENCE, until
 
 _STARTS = "import os; os.umask(0o077); from unspool.cli.open_cmd import command; command()"
 _ADDRESS = re.compile(r"http://(\S+):(\d+)(/\S*)\?token=(\S+)")
@@ -66,12 +67,12 @@ class Opened:
                 link.sendall(data)
             return parsed(everything(link))
 
-    def synced(self, seconds: float = 180) -> None:
+    def synced(self, seconds: float = 300) -> None:
         """Wait until the first sync is done."""
-        until = time.monotonic() + seconds
-        while (state := self.get("/api/state").json)["state"] != "done":
-            assert time.monotonic() < until, state
-            time.sleep(0.05)
+        until(lambda: self._state()["state"] == "done", self._state, seconds)
+
+    def _state(self) -> Any:
+        return self.get("/api/state").json
 
     @property
     def memory(self) -> int:
@@ -79,12 +80,10 @@ class Opened:
         pages = Path(f"/proc/{self.process.pid}/statm").read_text("ascii").split()[1]
         return int(pages) * os.sysconf("SC_PAGE_SIZE")
 
-    def stop(self, number: int = signal.SIGTERM) -> float:
-        """End it; the seconds that took."""
-        began = time.monotonic()
+    def stop(self, number: int = signal.SIGTERM) -> None:
+        """End it."""
         self.process.send_signal(number)
-        self.process.wait(timeout=90)
-        return time.monotonic() - began
+        self.process.wait(PATIENCE)
 
 
 def _named(headers: dict[str, str]) -> dict[str, str]:

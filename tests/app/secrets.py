@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 from tests.app.asking import NOW
-from unspool.demo.builder import LogBuilder
+from tests.log_builder.builder import LogBuilder
 
 TOKEN = "ghp_" + "q7Rk2Lw9Zt4Xc8Vb1Nm5Hj3Gf6Ds0PaYeUiO"
 OTHER = "ghp_" + "Zx8Cv7Bn6Mq5We4Rt3Yu2Io1Pa9Sd0FgHjKl"

@@ -17,7 +17,7 @@ from tests.cli.running import run as run_command
 from unspool.app.api_endpoint import ApiEndpoint, Parameter
 from unspool.app.api_routes import ENDPOINTS
 from unspool.app.context import AppContext
-from unspool.app.mark_store import MarkStore
+from unspool.app.marks import MarkStore
 from unspool.demo import write_demo
 from unspool.render.json import load
 from unspool.store.sync import sync

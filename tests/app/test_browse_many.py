@@ -10,7 +10,7 @@ from tests.app.browsing import Browsed
 from tests.app.many import many
 from tests.app.serving import served
 from unspool.app.context import AppContext
-from unspool.app.mark_store import AllMarks
+from unspool.app.marks import AllMarks
 from unspool.app.project_list import ProjectList
 from unspool.app.session_query import PAGE_SIZE, SESSION_SORTS, SessionFinder, parse_session_query
 from unspool.store.index.database import Index

@@ -15,9 +15,9 @@ from tests.app.asking import NOW
 from tests.app.browsing import Browsed, browsed
 from tests.app.serving import served
 from tests.cli.running import talk
+from tests.log_builder.builder import LogBuilder
 from unspool.app.context import AppContext
 from unspool.app.project_list import ProjectFigures, ProjectList, project_slug
-from unspool.demo.builder import LogBuilder
 
 EVERY = {"shop", "harbour", "plan", "work"}
 
@@ -86,7 +86,7 @@ def test_sorting_is_by_what_is_asked_for(app: Browsed) -> None:
 
 
 def _titles(app: Browsed) -> dict[str, str]:
-    found = re.findall(r'data-key="(\w+)"><a class="title"[^>]*>(.*?)</a>', app.get("/sessions").text)
+    found = re.findall(r'data-key="(\w+)">\s*<a class="title"[^>]*>(.*?)</a>', app.get("/sessions").text)
     return {key: title.replace("&lt;", "<").replace("&gt;", ">") for key, title in found}
 
 

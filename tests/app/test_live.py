@@ -15,14 +15,15 @@ import pytest
 
 from tests.app.serving import served
 from tests.app.sessions import STORM, demo_source, desk_of, get
+from tests.log_builder.builder import LogBuilder
 from unspool.agents import FORMATS, FoundLog
-from unspool.app import incremental_reader, live_pages, live_session
-from unspool.app.incremental_reader import IncrementalReader
-from unspool.app.session_cache import get_session
+from unspool.app import live_pages, live_session
+from unspool.app import live_session as incremental_reader
+from unspool.app.live_session import IncrementalReader
+from unspool.app.open_session import get_session
 from unspool.app.session_frame import log_position
 from unspool.config.settings import settings_path
 from unspool.demo import write_demo
-from unspool.demo.builder import LogBuilder
 from unspool.store.library.read import read_session
 
 

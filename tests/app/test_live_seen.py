@@ -8,9 +8,9 @@ import pytest
 
 from tests.cli.running import talk
 from unspool.agents import FoundLog
-from unspool.app import live_board as module
+from unspool.app import live_pages as module
 from unspool.app.context import AppContext
-from unspool.app.live_board import LogWatcher, current_logs
+from unspool.app.live_pages import LogWatcher, current_logs
 from unspool.store.library.library import discover_logs
 
 OLD = time.time() - 3600

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.app.browsing import browsed
-from unspool.app.mark_store import LONGEST_TAG, MOST_TAGS, MarkStore, StoredMark, clean_tags
-from unspool.demo.builder import LogBuilder
+from tests.log_builder.builder import LogBuilder
+from unspool.app.marks import LONGEST_TAG, MOST_TAGS, MarkStore, StoredMark, clean_tags
 from unspool.errors import Unreadable, UnspoolError, UsageProblem
 
 

@@ -11,16 +11,17 @@ from click.testing import CliRunner
 
 from tests.app.serving import served
 from tests.app.sessions import STORM, demo_source, desk_of, get
+from tests.log_builder.builder import LogBuilder
 from tests.site.pages import Read
-from unspool.app import open_session, partial_read, session_cache
+from unspool.app import open_session, partial_read
+from unspool.app import open_session as session_cache
 from unspool.app.context import AppContext
-from unspool.app.session_cache import get_session
+from unspool.app.open_session import get_session
 from unspool.cli.group import cli
-from unspool.demo.builder import LogBuilder
 from unspool.figures import figures
 from unspool.site.options import SiteOptions
 from unspool.site.page_template import Crumb, Frame
-from unspool.site.session_pages import session_folder
+from unspool.site.turn_pages import session_folder
 from unspool.store.library import Library
 
 
@@ -33,8 +34,7 @@ def app() -> Iterator[str]:
 def _bare(html: str) -> str:
     """A page without its head, the ways to other parts of its site, and the app's box on an index."""
     body = html[html.index("<body>") :]
-    body = re.sub(r'<nav class="crumbs".*?</nav>', "", body, flags=re.S)
-    body = re.sub(r'\n<nav class="ways".*?</nav>', "\n", body, flags=re.S)
+    body = re.sub(r'\s*<nav class="(?:crumbs|ways)".*?</nav>', "", body, flags=re.S)
     body = body.replace("\n\n", "\n")
     return re.sub(r'<a href="/s/([^/"]+)/"', r'<a href="../\1/index.html"', body)
 
@@ -242,7 +242,7 @@ def test_no_more_is_held_than_there_is_room_for(monkeypatch: pytest.MonkeyPatch)
     desk = desk_of(demo_source())
     found = [log for log in desk.library().logs() if log.size > 10_000]
     monkeypatch.setattr(session_cache, "BYTES", found[0].total_size + found[1].total_size)
-    shelf = session_cache.get_session_cache(desk)
+    shelf = desk.part(session_cache.SessionCache)
     for log in found[:3]:
         shelf.whole(desk, log)
     assert shelf.ready(found[2]) is not None
@@ -340,7 +340,7 @@ def test_of_an_archive_under_a_key_no_outline_is_written(tmp_path: Path, monkeyp
     log = _long(tmp_path, 20)
     desk = desk_of(tmp_path / "projects")
     desk.key = "secret"
-    session_cache.get_session_cache(desk).whole(desk, desk_of(tmp_path / "projects").found(log.session_id))
+    desk.part(session_cache.SessionCache).whole(desk, desk_of(tmp_path / "projects").found(log.session_id))
     assert (
         open_session.load_outline(open_session.log_state(desk_of(tmp_path / "projects").found(log.session_id))) is None
     )

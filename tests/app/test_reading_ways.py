@@ -10,10 +10,10 @@ import pytest
 
 from tests.app.serving import served
 from tests.app.sessions import STORM, demo_source, desk_of, get
+from tests.log_builder.builder import LogBuilder
 from tests.site.pages import Read
 from unspool.app.session_routes import find_in_session
 from unspool.config.settings import settings_path
-from unspool.demo.builder import LogBuilder
 from unspool.site.address import Addresses
 from unspool.site.options import SiteOptions
 from unspool.store.library import Library

@@ -16,10 +16,10 @@ import pytest
 from tests.app.browsing import Browsed, browsed
 from tests.app.opened import opened
 from tests.app.secrets import CUSTOMER, MAIL, OTHER, PERSON, TOKEN, WORD, leaky
+from tests.log_builder.builder import LogBuilder
+from tests.log_builder.prompts import make_png
 from unspool.app.share_findings import LISTED, mask_value
-from unspool.demo.builder import LogBuilder
-from unspool.demo.prompts import make_png
-from unspool.redact.match import SecretMatch
+from unspool.redact.replacements import SecretMatch
 from unspool.share.choices import ShareChoices, finding_id, load_choices, save_choices
 
 REVIEW, PREVIEW = "/s/leaky/share", "/s/leaky/share/preview/"

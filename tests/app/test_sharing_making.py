@@ -17,8 +17,8 @@ from tests.app.asking import NOW
 from tests.app.browsing import Browsed, browsed, planned
 from tests.app.secrets import MAIL, PERSON, TOKEN, leaky
 from tests.cli.fakes import GIST, gh
+from tests.log_builder.builder import LogBuilder
 from unspool.app.share_selection import ShareHabit, load_habit
-from unspool.demo.builder import LogBuilder
 from unspool.errors import Unreadable
 from unspool.share.encryption import SealedData, ShareSecret, from_base64, passphrase, unseal
 

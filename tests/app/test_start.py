@@ -5,7 +5,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
@@ -14,6 +13,8 @@ import pytest
 
 from tests.app.opened import Opened, opened
 from tests.cli.running import source, talk
+from tests.thorough import tries
+from tests.waiting import until
 from unspool.app.background_sync import BackgroundSync
 from unspool.errors import UsageProblem
 from unspool.prices import PriceTable
@@ -24,8 +25,6 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals of this kind
 
 FIRST = "11111111-0000-4000-8000-000000000001"
 SECOND = "22222222-0000-4000-8000-000000000002"
-SOON = 15
-"""Seconds, on a machine that does much else; two on one that does not. What is waited for in vain takes longer."""
 
 
 @pytest.fixture
@@ -36,13 +35,6 @@ def place(tmp_path: Path) -> tuple[str, ...]:
 
 def keys(app: Opened) -> list[str]:
     return [one["key"] for one in app.get("/api/sessions").json["sessions"]]
-
-
-def until(there: Callable[[], bool], seconds: float = 90) -> None:
-    ending = time.monotonic() + seconds
-    while not there():
-        assert time.monotonic() < ending
-        time.sleep(0.05)
 
 
 # --- where -------------------------------------------------------------------------------------------
@@ -158,9 +150,9 @@ def test_it_answers_before_anything_is_read_and_then_follows(place: tuple[str, .
 def test_reading_only_syncs_nothing(place: tuple[str, ...], tmp_path: Path) -> None:
     with opened(*place, "--read-only") as app:
         assert app.get("/api/state").json["read_only"] is True
-        time.sleep(1)
-        assert app.get("/api/state").json["state"] == "idle"
         assert app.get("/api/sessions").status == 404
+        assert app.get("/api/state").json["state"] == "idle"
+        assert children(app.process.pid) == set(), "somebody syncs"
         assert not (tmp_path / "archive").exists()
 
 
@@ -264,60 +256,50 @@ def alive(process: int) -> bool:
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
-def test_it_ends_soon_and_leaves_nothing(place: tuple[str, ...], tmp_path: Path, number: int) -> None:
+def test_it_ends_and_leaves_nothing(place: tuple[str, ...], tmp_path: Path, number: int) -> None:
     with opened(*place, TMPDIR=str(tmp_path)) as app:
         app.synced()
         with socket.create_connection(("127.0.0.1", app.port)) as idle:
             idle.sendall(b"GET / HTTP/1.1\r\n")
             below = children(app.process.pid)
             assert below
-            assert app.stop(number) < SOON
+            app.stop(number)
         until(lambda: not any(map(alive, below)))
         assert sorted(path.name for path in tmp_path.iterdir()) == ["archive", "source"]
 
 
-def test_it_ends_within_two_seconds(place: tuple[str, ...]) -> None:
-    """Where the machine does not do too much else: one try of a few shows that it does."""
-    took = [9.0]
-    while took[-1] >= 2 and len(took) < 6:
-        with opened(*place) as app:
-            app.synced()
-            took.append(app.stop())
-    assert took[-1] < 2, took
-
-
-def test_it_ends_as_soon_in_the_midst_of_a_sync(tmp_path: Path, made_corpus: Callable[[int, int], Path]) -> None:
-    """A first sync of 50 MB is broken off; the archive it leaves is whole, and the next start goes on from it."""
-    given = (
-        "--source",
-        str(made_corpus(1, 50)),
-        "--archive",
-        str(tmp_path / "archive"),
-    )
+def test_it_ends_in_the_midst_of_a_sync(tmp_path: Path, made_corpus: Callable[[int, int], Path]) -> None:
+    """A first sync of many megabytes is broken off; the archive it leaves is whole, and the next start goes on."""
+    given = ("--source", str(made_corpus(1, tries(20, 50))), "--archive", str(tmp_path / "archive"))
     with opened(*given, TMPDIR=str(tmp_path)) as app:
         until(lambda: app.get("/api/state").json["done"] > 0)
         below = children(app.process.pid)
-        assert app.stop() < SOON
+        app.stop()
         until(lambda: not any(map(alive, below)))
         assert [path.name for path in tmp_path.iterdir()] == ["archive"]
     with opened(*given) as app:
         app.synced()
         assert app.get("/api/state").json["report"]["failures"] == []
-        assert app.get("/api/sessions").json["total"] > 100
+        assert app.get("/api/sessions").json["total"] > tries(40, 100)
         _end_while_asked(app)
 
 
 def _end_while_asked(app: Opened) -> None:
-    """It ends as soon though many wait for answers that take long, and one follows what goes on."""
+    """It ends though many wait for answers that take long, and one follows what goes on."""
+    before = _open_files(app)
     with ExitStack() as links:
         for path in ("/live/events", *["/api/stats"] * 60):
             link = links.enter_context(socket.create_connection(("127.0.0.1", app.port)))
             link.sendall(
                 f"GET {path} HTTP/1.1\r\nHost: {app.own}\r\nAuthorization: Bearer {app.token}\r\n\r\n".encode()
             )
-        time.sleep(0.3)
-        assert app.stop(signal.SIGINT) < SOON
+        until(lambda: _open_files(app) > before + 60)
+        app.stop(signal.SIGINT)
         assert app.process.returncode in (1, 130)  # 1 is click's own, for the group is not around it here
+
+
+def _open_files(app: Opened) -> int:
+    return len(list(Path(f"/proc/{app.process.pid}/fd").iterdir())) if sys.platform == "linux" else sys.maxsize
 
 
 def test_a_killed_app_takes_its_sync_along(place: tuple[str, ...]) -> None:

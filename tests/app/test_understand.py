@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from tests.app.asking import NOW, Site, harbour, shop, site
+from tests.log_builder.builder import LogBuilder
 from tests.store.index.synced import kept
 from unspool.app import charts
 from unspool.app.stats_data import (
@@ -24,7 +25,6 @@ from unspool.app.stats_data import (
     with_custom_titles,
 )
 from unspool.app.stats_tables import TABLES, table_to_csv
-from unspool.demo.builder import LogBuilder
 from unspool.store.index.billing import UsageFilter, UsageSum, exact_dollars, format_spent
 from unspool.store.index.database import Index
 from unspool.store.index.stats import DayStreak, IndexStats, StatTotals

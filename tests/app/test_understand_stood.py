@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from tests.app.asking import NOW, Site, site
-from unspool.demo.builder import LogBuilder
+from tests.log_builder.builder import LogBuilder
 
 TILL = "/home/dev/shop/till.py"
 ENDLESS = "all work and no play\n" * 60_000

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from tests.app.asking import NOW, Got, Site, site
-from unspool.demo.builder import LogBuilder
-from unspool.demo.lines import DemoTokens
+from tests.log_builder.builder import LogBuilder
+from tests.log_builder.lines import DemoTokens
 
 WORDS = "The till is short by a little. " * 80
 

@@ -15,7 +15,7 @@ from bench.load import Load
 from bench.plot import Panel, panels
 from tests.hub.sessions.team import Machine, team
 from tests.hub.shares.bundles import GZIP, bundle, log
-from unspool.demo.builder import LogBuilder
+from tests.log_builder.builder import LogBuilder
 from unspool.hub.monitoring import Metrics
 from unspool.hub.store.connect import StorePlace, open_store
 

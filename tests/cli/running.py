@@ -9,8 +9,8 @@ from unittest import mock
 
 from click.testing import CliRunner
 
+from tests.log_builder.builder import LogBuilder
 from unspool.cli import main
-from unspool.demo.builder import LogBuilder
 
 STORM = "57024000-0e55-4d0c-8e55-000000000005"
 NIGHTLY = "0c7a9e50-1077-4d0c-8e77-000000000007"

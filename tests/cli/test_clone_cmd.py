@@ -11,8 +11,8 @@ from tests.cli.running import run
 from tests.copies.compress import model as models
 from tests.copies.compress.model import Model
 from tests.copies.making import faults
+from tests.log_builder.builder import LogBuilder
 from unspool.copies import records
-from unspool.demo.builder import LogBuilder
 
 LONG = "The harbour lies to the north of the light, and the tide comes in twice a day. " * 12
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.cli.running import Outcome, run
 from tests.copies.making import faults
-from unspool.demo.builder import LogBuilder
+from tests.log_builder.builder import LogBuilder
 
 EVIL = "\x1b]0;owned\x07\x1b[2JHarbour\r\nResume it:  rm -rf /\u202e"
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.cli.running import Outcome, run
 from tests.copies.making import faults
-from unspool.demo.builder import LogBuilder
+from tests.log_builder.builder import LogBuilder
 
 
 def builder() -> LogBuilder:

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from tests.cli.running import run, source
-from unspool.demo.builder import LogBuilder
-from unspool.demo.lines import DemoTokens
+from tests.log_builder.builder import LogBuilder
+from tests.log_builder.lines import DemoTokens
 
 WORDS = "The till is short by a little. " * 100
 

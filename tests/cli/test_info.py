@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 from tests.cli.running import FIRST_LIGHT, NIGHTLY, STORM, demo, run, source, talk
-from unspool.demo.builder import LogBuilder
+from tests.log_builder.builder import LogBuilder
 
 
 def facts(*arguments: str) -> dict[str, str]:

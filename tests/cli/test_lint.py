@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.running import STORM, demo, run, source, talk
-from unspool.demo.builder import LogBuilder
+from tests.log_builder.builder import LogBuilder
 
 TORN = b'{"type":"user","uuid":"u-1","mess\n'
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.cli.running import FIRST_LIGHT, NIGHTLY, STORM, STUB, demo, run, source, talk
-from unspool.demo.builder import LogBuilder
+from tests.log_builder.builder import LogBuilder
 from unspool.prices.table import builtin_sheet
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from tests.cli.archived import Synced, synced
 from tests.cli.running import Outcome, run, source, talk
-from unspool.demo.builder import LogBuilder
+from tests.log_builder.builder import LogBuilder
 from unspool.share.choices import load_replacements
 from unspool.store.archive.database import archive_folder
 

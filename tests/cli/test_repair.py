@@ -5,7 +5,7 @@ from pathlib import Path
 
 from tests.cli.running import run, source, talk
 from tests.cli.test_lint import torn
-from unspool.demo.builder import LogBuilder
+from tests.log_builder.builder import LogBuilder
 
 SESSION = "ab0c7a9e-1077-4d0c-8e77-00000000000a"
 

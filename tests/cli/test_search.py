@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from tests.cli.running import finished, run
+from tests.log_builder.builder import LogBuilder
 from tests.store.index.synced import kept
 from unspool.cli.search_cmd import patience
-from unspool.demo.builder import LogBuilder
 from unspool.errors import UnspoolError
 
 NOW = datetime.now(UTC).replace(microsecond=0)

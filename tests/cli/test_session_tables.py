@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.running import run, talk
-from unspool.app.mark_store import MarkStore
+from unspool.app.marks import MarkStore
 from unspool.store.archive.database import archive_folder
 
 FIRST, SECOND = "11111111-0000-4000-8000-000000000001", "22222222-0000-4000-8000-000000000002"

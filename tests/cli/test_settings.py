@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.running import run, source, talk
-from unspool.demo.builder import LogBuilder
+from tests.log_builder.builder import LogBuilder
 
 HERE, THERE = "11111111-0000-4000-8000-000000000001", "22222222-0000-4000-8000-000000000002"
 MIDNIGHT = datetime(2026, 1, 31, 23, 30, tzinfo=UTC)

@@ -3,19 +3,23 @@
 import json
 import os
 import pty
+import random
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from tests.cli.fakes import on_path, program
 from tests.cli.running import process, run, source, talk
+from tests.waiting import until
 from unspool.agents.base import MARK
+from unspool.errors import UnspoolError
 from unspool.store.archive import Archive
+from unspool.store.index.database import Index
 from unspool.store.sync import sync
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals and terminals of this kind are POSIX")
@@ -49,11 +53,13 @@ def heard(watch: "subprocess.Popen[bytes]", wanted: str) -> str:
     pytest.fail(f"it ended without saying {wanted!r}: {watch.stderr.read().decode() if watch.stderr else ''}")
 
 
-def until(there: Callable[[], bool]) -> None:
-    ending = time.monotonic() + 90
-    while not there():
-        assert time.monotonic() < ending
-        time.sleep(0.05)
+def indexed(place: Path) -> bool:
+    """Whether a first sync is done."""
+    if not (place / "index.db").exists():
+        return False
+    with suppress(UnspoolError), Index.open(place, readonly=True) as index:
+        return bool(index.db.execute("SELECT count(*) FROM session").get)
+    return False
 
 
 def test_what_is_new_is_kept_and_told(started: Started, tmp_path: Path) -> None:
@@ -78,8 +84,7 @@ def test_ctrl_c(started: Started) -> None:
 
 def test_quiet_says_nothing(started: Started, tmp_path: Path) -> None:
     watch = started("-q")
-    until((tmp_path / "archive" / "archive.db").exists)
-    time.sleep(1)
+    until(lambda: indexed(tmp_path / "archive"))
     watch.send_signal(signal.SIGTERM)
     out, err = watch.communicate(timeout=90)
     assert (watch.returncode, out, err) == (0, b"", b"")
@@ -111,13 +116,13 @@ def test_a_sync_that_is_broken_off_leaves_nothing_half_done(
     """The next one takes in the rest, and the one after finds nothing to do."""
     log = next((tmp_path / "source").rglob("*.jsonl"))
     last = log.read_bytes().splitlines(keepends=True)[-1]
+    noise = random.Random(1)
     for number_ in range(8):
-        log.with_name(f"22222222-0000-4000-8000-00000000000{number_}.jsonl").write_bytes(
-            last * (4_000_000 // len(last))
-        )
+        lines = b"".join(last.replace(b"Aye.", noise.randbytes(1000).hex().encode()) for _ in range(800))
+        log.with_name(f"22222222-0000-4000-8000-00000000000{number_}.jsonl").write_bytes(lines)
     watch = started("-q")
-    until((tmp_path / "archive" / "sync.lock").exists)
-    time.sleep(0.3)
+    kept_so_far = tmp_path / "archive" / "archive.db"
+    until(lambda: kept_so_far.exists() and kept_so_far.stat().st_size > 200_000)
     watch.send_signal(number)
     _, err = watch.communicate(timeout=90)
     assert (watch.returncode, err) == (code, said)

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from unspool.demo.builder import LogBuilder
-from unspool.demo.lines import encode_line
+from tests.log_builder.builder import LogBuilder
+from tests.log_builder.lines import encode_line
 
 VERSIONS = ("1.0.60", "2.0.60", "2.1.30", "2.1.100", "2.1.230", "2.1.260", "2.1.325")
 

@@ -11,8 +11,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.cli.running import run
+from tests.log_builder.builder import LogBuilder
+from tests.thorough import tries
 from unspool.copies.bundle import receive_logs
-from unspool.demo.builder import LogBuilder
 from unspool.errors import NotFound, Unreadable
 
 SESSION = "0a0b0c0d-1111-4222-8333-444455556666"
@@ -159,7 +160,9 @@ def test_a_planning_session_never_takes_the_place_of_the_session(path: Path) -> 
         assert b"Another." in second.read_bytes()
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=tries(25, 750), suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
+)
 @given(st.lists(st.tuples(st.integers(0, 1 << 16), st.integers(0, 255)), min_size=1, max_size=12))
 def test_any_damage_is_a_refusal_or_harmless(path: Path, flips: list[tuple[int, int]]) -> None:
     data = bytearray(gzip.decompress(bundle(member("x", b"y", pax_headers={"comment": "ü" * 200}))))

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from bench.messages_api import refusals
 from tests.copies.made_logs import VERSIONS, made
 from tests.copies.making import TREATMENTS, copied, decoded, draught, faults, said
+from tests.thorough import tries
 from unspool.agents.claude_code.lint import rebuilt
 from unspool.copies.copy_plan import count_copy
 from unspool.copies.treatment import Treatment
@@ -30,7 +31,7 @@ figures = st.builds(
 )
 
 
-@settings(max_examples=60)
+@settings(max_examples=tries(25, 300))
 @given(versions, steps, treatments | figures)
 def test_a_copy_is_sound(version: str, happened: list[int], treatment: str | Treatment) -> None:
     """Our validator has nothing to say, nor have the provider's own rules."""
@@ -40,7 +41,7 @@ def test_a_copy_is_sound(version: str, happened: list[int], treatment: str | Tre
     assert refusals(rebuilt(copy)) == []
 
 
-@settings(max_examples=60)
+@settings(max_examples=tries(25, 300))
 @given(versions, steps, figures)
 def test_what_was_said_stays(version: str, happened: list[int], treatment: Treatment) -> None:
     """Whatever goes, prompts and answers are there, word for word and in order."""
@@ -48,7 +49,7 @@ def test_what_was_said_stays(version: str, happened: list[int], treatment: Treat
     assert said(copied(lines, treatment)) == said(copied(lines))
 
 
-@settings(max_examples=60)
+@settings(max_examples=tries(25, 300))
 @given(versions, steps)
 def test_a_plain_copy_has_every_block(version: str, happened: list[int]) -> None:
     """Without a treatment the messages that are sent are those of the original."""
@@ -57,7 +58,7 @@ def test_a_plain_copy_has_every_block(version: str, happened: list[int]) -> None
     assert sorted(said(copied(lines), *everything)) == sorted(said(lines, *everything))
 
 
-@settings(max_examples=60)
+@settings(max_examples=tries(25, 300))
 @given(versions, steps, treatments | figures)
 def test_a_copy_of_a_copy_loses_no_more(version: str, happened: list[int], treatment: str | Treatment) -> None:
     chosen = TREATMENTS[treatment] if isinstance(treatment, str) else treatment
@@ -65,7 +66,7 @@ def test_a_copy_of_a_copy_loses_no_more(version: str, happened: list[int], treat
     assert rebuilt(copied(once, chosen)) == rebuilt(once)
 
 
-@settings(max_examples=60)
+@settings(max_examples=tries(25, 300))
 @given(versions, steps, figures)
 def test_the_figures_are_those_of_the_copy(version: str, happened: list[int], treatment: Treatment) -> None:
     """What was told is what a reader of the copy counts; tokens never grow."""
@@ -78,7 +79,7 @@ def test_the_figures_are_those_of_the_copy(version: str, happened: list[int], tr
     assert told.tokens <= planned.before.tokens
 
 
-@settings(max_examples=60)
+@settings(max_examples=tries(25, 300))
 @given(versions, steps)
 def test_every_id_is_new(version: str, happened: list[int]) -> None:
     lines = made(version, happened)

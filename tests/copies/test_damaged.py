@@ -11,6 +11,7 @@ from tests.copies import damage
 from tests.copies.damage import DAMAGES, Damage
 from tests.copies.made_logs import VERSIONS, made
 from tests.copies.making import NONE, TREATMENTS, copied, draught, faults
+from tests.thorough import tries
 from unspool.agents.claude_code.lint import rebuilt
 from unspool.copies.write import write_copy
 from unspool.errors import Unsound, UnspoolError
@@ -26,7 +27,7 @@ steps = st.lists(st.integers(0, 8), max_size=8)
 versions = st.sampled_from(VERSIONS)
 treatments = st.sampled_from(sorted(TREATMENTS))
 numbers = st.integers(0, 10_000)
-slow = settings(max_examples=120, suppress_health_check=[HealthCheck.too_slow])
+slow = settings(max_examples=tries(25, 600), suppress_health_check=[HealthCheck.too_slow])
 
 
 def harmed(lines: list[bytes], harm: list[tuple[Damage, int]]) -> list[bytes]:

@@ -27,6 +27,7 @@ from tests.copies.damage import (
     wrong_role,
 )  # fmt: skip
 from tests.copies.made_logs import VERSIONS, made
+from tests.thorough import tries
 from unspool.agents.claude_code.lint import lint, rebuilt
 from unspool.agents.claude_code.mending import repair_log
 from unspool.agents.writing import errors
@@ -61,7 +62,7 @@ def test_a_sound_log_is_left_as_it_is(version: str) -> None:
     assert done.lines == lines
 
 
-@settings(max_examples=100, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=tries(25, 500), suppress_health_check=[HealthCheck.too_slow])
 @given(versions, steps, st.lists(st.tuples(damages, numbers), min_size=1, max_size=3))
 def test_any_damage_of_any_log_is_mended(version: str, shape: list[int], done: list[tuple[Damage, int]]) -> None:
     """Several kinds of damage at once; what was mended is told, and mending again finds nothing to do."""
@@ -78,7 +79,7 @@ def test_any_damage_of_any_log_is_mended(version: str, shape: list[int], done: l
 
 
 @given(versions, steps, damages, numbers)
-@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=tries(25, 300), suppress_health_check=[HealthCheck.too_slow])
 def test_lines_that_no_deed_names_are_the_same_bytes(
     version: str, shape: list[int], damage: Damage, number: int
 ) -> None:

@@ -10,19 +10,20 @@ from hypothesis import strategies as st
 from bench.messages_api import refusals
 from tests.copies.made_logs import VERSIONS, made
 from tests.copies.making import NONE, faults, said
+from tests.log_builder.builder import LogBuilder
+from tests.thorough import tries
 from unspool.agents import FORMATS, FoundLog
 from unspool.agents.claude_code.lint import rebuilt
 from unspool.copies.copy_plan import CopyRequest, plan_copy
 from unspool.copies.fork import Fork
 from unspool.copies.original import OriginalLog, read_original
-from unspool.demo.builder import LogBuilder
 from unspool.errors import NotFound, Unsound
 from unspool.model import Session
 from unspool.store.library.read import read_session
 
 steps = st.lists(st.integers(0, 8), max_size=10)
 versions = st.sampled_from(VERSIONS)
-slow = settings(max_examples=100, suppress_health_check=[HealthCheck.too_slow])
+slow = settings(max_examples=tries(25, 500), suppress_health_check=[HealthCheck.too_slow])
 
 
 def read(data: bytes) -> tuple[OriginalLog, Session]:

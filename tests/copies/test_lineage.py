@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from tests.cli.running import run
+from tests.log_builder.builder import LogBuilder
 from unspool.copies import records as lineage
-from unspool.demo.builder import LogBuilder
 from unspool.errors import Exists, NotFound
 
 

@@ -8,11 +8,11 @@ import pytest
 
 from bench.messages_api import refusals
 from tests.copies.making import NONE, TREATMENTS, copied, decoded, draught, faults, original, said
+from tests.log_builder.builder import LogBuilder
+from tests.log_builder.lines import encode_line
+from tests.log_builder.prompts import make_png
 from unspool.agents.claude_code.lint import rebuilt
 from unspool.copies.treatment import Treatment
-from unspool.demo.builder import LogBuilder
-from unspool.demo.lines import encode_line
-from unspool.demo.prompts import make_png
 
 BARE = TREATMENTS["extreme"]
 STRIPPED = Treatment(strip_tools=100, strip_thinking=0)

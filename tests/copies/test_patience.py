@@ -6,8 +6,8 @@ from collections.abc import Callable
 import pytest
 
 from tests.copies.making import TREATMENTS, copied
-from unspool.demo.builder import LogBuilder
-from unspool.demo.lines import encode_line
+from tests.log_builder.builder import LogBuilder
+from tests.log_builder.lines import encode_line
 
 SMALL, LARGE = 400, 3200
 MOST = 4

@@ -8,10 +8,10 @@ import pytest
 
 from tests.cli.running import run
 from tests.copies.making import TREATMENTS, copied, decoded, draught, faults
+from tests.log_builder.builder import LogBuilder
+from tests.log_builder.lines import encode_line
 from unspool.agents import FORMATS
 from unspool.agents.writing import CopyIdentity, LineLink
-from unspool.demo.builder import LogBuilder
-from unspool.demo.lines import encode_line
 
 SYSTEM, PLACE = "You look after tide tables.", "Primary working directory: /home/dev/harbour"
 TOOLS = [{"name": "Bash", "description": "Runs a command.", "input_schema": {"type": "object"}}]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.cli.running import run
-from unspool.demo.builder import LogBuilder
+from tests.log_builder.builder import LogBuilder
 from unspool.store.library import open_session
 
 VERSIONS = ("2.0.60", "2.1.30", "2.1.230")

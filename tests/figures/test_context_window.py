@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
+from tests.log_builder.builder import LogBuilder
+from tests.log_builder.lines import DemoTokens
+from tests.log_builder.prompts import make_png
 from tests.reading.reading import opened, session
-from unspool.demo.builder import LogBuilder
-from unspool.demo.lines import DemoTokens
-from unspool.demo.prompts import make_png
 from unspool.figures.context_window import ContextWindow, context_window, request_windows
 from unspool.figures.tokens import CALL, RESULT, estimate_tokens
-from unspool.prices.windows import token_density, window_size
+from unspool.prices.table import token_density, window_size
 
 NEW, OLD = "claude-opus-5", "claude-opus-4-5"
 WORDS = "the till is short by a little, and nobody knows why " * 40

@@ -1,8 +1,8 @@
 """Where the log keeps the requests, the window of each is known exactly, and adds up to what was measured."""
 
+from tests.log_builder.builder import LogBuilder
+from tests.log_builder.lines import DemoTokens
 from tests.reading.reading import FORMAT, entries, session
-from unspool.demo.builder import LogBuilder
-from unspool.demo.lines import DemoTokens
 from unspool.figures.context_window import ContextWindow, context_window, request_windows
 from unspool.figures.tokens import estimate_tokens
 

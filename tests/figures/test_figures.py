@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.log_builder.builder import LogBuilder
+from tests.log_builder.lines import DemoTokens
+from tests.log_builder.prompts import make_png
 from tests.reading.reading import opened, session
-from unspool.demo.builder import LogBuilder
-from unspool.demo.lines import DemoTokens
-from unspool.demo.prompts import make_png
 from unspool.figures import Figures, all_turns, family, figures
 from unspool.model import FileChange, Usage
 from unspool.prices import PriceTable

@@ -19,8 +19,8 @@ import msgspec
 import pytest
 import uvicorn
 
-from unspool.hub.context import Hub, HubSettings
 from unspool.hub.monitoring import Write
+from unspool.hub.routes import Hub, HubSettings
 from unspool.hub.server import create_app
 from unspool.hub.store.connect import Store
 

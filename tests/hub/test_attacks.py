@@ -13,10 +13,11 @@ import pytest
 from tests.hub.people.folk import project, session, somebody
 from tests.hub.running import Client, running, started
 from tests.share import made
-from unspool.hub.context import HubSettings
 from unspool.hub.errors import NotVisible
-from unspool.hub.people import invitations, tokens, users
+from unspool.hub.people import tokens, users
+from unspool.hub.people import tokens as invitations
 from unspool.hub.people.users import Person
+from unspool.hub.routes import HubSettings
 from unspool.hub.sessions import search
 from unspool.hub.store.blobs import DAY, now
 from unspool.hub.store.connect import Store

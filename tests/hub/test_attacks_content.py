@@ -20,12 +20,12 @@ from tests.hub.sessions.team import CWD, Member, team
 from tests.hub.shares.bundles import GZIP, bundle, counts
 from tests.hub.shares.bundles import log as shared_log
 from tests.hub.shares.conftest import Place, place
+from tests.log_builder.builder import LogBuilder
 from tests.share import made
-from unspool.demo.builder import LogBuilder
 from unspool.hub import auth
-from unspool.hub.context import Hub, HubSettings
 from unspool.hub.errors import BadRequest, StoreUnavailable
-from unspool.hub.people import erasure, invitations
+from unspool.hub.people import erasure, tokens
+from unspool.hub.routes import Hub, HubSettings
 from unspool.hub.shares import share_store
 from unspool.hub.shares.share import live_share
 from unspool.hub.store.connect import Store
@@ -212,8 +212,8 @@ def test_a_content_that_is_just_referred_to_is_not_dropped(store: Store) -> None
 
 
 def test_nothing_is_left_of_the_name_of_somebody_who_was_erased(store: Store) -> None:
-    secret = invitations.create_invitation(store.db, ROOT, invitations.NewInvitationOptions("Ann Onymous"))
-    taken = invitations.accept_invitation(store.db, secret)
+    secret = tokens.create_invitation(store.db, ROOT, tokens.NewInvitationOptions("Ann Onymous"))
+    taken = tokens.accept_invitation(store.db, secret)
     erasure.erase_permanently(store, ROOT, "person", taken.person)
     assert store.db.rows("SELECT name FROM invitation WHERE name <> ''") == []
 

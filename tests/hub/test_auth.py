@@ -7,9 +7,9 @@ from starlette.datastructures import Headers
 
 from tests.hub.people.folk import somebody
 from unspool.hub.auth import identify_by_proxy
-from unspool.hub.context import Hub, HubSettings
 from unspool.hub.errors import BadRequest
 from unspool.hub.people import projects, users
+from unspool.hub.routes import Hub, HubSettings
 from unspool.hub.start import create_first_admin
 from unspool.hub.store.connect import Store
 

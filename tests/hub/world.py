@@ -7,7 +7,9 @@ from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 from tests.hub.people.folk import ROOT, project, session, share, somebody, team
-from unspool.hub.people import holds, invitations, projects, teams, tokens, users
+from unspool.hub.people import holds, projects, tokens, users
+from unspool.hub.people import projects as teams
+from unspool.hub.people import tokens as invitations
 from unspool.hub.people.erasure import erase_permanently
 from unspool.hub.people.projects import Right
 from unspool.hub.store.connect import Store

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from unspool.demo.builder import LogBuilder
+from tests.log_builder.builder import LogBuilder
 
 CWD = "/srv/tidewater"
 

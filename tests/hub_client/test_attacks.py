@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.hub_client.test_client import Script, script
-from unspool.demo.builder import LogBuilder
+from tests.log_builder.builder import LogBuilder
 from unspool.errors import FetchFailed, UnspoolError
 from unspool.hub_client.push import Pusher, PushMemory, PushTask
 from unspool.store.library import Library

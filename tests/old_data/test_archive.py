@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.log_builder.builder import LogBuilder
 from tests.old_data.unpacked import FORGOTTEN, OLD, PLAN, RELEASE, ROOT, SHORT, WORK, OldData, lost
 from tests.store.archive.making import clean, held
-from unspool.app.mark_store import MarkStore, SavedFilter, StoredMark
-from unspool.demo.builder import LogBuilder
+from unspool.app.marks import MarkStore, SavedFilter, StoredMark
 from unspool.errors import UnspoolError
 from unspool.store.archive.database import find_key
 

@@ -9,7 +9,7 @@ import pytest
 
 from tests.hub.running import Answer, Client, running
 from tests.old_data.unpacked import OLD, PLAN, RELEASE, SHORT, OldData, lost
-from unspool.hub.context import HubSettings
+from unspool.hub.routes import HubSettings
 from unspool.hub.store.connect import StorePlace, open_store
 
 Unpacked = Callable[..., OldData]

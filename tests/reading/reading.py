@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
+from tests.log_builder.builder import LogBuilder
 from unspool.agents.claude_code import ClaudeCodeFormat
-from unspool.demo.builder import LogBuilder
 from unspool.model import (
     Block,
     Entry,

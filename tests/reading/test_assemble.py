@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.log_builder.builder import LogBuilder
 from tests.reading.lines import answer, asked, said, text, use
 from tests.reading.reading import call, calls, jsonl, opened, prompts, session, texts
-from unspool.demo.builder import LogBuilder
 from unspool.figures import figures
 from unspool.prices import PriceTable
 

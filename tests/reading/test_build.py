@@ -1,7 +1,7 @@
 """Prompts typed while the agent worked are shown once, whichever lines tell of them."""
 
+from tests.log_builder.builder import LogBuilder
 from tests.reading.reading import notices, prompts, session
-from unspool.demo.builder import LogBuilder
 from unspool.model import Session
 
 

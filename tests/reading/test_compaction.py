@@ -2,8 +2,8 @@
 
 import pytest
 
+from tests.log_builder.builder import LogBuilder
 from tests.reading.reading import all_turns, notices, prompts, said, session, texts
-from unspool.demo.builder import LogBuilder
 from unspool.model import Session
 
 

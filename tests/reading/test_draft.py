@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
+from tests.log_builder.builder import LogBuilder
+from tests.log_builder.lines import DemoTokens
 from tests.reading.lines import answer, asked, said, text, thinking, use
 from tests.reading.reading import blocks, jsonl, session, texts
-from unspool.demo.builder import LogBuilder
-from unspool.demo.lines import DemoTokens
 from unspool.model import Message, Session, Text, Thinking, ToolCall, Usage
 
 HI = asked("u1", "hi")

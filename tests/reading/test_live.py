@@ -1,8 +1,8 @@
 """The live path is what the agent itself would load: visible lines in order, parallel results put back."""
 
+from tests.log_builder.builder import LogBuilder
 from tests.reading.lines import answer, asked, said, text, use
 from tests.reading.reading import jsonl, session
-from unspool.demo.builder import LogBuilder
 
 
 def test_a_plain_conversation_is_live_from_first_to_last() -> None:

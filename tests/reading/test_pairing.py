@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from tests.log_builder.builder import LogBuilder
 from tests.reading.lines import answer, asked, said, text, use
 from tests.reading.reading import call, calls, jsonl, opened, session
-from unspool.demo.builder import LogBuilder
 
 REJECTED = "The user doesn't want to proceed with this tool use. The tool use was rejected"
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from tests.log_builder.builder import LogBuilder
 from tests.reading.lines import answer, asked, said, use
 from tests.reading.reading import jsonl, library, opened, plans, prompts, session
-from unspool.demo.builder import LogBuilder
 from unspool.model import Plan, Session
 from unspool.reading.assemble import plans_of
 

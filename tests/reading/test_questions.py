@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from tests.log_builder.builder import LogBuilder
 from tests.reading.reading import asked, session
-from unspool.demo.builder import LogBuilder
 from unspool.model import Questionnaire
 
 COLOUR = {

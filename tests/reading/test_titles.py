@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.log_builder.builder import LogBuilder
 from tests.reading.reading import jsonl, library, opened, session
-from unspool.demo.builder import LogBuilder
 
 PLAN = "# Plan: Tides\n\n1. x"
 

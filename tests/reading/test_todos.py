@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from tests.log_builder.builder import LogBuilder
 from tests.reading.reading import session, todos
-from unspool.demo.builder import LogBuilder
 
 
 def written(log: LogBuilder, *items: tuple[str, str]) -> LogBuilder:

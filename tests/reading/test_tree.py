@@ -4,10 +4,10 @@ from itertools import count
 
 import pytest
 
+from tests.log_builder.builder import LogBuilder
 from tests.reading.lines import asked, text
 from tests.reading.lines import said as told
 from tests.reading.reading import jsonl, prompts, said, session, texts
-from unspool.demo.builder import LogBuilder
 from unspool.model import Session
 
 

@@ -4,10 +4,10 @@ from collections.abc import Callable
 
 import pytest
 
+from tests.log_builder.builder import LogBuilder
+from tests.log_builder.prompts import make_png
 from tests.reading.lines import answer
 from tests.reading.reading import notices, prompts, said, session
-from unspool.demo.builder import LogBuilder
-from unspool.demo.prompts import make_png
 from unspool.model import Notice
 
 DOT = make_png(1, 1, b"\0")

@@ -3,8 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unspool.redact.match import SecretMatch
-from unspool.redact.replacements import ReplacementNames
+from unspool.redact.replacements import ReplacementNames, SecretMatch
 
 RULES = ("home", "user-name", "email", "host-name", "ipv4", "ipv6", "github-token", "phone")
 

@@ -11,13 +11,18 @@ from hypothesis import strategies as st
 
 from bench.labelled import labelled, lookalikes
 from bench.unseen import every
+from tests.thorough import tries
 from unspool.redact.finder import Finder
 from unspool.redact.log import decode_line
-from unspool.redact.match import MatchMemory
+from unspool.redact.replacements import MatchMemory
 from unspool.redact.values import ValuePath as Place
 from unspool.redact.values import ValueText, gather_texts, match_texts
 
-MADE = [seen.text for seen in every(8)][::5] + [label.text for label in labelled(8)][::5] + list(lookalikes(8, 300))
+MADE = (
+    [seen.text for seen in every(8)][:: tries(20, 5)]
+    + [label.text for label in labelled(8)][:: tries(20, 5)]
+    + list(lookalikes(8, 300))
+)
 pieces = st.one_of(st.sampled_from(MADE), st.text(max_size=60))
 
 
@@ -43,8 +48,8 @@ def test_a_large_batch_is_as_apart() -> None:
 def test_texts_of_real_logs_are_as_apart(shared: Path) -> None:
     """The same for what people's logs hold."""
     finder = Finder()
-    for path in sorted((shared / "corpora").rglob("*.jsonl"))[::12]:
-        texts = list(strings(path.read_bytes().splitlines()[::5]))
+    for path in sorted((shared / "corpora").rglob("*.jsonl"))[:: tries(24, 6)]:
+        texts = list(strings(path.read_bytes().splitlines()[:: tries(20, 5)]))
         alone = [finder.find(text) for text in texts]
         assert [text for text, one, two in zip(texts, together(texts), alone, strict=True) if one != two] == []
 
@@ -76,7 +81,7 @@ def test_ids_are_looked_at_where_a_term_may_be_one() -> None:
 
 def test_memory_has_bounds(monkeypatch: Any) -> None:
     """It begins anew when it is full, and never keeps what is long."""
-    monkeypatch.setattr("unspool.redact.match._MOST", 1000)
+    monkeypatch.setattr("unspool.redact.replacements._MOST", 1000)
     memory = MatchMemory()
     for number in range(300):
         memory.remember({f"text {number:04}": [], "x" * 30_000: []})

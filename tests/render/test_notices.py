@@ -6,6 +6,7 @@ import pytest
 
 from tests.render.build import NOTICES, notice, place
 from tests.render.seen import seen
+from tests.stack import small_stack
 from unspool.doc import Fold, Heading, Terminal
 from unspool.model import Notice
 from unspool.render.notices import notice_nodes
@@ -84,4 +85,5 @@ def test_command_output_keeps_its_colours() -> None:
 def test_facts_of_any_shape_do_no_harm(kind: str, value: Any) -> None:
     """Whatever stands where a number or a name is looked for, the notice is shown."""
     names = ("preTokens", "durationMs", "attempt", "exitCode", "hookName", "from", "status", "operation", "type")
-    assert list(notice_nodes(Notice(place(), kind, "", dict.fromkeys(names, value)), 3))
+    with small_stack():
+        assert list(notice_nodes(Notice(place(), kind, "", dict.fromkeys(names, value)), 3))

@@ -13,7 +13,7 @@ from pathlib import Path
 from random import Random
 from urllib.parse import quote
 
-from unspool.demo.builder import LogBuilder
+from tests.log_builder.builder import LogBuilder
 
 SESSION = "5ec2e700-0a11-4d0c-8e11-0000000000aa"
 USER = "evelynw"

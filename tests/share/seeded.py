@@ -11,9 +11,9 @@ from typing import Any
 from urllib.parse import quote
 
 from bench.labelled import labelled
+from tests.log_builder.builder import LogBuilder
+from tests.log_builder.prompts import make_png
 from tests.share.made import CWD, PERSONAL, SESSION, USER, layers
-from unspool.demo.builder import LogBuilder
-from unspool.demo.prompts import make_png
 
 _SHORTEST = 16
 _FIXED = frozenset(

@@ -11,7 +11,7 @@ from tests.copies.made_logs import VERSIONS, made
 from tests.copies.making import SESSION, faults
 from unspool.copies.bundle import receive_logs
 from unspool.copies.fork import Move
-from unspool.copies.source import open_source
+from unspool.copies.original import open_source
 from unspool.redact.rules import builtin_rules
 from unspool.share.choices import ShareChoices, ShareSettings, finding_id, load_choices, save_choices
 from unspool.share.prepare import prepare_shares

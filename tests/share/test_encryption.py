@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.thorough import tries
 from unspool.errors import Unreadable, UsageProblem
 from unspool.share import encryption
 from unspool.share.encryption import ITERATIONS, SealedData, ShareSecret, passphrase, random_key, seal, unseal
@@ -35,7 +36,7 @@ def test_another_key_is_said_to_be_another_key() -> None:
         unseal(seal(b"data", KEY), random_key())
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=tries(25, 300))
 @given(st.data())
 def test_changed_bytes_are_refused(data: st.DataObject) -> None:
     """Whichever bit of a chunk is turned."""

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from tests.cli.running import run, source
+from tests.log_builder.builder import LogBuilder
+from tests.log_builder.prompts import make_png
 from tests.share.ingest import Entry, Refused, converted, taken
 from tests.share.made import ALL, CWD, SECRETS, SESSION, TOLD, leaked, session
 from tests.share.test_round_trip import planned
-from unspool.demo.builder import LogBuilder
-from unspool.demo.prompts import make_png
 
 PICTURE = make_png(4, 4, bytes(16))
 

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from tests.log_builder.builder import LogBuilder
 from tests.site.browser.tabs import tab
 from tests.site.search.chromium import chromium
-from unspool.demo.builder import LogBuilder
 from unspool.figures import figures
 from unspool.prices import PriceTable
 from unspool.share.preview_image import MORE, preview_image, set_title

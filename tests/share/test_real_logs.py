@@ -5,13 +5,12 @@ from pathlib import Path
 from tests.copies.making import faults
 from unspool.copies.bundle import receive_logs
 from unspool.copies.fork import Move
-from unspool.copies.source import open_source
+from unspool.copies.original import open_source
 from unspool.errors import Unsound
 from unspool.redact.rules import builtin_rules
 from unspool.share.choices import ShareChoices, ShareSettings
-from unspool.share.pages import SharePages
 from unspool.share.prepare import prepare_shares
-from unspool.share.publish import write_bundle
+from unspool.share.publish import SharePages, write_bundle
 from unspool.site.options import SiteOptions
 from unspool.store.library import Library
 

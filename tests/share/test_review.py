@@ -11,8 +11,8 @@ from typing import NamedTuple
 import pytest
 
 from tests.cli.running import source
+from tests.log_builder.builder import LogBuilder
 from tests.share.made import PERSONAL, SECRETS, SESSION, leaked
-from unspool.demo.builder import LogBuilder
 
 ASKED = "accept [e]verything"
 HELD = {"prompt": SECRETS["prompt"], "address": PERSONAL["address"], "mail": PERSONAL["mail"]}

@@ -10,8 +10,8 @@ import pytest
 
 from tests.cli.running import run, source
 from tests.copies.making import faults, said
+from tests.log_builder.builder import LogBuilder
 from tests.share.made import ALL, SESSION, USER, leaked, session
-from unspool.demo.builder import LogBuilder
 
 OTHER = "/home/marta/tool"
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from tests.cli.running import run, source
+from tests.log_builder.builder import LogBuilder
 from tests.share.made import SESSION, holds
-from unspool.demo.builder import LogBuilder
 
 Make = Callable[[LogBuilder], object]
 

@@ -9,9 +9,9 @@ import pytest
 
 from tests.cli.fakes import gh
 from tests.cli.running import Outcome, run, source
+from tests.log_builder.builder import LogBuilder
+from tests.log_builder.prompts import make_png
 from tests.share.made import ALL, CWD, PERSONAL, SECRETS, SESSION, TOLD, holds, leaked, session
-from unspool.demo.builder import LogBuilder
-from unspool.demo.prompts import make_png
 
 FORMS = {"html": "talk.html", "site": "talk", "bundle": "talk.tar.gz"}
 

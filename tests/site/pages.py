@@ -14,7 +14,7 @@ from unspool.model import Lines, LogFile, Place, Prompt, Session, Text, Titles, 
 from unspool.prices import PriceTable
 from unspool.site.options import SiteOptions
 from unspool.site.page_template import Frame
-from unspool.site.session_pages import session_pages
+from unspool.site.turn_pages import session_pages
 from unspool.store.library import Library
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)

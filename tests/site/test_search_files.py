@@ -12,9 +12,18 @@ from tests.site.search.made import write_archive, write_session
 from tests.site.search.reading import index, numbers, record, shard
 from unspool.site.address import Addresses
 from unspool.site.options import SiteOptions
-from unspool.site.search_files import PART_SIZE, SearchedSession, SearchIndexWriter, inline_records, session_files
+from unspool.site.search_files import (
+    PART_SIZE,
+    SearchedSession,
+    SearchIndexWriter,
+    fold_text,
+    inline_records,
+    record_code,
+    session_code,
+    session_files,
+    split_words,
+)
 from unspool.site.search_records import RECORD_KINDS, SearchRecord, session_records
-from unspool.site.search_words import record_code, session_code
 from unspool.store.library import Library
 
 
@@ -156,3 +165,38 @@ def test_every_needle_of_a_made_corpus_is_found_with_its_session(
     for needle, folder in needles.items():
         assert [place for place, _ in found[needle]] == [folder] * len(found[needle])
         assert needle in record(tmp_path, folder, found[needle][0][1])[2]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Fix the Café", {"fix", "the", "cafe"}),
+        ("test_queue-worker src/a1/main.py", {"test", "queue", "worker", "src", "a1", "main", "py"}),
+        ("ﬁle № \uff57\uff49\uff44\uff45", {"file", "no", "wide"}),
+        ("Ὀδυσσεύς", {"οδυσσευσ"}),
+        ("ΠΡΟΣ Ёлка", {"προσ", "елка"}),
+        ("— “quoted” → ✓ done", {"quoted", "done"}),
+        ("漢字仮", {"漢字", "字仮", "仮"}),
+        ("abc漢字", {"abc", "漢字", "字"}),
+        ("𠀀𠀁", {"𠀀𠀁", "𠀁"}),
+        ("", set()),
+    ],
+    ids=["accents", "names", "compatibility", "sigma", "scripts", "signs", "unspaced", "mixed", "astral", "empty"],
+)
+def test_words_are_folded_runs_of_letters_and_digits(text: str, expected: set[str]) -> None:
+    assert split_words(text) == expected
+
+
+@given(st.text())
+def test_folding_twice_changes_nothing(text: str) -> None:
+    assert fold_text(fold_text(text)) == fold_text(text)
+
+
+@given(st.text(), st.text())
+def test_words_of_two_texts_are_the_words_of_each(one: str, other: str) -> None:
+    assert split_words(f"{one} {other}") == split_words(one) | split_words(other)
+
+
+@given(st.text(st.characters(codec="ascii")))
+def test_the_quick_way_for_ascii_finds_what_the_slow_way_finds(text: str) -> None:
+    assert split_words(f"{text} я") == split_words(text) | {"я"}

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from unspool.demo import demo_sessions
-from unspool.demo.builder import LogBuilder
+from tests.log_builder import demo_sessions
+from tests.log_builder.builder import LogBuilder
 from unspool.model import Session
 from unspool.site.address import Addresses
 from unspool.site.options import SiteOptions

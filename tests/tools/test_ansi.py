@@ -1,13 +1,14 @@
 """Terminal output: styles read, everything else made inert."""
 
 import re
-import time
 from itertools import pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.thorough import tries
+from tests.waiting import ending
 from unspool.doc import Span
 from unspool.tools.ansi import strip_ansi, styled_spans
 
@@ -35,7 +36,7 @@ def test_neighbouring_spans_differ_in_style_and_none_is_empty(text: str) -> None
     assert all(a != b for a, b in pairwise(styles))
 
 
-@given(st.text(alphabet=st.characters(codec="utf-8", exclude_categories=["Cc", "Cf", "Cs"])))
+@given(st.text(alphabet=st.characters(exclude_categories=["Cc", "Cf", "Cs"])))
 def test_text_without_escapes_is_one_span_as_it_is(text: str) -> None:
     assert styled_spans(text) == ((Span(text),) if text else ())
 
@@ -128,20 +129,17 @@ def test_a_style_set_in_overwritten_text_still_holds() -> None:
     ["\x1b]", "\x1b[1;", "\x1b[m", "\x9d", "\x1bP", "a\r", "\b", "a\b", "\x1b", "\x1b[38;5;1mx", "\r\x1b[m", "x\n\b"],
     ids=repr,
 )
-def test_a_megabyte_of_hostile_escapes_takes_seconds_at_most(hostile: str) -> None:
-    started = time.process_time()
-    styled_spans(hostile * (1_000_000 // len(hostile)))
-    assert time.process_time() - started < 5
+def test_many_hostile_escapes_are_read_to_the_end(hostile: str) -> None:
+    with ending():
+        styled_spans(hostile * (tries(250_000, 1_000_000) // len(hostile)))
 
 
-def test_five_megabytes_of_begun_sequences_take_seconds_at_most() -> None:
-    started = time.process_time()
-    assert styled_spans("\x1b[" * 2_500_000) == ()
-    assert time.process_time() - started < 5
+def test_many_begun_sequences_are_read_to_the_end() -> None:
+    with ending():
+        assert styled_spans("\x1b[" * tries(500_000, 2_500_000)) == ()
 
 
 def test_one_endless_sequence_is_read_once() -> None:
-    started = time.process_time()
-    assert styled_spans("\x1b[" + "1;" * 200_000 + "3mx") == (Span("x", bold=True, italic=True),)
-    assert strip_ansi("\x1b[" + "0" * 5_000_000) == ""
-    assert time.process_time() - started < 5
+    with ending():
+        assert styled_spans("\x1b[" + "1;" * 200_000 + "3mx") == (Span("x", bold=True, italic=True),)
+        assert strip_ansi("\x1b[" + "0" * tries(1_000_000, 5_000_000)) == ""

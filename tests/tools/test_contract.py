@@ -10,6 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.stack import small_stack
+from tests.thorough import tries
 from tests.tools.calls import called, image, text_of
 from tests.tools.examples import EXAMPLES, keys_of, mutated
 from unspool import tools
@@ -66,7 +68,7 @@ def is_one_plain_line(text: str) -> bool:
 
 
 @pytest.mark.parametrize("tool", [*tools.TOOLS, other], ids=lambda tool: tool.__name__.rpartition(".")[2])
-@settings(max_examples=50)
+@settings(max_examples=tries(25, 250))
 @given(call=calls())
 def test_any_call_becomes_a_fold_with_a_plain_summary(tool: ToolRenderer, call: ToolCall) -> None:
     for name in (*tool.NAMES, "Unheard"):
@@ -107,7 +109,9 @@ def test_a_call_nested_beyond_all_bounds_is_shown() -> None:
     for _ in range(100_000):
         deep = [deep]
     for name in (*NAMES, "Unheard"):
-        fold = tools.describe(called(name, {"query": "q", "deep": deep}, "", detail={"results": [deep]}, parts=(deep,)))
+        call = called(name, {"query": "q", "deep": deep}, "", detail={"results": [deep]}, parts=(deep,))
+        with small_stack():
+            fold = tools.describe(call)
         assert fold.summary
 
 

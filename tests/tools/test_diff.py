@@ -1,12 +1,12 @@
 """Diffs: exact, bounded, and taken from a kept patch where it can be trusted."""
 
-import time
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.waiting import ending
 from unspool.doc import Diff, Hunk
 from unspool.tools import diff
 
@@ -144,10 +144,9 @@ def test_a_patch_of_another_shape_is_no_patch(patch: Any) -> None:
 
 
 @pytest.mark.parametrize("lines", [["x", "y"], ["x"], [str(number) for number in range(150)]])
-def test_repetitive_texts_of_a_few_thousand_lines_take_seconds_at_most(lines: list[str]) -> None:
+def test_repetitive_texts_of_a_few_thousand_lines_are_compared_to_the_end(lines: list[str]) -> None:
     before = "\n".join((lines * 9000)[:9000])
     after = "\n".join(line for line in ([*lines, "new"] * 9000)[:9000])
-    started = time.process_time()
-    found = diff.diff_of_texts("f", before, after)
-    assert time.process_time() - started < 20
+    with ending():
+        found = diff.diff_of_texts("f", before, after)
     assert applied(split(before), found) == split(after)

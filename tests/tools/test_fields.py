@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 from unspool.tools import fields
 
 JSON = st.recursive(
-    st.one_of(st.none(), st.booleans(), st.integers(), st.text(st.characters(codec="utf-8"))),
-    lambda inner: st.one_of(st.lists(inner), st.dictionaries(st.text(st.characters(codec="utf-8")), inner)),
+    st.one_of(st.none(), st.booleans(), st.integers(), st.text(st.characters(exclude_categories=["Cs"]))),
+    lambda inner: st.one_of(st.lists(inner), st.dictionaries(st.text(st.characters(exclude_categories=["Cs"])), inner)),
     max_leaves=8,
 )
 
 
-@given(st.one_of(st.lists(JSON), st.dictionaries(st.text(st.characters(codec="utf-8")), JSON)))
+@given(st.one_of(st.lists(JSON), st.dictionaries(st.text(st.characters(exclude_categories=["Cs"])), JSON)))
 def test_laying_out_changes_nothing_but_spaces(value: Any) -> None:
     layout = fields.indent_json(json.dumps(value))
     assert layout is not None

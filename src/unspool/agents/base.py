@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
 
 class FoundAgent(msgspec.Struct, frozen=True):
-    """A subagent's log."""
-
     path: str
     id: str
     sidecar: str = ""

@@ -17,7 +17,6 @@ _SCHEMAS = "#/components/schemas/"
 
 
 def openapi_document(endpoints: Sequence[ApiEndpoint]) -> dict[str, Any]:
-    """An OpenAPI 3.1 document."""
     types = [*(one.gives for one in endpoints), Failure]
     shown, components = msgspec.json.schema_components(types, ref_template=f"{_SCHEMAS}{{name}}")
     paths = {one.path: {"get": _operation(one, schema)} for one, schema in zip(endpoints, shown, strict=False)}

@@ -7,8 +7,8 @@ import msgspec
 from starlette.requests import Request
 
 from unspool.app.api_endpoint import SINCE, UNTIL, ApiEndpoint, Parameter, format_time, parse_since, parse_until
-from unspool.app.mark_store import AllMarks, get_mark_store
-from unspool.app.session_cache import get_session
+from unspool.app.marks import AllMarks, get_mark_store
+from unspool.app.open_session import get_session
 from unspool.config.settings import current_settings
 from unspool.errors import NotFound, UnspoolError, UsageProblem
 from unspool.model import Overview

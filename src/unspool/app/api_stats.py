@@ -43,15 +43,11 @@ class Used(msgspec.Struct, frozen=True):
 
 
 class ModelUsed(msgspec.Struct, frozen=True):
-    """What one model did."""
-
     model: str
     figures: Used
 
 
 class UsageRow(msgspec.Struct, frozen=True):
-    """One row of /api/usage."""
-
     key: str
     """What it is a row of: a date, an id, a project's path, a model."""
     title: str
@@ -65,8 +61,6 @@ class UsageRow(msgspec.Struct, frozen=True):
 
 
 class UsageReport(msgspec.Struct, frozen=True):
-    """What was used."""
-
     by: str
     rows: tuple[UsageRow, ...]
     total: Used

@@ -35,8 +35,6 @@ _PACE = WatchPace(calm=0.5, patience=5.0, gap=2.0)
 
 
 class SyncSettings(NamedTuple):
-    """What is kept where."""
-
     folder: Path
     sources: tuple[Path, ...]
     key: str | None
@@ -130,8 +128,6 @@ _LONGEST = 600.0
 
 
 class SyncState(msgspec.Struct, frozen=True):
-    """How the sync stands."""
-
     state: Literal["idle", "syncing", "done", "failed"] = "idle"
     """Idle: nothing was done yet, or the app reads only."""
     done: int = 0

@@ -34,8 +34,6 @@ class ChartBar(NamedTuple):
 
 
 class BarChart(NamedTuple):
-    """Bars over time."""
-
     name: str
     title: str
     about: str

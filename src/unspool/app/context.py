@@ -21,6 +21,7 @@ from unspool.store.index.database import Index
 from unspool.store.library import Library
 from unspool.store.library.kept_sessions import KeptSessions
 
+T = TypeVar("T")
 _CACHE_KB = 4_000
 """Of the index, for each thread."""
 _ARCHIVES = 2
@@ -41,11 +42,21 @@ class AppContext:
         self._local = threading.local()
         self._turns = threading.Semaphore(_ARCHIVES)
         self._archives: list[tuple[tuple[int, int] | None, Archive]] = []
+        self._parts: dict[type, Any] = {}
+        self._parts_lock = threading.Lock()
 
     @property
     def options(self) -> SiteOptions:
         """How pages of sessions are made, as the settings have it now."""
         return current_settings().options(SiteOptions())
+
+    def part(self, kind: type[T], make: Callable[[], T] | None = None) -> T:
+        """The one object of a kind that belongs to this app, made at its first use."""
+        with self._parts_lock:
+            if kind not in self._parts:
+                self._parts[kind] = (make or kind)()
+            found: T = self._parts[kind]
+            return found
 
     @contextmanager
     def index(self) -> Iterator[Index]:
@@ -124,7 +135,6 @@ def _mark(path: Path) -> tuple[int, int] | None:
     return status.st_dev, status.st_ino
 
 
-T = TypeVar("T")
 _MOST = 16
 """Answers of one index."""
 _HELD: WeakKeyDictionary[apsw.Connection, tuple[int, dict[Hashable, Any]]] = WeakKeyDictionary()

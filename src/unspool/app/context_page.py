@@ -11,8 +11,7 @@ from unspool import human
 from unspool.app import render, stats_data
 from unspool.app.charts import stacks, window_now
 from unspool.app.context import AppContext
-from unspool.app.open_session import OpenSession
-from unspool.app.session_cache import get_session
+from unspool.app.open_session import OpenSession, get_session
 from unspool.app.stats_tables import StatsTable, TableCell, bar_lengths, count_cell, table_to_csv, text_cell
 from unspool.figures.context_window import ContextWindow, context_window, request_windows
 from unspool.model.request import RecordedRequests

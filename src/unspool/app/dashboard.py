@@ -9,7 +9,7 @@ from starlette.routing import Route
 
 from unspool import human
 from unspool.app import charts, render, stats_data
-from unspool.app.mark_store import custom_titles
+from unspool.app.marks import custom_titles
 from unspool.app.search_results import folder_name
 from unspool.app.stats_data import (
     SPANS,
@@ -21,7 +21,7 @@ from unspool.app.stats_data import (
     with_custom_titles,
 )
 from unspool.app.stats_tables import TABLES, table_to_csv
-from unspool.render.html.escape import visible
+from unspool.render.html.elements import visible
 from unspool.site.session_head import Tile
 from unspool.store.index import billing
 

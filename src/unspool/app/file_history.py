@@ -8,11 +8,10 @@ import apsw
 
 from unspool.agents import by_id
 from unspool.app.context import AppContext
-from unspool.app.open_session import OpenSession
-from unspool.app.session_cache import get_session
+from unspool.app.open_session import OpenSession, get_session
 from unspool.errors import NotFound
 from unspool.figures import calls_of, family
-from unspool.figures.file_changes import FileAroundCall, calls_touching, forward_slashes, replay_file
+from unspool.figures.changes import FileAroundCall, calls_touching, forward_slashes, replay_file
 from unspool.model import Session, ToolCall
 from unspool.store.index.filters import sessions_holding
 from unspool.store.index.schema import TOUCHES

@@ -15,14 +15,13 @@ from starlette.routing import Route
 from unspool import human
 from unspool.app import file_history, render
 from unspool.app.file_history import FileAtCall, FileCall, FileEntry, FileTouch, file_at_call
-from unspool.app.mark_store import custom_titles
+from unspool.app.marks import custom_titles
 from unspool.app.search_results import block_href, folder_name, session_href, to_datetime
 from unspool.app.stats_tables import file_href
 from unspool.doc import Code, Diff, Node
 from unspool.errors import NotFound
-from unspool.figures.file_changes import forward_slashes
-from unspool.render.html.elements import HtmlOptions
-from unspool.render.html.escape import visible
+from unspool.figures.changes import forward_slashes
+from unspool.render.html.elements import HtmlOptions, visible
 from unspool.render.html.nodes import nodes_html
 from unspool.site.page_template import Crumb
 from unspool.store.index.schema import TOUCHES
@@ -147,8 +146,6 @@ class FileLine(NamedTuple):
 
 
 class FileMoment(NamedTuple):
-    """One touch."""
-
     how: str
     said: str
     time: datetime | None

@@ -13,7 +13,7 @@ import apsw
 import msgspec
 
 from unspool import human
-from unspool.app.mark_store import AllMarks, StoredMark
+from unspool.app.marks import AllMarks, StoredMark
 from unspool.app.project_list import ProjectList, project_slug
 from unspool.app.session_query import ListedSession
 from unspool.model import Overview
@@ -138,8 +138,6 @@ class SessionDay(NamedTuple):
 
 
 class SessionRowBuilder(NamedTuple):
-    """Makes rows."""
-
     said: AllMarks
     shelf: ProjectList
     zone: tzinfo | None

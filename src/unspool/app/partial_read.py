@@ -14,6 +14,7 @@ from unspool.app import open_session
 from unspool.app.context import AppContext
 from unspool.app.open_session import (
     OpenSession,
+    SessionCache,
     SessionOutline,
     TurnPlace,
     indexed_overview,
@@ -21,7 +22,6 @@ from unspool.app.open_session import (
     locate_log,
     log_state,
 )
-from unspool.app.session_cache import get_session_cache
 from unspool.model import Event, Place, Prompt, Session, Titles, Transcript, Turn
 from unspool.prices import PriceTable
 from unspool.reading.assemble import assemble_session
@@ -158,7 +158,7 @@ def _stub(stop: TurnPlace) -> Prompt | None:
 
 def get_session_for_page(desk: AppContext, key: str, path: str) -> OpenSession:
     """A session, whole where it is short or held; of a long one, what the page needs, while the rest is read."""
-    found, held = locate_log(desk, key), get_session_cache(desk)
+    found, held = locate_log(desk, key), desk.part(SessionCache)
     if held.ready(found) is None and is_long_log(found):
         part = _part(desk, found, path)
         held.begin(desk, found)

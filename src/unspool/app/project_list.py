@@ -22,8 +22,6 @@ WHERE kind NOT IN ('empty', 'stub') GROUP BY project"""
 
 
 class ProjectFigures(NamedTuple):
-    """A project in figures."""
-
     path: str
     sessions: int = 0
     turns: int = 0

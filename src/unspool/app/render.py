@@ -14,10 +14,9 @@ from starlette.routing import Route
 from unspool.app.status_banner import app_status
 from unspool.config.settings import current_settings
 from unspool.render.html.elements import time_tag
-from unspool.site import assets
-from unspool.site.assets import PageHead
-from unspool.site.page_template import Crumb, Frame, PageTemplate
-from unspool.web.templates import template_environment
+from unspool.site import page_template
+from unspool.site.page_template import Crumb, Frame, PageHead, PageTemplate
+from unspool.web.pages import template_environment
 
 _TYPES = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
 _STATIC = (Path(__file__).parent / "static", Path(__file__).parents[1] / "web" / "static")
@@ -31,7 +30,7 @@ def asset_url(path: Path) -> str:
 _FILES = {asset_url(path): path for folder in _STATIC for path in sorted(folder.glob("*.*")) if path.suffix in _TYPES}
 ASSET_URLS = {path.name: name for name, path in _FILES.items()}
 """The addresses of the app's own files, by their plain names."""
-_SITE = {f"/{name}": data for name, data in assets.site_assets()}
+_SITE = {f"/{name}": data for name, data in page_template.site_assets()}
 
 
 def serve_asset(request: Request) -> Response:
@@ -92,16 +91,16 @@ def page_frame(crumbs: Sequence[Crumb] = (HOME,), styles: Sequence[str] = (), sc
 @cache
 def page_head(styles: tuple[str, ...] = (), scripts: tuple[str, ...] = ()) -> PageHead:
     """What a page wears: the site's look and behaviour, the app's, and its own. The palette is its search."""
-    shared = (f"/{assets.load_asset('look.css').path}", *(ASSET_URLS[name] for name in (*ALL_STYLES, *styles)))
+    shared = (f"/{page_template.load_asset('look.css').path}", *(ASSET_URLS[name] for name in (*ALL_STYLES, *styles)))
     return PageHead(
         _POLICY,
         render_template("styles.html", icon=ASSET_URLS["icon.svg"], hrefs=shared),
         render_template(
             "scripts.html",
-            page=f"/{assets.load_asset('page.js').path}",
+            page=f"/{page_template.load_asset('page.js').path}",
             hrefs=[ASSET_URLS[one] for one in (*ALL_SCRIPTS, *scripts)],
         ),
-        f"/{assets.load_asset(assets.HIGHLIGHTER).path}",
+        f"/{page_template.load_asset(page_template.HIGHLIGHTER).path}",
     )
 
 

@@ -12,6 +12,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from unspool.app import render
+from unspool.app.open_session import get_session
 from unspool.app.search_results import (
     HITS,
     MAX_FOUND_SESSIONS,
@@ -24,11 +25,10 @@ from unspool.app.search_results import (
     parse_question,
     session_href,
 )
-from unspool.app.session_cache import get_session
 from unspool.errors import UnspoolError
 from unspool.figures import all_turns
 from unspool.model import Result, Session, ToolCall
-from unspool.render.html.escape import visible
+from unspool.render.html.elements import visible
 from unspool.site.address import Addresses, Item
 from unspool.store.index.filters import sessions_holding
 from unspool.store.index.query import NAMES

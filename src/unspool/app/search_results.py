@@ -10,10 +10,10 @@ from starlette.datastructures import QueryParams
 
 from unspool import human
 from unspool.app.context import AppContext
-from unspool.app.mark_store import custom_titles
+from unspool.app.marks import custom_titles
 from unspool.config.settings import current_settings
 from unspool.errors import UsageProblem
-from unspool.render.html.escape import visible
+from unspool.render.html.elements import visible
 from unspool.store.archive import Archive
 from unspool.store.index.exact_search import exact_search, substring_pattern
 from unspool.store.index.query import Filter, SearchQuery, parse_query
@@ -133,8 +133,6 @@ class SnippetPart(msgspec.Struct, frozen=True, array_like=True):
 
 
 class HitView(msgspec.Struct, frozen=True):
-    """One place."""
-
     kind: str
     label: str
     pieces: tuple[SnippetPart, ...]
@@ -163,8 +161,6 @@ class FoundSessionView(msgspec.Struct, frozen=True):
 
 
 class SearchAnswer(msgspec.Struct, frozen=True):
-    """All of an answer."""
-
     sessions: tuple[FoundSessionView, ...] = ()
     summary: str = ""
     more: bool = False

@@ -13,7 +13,7 @@ from unspool import human
 from unspool.app import render
 from unspool.app.context import AppContext, cached_answer
 from unspool.app.list_rows import SessionDay, SessionRowBuilder, day_of, related_sessions
-from unspool.app.mark_store import AllMarks, get_mark_store
+from unspool.app.marks import AllMarks, get_mark_store
 from unspool.app.project_list import ProjectList
 from unspool.app.session_query import (
     ANY_KIND,
@@ -99,8 +99,6 @@ class FacetLink(NamedTuple):
 
 
 class FacetGroup(NamedTuple):
-    """Ways of one sort."""
-
     name: str
     ways: tuple[FacetLink, ...]
 

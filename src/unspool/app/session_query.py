@@ -10,7 +10,7 @@ import apsw
 import msgspec
 
 from unspool.app.context import cached_answer
-from unspool.app.mark_store import AllMarks
+from unspool.app.marks import AllMarks
 from unspool.app.project_list import ProjectList
 from unspool.store.index.filters import SearchCondition, sessions_holding
 from unspool.store.index.times import day_start, parse_ago

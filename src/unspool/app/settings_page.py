@@ -20,7 +20,7 @@ from unspool.config.settings import (
 )
 from unspool.errors import UnspoolError
 from unspool.store.library.library import usual_roots
-from unspool.web.forms import answer_form, read_form
+from unspool.web.pages import answer_form, read_form
 
 
 def settings_form(request: Request) -> HTMLResponse:

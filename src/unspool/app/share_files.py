@@ -1,4 +1,4 @@
-"""Makes the reviewed share: an HTML file, a folder of pages, a bundle or a gist."""
+"""The files of a share while it is reviewed: kept, shown, saved."""
 
 import io
 import secrets
@@ -9,30 +9,128 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 from urllib.parse import quote
-from weakref import WeakKeyDictionary
 
 from anyio.to_thread import run_sync
 from msgspec.structs import replace
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
+from unspool.agents import FoundLog
 from unspool.app import share_selection
 from unspool.app.context import AppContext
+from unspool.app.open_session import LogState, get_session, locate_log, log_state
 from unspool.app.render import HOME, render_page, render_template
-from unspool.app.review_store import current_rules, get_review_store
-from unspool.app.session_cache import get_session
-from unspool.app.share_selection import make_secret, parse_seal
+from unspool.app.share_findings import ShareRehearsal, rehearse_share
+from unspool.app.share_selection import ShareSelection, make_secret, parse_seal
+from unspool.config import config_folder
 from unspool.errors import NotFound, UsageProblem
 from unspool.files import scratch_folder
 from unspool.human import size
-from unspool.share.choices import ShareSettings
+from unspool.redact.rules import OWN, RuleSet, own_rules
+from unspool.share.choices import ShareSettings, load_choices, save_choices
 from unspool.share.encryption import ShareSecret
-from unspool.share.pages import SharePages, write_encrypted
-from unspool.share.prepare import PreparedShare, prepare_shares
-from unspool.share.publish import make_bundle, publish_share_gist
+from unspool.share.prepare import PreparedShare, prepare_shares, sessions_of_chain
+from unspool.share.publish import SharePages, make_bundle, publish_share_gist, write_encrypted
 from unspool.site.address import slug
 from unspool.site.page_template import Crumb
-from unspool.web.forms import read_form
+from unspool.web.pages import read_form
+
+MAX_REHEARSALS = 2
+"""Sessions held at once, the last looked at."""
+
+
+class ReviewStore:
+    """The reviews of a desk. Choices and habits are the project's; turns and title are one session's, while it runs."""
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        self._own: dict[str, ShareSelection] = {}
+        self._names: dict[str, Mapping[str, str]] = {}
+        self._held: OrderedDict[str, tuple[tuple[LogState, ...], ShareRehearsal]] = OrderedDict()
+
+    def wish(self, key: str, project: str) -> ShareSelection:
+        """What is wished for a session now."""
+        own = self._own.get(key, ShareSelection())
+        choices = replace(load_choices(project), without=own.choices.without)
+        return ShareSelection(choices, own.title, share_selection.load_habit(project).chain)
+
+    def choose(self, key: str, project: str, wish: ShareSelection) -> None:
+        """Wish it so, and remember it for the project."""
+        with self._lock:
+            self._own[key] = wish
+            save_choices(project, wish.choices)
+            share_selection.save_habit(project, replace(share_selection.load_habit(project), chain=wish.chain))
+
+    def names(self, key: str) -> Mapping[str, str]:
+        """What things in a session have been called so far, while the app runs."""
+        return self._names.get(key, {})
+
+    def found(self, desk: AppContext, key: str, wish: ShareSelection) -> ShareRehearsal:
+        """What is found in a session; whatever of it stays, the same is found."""
+        return self._looked(desk, key, wish, exact=False)
+
+    def exact(self, desk: AppContext, key: str, wish: ShareSelection) -> ShareRehearsal:
+        """The very session that would be shared."""
+        return self._looked(desk, key, wish, exact=True)
+
+    def meant(self, desk: AppContext, key: str, wish: ShareSelection) -> list[FoundLog]:
+        """The sessions to share; UsageProblem where their chain has others than were looked at."""
+        now = sessions_to_share(desk, key, wish)
+        with self._lock:
+            held = self._held.get(key)
+            if held is not None and held[1].wish.chain == wish.chain and held[1].sessions != _ids(now):
+                del self._held[key]
+                raise UsageProblem("The chain has grown since it was looked through; look at the review again.")
+        return now
+
+    def _looked(self, desk: AppContext, key: str, wish: ShareSelection, *, exact: bool) -> ShareRehearsal:
+        with self._lock:
+            rules, held = current_rules(), self._held.get(key)
+            if (
+                held is not None
+                and (held[0], held[1].rules) == (_states(desk, held[1].sessions), rules)
+                and _serves(held[1].wish, wish, exact)
+            ):
+                self._held.move_to_end(key)
+                return held[1]
+            found = sessions_to_share(desk, key, wish)
+            now = tuple(map(log_state, found))
+            made = rehearse_share(desk, found, wish, rules, self.names(key))
+            self._held[key], self._names[key] = (now, made), made.share.names
+            self._held.move_to_end(key)
+            while len(self._held) > MAX_REHEARSALS:
+                self._held.popitem(last=False)
+            return made
+
+
+def sessions_to_share(desk: AppContext, key: str, wish: ShareSelection) -> list[FoundLog]:
+    """The session that is meant, and those of its chain where they are wished for."""
+    first = locate_log(desk, key)
+    chain = sessions_of_chain(desk.library(), first) if wish.chain else [first]
+    return [one for one in chain if isinstance(one, FoundLog)]
+
+
+def _states(desk: AppContext, keys: tuple[str, ...]) -> tuple[LogState, ...]:
+    return tuple(log_state(locate_log(desk, key)) for key in keys)
+
+
+def _ids(found: list[FoundLog]) -> tuple[str, ...]:
+    return tuple(one.session_id for one in found)
+
+
+def _serves(had: ShareSelection, wanted: ShareSelection, exact: bool) -> bool:
+    return had == wanted if exact else _found_in(had) == _found_in(wanted)
+
+
+def _found_in(wish: ShareSelection) -> ShareSelection:
+    """The wish as far as it says what is looked through."""
+    return replace(wish, choices=replace(wish.choices, keep=frozenset()))
+
+
+def current_rules() -> RuleSet:
+    """The rules as they are now, a person's own among them."""
+    return own_rules(config_folder() / OWN)
+
 
 _THEN = (1980, 1, 1, 0, 0, 0)
 """The time of every file in a folder that is packed: the same share gives the same bytes."""
@@ -40,8 +138,6 @@ _PAGE, _ZIP, _TAR = "text/html; charset=utf-8", "application/zip", "application/
 
 
 class SharedFile(NamedTuple):
-    """What was made."""
-
     ending: str
     type: str
     data: bytes
@@ -203,17 +299,7 @@ def file_response(file: SharedFile, name: str) -> Response:
 
 def _found(request: Request) -> tuple[str, ShareResult]:
     key: str = request.path_params["key"]
-    return key, get_results(request.app.state.desk).find(key, request.path_params["name"])
-
-
-_DESKS: "WeakKeyDictionary[AppContext, ShareResults]" = WeakKeyDictionary()
-_ONE = threading.Lock()
-
-
-def get_results(desk: AppContext) -> ShareResults:
-    """What was made at a desk."""
-    with _ONE:
-        return _DESKS.setdefault(desk, ShareResults())
+    return key, request.app.state.desk.part(ShareResults).find(key, request.path_params["name"])
 
 
 GIST = "gist"
@@ -240,7 +326,7 @@ async def make_share(request: Request) -> Response:
     answer = await run_sync(_made, request.app.state.desk, key, sent)
     if answer.file is not None and not answer.key:
         return file_response(answer.file, answer.name)
-    name = get_results(request.app.state.desk).keep(answer)
+    name = request.app.state.desk.part(ShareResults).keep(answer)
     return RedirectResponse(f"/s/{quote(key, safe='')}/share/made/{name}", 303)
 
 
@@ -249,7 +335,7 @@ def _made(desk: AppContext, key: str, sent: Mapping[str, str]) -> ShareResult:
     way = None if wanted == GIST else parse_format(wanted)
     seal = parse_seal(sent.get("seal", "open"))
     secret = make_secret(seal, sent)
-    session, table = get_session(desk, key).session, get_review_store(desk)
+    session, table = get_session(desk, key).session, desk.part(ReviewStore)
     wish = table.wish(key, session.cwd)
     ask = ShareSettings(lambda _: wish.choices, current_rules(), wish.title, names=table.names(key))
     with prepare_shares(desk.library(), table.meant(desk, key, wish), ask) as share:

@@ -12,8 +12,7 @@ from unspool.app.open_session import OpenSession
 from unspool.app.share_selection import ShareSelection, is_kept
 from unspool.figures import all_turns, family
 from unspool.human import count
-from unspool.redact.match import SecretFinding, SecretMatch
-from unspool.redact.replacements import ReplacementNames
+from unspool.redact.replacements import ReplacementNames, SecretFinding, SecretMatch
 from unspool.redact.rules import RuleSet
 from unspool.share.choices import ShareChoices, ShareSettings, finding_id
 from unspool.share.prepare import PreparedShare, prepare_shares

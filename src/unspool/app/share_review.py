@@ -12,14 +12,15 @@ from starlette.routing import Route
 
 from unspool.app import share_selection
 from unspool.app.context import AppContext
+from unspool.app.open_session import get_session
 from unspool.app.render import HOME, page_frame, render_page, render_template
-from unspool.app.review_store import current_rules, get_review_store
-from unspool.app.session_cache import get_session
 from unspool.app.session_frame import NO_CACHE
 from unspool.app.share_files import (
     SHARE_FORMATS,
+    ReviewStore,
     ShareFormat,
     can_publish_gist,
+    current_rules,
     download_result,
     make_share,
     result_page,
@@ -45,13 +46,13 @@ from unspool.app.share_selection import (
 from unspool.errors import NotFound, UnspoolError
 from unspool.model import Session
 from unspool.share.encryption import SHORTEST
-from unspool.share.pages import PICTURE, REPORT
 from unspool.share.preview_image import describe_session, preview_image
+from unspool.share.publish import PICTURE, REPORT
 from unspool.site.address import INDEX
 from unspool.site.page_template import Crumb, Frame, Preview
-from unspool.site.session_pages import session_page
 from unspool.site.summaries import shorten_line
-from unspool.web.forms import answer_form, read_form
+from unspool.site.turn_pages import session_page
+from unspool.web.pages import answer_form, read_form
 
 _CHAIN = frozenset({"source", "follow-up"})
 
@@ -103,7 +104,7 @@ def review_page(request: Request) -> HTMLResponse:
     desk: AppContext = request.app.state.desk
     original = get_session(desk, request.path_params["key"])
     session = original.session
-    wish = get_review_store(desk).wish(session.id, session.cwd)
+    wish = desk.part(ReviewStore).wish(session.id, session.cwd)
     judged = _judged(desk, session.id, wish)
     turns = turn_choices(original, wish.choices, desk.options)
     body = render_template(
@@ -128,7 +129,7 @@ def review_page(request: Request) -> HTMLResponse:
 
 def _judged(desk: "AppContext", key: str, wish: ShareSelection) -> _Judged:
     try:
-        looked = get_review_store(desk).found(desk, key, wish)
+        looked = desk.part(ReviewStore).found(desk, key, wish)
     except UnspoolError as error:
         return _Judged(problem=str(error))
     chain = [(one.place, shorten_line(one.reading.session.title, 80) or "Untitled session") for one in looked.told[1:]]
@@ -139,7 +140,7 @@ def preview_page(request: Request) -> Response:
     """A page of what would be shared, or a file that comes with it."""
     desk: AppContext = request.app.state.desk
     session = get_session(desk, request.path_params["key"]).session
-    table = get_review_store(desk)
+    table = desk.part(ReviewStore)
     looked = table.exact(desk, session.id, table.wish(session.id, session.cwd))
     path = request.path_params.get("path", "")
     if path == PICTURE:
@@ -192,7 +193,7 @@ async def save_choice(request: Request) -> Response:
 
 
 def _decided(desk: AppContext, key: str, sent: dict[str, str]) -> None:
-    session, table = get_session(desk, key).session, get_review_store(desk)
+    session, table = get_session(desk, key).session, desk.part(ReviewStore)
     now = table.wish(key, session.cwd)
     findings = finding_ids(table.found(desk, key, now)) if _FINDING & set(sent) else {}
     table.choose(key, session.cwd, change_selection(now, sent, findings))

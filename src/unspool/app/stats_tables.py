@@ -9,7 +9,7 @@ from unspool import human
 from unspool.app import stats_data
 from unspool.app.search_results import session_href
 from unspool.app.stats_data import DashboardData
-from unspool.render.html.escape import visible
+from unspool.render.html.elements import visible
 from unspool.store.index import billing
 from unspool.store.index.billing import UsageSum, exact_dollars
 from unspool.store.index.stats import StatNotes

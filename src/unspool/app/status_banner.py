@@ -23,8 +23,6 @@ _WORTH_A_WORD = 8 * 1024 * 1024
 
 
 class StatusNotice(NamedTuple):
-    """Something to know."""
-
     words: str
     tone: str = ""
     """`warn` or `bad` where something should be done."""
@@ -33,8 +31,6 @@ class StatusNotice(NamedTuple):
 
 
 class AppStatus(NamedTuple):
-    """How it all stands."""
-
     notices: tuple[StatusNotice, ...] = ()
     round: int = 0
     """Another number, and there is something new to show."""

@@ -167,7 +167,7 @@ def encrypt(new_key_file: Path | None, archive: Path) -> None:
 
 def _convert(archive: Path, old: str | None, new: str | None) -> None:
     """Another key for the archive, and for what the user said about sessions, which lies beside it."""
-    from unspool.app.mark_store import MarkStore
+    from unspool.app.marks import MarkStore
     from unspool.store.archive.salvage import convert
     from unspool.store.sync.lock import wait_for_lock
 

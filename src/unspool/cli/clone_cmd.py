@@ -287,7 +287,7 @@ def command(
     from unspool.copies.copy_plan import CopyRequest, plan_copy
     from unspool.copies.fit import mildest_fit, room_for_conversation, window_of
     from unspool.copies.material import CopyMaterial
-    from unspool.copies.source import open_source
+    from unspool.copies.original import open_source
 
     wish = CopyRequest(title=output.title, options={**chosen, **({"fit": how["fit"]} if how["fit"] else {})})
     with open_source(library, session) as source:

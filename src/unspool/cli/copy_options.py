@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     from unspool.copies.copy_plan import CopyPlan
     from unspool.copies.material import LineTally
+    from unspool.copies.original import CopySource
     from unspool.copies.records import CopyRecord
-    from unspool.copies.source import CopySource
 
 _LISTED = 40
 
@@ -108,7 +108,7 @@ def show_copies(tellings: list[CopyTelling], output: CopyOutput, failed: list[st
 
 def _place(draught: "CopyPlan", source: "CopySource", output: CopyOutput, cwd: str) -> tuple[Path, Path | None]:
     """The path of the copy, and the agent's folder where what goes along with it goes; None: nowhere."""
-    from unspool.copies.source import copy_target
+    from unspool.copies.original import copy_target
 
     session = draught.copy.making.session
     if output.path is None:
@@ -136,8 +136,8 @@ def _told(record: "CopyRecord", source: "CopySource", output: CopyOutput) -> Cop
 
 
 def _planned(draught: "CopyPlan", path: Path) -> CopyTelling:
-    from unspool.copies.changes import line_changes
     from unspool.copies.copy_plan import count_copy
+    from unspool.copies.write import line_changes
 
     listed, after, copy = list(line_changes(draught)), count_copy(draught), draught.copy
     data = {
@@ -181,7 +181,6 @@ def _figures(title: str, before: "LineTally", after: "LineTally") -> Iterator[st
 
 
 def parse_percent(_: click.Context, __: click.Parameter, value: str | None) -> int | None:
-    """70% or 70."""
     if value is None:
         return None
     text = value.strip().removesuffix("%")

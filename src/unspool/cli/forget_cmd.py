@@ -64,7 +64,7 @@ def command(session: str, yes: bool, as_json: bool, archive: Path) -> None:
 
 def _forget_marks(archive: Path, session: str) -> None:
     """What the user said about it goes as well."""
-    from unspool.app.mark_store import MARKS_FILE, MarkStore
+    from unspool.app.marks import MARKS_FILE, MarkStore
 
     if (archive / MARKS_FILE).exists():
         MarkStore(archive, options.key_of(archive)).forget(session)

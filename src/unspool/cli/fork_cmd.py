@@ -39,7 +39,7 @@ def command(
     from unspool.copies import material
     from unspool.copies.copy_plan import CopyRequest, plan_copy
     from unspool.copies.fork import Fork
-    from unspool.copies.source import open_source
+    from unspool.copies.original import open_source
     from unspool.copies.treatment import PRESETS
     from unspool.store.library.read import read_session
 

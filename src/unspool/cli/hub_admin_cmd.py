@@ -1,4 +1,4 @@
-"""`unspool hub audit`, `erase`, `hold` and `policy`."""
+"""`unspool hub audit`, `erase` and `policy`."""
 
 import sys
 from datetime import datetime
@@ -9,6 +9,8 @@ import click
 from unspool.cli import archive_helpers, hub_options, options
 from unspool.cli.hub_options import store_options
 from unspool.errors import UsageProblem
+from unspool.hub.people import erasure, operations
+from unspool.hub.people.operations import Actor, rows_as_json
 
 if TYPE_CHECKING:
     from typing import TextIO
@@ -151,7 +153,7 @@ def _erasing(kind: str, named: str) -> click.Command:
     @hub_options.as_json
     @store_options
     def erasing(store: "Store", target: str, yes: bool, as_json: bool) -> None:
-        which = _id(store, kind, target)
+        which = operations.thing_id(Actor(store.db, hub_options.operator_person(), by_name=True), kind, target)
         if yes or archive_helpers.confirm_typed(f"Type {target} to erase this {kind} for good", target):
             _erased(store, kind, which, as_json=as_json)
         else:
@@ -170,8 +172,6 @@ for _kind, _named in (
 
 
 def _erased(store: "Store", kind: str, which: str, *, as_json: bool) -> None:
-    from unspool.hub.people import erasure
-
     hub_options.audit_from_cli(store.db, "erase", which, "asked")
     proof = erasure.erase_permanently(store, hub_options.operator_person(), kind, which, deep=True)
     hub_options.audit_from_cli(store.db, "erase", which, "done" if proof["proved"] else "not proved")
@@ -181,14 +181,6 @@ def _erased(store: "Store", kind: str, which: str, *, as_json: bool) -> None:
         _print(kind, proof)
     if not proof["proved"]:
         sys.exit(1)
-
-
-def _id(store: "Store", kind: str, target: str) -> str:
-    from unspool.hub.people import projects, users
-
-    if kind == "person":
-        return users.find_user(store.db, target).id
-    return projects.find_project(store.db, target) if kind == "project" else target
 
 
 def _print(kind: str, proof: dict[str, Any]) -> None:
@@ -212,23 +204,14 @@ def _print(kind: str, proof: dict[str, Any]) -> None:
 @hub_options.as_json
 @store_options
 def list_erased(store: "Store", as_json: bool) -> None:
-    """List what was erased."""
-    from unspool.hub.people import erasure
-
+    """List what was erased, with its proofs."""
     found = erasure.list_tombstones(store.db)
-    if as_json:
-        hub_options.print_rows_json("erased", found)
-        return
     rows = [
-        (
-            hub_options.row_time(stone.at),
-            stone.kind,
-            stone.target,
-            "proved" if stone.proof.get("proved") else "not proved",
-        )
-        for stone in found
+        (hub_options.row_time(one.at), one.kind, one.target, "proved" if one.proof.get("proved") else "not proved")
+        for one in found
     ]
-    hub_options.print_table(("When (UTC)", "Kind", "Id", "Proof"), rows, "Nothing was erased.")
+    heads = ("When (UTC)", "Kind", "Id", "Proof")
+    hub_options.print_listing(rows_as_json("erased", found), heads, rows, "Nothing was erased.", as_json=as_json)
 
 
 @erase_command.command("again")
@@ -237,80 +220,11 @@ def list_erased(store: "Store", as_json: bool) -> None:
 @store_options
 def allow_again(store: "Store", person: str, key: str) -> None:
     """Let a person push a session again that was erased; KEY is the session's own id."""
-    from unspool.hub.people import erasure, users
-
+    wanted = operations.PushAgain(person, key)
     with store.db.transaction():
-        who = users.find_user(store.db, person).id
-        erasure.allow_push_again(store.db, who, key)
-        hub_options.audit_from_cli(store.db, "erase.again", who)
-    click.echo("It can be pushed again.")
-
-
-@click.group("hold")
-def hold_command() -> None:
-    """Keep things as they are, for a legal hold.
-
-    \b
-    unspool hub hold add project shop --reason "case 12"
-    unspool hub hold add person ada
-    unspool hub hold list
-    unspool hub hold end 3f2a…
-
-    What is under a hold can be neither changed, deleted nor erased, and does not expire. A hold on a person holds
-    all that they shared and pushed, one on a project all its sessions.
-    """
-
-
-@hold_command.command("add", context_settings=hub_options.ANY_ADDRESS)
-@click.argument("kind", type=click.Choice(["person", "project", "session", "share"]))
-@click.argument("target")
-@click.option("--reason", default="", metavar="TEXT", help="Why.")
-@store_options
-def add_hold(store: "Store", kind: str, target: str, reason: str) -> None:
-    """Place a hold, and print its id; people and projects by name or id."""
-    from unspool.hub.people import holds, projects, users
-
-    with store.db.transaction():
-        which = target
-        if kind == "person":
-            which = users.find_user(store.db, target).id
-        if kind == "project":
-            which = projects.find_project(store.db, target)
-        hold = holds.place_hold(store.db, hub_options.operator_person(), (kind, which), reason)
-        hub_options.audit_from_cli(store.db, "hold.place", which)
-    click.echo(hold)
-
-
-@hold_command.command("list")
-@hub_options.everything
-@hub_options.as_json
-@store_options
-def list_holds_(store: "Store", everything: bool, as_json: bool) -> None:
-    """List holds."""
-    from unspool.hub.people import holds
-
-    found = holds.list_holds(store.db, everything=everything)
-    if as_json:
-        hub_options.print_rows_json("holds", found)
-        return
-    rows = [
-        (one.id, one.kind, one.target, hub_options.row_time(one.created), hub_options.row_time(one.ended), one.reason)
-        for one in found
-    ]
-    hub_options.print_table(("Id", "On", "Which", "Since", "Lifted", "Reason"), rows, "There is no hold.")
-
-
-@hold_command.command("end")
-@click.argument("hold")
-@store_options
-def end_hold(store: "Store", hold: str) -> None:
-    """Lift a hold."""
-    from unspool.hub.people import holds
-
-    with store.db.transaction():
-        holds.lift_hold(store.db, hold)
-        hub_options.audit_from_cli(store.db, "hold.lift", hold)
-    click.echo("It is lifted.")
+        done = operations.allow_push_again(Actor(store.db, hub_options.operator_person(), by_name=True), wanted)
+        hub_options.audit_from_cli(store.db, "erase.again", done.target)
+    click.echo(done.message)
 
 
 @click.command("policy")

@@ -9,7 +9,7 @@ import click
 from unspool.cli.hub_options import PlaceOptions, place_options
 
 if TYPE_CHECKING:
-    from unspool.hub.context import HubSettings
+    from unspool.hub.routes import HubSettings
     from unspool.hub.store.connect import StorePlace
 
 HUB_COMMANDS: tuple[tuple[str, str], ...] = (
@@ -28,14 +28,14 @@ HUB_COMMANDS: tuple[tuple[str, str], ...] = (
     ("verify", "Read everything that a hub keeps, and prove it."),
     ("tidy", "Remove what nothing refers to."),
 )
-"""Name and help line of every command that cares for a hub; `hub_NAME_cmd` holds it."""
+"""Name and help line of every command that cares for a hub."""
 
 _HOMES = {
-    "people": "people", "invite": "people", "token": "people", "team": "people", "project": "project",
-    "policy": "admin", "audit": "admin", "hold": "admin", "erase": "admin", "backup": "store", "restore": "store",
+    "people": "people", "invite": "people", "token": "people", "team": "people", "project": "people",
+    "policy": "admin", "audit": "admin", "hold": "people", "erase": "admin", "backup": "store", "restore": "store",
     "move": "store", "verify": "store", "tidy": "store",
 }  # fmt: skip
-"""The module `hub_HOME_cmd` that holds each command; where several share one, it is called NAME_command."""
+"""The module `hub_HOME_cmd` that holds each command, called NAME_command there."""
 
 _MB = 1024 * 1024
 
@@ -49,9 +49,8 @@ class _Lazy(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in dict(HUB_COMMANDS):
             return None
-        home = _HOMES[cmd_name]
-        name = "command" if home == "project" else f"{cmd_name}_command"
-        found: click.Command = getattr(import_module(f"unspool.cli.hub_{home}_cmd"), name)
+        module = import_module(f"unspool.cli.hub_{_HOMES[cmd_name]}_cmd")
+        found: click.Command = getattr(module, f"{cmd_name}_command")
         return found
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -99,7 +98,7 @@ def _terms(proxies: tuple[str, ...], **given: Any) -> "HubSettings":
     from ipaddress import ip_network
 
     from unspool.errors import UsageProblem
-    from unspool.hub.context import HubSettings
+    from unspool.hub.routes import HubSettings
 
     try:
         nets = tuple(ip_network(net) for net in proxies)

@@ -4,7 +4,7 @@ import getpass
 import json
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import wraps
@@ -104,7 +104,6 @@ def store_place(given: PlaceOptions) -> "StorePlace":
     return StorePlace((given.data or Path(base) / "unspool" / "hub").absolute(), given.database, given.objects)
 
 
-_TIMES = frozenset({"at", "created", "ended", "expires", "taken", "used"})
 ANY_ADDRESS = {"ignore_unknown_options": True}
 """For commands that take a share's address, which may begin with a hyphen."""
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -119,26 +118,13 @@ def operator_person() -> "Person":
     return Person("", f"{getpass.getuser()} at the command line", admin=True, by="command")
 
 
-def audit_from_cli(db: "Database", what: str, target: str, outcome: str = "done") -> None:
+def audit_from_cli(
+    db: "Database", what: str, target: str, outcome: str = "done", detail: dict[str, Any] | None = None
+) -> None:
     """Write down what was done from the command line."""
     from unspool.hub.people.audit import write_audit
 
-    write_audit(db, operator_person(), what, target, outcome)
-
-
-def print_rows_json(name: str, found: Iterable[Any]) -> None:
-    """Print rows as JSON, their times as text."""
-    archive_helpers.print_json({name: [row_data(one) for one in found]})
-
-
-def row_data(found: Any) -> dict[str, Any]:
-    """A row as JSON has it."""
-    said: dict[str, Any] = found._asdict()
-    return {key: _iso(value) if key in _TIMES else value for key, value in said.items()}
-
-
-def _iso(value: int | None) -> str | None:
-    return None if value is None else datetime.fromtimestamp(value / 1000, UTC).isoformat(timespec="seconds")
+    write_audit(db, operator_person(), what, target, outcome, detail)
 
 
 def row_time(value: int | None, never: str = "") -> str:
@@ -156,6 +142,16 @@ def print_table(heads: Sequence[str], rows: Sequence[Sequence[str]], none: str) 
     cells = list(zip(*rows, strict=True))
     columns = [tables.Column(head, column, right=False, least=8) for head, column in zip(heads, cells, strict=True)]
     tables.show_table(tables.table_lines(columns, tables.terminal_width()))
+
+
+def print_listing(
+    data: dict[str, Any], heads: Sequence[str], rows: Sequence[Sequence[str]], none: str, *, as_json: bool
+) -> None:
+    """Print what a command lists, as JSON or as a table."""
+    if as_json:
+        archive_helpers.print_json(data)
+    else:
+        print_table(heads, rows, none)
 
 
 def print_secret(what: str, value: str) -> None:

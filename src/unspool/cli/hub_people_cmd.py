@@ -1,21 +1,32 @@
-"""`unspool hub people`, `team`, `token` and `invite`."""
+"""`unspool hub people`, `team`, `token`, `invite`, `project` and `hold`: the hub's operations as commands."""
 
 from typing import TYPE_CHECKING
 
 import click
 
 from unspool.cli import archive_helpers, hub_options
-from unspool.cli.hub_options import store_options
+from unspool.cli.hub_options import print_listing, row_time, store_options
+from unspool.errors import UsageProblem
+from unspool.hub.people import holds, operations, projects, tokens, users
+from unspool.hub.people.operations import Actor, Arguments, Operation, rows_as_json
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from unspool.hub.people.invitations import Invitation
     from unspool.hub.store.connect import Store
-    from unspool.hub.store.database import Database
-
 
 _MB = 1024 * 1024
+
+
+def _run(store: "Store", act: str, operation: Operation, *arguments: Arguments, url: str = "", say: str = "") -> None:
+    """Run an operation for each of the arguments, or for none of them; write it down and say what came of it."""
+    with store.db.transaction():
+        at = Actor(store.db, hub_options.operator_person(), by_name=True, url=url)
+        for one in arguments:
+            done = operation(at, one)
+            hub_options.audit_from_cli(store.db, act, done.target, detail=done.detail)
+    if done.secret:
+        hub_options.print_secret(done.message, done.secret)
+    else:
+        archive_helpers.say_line(say or done.message)
 
 
 @click.group("people")
@@ -37,20 +48,17 @@ def people_command() -> None:
 @hub_options.as_json
 @store_options
 def list_people(store: "Store", everything: bool, as_json: bool) -> None:
-    """List people and services."""
+    """List people and services, the admins among them marked."""
     from unspool import human
-    from unspool.hub.people.users import bytes_kept, list_users
 
-    found = list_users(store.db, everybody=everything)
-    if as_json:
-        hub_options.print_rows_json("people", found)
-        return
+    found = users.list_users(store.db, everybody=everything)
     rows = [
-        (one.name, one.kind, "admin" if one.admin else "", human.size(bytes_kept(store.db, one.id)),
-         hub_options.row_time(one.created), hub_options.row_time(one.ended), one.id)
+        (one.name, one.kind, "admin" if one.admin else "", human.size(users.bytes_kept(store.db, one.id)),
+         row_time(one.created), row_time(one.ended), one.id)
         for one in found
     ]  # fmt: skip
-    hub_options.print_table(("Name", "Kind", "", "Keeps", "Since", "Ended", "Id"), rows, "There is nobody yet.")
+    heads = ("Name", "Kind", "", "Keeps", "Since", "Ended", "Id")
+    print_listing(rows_as_json("people", found), heads, rows, "There is nobody yet.", as_json=as_json)
 
 
 @people_command.command("add")
@@ -62,15 +70,8 @@ def list_people(store: "Store", everything: bool, as_json: bool) -> None:
 @store_options
 def add_person(store: "Store", name: str, admin: bool, service: bool, quota: int | None, scope: str) -> None:
     """Add somebody, and print a token that lets them in."""
-    from unspool.hub.people import tokens, users
-
-    kind = "service" if service else "person"
-    with store.db.transaction():
-        wish = users.NewUser(name, kind, admin, None if quota is None else quota * _MB)
-        made = users.add_user(store.db, wish)
-        token = tokens.create_token(store.db, tokens.NewTokenOptions(made, "the first", scope=scope))
-        hub_options.audit_from_cli(store.db, "person.add", made)
-    hub_options.print_secret(f"The token of {name}", token)
+    kind, most = "service" if service else "person", None if quota is None else quota * _MB
+    _run(store, "person.add", operations.add_person, operations.AddPerson(name, kind, admin, most, scope))
 
 
 @people_command.command("end")
@@ -78,15 +79,7 @@ def add_person(store: "Store", name: str, admin: bool, service: bool, quota: int
 @store_options
 def end_person(store: "Store", name: str) -> None:
     """Let somebody in no more, from this moment. What they shared and pushed stays."""
-    from unspool.hub.people import users
-
-    with store.db.transaction():
-        who = users.find_user(store.db, name)
-        users.deactivate_user(store.db, who.id)
-        hub_options.audit_from_cli(store.db, "person.end", who.id)
-    archive_helpers.say_line(f"{who.name} is let in no more; their tokens and open invitations have ended.")
-    if left := [project for _, project in users.projects_without_owner(store.db)]:
-        archive_helpers.say_line(f"Only admins look after these projects now: {', '.join(left)}.")
+    _run(store, "person.end", operations.end_person, operations.OnePerson(name))
 
 
 @people_command.command("back")
@@ -94,13 +87,7 @@ def end_person(store: "Store", name: str) -> None:
 @store_options
 def bring_back(store: "Store", name: str) -> None:
     """Let somebody who was ended in again; they need a new token."""
-    from unspool.hub.people import users
-
-    with store.db.transaction():
-        who = users.find_user(store.db, name)
-        users.reactivate_user(store.db, who.id)
-        hub_options.audit_from_cli(store.db, "person.back", who.id)
-    archive_helpers.say_line(f"{who.name} may come in again: `unspool hub token add` makes a token.")
+    _run(store, "person.back", operations.bring_back_person, operations.OnePerson(name))
 
 
 @people_command.command("change")
@@ -111,14 +98,8 @@ def bring_back(store: "Store", name: str) -> None:
 @store_options
 def change_person(store: "Store", name: str, admin: bool | None, quota: int | None, usual_quota: bool) -> None:
     """Make somebody an admin or none; give them a quota of their own."""
-    from unspool.hub.people import users
-
-    wanted = -1 if usual_quota else None if quota is None else quota * _MB
-    with store.db.transaction():
-        who = users.find_user(store.db, name)
-        users.change_user(store.db, who.id, admin=admin, quota=wanted)
-        hub_options.audit_from_cli(store.db, "person.change", who.id)
-    archive_helpers.say_line(f"{who.name} is changed.")
+    most = -1 if usual_quota else None if quota is None else quota * _MB
+    _run(store, "person.change", operations.change_person, operations.ChangePerson(name, admin, most))
 
 
 @click.group("team")
@@ -138,28 +119,18 @@ def team_command() -> None:
 @store_options
 def list_teams(store: "Store", as_json: bool) -> None:
     """List teams with who is in them."""
-    from unspool.hub.people import teams
-
-    found = teams.list_teams(store.db)
-    if as_json:
-        archive_helpers.print_json(
-            {"teams": [{**one._asdict(), "members": [member._asdict() for member in one.members]} for one in found]}
-        )
-        return
+    found = projects.list_teams(store.db)
+    data = {"teams": [operations.team_as_json(one) for one in found]}
     rows = [(one.name, ", ".join(member.name for member in one.members), one.id) for one in found]
-    hub_options.print_table(("Name", "Members", "Id"), rows, "There is no team.")
+    print_listing(data, ("Name", "Members", "Id"), rows, "There is no team.", as_json=as_json)
 
 
 @team_command.command("add")
 @click.argument("name")
 @store_options
 def add_team(store: "Store", name: str) -> None:
-    """Make a team."""
-    from unspool.hub.people import teams
-
-    with store.db.transaction():
-        hub_options.audit_from_cli(store.db, "team.make", teams.create_team(store.db, name))
-    archive_helpers.say_line(f"There is a team {name} now.")
+    """Make a team of that name."""
+    _run(store, "team.make", operations.add_team, operations.NewName(name))
 
 
 @team_command.command("end")
@@ -167,13 +138,7 @@ def add_team(store: "Store", name: str) -> None:
 @store_options
 def end_team(store: "Store", team: str) -> None:
     """Have a team no more, nor any right it was given."""
-    from unspool.hub.people import teams
-
-    with store.db.transaction():
-        which = teams.find_team(store.db, team)
-        teams.delete_team(store.db, which)
-        hub_options.audit_from_cli(store.db, "team.end", which)
-    archive_helpers.say_line(f"There is no team {team} any more.")
+    _run(store, "team.end", operations.end_team, operations.OneTeam(team))
 
 
 @team_command.command("join")
@@ -182,10 +147,8 @@ def end_team(store: "Store", team: str) -> None:
 @store_options
 def join_team(store: "Store", team: str, people: tuple[str, ...]) -> None:
     """Put people into a team."""
-    from unspool.hub.people import teams
-
-    _each(store.db, "team.join", team, people, teams.add_member)
-    archive_helpers.say_line(f"In {team} now: {', '.join(people)}.")
+    members = [operations.Membership(team, person) for person in people]
+    _run(store, "team.join", operations.join_team, *members, say=f"In {team} now: {', '.join(people)}.")
 
 
 @team_command.command("leave")
@@ -194,23 +157,8 @@ def join_team(store: "Store", team: str, people: tuple[str, ...]) -> None:
 @store_options
 def leave_team(store: "Store", team: str, people: tuple[str, ...]) -> None:
     """Take people out of a team."""
-    from unspool.hub.people import teams
-
-    _each(store.db, "team.leave", team, people, teams.remove_member)
-    archive_helpers.say_line(f"No longer in {team}: {', '.join(people)}.")
-
-
-def _each(
-    db: "Database", what: str, team: str, people: tuple[str, ...], do: "Callable[[Database, str, str], None]"
-) -> None:
-    """The same for several, or for none of them."""
-    from unspool.hub.people import teams, users
-
-    with db.transaction():
-        which = teams.find_team(db, team)
-        for person in people:
-            do(db, which, users.find_user(db, person).id)
-        hub_options.audit_from_cli(db, what, which)
+    members = [operations.Membership(team, person) for person in people]
+    _run(store, "team.leave", operations.leave_team, *members, say=f"No longer in {team}: {', '.join(people)}.")
 
 
 @click.group("token")
@@ -235,15 +183,8 @@ def token_command() -> None:
 @store_options
 def add_token(store: "Store", person: str, scope: str, days: int | None, label: str) -> None:
     """Make a token of somebody, and print it."""
-    from unspool.hub.people import tokens, users
-    from unspool.hub.store.blobs import DAY, now
-
-    expires = None if days is None else now() + days * DAY
-    with store.db.transaction():
-        who = users.find_user(store.db, person)
-        token = tokens.create_token(store.db, tokens.NewTokenOptions(who.id, label, scope=scope, expires=expires))
-        hub_options.audit_from_cli(store.db, "token.make", who.id)
-    hub_options.print_secret(f"A token of {who.name}", token)
+    wanted = operations.AddToken(person=person, label=label, scope=scope, days=days)
+    _run(store, "token.make", operations.add_token, wanted)
 
 
 @token_command.command("list")
@@ -253,29 +194,15 @@ def add_token(store: "Store", person: str, scope: str, days: int | None, label: 
 @store_options
 def list_tokens(store: "Store", person: str, everything: bool, as_json: bool) -> None:
     """List tokens and signed-in browsers, without their secrets."""
-    from unspool.hub.people import tokens, users
-
     whose = users.find_user(store.db, person).id if person else ""
     found = tokens.list_tokens(store.db, whose, everything=everything)
-    if as_json:
-        hub_options.print_rows_json("tokens", found)
-        return
     rows = [
-        (
-            one.id,
-            one.name,
-            one.kind,
-            one.scope,
-            one.label,
-            hub_options.row_time(one.created),
-            hub_options.row_time(one.expires, "never"),
-            hub_options.row_time(one.used, "never"),
-            hub_options.row_time(one.ended),
-        )
+        (one.id, one.name, one.kind, one.scope, one.label, row_time(one.created), row_time(one.expires, "never"),
+         row_time(one.used, "never"), row_time(one.ended))
         for one in found
-    ]
+    ]  # fmt: skip
     heads = ("Id", "Of", "Kind", "Scope", "Label", "Made", "Expires", "Used", "Ended")
-    hub_options.print_table(heads, rows, "There is no token.")
+    print_listing(rows_as_json("tokens", found), heads, rows, "There is no token.", as_json=as_json)
 
 
 @token_command.command("end")
@@ -283,12 +210,7 @@ def list_tokens(store: "Store", person: str, everything: bool, as_json: bool) ->
 @store_options
 def end_token(store: "Store", token: str) -> None:
     """Revoke a token by its id, from this moment."""
-    from unspool.hub.people import tokens
-
-    with store.db.transaction():
-        tokens.revoke_token(store.db, token)
-        hub_options.audit_from_cli(store.db, "token.revoke", token)
-    click.echo("It lets nobody in any more.")
+    _run(store, "token.revoke", operations.end_token, operations.OneToken(token))
 
 
 @click.group("invite")
@@ -312,15 +234,10 @@ def invite_command() -> None:
 @store_options
 def add_invitation(store: "Store", name: str, team: str, admin: bool, days: int, url: str) -> None:
     """Make an invitation and print its link. Without NAME, they choose one themselves."""
-    from unspool.hub.people import invitations
-
-    with store.db.transaction():
-        wish = invitations.NewInvitationOptions(name, team, admin, days)
-        secret = invitations.create_invitation(store.db, hub_options.operator_person(), wish)
-        hub_options.audit_from_cli(store.db, "invitation.make", invitations.open_invitation(store.db, secret).id)
     if not url:
         click.echo("Put the address of your hub before it, or give --url.", err=True)
-    hub_options.print_secret("The link", invitations.invitation_link(url, secret))
+    wanted = operations.AddInvitation(name, team, admin, days)
+    _run(store, "invitation.make", operations.add_invitation, wanted, url=url)
 
 
 @invite_command.command("list")
@@ -329,27 +246,14 @@ def add_invitation(store: "Store", name: str, team: str, admin: bool, days: int,
 @store_options
 def list_invitations(store: "Store", everything: bool, as_json: bool) -> None:
     """List invitations, without their links."""
-    from unspool.hub.people import invitations
-
-    found = invitations.list_invitations(store.db, everything=everything)
-    if as_json:
-        hub_options.print_rows_json("invitations", found)
-        return
+    found = tokens.list_invitations(store.db, everything=everything)
     rows = [
-        (
-            one.id,
-            one.name or "(they choose)",
-            "admin" if one.admin else "",
-            hub_options.row_time(one.expires),
-            _state(one),
-        )
+        (one.id, one.name or "(they choose)", "admin" if one.admin else "", row_time(one.expires),
+         "taken" if one.taken else "revoked" if one.ended else "open")
         for one in found
-    ]
-    hub_options.print_table(("Id", "For", "", "Expires", "State"), rows, "Nobody is invited.")
-
-
-def _state(one: "Invitation") -> str:
-    return "taken" if one.taken else "revoked" if one.ended else "open"
+    ]  # fmt: skip
+    heads = ("Id", "For", "", "Expires", "State")
+    print_listing(rows_as_json("invitations", found), heads, rows, "Nobody is invited.", as_json=as_json)
 
 
 @invite_command.command("end")
@@ -357,9 +261,126 @@ def _state(one: "Invitation") -> str:
 @store_options
 def end_invitation(store: "Store", invitation: str) -> None:
     """Let nobody take an invitation any more."""
-    from unspool.hub.people import invitations
+    _run(store, "invitation.revoke", operations.end_invitation, operations.OneInvitation(invitation))
 
-    with store.db.transaction():
-        invitations.revoke_invitation(store.db, invitation)
-        hub_options.audit_from_cli(store.db, "invitation.revoke", invitation)
-    click.echo("Nobody can take it any more.")
+
+@click.group("project")
+def project_command() -> None:
+    """Make projects, and give rights on them.
+
+    \b
+    unspool hub project add shop --owner ada
+    unspool hub project grant shop --team crew write
+    unspool hub project grant shop --person bob none     not even what his teams may
+    unspool hub project rights shop
+    unspool hub project let admins                       only admins make new ones
+
+    A right is none, read, write (push) or own (give rights, erase). A person's own right counts before those of
+    their teams. Whoever pushes to a new project owns it, unless only admins may make them.
+    """
+
+
+@project_command.command("list")
+@hub_options.as_json
+@store_options
+def list_projects(store: "Store", as_json: bool) -> None:
+    """List projects, and which have no owner."""
+    found = projects.list_projects(store.db, hub_options.operator_person())
+    alone = dict(users.projects_without_owner(store.db))
+    rows = [
+        (one.name, f"{one.sessions:,}", row_time(one.created), "no owner" if one.id in alone else "", one.id)
+        for one in found
+    ]
+    heads = ("Name", "Sessions", "Since", "", "Id")
+    print_listing(rows_as_json("projects", found), heads, rows, "There is no project.", as_json=as_json)
+
+
+@project_command.command("add")
+@click.argument("name")
+@click.option("--owner", default="", metavar="NAME", help="A person who owns it.")
+@store_options
+def add_project(store: "Store", name: str, owner: str) -> None:
+    """Make a project of that name."""
+    _run(store, "project.make", operations.add_project, operations.AddProject(name, owner))
+
+
+@project_command.command("rights")
+@click.argument("project")
+@hub_options.as_json
+@store_options
+def list_rights(store: "Store", project: str, as_json: bool) -> None:
+    """List who may what in a project."""
+    found = projects.list_grants(store.db, projects.find_project(store.db, project))
+    rows = [(one.level, one.kind, one.name, one.subject) for one in found]
+    heads, none = ("Right", "Kind", "Name", "Id"), "Nobody but admins may see it."
+    print_listing(rows_as_json("permits", found), heads, rows, none, as_json=as_json)
+
+
+@project_command.command("grant")
+@click.argument("project")
+@click.argument("level", type=click.Choice(["none", "read", "write", "own", "nothing"]))
+@click.option("--person", default="", metavar="NAME", help="To a person.")
+@click.option("--team", default="", metavar="NAME", help="To a team.")
+@store_options
+def grant(store: "Store", project: str, level: str, person: str, team: str) -> None:
+    """Give a person or a team a right, in place of what they had; `nothing` takes it back."""
+    if bool(person) == bool(team):
+        raise UsageProblem("Name one person or one team: --person NAME or --team NAME.")
+    kind, named = ("person", person) if person else ("team", team)
+    if level == "nothing":
+        _run(store, "permit.take", operations.take_right, operations.TakeRight(project, kind, named))
+    else:
+        _run(store, "permit.give", operations.give_right, operations.GiveRight(project, kind, named, level))
+
+
+@project_command.command("let")
+@click.argument("who", type=click.Choice(["everybody", "admins"]))
+@store_options
+def let_create(store: "Store", who: str) -> None:
+    """Say who may make projects, by pushing to a new one."""
+    _run(store, "project.let", operations.let_create_projects, operations.LetCreate(who))
+
+
+@click.group("hold")
+def hold_command() -> None:
+    """Keep things as they are, for a legal hold.
+
+    \b
+    unspool hub hold add project shop --reason "case 12"
+    unspool hub hold add person ada
+    unspool hub hold list
+    unspool hub hold end 3f2a…
+
+    What is under a hold can be neither changed, deleted nor erased, and does not expire. A hold on a person holds
+    all that they shared and pushed, one on a project all its sessions.
+    """
+
+
+@hold_command.command("add", context_settings=hub_options.ANY_ADDRESS)
+@click.argument("kind", type=click.Choice(["person", "project", "session", "share"]))
+@click.argument("target")
+@click.option("--reason", default="", metavar="TEXT", help="Why.")
+@store_options
+def add_hold(store: "Store", kind: str, target: str, reason: str) -> None:
+    """Place a hold, and print its id; people and projects by name or id."""
+    _run(store, "hold.place", operations.add_hold, operations.AddHold(kind, target, reason))
+
+
+@hold_command.command("list")
+@hub_options.everything
+@hub_options.as_json
+@store_options
+def list_holds(store: "Store", everything: bool, as_json: bool) -> None:
+    """List holds, the newest first."""
+    found = holds.list_holds(store.db, everything=everything)
+    rows = [(one.id, one.kind, one.target, row_time(one.created), row_time(one.ended), one.reason) for one in found]
+    heads = ("Id", "On", "Which", "Since", "Lifted", "Reason")
+    print_listing(rows_as_json("holds", found), heads, rows, "There is no hold.", as_json=as_json)
+
+
+@hold_command.command("end")
+@click.argument("hold")
+@store_options
+def end_hold(store: "Store", hold: str) -> None:
+    """Lift a hold by its id."""
+    _run(store, "hold.lift", operations.end_hold, operations.OneHold(hold))

@@ -151,14 +151,14 @@ class ImportedParcel(NamedTuple):
 
     def move(self) -> "Move":
         from unspool.copies.fork import Move, parse_renames
-        from unspool.copies.source import own_home
+        from unspool.copies.original import own_home
 
         return Move(self.to, own_home(), parse_renames(self.rename))
 
 
 def _take(logs: list[Path], parcel: ImportedParcel, output: copy_options.CopyOutput) -> None:
     """Make every log resumable, or none."""
-    from unspool.copies.source import open_source
+    from unspool.copies.original import open_source
     from unspool.store.library import Library
 
     move, library = parcel.move(), Library()

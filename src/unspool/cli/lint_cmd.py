@@ -47,7 +47,7 @@ def command(session: str, strict: bool, as_json: bool, library: "Library") -> No
 
 
 def _findings(session: str, library: "Library", *, strict: bool) -> "list[LintFinding]":
-    from unspool.copies.source import open_lines
+    from unspool.copies.original import open_lines
 
     with open_lines(library, session) as (lines, writer):
         return writer.lint(lines, strict=strict)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from unspool.agents import FoundLog
     from unspool.copies.copy_plan import CopyPlan
     from unspool.copies.fork import Move
-    from unspool.copies.source import CopySource
+    from unspool.copies.original import CopySource
     from unspool.store.library import Library
 
 
@@ -48,7 +48,7 @@ def command(
     original stays where it is: what is written is a copy under a new id.
     """
     from unspool.copies.fork import Move, parse_renames
-    from unspool.copies.source import own_home
+    from unspool.copies.original import own_home
 
     move = Move(to, into or own_home(), parse_renames(rename))
     logs = _project(library, what)
@@ -82,7 +82,7 @@ def _all(
 def _moved(
     library: "Library", what: "str | FoundLog", move: "Move", output: copy_options.CopyOutput
 ) -> "Iterator[tuple[CopyPlan, CopySource]]":
-    from unspool.copies.source import open_source
+    from unspool.copies.original import open_source
 
     with open_source(library, what) as source:
         yield move.drawn(source.log, output.title), source._replace(home=move.home, folder=None)

@@ -19,9 +19,9 @@ from unspool.site.address import slug
 from unspool.site.options import KINDS, SiteOptions, Theme
 
 if TYPE_CHECKING:
-    from unspool.redact.match import SecretFinding
+    from unspool.redact.replacements import SecretFinding
     from unspool.share.choices import ShareChoices
-    from unspool.site.build.gist import Gist
+    from unspool.site.build.disk import Gist
 
 
 Command = Callable[..., Any]
@@ -110,7 +110,6 @@ class PageMaking(msgspec.Struct, frozen=True):
 
     @property
     def shows(self) -> bool:
-        """Whether the browser opens."""
         return self.open or not (self.output or self.auto or self.gist)
 
 
@@ -161,7 +160,7 @@ def single_page(site: SiteOptions) -> SiteOptions:
 
 def make_pages(session: Session, making: PageMaking, prices: PriceTable, source: Path | None = None) -> None:
     """Make a session's pages, and publish or open them as asked; `source` is the log, to copy or to publish from."""
-    from unspool.site.session_pages import write_file, write_folder
+    from unspool.site.turn_pages import write_file, write_folder
 
     counted = figures(session, prices)
     if making.gist:

@@ -32,8 +32,6 @@ def _rate(_: click.Context, __: click.Parameter, value: str) -> int:
 
 
 class PushManner(NamedTuple):
-    """How it is pushed."""
-
     dry_run: bool
     yes: bool
     as_json: bool

@@ -30,7 +30,7 @@ def command(session: str, as_json: bool, library: "Library") -> None:
     """
     from unspool.copies.fit import advise, window_of
     from unspool.copies.material import CopyMaterial
-    from unspool.copies.source import open_source
+    from unspool.copies.original import open_source
 
     with open_source(library, session) as source:
         given = advise(CopyMaterial(source.log), window_of(source.log))

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from unspool.agents import FoundLog
     from unspool.redact.finder import Finder
-    from unspool.redact.match import SecretFinding
+    from unspool.redact.replacements import SecretFinding
     from unspool.redact.rules import RuleSet
     from unspool.store.library import Library
 

@@ -38,7 +38,7 @@ def command(session: str, output: copy_options.CopyOutput, library: "Library") -
     from unspool.copies import material
     from unspool.copies.copy_plan import CopyRequest, plan_copy
     from unspool.copies.fork import repair_original
-    from unspool.copies.source import open_source
+    from unspool.copies.original import open_source
     from unspool.copies.treatment import PRESETS
 
     with open_source(library, session) as source:

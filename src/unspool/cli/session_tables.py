@@ -45,7 +45,7 @@ def session_marks() -> Of:
     place = archive_folder()
     if not (place / "marks.db").exists():
         return lambda _: SessionMark()
-    from unspool.app.mark_store import MarkStore
+    from unspool.app.marks import MarkStore
     from unspool.errors import UnspoolError
 
     try:

@@ -14,7 +14,7 @@ from unspool.errors import NotFound, UsageProblem
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from unspool.redact.match import SecretFinding
+    from unspool.redact.replacements import SecretFinding
     from unspool.redact.rules import RuleSet
     from unspool.share.choices import ShareChoices, ShareSettings
     from unspool.share.encryption import ShareSecret
@@ -251,14 +251,13 @@ def _ask(left: LeftOut, target: ShareTarget, seen: _Seen) -> "ShareSettings":
 
 def _made(share: "PreparedShare", target: ShareTarget, library: "Library", secret: "ShareSecret | None") -> list[str]:
     """Make what was asked for; where it is."""
-    from unspool.share.pages import SharePages
-    from unspool.share.publish import write_bundle
+    from unspool.share.publish import SharePages, write_bundle
     from unspool.site.options import SiteOptions
 
     pages = SharePages(share, SiteOptions(), library.prices, target.url)
     match target.form:
         case "html" | "site" if secret is not None:
-            from unspool.share.pages import write_encrypted, write_encrypted_folder
+            from unspool.share.publish import write_encrypted, write_encrypted_folder
 
             write = write_encrypted if target.form == "html" else write_encrypted_folder
             return encrypted_lines(write(share, library.prices, target.path or Path(), secret), secret)

@@ -12,9 +12,8 @@ from unspool.errors import UsageProblem
 from unspool.render.sanitize import one_line
 
 if TYPE_CHECKING:
-    from unspool.hub_client.client import HubClient
-    from unspool.hub_client.shares import UploadOptions
-    from unspool.redact.match import SecretFinding
+    from unspool.hub_client.client import HubClient, UploadOptions
+    from unspool.redact.replacements import SecretFinding
     from unspool.share.choices import ShareChoices
     from unspool.share.prepare import PreparedShare
 
@@ -148,7 +147,7 @@ class HubTarget(NamedTuple):
         if self.hub is not None and form is not None:
             raise UsageProblem(f"--hub and --{form} are two shares: make them one after the other.")
         if self.update:
-            from unspool.hub_client.shares import share_name
+            from unspool.hub_client.client import share_name
 
             share_name(self.update)
         return self
@@ -164,7 +163,7 @@ class HubSending(NamedTuple):
     def sent(self, share: "PreparedShare") -> list[str]:
         """Send it; where it is."""
         from unspool.files import scratch_folder
-        from unspool.hub_client.shares import upload_share
+        from unspool.hub_client.client import upload_share
         from unspool.share.publish import write_bundle
 
         with scratch_folder() as folder:
@@ -174,7 +173,7 @@ class HubSending(NamedTuple):
 
 def hub_sending(placed: HubTarget) -> HubSending:
     """The hub that is meant, before anything is judged: nobody works in vain for one that does not let them in."""
-    from unspool.hub_client.shares import UploadOptions
+    from unspool.hub_client.client import UploadOptions
 
     client = hub_options.hub_client(placed.url)
     client.ask("GET", "/api/me")

@@ -10,7 +10,7 @@ from unspool.cli import options as typed
 from unspool.errors import UsageProblem
 
 if TYPE_CHECKING:
-    from unspool.hub_client.shares import UploadedShare
+    from unspool.hub_client.client import UploadedShare
 
 _HUB = click.option("--hub", "url", default="", metavar="URL", help="The hub.  [default: the one signed in to last]")
 _JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -40,7 +40,7 @@ def command(ctx: click.Context) -> None:
 @_JSON
 def list_(url: str = "", as_json: bool = False) -> None:
     """List what you share, newest first."""
-    from unspool.hub_client.shares import list_shares
+    from unspool.hub_client.client import list_shares
 
     shares = list(list_shares(hub_options.hub_client(url)))
     if as_json:
@@ -65,7 +65,7 @@ def list_(url: str = "", as_json: bool = False) -> None:
 @_HUB
 def delete_(addresses: tuple[str, ...], url: str) -> None:
     """End shares now; what they showed is removed from the hub."""
-    from unspool.hub_client.shares import delete_share, share_name
+    from unspool.hub_client.client import delete_share, share_name
 
     names = [share_name(one) for one in addresses]
     client = hub_options.hub_client(url)
@@ -86,7 +86,7 @@ def delete_(addresses: tuple[str, ...], url: str) -> None:
 @_JSON
 def update_(address: str, url: str, as_json: bool, **wish: Any) -> None:
     """Have a share be otherwise; what it shows stays."""
-    from unspool.hub_client.shares import UploadOptions, change_share, share_name
+    from unspool.hub_client.client import UploadOptions, change_share, share_name
 
     options = UploadOptions(wish["title"], _password(**wish), wish["expires"], wish["raw"], wish["listed"])
     if not options.said():

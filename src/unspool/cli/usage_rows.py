@@ -142,7 +142,6 @@ def running_block(report: "FiveHourBlocks") -> list[str]:
 
 
 def tools_table(found: "Sequence[ToolStats]", every: "Sequence[ToolStats]") -> None:
-    """Print the tools."""
     from unspool.store.index.stats import ToolStats
 
     calls, errors = sum(tool.calls for tool in every), sum(tool.errors for tool in every)
@@ -206,7 +205,6 @@ def row_data(by: str, row: UsagePeriod) -> dict[str, Any]:
 
 
 def block_data(block: FiveHourBlock) -> dict[str, Any]:
-    """One block or gap."""
     data: dict[str, Any] = {"start": usage_time(block.start), "end": usage_time(block.end)}
     data |= {"gap": block.gap, "active": block.active, "first": usage_time(block.first), "last": usage_time(block.last)}
     if block.pace is not None:
@@ -231,7 +229,6 @@ def usage_as_csv(rows: Sequence[dict[str, Any]], *, breakdown: bool) -> str:
 
 
 def _split(row: dict[str, Any]) -> list[dict[str, Any]]:
-    """One line a model."""
     names = {name: value for name, value in row.items() if name not in ("models", "pace")}
     return [{**names, **one} for one in row["models"]] or [names]
 

@@ -160,7 +160,6 @@ def _key_file(place: Path) -> Path | None:
 
 
 def _follow(wanted: WatchOptions, quiet: bool) -> None:
-    """Watch until a signal."""
     from unspool.store.archive.database import prepare_folder
     from unspool.store.library.library import usual_roots
     from unspool.store.sync.lock import Stopped, StopSignal, sole_lock

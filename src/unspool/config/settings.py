@@ -56,8 +56,6 @@ class Settings(msgspec.Struct, frozen=True):
 
 
 class SettingField(NamedTuple):
-    """One choice."""
-
     name: str
     title: str
     about: str

@@ -84,7 +84,6 @@ def _pair(lines: Lines, cuts: Cuts) -> None:
 
 
 def _speak(lines: Lines, cuts: Cuts) -> None:
-    """A message says something."""
     for event in lines:
         if not event.turn:
             continue

@@ -142,8 +142,6 @@ _DECODER_ERRORS = (msgspec.DecodeError, msgspec.ValidationError, UnicodeDecodeEr
 
 
 class CopyRecord(msgspec.Struct, frozen=True):
-    """One copy."""
-
     session: str
     source: str
     """The session it was made from."""

@@ -39,7 +39,6 @@ class Treatment(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename=
 
     @property
     def strips(self) -> bool:
-        """Whether tools may go."""
         return self.keep_tool_turns is not None or self.strip_tools > 0
 
     @property

@@ -1,21 +1,25 @@
-"""Made-up sessions that show all a log can hold, always the same bytes. Standard library only."""
+"""Made-up sessions that show all a log can hold. They lie in `files` as an agent would have written them."""
 
+import os
+import re
+import shutil
+from datetime import datetime
 from pathlib import Path
 
-from unspool.demo.builder import LogBuilder
-from unspool.demo.story.autumn import release, storm
-from unspool.demo.story.spring import building, nightly, planning, stub
-from unspool.demo.story.winter import first_light, soundings
-
-
-def demo_sessions() -> tuple[LogBuilder, ...]:
-    """All of them, made anew; the same bytes every time."""
-    first, plan = first_light(), planning()
-    return first, soundings(first), plan, building(plan), storm(), release(), nightly(), stub()
+FILES = Path(__file__).parent / "files"
+_TIME = re.compile(rb'"timestamp": ?"([0-9T:.-]+Z)"')
 
 
 def write_demo(root: Path) -> Path:
-    """Write the demo's sessions below root as Claude Code would, in `root/projects`; gives root."""
-    for log in demo_sessions():
-        log.write(root)
+    """Write the demo's sessions below root, each file as old as the last line of its session; gives root."""
+    logs = {path.stem: path.read_bytes() for path in sorted(FILES.glob("projects/*/*.jsonl"))}
+    for path in sorted(path for path in FILES.rglob("*") if path.is_file()):
+        name = path.relative_to(FILES)
+        copy = root / name
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(path, copy)
+        session = Path(name.parts[2] if name.parts[0] == "projects" else name).stem  # a plan's name stands in its log
+        log = logs.get(session) or next(log for log in logs.values() if session.encode() in log)
+        time = datetime.fromisoformat(_TIME.findall(log)[-1].decode()).timestamp()
+        os.utime(copy, (time, time))
     return root

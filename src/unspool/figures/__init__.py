@@ -5,8 +5,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from unspool.figures.file_changes import file_changes
-from unspool.figures.git import find_commits, find_pushes, find_repository
+from unspool.figures.changes import file_changes, find_commits, find_pushes, find_repository
 from unspool.model import (
     Block,
     Call,

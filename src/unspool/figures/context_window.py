@@ -27,7 +27,7 @@ from unspool.model import Block, Message, Notice, Session, Text, Thinking, ToolC
 from unspool.model.request import RecordedRequests
 from unspool.model.usage import KINDS, SYSTEM_PROMPT, TOOL_DEFINITIONS
 from unspool.prices import PriceTable
-from unspool.prices.windows import token_density, window_size
+from unspool.prices.table import token_density, window_size
 
 _COMPACTION = "compaction"
 _PARTLY = "micro-compaction"
@@ -79,7 +79,6 @@ class TurnWindow(msgspec.Struct, frozen=True):
 
     @property
     def tokens(self) -> int:
-        """Tokens that it added."""
         return sum(self.added.values())
 
 

@@ -2,7 +2,7 @@
 
 from base64 import b64decode
 from binascii import Error
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -10,7 +10,7 @@ import msgspec
 from unspool.agents.pixels import HEAD, size_of
 from unspool.model import Block, Image, Json, Notice, Prompt, Result, Text, Thinking, ToolCall, Unknown
 from unspool.model.request import RecordedRequests
-from unspool.model.usage import KINDS
+from unspool.model.usage import CAUSES, KINDS
 
 _KINDS = {"l": "abcdefghijklmnopqrstuvwxyz", "n": "\n\r", "b": " \t"}
 _TABLE = bytes(
@@ -268,3 +268,66 @@ def _size(tool: dict[str, Any]) -> int:
         return estimate_tokens(msgspec.json.encode(tool).decode())
     except (ValueError, TypeError, OverflowError, RecursionError):
         return 0  # numbers and halves of characters that no writer takes
+
+
+EXPIRED, SWITCHED, COMPACTED, UNEXPLAINED = range(len(CAUSES))
+LEAST, _MOST = 1024, 10**8
+"""Tokens that are worth telling of: less is not cached at all, and more is no window's but a damaged log's."""
+_MINUTES, _HOUR = 300.0, 3600.0
+"""How long the cache holds, in seconds."""
+_SHRUNK = 0.9
+"""A window that fell below this part of what it was was cut: what is written then is not the same again."""
+
+
+class CachedRequest(NamedTuple):
+    """A request, as far as the cache is concerned."""
+
+    model: str
+    time: float | None
+    input: int
+    read: int
+    write: int
+    hour: int
+    """The part of `write` that is kept for an hour."""
+    compacted: bool = False
+    """True where a compaction came just before it."""
+
+
+class RewrittenTokens(NamedTuple):
+    """Tokens that a request wrote again, and why."""
+
+    cause: int
+    """Its place in CAUSES."""
+    tokens: int
+    hour: int
+    """The part that is kept for an hour."""
+
+
+def find_rewrites(requests: Iterable[CachedRequest]) -> Iterator[RewrittenTokens | None]:
+    """For each request of one conversation, in order, what it wrote again; None where that is nothing."""
+    before: CachedRequest | None = None
+    kept = _MINUTES
+    for now in requests:
+        yield _again(before, now, kept) if before is not None else None
+        if now.write:
+            kept = _HOUR if now.hour * 2 > now.write else _MINUTES
+        if now.read or now.write or now.input:
+            before = now
+
+
+def _again(before: CachedRequest, now: CachedRequest, kept: float) -> RewrittenTokens | None:
+    cached = before.read + before.write
+    tokens = min(now.write, cached - now.read)
+    cut = now.input + now.read + now.write < cached * _SHRUNK
+    if not LEAST <= tokens <= _MOST or (cut and not now.compacted):
+        return None
+    return RewrittenTokens(_cause(before, now, kept), tokens, tokens * min(now.hour, now.write) // now.write)
+
+
+def _cause(before: CachedRequest, now: CachedRequest, kept: float) -> int:
+    if now.compacted:
+        return COMPACTED
+    if now.model != before.model:
+        return SWITCHED
+    paused = before.time is not None and now.time is not None and now.time - before.time > kept
+    return EXPIRED if paused else UNEXPLAINED

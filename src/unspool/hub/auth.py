@@ -11,12 +11,11 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
-from unspool.hub.context import Hub
 from unspool.hub.errors import BadRequest, Conflict, Forbidden, HubError, NotVisible, TooLarge
 from unspool.hub.people.projects import Right, right_on_project
 from unspool.hub.people.tokens import person_of_token
 from unspool.hub.people.users import ANYBODY, NewUser, Person, add_user, checked_name
-from unspool.hub.routes import HubRoute, Needs
+from unspool.hub.routes import Hub, HubRoute, Needs
 from unspool.hub.store.database import Database
 from unspool.web.guard import MAX_BODY, PATIENCE, check_size
 

@@ -36,8 +36,6 @@ class NotVisible(HubError):
 
 
 class Gone(HubError):
-    """It was there."""
-
     status = 410
 
 

@@ -14,9 +14,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from unspool.hub.context import hub, person
 from unspool.hub.errors import Forbidden
-from unspool.hub.routes import HubRoute, Needs
+from unspool.hub.routes import HubRoute, Needs, hub, person
 from unspool.hub.store.connect import Store
 from unspool.web.guard import add_security_headers
 

@@ -16,13 +16,12 @@ from starlette.routing import Route
 
 from unspool.errors import NotFound, UnspoolError, UsageProblem
 from unspool.hub.auth import NOTHING, NotAuthenticated, protect
-from unspool.hub.context import Hub
 from unspool.hub.errors import HubError, StoreUnavailable, TooManyRequests
 from unspool.hub.monitoring import HealthCheck, Metrics, RequestLog, Write
 from unspool.hub.people.audit import AuditedReads, write_audit
 from unspool.hub.people.rate_limit import RateLimiter
 from unspool.hub.people.users import ANYBODY
-from unspool.hub.routes import HubRoute, Router, all_routes
+from unspool.hub.routes import Hub, HubRoute, Router, all_routes
 from unspool.hub.web.render import page_assets, render
 
 _SOON = 5

@@ -1,7 +1,10 @@
-"""Starts a hub: opens its store, makes the first admin, serves until a signal."""
+"""Starts a hub, with the jobs that it does by itself."""
 
 import asyncio
 import socket
+import sys
+import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from secrets import token_hex
@@ -9,20 +12,92 @@ from typing import NamedTuple
 
 import uvicorn
 from anyio.to_thread import current_default_thread_limiter
+from starlette.datastructures import State
 
-from unspool.hub.background_jobs import JobThread, background_jobs
-from unspool.hub.context import Hub, HubSettings
+from unspool.errors import UnspoolError
 from unspool.hub.monitoring import log_to_stderr
+from unspool.hub.people.audit import seal_audit
+from unspool.hub.people.erasure import resume_erasures
+from unspool.hub.people.rate_limit import forget_old_counts
 from unspool.hub.people.tokens import NewTokenOptions as TokenWish
 from unspool.hub.people.tokens import create_token
 from unspool.hub.people.users import OWNER, NewUser, add_user
+from unspool.hub.routes import Hub, HubSettings
 from unspool.hub.server import HubApp, create_app
+from unspool.hub.sessions.session_store import sweep_passages
+from unspool.hub.shares.share_store import expire_shares
 from unspool.hub.store.connect import StorePlace, open_store
 from unspool.hub.store.database import Database
+from unspool.hub.store.verify import tidy_daily
 from unspool.hub.workers import stop_workers
 from unspool.store.sync.lock import heed_signals
 from unspool.web.guard import MAX_HEADERS
 from unspool.web.server import LOOPBACK, TimeoutProtocol, open_listener, raise_open_file_limit, server_url
+
+_PATIENCE = 15.0
+"""Seconds that the end waits for the chore at hand."""
+
+
+class Job(NamedTuple):
+    """Something to be done every so many seconds."""
+
+    name: str
+    every: float
+    do: Callable[[], object]
+    last: bool = True
+    """Whether it is done once more at the end."""
+
+
+class JobThread:
+    """A thread that does them, until it is stopped."""
+
+    def __init__(self, chores: tuple[Job, ...]) -> None:
+        self._chores = chores
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._work, name="chores", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End after the chore at hand, and do what must not stay undone once more."""
+        self._stop.set()
+        self._thread.join(_PATIENCE)
+        for chore in self._chores:
+            if chore.last:
+                _done(chore)
+
+    def _work(self) -> None:
+        due = {chore.name: time.monotonic() + chore.every for chore in self._chores}
+        while not self._stop.wait(max(0.05, min(due.values()) - time.monotonic())):
+            for chore in self._chores:
+                if due[chore.name] <= time.monotonic():
+                    _done(chore)
+                    due[chore.name] = time.monotonic() + chore.every
+
+
+def _done(chore: Job) -> None:
+    """Do a chore; where a store does not answer, it is done the next time."""
+    try:
+        chore.do()
+    except UnspoolError as error:
+        sys.stderr.write(f'{{"chore": "{chore.name}", "trouble": "{type(error).__name__}"}}\n')
+
+
+def background_jobs(hub: Hub, state: State) -> tuple[JobThread, JobThread]:
+    """What a hub does by itself: what is quick, and beside it what takes long and can be broken off anywhere."""
+    quick = JobThread(
+        (
+            Job("audit", 0.2, state.reads.flush),
+            Job("pace", 5.0, state.pace.flush),
+            Job("seal", 5.0, lambda: seal_audit(hub.store.db)),
+            Job("passages", 2.0, lambda: sweep_passages(hub.store.db)),
+            Job("expiry", 60.0, lambda: expire_shares(hub.store)),
+            Job("erase", 60.0, lambda: resume_erasures(hub.store)),
+            Job("pace.old", 3600.0, lambda: forget_old_counts(hub.store.db)),
+        )
+    )
+    return quick, JobThread((Job("tidy", 600.0, lambda: tidy_daily(hub.store), last=False),))
 
 
 def create_first_admin(db: Database) -> str | None:

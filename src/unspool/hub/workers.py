@@ -34,8 +34,6 @@ _BEYOND = "It could not be read within the bounds of this hub."
 
 
 class WorkLimits(NamedTuple):
-    """What work may take."""
-
     processes: int = max(1, min(8, os.cpu_count() or 1))
     seconds: float = 300.0
     memory: int = 3 * 1024**3
@@ -113,8 +111,6 @@ class WorkerPool:
 
 
 class _Worker:
-    """One process."""
-
     def __init__(self, memory: int) -> None:
         context = get_context("spawn")  # the hub has threads, which a fork would not survive
         self._end, there = context.Pipe()

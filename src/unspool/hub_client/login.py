@@ -16,8 +16,6 @@ _PORTS = {"http": 80, "https": 443}
 
 
 class HubAddress(NamedTuple):
-    """A hub's address."""
-
     scheme: str
     host: str
     port: int
@@ -26,7 +24,6 @@ class HubAddress(NamedTuple):
 
     @property
     def url(self) -> str:
-        """As people write it."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         port = "" if self.port == _PORTS[self.scheme] else f":{self.port}"
         return f"{self.scheme}://{host}{port}{self.path}"

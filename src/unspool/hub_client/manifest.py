@@ -38,7 +38,6 @@ class ManifestFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def size(self) -> int:
-        """In bytes."""
         return sum(piece.size for piece in self.pieces)
 
 
@@ -54,7 +53,6 @@ class PushManifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def size(self) -> int:
-        """In bytes."""
         return sum(file.size for file in self.files)
 
     def pieces(self) -> Iterator[FilePiece]:

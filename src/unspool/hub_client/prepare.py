@@ -20,9 +20,8 @@ from unspool.files import write_atomically
 from unspool.hub_client.manifest import LOG, is_file_name
 from unspool.redact.finder import Finder
 from unspool.redact.log import decode_line, encode_line, redact_lines
-from unspool.redact.match import SecretMatch
 from unspool.redact.policy import RedactionPolicy
-from unspool.redact.replacements import MOST, ReplacementNames
+from unspool.redact.replacements import MOST, ReplacementNames, SecretMatch
 from unspool.redact.rules import PersonalNames, git_signers
 from unspool.redact.values import redact_text, redact_value
 from unspool.store.library.inputs import open_log

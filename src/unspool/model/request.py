@@ -21,8 +21,6 @@ class SentMessage(msgspec.Struct, frozen=True):
 
 
 class SentRequest(msgspec.Struct, frozen=True):
-    """A whole request."""
-
     id: str
     model: str
     time: datetime | None

@@ -229,8 +229,6 @@ class TurnBuilder:
 
 
 class _Writer:
-    """Collects blocks into turns."""
-
     def __init__(self, after: int, *, opening: bool) -> None:
         self.number = after
         self.said: set[str] = set()

@@ -143,7 +143,6 @@ class CallLedger:
 
     @property
     def usage(self) -> Usage:
-        """All of it together."""
         columns = (self._figures[place::_FIGURES] for place in range(_FIGURES))
         input_, output, read, write, hour, searches, fetches = map(sum, columns)
         return Usage(input_, output, read, write, hour, searches, fetches, floor=not all(self._final))

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from unspool.redact import line_wrapping, views
 from unspool.redact.checks import CHECKS, PLACEHOLDER, Check, entropy, is_name, is_value
-from unspool.redact.match import MatchMemory, SecretMatch, escape_surrogates
+from unspool.redact.replacements import MatchMemory, SecretMatch, escape_surrogates
 from unspool.redact.rules import PersonalNames, RedactionRule, RuleSet, builtin_rules, word_rule
 from unspool.redact.views import DISGUISES, UndisguisedText
 

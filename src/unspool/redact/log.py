@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from unspool.redact.finder import Finder
-from unspool.redact.match import SecretFinding, SecretMatch, escape_surrogates
-from unspool.redact.replacements import ReplacementNames
+from unspool.redact.replacements import ReplacementNames, SecretFinding, SecretMatch, escape_surrogates
 from unspool.redact.values import Held, Json, Keep, find_in_values, keep_nothing, path_text, rebuild_value
 
 _WORDS = 40

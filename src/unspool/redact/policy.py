@@ -10,8 +10,7 @@ import msgspec
 from unspool.errors import UsageProblem
 from unspool.redact.finder import Finder
 from unspool.redact.log import decode_line, scan_lines
-from unspool.redact.match import Kind, SecretMatch
-from unspool.redact.replacements import ReplacementNames
+from unspool.redact.replacements import Kind, ReplacementNames, SecretMatch
 from unspool.redact.rules import PersonalNames, RedactionRule, RuleSet, builtin_rules, rule_fault
 from unspool.redact.values import redact_text, scan_value
 

@@ -14,7 +14,7 @@ import msgspec
 
 from unspool.errors import UsageProblem
 from unspool.redact.checks import CHECKS, is_user
-from unspool.redact.match import Kind
+from unspool.redact.replacements import Kind
 
 OWN = "redact.toml"
 """The file of a person's own rules, in the folder of the settings."""

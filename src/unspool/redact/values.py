@@ -12,8 +12,7 @@ import msgspec
 
 from unspool.redact import replacements
 from unspool.redact.finder import Finder
-from unspool.redact.match import VALUES, MatchMemory, SecretMatch, is_telling_key, telling_keys
-from unspool.redact.replacements import ReplacementNames
+from unspool.redact.replacements import VALUES, MatchMemory, ReplacementNames, SecretMatch, is_telling_key, telling_keys
 
 
 class ValuePath(msgspec.Struct, frozen=True, gc=False):

@@ -157,8 +157,6 @@ _DIFF_STYLES = {"+": "green", "-": "red"}
 
 
 class TextWriter(msgspec.Struct, frozen=True):
-    """Plain text without colours."""
-
     width: int = WIDTH
 
     name: ClassVar[str] = "text"

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import msgspec
 
 from unspool.files import write_atomically
-from unspool.redact.match import SecretFinding
+from unspool.redact.replacements import SecretFinding
 from unspool.redact.rules import RuleSet
 from unspool.store.archive.database import archive_folder
 

@@ -40,8 +40,6 @@ class ShareSecret(NamedTuple):
 
 
 class SealedData(NamedTuple):
-    """Everything but the secret."""
-
     header: bytes
     """The parameters, as JSON; authenticated."""
     chunks: tuple[bytes, ...]

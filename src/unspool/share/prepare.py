@@ -9,8 +9,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from unspool.agents import FoundLog
-from unspool.copies.original import as_lines
-from unspool.copies.source import CopySource, open_source
+from unspool.copies.original import CopySource, as_lines, open_source
 from unspool.errors import Ambiguous, NotFound, Unsound
 from unspool.files import scratch_folder
 from unspool.model import Session

@@ -9,7 +9,7 @@ from unspool import human
 from unspool.agents import by_id
 from unspool.figures import Figures
 from unspool.model import Session
-from unspool.render.html.escape import visible
+from unspool.render.html.elements import visible
 from unspool.site.page_template import fill_template
 from unspool.site.summaries import shorten_line
 

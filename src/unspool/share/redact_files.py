@@ -15,8 +15,7 @@ from unspool.copies.bundle import is_plain
 from unspool.redact import replacements
 from unspool.redact.finder import Finder
 from unspool.redact.log import redact_lines, scan_lines
-from unspool.redact.match import SecretFinding, SecretMatch
-from unspool.redact.replacements import ReplacementNames
+from unspool.redact.replacements import ReplacementNames, SecretFinding, SecretMatch
 from unspool.redact.rules import PersonalNames, git_signers
 from unspool.redact.values import redact_text, redact_value
 from unspool.share import choices as mapping
@@ -26,8 +25,6 @@ from unspool.share.side_files import FOLDER, FileToShare
 
 
 class RuleCount(msgspec.Struct, frozen=True):
-    """What one rule found."""
-
     rule: str
     kind: str
     values: int

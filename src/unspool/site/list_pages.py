@@ -49,8 +49,6 @@ class CardRow(NamedTuple):
 
 
 class CardDay(NamedTuple):
-    """Sessions of one day."""
-
     name: Markup
     rows: tuple[CardRow, ...]
 

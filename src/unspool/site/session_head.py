@@ -18,8 +18,6 @@ _RELATIONS = {"source": "continues", "follow-up": "continued by", "copied-from":
 
 
 class Tile(NamedTuple):
-    """One figure."""
-
     name: str
     value: str
     note: str = ""
@@ -27,8 +25,6 @@ class Tile(NamedTuple):
 
 
 class Badge(NamedTuple):
-    """One word."""
-
     text: str
     tone: str = ""
     href: str = ""

@@ -22,8 +22,7 @@ from unspool.model import (
 )
 from unspool.render.blocks import tail_nodes
 from unspool.render.html import conversation, elements
-from unspool.render.html.elements import HtmlOptions, commit_link, time_tag
-from unspool.render.html.escape import content
+from unspool.render.html.elements import HtmlOptions, commit_link, content, time_tag
 from unspool.render.html.nodes import nodes_html
 from unspool.render.html.prose import prose_html
 from unspool.render.view import View

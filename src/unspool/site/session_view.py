@@ -20,7 +20,6 @@ from unspool.site.summaries import shorten_line
 
 @cache
 def list_prices() -> PriceTable:
-    """The built-in prices."""
     return PriceTable.load()
 
 

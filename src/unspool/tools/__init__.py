@@ -13,7 +13,7 @@ from unspool.model import ToolCall
 from unspool.tools import (
     agent,
     bash,
-    delivery,
+    by_fields,
     edit,
     lsp,
     mcp,
@@ -23,15 +23,11 @@ from unspool.tools import (
     plugins,
     question,
     read,
-    schedule,
     search,
     shells,
-    skill,
-    team,
     todos,
     toolsearch,
     web,
-    workspace,
     write,
 )
 from unspool.tools.diff import FileVersions
@@ -40,7 +36,7 @@ from unspool.tools.nodes import CallDescription, ToolRenderer, call_fold
 TOOLS: tuple[ToolRenderer, ...] = (
     agent,
     bash,
-    delivery,
+    by_fields,
     edit,
     lsp,
     mcp,
@@ -48,15 +44,11 @@ TOOLS: tuple[ToolRenderer, ...] = (
     plan,
     question,
     read,
-    schedule,
     search,
     shells,
-    skill,
-    team,
     todos,
     toolsearch,
     web,
-    workspace,
     write,
 )
 

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.log_builder.builder import LogBuilder
 from unspool.agents import FORMATS
-from unspool.agents.base import AgentFile, LeftoverFile
-from unspool.demo.builder import LogBuilder
+from unspool.agents.base import AgentFile, FoundLog, LeftoverFile
+from unspool.agents.claude_code.agent_files import Companions
 
 FORMAT = FORMATS[0]
 SESSION = "0a0a0a0a-1111-4222-8333-444444444444"
@@ -114,3 +115,36 @@ def test_leavings_are_told_by_session_and_folder(tmp_path: Path) -> None:
 def test_the_agents_folder_is_known_from_any_of_its_folders(below: str, is_home: bool, tmp_path: Path) -> None:
     touch(tmp_path, f"projects/-p/{SESSION}.jsonl")
     assert FORMAT.home(tmp_path / below) == (tmp_path if is_home else None)
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> Path:
+    folder = tmp_path / "p" / "s" / "tool-results"
+    folder.mkdir(parents=True)
+    return folder
+
+
+def beside(kept: Path) -> Companions:
+    return Companions(FoundLog(str(kept.parent.parent / "s.jsonl"), "s", "", 0, 0.0))
+
+
+def test_a_spilled_output_is_read_back(kept: Path) -> None:
+    (kept / "x.txt").write_text("all of it")
+    assert beside(kept).spill("x.txt") == "all of it"
+
+
+def test_a_link_out_of_the_session_is_not_followed(kept: Path, tmp_path: Path) -> None:
+    (tmp_path / "private.txt").write_text("nobody's business")
+    (kept / "x.txt").symlink_to(tmp_path / "private.txt")
+    assert beside(kept).spill("x.txt") is None
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with names here")
+def test_a_pipe_is_not_waited_for(kept: Path) -> None:
+    os.mkfifo(kept / "x.txt")
+    assert beside(kept).spill("x.txt") is None
+
+
+@pytest.mark.parametrize("name", ["", "..", "../s.jsonl", "a/b", "a\\b", "x\0y"])
+def test_only_names_are_taken_from_a_log(kept: Path, name: str) -> None:
+    assert beside(kept).spill(name) is None

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bench.mutate import mutant
+from tests.log_builder import demo_sessions
 from tests.reading.reading import FORMAT, stream
 from unspool.agents.claude_code.billed import billed_calls
-from unspool.demo import demo_sessions
 from unspool.model import Call
 from unspool.reading.ledger import CallLedger
 from unspool.store.library.inputs import open_log

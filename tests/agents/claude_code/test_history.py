@@ -9,9 +9,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.log_builder.builder import LogBuilder
+from tests.thorough import tries
 from unspool.agents import FORMATS
 from unspool.agents.base import TypedPrompt
-from unspool.demo.builder import LogBuilder
 
 T0 = 1_767_225_600_000
 SESSION = "0a0a0a0a-1111-4222-8333-444444444444"
@@ -119,7 +120,7 @@ def test_a_worktree_belongs_to_its_project(tmp_path: Path) -> None:
     assert prompt.project == "/home/ada/shop"
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=tries(25, 300), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.text(min_size=1).filter(str.strip), max_size=8), st.binary(max_size=40))
 def test_whatever_follows_whole_lines_are_read(tmp_path: Path, texts: list[str], rubble: bytes) -> None:
     whole = b"".join(line(text) for text in texts)

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
+from tests.log_builder.answers import request_digest
+from tests.log_builder.builder import LogBuilder
 from tests.reading.reading import FORMAT, entries, jsonl
 from unspool.agents.claude_code.requests import ClaudeRequests
-from unspool.demo.answers import request_digest
-from unspool.demo.builder import LogBuilder
 from unspool.model import Prompt, Result, ToolCall
 
 TOOLS = [{"name": "Bash", "description": "Run a command.", "input_schema": {"type": "object"}}]

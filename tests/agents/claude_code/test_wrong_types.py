@@ -7,8 +7,8 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.log_builder import demo_sessions
 from tests.reading.reading import FORMAT, jsonl, session, stream
-from unspool.demo import demo_sessions
 from unspool.figures import figures
 from unspool.model import LogFile
 from unspool.prices import PriceTable

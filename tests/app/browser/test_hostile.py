@@ -9,11 +9,11 @@ from click.testing import CliRunner
 
 from tests.app.browser.windows import window
 from tests.app.serving import served
+from tests.log_builder.builder import LogBuilder
 from tests.site.browser import hostile
 from tests.site.browser.tabs import PHONE, too_wide
 from unspool.app.context import AppContext
 from unspool.cli.group import cli
-from unspool.demo.builder import LogBuilder
 
 KEYS = [f"{number:08x}-bad0-4000-8000-000000000000" for number in range(hostile.SESSIONS)]
 PLAN, WORK = (f"{number:08x}-c4a1-4000-8000-000000000000" for number in (1, 2))

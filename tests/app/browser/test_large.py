@@ -11,10 +11,10 @@ from click.testing import CliRunner
 from tests.app.browser.windows import window
 from tests.app.serving import served
 from tests.app.sessions import get
+from tests.log_builder.builder import LogBuilder
 from unspool.app.context import AppContext
-from unspool.app.session_cache import get_session_cache
+from unspool.app.open_session import SessionCache
 from unspool.cli.group import cli
-from unspool.demo.builder import LogBuilder
 
 TURNS, CALLS = 1_250, 9
 
@@ -53,7 +53,7 @@ def test_its_first_turns_are_there_long_before_it_is_read(
     assert "Question 5" in got.text
     assert "data-part" in got.text
     found = desk.found(synced[1])
-    assert get_session_cache(desk).ready(found) is None, "it was waited for"
+    assert desk.part(SessionCache).ready(found) is None, "it was waited for"
     get(f"{base}ready")
     assert took < (time.monotonic() - begun) / 2
 

@@ -13,10 +13,10 @@ from tests.app.browser.finding import SETTLE
 from tests.app.browser.windows import window
 from tests.app.serving import served
 from tests.app.sessions import CHAIN, STORM, demo_source, desk_of
+from tests.log_builder.builder import LogBuilder
 from tests.site.browser.tabs import DESKTOP, PHONE, too_wide
 from tests.site.search.chromium import chromium, until
 from unspool.app import open_session, partial_read
-from unspool.demo.builder import LogBuilder
 
 
 @pytest.fixture(scope="module")

@@ -11,13 +11,13 @@ from click.testing import CliRunner
 from tests.app.browser.windows import window
 from tests.app.serving import served
 from tests.app.sessions import desk_of
+from tests.log_builder.builder import LogBuilder
 from tests.site.browser.tabs import DESKTOP, PHONE, too_wide
 from tests.site.search.chromium import until
 from unspool.app import open_session, partial_read
 from unspool.app.context import AppContext
-from unspool.app.session_cache import get_session
+from unspool.app.open_session import get_session
 from unspool.cli.group import cli
-from unspool.demo.builder import LogBuilder
 
 TURNS = 120
 _SHOWN = "Array.from(document.querySelectorAll('main .turn'), (one) => Number(one.id.slice(5)))"

@@ -3,14 +3,15 @@
 import secrets
 from typing import NamedTuple
 
-from unspool.hub.people import projects, teams, tokens, users
+from unspool.hub.people import projects, tokens, users
 from unspool.hub.people import projects as permits
+from unspool.hub.people import projects as teams
 from unspool.hub.people.projects import Right
 from unspool.hub.people.users import Person
 from unspool.hub.store.blobs import now
 from unspool.hub.store.connect import Store
 from unspool.hub.store.database import Database
-from unspool.hub.store.full_text import text_vector
+from unspool.hub.store.schema import text_vector
 from unspool.site.build.manifest import fingerprint
 
 ROOT = Person("", "the command line", admin=True, by="")

@@ -8,7 +8,7 @@ import pytest
 
 from tests.hub.people.folk import One, session, share, somebody
 from tests.hub.running import Client, running
-from unspool.hub.people import invitations
+from unspool.hub.people import tokens
 from unspool.hub.people.audit import AuditFilters, list_audit, verify_audit
 from unspool.hub.store.connect import Store
 
@@ -159,7 +159,7 @@ def test_a_session_is_erased_by_its_person_and_by_owners(client: Client, files_s
 def test_guessing_invitations_ends_soon(client: Client, files_store: Store, boss: One) -> None:
     """After some attempts of one address; who has the right one is let in, or guesses would keep everybody out."""
     nobody = Client(client.port)
-    right = invitations.create_invitation(files_store.db, boss.person, invitations.NewInvitationOptions())
+    right = tokens.create_invitation(files_store.db, boss.person, tokens.NewInvitationOptions())
     statuses = [nobody.send("POST", "/api/join", {"invitation": f"x{n}", "name": "eve"}).status for n in range(31)]
     assert statuses == [404] * 30 + [429]
     refused = nobody.send("POST", "/api/join", {"invitation": "x", "name": "eve"})

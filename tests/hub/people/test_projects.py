@@ -5,6 +5,7 @@ from itertools import product
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.thorough import tries
 from unspool.hub.people.projects import Right, readable_projects, right_on_project
 from unspool.hub.people.users import ANYBODY, Person
 from unspool.hub.store.connect import Store
@@ -23,7 +24,7 @@ def may(permits: Given, members: set[tuple[str, str]], person: str, project: str
     return max([permits.get((project, "team", team), 0) for team, one in members if one == person], default=0)
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=tries(25, 300), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(permits=PERMITS, members=MEMBERS)
 def test_a_right_is_as_the_rule_says(files_store: Store, permits: Given, members: set[tuple[str, str]]) -> None:
     """For every person and project; and `readable` has exactly the projects that may be read."""

@@ -9,8 +9,10 @@ from hypothesis import strategies as st
 
 from tests.hub.people.folk import ROOT, One, project, somebody, team
 from unspool.hub.errors import BadRequest, Conflict, Forbidden, HubError, NotVisible, StoreFull
-from unspool.hub.people import invitations, projects, teams, tokens, users
+from unspool.hub.people import projects, tokens, users
 from unspool.hub.people import projects as permits
+from unspool.hub.people import projects as teams
+from unspool.hub.people import tokens as invitations
 from unspool.hub.people.projects import Right, readable_projects, right_on_project
 from unspool.hub.people.users import checked_name, projects_without_owner
 from unspool.hub.start import create_first_admin

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tests.hub.running import Answer, Client, running
-from unspool.hub.context import HubSettings
 from unspool.hub.people import projects, tokens, users
 from unspool.hub.people import projects as permits
 from unspool.hub.people.projects import Right
 from unspool.hub.people.users import ANYBODY, Person
+from unspool.hub.routes import HubSettings
 from unspool.hub.store.connect import Store
 from unspool.hub_client import client as http
 from unspool.hub_client.login import HubEntry, parse_address

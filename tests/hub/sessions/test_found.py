@@ -9,11 +9,11 @@ from urllib.parse import quote
 import pytest
 
 from tests.hub.sessions.team import CWD, Machine, Member, Team
+from tests.log_builder.builder import LogBuilder
+from tests.log_builder.story.spring import building, planning
 from unspool.demo import write_demo
-from unspool.demo.builder import LogBuilder
-from unspool.demo.story.spring import building, planning
 from unspool.hub.people.projects import Right
-from unspool.hub.sessions.filters import ListPage
+from unspool.hub.sessions.listing import ListPage
 from unspool.hub.sessions.search import FoundInHub, search
 from unspool.hub.store.connect import Store
 from unspool.store.index.billing import UsageFilter, UsageSum

@@ -13,9 +13,9 @@ import zstandard
 
 from tests.hub.running import Answer
 from tests.hub.sessions.team import CWD, Machine, Team
+from tests.log_builder.builder import LogBuilder
 from tests.share import made
 from unspool.demo import write_demo
-from unspool.demo.builder import LogBuilder
 from unspool.hub.errors import StoreUnavailable
 from unspool.hub.people import erasure, holds, users
 from unspool.hub.people.users import Person

@@ -6,7 +6,7 @@ import json
 import tarfile
 from collections.abc import Iterable
 
-from unspool.demo.builder import LogBuilder
+from tests.log_builder.builder import LogBuilder
 from unspool.hub.people.tokens import NewTokenOptions, create_token
 from unspool.hub.people.users import NewUser as PersonWish
 from unspool.hub.people.users import add_user

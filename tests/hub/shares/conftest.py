@@ -7,7 +7,7 @@ import pytest
 
 from tests.hub.running import Answer, Client, running
 from tests.hub.shares.bundles import GZIP, bundle, token
-from unspool.hub.context import HubSettings
+from unspool.hub.routes import HubSettings
 from unspool.hub.store.connect import Store
 
 

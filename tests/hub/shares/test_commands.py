@@ -12,7 +12,7 @@ from tests.hub.running import running
 from tests.hub.shares.bundles import token
 from tests.hub.shares.conftest import Place, place
 from tests.share.made import ALL, SESSION, TOLD, leaked, session
-from unspool.hub.context import HubSettings
+from unspool.hub.routes import HubSettings
 from unspool.hub.store.connect import Store
 
 LINK = re.compile(r"http://127\.0\.0\.1:\d+/([\w-]{22})\n")

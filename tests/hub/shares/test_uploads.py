@@ -8,9 +8,9 @@ import pytest
 from tests.hub.running import running
 from tests.hub.shares.bundles import GZIP, SESSION, bundle, counts, form, lines, log, packed, token
 from tests.hub.shares.conftest import Place, same
-from unspool.hub.context import HubSettings
 from unspool.hub.people import holds
 from unspool.hub.people.users import Person
+from unspool.hub.routes import HubSettings
 from unspool.hub.shares.share_store import expire_shares
 from unspool.hub.store.blobs import now
 

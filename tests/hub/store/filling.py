@@ -2,8 +2,8 @@
 
 from unspool.hub.store.blobs import DAY, now
 from unspool.hub.store.connect import Store
+from unspool.hub.store.copy import Table, insert_rows, tables
 from unspool.hub.store.database import Database, Value
-from unspool.hub.store.tables import Table, insert_rows, tables
 
 _ODD = ("plain", "naïve 日本語 \U0001f980", 'it\'s %s \\ "quoted"\n\ttab', "")
 

@@ -11,13 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.hub.store.filling import filled, refer
+from tests.thorough import tries
 from unspool.cli import hub_store_cmd
 from unspool.errors import Exists, NotFound, Unsound, UsageProblem
 from unspool.hub.store.blobs import PREFIX
 from unspool.hub.store.connect import Store, StorePlace, open_store
-from unspool.hub.store.copy import backup, is_unfinished_copy, move, restore
+from unspool.hub.store.copy import RowTally, TableSum, backup, is_empty, is_unfinished_copy, move, restore, table_sums
 from unspool.hub.store.database import Row
-from unspool.hub.store.tables import RowTally, TableSum, is_empty, table_sums
 from unspool.hub.store.verify import verify
 
 
@@ -77,7 +77,7 @@ def _found(store: Store) -> int:
 _ROWS = st.lists(st.tuples(st.text(), st.integers(-(2**63), 2**63 - 1), st.none() | st.text()), max_size=6)
 
 
-@settings(max_examples=60)
+@settings(max_examples=tries(25, 300))
 @given(rows=_ROWS, data=st.data())
 def test_a_sum_is_of_the_rows_and_not_of_their_order(rows: list[Row], data: st.DataObject) -> None:
     """And a row more, less or changed shows."""

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.thorough import tries
 from unspool.hub.errors import BadRequest, Conflict
 from unspool.hub.store.connect import Store
 from unspool.hub.store.database import Database
@@ -47,7 +48,7 @@ def test_what_may_be_there_is_counted_as_changed_only_when_it_was(db: Database) 
     assert db.row(_SET + " ON CONFLICT(key) DO UPDATE SET value = excluded.value RETURNING value", "n1", "c") == ("c",)
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=tries(25, 200), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(text=st.text(), number=st.integers(-(2**63) + 1, 2**63 - 1))
 def test_text_and_numbers_come_back_as_they_were(db: Database, text: str, number: int) -> None:
     """Every text but for NUL, every number of 64 bits."""

@@ -12,8 +12,8 @@ from tests.hub.store.filling import filled
 from unspool.errors import UsageProblem
 from unspool.hub.store import schema
 from unspool.hub.store.connect import Store, StorePlace, open_store
+from unspool.hub.store.copy import table_sums
 from unspool.hub.store.schema import STEPS, migrate, schema_version
-from unspool.hub.store.tables import table_sums
 
 if TYPE_CHECKING:
     from tests.hub.servers import Servers

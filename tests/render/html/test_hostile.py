@@ -12,9 +12,9 @@ from tests.render.html.page import Page, squashed
 from tests.render.html.payloads import PAYLOADS
 from tests.render.html.places import SHOWN, USED
 from tests.render.shapes import NODE, TEXT
+from tests.thorough import tries
 from unspool.doc import Node
-from unspool.render.html.elements import HtmlOptions, commit_card
-from unspool.render.html.escape import escape, visible
+from unspool.render.html.elements import HtmlOptions, commit_card, escape, visible
 from unspool.render.html.nodes import grouped_html, nodes_html
 from unspool.render.html.prose import prose_html
 
@@ -75,7 +75,7 @@ def test_no_payload_leaves_an_attribute() -> None:
         assert html.unescape(found) == visible(payload)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=tries(25, 1500), deadline=None)
 @given(st.lists(NODE, max_size=4))
 def test_any_nodes_become_safe_markup(nodes: list[Node]) -> None:
     """Random nodes of random text, alone and grouped, with and without links."""
@@ -144,7 +144,7 @@ PIECES = st.sampled_from(
 )
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=tries(25, 3000), deadline=None)
 @given(st.lists(PIECES, max_size=24).map("".join) | TEXT)
 def test_any_markdown_becomes_safe_markup(markdown: str) -> None:
     """Pieces of Markdown, HTML and addresses in any order."""

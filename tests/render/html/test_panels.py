@@ -2,15 +2,14 @@
 
 import html
 import re
-import time
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.render.html.page import Page
+from tests.waiting import ending
 from unspool.doc import Diff, Hunk
-from unspool.render.html.elements import HtmlOptions
-from unspool.render.html.escape import content
+from unspool.render.html.elements import HtmlOptions, content
 from unspool.render.html.nodes import nodes_html
 from unspool.render.html.panels import mark_word_pair
 
@@ -112,9 +111,8 @@ def test_the_file_is_linked_into_its_repository() -> None:
     ]
 
 
-def test_long_lines_are_compared_quickly() -> None:
+def test_long_lines_are_compared_to_the_end() -> None:
     """A minified file is one line of megabytes."""
-    started = time.process_time()
-    made = change("-" + "ab;" * 500_000 + " x", "+" + "ab;" * 500_000 + " y")
-    assert time.process_time() - started < 2.0
+    with ending():
+        made = change("-" + "ab;" * 500_000 + " x", "+" + "ab;" * 500_000 + " y")
     assert "<mark>x</mark>" in made

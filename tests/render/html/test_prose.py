@@ -1,10 +1,9 @@
 """Markdown as HTML."""
 
-import time
-
 import pytest
 
 from tests.render.html.page import Page
+from tests.waiting import ending
 from unspool.render.html.prose import prose_html
 
 REL = ' rel="noopener noreferrer nofollow"'
@@ -146,7 +145,6 @@ def test_many_mail_addresses_are_text(sign: str) -> None:
     ],
 )
 def test_no_markdown_takes_long(piece: str) -> None:
-    """Hundreds of thousands of characters of anything are read in a second or two."""
-    started = time.process_time()
-    prose_html(piece * (300_000 // len(piece)))
-    assert time.process_time() - started < 2.0
+    """Hundreds of thousands of characters of anything are read to the end."""
+    with ending():
+        prose_html(piece * (300_000 // len(piece)))

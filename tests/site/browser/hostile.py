@@ -4,9 +4,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from tests.log_builder.builder import LogBuilder
+from tests.log_builder.prompts import make_png
 from tests.render.html.payloads import PAYLOADS
-from unspool.demo.builder import LogBuilder
-from unspool.demo.prompts import make_png
 
 EXTRA = (
     "<script>window.pwned=1</script>",

@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from unspool.demo.builder import LogBuilder
+from tests.log_builder.builder import LogBuilder
 from unspool.site.build.plan import BuildOptions, BuildReport, build_site
 from unspool.store.library import Library
 

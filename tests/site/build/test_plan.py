@@ -17,10 +17,11 @@ from unspool.errors import UnspoolError
 from unspool.figures import Figures, figures
 from unspool.model import Session
 from unspool.prices import PriceTable
-from unspool.site.build import plan, run, worker
+from unspool.site.build import plan, run
+from unspool.site.build import run as worker
 from unspool.site.build.disk import lock_folder
 from unspool.site.build.manifest import MANIFEST_FILE, load_manifest
-from unspool.site.build.worker import read_for_pages
+from unspool.site.build.run import read_for_pages
 from unspool.site.options import SiteOptions
 from unspool.store.library import Library
 

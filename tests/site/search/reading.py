@@ -6,7 +6,7 @@ import zlib
 from pathlib import Path
 from typing import Any
 
-from unspool.site.search_words import ALPHABET, BASE, CAPITALS
+from unspool.site.search_files import ALPHABET, BASE, CAPITALS
 
 
 def shard(path: Path) -> Any:

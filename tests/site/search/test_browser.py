@@ -13,9 +13,8 @@ from tests.site.search.chromium import PATIENCE, chromium, served, until
 from tests.site.search.made import page, write_archive, write_assets, write_session
 from unspool.site.address import Addresses
 from unspool.site.options import SiteOptions
-from unspool.site.search_files import inline_records
+from unspool.site.search_files import MAX_WORD, inline_records, split_words
 from unspool.site.search_records import SearchRecord, session_records
-from unspool.site.search_words import MAX_WORD, split_words
 from unspool.store.library import Library
 
 HOSTILE = (

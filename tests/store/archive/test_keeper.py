@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.store.archive.making import HERE, clean, held, keep, kept, lines, origin, text, write
+from tests.thorough import tries
 from unspool.store.archive import Archive, FileStatus, Keeper
 from unspool.store.archive.line_filter import CUT
 from unspool.store.archive.packs import PACK
@@ -281,7 +282,7 @@ def test_what_failed_is_taken_back(root: Path, folder: Path) -> None:
     clean(folder)
 
 
-@settings(max_examples=40)
+@settings(max_examples=tries(25, 200))
 @given(
     st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from(["grow", "cut", "new", "empty", "drop"])), max_size=12)
 )

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from tests.store.archive.making import HERE, age, clean, held, kept, text, write
 from tests.store.archive.test_forget import belongs
+from tests.thorough import tries
 from unspool.errors import Unreadable
 from unspool.store.archive import Archive
 from unspool.store.archive.forget import find_session_files, forget
@@ -144,7 +145,7 @@ def test_damage_is_not_taken_over(root: Path, one: Path, two: Path) -> None:
 steps = st.lists(st.tuples(st.sampled_from("12"), st.sampled_from(["grow", "new", "cut"])), max_size=7)
 
 
-@settings(max_examples=25)
+@settings(max_examples=tries(25, 125))
 @given(steps)
 def test_any_two_histories_join(tmp_path_factory: pytest.TempPathFactory, history: list[tuple[str, str]]) -> None:
     """Every content that either archive held is in the joined one, which is clean; a second merge brings nothing."""

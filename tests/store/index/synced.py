@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from unspool.demo.builder import LogBuilder
+from tests.log_builder.builder import LogBuilder
 from unspool.store.archive import Archive
 from unspool.store.index.database import Index
 from unspool.store.index.exact_search import exact_search, regex_pattern, shell_calls, substring_pattern

@@ -5,13 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.log_builder.builder import LogBuilder
+from tests.log_builder.lines import DemoTokens
 from tests.store.index.filled import Filled
 from tests.store.index.synced import kept
-from unspool.demo.builder import LogBuilder
-from unspool.demo.lines import DemoTokens
-from unspool.figures.cache_rewrites import EXPIRED, OTHER
 from unspool.figures.context_window import context_window
-from unspool.figures.tokens import FILES, TOOL_OUTPUT
+from unspool.figures.tokens import EXPIRED, FILES, TOOL_OUTPUT, UNEXPLAINED
 from unspool.store.index.billing import UsageFilter
 from unspool.store.index.database import Index
 from unspool.store.index.stats import FilledKind as Told
@@ -33,7 +32,7 @@ def test_causes_are_told_the_most_tokens_first() -> None:
     session = index.session()
     for number in (1001, 1002):
         rewritten(index, session, number)
-    rewritten(index, session, 1003, OTHER, None)
+    rewritten(index, session, 1003, UNEXPLAINED, None)
     assert wasted_cache(index) == (WastedCache("expired", 2, 4000, 14, 0), WastedCache("other", 1, 2000, 0, 1))
 
 

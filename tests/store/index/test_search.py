@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.log_builder.builder import LogBuilder
 from tests.store.index.synced import Asked, asked, keys, lit
-from unspool.demo.builder import LogBuilder
 from unspool.errors import UsageProblem
 from unspool.store.index.results import SearchResults
 from unspool.store.index.search import COMMON, is_fresh

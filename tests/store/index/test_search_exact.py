@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.log_builder.builder import LogBuilder
 from tests.store.index.synced import Asked, asked, keys, lit
 from tests.store.index.test_query import table
-from unspool.demo.builder import LogBuilder
 from unspool.errors import UsageProblem
 from unspool.store.index import exact_search
 from unspool.store.index.exact_search import regex_pattern, substring_pattern

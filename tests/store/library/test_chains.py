@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from tests.log_builder.builder import LogBuilder
 from tests.reading.reading import library
-from unspool.demo.builder import LogBuilder
 from unspool.model import ChainLink
 from unspool.store.library import Library
 

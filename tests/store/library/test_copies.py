@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.log_builder.builder import LogBuilder
 from tests.reading.reading import library, prompts, texts
-from unspool.demo.builder import LogBuilder
 from unspool.model import Usage
 from unspool.store.library import Library
 

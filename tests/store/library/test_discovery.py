@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from tests.log_builder.builder import LogBuilder
 from tests.reading.lines import asked
 from tests.reading.reading import jsonl, library
-from unspool.demo.builder import LogBuilder
 from unspool.errors import NotFound, Unreadable
 from unspool.store.library import Library, sessions
 

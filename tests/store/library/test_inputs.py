@@ -12,8 +12,8 @@ from types import SimpleNamespace
 import pytest
 import zstandard
 
+from tests.log_builder.builder import LogBuilder
 from tests.reading.reading import prompts, texts
-from unspool.demo.builder import LogBuilder
 from unspool.errors import FetchFailed, NotFound, Unreadable
 from unspool.store.library import Library, open_session
 from unspool.store.library.inputs import fetch

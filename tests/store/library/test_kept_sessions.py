@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.log_builder.builder import LogBuilder
 from tests.store.sync.sessions import full, source, turn, write
-from unspool.demo.builder import LogBuilder
 from unspool.errors import NotFound
 from unspool.model import Session
 from unspool.store.library import Library

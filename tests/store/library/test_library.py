@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.log_builder.builder import LogBuilder
 from tests.reading.reading import library
-from unspool.demo.builder import LogBuilder
 from unspool.errors import Ambiguous, NotFound, Unreadable
 from unspool.store.library import Library, open_session
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from unspool.demo.builder import LogBuilder
+from tests.log_builder.builder import LogBuilder
 
 MB = 1_000_000
 LIMIT = 300

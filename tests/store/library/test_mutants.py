@@ -9,9 +9,10 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from bench.mutate import mutant
+from tests.log_builder import demo_sessions
 from tests.reading.reading import entries, session
 from tests.store.library.accounted import counted, numbered, reached
-from unspool.demo import demo_sessions
+from tests.thorough import tries
 from unspool.figures import figures
 from unspool.prices import PriceTable
 from unspool.store.library import Library
@@ -28,7 +29,7 @@ def piece(log: bytes, random: Random) -> bytes:
 
 
 @given(seed=st.integers(0, 2**32), log=st.integers(0, len(LOGS) - 1))
-@settings(max_examples=300)
+@settings(max_examples=tries(25, 1500))
 def test_a_damaged_log_is_read_and_every_line_is_accounted_for(seed: int, log: int) -> None:
     random = Random(seed)
     data = mutant(piece(LOGS[log], random), random)
@@ -58,7 +59,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @given(seed=st.integers(0, 2**32), log=st.integers(0, len(LOGS) - 1))
-@settings(max_examples=100)
+@settings(max_examples=tries(25, 500))
 def test_a_list_counts_a_damaged_log_as_the_whole_session_does(place: Path, seed: int, log: int) -> None:
     random = Random(seed)
     place.write_bytes(mutant(piece(LOGS[log], random), random))

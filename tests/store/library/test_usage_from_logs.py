@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.log_builder.builder import LogBuilder
+from tests.log_builder.lines import DemoTokens
 from unspool.demo import write_demo
-from unspool.demo.builder import LogBuilder
-from unspool.demo.lines import DemoTokens
 from unspool.prices import PriceTable
 from unspool.store.index.billing import HasDatabase, UsageFilter
 from unspool.store.index.database import Index

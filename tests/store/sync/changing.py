@@ -5,8 +5,8 @@ import random
 from collections import Counter
 from pathlib import Path
 
+from tests.log_builder.builder import LogBuilder
 from tests.store.sync.sessions import child, turn
-from unspool.demo.builder import LogBuilder
 from unspool.store.archive import Archive
 
 Held = dict[tuple[str, int], bytes]

@@ -1,7 +1,8 @@
 """A real watcher whose sync only tells what it was asked to do: `python -m tests.store.sync.counting FOLDER SOURCE...`.
 
 FOLDER stands for the archive. A file `fail`, `slow` or `takes` (seconds) in it makes a sync fail, last long or use
-a processor so long; PACE is the pace as JSON. Every line printed is one thing that happened.
+a processor so long, and tell how long the pause before it was; PACE is the pace as JSON. Every line printed is one
+thing that happened.
 """
 
 import json
@@ -21,6 +22,10 @@ def say(*words: object) -> None:
     sys.stdout.flush()
 
 
+_ENDED: list[float] = []
+"""When the sync before ended."""
+
+
 class Voice:
     def synced(self, report: str) -> None:
         say("synced", report)
@@ -36,9 +41,12 @@ def sync(folder: Path, sources: tuple[Path, ...]) -> str:
     if (folder / "fail").exists():
         raise UnspoolError("The disk is full.")
     if (folder / "takes").exists():
+        if _ENDED:
+            say("paused", f"{time.monotonic() - _ENDED.pop():.2f}")
         enough = time.process_time() + float((folder / "takes").read_text())
         while time.process_time() < enough:
             pass
+        _ENDED.append(time.monotonic())
     if (folder / "slow").exists():
         try:
             say("begun")

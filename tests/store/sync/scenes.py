@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from tests.log_builder.builder import LogBuilder
 from unspool.agents import FORMATS
-from unspool.demo.builder import LogBuilder
 from unspool.store.archive import Archive, FileStatus, Keeper, Origin
 from unspool.store.sync.doctor import Check
 from unspool.store.sync.doctor_scene import DAY, DoctorFinding, DoctorScene, archive_holding

@@ -6,7 +6,7 @@ from pathlib import Path
 from time import sleep
 from typing import Any
 
-from unspool.demo.builder import LogBuilder
+from tests.log_builder.builder import LogBuilder
 
 TICK = 0.03
 """Longer than a file system's clock may stand still: what was written so long ago cannot change unnoticed."""

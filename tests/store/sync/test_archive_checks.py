@@ -13,7 +13,8 @@ from tests.store.sync.scenes import NOW, age, aged, keep, levels, put, seen
 from unspool.store.archive import Archive, database
 from unspool.store.index.schema import VERSION
 from unspool.store.sync.archive_checks import check_archive, check_ghosts, check_index, check_room, check_watching
-from unspool.store.sync.service import hooks, systemd
+from unspool.store.sync.service import plan as hooks
+from unspool.store.sync.service import systemd
 from unspool.store.sync.service.plan import ServiceJob, WriteStep, perform_plan
 
 

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.log_builder.builder import LogBuilder
 from tests.store.sync.dumped import differing, dump
 from tests.store.sync.sessions import full, rested, write
-from unspool.demo.builder import LogBuilder
 from unspool.model import Plan, ToolCall
 from unspool.store.index.database import Index, discard_index
 from unspool.store.library import Library

@@ -12,7 +12,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from unspool.demo.builder import LogBuilder
+from tests.log_builder.builder import LogBuilder
+from tests.thorough import tries
 from unspool.store.archive.chain import name_digest, session_lines_name
 from unspool.store.archive.line_filter import Tombstones
 from unspool.store.library.library import discover_logs
@@ -182,7 +183,7 @@ def test_the_cleanup_leaves_a_ghost_of_every_session_it_deletes(tmp_path: Path) 
     assert found == {log.session_id: (log.cwd, f"task {number}") for number, log in enumerate(logs)}
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=tries(25, 300), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.lists(st.tuples(st.integers(0, 5), st.integers(0, 3), st.integers(0, 10**6), st.booleans()), max_size=30),
     st.sets(st.integers(0, 5)),

@@ -9,9 +9,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.log_builder.builder import LogBuilder
 from tests.store.sync.dumped import Rows, differing, dump, generations_fit
 from tests.store.sync.sessions import child, full, rested, turn, write
-from unspool.demo.builder import LogBuilder
+from tests.thorough import tries
 from unspool.store.sync import sync
 
 Tree = dict[str, bytes]
@@ -81,7 +82,7 @@ TREES: dict[str, Callable[[], Tree]] = {
 
 @pytest.mark.parametrize("name", TREES)
 @given(data=st.data())
-@settings(max_examples=6, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=tries(3, 30), suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_growing_in_any_cuts_gives_the_same_tables(name: str, data: st.DataObject) -> None:
     tree = TREES[name]()
     chosen = random.Random(data.draw(st.integers(0, 2**32)))

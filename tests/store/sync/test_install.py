@@ -16,7 +16,8 @@ from tests.cli.fakes import on_path, program
 from unspool.agents.base import MARK
 from unspool.errors import UnspoolError, UsageProblem
 from unspool.store.sync import service
-from unspool.store.sync.service import cron, hooks, launchd, systemd
+from unspool.store.sync.service import cron, launchd, systemd
+from unspool.store.sync.service import plan as hooks
 from unspool.store.sync.service.plan import InstallPlan, RunStep, ServiceJob, WriteStep
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="services of this kind are POSIX")

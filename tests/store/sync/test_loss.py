@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
+from tests.log_builder.builder import LogBuilder
 from tests.store.archive.making import clean, held
 from tests.store.sync.dumped import differing, dump
 from tests.store.sync.sessions import child, full, rested, source, turn, write
 from unspool.demo import write_demo
-from unspool.demo.builder import LogBuilder
 from unspool.figures import figures
 from unspool.model import Overview
 from unspool.prices import PriceTable

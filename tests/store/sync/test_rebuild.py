@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.log_builder.builder import LogBuilder
 from tests.store.sync.changing import Changing
 from tests.store.sync.dumped import Rows, differing, dump
 from tests.store.sync.sessions import full, write
-from unspool.demo.builder import LogBuilder
 from unspool.store.archive import Archive
 from unspool.store.index.database import Index, discard_index
 from unspool.store.index.query import parse_query

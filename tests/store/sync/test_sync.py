@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.log_builder.builder import LogBuilder
 from tests.store.archive.making import clean
 from tests.store.sync.changing import held
 from tests.store.sync.dumped import differing, dump
 from tests.store.sync.sessions import full, noise, rested, source, turn, write
-from unspool.demo.builder import LogBuilder
 from unspool.errors import NotFound
 from unspool.store.archive import Archive
 from unspool.store.sync import extract, readers, sync

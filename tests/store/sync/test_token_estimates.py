@@ -5,9 +5,9 @@ import time
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.log_builder.builder import LogBuilder
+from tests.log_builder.lines import DemoTokens
 from tests.reading.reading import transcript
-from unspool.demo.builder import LogBuilder
-from unspool.demo.lines import DemoTokens
 from unspool.figures.tokens import (
     ANSWERS,
     CALL,

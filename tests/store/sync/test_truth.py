@@ -9,10 +9,10 @@ from typing import Any
 import msgspec
 import pytest
 
+from tests.log_builder.builder import LogBuilder
+from tests.log_builder.lines import DemoTokens
 from tests.store.sync.dumped import generations_fit
 from tests.store.sync.sessions import turn
-from unspool.demo.builder import LogBuilder
-from unspool.demo.lines import DemoTokens
 from unspool.model import Overview, Usage
 from unspool.store.archive import Archive
 from unspool.store.index.database import Index

@@ -13,10 +13,12 @@ from threading import Thread
 
 import pytest
 
+from tests.waiting import PATIENCE
+from tests.waiting import until as waited
+
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals of this kind are POSIX")
 
 QUICK = {"calm": 0.3, "patience": 5, "gap": 0.2, "share": 1, "settle": 0.3, "retry": 0.3}
-LONG = 60
 
 
 class Running:
@@ -38,26 +40,31 @@ class Running:
 
     def until(self, there: Callable[[list[str]], bool]) -> list[str]:
         """Wait until the lines are as wanted."""
-        ending = time.monotonic() + LONG
-        while not there(said := [line.strip() for line in list(self.lines)]):
-            assert time.monotonic() < ending, said
-            assert self.process.poll() is None, said
-            time.sleep(0.02)
-        return said
+
+        def here() -> bool:
+            found = there(self.told())
+            assert found or self.process.poll() is None, self.told()
+            return found
+
+        waited(here, self.told)
+        return self.told()
 
     def said(self, line: str, times: int = 1) -> None:
         self.until(lambda lines: lines.count(line) >= times)
 
-    def still(self, seconds: float) -> list[str]:
-        """The lines after some more time."""
-        time.sleep(seconds)
-        return [line.strip() for line in self.lines]
+    def told(self) -> list[str]:
+        """The lines so far."""
+        return [line.strip() for line in list(self.lines)]
+
+    def ended(self) -> int:
+        """The exit code of one that ends by itself; all that it said is there then."""
+        code = self.process.wait(PATIENCE)
+        self._reader.join(PATIENCE)
+        return code
 
     def end(self, number: int = signal.SIGTERM) -> int:
         self.process.send_signal(number)
-        code = self.process.wait(LONG)
-        self._reader.join(LONG)
-        return code
+        return self.ended()
 
 
 Start = Callable[..., Running]
@@ -75,6 +82,14 @@ def source(tmp_path: Path) -> Path:
     place = tmp_path / "source"
     (place / "project").mkdir(parents=True)
     (place / "project" / "log.jsonl").write_text("{}\n")
+    return place
+
+
+@pytest.fixture
+def other(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Another source. A change of it shows that all before it was heard: whatever else was due would be synced too."""
+    place = tmp_path_factory.mktemp("other") / "other"
+    place.mkdir()
     return place
 
 
@@ -99,15 +114,15 @@ def append(path: Path) -> None:
         log.write("{}\n")
 
 
-def test_a_burst_is_one_sync(start: Start, source: Path) -> None:
-    """It syncs at the start; sixty appends within two seconds are one sync more."""
-    watch = start(source, calm=2, patience=60)
-    watch.said("synced source")
+def test_a_burst_is_one_sync(start: Start, source: Path, other: Path) -> None:
+    """It syncs at the start; sixty appends one after the other are one sync more."""
+    watch = start(source, other, calm=1, patience=60)
+    watch.said("synced source other")
     for _ in range(60):
         append(source / "project" / "log.jsonl")
-        time.sleep(0.03)
-    watch.said("synced source", 2)
-    assert watch.still(2.5) == ["synced source"] * 2
+    watch.said("synced source")
+    append(other / "log.jsonl")
+    assert watch.until(lambda lines: len(lines) > 2)[1:] == ["synced source", "synced other"]
 
 
 def test_a_burst_without_end_is_not_waited_for(start: Start, source: Path) -> None:
@@ -128,53 +143,58 @@ def test_a_new_folder_and_its_logs_are_noticed(start: Start, source: Path) -> No
     watch.said("synced source", 4)
 
 
-def test_only_the_source_that_changed_is_synced(start: Start, source: Path, tmp_path: Path) -> None:
-    other = tmp_path / "other"
-    other.mkdir()
+def test_only_the_source_that_changed_is_synced(start: Start, source: Path, other: Path) -> None:
     watch = start(source, other)
     watch.said("synced source other")
     append(other / "log.jsonl")
     watch.said("synced other")
-    assert watch.still(1) == ["synced source other", "synced other"]
+    append(source / "project" / "log.jsonl")
+    assert watch.until(lambda lines: len(lines) > 2) == ["synced source other", "synced other", "synced source"]
 
 
-def test_reading_a_log_is_no_change(start: Start, source: Path) -> None:
-    watch = start(source)
-    watch.said("synced source")
+def test_reading_a_log_is_no_change(start: Start, source: Path, other: Path) -> None:
+    watch = start(source, other)
+    watch.said("synced source other")
     for _ in range(20):
         (source / "project" / "log.jsonl").read_bytes()
-    assert watch.still(1.5) == ["synced source"]
+    append(other / "log.jsonl")
+    assert watch.until(lambda lines: len(lines) > 1) == ["synced source other", "synced other"]
 
 
-def test_what_the_archive_itself_writes_is_no_change(start: Start, folder: Path, source: Path) -> None:
+def test_what_the_archive_itself_writes_is_no_change(start: Start, folder: Path, source: Path, other: Path) -> None:
     """An archive within a source would else keep the watch busy for ever."""
-    watch = start(folder.parent)
-    watch.said(f"synced {folder.parent.name}")
+    around = folder.parent
+    watch = start(around, other)
+    watch.said(f"synced {around.name} other")
     append(folder / "archive.db")
-    assert watch.still(1.5) == [f"synced {folder.parent.name}"]
+    append(other / "log.jsonl")
+    assert watch.until(lambda lines: len(lines) > 1)[1:] == ["synced other"]
     append(source / "project" / "log.jsonl")
-    watch.said(f"synced {folder.parent.name}", 2)
+    watch.said(f"synced {around.name}")
 
 
-def test_a_source_may_come_later(start: Start, tmp_path: Path) -> None:
-    watch = start(tmp_path / "late")
-    assert watch.still(1) == []
+def test_a_source_may_come_later(start: Start, tmp_path: Path, other: Path) -> None:
+    watch = start(tmp_path / "late", other)
+    assert watch.until(bool) == ["synced other"]
     (tmp_path / "late").mkdir()
     watch.said("synced late")
     append(tmp_path / "late" / "log.jsonl")
     watch.said("synced late", 2)
 
 
-def test_a_source_may_go_and_come_back(start: Start, source: Path) -> None:
-    """While it is gone nothing is synced; another folder of that name is watched like the first."""
-    watch = start(source)
-    watch.said("synced source")
+def test_a_source_may_go_and_come_back(start: Start, source: Path, other: Path) -> None:
+    """While it is gone nothing of it is synced; another folder of that name is watched like the first."""
+    watch = start(source, other)
+    watch.said("synced source other")
     shutil.rmtree(source)
-    before = watch.still(1.5).count("synced source")
+    for number in range(1, 5):  # it looks for its sources between one sync and the next
+        append(other / "log.jsonl")
+        watch.said("synced other", number)
+    assert watch.told() == ["synced source other", *["synced other"] * 4]
     source.mkdir()
-    watch.said("synced source", before + 1)
+    watch.said("synced source")
     append(source / "log.jsonl")
-    watch.said("synced source", before + 2)
+    watch.said("synced source", 2)
 
 
 def test_lost_events_are_made_up_for(start: Start, source: Path) -> None:
@@ -211,39 +231,39 @@ def test_a_failure_is_told_and_made_up_for(start: Start, folder: Path, source: P
 def test_the_first_sync_is_not_paid_for(start: Start, folder: Path, source: Path) -> None:
     """However long it took, the second comes as soon as there is something to sync."""
     (folder / "takes").write_text("0.1")
-    watch = start(source, calm=0, share=40 * LONG)
+    watch = start(source, calm=0, share=20 * PATIENCE)
     watch.said("synced source")
     append(source / "project" / "log.jsonl")
     watch.said("synced source", 2)
 
 
 def test_it_keeps_to_its_share(start: Start, folder: Path, source: Path) -> None:
-    """However much is written, a sync of 0.1 s comes no more often than every two seconds."""
+    """However much is written, a sync of 0.1 s is followed by a pause of two seconds; on a busy machine of more."""
     (folder / "takes").write_text("0.1")
     watch = start(source, calm=0, share=20)
     watch.said("synced source")
-    append(source / "project" / "log.jsonl")
-    watch.said("synced source", 2)
-    began = time.monotonic()
-    while time.monotonic() < began + 5:
+
+    def pauses() -> list[float]:
         append(source / "project" / "log.jsonl")
-        time.sleep(0.05)
-    watch.said("synced source", 3)
-    assert watch.still(0).count("synced source") <= 3 + (time.monotonic() - began) / 2
+        return [float(line.split()[1]) for line in watch.told() if line.startswith("paused")]
+
+    waited(lambda: len(pauses()) > 1, watch.told)
+    assert min(pauses()[1:]) > 1.5  # the first sync is not paid for
 
 
 def test_it_is_idle_when_nothing_happens(start: Start, source: Path) -> None:
-    """Less than 3 % of a core over some seconds, once it has settled; with usual settings and five hundred folders."""
+    """With usual settings and five hundred folders: once it has settled, a second takes less than 3 % of a core."""
     for number in range(500):
         (source / f"project-{number}").mkdir()
     watch = start(source, calm=1, gap=5, share=20, settle=2)
     watch.said("synced source")
-    shares = [1.0]
-    while shares[-1] >= 0.03 and len(shares) < 8:
-        before, began = used(watch), time.monotonic()
-        time.sleep(4)
-        shares.append((used(watch) - before) / (time.monotonic() - began))
-    assert shares[-1] < 0.03, shares
+
+    def idle() -> bool:
+        before = used(watch)
+        time.sleep(1)
+        return used(watch) - before < 0.03
+
+    waited(idle)
 
 
 def used(watch: Running) -> float:
@@ -257,12 +277,10 @@ def used(watch: Running) -> float:
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 0), (signal.SIGHUP, 0), (signal.SIGINT, 130)])
 def test_a_signal_ends_it(start: Start, source: Path, number: int, code: int) -> None:
-    """At once while it waits."""
-    watch = start(source)
+    """While it waits."""
+    watch = start(source, interval=10 * PATIENCE, gap=10 * PATIENCE)
     watch.said("synced source")
-    began = time.monotonic()
     assert watch.end(number) == code
-    assert time.monotonic() - began < 20
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])
@@ -272,7 +290,7 @@ def test_a_signal_breaks_off_a_sync(start: Start, folder: Path, source: Path, nu
     watch = start(source)
     watch.said("begun")
     assert watch.end(number) == code
-    assert [line.split()[0] for line in watch.still(0)] == ["begun", "rolled", "used"]
+    assert [line.split()[0] for line in watch.told()] == ["begun", "rolled", "used"]
 
 
 def test_one_watcher_an_archive(start: Start, source: Path) -> None:
@@ -280,10 +298,9 @@ def test_one_watcher_an_archive(start: Start, source: Path) -> None:
     first = start(source)
     first.said("synced source")
     second = start(source)
-    assert second.process.wait(LONG) == 7
-    assert f"(process {first.process.pid})" in second.still(0.1)[0]
-    first.process.kill()
-    first.process.wait(LONG)
+    assert second.ended() == 7
+    assert f"(process {first.process.pid})" in second.told()[0]
+    first.end(signal.SIGKILL)
     start(source).said("synced source")
 
 
@@ -293,6 +310,6 @@ def test_ignored_signals_stay_ignored(folder: Path, source: Path, repository: Pa
     watch = Running(command, {"PACE": json.dumps(QUICK), "PYTHONPATH": str(repository)})
     watch.said("synced source")
     watch.process.send_signal(signal.SIGHUP)
-    time.sleep(0.5)
-    assert watch.process.poll() is None
+    append(source / "project" / "log.jsonl")
+    watch.said("synced source", 2)
     assert watch.end() == 0

@@ -19,13 +19,13 @@ from unspool.agents.base import (
     Survey,
     TypedPrompt,
 )
-from unspool.agents.claude_code import agent_files, asking, discover, history, known, messages, settings
+from unspool.agents.claude_code import agent_files, discover, history, known, messages, settings
 from unspool.agents.claude_code import discover as places
+from unspool.agents.claude_code import settings as asking
 from unspool.agents.claude_code import settings as hooks
-from unspool.agents.claude_code.billed import billed_calls
-from unspool.agents.claude_code.companions import Companions, agent_source
+from unspool.agents.claude_code.agent_files import Companions, agent_source
+from unspool.agents.claude_code.billed import LightDecoder, billed_calls
 from unspool.agents.claude_code.discover import project_path
-from unspool.agents.claude_code.light_decoder import LightDecoder
 from unspool.agents.claude_code.parse import ClaudeParser
 from unspool.agents.claude_code.requests import ClaudeRequests
 from unspool.agents.claude_code.tool_meanings import ClaudeCodeDialect

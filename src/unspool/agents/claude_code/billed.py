@@ -5,17 +5,128 @@ that does not have the usual shape is understood by the parser.
 """
 
 from collections.abc import Iterable, Iterator
-from typing import Annotated, BinaryIO
+from typing import Annotated, Any, BinaryIO, TypedDict
 
 import msgspec
 
 from unspool.agents import lines as documents
-from unspool.agents.claude_code.light_decoder import LightDecoder
-from unspool.agents.claude_code.messages import SYNTHETIC, billing_terms
+from unspool.agents.claude_code.messages import ROLES, SYNTHETIC, billing_terms
 from unspool.agents.claude_code.parse import ClaudeParser
 from unspool.agents.claude_code.values import LARGEST, moment
 from unspool.agents.lines import Cursor, Lines, recover_entries
 from unspool.model import Call, Entry, Place, Usage
+
+
+class _Block(TypedDict, total=False):
+    type: Any
+    id: Any
+    name: Any
+    text: Any
+    tool_use_id: Any
+    is_error: Any
+    signature: Any
+
+
+class _Message(TypedDict, total=False):
+    id: Any
+    role: Any
+    model: Any
+    stop_reason: Any
+    usage: Any
+    content: str | list[_Block] | None
+
+
+class _Attachment(TypedDict, total=False):
+    type: Any
+    prompt: Any
+    commandMode: Any
+    isMeta: Any
+    origin: Any
+
+
+class _Progress(TypedDict, total=False):
+    type: Any
+    agentId: Any
+
+
+class _Line(TypedDict, total=False):
+    type: Any
+    subtype: Any
+    uuid: Any
+    parentUuid: Any
+    sessionId: Any
+    session_id: Any
+    timestamp: Any
+    isSidechain: Any
+    agentId: Any
+    isMeta: Any
+    isCompactSummary: Any
+    teamName: Any
+    cwd: Any
+    gitBranch: Any
+    version: Any
+    slug: Any
+    entrypoint: Any
+    sessionKind: Any
+    forkedFrom: Any
+    permissionMode: Any
+    promptSource: Any
+    origin: Any
+    planContent: Any
+    requestId: Any
+    isApiErrorMessage: Any
+    parent_tool_use_id: Any
+    parentToolUseID: Any
+    sourceToolUseID: Any
+    message: _Message | None
+    attachment: _Attachment | None
+    data: _Progress | None
+    content: Any
+    operation: Any
+    summary: Any
+    leafUuid: Any
+    customTitle: Any
+    aiTitle: Any
+    agentName: Any
+    prNumber: Any
+    prUrl: Any
+    prRepository: Any
+    worktreeSession: Any
+    relocatedCwd: Any
+    continuedInSessionId: Any
+    totalCostUSD: Any
+    total_cost_usd: Any
+
+
+class LightDecoder:
+    """Decodes like a msgspec decoder, without the bulk. Plans and what became of them come whole, for titles."""
+
+    def __init__(self, plans: frozenset[str] = frozenset()) -> None:
+        self._light = msgspec.json.Decoder(_Line)
+        self._whole = msgspec.json.Decoder()
+        self._plans = set(plans)
+
+    def decode(self, raw: bytes) -> Any:
+        try:
+            line = self._light.decode(raw)
+        except msgspec.ValidationError:
+            return self._whole.decode(raw)
+        return self._whole.decode(raw) if self._tells_of_plan(line) else line
+
+    def _tells_of_plan(self, line: _Line) -> bool:
+        message = line.get("message")
+        content = message.get("content") if message else None
+        if not isinstance(content, list):
+            return False
+        for block in content:
+            name, answered = block.get("name"), block.get("tool_use_id")
+            if isinstance(name, str) and ROLES.get(name) == "plan":
+                self._plans.add(str(block.get("id")))
+                return True
+            if self._plans and isinstance(answered, str) and answered in self._plans:
+                return True
+        return False
+
 
 _BLOCK = 4 * 1024 * 1024
 _HEAD = 4096
@@ -49,22 +160,22 @@ class _Usage(msgspec.Struct):
     inference_geo: str | None = None
 
 
-class _Message(msgspec.Struct):
+class _BilledMessage(msgspec.Struct):
     id: str | None = None
     model: str | None = None
     usage: _Usage | None = None
     stop_reason: str | None = None
 
 
-class _Line(msgspec.Struct):
+class _BilledLine(msgspec.Struct):
     type: str | None = None
     uuid: str | None = None
     requestId: str | None = None  # noqa: N815  the log's own name
     timestamp: str | None = None
-    message: _Message | None = None
+    message: _BilledMessage | None = None
 
 
-_decode = msgspec.json.Decoder(_Line).decode
+_decode = msgspec.json.Decoder(_BilledLine).decode
 
 
 class _Restart(Exception):
@@ -91,7 +202,7 @@ def billed_calls(stream: BinaryIO) -> Iterator[Call]:
 
 
 def _quickly(block: bytes, stream: BinaryIO) -> Iterator[Call]:
-    last: _Line | None = None
+    last: _BilledLine | None = None
     for lines in _whole_lines(block, stream):
         for raw in _with_usage(lines):
             try:
@@ -129,7 +240,7 @@ def _with_usage(lines: bytes) -> Iterator[memoryview]:
         found = lines.find(_KEY, end)
 
 
-def _repeats(line: _Line, last: _Line | None) -> bool:
+def _repeats(line: _BilledLine, last: _BilledLine | None) -> bool:
     """Whether a line says nothing of its request that the line before has not said earlier."""
     if last is None or line.message != last.message or line.requestId != last.requestId:
         return False
@@ -138,7 +249,7 @@ def _repeats(line: _Line, last: _Line | None) -> bool:
     return alike and now >= before and line.message is not None and bool(line.message.id)
 
 
-def _calls(line: _Line, raw: memoryview) -> Iterable[Call]:
+def _calls(line: _BilledLine, raw: memoryview) -> Iterable[Call]:
     """The call of a line, if it was billed."""
     message = line.message
     if message is None or message.usage is None or message.model == SYNTHETIC:

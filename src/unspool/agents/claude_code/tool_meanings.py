@@ -4,7 +4,7 @@ import re
 from typing import Literal
 
 from unspool.agents.claude_code import prompts
-from unspool.agents.claude_code.companions import Companions
+from unspool.agents.claude_code.agent_files import Companions
 from unspool.agents.claude_code.discover import ID
 from unspool.agents.claude_code.values import items, mapping, text
 from unspool.model import Facts, Json, Option, Plan, PlanStatus, Question, Questionnaire, Result, Todo, Todos, ToolCall

@@ -22,8 +22,6 @@ from unspool.render.sanitize import one_line
 
 
 class ModelRequest(NamedTuple):
-    """One request."""
-
     system: str
     """What to do."""
     content: str
@@ -33,8 +31,6 @@ class ModelRequest(NamedTuple):
 
 
 class ModelFailed(Exception):
-    """This attempt failed."""
-
     def __init__(self, words: str, *, again: bool = True, pause: float | None = None) -> None:
         super().__init__(words)
         self.again = again
@@ -127,8 +123,6 @@ class Endpoint:
 
 
 class OpenAi(Endpoint):
-    """`{base}/chat/completions`."""
-
     def _url(self) -> str:
         return f"{self._base}/chat/completions"
 
@@ -145,8 +139,6 @@ class OpenAi(Endpoint):
 
 
 class Anthropic(Endpoint):
-    """`{base}/v1/messages`."""
-
     def _url(self) -> str:
         return f"{self._base.removesuffix('/v1')}/v1/messages"
 

@@ -33,8 +33,6 @@ from unspool.prices import PriceTable
 
 
 class Patience(NamedTuple):
-    """Times in seconds."""
-
     limits: tuple[tuple[int, float], ...] = ((500, 20.0), (2000, 30.0))
     """(tokens, limit): the time for passages of fewer tokens than this."""
     longest: float = 90.0

@@ -142,8 +142,6 @@ MOST = 1_000
 
 
 class AuditLine(NamedTuple):
-    """Something that somebody did."""
-
     seq: int
     at: int
     person: str

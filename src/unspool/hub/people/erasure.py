@@ -55,8 +55,6 @@ _OF_PERSONS = {
 
 
 class RemovedRows(NamedTuple):
-    """What went."""
-
     counts: dict[str, int]
     """Rows by table."""
     alone: list[str]

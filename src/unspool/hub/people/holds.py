@@ -31,8 +31,6 @@ Thing = tuple[str, str]
 
 
 class Hold(NamedTuple):
-    """A hold."""
-
     id: str
     kind: str
     target: str

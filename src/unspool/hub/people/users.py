@@ -61,8 +61,6 @@ _COLUMNS = "SELECT id, name, kind, admin, quota, created, ended FROM person"
 
 
 class User(NamedTuple):
-    """Somebody in the roster."""
-
     id: str
     name: str
     kind: str

@@ -8,11 +8,11 @@ from typing import NamedTuple
 import zstandard
 
 from unspool.files import scratch_folder
-from unspool.hub.context import Hub
 from unspool.hub.errors import BadRequest, Gone, PolicyViolation, StoreUnavailable, TooLarge, TooManyRequests
 from unspool.hub.people import erasure, users
 from unspool.hub.people.users import Person, bytes_allowed
 from unspool.hub.policy import policy_of
+from unspool.hub.routes import Hub
 from unspool.hub.sessions import session_store
 from unspool.hub.sessions.process_push import SENT, MadeSession, make_session
 from unspool.hub.store.blobs import DAY, Blobs, now

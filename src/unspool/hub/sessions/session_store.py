@@ -10,8 +10,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from unspool.hub.sessions.process_push import MadePage, MadeSession, page_file, read_passages, read_requests
-from unspool.hub.sessions.session_rows import Passage
+from unspool.hub.sessions.process_push import MadePage, MadeSession, Passage, page_file, read_passages, read_requests
 from unspool.hub.store.blobs import Blobs, now
 from unspool.hub.store.database import Database, Value
 from unspool.hub_client.manifest import FilePiece, ManifestFile

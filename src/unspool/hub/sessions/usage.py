@@ -14,7 +14,7 @@ import msgspec
 
 from unspool.hub.errors import BadRequest
 from unspool.hub.people.users import Person
-from unspool.hub.sessions.filters import SqlCondition, all_of, filter_conditions, visible_to
+from unspool.hub.sessions.listing import SqlCondition, all_of, filter_conditions, visible_to
 from unspool.hub.store.database import Database
 from unspool.prices.pico import MOST
 from unspool.store.index.billing import exact_dollars
@@ -58,7 +58,6 @@ class HubSum(msgspec.Struct, frozen=True):
 
     @property
     def dollars(self) -> str:
-        """Every digit of it."""
         return exact_dollars(self.picodollars)
 
 

@@ -28,13 +28,12 @@ from unspool.share.choices import ShareChoices
 from unspool.share.prepare import PreparedShare, SharedSession, sessions_around, without_paths
 from unspool.share.redact_files import RedactionReport
 from unspool.share.select_files import LeftOutCounts
-from unspool.site import assets
+from unspool.site import page_template
 from unspool.site.address import INDEX
-from unspool.site.assets import Asset, PageHead
 from unspool.site.build.manifest import fingerprint
 from unspool.site.options import SiteOptions
-from unspool.site.page_template import Frame, Preview
-from unspool.site.session_pages import session_folder
+from unspool.site.page_template import Asset, Frame, PageHead, Preview
+from unspool.site.turn_pages import session_folder
 from unspool.store.library import Library
 
 _REPORT, _REPORT_MOST = "report.json", 1024 * 1024
@@ -127,7 +126,7 @@ class SharePages:
 
     def files(self) -> Iterator[tuple[str, bytes]]:
         """Name and content of every file."""
-        yield from assets.site_assets()
+        yield from page_template.site_assets()
         yield from (_own(name) for name in (_STYLE, _SCRIPT, _ICON))
         main = self._share.main.session
         yield PICTURE, preview_image.preview_image(main, figures(main, self._prices))
@@ -149,7 +148,7 @@ class SharePages:
         )
 
     def _dress(self, root: str) -> PageHead:
-        worn_before = assets.site_page_head(self._options, root)
+        worn_before = page_template.site_page_head(self._options, root)
         return worn_before._replace(
             styles=worn_before.styles
             + render("styles.html", icon=root + _own(_ICON).path, hrefs=[root + _own(_STYLE).path]),
@@ -174,7 +173,7 @@ def _own(name: str) -> Asset:
     """A file of the hub's look, with a name that changes with its content."""
     data = (_LENT if name == _ICON else _STATIC).joinpath(name).read_bytes().replace(b"\r\n", b"\n")
     stem, _, kind = name.partition(".")
-    return Asset(f"{assets.ASSETS_FOLDER}/{stem}-{sha256(data).hexdigest()[:12]}.{kind}", data)
+    return Asset(f"{page_template.ASSETS_FOLDER}/{stem}-{sha256(data).hexdigest()[:12]}.{kind}", data)
 
 
 def _markup(text: str) -> Markup:
@@ -220,15 +219,12 @@ class MadeFile(msgspec.Struct, frozen=True):
 
 
 class MadeShare(msgspec.Struct, frozen=True):
-    """A share, made."""
-
     title: str
     facts: ShareFacts
     pieces: list[MadeFile]
 
     @property
     def size(self) -> int:
-        """Bytes that it takes."""
         return sum(piece.path.stat().st_size for piece in self.pieces)
 
 

@@ -1,13 +1,188 @@
-"""A share as the tables have it."""
+"""A share: its facts, its options and its password."""
 
+import hashlib
+import hmac
 import re
+import secrets
+from base64 import urlsafe_b64encode
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from hashlib import sha256
 from typing import Any, NamedTuple
+from urllib.parse import unquote
 
 import msgspec
 
-from unspool.hub.errors import NotVisible
+from unspool.hub.errors import BadRequest, NotVisible
 from unspool.hub.store.blobs import now
 from unspool.hub.store.database import Database
+
+_SETTING = "secret"
+
+
+def sign(db: Database, *words: str) -> bytes:
+    """What only this hub can say of some words; 32 bytes."""
+    said = "\0".join(f"{len(word)} {word}" for word in words)
+    return hmac.new(_secret(db), said.encode("utf-8", "replace"), sha256).digest()
+
+
+def new_address(db: Database, owner: str, key: str) -> str:
+    """The address of a new share, of 128 bits: by chance, or where a key came along, the same for the same one.
+
+    A client that does not know whether an upload arrived sends it again with its key, and nothing is there twice.
+    """
+    if not key:
+        return secrets.token_urlsafe(16)
+    return urlsafe_b64encode(sign(db, "address", owner, key)[:16]).decode().rstrip("=")
+
+
+def _secret(db: Database) -> bytes:
+    found = db.row("SELECT value FROM setting WHERE key = ?", _SETTING)
+    if found is None:
+        made = secrets.token_hex(32)
+        db.run("INSERT INTO setting(key, value) VALUES(?, ?) ON CONFLICT(key) DO NOTHING", _SETTING, made)
+        found = db.row("SELECT value FROM setting WHERE key = ?", _SETTING)
+    return bytes.fromhex(found[0]) if found is not None else b""
+
+
+COOKIE = "unspool-share"
+LASTS = 12 * 3600
+"""Seconds for which a browser is not asked again."""
+_COST, _BLOCK = 2**14, 8
+
+
+def hash_password(password: str) -> str:
+    """What is kept of a password; empty for none."""
+    if not password:
+        return ""
+    salt = secrets.token_bytes(16)
+    return f"{salt.hex()}${_slow(password, salt).hex()}"
+
+
+def password_fits(password: str, kept: str) -> bool:
+    """Whether a password is the one that was kept."""
+    salt, _, digest = kept.partition("$")
+    return hmac.compare_digest(_slow(password, bytes.fromhex(salt)), bytes.fromhex(digest))
+
+
+def issue_ticket(db: Database, address: str, kept: str) -> str:
+    """What a browser shows instead of the password, for this share, until its time or the password ends."""
+    until = str(now() // 1000 + LASTS)
+    return f"{until}.{_mark(db, address, kept, until)}"
+
+
+def ticket_holds(db: Database, address: str, kept: str, shown: str) -> bool:
+    until, _, mark = shown.partition(".")
+    if not (until.isascii() and until.isdigit() and len(until) < 15 and mark.isascii()):
+        return False
+    return int(until) * 1000 > now() and hmac.compare_digest(mark, _mark(db, address, kept, until))
+
+
+def _mark(db: Database, address: str, kept: str, until: str) -> str:
+    return sign(db, "ticket", address, kept, until).hex()
+
+
+def _slow(password: str, salt: bytes) -> bytes:
+    data = password.encode("utf-8", "replace")
+    return hashlib.scrypt(data, salt=salt, n=_COST, r=_BLOCK, p=1, maxmem=64 * 1024**2, dklen=32)
+
+
+PASSWORD = "Share-Password"  # noqa: S105  the name of a header
+_SPAN = re.compile(r"(\d{1,6})([mhdw])")
+_UNITS = {"m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
+_TITLE, _WORDS, _LONGEST = 300, 1000, 10 * 366 * 86400
+_DIGITS = 18
+_TRUE, _FALSE = ("1", "true", "yes", "on"), ("", "0", "false", "no", "off")
+
+
+class ShareOptions(msgspec.Struct, frozen=True):
+    """None: as it was, or as is usual. An empty title is the session's own, an empty password none."""
+
+    title: str | None = None
+    password: str | None = None
+    expires: int | None = None
+    """When it ends; 0 for never."""
+    raw: bool | None = None
+    listed: bool | None = None
+
+
+def options_of_upload(query: Mapping[str, str], headers: Mapping[str, str]) -> ShareOptions:
+    """The wish of an upload: its options behind `?`, the password in a header, which nobody writes to a log."""
+    return ShareOptions(
+        _title(query.get("title")),
+        _password(password_in(headers)),
+        _expires(query.get("expires")),
+        _truth(query, "raw"),
+        _truth(query, "listed"),
+    )
+
+
+def password_in(headers: Mapping[str, str]) -> str | None:
+    """The password that came along, in which letters beyond ASCII and `%` are written as an address has them."""
+    said = headers.get(PASSWORD)
+    return None if said is None else unquote(said)
+
+
+def options_of_change(data: Any) -> ShareOptions:
+    """The wish of a change: a JSON object with what is to be otherwise."""
+    if not isinstance(data, dict) or (unknown := set(data) - set(ShareOptions.__struct_fields__)):
+        names = ", ".join(ShareOptions.__struct_fields__)
+        extra = f"; not {', '.join(sorted(map(str, unknown))[:5])}" if isinstance(data, dict) else ""
+        raise BadRequest(f"A change is a JSON object with some of {names}{extra}.")
+    truths = {name: _given(data, name, bool) for name in ("raw", "listed")}
+    expires = data.get("expires", "")
+    ends = None if "expires" not in data else 0 if expires is None else _expires(str(expires)[:40])
+    return ShareOptions(_title(_given(data, "title", str)), _password(_given(data, "password", str)), ends, **truths)
+
+
+def _given(data: dict[str, Any], name: str, kind: type) -> Any:
+    value = data.get(name)
+    if value is not None and type(value) is not kind:
+        raise BadRequest(f"“{name}” is of another type.")
+    return value
+
+
+def _title(text: str | None) -> str | None:
+    return None if text is None else " ".join(text.split())[:_TITLE]
+
+
+def _password(text: str | None) -> str | None:
+    if text is not None and len(text) > _WORDS:
+        raise BadRequest(f"A password has no more than {_WORDS} letters.")
+    return text
+
+
+def _truth(query: Mapping[str, str], name: str) -> bool | None:
+    said = query.get(name)
+    if said is None:
+        return None
+    if said.lower() not in (*_TRUE, *_FALSE):
+        raise BadRequest(f"“{name}” is yes or no.")
+    return said.lower() in _TRUE
+
+
+def _expires(text: str | None) -> int | None:
+    """A moment: after a span such as 7d, at a time such as 2030-01-31T12:00Z, or never."""
+    if text is None:
+        return None
+    if text.lower() in ("", "never"):
+        return 0
+    span = _SPAN.fullmatch(text)
+    moment = now() + int(span[1]) * _UNITS[span[2]] * 1000 if span else _moment(text)
+    if not now() < moment <= now() + _LONGEST * 1000:
+        raise BadRequest("A share ends at some time within the next ten years, or never.")
+    return moment
+
+
+def _moment(text: str) -> int:
+    if text.isascii() and text.isdigit() and len(text) < _DIGITS:
+        return int(text)
+    try:
+        said = datetime.fromisoformat(text[: _DIGITS * 2])
+    except ValueError:
+        raise BadRequest("A share ends after 30m, 12h, 7d or 4w, at a time like 2030-01-31T12:00Z, or never.") from None
+    return int((said if said.tzinfo else said.replace(tzinfo=UTC)).timestamp() * 1000)
+
 
 NOTHING = "There is nothing at this address."
 BUNDLE, DOCUMENT, INDEX = "bundle.tar.gz", "session-share.json", "index.html"
@@ -48,12 +223,10 @@ class HubShare(NamedTuple):
 
     @property
     def told(self) -> ShareFacts:
-        """Its facts."""
         return msgspec.json.decode(self.facts or "{}", type=ShareFacts)
 
     @property
     def state(self) -> str:
-        """live, expired or deleted."""
         if self.expires is not None and self.expires <= (self.ended or now()):
             return "expired"
         return "live" if self.ended is None else "deleted"

@@ -8,14 +8,12 @@ from typing import NamedTuple
 import msgspec
 
 from unspool.files import scratch_folder
-from unspool.hub.context import Hub
 from unspool.hub.errors import Gone, HubError, NotVisible, StoreUnavailable, UnderLegalHold
 from unspool.hub.people import holds, users
 from unspool.hub.policy import check_title, policy_of
-from unspool.hub.shares.password import hash_password
+from unspool.hub.routes import Hub
 from unspool.hub.shares.process_upload import MadeFile, MadeShare, ShareJob, make_share
-from unspool.hub.shares.share import BUNDLE, NOTHING, HubShare, any_share, share_file
-from unspool.hub.shares.share_options import ShareOptions
+from unspool.hub.shares.share import BUNDLE, NOTHING, HubShare, ShareOptions, any_share, hash_password, share_file
 from unspool.hub.store.blobs import now
 from unspool.hub.store.connect import Store
 from unspool.hub.store.database import Database, Value

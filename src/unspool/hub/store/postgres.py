@@ -193,7 +193,6 @@ class Postgres:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """All or nothing."""
         with self._connection() as connection, connection.transaction(), self._holding(connection):
             yield
             if connection.info.transaction_status == TransactionStatus.INERROR:  # its end would undo it silently

@@ -40,7 +40,6 @@ class Sqlite:
 
     @property
     def _db(self) -> apsw.Connection:
-        """This thread's connection."""
         if self._local.db is None:
             db = apsw.Connection(os.path.realpath(self._path), flags=apsw.SQLITE_OPEN_READWRITE)
             db.set_busy_timeout(_WAIT_MS)

@@ -131,8 +131,6 @@ _UNUSED_LONG = f"SELECT digest, stored FROM blob WHERE {_PART} AND unused < ?"  
 
 
 class TidyReport(NamedTuple):
-    """What was removed."""
-
     contents: int
     bytes: int
     objects: int

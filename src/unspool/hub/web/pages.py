@@ -6,23 +6,22 @@ from urllib.parse import urlencode
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from unspool.hub.context import hub, person
 from unspool.hub.errors import BadRequest, Forbidden, HubError
-from unspool.hub.people import projects, teams, tokens, users
+from unspool.hub.people import projects, tokens, users
+from unspool.hub.people import projects as teams
 from unspool.hub.people.tokens import READING
 from unspool.hub.people.users import Person
+from unspool.hub.routes import hub, person
 from unspool.hub.sessions import listing
-from unspool.hub.sessions.filters import ListPage, parse_page
+from unspool.hub.sessions.listing import ListPage, parse_page
 from unspool.hub.sessions.listing import story as told
 from unspool.hub.sessions.search import search
 from unspool.hub.sessions.usage import By, usage
-from unspool.hub.shares import api
-from unspool.hub.shares.share import COLUMNS, HubShare, live_share
-from unspool.hub.shares.share_options import ShareOptions, options_of_upload
+from unspool.hub.shares import routes
+from unspool.hub.shares.share import COLUMNS, HubShare, ShareOptions, live_share, options_of_upload
 from unspool.hub.shares.share_store import change_options, end_share
 from unspool.hub.store.blobs import DAY, now
-from unspool.hub.web.render import HOME, page
-from unspool.hub.web.sign_in import form_fields, redirect
+from unspool.hub.web.render import HOME, form_fields, page, redirect
 from unspool.hub.workers import run_in_thread
 from unspool.site.page_template import Crumb
 from unspool.store.index.results import Snippet
@@ -194,7 +193,7 @@ def shares_page(request: Request) -> Response:
 async def upload_form(request: Request) -> Response:
     """A bundle from a form: shown at its address, or why not."""
     try:
-        share = await api.take_upload(request, ShareOptions())
+        share = await routes.take_upload(request, ShareOptions())
     except HubError as error:
         answer = _shown_shares(request, wrong=str(error))
         answer.status_code = error.status

@@ -1,26 +1,32 @@
-"""Renders the hub's own pages, and serves their assets."""
+"""Draws the hub's pages; signing in and out."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
+from urllib.parse import parse_qs
 
 import jinja2
 from markupsafe import Markup
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from unspool import human
 from unspool import web as lists
+from unspool.hub.auth import COOKIE
+from unspool.hub.errors import BadRequest, HubError, NotVisible
+from unspool.hub.people import tokens
+from unspool.hub.people import tokens as invitations
+from unspool.hub.people.rate_limit import count_attempt
 from unspool.hub.people.users import Person
-from unspool.hub.routes import HubRoute, Needs
+from unspool.hub.routes import HubRoute, Needs, hub
+from unspool.hub.store.blobs import DAY, now
 from unspool.render.html.elements import TimeStyle, time_tag
-from unspool.site import assets
-from unspool.site.assets import PageHead
+from unspool.site import page_template
 from unspool.site.options import SiteOptions
-from unspool.site.page_template import Crumb, Frame, PageTemplate
-from unspool.web.templates import template_environment
+from unspool.site.page_template import Crumb, Frame, PageHead, PageTemplate
+from unspool.web.pages import template_environment
 
 _TYPES = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
 _STATIC = Path(__file__).parents[1] / "static"
@@ -39,7 +45,7 @@ _PATHS = [*_LENT, *(path for path in sorted(_STATIC.glob("*.*")) if path.suffix 
 _FILES = {_address(path): path.read_bytes() for path in _PATHS}
 OWN = {path.name: _address(path) for path in _PATHS}
 """The addresses of the hub's own files, by their plain names."""
-_ALL = {**{f"/{name}": data for name, data in assets.site_assets()}, **_FILES}
+_ALL = {**{f"/{name}": data for name, data in page_template.site_assets()}, **_FILES}
 
 
 def asset(request: Request) -> Response:
@@ -105,10 +111,12 @@ def page_assets(scripts: tuple[str, ...] = ()) -> PageHead:
         render(
             "styles.html",
             icon=OWN["icon.svg"],
-            hrefs=(f"/{assets.load_asset('look.css').path}", *map(OWN.get, _STYLES)),
+            hrefs=(f"/{page_template.load_asset('look.css').path}", *map(OWN.get, _STYLES)),
         ),
-        render("scripts.html", page=f"/{assets.load_asset('page.js').path}", hrefs=[OWN[name] for name in scripts]),
-        f"/{assets.load_asset(assets.HIGHLIGHTER).path}",
+        render(
+            "scripts.html", page=f"/{page_template.load_asset('page.js').path}", hrefs=[OWN[name] for name in scripts]
+        ),
+        f"/{page_template.load_asset(page_template.HIGHLIGHTER).path}",
     )
 
 
@@ -128,3 +136,92 @@ def _when(time: int | None, style: TimeStyle = "") -> Markup:
     """A time as the hub keeps it."""
     moment = None if time is None else datetime.fromtimestamp(min(time, _LAST) / 1000, UTC)
     return Markup(time_tag(moment, style))  # noqa: S704  a writer's markup
+
+
+_MOST = 100
+
+
+def form_fields(request: Request) -> dict[str, str]:
+    """The fields of a form, which the door has read; of several with one name, the last."""
+    try:
+        found = parse_qs(request.state.body.decode(), keep_blank_values=True, max_num_fields=_MOST)
+    except ValueError:
+        raise BadRequest("This form was not sent by a page of the hub.") from None
+    return {name: values[-1].strip() for name, values in found.items()}
+
+
+def redirect(place: str) -> RedirectResponse:
+    """On to another page, which is asked for anew."""
+    return RedirectResponse(place, 303)
+
+
+_TRIES = 20
+"""Of one address in a quarter of an hour."""
+_QUARTER = 900
+_WRONG = "This token lets nobody in. Tokens begin with uns_; they can be revoked, and they can expire."
+
+
+def sign_in_page(request: Request) -> Response:
+    """The form that asks for a token."""
+    return page(request, "Sign in", "sign_in.html", wrong="")
+
+
+def sign_in(request: Request) -> Response:
+    """A browser let in, for a month."""
+    db, token = hub(request).store.db, form_fields(request).get("token", "")
+    who = tokens.person_of_token(db, token)
+    if who is None:
+        _failed(request)
+        answer = page(request, "Sign in", "sign_in.html", wrong=_WRONG)
+        answer.status_code = 401
+        return answer
+    request.state.target = who.id
+    wish = tokens.NewTokenOptions(
+        who.id, "browser", "browser", who.scope, tokens.session_end(db, token, now() + tokens.BROWSER * DAY)
+    )
+    return _let_in(request, tokens.create_token(db, wish))
+
+
+def sign_out(request: Request) -> Response:
+    """A browser that is let in no more."""
+    db = hub(request).store.db
+    db.run("UPDATE token SET ended = ? WHERE digest = ?", now(), tokens.token_digest(request.cookies.get(COOKIE, "")))
+    answer = redirect("/")
+    answer.delete_cookie(COOKIE, path="/")
+    return answer
+
+
+def invitation_page(request: Request) -> Response:
+    offer = invitations.open_invitation(hub(request).store.db, request.path_params["secret"])
+    return page(request, "Join", "join.html", offer=offer, wrong="")
+
+
+def join(request: Request) -> Response:
+    db, secret = hub(request).store.db, request.path_params["secret"]
+    try:
+        offer = invitations.open_invitation(db, secret)
+    except NotVisible:
+        _failed(request)
+        raise
+    try:
+        invitations.check_nameable(hub(request).terms.header, offer)
+        taken = invitations.accept_invitation(db, secret, form_fields(request).get("name", ""), "browser")
+    except HubError as error:
+        answer = page(request, "Join", "join.html", offer=offer, wrong=str(error))
+        answer.status_code = error.status
+        return answer
+    request.state.target = taken.person
+    return _let_in(request, taken.secret)
+
+
+def _failed(request: Request) -> None:
+    """Count a secret that fits nothing; one that does is let in, whatever others tried from the same address."""
+    peer = request.client.host if request.client else ""
+    count_attempt(hub(request).store.db, f"address {peer}", _TRIES, _QUARTER)
+
+
+def _let_in(request: Request, secret: str) -> RedirectResponse:
+    answer = redirect("/")
+    secure = hub(request).terms.url.startswith("https:") or request.url.scheme == "https"
+    answer.set_cookie(COOKIE, secret, tokens.BROWSER * 86_400, path="/", secure=secure, httponly=True, samesite="lax")
+    return answer

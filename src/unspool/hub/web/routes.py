@@ -1,7 +1,142 @@
-"""The addresses of the pages that are the hub's own."""
+"""Pages for admins and owners, and the addresses of all pages that are the hub's own."""
 
-from unspool.hub.routes import HubRoute, Needs
-from unspool.hub.web import admin, pages, sign_in
+from typing import TypeVar, get_type_hints
+from urllib.parse import urlencode
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+
+from unspool.hub.errors import BadRequest
+from unspool.hub.people import audit as audit_list
+from unspool.hub.people import operations, projects, tokens, users
+from unspool.hub.people.api import run_operation
+from unspool.hub.people.audit import AuditFilters
+from unspool.hub.people.operations import Arguments, Operation
+from unspool.hub.people.projects import Right
+from unspool.hub.routes import HubRoute, Needs, hub, person
+from unspool.hub.web import pages, render
+from unspool.hub.web.render import HOME, form_fields, page, redirect
+from unspool.site.page_template import Crumb
+
+T = TypeVar("T", bound=Arguments)
+
+
+def form(path: str, operation: Operation, needs: Needs, act: str, back: str) -> HubRoute:
+    """A form of a page that runs an operation and leads back to a page."""
+    kind: type[Arguments] = get_type_hints(operation)["args"]
+
+    def handler(request: Request) -> Response:
+        run_operation(request, operation, form_arguments(request, kind), by_name=True)
+        return redirect(back.format(**request.path_params))
+
+    return HubRoute(path, handler, needs, act, "POST", ("all",))
+
+
+def form_arguments(request: Request, kind: type[T]) -> T:
+    """What a form and its address say; a field that is needed and was not sent is empty."""
+    form, fields = form_fields(request), msgspec.structs.fields(kind)
+    sent = {field.name: form.get(field.name, "") for field in fields if field.required or field.name in form}
+    try:
+        return msgspec.convert({**sent, **request.path_params}, kind, strict=False)
+    except msgspec.ValidationError:
+        raise BadRequest("This form was not sent by a page of the hub.") from None
+
+
+def people_page(request: Request) -> Response:
+    """Everybody, and what can be done about them."""
+    return _shown(request)
+
+
+def invite_form(request: Request) -> Response:
+    """A new invitation; its link is shown this once."""
+    done = run_operation(request, operations.add_invitation, form_arguments(request, operations.AddInvitation))
+    return _shown(request, link=done.secret)
+
+
+def create_service_form(request: Request) -> Response:
+    """A program with a token of its own, shown this once."""
+    sent = form_fields(request)
+    scope = sent.get("scope", "") if sent.get("scope") in tokens.SCOPES else "read"
+    wanted = operations.AddPerson(sent.get("name", ""), "service", token_scope=scope)
+    return _shown(request, secret=run_operation(request, operations.add_person, wanted).secret)
+
+
+def _shown(request: Request, link: str = "", secret: str = "") -> Response:
+    db = hub(request).store.db
+    everybody = users.list_users(db, everybody=True)
+    return page(
+        request,
+        "People",
+        "people.html",
+        here=[one for one in everybody if one.ended is None],
+        gone=[one for one in everybody if one.ended is not None],
+        invitations=tokens.list_invitations(db),
+        teams=projects.list_teams(db),
+        link=link,
+        secret=secret,
+        scopes=tokens.SCOPES,
+    )
+
+
+_LEVELS = tuple(right.name.lower() for right in Right)
+
+
+def create_project_form(request: Request) -> Response:
+    """A new project, owned by whoever makes it."""
+    made = run_operation(request, operations.add_project, form_arguments(request, operations.AddProject))
+    return redirect(f"/projects/{made.target}/rights")
+
+
+def rights_page(request: Request) -> Response:
+    """The rights that were given."""
+    db = hub(request).store.db
+    project = projects.find_project(db, request.path_params["project"])
+    name = next(one.name for one in projects.list_projects(db, person(request)) if one.id == project)
+    return page(
+        request,
+        "Rights",
+        "rights.html",
+        crumbs=(HOME, Crumb(name, f"sessions?project={project}")),
+        project=project,
+        name=name,
+        permits=projects.list_grants(db, project),
+        levels=_LEVELS,
+        people=users.list_users(db),
+        teams=projects.list_teams(db),
+    )
+
+
+def grant_form(request: Request) -> Response:
+    """A right given to a person or a team; the empty one takes away what they had of their own."""
+    sent, project = form_fields(request), request.path_params["project"]
+    kind, _, named = sent.get("subject", "").partition(" ")
+    if kind not in ("person", "team") or not named:
+        raise BadRequest("Choose a person or a team.")
+    if sent.get("level"):
+        run_operation(request, operations.give_right, operations.GiveRight(project, kind, named, sent["level"]))
+    else:
+        run_operation(request, operations.take_right, operations.TakeRight(project, kind, named))
+    return redirect(f"/projects/{request.state.target}/rights")
+
+
+_PAGE = 100
+_ASKED = ("person", "what", "target", "outcome")
+
+
+def audit_page(request: Request) -> Response:
+    """The newest lines that fit."""
+    asked = {name: request.query_params.get(name, "").strip() for name in _ASKED}
+    before = request.query_params.get("before", "")
+    wanted = AuditFilters(asked["person"], asked["what"], asked["target"], asked["outcome"])
+    filters = wanted._replace(before=int(before[:18]) if before.isdecimal() else None)
+    lines = audit_list.list_audit(hub(request).store.db, filters, _PAGE + 1)
+    more = ""
+    if len(lines) > _PAGE:
+        given = {name: value for name, value in asked.items() if value}
+        more = f"/audit?{urlencode({**given, 'before': str(lines[_PAGE - 1].seq)})}"
+    return page(request, "Audit", "audit.html", asked=asked, lines=lines[:_PAGE], more=more)
+
 
 _OPEN, _IN, _ADMIN, _OWN = Needs.NOTHING, Needs.PERSON, Needs.ADMIN, Needs.OWN
 _CHANGES = ("all",)
@@ -22,27 +157,27 @@ ROUTES = (
     HubRoute("/shares", pages.upload_form, _IN, "share.create", "POST", _CHANGES, body=0),
     _form("/shares/{address}", pages.change_share_form, Needs.MINE, "share.change"),
     _form("/shares/{address}/end", pages.end_share_form, Needs.MINE, "share.delete"),
-    HubRoute("/sign-in", sign_in.sign_in_page, _OPEN),
-    _form("/sign-in", sign_in.sign_in, _OPEN, "browser.in"),
-    _form("/sign-out", sign_in.sign_out, _OPEN, "browser.out"),
-    HubRoute("/join/{secret}", sign_in.invitation_page, _OPEN),
-    _form("/join/{secret}", sign_in.join, _OPEN, "invitation.take"),
+    HubRoute("/sign-in", render.sign_in_page, _OPEN),
+    _form("/sign-in", render.sign_in, _OPEN, "browser.in"),
+    _form("/sign-out", render.sign_out, _OPEN, "browser.out"),
+    HubRoute("/join/{secret}", render.invitation_page, _OPEN),
+    _form("/join/{secret}", render.join, _OPEN, "invitation.take"),
     HubRoute("/me", pages.me_page, _IN),
     _form("/me/tokens", pages.create_token_form, _IN, "token.make"),
     _form("/me/tokens/{token}/end", pages.end_token_form, _IN, "token.revoke"),
-    HubRoute("/people", admin.people_page, _ADMIN),
-    _form("/people/invite", admin.invite_form, _ADMIN, "invitation.make"),
-    _form("/people/invitations/{id}/end", admin.end_invitation_form, _ADMIN, "invitation.revoke"),
-    _form("/people/services", admin.create_service_form, _ADMIN, "person.add"),
-    _form("/people/teams", admin.create_team_form, _ADMIN, "team.make"),
-    _form("/people/teams/{team}/join", admin.join_team_form, _ADMIN, "team.join"),
-    _form("/people/teams/{team}/leave", admin.leave_team_form, _ADMIN, "team.leave"),
-    _form("/people/teams/{team}/end", admin.delete_team_form, _ADMIN, "team.end"),
-    _form("/people/{person}/end", admin.deactivate_form, _ADMIN, "person.end"),
-    _form("/people/{person}/back", admin.reactivate_form, _ADMIN, "person.back"),
-    _form("/people/{person}/change", admin.change_person_form, _ADMIN, "person.change"),
-    _form("/projects", admin.create_project_form, _IN, "project.make"),
-    HubRoute("/projects/{project}/rights", admin.rights_page, _OWN),
-    _form("/projects/{project}/rights", admin.grant_form, _OWN, "permit.give"),
-    HubRoute("/audit", admin.audit_page, _ADMIN, "audit.read"),
+    HubRoute("/people", people_page, _ADMIN),
+    _form("/people/invite", invite_form, _ADMIN, "invitation.make"),
+    form("/people/invitations/{id}/end", operations.end_invitation, _ADMIN, "invitation.revoke", "/people"),
+    _form("/people/services", create_service_form, _ADMIN, "person.add"),
+    form("/people/teams", operations.add_team, _ADMIN, "team.make", "/people#teams"),
+    form("/people/teams/{team}/join", operations.join_team, _ADMIN, "team.join", "/people#teams"),
+    form("/people/teams/{team}/leave", operations.leave_team, _ADMIN, "team.leave", "/people#teams"),
+    form("/people/teams/{team}/end", operations.end_team, _ADMIN, "team.end", "/people#teams"),
+    form("/people/{person}/end", operations.end_person, _ADMIN, "person.end", "/people"),
+    form("/people/{person}/back", operations.bring_back_person, _ADMIN, "person.back", "/people"),
+    form("/people/{person}/change", operations.change_person, _ADMIN, "person.change", "/people"),
+    _form("/projects", create_project_form, _IN, "project.make"),
+    HubRoute("/projects/{project}/rights", rights_page, _OWN),
+    _form("/projects/{project}/rights", grant_form, _OWN, "permit.give"),
+    HubRoute("/audit", audit_page, _ADMIN, "audit.read"),
 )

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from unspool.render.html.escape import content, escape
+from unspool.render.html.elements import content, escape
 
 
 def turn(anchor: str, name: str, inside: str) -> str:

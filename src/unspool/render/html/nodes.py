@@ -20,8 +20,7 @@ from unspool.doc import (
     Terminal,
 )
 from unspool.human import joined
-from unspool.render.html.elements import HtmlOptions, named_link, session_link
-from unspool.render.html.escape import content, css_class, ident
+from unspool.render.html.elements import HtmlOptions, content, css_class, ident, named_link, session_link
 from unspool.render.html.panels import (
     checklist_items,
     code_panel,

@@ -7,8 +7,7 @@ from itertools import groupby, pairwise, repeat, zip_longest
 from string import ascii_letters, digits
 
 from unspool.doc import Check, Checklist, Code, Diff, Fields, Hunk, Raw, Span, Table, Terminal
-from unspool.render.html.elements import HtmlOptions, file_link
-from unspool.render.html.escape import content
+from unspool.render.html.elements import HtmlOptions, content, file_link
 from unspool.tools.summary import language
 
 LINES = 14

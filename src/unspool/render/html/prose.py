@@ -7,8 +7,7 @@ import comrak
 
 from unspool import human
 from unspool.doc import Picture
-from unspool.render.html.elements import HtmlOptions, is_safe_address, link, rel
-from unspool.render.html.escape import content, escape, visible
+from unspool.render.html.elements import HtmlOptions, content, escape, is_safe_address, link, rel, visible
 
 _SHOWN = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 _DOCUMENT = "application/pdf"

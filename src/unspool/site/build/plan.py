@@ -24,7 +24,7 @@ from unspool.site.build.manifest import (
 )
 from unspool.site.build.neighbourhood import LogStart, Neighbourhood, start
 from unspool.site.options import SiteOptions
-from unspool.store.library.overviews import make_overview
+from unspool.store.library.read import make_overview
 
 if TYPE_CHECKING:
     from unspool.store.library.kept_sessions import KeptSessions
@@ -205,8 +205,6 @@ class BuildFailure(msgspec.Struct, frozen=True):
 
 
 class BuildReport(msgspec.Struct):
-    """What a run did."""
-
     made: int = 0
     unchanged: int = 0
     empty: int = 0

@@ -56,8 +56,6 @@ class FilteredGenerations:
 
 
 class MergeReport(msgspec.Struct, frozen=True):
-    """What a merge brought."""
-
     origins: int = 0
     files: int = 0
     """New ones."""

@@ -37,7 +37,6 @@ class UsageSum(msgspec.Struct, frozen=True):
 
     @property
     def total(self) -> int:
-        """Tokens of every kind."""
         return self.input + self.output + self.cache_read + self.cache_write
 
     @property
@@ -53,8 +52,6 @@ class UsageSum(msgspec.Struct, frozen=True):
 
 
 class ModelUsage(msgspec.Struct, frozen=True):
-    """What one model did."""
-
     model: str
     sum: UsageSum
 
@@ -110,8 +107,6 @@ QUARTER = 900
 
 
 class HasDatabase(Protocol):
-    """What holds the tables."""
-
     @property
     def db(self) -> "apsw.Connection": ...
 

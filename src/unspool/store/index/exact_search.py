@@ -156,8 +156,6 @@ class ByteSource(TextStore, Protocol):
 
 
 class PatternSearch:
-    """Looks for one pattern."""
-
     def __init__(self, teller: HitBuilder, archive: ByteSource, pattern: ExactPattern) -> None:
         self._teller = teller
         self._archive = archive

@@ -51,14 +51,10 @@ class Not(NamedTuple):
 
 
 class And(NamedTuple):
-    """All of them."""
-
     parts: tuple["Node", ...]
 
 
 class Or(NamedTuple):
-    """Any of them."""
-
     parts: tuple["Node", ...]
 
 
@@ -74,8 +70,6 @@ class Filter(NamedTuple):
 
 
 class SearchQuery(NamedTuple):
-    """A question, taken apart."""
-
     tree: Node | None
     filters: tuple[Filter, ...] = ()
     notes: tuple[str, ...] = ()

@@ -70,8 +70,6 @@ class FoundSession(msgspec.Struct, frozen=True):
 
 
 class SearchResults(msgspec.Struct, frozen=True):
-    """Sessions, the best first."""
-
     sessions: tuple[FoundSession, ...]
     sessions_found: int | None
     """How many there are in all; null where the search stopped when it had enough."""

@@ -36,8 +36,6 @@ COMMON = 3000
 
 
 class SearchRequest(NamedTuple):
-    """How much is wanted."""
-
     sessions: int = 10
     """0: all."""
     hits: int = 3

@@ -166,8 +166,6 @@ _TRACES = "kind NOT IN ('ghost', 'empty', 'stub')"
 
 
 class StatTotals(msgspec.Struct, frozen=True):
-    """Counts over sessions."""
-
     sessions: int = 0
     projects: int = 0
     turns: int = 0
@@ -215,8 +213,6 @@ class TouchedFile(msgspec.Struct, frozen=True):
 
 
 class IndexStats(msgspec.Struct, frozen=True):
-    """Everything told."""
-
     totals: StatTotals
     sum: UsageSum
     models: tuple[ModelUsage, ...]

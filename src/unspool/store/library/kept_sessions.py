@@ -22,7 +22,7 @@ from unspool.store.archive.database import ARCHIVE, INDEX
 from unspool.store.index.database import Index
 from unspool.store.index.requests import requests_of
 from unspool.store.index.write import DIGEST
-from unspool.store.library.overviews import CountedLog
+from unspool.store.library.read import CountedLog
 
 
 @contextmanager

@@ -13,8 +13,14 @@ from unspool.model.request import RecordedRequests
 from unspool.prices import PriceTable
 from unspool.store.library.inputs import is_url
 from unspool.store.library.neighbours import Neighbours, last_active, log_head
-from unspool.store.library.overviews import SessionListing, count_logs, list_overviews
-from unspool.store.library.read import read_session, read_stream, recorded_requests
+from unspool.store.library.read import (
+    SessionListing,
+    count_logs,
+    list_overviews,
+    read_session,
+    read_stream,
+    recorded_requests,
+)
 
 if TYPE_CHECKING:
     from unspool.store.library.kept_sessions import KeptSessions  # brings the database, which most readers do without

@@ -20,8 +20,7 @@ from unspool.reading.assemble import plans_of, prompt_title
 from unspool.reading.overview import plan_key
 from unspool.store.library.chains import KnownChains, settle_plans, source_id, source_of
 from unspool.store.library.inputs import hold_stream, open_log
-from unspool.store.library.overviews import make_overview
-from unspool.store.library.read import LogReader
+from unspool.store.library.read import LogReader, make_overview
 
 if TYPE_CHECKING:
     from unspool.store.library.kept_sessions import KeptSessions

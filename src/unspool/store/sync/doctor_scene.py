@@ -47,8 +47,6 @@ class HeldFile(NamedTuple):
 
 
 class ArchiveHolding(NamedTuple):
-    """What an archive holds."""
-
     files: Mapping[str, HeldFile] = {}
     """By the real path of their place, on this machine, and their path below it."""
     sessions: frozenset[str] = frozenset()
@@ -89,7 +87,6 @@ class DoctorScene:
 
     @cached_property
     def agents(self) -> tuple[AgentFolder, ...]:
-        """Each agent's folder once."""
         found: dict[str, AgentFolder] = {}
         for root in self.roots:
             for format_ in FORMATS:

@@ -11,8 +11,7 @@ import msgspec
 from unspool.agents import AgentFormat, FoundLog, by_id
 from unspool.agents.base import LineParser
 from unspool.errors import UnspoolError
-from unspool.figures.file_changes import file_path_of
-from unspool.figures.git import find_commits
+from unspool.figures.changes import file_path_of, find_commits
 from unspool.model import (
     Dialect,
     Event,

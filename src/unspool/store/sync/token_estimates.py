@@ -4,14 +4,16 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 
-from unspool.figures.cache_rewrites import CachedRequest, RewrittenTokens, find_rewrites
 from unspool.figures.tokens import (
     ANSWERS,
     THINKING,
     TOOL_INPUT,
+    CachedRequest,
+    RewrittenTokens,
     WindowPiece,
     block_pieces,
     estimate_tokens,
+    find_rewrites,
     prompt_pieces,
     result_pieces,
 )
@@ -19,7 +21,7 @@ from unspool.model import Event, Result, Thinking, ToolCall
 from unspool.model.usage import KINDS
 from unspool.prices import PriceTable
 from unspool.prices.pico import Picodollars
-from unspool.prices.windows import token_density
+from unspool.prices.table import token_density
 from unspool.reading.ledger import CallLedger, stable_hash
 from unspool.store.index.requests import BilledRequest, CacheRewrite
 

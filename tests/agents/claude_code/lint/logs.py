@@ -5,11 +5,11 @@ from collections.abc import Callable
 from typing import Any
 from uuid import UUID, uuid5
 
+from tests.log_builder.builder import LogBuilder
+from tests.log_builder.lines import encode_line
+from tests.log_builder.prompts import make_png
 from unspool.agents.claude_code.lint import lint
 from unspool.agents.writing import LintFinding
-from unspool.demo.builder import LogBuilder
-from unspool.demo.lines import encode_line
-from unspool.demo.prompts import make_png
 
 Lines = list[dict[str, Any]]
 Break = Callable[[Lines], object]

@@ -8,8 +8,8 @@ import pytest
 
 from tests.copies.damage import DAMAGES, not_utf8
 from tests.copies.made_logs import VERSIONS, made
+from unspool.agents.claude_code.lint import read_lines
 from unspool.agents.claude_code.lint.lines import Findings, LintLine
-from unspool.agents.claude_code.lint.reading import read_lines
 from unspool.agents.claude_code.lint.tree import LintTree, recover_lines
 from unspool.agents.claude_code.mending import repair_log
 

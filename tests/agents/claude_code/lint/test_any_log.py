@@ -11,6 +11,7 @@ from bench.messages_api import refusals
 from bench.mutate import mutant
 from tests.copies.damage import DAMAGES, big_image
 from tests.copies.made_logs import VERSIONS, made
+from tests.thorough import tries
 from unspool.agents.claude_code.lint import lint, rebuilt
 from unspool.agents.writing import errors
 
@@ -26,7 +27,7 @@ OF_MESSAGES = frozenset(
 """Rules that the provider has too."""
 
 
-@settings(max_examples=100)
+@settings(max_examples=tries(25, 500))
 @given(versions, steps)
 def test_a_sound_log_of_any_version_has_no_findings_and_is_accepted(version: str, shape: list[int]) -> None:
     lines = made(version, shape)
@@ -34,7 +35,7 @@ def test_a_sound_log_of_any_version_has_no_findings_and_is_accepted(version: str
     assert refusals(rebuilt(lines)) == []
 
 
-@settings(max_examples=100, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=tries(25, 500), suppress_health_check=[HealthCheck.too_slow])
 @given(versions, steps, quick, st.integers(0, 10_000))
 def test_what_the_provider_refuses_is_found(version: str, shape: list[int], damage: object, number: int) -> None:
     """A damaged log whose messages break a rule of the provider's has a finding, and the reverse."""
@@ -51,7 +52,7 @@ def test_what_the_provider_refuses_is_found(version: str, shape: list[int], dama
         assert refused, found
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=tries(25, 750), suppress_health_check=[HealthCheck.too_slow])
 @given(versions, steps, st.integers(0, 2**32))
 def test_no_log_makes_it_raise(version: str, shape: list[int], seed: int) -> None:
     """Bytes of any kind: findings are values."""

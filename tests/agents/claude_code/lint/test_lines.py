@@ -6,9 +6,9 @@ import struct
 import msgspec
 import pytest
 
+from tests.log_builder.prompts import make_png
 from unspool.agents.claude_code.lint.lines import flaw_of_picture
 from unspool.agents.claude_code.lint.shapes import BlockShape
-from unspool.demo.prompts import make_png
 
 
 def jpeg(width: int, height: int) -> bytes:

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from tests.agents.claude_code.lint.logs import Break, Lines, broken, compacted, findings, raw, rules, talk
+from tests.log_builder.prompts import make_png
 from unspool.agents.claude_code.lint import lint
-from unspool.demo.prompts import make_png
 
 
 def content(lines: Lines, at: int) -> list[dict[str, Any]]:

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
+from tests.log_builder.builder import LogBuilder
+from tests.log_builder.lines import DemoTokens
 from tests.store.sync.scenes import seen
-from unspool.demo.builder import LogBuilder
-from unspool.demo.lines import DemoTokens
 from unspool.store.sync.source_checks import check_reading
 
 

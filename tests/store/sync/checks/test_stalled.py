@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
+from tests.log_builder.builder import LogBuilder
 from tests.store.sync.scenes import NOW, age, levels, put, seen
-from unspool.demo.builder import LogBuilder
 from unspool.store.sync.doctor_scene import DoctorFinding
 from unspool.store.sync.source_checks import check_stalled
 

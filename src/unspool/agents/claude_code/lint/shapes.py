@@ -17,8 +17,6 @@ class ImageSource(msgspec.Struct, gc=False):
 
 
 class BlockShape(msgspec.Struct, gc=False):
-    """A content block."""
-
     type: str | None = None
     id: str | None = None
     tool_use_id: str | None = None
@@ -69,8 +67,6 @@ class DetailShape(msgspec.Struct, gc=False):
 
 
 class LineShape(msgspec.Struct, gc=False, rename="camel"):
-    """A line."""
-
     type: str | None = None
     subtype: str | None = None
     uuid: str | None = None

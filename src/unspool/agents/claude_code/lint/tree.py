@@ -1,8 +1,8 @@
 """The conversation as the agent would resume it: leaf, path, recovered lines, messages."""
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
-from weakref import WeakKeyDictionary
 
 from unspool.agents.claude_code.lint.lines import LintBlock, LintLine
 
@@ -24,6 +24,11 @@ class LintTree:
         self.lines = [line for line in lines if line.in_chain]
         self.by_id = {line.id: line for line in self.lines}
         self.leaf = self._leaf()
+
+    @cached_property
+    def beside(self) -> "_Beside":
+        """Gathered once: a log with many compactions asks for many paths."""
+        return _Beside(self)
 
     def _leaf(self) -> LintLine | None:
         """The last in the log of the words that nothing follows; remarks and subagents only where there is no other."""
@@ -61,7 +66,7 @@ class LintTree:
 
 def recover_lines(tree: LintTree, path: Sequence[LintLine]) -> list[LintLine]:
     """The path with what belongs to its messages."""
-    return _Recovery(_beside(tree), path).whole()
+    return _Recovery(tree.beside, path).whole()
 
 
 class _Beside:
@@ -91,16 +96,6 @@ class _Beside:
         for owner in (source, *(self.owners.get(call) for call in result.answers)):
             if owner is not None and _same_writer(owner, result):
                 yield owner.id
-
-
-_known: WeakKeyDictionary[LintTree, _Beside] = WeakKeyDictionary()
-
-
-def _beside(tree: LintTree) -> _Beside:
-    """Gathered once: a log with many compactions asks for many paths."""
-    if tree not in _known:
-        _known[tree] = _Beside(tree)
-    return _known[tree]
 
 
 class _Recovery:

@@ -7,8 +7,8 @@ from typing import Any
 
 import msgspec
 
+from unspool.agents.claude_code.lint import json_objects, read_lines
 from unspool.agents.claude_code.lint.lines import Findings, LintLine
-from unspool.agents.claude_code.lint.reading import json_objects, read_lines
 from unspool.agents.claude_code.lint.shapes import drop_wrong_types
 from unspool.agents.claude_code.lint.tree import LintMessage, LintTree, lines_in_context, lint_messages
 from unspool.agents.writing import RepairStep

@@ -11,8 +11,6 @@ from unspool.agents.writing import CopyIdentity, Cuts, LineLink, LintFinding, Pr
 
 
 class ClaudeWriter:
-    """What `Format.writer` gives."""
-
     def edited(self, raw: bytes, line: str, cuts: Cuts) -> bytes | None:
         return editing.edit_line(raw, line, cuts)
 

@@ -132,8 +132,6 @@ def _pattern(paths: tuple[tuple[str, str], ...]) -> re.Pattern[str] | None:
 
 
 class _Names:
-    """Old folders and new."""
-
     def __init__(self, paths: tuple[tuple[str, str], ...]) -> None:
         self._new = {old: new for old, new in paths if "/" in old or "\\" in old}  # others may be any word
         self._pattern = _pattern(paths)

@@ -4,7 +4,8 @@ import shutil
 import sys
 from types import MappingProxyType, ModuleType
 
-from unspool.store.sync.service import cron, hooks, launchd, systemd
+from unspool.store.sync.service import cron, launchd, systemd
+from unspool.store.sync.service import plan as hooks
 from unspool.store.sync.service.plan import InstallPlan, ServiceJob, is_fleeting, perform_plan, plan_lines, service_job
 
 KINDS = MappingProxyType({"systemd": systemd, "launchd": launchd, "cron": cron, "hooks": hooks})

@@ -1,0 +1,207 @@
+"""What a session changed: files, commits and pushes."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from unspool.model import Commit, FileChange, Json, Push, Session, ToolCall
+
+_PATHS = ("file_path", "notebook_path", "path")
+
+
+def file_changes(calls: Iterable[ToolCall]) -> tuple[FileChange, ...]:
+    """Every file that calls read or changed, in order of first touch; calls that failed changed nothing."""
+    from unspool.tools import changes as diffs_of  # all of the tools: a program that only lists needs none
+
+    files: dict[str, FileChange] = {}
+    for call in calls:
+        if call.state != "ok" or call.role not in ("read", "write", "edit"):
+            continue
+        path = file_path_of(call)
+        if call.role == "read":
+            _add(files, FileChange(path, reads=1))
+            continue
+        _add(files, FileChange(path, writes=1))
+        for diff in diffs_of(call):
+            _add(files, FileChange(diff.path or path, 0, 0, diff.added, diff.removed, diff.created))
+    return tuple(files.values())
+
+
+def _add(files: dict[str, FileChange], new: FileChange) -> None:
+    if not new.path:
+        return
+    was = files.get(new.path, FileChange(new.path))
+    files[new.path] = FileChange(
+        new.path,
+        was.reads + new.reads,
+        was.writes + new.writes,
+        was.added + new.added,
+        was.removed + new.removed,
+        was.created or new.created,
+    )
+
+
+def file_path_of(call: ToolCall) -> str:
+    """The file that a call says it reads or changes; empty where it names none."""
+    given = call.input if isinstance(call.input, dict) else {}
+    return next((given[key] for key in _PATHS if isinstance(given.get(key), str)), "")
+
+
+_TOUCHING = ("read", "write", "edit")
+
+
+class FileAroundCall(NamedTuple):
+    """A file around one call; None where it is not known."""
+
+    call: ToolCall
+    before: str | None
+    after: str | None
+    outside: bool = False
+    """True where it was not what the call before left: something else changed it in between."""
+
+
+def calls_touching(calls: Iterable[ToolCall], path: str) -> list[ToolCall]:
+    """The calls that read or changed a file and went well, in order of time as far as it is known."""
+    found = [
+        call
+        for call in calls
+        if call.role in _TOUCHING and call.state == "ok" and forward_slashes(file_path_of(call)) == path
+    ]
+    return sorted(found, key=_when)
+
+
+def replay_file(
+    calls: Iterable[ToolCall], believed: str | None = None, kept: Sequence[tuple[float, str]] = ()
+) -> list[FileAroundCall]:
+    """The file around each call, in order; `believed` is what it is taken to be before the first.
+
+    `kept` are times at which all of it was put aside, in order: they tell what no call does.
+    """
+    from unspool import tools  # all of the tools: a program that only lists needs none
+
+    found, since = [], float("-inf")
+    for call in calls:
+        now = _when(call)
+        if believed is None:
+            believed = next((text for time, text in reversed(kept) if since < time <= now), None)
+        since = now if call.role != "read" else since
+        before, after = tools.stood(call, believed)
+        outside = believed is not None and before is not None and before != believed
+        found.append(FileAroundCall(call, before, after, outside))
+        believed = after
+    return found
+
+
+def forward_slashes(path: str) -> str:
+    """A path with one kind of slash."""
+    return path.strip().replace("\\", "/").removeprefix("./")
+
+
+def _when(call: ToolCall) -> float:
+    time = call.result.time if call.result is not None and call.result.time is not None else call.time
+    return time.timestamp() if time is not None else float("inf")
+
+
+_COMMIT = re.compile(
+    r"^\[(?P<branch>[^\]\n]+?)(?P<root> \(root-commit\))? (?P<hash>[0-9a-f]{7,40})\] (?P<message>.*)$", re.M
+)
+_CHANGED = re.compile(r"^ \d+ files? changed", re.M)
+_TO = re.compile(r"^To (\S+)$", re.M)
+_REF = re.compile(
+    r"^ [ +*] ?(?:\[new (?:branch|tag)\]|[0-9a-f]{7,40}\.{2,3}[0-9a-f]{7,40}) +(?P<from>\S+) -> (?P<to>\S+)", re.M
+)
+_REMOTE = re.compile(r"(?:github|gitlab)\.[a-z.]+[:/](?P<repository>[\w.-]+(?:/[\w.-]+?)+?)(?:\.git)?/?$")
+_NEW_PULL = re.compile(r"https?://(?P<host>[\w.-]+)/(?P<repository>[\w.-]+/[\w.-]+)/pull/new/(?P<branch>\S+)")
+_PULL = re.compile(
+    r"https?://(?P<host>[\w.-]+)/(?P<repository>[\w.-]+(?:/[\w.-]+)+?)/(?:-/)?(?:pull|merge_requests)/(?P<number>\d+)"
+)
+
+
+def find_commits(calls: Iterable[ToolCall]) -> Iterator[Commit]:
+    """Commits that shell commands made, in order."""
+    for call in calls:
+        if call.role == "shell" and call.result is not None:
+            found = list(_printed(call, call.result.text))
+            yield from found or _recorded(call)
+
+
+def _printed(call: ToolCall, text: str) -> Iterator[Commit]:
+    if "] " not in text or not ("git" in _command(call) or (" changed" in text and _CHANGED.search(text))):
+        return
+    for match in _COMMIT.finditer(text):
+        yield Commit(
+            match["hash"], match["branch"], match["message"], call.call_id, call.result.time if call.result else None,
+            root=bool(match["root"]),
+        )  # fmt: skip
+
+
+def _recorded(call: ToolCall) -> Iterator[Commit]:
+    """A commit that only the structured result names."""
+    commit = _operation(call).get("commit")
+    if isinstance(commit, dict) and isinstance(commit.get("sha"), str) and call.result is not None:
+        branch = commit.get("branch")
+        yield Commit(commit["sha"], branch if isinstance(branch, str) else "", "", call.call_id, call.result.time)
+
+
+def find_pushes(session: Session, calls: Iterable[ToolCall]) -> Iterator[Push]:
+    """Pushes and pull requests, each address once."""
+    seen: set[tuple[str, str]] = set()
+    for push in (*session.recorded, *(push for call in calls for push in _pushed(call))):
+        key = (push.kind, push.url or f"{push.branch} {push.call_id}")
+        if key not in seen:
+            seen.add(key)
+            yield push
+
+
+def _pushed(call: ToolCall) -> Iterator[Push]:
+    if call.role != "shell" or call.result is None:
+        return
+    text, time = call.result.text, call.result.time
+    to = _to(text)
+    if to is not None:
+        repository = _repository(to[1])
+        for ref in _REF.finditer(text, to.end()):
+            yield Push("push", ref["to"], to[1], repository, call_id=call.call_id, time=time)
+    if "pr create" in _command(call) or isinstance(_operation(call).get("pr"), dict):
+        for pull in _PULL.finditer(text):
+            number = int(pull["number"][:18])
+            yield Push("pull-request", "", pull[0], pull["repository"], number, call.call_id, time)
+
+
+def find_repository(session: Session, calls: Iterable[ToolCall]) -> str:
+    """owner/name of the repository that was pushed to, where the log tells."""
+    for push in session.recorded:
+        if push.repository:
+            return push.repository
+    for call in calls:
+        if call.role == "shell" and call.result is not None:
+            found = _NEW_PULL.search(call.result.text) or _remote_of(call.result.text)
+            if found is not None:
+                return found["repository"]
+    return ""
+
+
+def _remote_of(text: str) -> "re.Match[str] | None":
+    to = _to(text)
+    return _REMOTE.search(to[1]) if to is not None else None
+
+
+def _to(text: str) -> "re.Match[str] | None":
+    """Where a push says it goes; most of what is printed is no push, which is seen without looking at every line."""
+    return _TO.search(text) if "To " in text else None
+
+
+def _repository(remote: str) -> str:
+    found = _REMOTE.search(remote)
+    return found["repository"] if found else ""
+
+
+def _command(call: ToolCall) -> str:
+    command = call.input.get("command") if isinstance(call.input, dict) else ""
+    return command if isinstance(command, str) else ""
+
+
+def _operation(call: ToolCall) -> dict[str, Json]:
+    detail = call.result.detail if call.result is not None else None
+    operation = detail.get("gitOperation") if isinstance(detail, dict) else None
+    return operation if isinstance(operation, dict) else {}
