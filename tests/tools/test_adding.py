@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import unspool
-from unspool.demo.builder import LogBuilder
+from tests.log_builder.builder import LogBuilder
 
 PACKAGE = Path(unspool.__file__).parent
 REPOSITORY = Path(__file__).resolve().parents[2]
