@@ -128,6 +128,7 @@ EXAMPLES: dict[str, Example] = {
     "EnterWorktree": ({"name": "w"}, "ok", {"worktreePath": "/w", "worktreeBranch": "b"}),
     "Workflow": ({"name": "w", "script": "run()"}, "ok", {"status": "async_launched", "runId": "r1"}),
     "ListMcpResources": ({"server": "s"}, "", [{"uri": "u://1", "name": "one", "server": "s"}]),
+    "ListMcpResourcesTool": ({"server": "s"}, "", {"resources": [{"uri": "u://1", "name": "one", "server": "s"}]}),
     "ReadMcpResource": ({"server": "s", "uri": "u://1"}, "", {"contents": [{"uri": "u://1", "text": "hello"}]}),
     "Artifact": ({"file_path": "/p/a.html"}, "ok", {"url": "https://a.b/1", "title": "Page"}),
     "ReportFindings": (
