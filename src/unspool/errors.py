@@ -31,6 +31,8 @@ class UsageProblem(UnspoolError):
 
 
 class NotFound(UnspoolError):
+    """Nothing by that name."""
+
     exit_code = 3
 
 
