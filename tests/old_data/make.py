@@ -4,6 +4,7 @@
 """
 
 import json
+import lzma
 import os
 import re
 import shutil
@@ -338,6 +339,8 @@ def main() -> None:
     lock(old)
     serve(old)
     (HERE / "commands.json").write_text(old.script(OPTIONS))
+    with lzma.open(HERE / "schema.json.xz", "wt") as schema:
+        schema.write(old.run("schema"))
     pack("home", HOME / ".claude", HOME / ".config", HOME / ".local")
     pack("hub", HUB)
     pack("site", SITE)
