@@ -45,6 +45,8 @@ class Todos(msgspec.Struct, frozen=True, tag="todos"):
 
 
 class Option(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A choice offered."""
+
     label: str
     description: str = ""
     chosen: bool = False
@@ -70,6 +72,8 @@ class Questionnaire(msgspec.Struct, frozen=True, tag="questionnaire", omit_defau
 
 
 class Text(msgspec.Struct, frozen=True, tag="text", omit_defaults=True):
+    """Words of the assistant."""
+
     place: Place
     text: str
     message: str = ""

@@ -21,6 +21,8 @@ class SentMessage(msgspec.Struct, frozen=True):
 
 
 class SentRequest(msgspec.Struct, frozen=True):
+    """A whole request."""
+
     id: str
     model: str
     time: datetime | None

@@ -18,12 +18,16 @@ class _Plain(msgspec.Struct, frozen=True, omit_defaults=True, rename="camel"):
 
 
 class EntryPicture(_Plain, frozen=True):
+    """An image in base64."""
+
     data: str
     mime_type: str
     label: str = ""
 
 
 class EntryAuthor(_Plain, frozen=True):
+    """Who answered."""
+
     model: str = ""
 
 
@@ -53,10 +57,14 @@ class ThinkingEntry(BaseEntry, frozen=True, tag="thinking"):
 
 
 class TextResult(_Plain, frozen=True, tag_field="type", tag="text"):
+    """An answer in words."""
+
     text: str
 
 
 class JsonResult(_Plain, frozen=True, tag_field="type", tag="json"):
+    """An answer as data."""
+
     data: Json
 
 
@@ -78,10 +86,14 @@ class ToolCallEntry(BaseEntry, frozen=True, tag="tool_call"):
 
 
 class SummaryEntry(BaseEntry, frozen=True, tag="summary"):
+    """What a compaction left."""
+
     content: str
 
 
 class WriteFileEntry(BaseEntry, frozen=True, tag="write_file"):
+    """A file written whole."""
+
     path: str
     content: str
 
@@ -95,6 +107,8 @@ class EditFileEntry(BaseEntry, frozen=True, tag="edit_file"):
 
 
 class TodoItem(_Plain, frozen=True):
+    """One thing to do."""
+
     content: str
     status: Literal["pending", "in_progress", "completed"]
 
@@ -150,6 +164,8 @@ Entry = (
 
 
 class SessionEnvironment(_Plain, frozen=True):
+    """Where the session worked."""
+
     cwd: str = ""
     repo: str = ""
     git_branch: str = ""
