@@ -1,4 +1,8 @@
-"""One HTTP request to a service that is given a secret: https only, no redirects, bounded in time and size."""
+"""One HTTP request, bounded in time and size: for a log at an address, or to a service that is given a secret.
+
+Whoever sends a secret sends it over https alone, and is not redirected. The hub has a client of its own, which keeps
+its connection and sends large bodies: `hub_client.client`.
+"""
 
 import time
 from typing import TYPE_CHECKING, Any
@@ -10,8 +14,9 @@ if TYPE_CHECKING:
     from http.client import HTTPResponse
     from urllib.request import OpenerDirector, Request
 
-_SECONDS = 60
-_BYTES = 512 * 1024 * 1024
+SECONDS = 60
+BYTES = 512 * 1024 * 1024
+"""What one answer may take, unless somebody says otherwise."""
 _ANSWER = 16 * 1024 * 1024
 _TOLD = 4096
 """Bytes that are read of an answer other than 200."""
@@ -45,11 +50,34 @@ def checked_address(base: str) -> str:
     raise UsageProblem(f"{base} is no https:// address, so the token is not sent there.")
 
 
+def fetch(url: str, limit: int = BYTES, seconds: float = SECONDS) -> bytes:
+    """The body at a URL, whole, within a size and a time; redirects are followed to http and https alone."""
+    import http.client
+    import urllib.request as web
+    from urllib.error import HTTPError
+
+    opener = web.OpenerDirector()  # knows a proxy where the environment names one, and no other kind of address
+    for handler in (
+        web.ProxyHandler, web.HTTPHandler, web.HTTPSHandler, web.HTTPRedirectHandler, web.HTTPDefaultErrorHandler,
+        web.HTTPErrorProcessor, web.UnknownHandler,
+    ):  # fmt: skip
+        opener.add_handler(handler())
+    deadline = time.monotonic() + seconds
+    request = web.Request(url, headers={"User-Agent": "unspool", "Accept-Encoding": "identity"})  # noqa: S310
+    try:
+        with opener.open(request, timeout=seconds) as answer:
+            return _body(answer, url, deadline, limit)
+    except HTTPError as error:
+        raise FetchFailed(f"{url} answered {error.code} {error.reason}.") from None
+    except (http.client.HTTPException, OSError, ValueError) as error:
+        raise FetchFailed(f"{url} could not be fetched: {getattr(error, 'reason', error)}.") from None
+
+
 def get(url: str, headers: dict[str, str]) -> bytes:
     """The body at a checked address; Status where the answer is anything but 200."""
     from urllib.request import Request
 
-    return _sent(Request(url, headers=headers), _SECONDS, _BYTES)  # noqa: S310  the scheme is checked
+    return _sent(Request(url, headers=headers), SECONDS, BYTES)  # noqa: S310  the scheme is checked
 
 
 def post(url: str, headers: dict[str, str], body: bytes, seconds: float) -> bytes:
@@ -68,7 +96,7 @@ def _sent(request: "Request", seconds: float, most: int) -> bytes:
         with _opener(request).open(request, timeout=seconds) as answer:
             if answer.status != 200:
                 raise HttpStatusError(answer.status)
-            return _body(answer, deadline, most)
+            return _body(answer, "The answer of the service", deadline, most)
     except HTTPError as error:
         with error:
             raise HttpStatusError(error.code, pause(error.headers.get("Retry-After", "")), _told(error)) from None
@@ -91,18 +119,18 @@ def _opener(request: "Request") -> "OpenerDirector":
     return build_opener(Straight, ProxyHandler({}) if here else ProxyHandler())
 
 
-def _body(answer: "HTTPResponse", deadline: float, most: int) -> bytes:
+def _body(answer: "HTTPResponse", name: str, deadline: float, most: int) -> bytes:
     """All of it; read piece by piece as it comes, so that a trickle does not outlast the deadline."""
     chunks, size = [], 0
     while chunk := answer.read1(1 << 20):
         size += len(chunk)
         if size > most:
-            raise FetchFailed(f"The service answered more than {most // (1024 * 1024)} MB.")
+            raise FetchFailed(f"{name} is larger than {most // (1024 * 1024)} MB.")
         if time.monotonic() > deadline:
-            raise FetchFailed("The service took too long to answer.")
+            raise FetchFailed(f"{name} took too long.")
         chunks.append(chunk)
     if answer.length:
-        raise FetchFailed("The service broke off in the middle of its answer.")
+        raise FetchFailed(f"{name} broke off after {size:,} bytes.")
     return b"".join(chunks)
 
 

@@ -1,4 +1,4 @@
-"""Processes that work for this one: how they start, and one call run in another process."""
+"""Processes that work for this one: a pool of them, or one call run in another process."""
 
 import os
 import signal
@@ -8,9 +8,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from multiprocessing import get_context, parent_process
 from multiprocessing.connection import wait
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 if TYPE_CHECKING:
+    from concurrent.futures import ProcessPoolExecutor
     from multiprocessing.connection import Connection
 
 
@@ -23,6 +24,20 @@ def start_worker() -> None:
         if hasattr(signal, name):
             signal.signal(getattr(signal, name), signal.SIG_DFL)
     threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def worker_pool(workers: int, set_up: Callable[..., None] = lambda: None, *arguments: Any) -> "ProcessPoolExecutor":
+    """Processes that end with this one; each calls `set_up` first. Submit under `without_interrupts`."""
+    from concurrent.futures import ProcessPoolExecutor  # dear to import where there is little to do
+
+    # A fork is ready at once, and safe while this process has no threads; elsewhere the system's own way is safe.
+    context = get_context("fork" if sys.platform == "linux" else None)
+    return ProcessPoolExecutor(workers, context, initializer=_set_up, initargs=(set_up, arguments))
+
+
+def _set_up(set_up: Callable[..., None], arguments: tuple[Any, ...]) -> None:
+    set_up(*arguments)
+    start_worker()
 
 
 @contextmanager

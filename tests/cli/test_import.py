@@ -13,8 +13,8 @@ import zstandard
 
 from tests.cli.running import run, source
 from tests.copies.test_bundle import HOSTILE, SESSION, bundle, log, member, packed
+from unspool import http
 from unspool.store.archive.database import archive_folder
-from unspool.store.library import inputs
 
 PLANNING = "1a0b0c0d-1111-4222-8333-444455556666"
 BUNDLE = bundle(member("source-session.jsonl", log(PLANNING, "Plan it.")))
@@ -246,7 +246,7 @@ def test_what_is_no_bundle_is_told_and_leaves_nothing(web: str, home: Path, way:
 
 
 def test_what_is_too_large_is_not_fetched(web: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(inputs.fetch, "__defaults__", (100, 5))
+    monkeypatch.setattr(http.fetch, "__defaults__", (100, 5))
     done = run("import", f"{web}/talk.tar.gz")
     assert (done.code, "larger than" in done.err) == (6, True)
 

@@ -61,7 +61,8 @@ def json_command(session: str, making: PageMaking, library: Library) -> None:
 
 def _kept(name: str, folder: Path) -> Path:
     """The log as a file, so that it can be read and copied as well."""
-    from unspool.store.library.inputs import fetch, is_url
+    from unspool.http import fetch
+    from unspool.store.library.inputs import is_url
 
     path = Path(name)
     if is_url(name):

@@ -19,8 +19,9 @@ from unspool.agents import FORMATS
 from unspool.copies.original import as_lines
 from unspool.errors import FetchFailed, NotFound, Unreadable
 from unspool.files import scratch_folder
+from unspool.http import fetch
 from unspool.redact.log import decode_line, encode_line
-from unspool.store.library.inputs import fetch, is_url, open_log
+from unspool.store.library.inputs import is_url, open_log
 from unspool.store.library.library import single_log
 
 _MEDIA = {".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".gif": "image/gif", ".webp": "image/webp"}

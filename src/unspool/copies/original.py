@@ -21,7 +21,6 @@ from unspool.model import Entry, Event, Facts, Place, Problem
 from unspool.reading.draft import SessionDraft
 from unspool.store.library import Library
 from unspool.store.library.inputs import is_url, open_log
-from unspool.store.library.inputs import open_log as opened_log
 from unspool.store.library.read import LogReader, read_transcript
 
 _HEAD = 4096
@@ -192,7 +191,7 @@ def _fetched(name: str) -> Iterator[FoundLog]:
     if name != "-" and not is_url(name):
         yield found
         return
-    with scratch_folder() as folder, opened_log(name) as stream:
+    with scratch_folder() as folder, open_log(name) as stream:
         path = folder / "log.jsonl"
         with path.open("wb") as file:
             shutil.copyfileobj(stream, file, 1 << 20)
@@ -205,7 +204,7 @@ def open_lines(library: Library, name: str | FoundLog) -> Iterator[tuple[BinaryI
     found = library.resolve(name) if isinstance(name, str) else name
     if isinstance(found, str):
         found = _alone(found)
-    with library.located(found) as here, opened_log(here.path) as stream:
+    with library.located(found) as here, open_log(here.path) as stream:
         if isinstance(stream, io.BufferedReader) and starts_document(stream.peek(_PEEKED)[:_PEEKED]):
             raise Unreadable(f"{found.path} is one document, not a log of lines, and cannot be resumed.")
         yield stream, by_id(found.format).writer()

@@ -15,8 +15,8 @@ import zstandard
 from tests.log_builder.builder import LogBuilder
 from tests.reading.reading import prompts, texts
 from unspool.errors import FetchFailed, NotFound, Unreadable
+from unspool.http import fetch
 from unspool.store.library import Library, open_session
-from unspool.store.library.inputs import fetch
 
 
 def built() -> LogBuilder:

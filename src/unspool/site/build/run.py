@@ -1,13 +1,11 @@
 """Builds what a plan names: sessions in several processes, then the lists."""
 
 import gc
-import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor, as_completed
+from concurrent.futures import Executor, ThreadPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from functools import cache, lru_cache
-from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -35,7 +33,7 @@ from unspool.site.summaries import Card, card
 from unspool.site.turn_pages import session_folder
 from unspool.store.library import read_session
 from unspool.store.library.neighbours import LogHead, Neighbours, log_head
-from unspool.workers import start_worker, without_interrupts
+from unspool.workers import without_interrupts, worker_pool
 
 if TYPE_CHECKING:
     from unspool.store.library.kept_sessions import KeptSessions
@@ -181,9 +179,7 @@ def _run(work: Work[Shared, Job, Done], shared: Shared, tasks: Sequence[Job], jo
 def _pool(jobs: int, tasks: int, held: tuple[Any, Any]) -> Executor:
     if jobs < 2 or tasks == 0:
         return ThreadPoolExecutor(1, initializer=_hold, initargs=held)
-    # A fork is ready at once and this process has no threads yet; elsewhere the system's own way is the safe one.
-    context = get_context("fork" if sys.platform == "linux" else None)
-    return ProcessPoolExecutor(min(jobs, tasks), context, initializer=_settle_in, initargs=held)
+    return worker_pool(min(jobs, tasks), _set_up_worker, *held)
 
 
 def _hold(work: Any, shared: Any) -> None:
@@ -194,12 +190,10 @@ def _work(task: Any) -> Any:
     return _held["work"](_held["shared"], task)
 
 
-def _settle_in(work: Any, shared: Any) -> None:
-    """A worker that is interrupted just ends, and so does one whose parent is gone."""
+def _set_up_worker(work: Any, shared: Any) -> None:
     gc.freeze()  # what the parent had is no garbage, and stays shared while nobody looks through it
     gc.set_threshold(_OBJECTS)
     _hold(work, shared)
-    start_worker()
 
 
 _TOP = Crumb("Sessions", INDEX)

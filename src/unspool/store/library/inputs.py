@@ -3,21 +3,16 @@
 import gzip
 import io
 import sys
-import time
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, cast
+from typing import Any, BinaryIO, cast
 
 import zstandard
 
-from unspool.errors import FetchFailed, NotFound, Unreadable
-
-if TYPE_CHECKING:
-    from http.client import HTTPResponse
-    from urllib.request import OpenerDirector
-
+from unspool.errors import NotFound, Unreadable
+from unspool.http import fetch
 
 _CHUNK = 1 << 17
 
@@ -63,8 +58,6 @@ _GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 _UTF16 = (b"\xff\xfe{\0", b"\xff\xfe[\0", b"\xfe\xff\0{", b"\xfe\xff\0[")
 """How a log begins that a shell wrote in two-byte characters."""
 _BUFFER = 1 << 20
-FETCH_BYTES = 512 * 1024 * 1024
-FETCH_SECONDS = 60
 
 
 def is_url(name: str) -> bool:
@@ -144,47 +137,3 @@ def _plain(stream: object) -> BinaryIO:
 def _buffered(stream: object) -> BinaryIO:
     made = stream if isinstance(stream, io.BufferedReader) else io.BufferedReader(cast("io.RawIOBase", stream), _BUFFER)
     return cast("BinaryIO", made)
-
-
-def fetch(url: str, limit: int = FETCH_BYTES, seconds: float = FETCH_SECONDS) -> bytes:
-    """The body at a URL, whole, within a size and a time; redirects are followed to http and https alone."""
-    import http.client
-    import urllib.error
-    import urllib.request  # dear to import, and most logs are files
-
-    deadline = time.monotonic() + seconds
-    request = urllib.request.Request(url, headers={"User-Agent": "unspool", "Accept-Encoding": "identity"})  # noqa: S310
-    try:
-        with _opener().open(request, timeout=seconds) as answer:
-            return _body(answer, url, limit, deadline)
-    except urllib.error.HTTPError as error:
-        raise FetchFailed(f"{url} answered {error.code} {error.reason}.") from None
-    except (urllib.error.URLError, http.client.HTTPException, TimeoutError, OSError, ValueError) as error:
-        raise FetchFailed(f"{url} could not be fetched: {getattr(error, 'reason', error)}.") from None
-
-
-def _opener() -> "OpenerDirector":
-    """What knows http and https, by way of a proxy where the environment names one, and no other kind of address."""
-    import urllib.request as web
-
-    opener = web.OpenerDirector()
-    for handler in (
-        web.ProxyHandler, web.HTTPHandler, web.HTTPSHandler, web.HTTPRedirectHandler, web.HTTPDefaultErrorHandler,
-        web.HTTPErrorProcessor, web.UnknownHandler,
-    ):  # fmt: skip
-        opener.add_handler(handler())
-    return opener
-
-
-def _body(answer: "HTTPResponse", url: str, limit: int, deadline: float) -> bytes:
-    chunks, size = [], 0
-    while chunk := answer.read1(_BUFFER):
-        size += len(chunk)
-        if size > limit:
-            raise FetchFailed(f"{url} is larger than {limit // (1024 * 1024)} MB.")
-        if time.monotonic() > deadline:
-            raise FetchFailed(f"{url} took too long.")
-        chunks.append(chunk)
-    if answer.length:
-        raise FetchFailed(f"{url} broke off after {size:,} bytes.")
-    return b"".join(chunks)

@@ -239,11 +239,9 @@ def count_logs(logs: Sequence[FoundLog], progress: Progress, jobs: int | None = 
             yield count_log(log)
             progress(log.size)
         return
-    from concurrent.futures import ProcessPoolExecutor  # dear to import where there is little to do
+    from unspool.workers import without_interrupts, worker_pool
 
-    from unspool.workers import start_worker, without_interrupts
-
-    pool = ProcessPoolExecutor(workers, initializer=start_worker)
+    pool = worker_pool(workers)
     try:
         with without_interrupts():
             counting = pool.map(count_log, logs, chunksize=max(1, min(8, len(logs) // (workers * 8))))

@@ -2,12 +2,10 @@
 
 import gc
 import os
-import sys
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack
-from multiprocessing import get_context
 from pathlib import Path
 from typing import NamedTuple, Self
 
@@ -18,7 +16,7 @@ from unspool.store.index.requests import SessionRows
 from unspool.store.library.kept_sessions import SessionFiles, checkout
 from unspool.store.sync.extract import ExtractJob, extract_rows
 from unspool.store.sync.stale import IndexTask
-from unspool.workers import start_worker, without_interrupts
+from unspool.workers import without_interrupts, worker_pool
 
 WORTH_A_POOL = 12 * 1024 * 1024
 """Bytes to read, below which other processes cost more than they bring."""
@@ -38,7 +36,8 @@ class ReaderPool:
 
     def __init__(self, total: int, jobs: int | None = None) -> None:
         workers = jobs or os.cpu_count() or 1
-        self._pool = _pool(workers) if workers > 1 and total >= WORTH_A_POOL else None
+        # What is read holds no cycles, and looking for them takes a sixth of the time.
+        self._pool = worker_pool(workers, gc.disable) if workers > 1 and total >= WORTH_A_POOL else None
 
     def __enter__(self) -> Self:
         return self
@@ -71,17 +70,6 @@ class ReaderPool:
             return pending.future.result()
         except BrokenProcessPool:
             return extract_rows(pending.job)
-
-
-def _pool(workers: int) -> ProcessPoolExecutor:
-    # A fork is ready at once, and no thread of this process holds a lock yet; elsewhere the system's own way is safe.
-    context = get_context("fork" if sys.platform == "linux" else None)
-    return ProcessPoolExecutor(workers, context, initializer=_settle_in)
-
-
-def _settle_in() -> None:
-    gc.disable()  # what is read holds no cycles, and looking for them takes a sixth of the time
-    start_worker()
 
 
 Loans = dict[tuple[int, str], FoundLog]
