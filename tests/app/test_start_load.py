@@ -159,9 +159,8 @@ def test_who_does_not_finish_asking_is_let_go(hasty: Hasty, first: bytes) -> Non
 
 
 def test_a_byte_now_and_then_is_not_enough(hasty: Hasty) -> None:
-    with hasty.linked() as link:
-        with pytest.raises(OSError, match=r"reset|Broken pipe"):
-            until(lambda: link.sendall(b"a"))
+    with hasty.linked() as link, pytest.raises(OSError, match=r"reset|Broken pipe"):
+        until(lambda: link.sendall(b"a"))
 
 
 def test_who_asks_again_and_again_in_time_is_heard(hasty: Hasty) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from tests.store.sync.dumped import generations_fit
 from tests.store.sync.sessions import turn
+from tests.thorough import THOROUGH
 from unspool.demo.builder import LogBuilder
 from unspool.demo.lines import DemoTokens
 from unspool.model import Overview, Usage
@@ -23,7 +24,7 @@ from unspool.store.index.search import SearchRequest, search_index
 from unspool.store.library import Library, SessionListing
 from unspool.store.sync import sync
 
-SEEDS = (1, 2)
+SEEDS = (1, 2) if THOROUGH else (2,)
 MB = 20
 FIGURES = ("input", "output", "cache_read", "cache_write")
 
