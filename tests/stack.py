@@ -1,4 +1,4 @@
-"""A small stack, for what is nested deeper than can be walked through: its end is met sooner, and met all the same."""
+"""A small stack, for what is nested deeper than can be walked through: its end is met sooner."""
 
 import inspect
 import sys

@@ -2,12 +2,12 @@
 
 import socket
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import uvicorn
 
+from tests.waiting import until
 from unspool.app.context import AppContext
 from unspool.app.server import create_app
 
@@ -19,8 +19,7 @@ def served(desk: AppContext) -> Iterator[str]:
     server = uvicorn.Server(uvicorn.Config(create_app(desk), log_level="warning", lifespan="off"))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
     thread.start()
-    while not server.started:
-        time.sleep(0.01)
+    until(lambda: server.started)
     try:
         yield f"http://127.0.0.1:{listener.getsockname()[1]}"
     finally:

@@ -3,7 +3,6 @@
 import http.client
 import json
 import os
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta, timezone
@@ -16,6 +15,7 @@ import pytest
 from tests.app.serving import served
 from tests.app.sessions import STORM, demo_source, desk_of, get
 from tests.log_builder.builder import LogBuilder
+from tests.waiting import PATIENCE, until
 from unspool.agents import FORMATS, FoundLog
 from unspool.app import live_pages, live_session
 from unspool.app import live_session as incremental_reader
@@ -51,7 +51,7 @@ class Stream:
 @contextmanager
 def listening(address: str, **headers: str) -> Iterator[Stream]:
     parts = urlsplit(address)
-    connection = http.client.HTTPConnection(parts.netloc, timeout=60)
+    connection = http.client.HTTPConnection(parts.netloc, timeout=PATIENCE)
     try:
         connection.request("GET", f"{parts.path}?{parts.query}", headers=headers)
         yield Stream(connection.getresponse())
@@ -82,17 +82,20 @@ def test_new_turns_are_told_as_the_page_tells_them(tmp_path: Path) -> None:
         base = f"{address}/s/{log.session_id}"
         since = log_position(read_session(_found(tmp_path)))
         with listening(f"{base}/events?from=1&since={since}") as stream:
-            time.sleep(0.3)
             log.prompt("Second question").assistant(log.text("Second answer"))
+            log.write(tmp_path)
+            _, before, first = stream.next()
+            log.prompt("Third question").assistant(log.text("Third answer"))
             log.write(tmp_path)
             kind, name, news = stream.next()
         page = get(f"{base}/page-001.html").text
+        assert first["last"] == 2
         assert kind == "turns"
-        assert news["last"] == 2
-        assert name == news["mark"] != since
-        assert [turn["number"] for turn in news["turns"]] == [2]
+        assert news["last"] == 3
+        assert name == news["mark"] != before != since
+        assert [turn["number"] for turn in news["turns"]] == [3]
         assert news["turns"][0]["html"] in page
-        assert news["turns"][0]["words"] == "Second question"
+        assert news["turns"][0]["words"] == "Third question"
 
 
 def test_a_turn_that_goes_on_is_told_again(tmp_path: Path) -> None:
@@ -204,17 +207,16 @@ def test_no_more_streams_than_there_may_be(monkeypatch: pytest.MonkeyPatch) -> N
         with listening(events) as stream:
             stream.next()
             assert get(events).status == 503
-        ended = time.monotonic() + 60
-        while time.monotonic() < ended:
-            parts = urlsplit(events)
-            connection = http.client.HTTPConnection(parts.netloc, timeout=60)
-            connection.request("GET", f"{parts.path}?{parts.query}")
-            status = connection.getresponse().status
-            connection.close()
-            if status == 200:
-                return
-            time.sleep(0.1)
-        pytest.fail("a stream whose listener has gone still counts")
+        until(lambda: _status(events) == 200, lambda: "a stream whose listener has gone still counts")
+
+
+def _status(address: str) -> int:
+    parts = urlsplit(address)
+    connection = http.client.HTTPConnection(parts.netloc, timeout=PATIENCE)
+    connection.request("GET", f"{parts.path}?{parts.query}")
+    status = connection.getresponse().status
+    connection.close()
+    return status
 
 
 @pytest.mark.parametrize("query", ["from=-1", "from=99999999999999", "from=x", "since=%00", "from=%C2%B2", ""])

@@ -1,6 +1,5 @@
-"""Logs that are made to take long: the time a copy takes grows with the log, and no faster."""
+"""Logs that are made to take long: the work of a copy grows with the log, and no faster."""
 
-import time
 from collections.abc import Callable
 
 import pytest
@@ -8,10 +7,11 @@ import pytest
 from tests.copies.making import TREATMENTS, copied
 from tests.log_builder.builder import LogBuilder
 from tests.log_builder.lines import encode_line
+from tests.steps import steps
 
-SMALL, LARGE = 400, 3200
-MOST = 4
-"""How much longer than in proportion a large log may take."""
+SMALL, LARGE = 100, 800
+MOST = 1.5
+"""How much more work than in proportion a large log may be."""
 
 
 def begun() -> LogBuilder:
@@ -59,16 +59,11 @@ def strands(count: int) -> LogBuilder:
     return log
 
 
-def took(log: LogBuilder) -> float:
+def work(log: LogBuilder) -> int:
     lines = [line if isinstance(line, bytes) else encode_line(line) for line in log.lines]
-    began = time.thread_time()
-    copied(lines, TREATMENTS["default"])
-    return time.thread_time() - began
+    return steps(lambda: copied(lines, TREATMENTS["default"]))
 
 
 @pytest.mark.parametrize("shape", [compactions, one_message, answers, gaps, strands], ids=lambda shape: shape.__name__)
-def test_time_grows_with_the_log_alone(shape: Callable[[int], LogBuilder]) -> None:
-    small, large = shape(SMALL), shape(LARGE)
-    quick = max(min(took(small) for _ in range(3)), 0.005)
-    slow = min(took(large) for _ in range(2))
-    assert slow / quick < MOST * LARGE / SMALL
+def test_work_grows_with_the_log_alone(shape: Callable[[int], LogBuilder]) -> None:
+    assert work(shape(LARGE)) / work(shape(SMALL)) < MOST * LARGE / SMALL

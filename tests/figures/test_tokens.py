@@ -2,7 +2,6 @@
 
 import base64
 import struct
-import time
 from pathlib import Path
 from statistics import median, quantiles
 from typing import Any
@@ -12,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.log_builder.prompts import make_png
+from tests.steps import steps
 from unspool.figures.context_window import request_windows
 from unspool.figures.tokens import (
     IMAGE_MOST,
@@ -84,12 +84,10 @@ def test_no_picture_is_so_damaged_that_it_cannot_be_counted(data: bytes) -> None
         assert image_tokens(*picture_size(base64.b64encode(start + data).decode())) > 0
 
 
-def test_estimates_are_quick() -> None:
-    """A hundred megabytes take about a second of one core."""
-    text = "def pay(till: Till, price: Money) -> None:\n    till.put(price)  # 12.50\n" * 60_000
-    began = time.thread_time()
-    estimate_tokens(text)
-    assert len(text) / (time.thread_time() - began) > 30_000_000
+def test_estimates_are_no_work_of_python() -> None:
+    """However long a text is, libraries go through it."""
+    text = "def pay(till: Till, price: Money) -> None:\n    till.put(price)  # 12.50\n"
+    assert steps(lambda: estimate_tokens(text * 60_000)) == steps(lambda: estimate_tokens(text * 6))
 
 
 @pytest.fixture(scope="module")

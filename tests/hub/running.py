@@ -18,7 +18,9 @@ from typing import Any, NamedTuple
 import msgspec
 import pytest
 import uvicorn
+from unspool.hub.context import Hub, HubSettings
 
+from tests.waiting import PATIENCE, until
 from unspool.hub.monitoring import Write
 from unspool.hub.routes import Hub, HubSettings
 from unspool.hub.server import create_app
@@ -83,8 +85,7 @@ def running(store: Store, terms: HubSettings = HubSettings(), log: Write | None 
     server = uvicorn.Server(uvicorn.Config(served, log_level="warning", lifespan="off", proxy_headers=False))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
     thread.start()
-    while not server.started:
-        time.sleep(0.01)
+    until(lambda: server.started)
     try:
         yield Client(listener.getsockname()[1])
     finally:
@@ -133,14 +134,14 @@ def _ended(process: "subprocess.Popen[bytes]") -> None:
 
 def _ready(process: "subprocess.Popen[bytes]", port: int) -> None:
     """Wait until it answers."""
-    until = time.monotonic() + 60
-    while time.monotonic() < until and process.poll() is None:
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end and process.poll() is None:
         try:
             if Client(port).get("/healthz").status == 200:
                 return
         except OSError:
             time.sleep(0.05)
-    pytest.fail("the hub ended, or did not answer within a minute")
+    pytest.fail("the hub ended, or did not answer")
 
 
 def _free() -> int:

@@ -27,7 +27,7 @@ from unspool.hub.store.schema import migrate
 
 KEY, SECRET, BUCKET = "hub-tests", "not-a-secret", "hub"
 _USERS = ("postgres", "nobody")
-_START = 30.0
+_START = 120.0
 """Seconds that a server may take to answer."""
 _SETTINGS = {
     "listen_addresses": "",

@@ -3,7 +3,6 @@
 import os
 import shutil
 import subprocess
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -14,9 +13,10 @@ from tests.hub.loading import kept, loaded
 from tests.hub.running import Process, started
 from tests.hub.servers import Servers
 from tests.hub.shares.bundles import GZIP, bundle, log, token
+from tests.thorough import tries
 from unspool.hub.store.connect import Store, StorePlace, open_store
 
-KILLS = int(os.environ.get("UNSPOOL_KILLS", "1"))
+KILLS = tries(1, 50)
 CALM = {200, 201, 503}
 """What may be answered while a server is away."""
 
@@ -67,7 +67,6 @@ def test_a_database_that_restarts_is_waited_for(servers: Servers, on_servers: St
         servers.postgresql.restart()
         load.more(3)
         servers.postgresql.kill()
-        time.sleep(0.5)
         servers.postgresql.start()
         load.more(3)
         load.stop()

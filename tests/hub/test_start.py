@@ -2,13 +2,14 @@
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 
 from tests.hub.running import Client, started
+from tests.waiting import PATIENCE
 
 
 def test_a_first_start_prints_the_owners_token_once(tmp_path: Path) -> None:
@@ -29,35 +30,37 @@ def test_what_it_keeps_is_private(tmp_path: Path) -> None:
 def test_asked_to_end_it_answers_what_has_begun(tmp_path: Path) -> None:
     with started(tmp_path) as hub:
         answers: list[int] = []
-        slow = threading.Thread(target=lambda: answers.append(_slowly(hub.client)))
+        begun, go_on = threading.Event(), threading.Event()
+        slow = threading.Thread(target=lambda: answers.append(_slowly(hub.client, begun, go_on)))
         slow.start()
-        time.sleep(0.5)
+        assert begun.wait(PATIENCE)
         hub.process.send_signal(signal.SIGTERM)
-        slow.join(30)
-        assert hub.process.wait(30) == 0
+        go_on.set()
+        slow.join(PATIENCE)
+        assert hub.process.wait(PATIENCE) == 0
     assert answers == [200]
 
 
-def _slowly(client: Client) -> int:
-    """A form whose body takes two seconds to come."""
-    import socket
-
+def _slowly(client: Client, begun: threading.Event, go_on: threading.Event) -> int:
+    """A form whose body comes by half before the hub is asked to end, and by half after."""
     body = b"label=slow"
-    with socket.create_connection(("127.0.0.1", client.port), 30) as line:
+    with socket.create_connection(("127.0.0.1", client.port), PATIENCE) as line:
         line.sendall(
             b"POST /me/tokens HTTP/1.1\r\nHost: here\r\nAuthorization: Bearer " + client.token.encode()
             + b"\r\nConnection: close\r\nContent-Length: " + str(len(body)).encode() + b"\r\n\r\n"
         )  # fmt: skip
-        for byte in body:
-            time.sleep(0.2)
-            line.sendall(bytes([byte]))
+        line.sendall(body[:5])
+        assert client.get("/healthz").status == 200  # what was sent before has been read by now
+        begun.set()
+        assert go_on.wait(PATIENCE)
+        line.sendall(body[5:])
         return int(line.recv(65536).split()[1])
 
 
 def test_ctrl_c_ends_it_with_130(tmp_path: Path) -> None:
     with started(tmp_path) as hub:
         hub.process.send_signal(signal.SIGINT)
-        assert hub.process.wait(30) == 130
+        assert hub.process.wait(PATIENCE) == 130
 
 
 def test_a_port_that_is_taken_is_said(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.waiting import PATIENCE, until
 from unspool.errors import NotFound
 from unspool.hub.errors import BadRequest, StoreFull, StoreUnavailable
 from unspool.hub.workers import WorkerPool, WorkLimits
@@ -35,13 +36,10 @@ def test_what_it_raises_of_ours_is_raised_here(work: WorkerPool) -> None:
 def test_one_that_takes_too_long_is_killed_and_the_next_has_a_fresh_process(tmp_path: Path) -> None:
     work = WorkerPool(WorkLimits(processes=1, seconds=1.0))
     before = work.run(os.getpid)
-    began = time.monotonic()
     with pytest.raises(BadRequest, match="1 seconds"):
-        work.run(_slow, tmp_path / "late")
-    assert time.monotonic() - began < 3
-    assert work.run(os.getpid) != before
-    time.sleep(1.5)
-    assert not (tmp_path / "late").exists()
+        work.run(_slow, tmp_path / "pid")
+    assert work.run(os.getpid) != before == int((tmp_path / "pid").read_text())
+    until(lambda: not _lives(before))
     work.stop()
 
 
@@ -55,29 +53,28 @@ def test_memory_is_bounded_and_death_is_told() -> None:
     work.stop()
 
 
-def test_whoever_waits_too_long_for_a_process_is_told_to_come_back() -> None:
+def test_whoever_waits_too_long_for_a_process_is_told_to_come_back(tmp_path: Path) -> None:
     work = WorkerPool(WorkLimits(processes=1, waiting=0.2))
     work.run(os.getpid)
     with ThreadPoolExecutor(1) as pool:
-        busy = pool.submit(work.run, time.sleep, 2)
-        time.sleep(0.3)
+        busy = pool.submit(work.run, _until_told, tmp_path / "begun", tmp_path / "go")
+        until((tmp_path / "begun").exists)
         with pytest.raises(StoreUnavailable, match="busy"):
             work.run(os.getpid)
+        (tmp_path / "go").touch()
         busy.result()
     work.stop()
 
 
-def test_the_end_does_not_wait_for_what_has_begun() -> None:
-    work = WorkerPool(WorkLimits(processes=1, seconds=60.0))
+def test_the_end_does_not_wait_for_what_has_begun(tmp_path: Path) -> None:
+    work = WorkerPool(WorkLimits(processes=1, seconds=10 * PATIENCE))
     work.run(os.getpid)
     with ThreadPoolExecutor(1) as pool:
-        busy = pool.submit(work.run, time.sleep, 60)
-        time.sleep(0.3)
-        began = time.monotonic()
+        busy = pool.submit(work.run, _until_told, tmp_path / "begun", tmp_path / "never")
+        until((tmp_path / "begun").exists)
         work.stop()
         with pytest.raises(BadRequest):
-            busy.result(10)
-    assert time.monotonic() - began < 10
+            busy.result(PATIENCE)
     with pytest.raises(StoreUnavailable, match="about to end"):
         work.run(os.getpid)
 
@@ -101,5 +98,18 @@ def _lost() -> None:
 
 
 def _slow(path: Path) -> None:
-    time.sleep(2)
-    path.touch()
+    path.write_text(str(os.getpid()))
+    time.sleep(10 * PATIENCE)
+
+
+def _until_told(begun: Path, go_on: Path) -> None:
+    begun.touch()
+    until(go_on.exists, seconds=10 * PATIENCE)
+
+
+def _lives(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    return True

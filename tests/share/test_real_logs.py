@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from tests.copies.making import faults
+from tests.thorough import some, tries
 from unspool.copies.bundle import receive_logs
 from unspool.copies.fork import Move
 from unspool.copies.original import open_source
@@ -20,7 +21,7 @@ EVERYTHING = ShareSettings(lambda _: ShareChoices(), builtin_rules(), environmen
 
 def test_every_real_log_is_shared_and_resumes_elsewhere(shared: Path, tmp_path: Path) -> None:
     library = Library((shared / "corpora" / "claude",))
-    logs = [log for log in library.logs() if log.size <= LARGEST]
+    logs = [log for log in some(list(library.logs()), 4) if log.size <= LARGEST]
     made = empty = 0
     for log in logs:
         try:
@@ -35,5 +36,5 @@ def test_every_real_log_is_shared_and_resumes_elsewhere(shared: Path, tmp_path: 
             lines = list(Move(tmp_path / "tool", tmp_path / "home").drawn(source.log, "", "import").copy.chunks())
         assert faults(lines) == [], log.path
         made += 1
-    assert made > 30
+    assert made > tries(7, 30)
     assert empty < 5

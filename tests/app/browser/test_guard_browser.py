@@ -9,8 +9,10 @@ from typing import Any
 
 import pytest
 
+from tests.app.browser.windows import drawn
 from tests.app.opened import Opened, opened
 from tests.cli.running import talk
+from tests.site.search.chromium import until
 
 KEY = "11111111-0000-4000-8000-000000000001"
 
@@ -132,13 +134,10 @@ def test_pages_of_others_get_and_change_nothing(tab: Any, app: Opened, evil: int
     before = app.get(f"/marks/{KEY}").body
     statuses: list[tuple[str, int]] = []
     tab.goto("about:blank")
-    tab.wait_for_timeout(200)  # for what our own page still loads
+    drawn(tab)  # for what our own page still loads
     tab.on("response", lambda answer: statuses.append((answer.url, answer.status)) if app.own in answer.url else None)
     tab.goto(f"http://{host}:{evil}/")
-    for _ in range(200):
-        if tab.evaluate("window.results !== undefined"):
-            break
-        tab.wait_for_timeout(50)
+    until(tab, "window.results !== undefined")
     results = dict(tab.evaluate("window.results"))
     assert set(results) == {"read", "read blindly", "change", "change as json", "script", "image", "beacon"}
     assert not any(results.values()), results

@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from tests.app.browser.windows import window
+from tests.app.browser.windows import drawn, window
 from tests.app.serving import served
 from tests.log_builder.builder import LogBuilder
 from tests.site.browser import hostile
 from tests.site.browser.tabs import PHONE, too_wide
+from tests.site.search.chromium import until
 from unspool.app.context import AppContext
 from unspool.cli.group import cli
 
@@ -69,17 +70,16 @@ def test_a_hostile_session_is_presented_and_searched_harmlessly(browser: Any, ap
         page.goto(f"{app}/s/{key}/present")
         for pressed in ["ArrowRight"] * 25 + ["ArrowDown"] * 6:
             page.keyboard.press(pressed)
-            page.wait_for_timeout(20)
+            drawn(page)
         assert page.evaluate(_FOUND) == []
         page.goto(f"{app}/s/{key}/page-001.html")
         page.keyboard.press("Control+f")
         page.keyboard.type("script")
-        page.wait_for_timeout(600)
-        for _ in range(12):
+        for number in range(1, 14):
+            until(page, f"document.querySelector('.find output').textContent.startsWith('{number} of ')")
+            drawn(page)
+            assert page.evaluate(_FOUND) == []
             page.keyboard.press("Enter")
-            page.wait_for_timeout(60)
-        assert page.evaluate(_FOUND) == []
-        assert page.locator(".find output").text_content().startswith("13 of ")
 
 
 def _harmless(page: Any, address: str) -> None:
@@ -88,7 +88,7 @@ def _harmless(page: Any, address: str) -> None:
     assert page.locator("main").count() == 1, address
     page.evaluate("for (const fold of document.querySelectorAll('details')) fold.open = true")
     page.mouse.move(300, 300)
-    page.wait_for_timeout(60)
+    drawn(page)
     assert not too_wide(page), address
     page.set_viewport_size(PHONE)
     assert not too_wide(page), address

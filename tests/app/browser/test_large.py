@@ -1,6 +1,5 @@
-"""A session of 25,000 messages: its first turns are there at once, scrolling through it takes no more room."""
+"""A session of very many messages: its first turns are there at once, scrolling through it takes no more room."""
 
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,11 +11,15 @@ from tests.app.browser.windows import window
 from tests.app.serving import served
 from tests.app.sessions import get
 from tests.log_builder.builder import LogBuilder
+from tests.site.search.chromium import until
+from tests.thorough import tries
 from unspool.app.context import AppContext
 from unspool.app.open_session import SessionCache
 from unspool.cli.group import cli
 
-TURNS, CALLS = 1_250, 9
+TURNS, CALLS = tries(800, 2_500), 9
+
+_WINDOWS = "document.querySelectorAll('main > .window').length"
 
 
 @pytest.fixture(scope="module")
@@ -47,15 +50,13 @@ def test_its_first_turns_are_there_long_before_it_is_read(
     app: tuple[str, AppContext], synced: tuple[Path, str]
 ) -> None:
     base, desk = app
-    begun = time.monotonic()
     got = get(f"{base}page-001.html")
-    took = time.monotonic() - begun
     assert "Question 5" in got.text
     assert "data-part" in got.text
     found = desk.found(synced[1])
     assert desk.part(SessionCache).ready(found) is None, "it was waited for"
     get(f"{base}ready")
-    assert took < (time.monotonic() - begun) / 2
+    assert get_session_cache(desk).ready(found) is not None
 
 
 def test_scrolling_through_it_holds_no_more_than_a_few_windows(browser: Any, app: tuple[str, AppContext]) -> None:
@@ -64,14 +65,14 @@ def test_scrolling_through_it_holds_no_more_than_a_few_windows(browser: Any, app
         get(f"{base}ready")
         page.goto(f"{base}page-001.html")
         counts = []
-        for _ in range(12):
-            for _ in range(8):
-                page.evaluate("window.scrollTo(0, document.documentElement.scrollHeight)")
-                page.wait_for_timeout(40)
+        for _ in range(14):
+            shown = page.evaluate(_WINDOWS)
+            page.evaluate("window.scrollTo(0, document.documentElement.scrollHeight)")
+            until(page, f"{_WINDOWS} > {shown}")
             counts.append(page.evaluate("document.querySelectorAll('main *').length"))
-        assert page.evaluate("document.querySelectorAll('main > .window').length") > 12
+        assert page.evaluate(_WINDOWS) > 12
         assert page.evaluate("document.querySelectorAll('main .turn').length") <= 45
         assert max(counts) < 3 * sorted(counts)[len(counts) // 2]
-        page.goto(f"{base}page-001.html#turn-1200")
-        page.wait_for_url("**/page-240.html#turn-1200")
-        assert page.locator("#turn-1200 .prompt").is_visible()
+        page.goto(f"{base}page-001.html#turn-{TURNS}")
+        page.wait_for_url(f"**/page-{TURNS // 5:03}.html#turn-{TURNS}")
+        assert page.locator(f"#turn-{TURNS} .prompt").is_visible()

@@ -2,7 +2,6 @@
 
 import os
 import re
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,19 +9,13 @@ from typing import Any
 import pytest
 
 from tests.app.browser.finding import SETTLE
-from tests.app.browser.windows import window
+from tests.app.browser.windows import settled, window
 from tests.app.serving import served
 from tests.app.sessions import CHAIN, STORM, demo_source, desk_of
 from tests.log_builder.builder import LogBuilder
 from tests.site.browser.tabs import DESKTOP, PHONE, too_wide
-from tests.site.search.chromium import chromium, until
+from tests.site.search.chromium import until
 from unspool.app import open_session, partial_read
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with chromium() as started:
-        yield started
 
 
 @pytest.fixture(scope="module")
@@ -140,22 +133,19 @@ _AT_SEVEN = "document.getElementById('turn-7').getBoundingClientRect().top"
 def test_a_session_that_goes_on_is_followed_until_one_scrolls_up(browser: Any, tmp_path: Path) -> None:
     log = _session(tmp_path, 7)
     with served(desk_of(tmp_path / "projects")) as app, window(browser, app) as page:
-        page.goto(f"{app}/s/{log.session_id}/last")
+        with page.expect_response("**/events?*"):
+            page.goto(f"{app}/s/{log.session_id}/last")
         page.wait_for_url("**/page-002.html#live")
         until(page, "document.querySelector('.follow [aria-pressed=true]') !== null")
-        time.sleep(0.5)
         _written(log.prompt("Question 8").assistant(log.text("Answer 8.\n\n" + "Words.\n\n" * 40)), tmp_path)
-        begun = time.monotonic()
         page.locator("#turn-8").wait_for()
-        assert time.monotonic() - begun < 20
         until(page, "window.scrollY > document.documentElement.scrollHeight - window.innerHeight - 130")
         assert page.locator(".rail a", has_text="Question 8").count() == 1
         assert page.locator("#turn-8 .deed").count() == 1
         page.mouse.move(640, 400)
         page.mouse.wheel(0, -900)
         until(page, "document.querySelector('.follow [aria-pressed=true]') === null")
-        page.wait_for_timeout(500)
-        above = page.evaluate(_AT_SEVEN)  # turns before it may come above, which moves nothing that is seen
+        above = settled(page, _AT_SEVEN)  # turns before it may come above, which moves nothing that is seen
         _written(log.assistant(log.text("And more.")), tmp_path)
         page.locator("text=And more.").wait_for()
         assert abs(page.evaluate(_AT_SEVEN) - above) < 5

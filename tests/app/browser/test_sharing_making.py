@@ -9,7 +9,7 @@ import pytest
 
 from tests.app.asking import NOW
 from tests.app.browser.finding import axe, faults
-from tests.app.browser.windows import opened
+from tests.app.browser.windows import drawn, opened
 from tests.app.browsing import browsed, planned
 from tests.app.secrets import leaky
 from tests.cli.fakes import GIST, gh
@@ -160,7 +160,7 @@ def test_two_thousand_findings_and_endless_words_fit(browser: Any, tmp_path: Pat
         assert too_wide(page) == ""
         page.keyboard.press("End")
         page.mouse.wheel(0, -4000)
-        page.wait_for_timeout(200)
+        drawn(page)
         box = page.get_by_role("link", name="Preview the result").bounding_box()
         assert 0 < box["y"] < viewport["height"]
         page.get_by_role("link", name="Make it ↓").click()

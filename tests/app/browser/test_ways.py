@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 
 from tests.app.browser.finding import axe, faults
-from tests.app.browser.windows import window
+from tests.app.browser.windows import drawn, window
 from tests.app.serving import served
 from tests.app.sessions import CHAIN, STORM, demo_source, desk_of
 from tests.site.browser.tabs import DESKTOP, PHONE, too_wide
 from tests.site.search.chromium import until
+from tests.waiting import until as waited
 from unspool.config.settings import settings_path
 
 
@@ -54,12 +55,14 @@ def test_a_chain_is_read_in_one_go(browser: Any, app: str) -> None:
         page.locator(".doors a", has_text="The whole story").click()
         page.wait_for_url("**/story/1.html")
         assert page.locator(".rail [aria-current]").count() == 1
-        for _ in range(60):
+
+        def both_are_there() -> bool:
             page.mouse.move(640, 400)
             page.mouse.wheel(0, 1500)
-            page.wait_for_timeout(30)
-            if page.locator("[data-session]").count() == 2:
-                break
+            drawn(page)
+            return bool(page.locator("[data-session]").count() == 2)
+
+        waited(both_are_there)
         told = page.evaluate("Array.from(document.querySelectorAll('[data-session]'), (one) => one.dataset.session)")
         assert told[0] == CHAIN != told[1]
         ids = page.evaluate("Array.from(document.querySelectorAll('main .turn'), (one) => one.id)")

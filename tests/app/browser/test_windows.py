@@ -8,12 +8,13 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from tests.app.browser.windows import window
+from tests.app.browser.windows import drawn, settled, window
 from tests.app.serving import served
 from tests.app.sessions import desk_of
 from tests.log_builder.builder import LogBuilder
 from tests.site.browser.tabs import DESKTOP, PHONE, too_wide
 from tests.site.search.chromium import until
+from tests.waiting import until as waited
 from unspool.app import open_session, partial_read
 from unspool.app.context import AppContext
 from unspool.app.open_session import get_session
@@ -48,25 +49,30 @@ def _end(page: Any) -> None:
 def test_scrolling_down_goes_on_to_the_end_and_back(browser: Any, app: str) -> None:
     with window(browser, app.partition("/s/")[0]) as page:
         page.goto(f"{app}/page-001.html")
-        most = 0
-        while page.evaluate(f"{_SHOWN}.at(-1)") < TURNS:
+        counts: list[int] = []
+
+        def at_the_end() -> bool:
             _end(page)
-            page.wait_for_timeout(30)
-            most = max(most, page.evaluate("document.querySelectorAll('main .turn').length"))
+            drawn(page)
+            counts.append(page.evaluate("document.querySelectorAll('main .turn').length"))
+            return bool(page.evaluate(f"{_SHOWN}.at(-1)") == TURNS)
+
+        def at_the_beginning() -> bool:
+            page.mouse.move(640, 400)
+            page.mouse.wheel(0, -3000)
+            drawn(page)
+            return bool(page.evaluate("window.scrollY") == 0 and page.locator("#turn-1").count())
+
+        waited(at_the_end)
         shown = page.evaluate(_SHOWN)
         assert shown == list(range(shown[0], TURNS + 1))
-        assert most <= 45, "what is far away was not put aside"
+        assert max(counts) <= 45, "what is far away was not put aside"
         _end(page)
         until(page, "location.pathname.endsWith('page-024.html')")
         assert "Prompts 116 to 120" in page.title()
         assert page.locator(".rail a", has_text="Question 120").count() == 1
         assert page.locator("main > .pager").last.locator("a[rel=next]").count() == 0
-        for _ in range(200):
-            page.mouse.move(640, 400)
-            page.mouse.wheel(0, -3000)
-            page.wait_for_timeout(30)
-            if page.evaluate("window.scrollY") == 0 and page.locator("#turn-1").count():
-                break
+        waited(at_the_beginning)
         assert page.evaluate(f"{_SHOWN}[0]") == 1
         until(page, "location.pathname.endsWith('page-001.html')")
         assert page.evaluate(_BOXES) <= 8
@@ -81,8 +87,7 @@ def test_what_is_read_stays_where_it_is_when_turns_come_above_it(browser: Any, a
         page.evaluate("window.held = document.querySelector('#turn-47 .answer')")
         page.mouse.wheel(0, -200)
         until(page, f"{_SHOWN}[0] < 46")
-        page.wait_for_timeout(200)
-        top = page.evaluate("window.held.getBoundingClientRect().top")
+        top = settled(page, "window.held.getBoundingClientRect().top")
         offset = page.evaluate("document.querySelector('#turn-46').getBoundingClientRect().top")
         assert -1500 < offset < top < 1500
 
@@ -108,7 +113,8 @@ def test_an_anchor_that_is_nowhere_is_asked_for_once(browser: Any, app: str) -> 
         page.goto(f"{app}/page-002.html#turn-99999")
         page.wait_for_url("**/page-001.html*")
         page.goto(f"{app}/page-002.html#<script>")
-        page.wait_for_timeout(200)
+        drawn(page)
+        page.evaluate("fetch('page-002.html').then((one) => one.text())")  # what was asked before was asked by now
         assert len(asked) == 1
 
 
@@ -171,10 +177,9 @@ def test_no_window_is_too_wide(browser: Any, app: str, size: dict[str, int]) -> 
 def test_keys_go_from_prompt_to_prompt_across_windows(browser: Any, app: str) -> None:
     with window(browser, app.partition("/s/")[0]) as page:
         page.goto(f"{app}/page-001.html")
-        for _ in range(12):
+        for number in range(1, 13):
             page.keyboard.press("j")
-            page.wait_for_timeout(60)
-        assert page.evaluate("document.activeElement.closest('.turn').id") == "turn-12"
+            until(page, f"document.activeElement.closest('.turn')?.id === 'turn-{number}'")
         until(page, "location.pathname.endsWith('page-003.html')")
         until(page, "document.querySelector('.rail [aria-current]')?.hash === '#turn-12'")
 
@@ -182,9 +187,10 @@ def test_keys_go_from_prompt_to_prompt_across_windows(browser: Any, app: str) ->
 def test_a_failing_window_is_asked_for_again(browser: Any, app: str) -> None:
     with window(browser, app.partition("/s/")[0], may_fail=True) as page:
         page.route("**/page-003.html", lambda route: route.abort())
-        page.goto(f"{app}/page-002.html")
-        _end(page)
-        page.wait_for_timeout(300)
+        with page.expect_event("requestfailed"):
+            page.goto(f"{app}/page-002.html")
+            _end(page)
+        drawn(page)
         assert page.evaluate(_BOXES) == 1
         page.unroute("**/page-003.html")
         page.evaluate("window.scrollBy(0, -100)")

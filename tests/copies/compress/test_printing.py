@@ -4,7 +4,6 @@ import json
 import os
 import stat
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from threading import Event, Thread
@@ -12,6 +11,7 @@ from threading import Event, Thread
 import pytest
 
 from tests.copies.compress.model import until
+from tests.waiting import PATIENCE, ending
 from unspool.agents import FORMATS
 from unspool.copies.compress.providers import ModelFailed, ModelRefused, ModelRequest, PrintMode
 from unspool.errors import NotFound
@@ -83,16 +83,14 @@ def test_what_hangs_is_ended_with_all_it_started(program: Path, tmp_path: Path, 
     pids = tmp_path / "pids"
     write(
         program,
-        "child = subprocess.Popen(['sleep', '60'])\n"
-        f"open({str(pids)!r}, 'w').write(f'{{os.getpid()}} {{child.pid}}')\ntime.sleep(60)",
+        "child = subprocess.Popen(['sleep', '600'])\n"
+        f"open({str(pids)!r}, 'w').write(f'{{os.getpid()}} {{child.pid}}')\ntime.sleep(600)",
     )
     stop = Event()
     if by == "stop":
         Thread(target=_stopped_once, args=(stop, lambda: pids.exists() and len(pids.read_text().split()) == 2)).start()
-    began = time.monotonic()
     with pytest.raises(ModelFailed, match="stopped" if by == "stop" else "took more than") as caught:
-        PrintMode(AGENT, "").ask(ASK, 4.0 if by == "time" else 60.0, stop)
-    assert time.monotonic() - began < 40
+        PrintMode(AGENT, "").ask(ASK, 4.0 if by == "time" else 10 * PATIENCE, stop)
     assert caught.value.again == (by == "time")
     started = [int(pid) for pid in pids.read_text().split()]
     assert len(started) == 2
@@ -101,10 +99,9 @@ def test_what_hangs_is_ended_with_all_it_started(program: Path, tmp_path: Path, 
 
 def test_a_process_left_behind_does_not_hold_the_answer(program: Path) -> None:
     """Nor does it go on."""
-    write(program, "subprocess.Popen(['sleep', '60'])\nprint('done')")
-    began = time.monotonic()
-    assert PrintMode(AGENT, "").ask(ASK, 60.0, Event()) == "done\n"
-    assert time.monotonic() - began < 40
+    write(program, "subprocess.Popen(['sleep', '600'])\nprint('done')")
+    with ending():
+        assert PrintMode(AGENT, "").ask(ASK, 10 * PATIENCE, Event()) == "done\n"
 
 
 def test_endless_printing_is_ended(program: Path) -> None:

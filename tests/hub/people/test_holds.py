@@ -1,11 +1,11 @@
 """Legal holds: what is under one stays as it is, however it is gone about."""
 
 import threading
-import time
 
 import pytest
 
 from tests.hub.people.folk import ROOT, project, session, share, somebody
+from tests.waiting import until
 from unspool.hub.errors import BadRequest, NotVisible, UnderLegalHold
 from unspool.hub.people import holds
 from unspool.hub.people.erasure import erase_permanently
@@ -76,6 +76,10 @@ def test_nothing_under_a_hold_is_erased(files_store: Store, held: str, what: str
     assert files_store.db.rows("SELECT count(*) FROM session, share, person, project") == before
 
 
+def _waits_for_a_lock(store: Store) -> bool:
+    return bool(store.db.rows("SELECT 1 FROM pg_locks WHERE NOT granted"))
+
+
 def test_a_hold_waits_for_a_removal_that_has_begun(servers_store: Store) -> None:
     """Either the hold comes first and the removal is refused, or it is told that nothing is there: never both."""
     ada = somebody(servers_store.db, "ada")
@@ -92,7 +96,7 @@ def test_a_hold_waits_for_a_removal_that_has_begun(servers_store: Store) -> None
         holds.check_not_held(servers_store.db, "share", link)
         thread = threading.Thread(target=hold)
         thread.start()
-        time.sleep(0.3)
+        until(lambda: _waits_for_a_lock(servers_store))
         assert told == []
         servers_store.db.run("DELETE FROM share WHERE address = ?", link)
     thread.join()

@@ -17,6 +17,7 @@ import zstandard
 from tests.hub.shares.bundles import GZIP, bundle, counts, form, lines, log, named, ndjson, packed, tarred
 from tests.hub.shares.conftest import Place
 from tests.site.browser import hostile
+from tests.waiting import PATIENCE, until
 from unspool.hub.errors import StoreFull
 from unspool.hub.shares import upload
 from unspool.hub.shares.process_upload import ShareJob, make_share
@@ -180,22 +181,20 @@ def test_a_form_is_no_way_around(attacked: Place) -> None:
 def raw(hub: Place, head: str, body: Iterator[bytes] | None = None) -> bytes:
     """What the hub answers to a request that is written by hand."""
     lines = f"POST /api/sessions HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {hub.ann.token}\r\n{head}\r\n\r\n"
-    with socket.create_connection(("127.0.0.1", hub.ann.port), 20) as line:
+    with socket.create_connection(("127.0.0.1", hub.ann.port), PATIENCE) as line:
         line.sendall(lines.encode())
         try:
             for piece in body or ():
                 line.sendall(piece)
         except OSError:
             pass  # it has refused already
-        line.settimeout(20)
+        line.settimeout(PATIENCE)
         return line.recv(65536)
 
 
 def test_a_size_that_is_too_large_is_refused_before_anything_is_read(attacked: Place) -> None:
-    began = time.monotonic()
     answer = raw(attacked, "Content-Type: application/gzip\r\nContent-Length: 99999999999")
     assert answer.startswith(b"HTTP/1.1 413")
-    assert time.monotonic() - began < 5
 
 
 def test_a_body_without_a_size_is_cut_off_at_the_limit(attacked: Place) -> None:
@@ -214,7 +213,7 @@ def test_a_body_that_stops_or_drips_is_not_waited_for(attacked: Place, monkeypat
     monkeypatch.setattr(upload, "GRACE", 0.5)
 
     def dripping() -> Iterator[bytes]:
-        for _ in range(20):
+        for _ in range(900):
             yield b"x"
             time.sleep(0.1)
 
@@ -223,15 +222,11 @@ def test_a_body_that_stops_or_drips_is_not_waited_for(attacked: Place, monkeypat
 
 
 def test_a_body_that_breaks_off_leaves_nothing(attacked: Place, home: Path) -> None:
-    with socket.create_connection(("127.0.0.1", attacked.ann.port), 20) as line:
+    with socket.create_connection(("127.0.0.1", attacked.ann.port), PATIENCE) as line:
         head = f"POST /api/sessions HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {attacked.ann.token}\r\n"
         line.sendall(f"{head}Content-Type: application/gzip\r\nContent-Length: 100000\r\n\r\n".encode() + b"x" * 5000)
-        time.sleep(0.3)
-        assert left(home)
-    for _ in range(100):
-        if not left(home):
-            break
-        time.sleep(0.05)
+        until(lambda: left(home))
+    until(lambda: not left(home))
 
 
 def test_work_that_is_killed_leaves_nothing_and_is_told(attacked: Place, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,9 +7,10 @@ from pathlib import Path
 
 from tests.hub.running import Client, started
 from tests.hub.shares.bundles import GZIP, bundle, log
+from tests.thorough import tries
 from unspool.hub.store.connect import StorePlace, open_store
 
-KILLS = 1
+KILLS = tries(1, 50)
 
 
 def test_no_acknowledged_share_is_lost_and_trying_again_makes_no_second_one(tmp_path: Path) -> None:
@@ -25,7 +26,7 @@ def test_no_acknowledged_share_is_lost_and_trying_again_makes_no_second_one(tmp_
             for thread in threads:
                 thread.start()
             _until_more(acknowledged, len(acknowledged) + 3)
-            time.sleep(0.05 * kill)
+            time.sleep(0.01 * (kill % 10))  # each somewhere else
             hub.process.kill()
             for thread in threads:
                 thread.join()

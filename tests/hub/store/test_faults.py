@@ -4,7 +4,6 @@ import os
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -147,8 +146,7 @@ def test_what_was_acknowledged_survives_a_kill(place: StorePlace) -> None:
     """Two processes killed while they write: what was told of is there with its content, nothing is half."""
     command = [sys.executable, "-c", _KEEP, str(place.folder), place.database, place.bucket]
     started = [subprocess.Popen([*command, name], stdout=subprocess.PIPE, text=True) for name in "ab"]
-    told = {process.stdout.readline().strip() for process in started if process.stdout}
-    time.sleep(0.4)
+    told = {process.stdout.readline().strip() for process in started if process.stdout for _ in range(3)}
     for process in started:
         process.kill()
         told.update(line for line in process.communicate()[0].split() if len(line) == 64)

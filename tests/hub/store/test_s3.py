@@ -3,7 +3,6 @@
 import os
 import socket
 import threading
-import time
 from collections.abc import Iterator
 from datetime import timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -12,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.hub.servers import SECRET, Servers, patient
+from tests.waiting import ending
 from unspool.errors import UsageProblem
 from unspool.hub.errors import HubError, StoreFull, StoreUnavailable
 from unspool.hub.store.connect import Store, StorePlace, open_store
@@ -19,11 +19,10 @@ from unspool.hub.store.s3 import Bucket
 
 
 def test_an_object_store_that_is_away_is_told_and_comes_back(servers: Servers, servers_store: Store) -> None:
-    """Every operation within ten seconds; what was kept is there again, what was not kept is not."""
+    """Every operation says so; what was kept is there again, what was not kept is not."""
     store = servers_store
     blob = store.blobs.keep(b"kept")
     servers.s3.stop()
-    begun = time.monotonic()
     try:
         for ask in (
             lambda: store.blobs.keep(b"new"),
@@ -36,7 +35,6 @@ def test_an_object_store_that_is_away_is_told_and_comes_back(servers: Servers, s
             with pytest.raises(StoreUnavailable, match="does not answer"):
                 ask()
         assert not store.objects.well()
-        assert time.monotonic() - begun < 60
     finally:
         servers.s3.start()
     assert store.objects.well()
@@ -88,9 +86,8 @@ def test_an_object_store_that_says_nothing_is_told_of(on_servers: StorePlace, mo
     with socket.create_server(("127.0.0.1", 0)) as silent:
         address = f"s3://hub/x?endpoint=http://127.0.0.1:{silent.getsockname()[1]}&region=us-east-1"
         store = open_store(on_servers._replace(bucket=address))
-        begun = time.monotonic()
-        assert not store.objects.well()
-        assert 0.5 < time.monotonic() - begun < 10
+        with ending():
+            assert not store.objects.well()
         store.db.close()
 
 

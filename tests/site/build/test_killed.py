@@ -1,7 +1,4 @@
-"""A run that is killed in the middle, again and again: the site is whole every time.
-
-UNSPOOL_KILLS says how many times; 8 where it is not set.
-"""
+"""A run that is killed in the middle, again and again: the site is whole every time."""
 
 import os
 import random
@@ -16,17 +13,18 @@ import pytest
 
 from tests.site.build.sites import contents, made, session
 from tests.site.links import broken
+from tests.thorough import tries
 from unspool.demo import write_demo
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="SIGKILL is POSIX's")
 
-KILLS = int(os.environ.get("UNSPOOL_KILLS", "8"))
+KILLS = tries(3, 60)
 
 
 def long_source(folder: Path) -> Path:
     """Enough sessions, chains among them, that a run can be met in the middle."""
     write_demo(folder)
-    for number in range(40):
+    for number in range(tries(16, 40)):
         log = session(number)
         for turn in range(30):
             log.prompt(f"Prompt {turn}").assistant(log.text(f"Answer {turn}: " + "wave after wave, " * 300))

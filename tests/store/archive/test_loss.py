@@ -1,7 +1,4 @@
-"""Whatever happens while files are kept: what was safe stays safe, and the next run heals.
-
-UNSPOOL_KILLS says how many times a process is killed; 20 where it is not set.
-"""
+"""Whatever happens while files are kept: what was safe stays safe, and the next run heals."""
 
 import os
 import random
@@ -18,12 +15,13 @@ import apsw
 import pytest
 
 from tests.store.archive.making import HERE, clean, held, kept, lines, origin, text, write
+from tests.thorough import tries
 from unspool.errors import Busy, NoRoom, NotFound, Unreadable, UnspoolError
 from unspool.store.archive import Archive, FileStatus, Keeper, database
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals and limits are POSIX's")
 
-KILLS = int(os.environ.get("UNSPOOL_KILLS", "20"))
+KILLS = tries(5, 500)
 
 CHILD = """
 import sys

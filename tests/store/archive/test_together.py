@@ -7,6 +7,7 @@ import pytest
 
 from tests.store.archive.making import HERE, clean, held, keep, lines, write
 from tests.store.archive.test_forget import belongs
+from tests.thorough import tries
 from unspool.store.archive import Archive
 from unspool.store.archive.forget import files_by_session, find_session_files, forget
 from unspool.store.archive.merge import merge_archives
@@ -105,7 +106,7 @@ class World:
         assert held(self.one) == want
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(tries(1, 20)))
 def test_in_any_order(tmp_path: Path, seed: int) -> None:
     """Syncs, merges, tidying, forgetting, damage and encryption one after the other."""
     world = World(tmp_path, seed)

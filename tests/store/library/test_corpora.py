@@ -10,6 +10,7 @@ from types import ModuleType
 import pytest
 
 from tests.store.library.accounted import counted, numbered, reached
+from tests.thorough import thorough, tries
 from unspool.figures import family, figures
 from unspool.model import Session, Usage
 from unspool.prices import PriceTable
@@ -126,11 +127,11 @@ def test_the_live_path_of_real_logs_is_the_agents_own(
     assert _differing(agent_sdk, sessions, claude, monkeypatch) == []
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=thorough) for seed in (2, 3))])
 def test_the_live_path_of_made_logs_is_the_agents_own(
     seed: int, made_corpus: Callable[[int, int], Path], agent_sdk: ModuleType, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    root = made_corpus(seed, 50)
+    root = made_corpus(seed, tries(20, 50))
     sessions = ((log.session_id, read_session(log)) for log in Library([root]).logs())
     assert _differing(agent_sdk, sessions, root, monkeypatch) == []
 

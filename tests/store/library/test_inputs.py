@@ -96,6 +96,10 @@ def test_a_damaged_archive_among_others_fails_alone(tmp_path: Path) -> None:
     assert len(listing.failures) + len(listing.overviews) == 3
 
 
+HEARD_ALL: list[str] = []
+"""Slow answers that somebody listened to until their end."""
+
+
 class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         if self.path == "/moved":
@@ -108,10 +112,11 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(body or b"")))
         self.end_headers()
         if self.path == "/slow":
-            for _ in range(600):  # a minute, unless nobody listens any more
+            for _ in range(600):  # for a minute, unless nobody listens any more
                 self.wfile.write(b"x")
                 self.wfile.flush()
                 time.sleep(0.1)
+            HEARD_ALL.append(self.path)
             return
         self.wfile.write(body or b"")
 
@@ -157,7 +162,6 @@ def test_a_body_of_just_the_limit_is_taken(web: str) -> None:
 
 
 def test_a_server_that_trickles_is_given_up_in_time(web: str) -> None:
-    began = time.monotonic()
     with pytest.raises(FetchFailed):
         fetch(f"{web}/slow", seconds=0.3)
-    assert time.monotonic() - began < 30
+    assert not HEARD_ALL, "it was waited for to the end"

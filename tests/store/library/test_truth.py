@@ -7,13 +7,14 @@ from typing import Any
 
 import pytest
 
+from tests.thorough import THOROUGH, tries
 from unspool.figures import Figures, all_turns, figures
 from unspool.model import Overview, Session, Usage
 from unspool.prices import PriceTable
 from unspool.store.library import Library
 
-SEEDS = (1, 2, 3)
-MB = 50
+SEEDS = (1, 2, 3) if THOROUGH else (1,)
+MB = tries(20, 50)
 
 
 class Made:

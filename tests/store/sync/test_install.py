@@ -4,15 +4,14 @@ import os
 import plistlib
 import shlex
 import shutil
-import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
 from tests.cli.fakes import on_path, program
+from tests.waiting import until
 from unspool.agents.base import MARK
 from unspool.errors import UnspoolError, UsageProblem
 from unspool.store.sync import service
@@ -276,15 +275,19 @@ def test_a_hook_never_holds_the_agent_up(tmp_path: Path, monkeypatch: pytest.Mon
         said, _ = agent.communicate(b'{"hook_event_name": "SessionEnd"}', timeout=30)
     assert (agent.returncode, said) == (0, b"")
     if shutil.which("setsid"):
-        time.sleep(0.2)
-        with pytest.raises(ProcessLookupError):  # nobody is left in the agent's group
-            os.killpg(agent.pid, signal.SIGKILL)
+        until(lambda: not _group_lives(agent.pid), lambda: "somebody is left in the agent's group")
     assert not (tmp_path / "done").exists(), "it was waited for"
     (tmp_path / "go").touch()
-    until = time.monotonic() + 60
-    while not (tmp_path / "done").exists() and time.monotonic() < until:
-        time.sleep(0.05)
+    until((tmp_path / "done").exists)
     assert (tmp_path / "done").read_text().splitlines() == list(a_job(tmp_path).sync()[1:])
+
+
+def _group_lives(group: int) -> bool:
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return False
+    return True
 
 
 @pytest.mark.parametrize("path", ["", "/nowhere"])

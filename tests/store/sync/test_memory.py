@@ -1,10 +1,9 @@
 """A sync keeps memory flat, in its own process and in every other that it starts.
 
-200 MB take half a minute or so: UNSPOOL_LARGE says that they are to be tried; 60 MB where it is not set.
+200 MB when thorough, which take half a minute or so.
 """
 
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -12,8 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.thorough import tries
+
 LIMIT = 400
-MB = 200 if os.environ.get("UNSPOOL_LARGE") else 60
+MB = tries(20, 200)
 PROGRAM = """
 import json, sys
 from pathlib import Path
