@@ -18,7 +18,6 @@ from typing import Any, NamedTuple
 import msgspec
 import pytest
 import uvicorn
-from unspool.hub.context import Hub, HubSettings
 
 from tests.waiting import PATIENCE, until
 from unspool.hub.monitoring import Write

@@ -8,7 +8,6 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
-from unspool.hub.context import HubSettings
 
 from tests.hub.people.folk import project, session, somebody
 from tests.hub.running import Client, running, started

@@ -56,7 +56,7 @@ def test_its_first_turns_are_there_long_before_it_is_read(
     found = desk.found(synced[1])
     assert desk.part(SessionCache).ready(found) is None, "it was waited for"
     get(f"{base}ready")
-    assert get_session_cache(desk).ready(found) is not None
+    assert desk.part(SessionCache).ready(found) is not None
 
 
 def test_scrolling_through_it_holds_no_more_than_a_few_windows(browser: Any, app: tuple[str, AppContext]) -> None:
