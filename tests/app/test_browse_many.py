@@ -10,7 +10,6 @@ from tests.app.many import many
 from tests.app.serving import served
 from unspool.app.context import AppContext
 from unspool.app.marks import AllMarks
-from unspool.app.project_list import ProjectList
 from unspool.app.session_query import PAGE_SIZE, SESSION_SORTS, SessionFinder, parse_session_query
 from unspool.store.index.database import Index
 
@@ -52,7 +51,7 @@ def app(folder: Path) -> Iterator[Browsed]:
 )
 def test_a_page_is_little_work(folder: Path, query: dict[str, str]) -> None:
     with Index.open(folder, readonly=True) as index:
-        listing = SessionFinder(index.db, AllMarks(), ProjectList.of(index.db))
+        listing = SessionFinder(index.db, AllMarks())
         assert len(listing.page(parse_session_query(query)).rows) == PAGE_SIZE
         done = 0
 
@@ -70,18 +69,18 @@ def test_a_page_is_little_work(folder: Path, query: dict[str, str]) -> None:
 @pytest.mark.parametrize("sort", SESSION_SORTS)
 def test_pages_together_hold_every_session_once_and_in_order(walked: Path, sort: str) -> None:
     with Index.open(walked, readonly=True) as index:
-        listing = SessionFinder(index.db, AllMarks(), ProjectList.of(index.db))
+        listing = SessionFinder(index.db, AllMarks())
         pages = [
             listing.page(parse_session_query({"sort": sort, "page": str(at)}))
             for at in range(1, LISTED // PAGE_SIZE + 2)
         ]
     rows = [row for page in pages for row in page.rows]
     assert {page.total for page in pages} == {LISTED}
-    assert len(rows) == len({row.key for row in rows}) == LISTED
+    assert len(rows) == len({row.id for row in rows}) == LISTED
     if sort == "cost":
-        assert [row.cost for row in rows] == sorted((row.cost for row in rows), reverse=True)
+        assert [row.amount for row in rows] == sorted((row.amount for row in rows), reverse=True)
     if sort == "newest":
-        assert [row.ended for row in rows] == sorted((row.ended or 0 for row in rows), reverse=True)
+        assert [row.ended for row in rows] == sorted((row.ended for row in rows if row.ended), reverse=True)
 
 
 def test_the_list_can_be_walked_by_its_links_alone(app: Browsed) -> None:

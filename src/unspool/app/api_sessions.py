@@ -1,6 +1,5 @@
 """/api/sessions and /api/search."""
 
-import json
 from typing import Any
 
 import msgspec
@@ -9,16 +8,19 @@ from starlette.requests import Request
 from unspool.app.api_endpoint import SINCE, UNTIL, ApiEndpoint, Parameter, format_time, parse_since, parse_until
 from unspool.app.marks import AllMarks, get_mark_store
 from unspool.app.open_session import get_session
+from unspool.app.session_query import SessionFinder, SessionQuery
 from unspool.config.settings import current_settings
 from unspool.errors import NotFound, UnspoolError, UsageProblem
 from unspool.model import Overview
 from unspool.render.json import Document, JsonWriter
 from unspool.render.view import View
+from unspool.site.session_rows import SessionRow
 from unspool.store.index.billing import exact_dollars
 from unspool.store.index.database import Index
-from unspool.store.index.filters import sessions_holding
+from unspool.store.index.filters import SearchCondition
 from unspool.store.index.query import parse_query
 from unspool.store.index.results import SearchResults
+from unspool.store.index.schema import PICO
 from unspool.store.index.search import SearchRequest, search_index
 from unspool.store.index.stats import ToolStats
 
@@ -47,9 +49,7 @@ def mark_of_session(said: AllMarks, session: str) -> Marked | None:
     return Marked(*mark) if any(mark) else None
 
 
-_AMONG = "key IN (SELECT value FROM json_each(?))"
 _KEY = Parameter("key", "The session's id.")
-_COLUMNS = "key, project, title, kind, branch, started, ended, turns, messages, calls, errors, cost, unpriced"
 
 
 class Listed(msgspec.Struct, frozen=True):
@@ -99,60 +99,50 @@ class Whole(msgspec.Struct, frozen=True):
 
 
 def _sessions(request: Request, limit: int, offset: int, **asked: str | None) -> Sessions:
-    said = read_marks(request)
-    where, values = _conditions(asked, said)
-    # A session that several places hold copies of is listed once: the copy that went on longest.
-    once = f"SELECT max(coalesce(ended, started, 0)) AS at, {_COLUMNS} FROM session WHERE {where} GROUP BY key"  # noqa: S608  values are bound
-    order = f"SELECT {_COLUMNS} FROM ({once}) ORDER BY at DESC, key LIMIT ? OFFSET ?"  # noqa: S608
+    since, until = parse_since(asked.pop("since"), None), parse_until(asked.pop("until"), None)
+    spans = (("coalesce(ended, started) >= ?", since), ("coalesce(started, ended) < ?", until))
+    also = [SearchCondition(sql, (second,)) for sql, second in spans if second is not None]
+    texts = {name: text for name, text in asked.items() if text is not None and (name, text) != ("starred", "0")}
+    query = msgspec.convert(texts, SessionQuery)
+    marks = read_marks(request)
     with request.app.state.desk.index() as index:
-        rows = index.db.execute(order, (*values, limit, offset)).fetchall()
-        total = index.db.execute(f"SELECT count(DISTINCT key) FROM session WHERE {where}", values).get  # noqa: S608
-    following = offset + len(rows)
-    return Sessions(tuple(_told(row, said) for row in rows), total, following if following < total else None)
+        found = SessionFinder(index.db, marks).find(query, offset, limit, also, everything=True)
+    following = offset + len(found.rows)
+    listed = tuple(_listed(row, marks) for row in found.rows)
+    return Sessions(listed, found.total, following if following < found.total else None)
 
 
-def _conditions(asked: dict[str, str | None], said: AllMarks) -> tuple[str, tuple[Any, ...]]:
-    """What is asked for as SQL; values are bound."""
-    starred = [key for key, mark in said.marks.items() if mark.starred]
-    first, last = parse_since(asked["since"], None), parse_until(asked["until"], None)
-    found: list[tuple[str, Any]] = [
-        ("project LIKE ? ESCAPE '\\'", sessions_holding(asked["project"]) if asked["project"] else None),
-        ("title LIKE ? ESCAPE '\\'", sessions_holding(asked["title"]) if asked["title"] else None),
-        ("branch = ?", asked["branch"]),
-        ("kind = ?", asked["kind"]),
-        (_AMONG, json.dumps(starred) if asked["starred"] == "1" else None),
-        (_AMONG, json.dumps(said.tagged(asked["tag"])) if asked["tag"] else None),
-        ("coalesce(ended, started) >= ?", first),
-        ("coalesce(started, ended) < ?", last),
-    ]
-    wanted = [(sql, value) for sql, value in found if value is not None]
-    return " AND ".join(["TRUE", *(sql for sql, _ in wanted)]), tuple(value for _, value in wanted)
-
-
-def _told(row: Any, said: AllMarks) -> Listed:
-    values = [
-        *row[:5],
-        format_time(row[5]),
-        format_time(row[6]),
-        *row[7:11],
-        exact_dollars(row[11]),
-        row[12],
-        mark_of_session(said, row[0]),
-    ]
-    return Listed(*values)
+def _listed(row: SessionRow, marks: AllMarks) -> Listed:
+    return Listed(
+        row.id,
+        row.project,
+        row.title,
+        row.kind,
+        row.branch,
+        format_time(row.started.timestamp() if row.started else None),
+        format_time(row.ended.timestamp() if row.ended else None),
+        row.prompts,
+        row.messages,
+        row.tool_calls,
+        row.tool_errors,
+        exact_dollars(int(row.amount * PICO)),
+        row.unpriced,
+        mark_of_session(marks, row.id),
+    )
 
 
 def _one(request: Request, key: str) -> Whole:
+    marks = read_marks(request)
     with request.app.state.desk.index() as index:
-        query = f"SELECT id, overview, {_COLUMNS} FROM session WHERE key = ? ORDER BY coalesce(ended, started, 0) DESC"  # noqa: S608
-        row: Any = index.db.execute(query, (key,)).fetchone()
-        if row is None:
+        sql = "SELECT id, overview FROM session WHERE key = ? ORDER BY coalesce(ended, started, 0) DESC"
+        found: Any = index.db.execute(sql, (key,)).fetchone()
+        if found is None:
             raise NotFound(f"There is no session {key[:80]}.")
-        number, packed, *rest = row
+        number, packed = found
+        (row,) = SessionFinder(index.db, marks).rows([number])
         overview = msgspec.msgpack.decode(packed, type=Overview) if packed else None
-        return Whole(
-            _told(rest, read_marks(request)), overview, _tools(index, number), _files(index, number), f"/s/{rest[0]}/"
-        )
+        tools, files = _tools(index, number), _files(index, number)
+        return Whole(_listed(row, marks), overview, tools, files, f"/s/{row.id}/")
 
 
 def _tools(index: Index, session: int) -> tuple[ToolStats, ...]:

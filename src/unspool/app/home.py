@@ -4,11 +4,11 @@ import os
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Callable
-from datetime import date, timedelta, tzinfo
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from datetime import timedelta, tzinfo
 from functools import wraps
 from pathlib import Path
-from typing import NamedTuple
 
 import apsw
 from anyio.to_thread import run_sync
@@ -19,55 +19,35 @@ from starlette.routing import Route
 from unspool import human
 from unspool.app import render
 from unspool.app.context import AppContext
-from unspool.app.list_rows import (
-    ACTIVE_SECONDS,
-    DisplayTime,
-    current_day,
-    day_of,
-    display_time,
-    format_dollars,
-    time_ago,
-)
+from unspool.app.list_rows import format_dollars, time_ago, time_markup
 from unspool.app.marks import get_mark_store
 from unspool.app.project_list import PROJECT_SORTS, ProjectFigures, ProjectList
-from unspool.app.session_list import ListRequest, facet_groups, list_values, sessions_page
-from unspool.app.session_query import SessionListPage, SessionQuery, parse_session_query
+from unspool.app.session_list import ACTIVE_SECONDS, ListRequest, facet_groups, list_values, sessions_page
+from unspool.app.session_query import PAGE_SIZE, SessionQuery, parse_session_query
 from unspool.app.status_banner import app_status
 from unspool.errors import NotFound, UnspoolError
 from unspool.site.session_head import Tile
+from unspool.site.session_rows import SessionDay
 from unspool.store.archive.database import ARCHIVE, INDEX
 from unspool.store.index.billing import UsageCondition, UsageSum, add_sums
-from unspool.store.index.times import day_start, first_day
+from unspool.store.index.filters import SearchCondition
+from unspool.store.index.times import day_start, first_day, local_time
 from unspool.store.library.library import discover_logs, usual_roots
 from unspool.web.pages import answer_form, read_form
-
-
-class ProjectRow(NamedTuple):
-    """A project for a template."""
-
-    slug: str
-    name: str
-    path: str
-    sessions: str
-    facts: tuple[str, ...]
-    errors: str
-    cost: str
-    latest: DisplayTime | None
 
 
 def projects_page(request: Request) -> HTMLResponse:
     """Every project; `q` narrows them, `sort` orders them."""
     part, sort = request.query_params.get("q", "")[:200], request.query_params.get("sort", "")
     sort = sort if sort in PROJECT_SORTS else "newest"
-    with _desk(request).index() as index:
+    with request.app.state.desk.index() as index:
         scene = ListRequest(request, index.db)
-        listed = scene.shelf.listed(sort, part)
-        hidden = scene.said.hidden
+        hidden, listed = scene.marks.hidden, scene.projects.sorted(sort, part)
         body = render.render_template(
             "projects.html",
-            title=human.count(sum(one.path not in hidden for one in scene.shelf.projects.values()), "project"),
-            shown=[_row(one, scene) for one in listed if one.path not in hidden],
-            hidden=[_row(one, scene) for one in listed if one.path in hidden],
+            title=human.count(sum(one.path not in hidden for one in scene.projects.projects.values()), "project"),
+            shown=[_project_values(one, scene) for one in listed if one.path not in hidden],
+            hidden=[_project_values(one, scene) for one in listed if one.path in hidden],
             part=part,
             sort=sort,
             sorts=PROJECT_SORTS,
@@ -81,124 +61,89 @@ def projects_page(request: Request) -> HTMLResponse:
 def project_page(request: Request) -> HTMLResponse:
     """A project in figures, and its sessions."""
     slug, asked = request.path_params["slug"], parse_session_query(request.query_params)
-    asked = type(asked)(project=slug, kind=asked.kind, sort=asked.sort, page=asked.page)
-    with _desk(request).index() as index:
+    query = SessionQuery(project=slug, kind=asked.kind, sort=asked.sort, page=asked.page)
+    with request.app.state.desk.index() as index:
         scene = ListRequest(request, index.db)
-        one = find_project(scene.shelf, slug)
-        page = scene.page(asked)
-        rows = list_values(scene, asked, page, "/sessions")
+        one = find_project(scene.projects, slug)
         body = render.render_template(
             "project.html",
-            project=_row(one, scene),
-            tiles=tuple(_tiles(one)),
-            hidden=one.path in scene.said.hidden,
-            notes=(*scene.notes, *page.notes),
-            **rows,
+            project=_project_values(one, scene),
+            tiles=(
+                Tile("Sessions", f"{one.sessions:,}"),
+                Tile("Prompts", f"{one.turns:,}"),
+                Tile("Tool calls", f"{one.calls:,}", f"{one.errors:,} failed" if one.errors else ""),
+                Tile("Cost", format_dollars(one.cost, floor=bool(one.unpriced)) or "unknown", "at list prices"),
+            ),
+            hidden=one.path in scene.marks.hidden,
+            **list_values(scene, query, scene.finder.page(query)),
         )
     crumbs = (render.HOME, render.nav_link("projects"))
     return render.render_page(request, one.name, body, crumbs, ("app.css",), ("browse.js", "list.js"))
 
 
-def find_project(shelf: ProjectList, slug: str) -> ProjectFigures:
-    if slug not in shelf.projects:
+def find_project(projects: ProjectList, slug: str) -> ProjectFigures:
+    if slug not in projects.projects:
         raise NotFound("There is no such project.")
-    return shelf.projects[slug]
+    return projects.projects[slug]
 
 
-def _row(one: ProjectFigures, scene: ListRequest) -> ProjectRow:
-    facts = (human.count(one.turns, "prompt"), human.count(one.calls, "call") if one.calls else "")
-    return ProjectRow(
-        one.slug,
-        scene.shelf.label(one.path),
-        one.path,
-        human.count(one.sessions, "session"),
-        tuple(fact for fact in facts if fact),
-        human.count(one.errors, "error") if one.errors else "",
-        format_dollars(one.cost, floor=bool(one.unpriced)),
-        display_time(one.latest, scene.zone, "day"),
-    )
-
-
-def _tiles(one: ProjectFigures) -> tuple[Tile, ...]:
-    failed = f"{one.errors:,} failed" if one.errors else ""
-    return (
-        Tile("Sessions", f"{one.sessions:,}"),
-        Tile("Prompts", f"{one.turns:,}"),
-        Tile("Tool calls", f"{one.calls:,}", failed),
-        Tile("Cost", format_dollars(one.cost, floor=bool(one.unpriced)) or "unknown", "at list prices"),
-    )
-
-
-def _desk(request: Request) -> AppContext:
-    desk: AppContext = request.app.state.desk
-    return desk
+def _project_values(one: ProjectFigures, scene: ListRequest) -> dict[str, object]:
+    """A project for a template."""
+    return {
+        "slug": one.slug,
+        "name": scene.projects.label(one.path),
+        "path": one.path,
+        "sessions": human.count(one.sessions, "session"),
+        "facts": (human.count(one.turns, "prompt"), *([human.count(one.calls, "call")] if one.calls else [])),
+        "errors": human.count(one.errors, "error") if one.errors else "",
+        "cost": format_dollars(one.cost, floor=bool(one.unpriced)),
+        "latest": time_markup(one.latest, scene.zone, "day"),
+    }
 
 
 async def hide_project(request: Request) -> Response:
     """Take a project out of the lists, or put it back."""
-    sent, slug = await read_form(request), request.path_params["slug"]
+    sent, slug, context = await read_form(request), request.path_params["slug"], request.app.state.desk
     hidden = sent.get("hidden") == "1"
-    await run_sync(_hide, request.app.state.desk, slug, hidden)
+
+    def hide() -> None:
+        with context.index() as index:
+            path = find_project(ProjectList.of(index.db), slug).path
+        get_mark_store(context).hide(path, hidden)
+
+    await run_sync(hide)
     return answer_form(request, sent, "/projects", {"hidden": hidden})
-
-
-def _hide(desk: AppContext, slug: str, hidden: bool) -> None:
-    with desk.index() as index:
-        path = find_project(ProjectList.of(index.db), slug).path
-    get_mark_store(desk).hide(path, hidden)
 
 
 _DAYS = 30
 _ACTIVE = "SELECT count(DISTINCT key) FROM session WHERE ended >= ? AND kind NOT IN ('empty', 'stub')"
 
 
-class DayBar(NamedTuple):
-    """A day of the last thirty: its height in parts of a hundred, and what it stands for."""
-
-    height: int
-    words: str
-
-
 def spending_tiles(db: apsw.Connection, zone: tzinfo | None, now: float) -> tuple[Tile, ...]:
     """Today, this week, the week's tokens."""
-    here = current_day(now, zone)
-    day, week = day_start(here, zone), day_start(first_day("week", here), zone)
-    spent, weekly = _spent(db, day), _spent(db, week)
-    cached = f"{weekly.cached:.0%} from cache" if weekly.cached else ""
-    return (
-        _tile("Today", spent, _count(db, day)),
-        _tile("This week", weekly, _count(db, week)),
-        Tile("Tokens this week", human.tokens(weekly.total), cached, f"{weekly.total:,}"),
-    )
+    today = local_time(now, zone).date()
+    tiles = []
+    for name, first in (("Today", today), ("This week", first_day("week", today))):
+        since = day_start(first, zone)
+        spent, sessions = _spent(db, since), human.count(db.execute(_ACTIVE, (since,)).get, "session")
+        cost = format_dollars(spent.cost, floor=spent.floor) or "$0.00"
+        tiles.append(Tile(name, cost, sessions, f"{sessions}, at list prices"))
+    cached = f"{spent.cached:.0%} from cache" if spent.cached else ""
+    return (*tiles, Tile("Tokens this week", human.tokens(spent.total), cached, f"{spent.total:,}"))
 
 
-def day_bars(db: apsw.Connection, zone: tzinfo | None, now: float) -> tuple[DayBar, ...]:
-    """Sessions a day over the last days; none where there were none."""
-    last = current_day(now, zone)
-    first = last - timedelta(days=_DAYS - 1)
+def day_bars(db: apsw.Connection, zone: tzinfo | None, now: float) -> tuple[tuple[int, str], ...]:
+    """Sessions a day over the last days: parts of a hundred of the most, and in words; none where there were none."""
+    first = local_time(now, zone).date() - timedelta(days=_DAYS - 1)
     ended = db.execute("SELECT ended FROM session WHERE ended >= ? AND kind <> 'ghost'", (day_start(first, zone),))
-    days = Counter[date | None](day_of(second, zone) for (second,) in ended)
-    most = max(days.values(), default=0)
-    if not most:
+    days = Counter(local_time(second, zone).date() for (second,) in ended)
+    if not days:
         return ()
-    every = (first + timedelta(days=at) for at in range(_DAYS))
+    most = max(days.values())
     return tuple(
-        DayBar(max(4, round(100 * days[one] / most)) if days[one] else 0, _told(one, days[one])) for one in every
+        (max(4, round(100 * days[day] / most)) if days[day] else 0, f"{day}: {human.count(days[day], 'session')}")
+        for day in (first + timedelta(days=at) for at in range(_DAYS))
     )
-
-
-def _told(day: date, number: int) -> str:
-    return f"{day.isoformat()}: {human.count(number, 'session')}"
-
-
-def _tile(name: str, spent: UsageSum, sessions: int) -> Tile:
-    said = human.count(sessions, "session")
-    return Tile(name, format_dollars(spent.cost, floor=spent.floor) or "$0.00", said, f"{said}, at list prices")
-
-
-def _count(db: apsw.Connection, since: float) -> int:
-    number: int = db.execute(_ACTIVE, (since,)).get
-    return number
 
 
 def _spent(db: apsw.Connection, since: float) -> UsageSum:
@@ -208,26 +153,17 @@ def _spent(db: apsw.Connection, since: float) -> UsageSum:
     return UsageSum(*map(sum, zip(*rows, strict=True))) if rows else UsageSum()
 
 
-def archive_facts(scene: ListRequest, synced: str) -> tuple[tuple[str, str, str], ...]:
+def archive_facts(scene: ListRequest, synced: str) -> Iterator[tuple[str, str, str]]:
     """What stands before a figure, the figure, what stands after it."""
-    told = []
     size: int = scene.db.execute("SELECT coalesce(sum(size), 0) FROM log").get
-    kept = _size(scene.desk.folder / ARCHIVE)
-    if kept and size:
-        told.append(("archive", human.size(kept), f"of {human.size(size)} of logs"))
+    with suppress(OSError):
+        kept = (scene.context.folder / ARCHIVE).stat().st_size
+        if kept and size:
+            yield "archive", human.size(kept), f"of {human.size(size)} of logs"
     if synced:
-        told.append(("last sync", time_ago(float(synced), scene.now), ""))
-    hidden = len(scene.said.hidden)
-    if hidden:
-        told.append(("", human.count(hidden, "project"), "hidden"))
-    return tuple(told)
-
-
-def _size(path: Path) -> int:
-    try:
-        return path.stat().st_size
-    except OSError:
-        return 0
+        yield "last sync", time_ago(float(synced), scene.now), ""
+    if scene.marks.hidden:
+        yield "", human.count(len(scene.marks.hidden), "project"), "hidden"
 
 
 _PATIENCE = 120
@@ -235,37 +171,23 @@ _AGAIN = "2"
 """Seconds after which a page that waits for the first sessions asks again."""
 
 
-class SourceFolder(NamedTuple):
-    """A folder that is read."""
-
-    path: str
-    there: bool
-
-
 def welcome_page(request: Request) -> HTMLResponse:
     """The page of somebody who has no sessions here yet."""
-    desk: AppContext = request.app.state.desk
-    roots = desk.sources or tuple(usual_roots())
-    logs = _count_logs(desk)
+    state, context = request.app.state, request.app.state.desk
+    logs = 0
+    with suppress(UnspoolError):
+        logs = len(discover_logs(context.here))
     body = render.render_template(
         "first.html",
-        places=[SourceFolder(str(root), root.is_dir()) for root in roots],
+        places=[(str(root), root.is_dir()) for root in context.sources or usual_roots()],
         logs=logs,
-        archive=str(desk.folder),
-        read_only=request.app.state.read_only,
+        archive=str(context.folder),
+        read_only=state.read_only,
     )
     response = render.render_page(request, "Welcome", body, (render.HOME,), ("app.css",))
-    if logs and request.app.state.background is not None and not request.app.state.read_only:
+    if logs and state.background is not None and not state.read_only:
         response.headers["Refresh"] = _AGAIN
     return response
-
-
-def _count_logs(desk: AppContext) -> int:
-    """How many logs there are to be read; none where that cannot be told."""
-    try:
-        return len(discover_logs(desk.here))
-    except UnspoolError:
-        return 0
 
 
 def or_welcome_page(page: Callable[[Request], HTMLResponse]) -> Callable[[Request], HTMLResponse]:
@@ -320,43 +242,40 @@ def _demo() -> AppContext:
 
 _NEWEST = 50
 _ANY = "SELECT EXISTS (SELECT 1 FROM session)"
+_LATELY = "kind <> 'ghost' AND coalesce(ended, started) BETWEEN ? AND ?"
 
 
 def home_page(request: Request) -> HTMLResponse:
     """The first page; where nothing is known yet, the page that says what unspool reads."""
-    desk: AppContext = request.app.state.desk
-    with desk.index() as index:
+    with request.app.state.desk.index() as index:
         if index.db.execute(_ANY).get:
             return _home(ListRequest(request, index.db), index.meta("synced"))
     return welcome_page(request)
 
 
 def _home(scene: ListRequest, synced: str) -> HTMLResponse:
-    request, asked = scene.request, SessionQuery()
-    page = scene.listing.page(asked, _NEWEST)
-    active = scene.listing.between(scene.now - ACTIVE_SECONDS, scene.now + ACTIVE_SECONDS)
+    request, query, now = scene.request, SessionQuery(), scene.now
+    found = scene.finder.page(query, _NEWEST)
+    lately = SearchCondition(_LATELY, (now - ACTIVE_SECONDS, now + ACTIVE_SECONDS))
+    active = scene.finder.find(query, 0, PAGE_SIZE, [lately]).rows
     body = render.render_template(
         "home.html",
-        title=_title(page, app_status(request).busy),
-        facts=archive_facts(scene, synced),
+        title=f"{human.count(found.total, 'session')}, {'so far' if app_status(request).busy else 'all kept'}",
+        facts=tuple(archive_facts(scene, synced)),
         demo=is_demo(request),
-        tiles=spending_tiles(scene.db, scene.zone, scene.now),
-        bars=day_bars(scene.db, scene.zone, scene.now),
-        groups=facet_groups(scene, asked, page),
-        saved=scene.said.saved,
-        active=scene.days(active, by_day=False, style="clock"),
-        days=scene.days([row for row in page.rows if row not in active]),
-        more=page.total > len(page.rows),
-        total=page.total,
+        tiles=spending_tiles(scene.db, scene.zone, now),
+        bars=day_bars(scene.db, scene.zone, now),
+        groups=facet_groups(scene, query, found),
+        saved=scene.marks.saved,
+        active=[SessionDay("", scene.listed(active))] if active else [],
+        days=scene.days([row for row in found.rows if row not in active]),
+        more=found.total > len(found.rows),
+        total=found.total,
         notes=tuple(scene.notes),
         here="/",
         read_only=scene.read_only,
     )
     return render.render_page(request, "unspool", body, (), ("app.css",), ("browse.js",))
-
-
-def _title(page: SessionListPage, busy: bool) -> str:
-    return f"{human.count(page.total, 'session')}, {'so far' if busy else 'all kept'}"
 
 
 ROUTES = [

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from weakref import WeakValueDictionary
 
 import msgspec
+from markupsafe import Markup
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -21,7 +22,7 @@ from unspool.agents import FORMATS, FoundLog, by_id
 from unspool.agents.base import RunningSession
 from unspool.agents.lines import Cursor, Lines
 from unspool.app.context import AppContext, is_inside_source
-from unspool.app.list_rows import DisplayTime, display_time
+from unspool.app.list_rows import time_markup
 from unspool.app.live_session import Digests, FollowedSession
 from unspool.app.open_session import indexed_overview, locate_log
 from unspool.app.render import HOME, render_page, render_template
@@ -143,7 +144,7 @@ class LiveSession(NamedTuple):
     project: str
     state: str
     """`busy`, `waiting` or `open`."""
-    last: DisplayTime | None
+    last: Markup
     doing: str
     """What it said or did last, in short."""
     size: str
@@ -176,7 +177,7 @@ def _row(desk: AppContext, log: FoundLog, process: RunningSession | None, now: f
         summaries.shorten_line(title, 140) or log.session_id,
         (known.project if known is not None else "") or log.folder,
         state,
-        display_time(log.modified, current_settings().zone),
+        time_markup(log.modified, current_settings().zone),
         doing(log),
         human.size(log.size),
     )

@@ -5,9 +5,10 @@ The index has led worktrees and moved folders back to the project they belong to
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from hashlib import sha256
-from typing import Any, NamedTuple
+from itertools import starmap
+from typing import NamedTuple
 
 import apsw
 
@@ -53,27 +54,24 @@ class ProjectList:
     @classmethod
     def of(cls, db: apsw.Connection) -> "ProjectList":
         """The projects as they stand; counted anew only when the index has changed."""
-        return cached_answer(db, "shelf", lambda: cls(ProjectFigures(*row) for row in _rows(db)))
+        return cached_answer(db, _ADDED, lambda: cls(starmap(ProjectFigures, db.execute(_ADDED))))
 
     def label(self, path: str) -> str:
         """What a project is called among the others: its name, after as much of its path as tells it apart."""
         return self._labels.get(path) or project_name(path)
 
-    def paths(self, asked: str) -> list[str]:
-        """The paths that a slug, or a part of a path, means."""
-        if asked in self.projects:
-            return [self.projects[asked].path]
-        part = asked.casefold()
-        return [project.path for project in self.projects.values() if part in project.path.casefold()]
-
-    def listed(self, sort: str = "", part: str = "") -> list[ProjectFigures]:
-        """The projects whose path holds a text, in the order asked for."""
+    def sorted(self, sort: str = "", part: str = "") -> list[ProjectFigures]:
+        """The projects whose path holds a text, in one of PROJECT_SORTS."""
         found = [one for one in self.projects.values() if part.casefold() in one.path.casefold()]
-        return sorted(found, key=lambda one: (*_rank(one, sort), one.name.casefold(), one.path))
+        return sorted(found, key=lambda one: (_RANKS.get(sort, _RANKS["newest"])(one), one.name.casefold(), one.path))
 
 
-def _rows(db: apsw.Connection) -> Iterable[Any]:
-    return db.execute(_ADDED)
+_RANKS: dict[str, Callable[[ProjectFigures], float]] = {
+    "newest": lambda project: -(project.latest or 0),
+    "name": lambda _: 0,
+    "sessions": lambda project: -project.sessions,
+    "cost": lambda project: -project.cost,
+}
 
 
 def _labels(paths: Iterable[str]) -> dict[str, str]:
@@ -93,17 +91,6 @@ def _parts(path: str) -> list[str]:
     return [part for part in re.split(r"[\\/]", path) if part]
 
 
-def _rank(project: ProjectFigures, sort: str) -> tuple[float, ...]:
-    match sort:
-        case "name":
-            return ()
-        case "sessions":
-            return (-project.sessions,)
-        case "cost":
-            return (-project.cost,)
-    return (-(project.latest or 0),)
-
-
 def project_name(path: str) -> str:
     """What a project is called: the last part of its path."""
     return re.split(r"[\\/]", path.rstrip("\\/"))[-1] or path or "Without a project"
@@ -114,3 +101,8 @@ def project_slug(path: str) -> str:
     plain = re.sub(r"[^A-Za-z0-9]+", "-", project_name(path)).strip("-")[:40]
     digest = sha256(path.encode("utf-8", "surrogatepass")).hexdigest()[:10]
     return f"{plain}-{digest}" if plain else digest
+
+
+def matches_project(path: str, asked: str) -> bool:
+    """Whether a slug, or a part of a path in any case, means this project."""
+    return asked.casefold() in path.casefold() or asked == project_slug(path)

@@ -2,8 +2,11 @@
 
 import time
 from collections.abc import Iterator, Sequence
+from datetime import date, tzinfo
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from itertools import groupby
+from typing import NamedTuple
+from urllib.parse import quote
 
 import apsw
 from starlette.requests import Request
@@ -12,25 +15,37 @@ from starlette.responses import HTMLResponse
 from unspool import human
 from unspool.app import render
 from unspool.app.context import AppContext, cached_answer
-from unspool.app.list_rows import SessionDay, SessionRowBuilder, day_of, related_sessions
-from unspool.app.marks import AllMarks, get_mark_store
-from unspool.app.project_list import ProjectList
+from unspool.app.list_rows import day_name, day_of, related_sessions, session_address, time_markup
+from unspool.app.marks import AllMarks, StoredMark, get_mark_store
+from unspool.app.project_list import ProjectList, matches_project, project_slug
 from unspool.app.session_query import (
     ANY_KIND,
     PAGE_SIZE,
     SESSION_KINDS,
     SESSION_SORTS,
-    ListedSession,
+    FoundSessions,
     SessionFinder,
-    SessionListPage,
     SessionQuery,
     parse_session_query,
 )
 from unspool.config.settings import current_settings
 from unspool.errors import UnspoolError
+from unspool.site.session_head import Badge
+from unspool.site.session_rows import ListedSession, RowLink, SessionDay, SessionRow
+from unspool.site.summaries import shorten_line
+from unspool.store.index.times import local_time
 
-if TYPE_CHECKING:
-    from datetime import tzinfo
+ACTIVE_SECONDS = 300.0
+"""Seconds since its last line within which a session counts as active."""
+_ACTIVE = Badge("● active", "good", about="Its log was written to within the last minutes")
+
+
+class MarkedSession(ListedSession, frozen=True, kw_only=True):
+    """A session in the app's lists, which stars, tags, renames and notes it."""
+
+    mark: StoredMark
+    edit: str
+    """Where it is marked."""
 
 
 class ListRequest:
@@ -38,18 +53,12 @@ class ListRequest:
 
     def __init__(self, request: Request, db: apsw.Connection) -> None:
         self.request, self.db, self.now = request, db, time.time()
+        self.context: AppContext = request.app.state.desk
+        self.read_only = bool(request.app.state.read_only)
         self.zone: tzinfo | None = current_settings().zone
         self.notes: list[str] = []
         """What the page should say went wrong, though it can be shown."""
-
-    @property
-    def desk(self) -> AppContext:
-        desk: AppContext = self.request.app.state.desk
-        return desk
-
-    @property
-    def read_only(self) -> bool:
-        return bool(self.request.app.state.read_only)
+        self._project_links: dict[str, RowLink] = {}
 
     @property
     def here(self) -> str:
@@ -58,34 +67,60 @@ class ListRequest:
         return f"{url.path}?{url.query}" if url.query else url.path
 
     @cached_property
-    def said(self) -> AllMarks:
+    def marks(self) -> AllMarks:
         """What was said about sessions; a damaged file of marks does not keep anyone from reading."""
         try:
-            return get_mark_store(self.desk).said()
+            return get_mark_store(self.context).said()
         except UnspoolError as problem:
             self.notes.append(f"Stars, tags and names cannot be read: {problem}")
             return AllMarks()
 
     @cached_property
-    def shelf(self) -> ProjectList:
+    def projects(self) -> ProjectList:
         return ProjectList.of(self.db)
 
     @cached_property
-    def listing(self) -> SessionFinder:
-        return SessionFinder(self.db, self.said, self.shelf, self.zone)
+    def finder(self) -> SessionFinder:
+        return SessionFinder(self.db, self.marks, self.zone)
 
-    def page(self, wanted: SessionQuery) -> SessionListPage:
-        return self.listing.page(wanted)
+    def days(self, rows: Sequence[SessionRow], by_day: bool = True) -> tuple[SessionDay, ...]:
+        """Sessions in the order given, under their days where that order is one of time."""
+        if not by_day:
+            return (SessionDay("", self.listed(rows, "day")),) if rows else ()
+        today = local_time(self.now, self.zone).date()
+        by = groupby(self.listed(rows), key=lambda one: self.day(one.row))
+        return tuple(SessionDay(day_name(day, today), tuple(group)) for day, group in by)
 
-    def days(self, listed: Sequence[ListedSession], by_day: bool = True, style: str = "day") -> tuple[SessionDay, ...]:
-        """Sessions as rows; `style` is how moments are shown where they are not put by day."""
-        maker = SessionRowBuilder(
-            self.said, self.shelf, self.zone, self.now, related_sessions(self.db, listed, self.said)
+    def day(self, row: SessionRow) -> date | None:
+        return day_of(row.time.timestamp() if row.time else None, self.zone)
+
+    def listed(self, rows: Sequence[SessionRow], style: str = "clock") -> tuple[MarkedSession, ...]:
+        """Sessions for a template; `style` is how moments are shown."""
+        related = related_sessions(self.db, rows, self.marks)
+        return tuple(self._listed(row, style, related.get(row.id, ())) for row in rows)
+
+    def _listed(self, row: SessionRow, style: str, related: tuple[RowLink, ...]) -> MarkedSession:
+        mark, title = self.marks.of(row.id), shorten_line(row.title, 160) or row.id
+        seconds = row.time.timestamp() if row.time else None
+        active = seconds is not None and abs(self.now - seconds) <= ACTIVE_SECONDS and row.kind != "ghost"
+        if row.project not in self._project_links:
+            label, href = self.projects.label(row.project), f"/projects/{project_slug(row.project)}"
+            self._project_links[row.project] = RowLink(label, href, row.project)
+        return MarkedSession(
+            row,
+            session_address(row.id),
+            time_markup(seconds, self.zone, style),
+            mark.title or title,
+            title if mark.title and mark.title != title else "",
+            (self._project_links[row.project],),
+            (_ACTIVE,) if active else (),
+            related,
+            mark=mark,
+            edit=f"/marks/{quote(row.id, safe='')}",
         )
-        return maker.by_day(listed) if by_day else maker.together(listed, style)
 
 
-_PROJECTS = 12
+_MOST_PROJECTS = 12
 
 
 class FacetLink(NamedTuple):
@@ -98,119 +133,107 @@ class FacetLink(NamedTuple):
     about: str = ""
 
 
-class FacetGroup(NamedTuple):
-    name: str
-    ways: tuple[FacetLink, ...]
-
-
-def facet_groups(scene: ListRequest, wanted: SessionQuery, page: SessionListPage) -> tuple[FacetGroup, ...]:
-    """Projects, kinds, tags and saved filters, those that have any."""
+def facet_groups(
+    scene: ListRequest, query: SessionQuery, found: FoundSessions
+) -> tuple[tuple[str, tuple[FacetLink, ...]], ...]:
+    """Projects, kinds and marks to narrow a list by, those that there are any of."""
     every = (
-        FacetGroup("By project", tuple(_projects(scene, wanted))),
-        FacetGroup("By kind", tuple(_kinds(wanted, page))),
-        FacetGroup("Marked", tuple(_marked(scene, wanted))),
+        ("By project", tuple(_project_facets(scene, query))),
+        ("By kind", tuple(_kind_facets(query, found))),
+        ("Marked", tuple(_mark_facets(scene, query))),
     )
-    return tuple(group for group in every if group.ways)
+    return tuple((name, links) for name, links in every if links)
 
 
-def _projects(scene: ListRequest, wanted: SessionQuery) -> Iterator[FacetLink]:
-    shown = [one for one in scene.shelf.listed() if one.path not in scene.said.hidden]
-    chosen = set(scene.shelf.paths(wanted.project)) if wanted.project else set[str]()
-    listed = [one for at, one in enumerate(shown) if at < _PROJECTS or one.path in chosen]
-    yield FacetLink("All", _to(wanted, project=""), sum(one.sessions for one in shown), not wanted.project)
+def _project_facets(scene: ListRequest, query: SessionQuery) -> Iterator[FacetLink]:
+    projects = scene.projects
+    shown = [one for one in projects.sorted() if one.path not in scene.marks.hidden]
+    chosen = {one.path for one in shown if query.project and matches_project(one.path, query.project)}
+    listed = [one for at, one in enumerate(shown) if at < _MOST_PROJECTS or one.path in chosen]
+    yield FacetLink("All", _list_address(query, project=""), sum(one.sessions for one in shown), not query.project)
     for one in listed:
-        yield FacetLink(
-            scene.shelf.label(one.path), _to(wanted, project=one.slug), one.sessions, one.path in chosen, one.path
-        )
-    if len(listed) < len(scene.shelf.projects):
-        yield FacetLink("All projects …", "/projects", len(scene.shelf.projects))
+        href = _list_address(query, project=one.slug)
+        yield FacetLink(projects.label(one.path), href, one.sessions, one.path in chosen, one.path)
+    if len(listed) < len(projects.projects):
+        yield FacetLink("All projects …", "/projects", len(projects.projects))
 
 
-def _kinds(wanted: SessionQuery, page: SessionListPage) -> Iterator[FacetLink]:
-    if len(page.kinds) < 2 and not wanted.kind:
+def _kind_facets(query: SessionQuery, found: FoundSessions) -> Iterator[FacetLink]:
+    if len(found.kinds) < 2 and not query.kind:
         return
-    for kind in SESSION_KINDS:
-        if kind in page.kinds:
-            here = wanted.kind == kind
-            yield FacetLink(kind, _to(wanted, kind="" if here else kind), page.kinds[kind], here)
-    if {"empty", "stub"} & set(page.kinds):
-        here = wanted.kind == ANY_KIND
-        yield FacetLink("all kinds", _to(wanted, kind="" if here else ANY_KIND), sum(page.kinds.values()), here)
+    offered = [(kind, kind, found.kinds[kind]) for kind in SESSION_KINDS if kind in found.kinds]
+    if {"empty", "stub"} & set(found.kinds):
+        offered.append((ANY_KIND, "all kinds", sum(found.kinds.values())))
+    for kind, text, number in offered:
+        here = query.kind == kind
+        yield FacetLink(text, _list_address(query, kind="" if here else kind), number, here)
 
 
-def _marked(scene: ListRequest, wanted: SessionQuery) -> Iterator[FacetLink]:
-    starred = sum(mark.starred for mark in scene.said.marks.values())
-    if starred or wanted.starred:
-        yield FacetLink("★ starred", _to(wanted, starred="" if wanted.starred else "1"), starred, bool(wanted.starred))
-    for tag, number in scene.said.tags.items():
-        here = wanted.tag.casefold() == tag.casefold()
-        yield FacetLink(f"#{tag}", _to(wanted, tag="" if here else tag), number, here)
+def _mark_facets(scene: ListRequest, query: SessionQuery) -> Iterator[FacetLink]:
+    starred = sum(mark.starred for mark in scene.marks.marks.values())
+    if starred or query.starred:
+        href = _list_address(query, starred="" if query.starred else "1")
+        yield FacetLink("★ starred", href, starred, bool(query.starred))
+    for tag, number in scene.marks.tags.items():
+        here = query.tag.casefold() == tag.casefold()
+        yield FacetLink(f"#{tag}", _list_address(query, tag="" if here else tag), number, here)
 
 
-def _to(wanted: SessionQuery, **changes: str) -> str:
-    query = wanted.address(**changes)
-    return f"/sessions?{query}" if query else "/sessions"
+def _list_address(query: SessionQuery, **changes: str) -> str:
+    given = query.address(**changes)
+    return f"/sessions?{given}" if given else "/sessions"
 
 
-_TIMELY = ("", "oldest")
-"""Orders in which days follow one another."""
 _MODELS = "SELECT DISTINCT model FROM terms WHERE model <> '' ORDER BY model"
 
 
 def sessions_page(request: Request) -> HTMLResponse:
-    """A page of the list."""
-    asked, desk = parse_session_query(request.query_params), _desk(request)
-    with desk.index() as index:
+    """A page of the list; `part=rows` gives its rows alone."""
+    query, context = parse_session_query(request.query_params), request.app.state.desk
+    with context.index() as index:
         scene, db = ListRequest(request, index.db), index.db
-        page = scene.page(asked)
-        rows = list_values(scene, asked, page, "/sessions")
+        found = scene.finder.page(query)
+        values = list_values(scene, query, found)
         if request.query_params.get("part") == "rows":
-            return HTMLResponse(render.render_template("rows.html", **rows))
-        models = cached_answer(db, _MODELS, lambda: [model for (model,) in db.execute(_MODELS)])
+            return HTMLResponse(render.render_template("rows.html", **values))
         body = render.render_template(
             "sessions.html",
-            title=human.count(page.total, "session"),
-            asked=asked,
-            groups=facet_groups(scene, asked, page),
-            saved=scene.said.saved,
+            title=human.count(found.total, "session"),
+            asked=query,
+            groups=facet_groups(scene, query, found),
+            saved=scene.marks.saved,
             sorts=SESSION_SORTS,
-            models=models,
-            notes=(*scene.notes, *page.notes),
-            **rows,
+            models=cached_answer(db, _MODELS, lambda: [model for (model,) in db.execute(_MODELS)]),
+            **values,
         )
     return render.render_page(request, "Sessions", body, (render.HOME,), ("app.css",), ("browse.js", "list.js"))
 
 
-def list_values(scene: ListRequest, asked: SessionQuery, page: SessionListPage, path: str) -> dict[str, object]:
+def list_values(scene: ListRequest, query: SessionQuery, found: FoundSessions) -> dict[str, object]:
     """What the rows of a list need, and where its other pages are."""
-    query, timely = asked.query, asked.sort in _TIMELY
-    first = f"{path}?{query}&" if query else f"{path}?"
-    alone = scene.request.query_params.get("part") == "rows"
-    joins = bool(page.rows) and _together(scene, timely, page.before, page.rows[0])
-    begun = alone and joins
-    days = scene.days(page.rows, timely)
+    by_day = query.sort in ("", "oldest")
+
+    def together(one: SessionRow | None, following: SessionRow | None) -> bool:
+        """Whether two sessions that follow one another stand under one heading."""
+        if one is None or following is None:
+            return False
+        return not by_day or scene.day(one) == scene.day(following)
+
+    rows, given = found.rows, query.address()
+    joins = bool(rows) and together(found.before, rows[0])
+    begun = joins and scene.request.query_params.get("part") == "rows"
+    days = scene.days(rows, by_day)
     return {
         "days": (days[0]._replace(name=""), *days[1:]) if begun else days,
         "begun": begun,
         "joins": joins,
-        "unended": bool(page.rows) and _together(scene, timely, page.rows[-1], page.after),
-        "page": asked.page,
-        "pages": page.pages,
-        "total": page.total,
+        "unended": bool(rows) and together(rows[-1], found.after),
+        "page": query.page,
+        "pages": found.pages,
+        "total": found.total,
         "size": PAGE_SIZE,
-        "first": first,
+        "first": f"/sessions?{given}&" if given else "/sessions?",
         "here": scene.here.replace("part=rows&", "").replace("&part=rows", ""),
         "read_only": scene.read_only,
+        "notes": (*scene.notes, *found.notes),
     }
-
-
-def _together(scene: ListRequest, timely: bool, one: ListedSession | None, next_: ListedSession | None) -> bool:
-    """Whether two sessions that follow one another are listed under one heading."""
-    if one is None or next_ is None:
-        return False
-    return not timely or day_of(one.time, scene.zone) == day_of(next_.time, scene.zone)
-
-
-def _desk(request: Request) -> AppContext:
-    desk: AppContext = request.app.state.desk
-    return desk

@@ -1,8 +1,9 @@
-"""SessionQuery: the filters of a list in an address, and the SQL that answers them."""
+"""SessionQuery: the filters of a list of sessions, and the SQL that answers them for pages and API alike."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import date, datetime, timedelta, tzinfo
+from datetime import UTC, date, datetime, timedelta, tzinfo
+from decimal import Decimal
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
@@ -11,9 +12,11 @@ import msgspec
 
 from unspool.app.context import cached_answer
 from unspool.app.marks import AllMarks
-from unspool.app.project_list import ProjectList
+from unspool.app.project_list import matches_project
+from unspool.site.session_rows import SessionRow
 from unspool.store.index.filters import SearchCondition, sessions_holding
-from unspool.store.index.times import day_start, parse_ago
+from unspool.store.index.schema import PICO
+from unspool.store.index.times import day_start, local_time, parse_ago
 
 SESSION_SORTS = {
     "newest": "Newest",
@@ -36,7 +39,10 @@ SESSION_KINDS = (
     "empty",
     "stub",
 )
+"""In the order in which a list offers them."""
 ANY_KIND = "any"
+PAGE_SIZE = 100
+"""Sessions on a page of the list."""
 _LONGEST = 400
 _DEEPEST = 10_000
 
@@ -47,7 +53,7 @@ class SessionQuery(msgspec.Struct, frozen=True):
     project: str = ""
     """A project's slug, or part of its path."""
     kind: str = ""
-    """One of KINDS; `any` for those too that hold no conversation."""
+    """One of SESSION_KINDS; `any` for those too that hold no conversation."""
     model: str = ""
     q: str = ""
     since: str = ""
@@ -56,11 +62,9 @@ class SessionQuery(msgspec.Struct, frozen=True):
     tag: str = ""
     sort: str = ""
     page: int = 1
-
-    @property
-    def query(self) -> str:
-        """The filters as they stand in an address, without the page."""
-        return self.address()
+    title: str = ""
+    branch: str | None = None
+    """Exactly this one; an empty one for sessions outside of git."""
 
     @property
     def filtered(self) -> bool:
@@ -68,24 +72,27 @@ class SessionQuery(msgspec.Struct, frozen=True):
         return self != SessionQuery(sort=self.sort, page=self.page)
 
     def address(self, **changes: object) -> str:
-        """The filters as they stand in an address, some of them changed."""
+        """The filters as they stand in an address, some of them changed, without the page."""
         changed = msgspec.structs.replace(self, page=1, **changes)
-        said = {name: value for name, value in msgspec.structs.asdict(changed).items() if value and value != 1}
-        return urlencode(said, errors="replace")
+        given = {name: value for name, value in msgspec.structs.asdict(changed).items() if value and value != 1}
+        return urlencode(given, errors="replace")
 
 
-def parse_session_query(said: Mapping[str, str]) -> SessionQuery:
-    """What the parameters of an address ask for."""
-    texts = {name: _text(said.get(name, "")) for name in ("project", "kind", "model", "q", "since", "until", "tag")}
-    kind = texts["kind"] if texts["kind"] in (*SESSION_KINDS, ANY_KIND) else ""
-    sort = said.get("sort", "")
-    page = said.get("page", "")
-    return SessionQuery(
-        **{**texts, "kind": kind},
-        starred="1" if said.get("starred", "") in ("1", "true", "on", "yes") else "",
-        sort=sort if sort in SESSION_SORTS and sort != "newest" else "",
-        page=min(_DEEPEST, max(1, int(page))) if page.isascii() and page.isdigit() and len(page) < 7 else 1,
-    )
+def parse_session_query(given: Mapping[str, str]) -> SessionQuery:
+    """What the parameters of an address ask for; what means nothing asks for nothing."""
+    texts = {
+        name: given.get(name, "").encode(errors="replace").decode().replace("\0", "").strip()[:_LONGEST]
+        for name in ("project", "kind", "model", "q", "since", "until", "tag")
+    }
+    if texts["kind"] not in (*SESSION_KINDS, ANY_KIND):
+        texts["kind"] = ""
+    sort, page = given.get("sort", ""), given.get("page", "")
+    others = {
+        "starred": "1" if given.get("starred", "") in ("1", "true", "on", "yes") else "",
+        "sort": sort if sort in SESSION_SORTS and sort != "newest" else "",
+        "page": min(_DEEPEST, max(1, int(page))) if page.isascii() and page.isdigit() and len(page) < 7 else 1,
+    }
+    return msgspec.convert({**texts, **others}, SessionQuery)
 
 
 def parse_moment(text: str, zone: tzinfo | None, after: int = 0) -> float | None:
@@ -102,17 +109,11 @@ def parse_moment(text: str, zone: tzinfo | None, after: int = 0) -> float | None
         return None
 
 
-def _text(text: str) -> str:
-    return text.encode(errors="replace").decode().replace("\0", "").strip()[:_LONGEST]
-
-
-PAGE_SIZE = 100
-"""Sessions on a page of the list."""
 _WHEN = "coalesce(ended, started)"
 _HOLLOW = ("empty", "stub")
 """Kinds that hold no conversation, listed only when asked for."""
 _ORDERS = {
-    "": f"{_WHEN} DESC",
+    "": f"{_WHEN} DESC, key",
     "oldest": f"{_WHEN} IS NULL, {_WHEN}",
     "title": "coalesce((SELECT value FROM json_each(?) WHERE key = session.key), title) COLLATE NOCASE",
     "cost": "cost DESC",
@@ -121,15 +122,29 @@ _ORDERS = {
     "errors": "errors DESC",
     "longest": "ended - started DESC",
 }
-_COLUMNS = "id, key, project, title, kind, branch, started, ended, turns, calls, errors, cost, unpriced, overview"
+_COLUMNS = (
+    "id, overview, started, ended, cost, unpriced, key, title, kind, project, branch, turns, messages, calls, errors"
+)
+_HOLDING = """(title LIKE ? ESCAPE '\\' OR branch LIKE ? ESCAPE '\\' OR project LIKE ? ESCAPE '\\'
+OR key LIKE ? ESCAPE '\\' OR key IN (SELECT value FROM json_each(?)))"""
+_OLDER = """SELECT id FROM session WHERE key IN (SELECT key FROM session GROUP BY key HAVING count(*) > 1)
+AND EXISTS (SELECT 1 FROM session AS other WHERE other.key = session.key AND other.id <> session.id
+AND (coalesce(other.ended, 0), other.id) > (coalesce(session.ended, 0), session.id))"""
+_PROJECTS = "SELECT DISTINCT project FROM session"
+_TERMS = "SELECT id FROM terms WHERE model LIKE ? ESCAPE '\\'"
+_MODEL = """SELECT id FROM session WHERE EXISTS (SELECT 1 FROM request
+WHERE request.session = session.id AND terms IN (SELECT value FROM json_each(?)))"""
+_CHANGED = """SELECT log.session, count(DISTINCT touch.file) FROM log JOIN turn ON turn.log = log.id
+JOIN touch ON touch.turn = turn.id AND touch.how > 0
+WHERE log.session IN (SELECT value FROM json_each(?)) GROUP BY log.session"""
 
 
 class _Used(msgspec.Struct):
     model: str = ""
 
 
-class _More(msgspec.Struct):
-    """The few facts that only the whole overview has."""
+class _OverviewPart(msgspec.Struct):
+    """The few figures that no column has, of the whole overview that the index keeps packed."""
 
     calls: tuple[_Used, ...] = ()
     agents: int = 0
@@ -137,47 +152,21 @@ class _More(msgspec.Struct):
     problems: int = 0
 
 
-class ListedSession(NamedTuple):
-    """A session as lists show it."""
-
-    id: int
-    key: str
-    project: str
-    title: str
-    kind: str
-    branch: str
-    started: float | None
-    ended: float | None
-    turns: int
-    calls: int
-    errors: int
-    cost: int
-    unpriced: int
-    more: _More = _More()
-    files: int = 0
-    """Files changed."""
-
-    @property
-    def time(self) -> float | None:
-        return self.started if self.ended is None else self.ended
-
-    @property
-    def models(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(one.model for one in self.more.calls if one.model))
+_DECODER = msgspec.msgpack.Decoder(_OverviewPart)
 
 
-class SessionListPage(NamedTuple):
+class FoundSessions(NamedTuple):
     """Some sessions of a list, and how many there are in all."""
 
-    rows: tuple[ListedSession, ...]
+    rows: tuple[SessionRow, ...]
     total: int
     kinds: dict[str, int]
     """How many there are of each kind, whatever kind was asked for."""
     notes: tuple[str, ...] = ()
     """What was asked for and means nothing."""
-    before: ListedSession | None = None
+    before: SessionRow | None = None
     """The last session of the page before this."""
-    after: ListedSession | None = None
+    after: SessionRow | None = None
     """The first session of the page after this."""
 
     @property
@@ -186,72 +175,81 @@ class SessionListPage(NamedTuple):
 
 
 class SessionFinder:
-    """Asks for sessions; a session that several logs are of is the one that was active last."""
+    """Asks the index for sessions; a session that several logs are of is the one that was active last."""
 
-    def __init__(self, db: apsw.Connection, said: AllMarks, shelf: ProjectList, zone: tzinfo | None = None) -> None:
-        self._db, self._said, self._shelf, self._zone = db, said, shelf, zone
+    def __init__(self, db: apsw.Connection, marks: AllMarks, zone: tzinfo | None = None) -> None:
+        self._db, self._marks, self._zone = db, marks, zone
 
-    def page(self, wanted: SessionQuery, size: int = PAGE_SIZE) -> SessionListPage:
-        """One page of the sessions asked for."""
-        conditions, notes = self._conditions(wanted)
-        where, values = _all(conditions)
+    def page(self, query: SessionQuery, size: int = PAGE_SIZE) -> FoundSessions:
+        """One page of the sessions asked for, with those just before and after it."""
+        first = (query.page - 1) * size
+        start = max(first - 1, 0)
+        found = self.find(query, start, first + size + 1 - start)
+        rows = found.rows[first - start :]
+        return found._replace(
+            rows=rows[:size],
+            before=found.rows[0] if rows and start < first else None,
+            after=rows[size] if len(rows) > size else None,
+        )
+
+    def find(
+        self,
+        query: SessionQuery,
+        start: int,
+        number: int,
+        also: Sequence[SearchCondition] = (),
+        *,
+        everything: bool = False,
+    ) -> FoundSessions:
+        """So many of the sessions asked for, which fulfil further conditions too.
+
+        With `everything`, hidden projects and sessions without a conversation are among them.
+        """
+        conditions, notes = self._conditions(query)
+        if self._marks.hidden and not (query.project or everything):
+            conditions.append(_among("project NOT", sorted(self._marks.hidden)))
+        where, values = _all_of([*conditions, *also])
         counted = f"SELECT kind, count(*) FROM session WHERE {where} GROUP BY kind"  # noqa: S608  values are bound
         kinds = dict(self._db.execute(counted, values))
-        chosen = {kind: number for kind, number in kinds.items() if _asked(kind, wanted.kind)}
-        where, values = _all([*conditions, _among("kind", chosen)])
-        first = (wanted.page - 1) * size
-        span = range(max(first - 1, 0), first + size + 1)
-        rows = self._rows(where, values, wanted.sort, span) if chosen else ()
-        at = first - span.start
-        before, here, after = rows[:at], rows[at : at + size], rows[at + size :]
-        return SessionListPage(here, sum(chosen.values()), kinds, notes, _only(before) if here else None, _only(after))
+        asked = query.kind or (ANY_KIND if everything else "")
+        chosen = [kind for kind in kinds if asked in (ANY_KIND, kind) or (not asked and kind not in _HOLLOW)]
+        if not chosen:
+            return FoundSessions((), 0, kinds, notes)
+        where, values = _all_of([*conditions, *also, _among("kind", chosen)])
+        if query.sort == "title":
+            titles = {key: mark.title for key, mark in self._marks.marks.items() if mark.title}
+            values = (*values, json.dumps(titles))
+        sql = f"SELECT id FROM session WHERE {where} ORDER BY {_ORDERS[query.sort]}, id DESC LIMIT ? OFFSET ?"  # noqa: S608
+        ids = [number for (number,) in self._db.execute(sql, (*values, number, start))]
+        return FoundSessions(self.rows(ids), sum(kinds[kind] for kind in chosen), kinds, notes)
 
-    def between(self, since: float, until: float) -> tuple[ListedSession, ...]:
-        """Sessions with a conversation, of projects that are not hidden, last active in a span; the last first."""
-        lively = SearchCondition(
-            "kind NOT IN ('ghost', 'empty', 'stub') AND coalesce(ended, started) BETWEEN ? AND ?", (since, until)
-        )
-        where, values = _all([*self._latest(), *self._unhidden(), lively])
-        return self._rows(where, values, "", range(PAGE_SIZE))
-
-    def _rows(self, where: str, values: tuple[Any, ...], sort: str, span: range) -> tuple[ListedSession, ...]:
-        titles = {key: mark.title for key, mark in self._said.marks.items() if mark.title}
-        order = _ORDERS[sort]
-        bound = (json.dumps(titles),) if sort == "title" else ()
-        query = f"SELECT id FROM session WHERE {where} ORDER BY {order}, id DESC LIMIT ? OFFSET ?"  # noqa: S608  bound
-        ids = [number for (number,) in self._db.execute(query, (*values, *bound, len(span), span.start))]
-        return self._whole(ids)
-
-    def _whole(self, ids: Sequence[int]) -> tuple[ListedSession, ...]:
+    def rows(self, ids: Sequence[int]) -> tuple[SessionRow, ...]:
         """Sessions by their numbers, in their order."""
         asked = json.dumps(ids)
-        query = f"SELECT {_COLUMNS} FROM session WHERE id IN (SELECT value FROM json_each(?))"  # noqa: S608  ours
-        decode = msgspec.msgpack.Decoder(_More).decode
+        sql = f"SELECT {_COLUMNS} FROM session WHERE id IN (SELECT value FROM json_each(?))"  # noqa: S608  ours
         changed = dict(self._db.execute(_CHANGED, (asked,)))
-        rows: Iterable[Any] = self._db.execute(query, (asked,))
-        found = {}
-        for *columns, packed in rows:
-            more = decode(packed) if packed else _More()
-            found[columns[0]] = ListedSession(*columns)._replace(more=more, files=changed.get(columns[0], 0))
+        columns: Iterable[Any] = self._db.execute(sql, (asked,))
+        found = {one[0]: _row(one, changed.get(one[0], 0)) for one in columns}
         return tuple(found[number] for number in ids if number in found)
 
-    def _conditions(self, wanted: SessionQuery) -> tuple[list[SearchCondition], tuple[str, ...]]:
-        found, notes = self._latest(), list[str]()
-        if wanted.project:
-            found.append(_among("project", self._shelf.paths(wanted.project)))
-        else:
-            found += self._unhidden()
-        if wanted.model:
-            found.append(self._using(wanted.model))
-        if wanted.starred:
-            found.append(_among("key", [key for key, mark in self._said.marks.items() if mark.starred]))
-        if wanted.tag:
-            found.append(_among("key", self._said.tagged(wanted.tag)))
-        if wanted.q:
-            found.append(self._holding(wanted.q))
-        for name, sign, after in (("since", ">=", 0), ("until", "<", 1)):
-            text = getattr(wanted, name)
-            second = parse_moment(text, self._zone, after) if text else None
+    def _conditions(self, query: SessionQuery) -> tuple[list[SearchCondition], tuple[str, ...]]:
+        """What the filters ask for, and notes on those that mean nothing."""
+        makers = {
+            "project": self._of_project,
+            "title": lambda text: SearchCondition("title LIKE ? ESCAPE '\\'", (sessions_holding(text),)),
+            "model": self._using_model,
+            "starred": lambda _: _among("key", [key for key, mark in self._marks.marks.items() if mark.starred]),
+            "tag": lambda tag: _among("key", self._marks.tagged(tag)),
+            "q": self._holding,
+        }
+        found = [make(value) for name, make in makers.items() if (value := getattr(query, name))]
+        if query.branch is not None:
+            found.append(SearchCondition("branch = ?", (query.branch,)))
+        if (older := self._numbers(_OLDER)) != "[]":
+            found.append(SearchCondition("id NOT IN (SELECT value FROM json_each(?))", (older,)))
+        notes = []
+        for name, text, sign, days in (("since", query.since, ">=", 0), ("until", query.until, "<", 1)):
+            second = parse_moment(text, self._zone, days) if text else None
             if second is not None:
                 found.append(SearchCondition(f"{_WHEN} {sign} ?", (second,)))
             elif text:
@@ -260,46 +258,59 @@ class SessionFinder:
                 )
         return found, tuple(notes)
 
-    def _using(self, model: str) -> SearchCondition:
+    def _of_project(self, asked: str) -> SearchCondition:
+        paths = cached_answer(self._db, _PROJECTS, lambda: [path for (path,) in self._db.execute(_PROJECTS)])
+        return _among("project", [path for path in paths if matches_project(path, asked)])
+
+    def _using_model(self, model: str) -> SearchCondition:
         """Sessions with requests to a model."""
         terms = [number for (number,) in self._db.execute(_TERMS, (sessions_holding(model),))]
-        asked = json.dumps(terms)
-        ids = cached_answer(self._db, (_MODEL, asked), lambda: self._numbers(_MODEL, asked))
+        ids = self._numbers(_MODEL, json.dumps(terms))
         return SearchCondition("id IN (SELECT value FROM json_each(?))", (ids,))
 
-    def _latest(self) -> list[SearchCondition]:
-        """Of the few sessions that several logs are of, only the log that was active last."""
-        older = cached_answer(self._db, _OLDER, lambda: self._numbers(_OLDER))
-        return [SearchCondition("id NOT IN (SELECT value FROM json_each(?))", (older,))] if older != "[]" else []
-
-    def _numbers(self, query: str, *values: str) -> str:
-        """Numbers of sessions, as JSON."""
-        return json.dumps([number for (number,) in self._db.execute(query, values)])
-
-    def _unhidden(self) -> list[SearchCondition]:
-        if not self._said.hidden:
-            return []
-        return [
-            SearchCondition("project NOT IN (SELECT value FROM json_each(?))", (json.dumps(sorted(self._said.hidden)),))
-        ]
-
     def _holding(self, text: str) -> SearchCondition:
-        """Sessions whose title, branch, project or id holds a text, or what was said about them does."""
+        """Sessions whose title, branch, project or id holds a text, or whose mark does."""
         part = text.casefold()
-        said = [
+        marked = [
             key
-            for key, mark in self._said.marks.items()
+            for key, mark in self._marks.marks.items()
             if any(part in one.casefold() for one in (mark.title, mark.note, *mark.tags))
         ]
-        return SearchCondition(_HOLDING, (*[sessions_holding(text)] * 4, json.dumps(said)))
+        return SearchCondition(_HOLDING, (*[sessions_holding(text)] * 4, json.dumps(marked)))
+
+    def _numbers(self, sql: str, *values: str) -> str:
+        """Numbers of sessions, as JSON; asked again only when the index has changed."""
+        return cached_answer(
+            self._db, (sql, values), lambda: json.dumps([number for (number,) in self._db.execute(sql, values)])
+        )
 
 
-def _only(rows: Sequence[ListedSession]) -> ListedSession | None:
-    return rows[0] if rows else None
-
-
-def _asked(kind: str, wanted: str) -> bool:
-    return wanted in (ANY_KIND, kind) or (not wanted and kind not in _HOLLOW)
+def _row(columns: Sequence[Any], files: int) -> SessionRow:
+    """The row of _COLUMNS."""
+    _, packed, started, ended, cost, unpriced, *texts, turns, messages, calls, errors = columns
+    key, title, kind, project, branch = texts
+    part = _DECODER.decode(packed) if packed else _OverviewPart()
+    return SessionRow(
+        key,
+        title,
+        kind,
+        project,
+        branch,
+        None if started is None else local_time(started, UTC),
+        None if ended is None else local_time(ended, UTC),
+        turns,
+        messages,
+        calls,
+        errors,
+        files,
+        agents=part.agents,
+        compactions=part.compactions,
+        problems=part.problems,
+        amount=Decimal(cost) / PICO,
+        unpriced=unpriced,
+        known=not unpriced,
+        models=tuple(one.model for one in part.calls if one.model),
+    )
 
 
 def _among(column: str, values: Iterable[str]) -> SearchCondition:
@@ -307,19 +318,6 @@ def _among(column: str, values: Iterable[str]) -> SearchCondition:
     return SearchCondition(sql, (json.dumps(list(values)),))
 
 
-def _all(conditions: Iterable[SearchCondition]) -> tuple[str, tuple[Any, ...]]:
-    listed = list(conditions) or [SearchCondition("TRUE")]
-    return " AND ".join(one.sql for one in listed), tuple(value for one in listed for value in one.values)
-
-
-_HOLDING = """(title LIKE ? ESCAPE '\\' OR branch LIKE ? ESCAPE '\\' OR project LIKE ? ESCAPE '\\'
-OR key LIKE ? ESCAPE '\\' OR key IN (SELECT value FROM json_each(?)))"""
-_OLDER = """SELECT id FROM session WHERE key IN (SELECT key FROM session GROUP BY key HAVING count(*) > 1)
-AND EXISTS (SELECT 1 FROM session AS other WHERE other.key = session.key AND other.id <> session.id
-AND (coalesce(other.ended, 0), other.id) > (coalesce(session.ended, 0), session.id))"""
-_TERMS = "SELECT id FROM terms WHERE model LIKE ? ESCAPE '\\'"
-_MODEL = """SELECT id FROM session WHERE EXISTS (SELECT 1 FROM request
-WHERE request.session = session.id AND terms IN (SELECT value FROM json_each(?)))"""
-_CHANGED = """SELECT log.session, count(DISTINCT touch.file) FROM log JOIN turn ON turn.log = log.id
-JOIN touch ON touch.turn = turn.id AND touch.how > 0
-WHERE log.session IN (SELECT value FROM json_each(?)) GROUP BY log.session"""
+def _all_of(conditions: Sequence[SearchCondition]) -> tuple[str, tuple[Any, ...]]:
+    values = tuple(value for one in conditions for value in one.values)
+    return " AND ".join(one.sql for one in conditions) or "TRUE", values

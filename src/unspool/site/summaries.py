@@ -1,15 +1,9 @@
-"""Short forms for lists: a session as a card, a prompt on one line, a model's name."""
+"""Short forms: a prompt on one line, the beginning of a text, a model's name."""
 
 import re
-from datetime import datetime
-from decimal import Decimal
 from functools import lru_cache
 
-import msgspec
-
-from unspool.figures import Figures
-from unspool.model import Prompt, Session
-from unspool.prices import Cost
+from unspool.model import Prompt
 
 _START = re.compile(r"\s*(?:```.*|(?:#{1,6}|[-*>])(?:\s+|$))")
 _INSIDE = re.compile(r"\*\*|__|`")
@@ -78,63 +72,3 @@ def model_name(model: str) -> str:
     if len(words) < 3 or not any(word[:1].isdigit() for word in words[1:]):
         return model
     return " ".join(word.capitalize() for word in words[1:])
-
-
-class Card(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One session of a list."""
-
-    id: str
-    title: str
-    kind: str = ""
-    prompt: str = ""
-    """How it began."""
-    started: datetime | None = None
-    ended: datetime | None = None
-    prompts: int = 0
-    tool_calls: int = 0
-    tool_errors: int = 0
-    commits: int = 0
-    agents: int = 0
-    compactions: int = 0
-    problems: int = 0
-    tokens: int = 0
-    amount: Decimal = Decimal(0)
-    """Dollars at list prices."""
-    known: bool = True
-    """False where more was spent than is known."""
-    models: tuple[str, ...] = ()
-    size: int = 0
-    """Bytes of the log."""
-    kept: bool = False
-    """Whether only an archive still has its log."""
-
-    @property
-    def cost(self) -> Cost:
-        return Cost(self.amount, floor=not self.known)
-
-
-def card(session: Session, counted: Figures) -> Card:
-    """What a list shows of a session."""
-    first = next((turn.prompt for turn in session.turns if turn.prompt is not None), None)
-    used = counted.usage + counted.agents_usage
-    models = dict.fromkeys(model_name(message.model) for message in session.messages if not message.synthetic)
-    return Card(
-        session.id,
-        shorten_line(session.title, 160),
-        session.kind,
-        prompt_line(first, 200) if first else "",
-        session.started,
-        session.ended,
-        counted.turns,
-        counted.tool_calls,
-        counted.tool_errors,
-        len(counted.commits),
-        counted.agents,
-        counted.compactions,
-        counted.problems,
-        used.total,
-        counted.cost.amount,
-        counted.cost.known,
-        tuple(model for model in models if model),
-        session.log.size,
-    )

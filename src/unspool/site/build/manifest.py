@@ -16,7 +16,7 @@ from unspool.errors import UnspoolError
 from unspool.site.address import INDEX
 from unspool.site.build.disk import write_if_changed
 from unspool.site.build.neighbourhood import LogStart, NeighbourFacts
-from unspool.site.summaries import Card
+from unspool.site.session_rows import SessionRow
 from unspool.store.library.chains import project_named_after
 from unspool.store.library.neighbours import read_beginning
 from unspool.store.library.read import LogReader
@@ -51,7 +51,7 @@ class BuiltSession(msgspec.Struct, omit_defaults=True):
     told: NeighbourFacts = NeighbourFacts()
     key: str = ""
     """Digest of everything its pages were made of; empty where they could not be made."""
-    card: Card | None = None
+    card: SessionRow | None = None
     """What indexes show of it; None where it has no pages."""
 
 

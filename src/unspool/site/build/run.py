@@ -24,12 +24,12 @@ from unspool.site.build.disk import encode_html, swap_folder, sweep_site, write_
 from unspool.site.build.manifest import SiteManifest, SiteProject, project_name
 from unspool.site.build.neighbourhood import NeighbourFacts
 from unspool.site.build.plan import BuildFailure, BuildOptions, BuildPlan, BuildProgress, BuildReport, BuildStep
-from unspool.site.list_pages import ProjectCards, master_page, project_page
+from unspool.site.list_pages import ProjectRows, master_page, project_page
 from unspool.site.options import SiteOptions
 from unspool.site.page_template import Crumb, Frame, PageTemplate, fill_template
 from unspool.site.search_files import SEARCH_FOLDER, SearchedSession, SearchIndexWriter
 from unspool.site.search_files import SEARCH_FOLDER as SEARCH
-from unspool.site.summaries import Card, card
+from unspool.site.session_rows import SessionRow, session_row
 from unspool.site.turn_pages import session_folder
 from unspool.store.library import read_session
 from unspool.store.library.neighbours import LogHead, Neighbours, log_head
@@ -108,7 +108,7 @@ class BuildTask(msgspec.Struct, frozen=True):
 
 class BuildResult(msgspec.Struct, frozen=True):
     told: NeighbourFacts
-    card: Card | None
+    card: SessionRow | None
     """None where the log holds no conversation, and no pages were made."""
     files: int = 0
     size: int = 0
@@ -127,7 +127,7 @@ def build_session(context: BuildContext, task: BuildTask) -> BuildResult:
         for name, data in session_folder(session, counted, context.options, frame):
             (folder / name).write_bytes(data)
             files, size = files + 1, size + len(data)
-    shown = msgspec.structs.replace(card(session, counted), kept=bool(task.found.origin))
+    shown = msgspec.structs.replace(session_row(session, counted), kept=bool(task.found.origin))
     return BuildResult(told, shown, files, size)
 
 
@@ -204,25 +204,25 @@ def crumbs_above(project: SiteProject) -> tuple[Crumb, ...]:
     return (_TOP, Crumb(project_name(project.path), f"{project.folder}/{INDEX}"))
 
 
-def project_cards(manifest: SiteManifest) -> list[ProjectCards]:
+def project_rows(manifest: SiteManifest) -> list[ProjectRows]:
     """Every project that has sessions with pages."""
-    cards: dict[str, list[tuple[str, Card]]] = {}
+    rows: dict[str, list[tuple[str, SessionRow]]] = {}
     places = {project.folder: project for project in manifest.projects.values()}
     for kept in manifest.sessions.values():
         if kept.card is not None:
-            cards.setdefault(manifest.projects[kept.project].folder, []).append((kept.folder, kept.card))
-    return [_shelf(places[folder], tuple(found)) for folder, found in cards.items()]
+            rows.setdefault(manifest.projects[kept.project].folder, []).append((kept.folder, kept.card))
+    return [_project_rows(places[folder], tuple(found)) for folder, found in rows.items()]
 
 
-def _shelf(project: SiteProject, cards: tuple[tuple[str, Card], ...]) -> ProjectCards:
-    return ProjectCards(project_name(project.path), project.path, project.folder, cards)
+def _project_rows(project: SiteProject, rows: tuple[tuple[str, SessionRow], ...]) -> ProjectRows:
+    return ProjectRows(project_name(project.path), project.path, project.folder, rows)
 
 
 def write_missing_indexes(site: Path, manifest: SiteManifest, options: SiteOptions) -> None:
     """Indexes that are not there yet, so that pages below them have somewhere to lead."""
     for project in manifest.projects.values():
         if not (site / project.folder / INDEX).exists():
-            _write_project(site, _shelf(project, ()), options)
+            _write_project(site, _project_rows(project, ()), options)
     if not (site / INDEX).exists():
         _write_master(site, [], options)
     if not (site / SEARCH).exists():
@@ -231,21 +231,21 @@ def write_missing_indexes(site: Path, manifest: SiteManifest, options: SiteOptio
 
 def write_indexes(site: Path, manifest: SiteManifest, options: SiteOptions) -> int:
     """All indexes, from what is in place; the number of files that were written."""
-    found = project_cards(manifest)
-    written = sum(_write_project(site, shelf, options) for shelf in found) + _write_master(site, found, options)
+    found = project_rows(manifest)
+    written = sum(_write_project(site, project, options) for project in found) + _write_master(site, found, options)
     writer = SearchIndexWriter(site)
-    for shelf in found:
-        for folder, _ in shelf.cards:
-            writer.add(SearchedSession(f"{shelf.folder}/{folder}", shelf.name))
+    for project in found:
+        for folder, _ in project.rows:
+            writer.add(SearchedSession(f"{project.folder}/{folder}", project.name))
     return written + writer.write()
 
 
-def _write_project(site: Path, shelf: ProjectCards, options: SiteOptions) -> bool:
-    page = project_page(shelf, options, Frame("../", (_TOP,), search=SEARCH))
-    return write_if_changed(site / shelf.folder / page.path, encode_html(page.html))
+def _write_project(site: Path, project: ProjectRows, options: SiteOptions) -> bool:
+    page = project_page(project, options, Frame("../", (_TOP,), search=SEARCH))
+    return write_if_changed(site / project.folder / page.path, encode_html(page.html))
 
 
-def _write_master(site: Path, found: list[ProjectCards], options: SiteOptions) -> bool:
+def _write_master(site: Path, found: list[ProjectRows], options: SiteOptions) -> bool:
     page = master_page(found, options, Frame(search=SEARCH))
     return write_if_changed(site / page.path, encode_html(page.html))
 
