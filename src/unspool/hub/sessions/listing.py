@@ -9,6 +9,7 @@ import msgspec
 from unspool.hub.errors import BadRequest, NotVisible
 from unspool.hub.people.projects import readable_projects
 from unspool.hub.people.users import Person
+from unspool.hub.sessions.process_push import LoggedFacts, SessionColumns
 from unspool.hub.store.database import Database, Row, Value
 from unspool.store.index.filters import sessions_holding
 from unspool.store.index.query import Filter
@@ -18,9 +19,6 @@ from unspool.store.index.times import parse_moment
 _CURSOR = re.compile(r"(\d{1,16})-([0-9a-f]{1,64})")
 _COST = re.compile(r"(>=|<=|>|<)?\$?(\d{1,9}(?:\.\d{1,6})?)")
 _HOLDS = "LIKE ? ESCAPE '\\'"
-OWN = ("by", "person", "title")
-"""Filters that only a hub has."""
-_ANY = ("person", "by")
 _PROJECTS = 500
 """Values that are listed in a statement."""
 
@@ -76,23 +74,24 @@ def filter_conditions(
     passages: dict[tuple[str, bool], list[SqlCondition]] = {}
     notes: list[str] = []
     for number, one in enumerate(filters):
-        name = "person" if one.name in _ANY else one.name
+        name = "person" if one.name == "by" else one.name
         if name not in _FILTERS:
             notes.append(f"{name}: is not asked of a hub and was left out.")
             continue
         table, made = _FILTERS[name](db, one.value.strip())
         key = f"{name}{number}" if name in ("since", "until", "cost") else name
         (passages if table == "passage" else sessions).setdefault((key, one.excluded), []).append(made)
-    return _all(sessions), _all(passages), notes
+    return _alternatives(sessions), _alternatives(passages), notes
 
 
-def _all(groups: dict[tuple[str, bool], list[SqlCondition]]) -> list[SqlCondition]:
-    return [_any(found, excluded=excluded) for (_, excluded), found in groups.items()]
-
-
-def _any(found: list[SqlCondition], *, excluded: bool) -> SqlCondition:
-    sql = " OR ".join(f"({one.sql})" for one in found)
-    return SqlCondition(f"NOT ({sql})" if excluded else f"({sql})", tuple(v for one in found for v in one.values))
+def _alternatives(groups: dict[tuple[str, bool], list[SqlCondition]]) -> list[SqlCondition]:
+    """One condition a filter: any of the values that were given for it, or none of them where they are excluded."""
+    made = []
+    for (_, excluded), found in groups.items():
+        sql = " OR ".join(f"({one.sql})" for one in found)
+        values = tuple(value for one in found for value in one.values)
+        made.append(SqlCondition(f"NOT ({sql})" if excluded else f"({sql})", values))
+    return made
 
 
 def all_of(found: Iterable[SqlCondition]) -> SqlCondition:
@@ -124,11 +123,9 @@ def _named(table: str) -> Made:
 
 def one_of(column: str, values: Sequence[str]) -> SqlCondition:
     """What is one of some values."""
-    return (
-        SqlCondition(f"{column} IN ({', '.join('?' * len(values))})", tuple(values))
-        if values
-        else SqlCondition("FALSE")
-    )
+    if not values:
+        return SqlCondition("FALSE")
+    return SqlCondition(f"{column} IN ({', '.join('?' * len(values))})", tuple(values))
 
 
 def _time(column: str, sign: str) -> Made:
@@ -151,7 +148,7 @@ def _role(_: Database, value: str) -> tuple[str, SqlCondition]:
     kinds = ROLES.get(value.lower())
     if kinds is None:
         raise BadRequest(f"role:{value} means nothing; it can be {', '.join(ROLES)}.")
-    return "passage", SqlCondition(f"passage.kind IN ({', '.join('?' * len(kinds))})", kinds)
+    return "passage", one_of("passage.kind", kinds)
 
 
 def _cost(_: Database, value: str) -> tuple[str, SqlCondition]:
@@ -176,11 +173,10 @@ _FILTERS: dict[str, Made] = {
 }
 
 
+_LOGGED = SessionColumns.__struct_fields__
 COLUMNS = (
-    "session.id, session.key, session.project, project.name, session.person, person.name, session.agent, session.title,"
-    " session.kind, session.branch, session.slug, session.source, session.started, session.finished, session.turns,"
-    " session.messages, session.calls, session.errors, session.tokens, session.cost, session.unpriced, session.models,"
-    " session.size, session.created, session.updated"
+    "session.id, session.key, session.project, project.name, session.person, person.name, session.size,"
+    f" session.created, session.updated, {', '.join(f'session.{name}' for name in _LOGGED)}"
 )
 TABLES = "session LEFT JOIN project ON project.id = session.project LEFT JOIN person ON person.id = session.person"
 """What COLUMNS are of. Somebody who was erased has no name."""
@@ -193,7 +189,7 @@ class NamedThing(msgspec.Struct, frozen=True):
     name: str
 
 
-class SessionFacts(msgspec.Struct, frozen=True):
+class SessionFacts(LoggedFacts, frozen=True, kw_only=True):
     """A session as it is told of; times are milliseconds of the epoch."""
 
     id: str
@@ -201,25 +197,8 @@ class SessionFacts(msgspec.Struct, frozen=True):
     """The session's own id."""
     project: NamedThing
     person: NamedThing
-    agent: str
-    title: str
-    kind: str
-    branch: str
-    slug: str
-    source: str
-    """The key of the session that it goes on from."""
-    started: int | None
-    finished: int | None
-    turns: int
-    messages: int
-    calls: int
-    errors: int
-    tokens: int
     cost: float
     """Dollars at list prices, of the requests whose price is known."""
-    unpriced: int
-    """Requests whose price is not known."""
-    models: tuple[str, ...]
     size: int
     created: int
     updated: int
@@ -232,34 +211,20 @@ class SessionFacts(msgspec.Struct, frozen=True):
 
 def session_facts(row: Row) -> SessionFacts:
     """The facts of a row of COLUMNS."""
-    id_, key, project, named, person, called, *rest = row
-    agent, title, kind, branch, slug, source, started, finished, *counts = rest
-    turns, messages, calls, errors, tokens, cost, unpriced, models, size, created, updated = counts
-    known: Any = msgspec.json.decode(models)
+    id_, key, project, project_name, person, person_name, size, created, updated, *columns = row
+    logged: dict[str, Any] = dict(zip(_LOGGED, columns, strict=True))
+    logged["finished"] = logged["finished"] or None
+    logged["cost"] /= PICO
+    logged["models"] = tuple(msgspec.json.decode(logged["models"]))
     return SessionFacts(
-        id_,
-        key,
-        NamedThing(project, named or ""),
-        NamedThing(person, called or ""),
-        agent,
-        title,
-        kind,
-        branch,
-        slug,
-        source,
-        started,
-        finished or None,
-        turns,
-        messages,
-        calls,
-        errors,
-        tokens,
-        cost / PICO,
-        unpriced,
-        tuple(known),
-        size,
-        created,
-        updated,
+        id=id_,
+        key=key,
+        project=NamedThing(project, project_name or ""),
+        person=NamedThing(person, person_name or ""),
+        size=size,
+        created=created,
+        updated=updated,
+        **logged,
     )
 
 
@@ -277,7 +242,7 @@ class SessionPage(NamedTuple):
 def parse_filters(given: Mapping[str, str]) -> list[Filter]:
     """The filters that an address names."""
     found = [Filter(name, given[name]) for name in NAMES if given.get(name)]
-    return [*found, *([Filter(OWN[2], given["q"])] if given.get("q") else [])]
+    return [*found, Filter("title", given["q"])] if given.get("q") else found
 
 
 def list_sessions(

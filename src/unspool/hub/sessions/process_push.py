@@ -37,8 +37,8 @@ _LONGEST = 300
 _MODELS = 50
 
 
-class SessionColumns(NamedTuple):
-    """Columns of a session that its log tells."""
+class LoggedFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """What a session's log tells of it: columns of the table, and part of what is answered; times are milliseconds."""
 
     agent: str
     title: str
@@ -46,16 +46,22 @@ class SessionColumns(NamedTuple):
     branch: str
     slug: str
     source: str
+    """The key of the session that it goes on from."""
     started: int | None
-    finished: int
+    finished: int | None
     turns: int
     messages: int
     calls: int
     errors: int
     tokens: int
-    cost: int
     unpriced: int
+    """Requests whose price is not known."""
     models: tuple[str, ...]
+
+
+class SessionColumns(LoggedFacts, frozen=True, kw_only=True):
+    cost: int
+    """Picodollars at list prices, of the requests whose price is known."""
 
 
 class Passage(NamedTuple):
@@ -82,16 +88,26 @@ class RequestRow(NamedTuple):
 
 
 def session_columns(rows: SessionRows) -> SessionColumns:
-    told = rows.overview
-    started, ended = _moment(told.started), _moment(told.ended)
+    overview, costs = rows.overview, [_cost(row.cost) for row in rows.requests]
+    started, ended = _moment(overview.started), _moment(overview.ended)
     return SessionColumns(
-        told.agent, _short(told.title), told.kind, _short(told.branch), _short(told.slug),
-        _short(source_id(told.source)) if told.source else "", started, ended or started or 0,
-        told.turns, told.messages, told.tool_calls, told.tool_errors, min(_FIGURE, told.usage.total),
-        min(MOST, sum(_cost(row.cost) or 0 for row in rows.requests)),
-        sum(_cost(row.cost) is None for row in rows.requests),
-        tuple(map(_short, told.models[:_MODELS])),
-    )  # fmt: skip
+        agent=overview.agent,
+        title=_short(overview.title),
+        kind=overview.kind,
+        branch=_short(overview.branch),
+        slug=_short(overview.slug),
+        source=_short(source_id(overview.source)) if overview.source else "",
+        started=started,
+        finished=ended or started or 0,
+        turns=overview.turns,
+        messages=overview.messages,
+        calls=overview.tool_calls,
+        errors=overview.tool_errors,
+        tokens=min(_FIGURE, overview.usage.total),
+        cost=min(MOST, sum(cost or 0 for cost in costs)),
+        unpriced=costs.count(None),
+        models=tuple(map(_short, overview.models[:_MODELS])),
+    )
 
 
 def passages(rows: SessionRows, session: Session, addresses: Addresses, dialect: str) -> Iterator[Passage]:

@@ -148,7 +148,7 @@ def push(hub: Hub, person: Person, project: str, manifest: PushManifest) -> Push
             return PushOutcome(session, before)
         if lacks := _lacks(hub, person, manifest):
             return PushOutcome(session, before, tuple(lacks))
-        row = session_store.SessionRow(session, project, person.id, manifest.key, manifest.state, fingerprint())
+        row = session_store.PushedSession(session, project, person.id, manifest.key, manifest.state, fingerprint())
         if done := _taken(hub, row, manifest, before):
             return done
     raise StoreUnavailable("This session is pushed from several places at once; try again.")
@@ -169,7 +169,7 @@ def _lacks(hub: Hub, person: Person, manifest: PushManifest) -> list[str]:
     return lacks
 
 
-def _taken(hub: Hub, row: session_store.SessionRow, manifest: PushManifest, before: str) -> PushOutcome | None:
+def _taken(hub: Hub, row: session_store.PushedSession, manifest: PushManifest, before: str) -> PushOutcome | None:
     """What becomes of it; None where somebody else was quicker, and it is to be tried again."""
     blobs = hub.store.blobs
     files = session_store.join_files(session_store.kept_files(hub.store.db, row.id), manifest.files, blobs.read)
@@ -189,7 +189,7 @@ def _taken(hub: Hub, row: session_store.SessionRow, manifest: PushManifest, befo
 
 
 def _committed(
-    hub: Hub, row: session_store.SessionRow, before: str, what: tuple[MadeSession, session_store.Files, Path]
+    hub: Hub, row: session_store.PushedSession, before: str, what: tuple[MadeSession, session_store.Files, Path]
 ) -> PushOutcome | None:
     db = hub.store.db
     with db.transaction():

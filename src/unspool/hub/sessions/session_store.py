@@ -174,7 +174,7 @@ def keep_pages(blobs: Blobs, made: tuple[MadePage, ...], folder: Path) -> None:
 _OF_SESSION = ("piece", "session_page", "request")
 
 
-class SessionRow(NamedTuple):
+class PushedSession(NamedTuple):
     """Which session it is, and what is known of it besides what its log tells."""
 
     id: str
@@ -192,9 +192,9 @@ def state_of(db: Database, session: str) -> str:
     return str(found[0]) if found else ""
 
 
-def write_session(db: Database, row: SessionRow, made: MadeSession, files: Files, folder: Path) -> None:
+def write_session(db: Database, row: PushedSession, made: MadeSession, files: Files, folder: Path) -> None:
     """Put a session in place of what was known of it, inside the caller's transaction."""
-    _session(db, row, made, total_size(files))
+    _write_row(db, row, made, total_size(files))
     for table in _OF_SESSION:
         db.run(f"DELETE FROM {table} WHERE session = ?", row.id)  # noqa: S608  names of tables
     pieces = (
@@ -214,10 +214,10 @@ def write_pages(db: Database, session: str, made: Sequence[MadePage]) -> None:
     execute_batches(db, "INSERT INTO session_page(session, name, digest, kind) VALUES(?, ?, ?, ?)", rows)
 
 
-def _session(db: Database, row: SessionRow, made: MadeSession, bytes_: int) -> None:
-    told, time = made.facts._asdict(), now()
-    told["models"] = msgspec.json.encode(told["models"]).decode()
-    columns: dict[str, Value] = {**row._asdict(), **told, "size": bytes_, "created": time, "updated": time}
+def _write_row(db: Database, row: PushedSession, made: MadeSession, size: int) -> None:
+    logged, time = msgspec.structs.asdict(made.facts), now()
+    logged["models"] = msgspec.json.encode(made.facts.models).decode()
+    columns: dict[str, Value] = {**row._asdict(), **logged, "size": size, "created": time, "updated": time}
     names, marks = ", ".join(columns), ", ".join("?" * len(columns))
     changed = ", ".join(f"{name} = excluded.{name}" for name in columns if name != "created")
     db.run(

@@ -1,5 +1,6 @@
 """Pages for people: home, sessions, search, usage, stories, one's own tokens and shares."""
 
+from decimal import Decimal
 from typing import Any, NamedTuple, get_args
 from urllib.parse import urlencode
 
@@ -13,17 +14,17 @@ from unspool.hub.people.tokens import READING
 from unspool.hub.people.users import Person
 from unspool.hub.routes import hub, person
 from unspool.hub.sessions import listing
-from unspool.hub.sessions.listing import ListPage, parse_page
-from unspool.hub.sessions.listing import story as told
+from unspool.hub.sessions.listing import ListPage, SessionFacts, parse_page
 from unspool.hub.sessions.search import search
 from unspool.hub.sessions.usage import By, usage
 from unspool.hub.shares import routes
 from unspool.hub.shares.share import COLUMNS, HubShare, ShareOptions, live_share, options_of_upload
 from unspool.hub.shares.share_store import change_options, end_share
 from unspool.hub.store.blobs import DAY, now
-from unspool.hub.web.render import HOME, form_fields, page, redirect
+from unspool.hub.web.render import HOME, form_fields, moment_of, page, redirect, time_markup
 from unspool.hub.workers import run_in_thread
 from unspool.site.page_template import Crumb
+from unspool.site.session_rows import ListedSession, RowLink, SessionRow
 from unspool.store.index.results import Snippet
 
 
@@ -44,6 +45,33 @@ def snippet_pieces(snippet: Snippet) -> list[SnippetPiece]:
     return [*(piece for piece in made if piece.text), *([SnippetPiece("…", False)] if snippet.after else [])]
 
 
+def listed_session(facts: SessionFacts) -> ListedSession:
+    """A pushed session as every list shows it, with its project, its person and its story."""
+    title = facts.title or "untitled"
+    row = SessionRow(
+        facts.id,
+        title,
+        facts.kind,
+        branch=facts.branch,
+        started=moment_of(facts.started),
+        ended=moment_of(facts.finished),
+        prompts=facts.turns,
+        tool_calls=facts.calls,
+        tool_errors=facts.errors,
+        amount=Decimal(str(facts.cost)),
+        known=not facts.unpriced,
+        models=facts.models,
+    )
+    links = (
+        RowLink(facts.project.name, f"/sessions?project={facts.project.id}"),
+        RowLink(facts.person.name or "somebody", f"/sessions?person={facts.person.id}"),
+    )
+    address = f"/sessions/{facts.id}/"
+    has_story = facts.source or facts.kind in ("planning", "implementation")
+    story = (RowLink("story", f"{address}story", f"Story of {title}"),) if has_story else ()
+    return ListedSession(row, address, time_markup(facts.finished, "day"), title, links=links, related=story)
+
+
 _PAGE = 50
 _FOUND = 20
 _NAMES = ("q", *listing.NAMES)
@@ -55,7 +83,7 @@ def home(request: Request) -> Response:
     who, db = person(request), hub(request).store.db
     if not who.known or who.scope not in READING:
         return page(request, "unspool hub", "welcome.html", crumbs=())
-    newest = listing.list_sessions(db, who, [], ListPage(None, 10)).sessions
+    newest = list(map(listed_session, listing.list_sessions(db, who, [], ListPage(None, 10)).sessions))
     used = usage(db, who, "person", listing.parse_filters({"since": "7d"}))
     return page(request, "Home", "home.html", projects=projects.list_projects(db, who), sessions=newest, used=used)
 
@@ -77,7 +105,7 @@ def sessions_page(request: Request) -> Response:
         "Sessions",
         "sessions.html",
         asked=asked,
-        sessions=found.sessions,
+        sessions=list(map(listed_session, found.sessions)),
         more=more,
         wrong=wrong,
         filtered=any(asked.values()),
@@ -117,14 +145,15 @@ def usage_page(request: Request) -> Response:
 def story_page(request: Request) -> Response:
     """Planning, implementation and what came after, by whoever did each."""
     session = request.path_params["session"]
-    steps = told(hub(request).store.db, person(request), session)
+    steps = listing.story(hub(request).store.db, person(request), session)
     here = next(step.session for step in steps if step.session.id == session)
     crumbs = (
         HOME,
         Crumb(here.project.name, f"sessions?project={here.project.id}"),
         Crumb(here.title, f"sessions/{session}/"),
     )
-    return page(request, "Story", "story.html", crumbs=crumbs, steps=steps, here=session)
+    shown = [(step.role, listed_session(step.session)) for step in steps]
+    return page(request, "Story", "story.html", crumbs=crumbs, steps=shown, here=session)
 
 
 def _query(asked: dict[str, str], **more: str) -> str:

@@ -26,6 +26,7 @@ from unspool.render.html.elements import TimeStyle, time_tag
 from unspool.site import page_template
 from unspool.site.options import SiteOptions
 from unspool.site.page_template import Crumb, Frame, PageHead, PageTemplate
+from unspool.store.index.times import local_time
 from unspool.web.pages import template_environment
 
 _TYPES = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
@@ -74,8 +75,6 @@ _ADMIN = (Crumb("People", "people"), Crumb("Audit", "audit"))
 _STYLES = ("app.css", "palette.css", "find.css", "stats.css", "hub.css")
 _OPTIONS = SiteOptions(self_contained=True)
 """No search of its own: the hub has a page for that."""
-_LAST = 253_402_300_799_000
-"""The last moment that a calendar has; a log may be made up to be rounded beyond it."""
 _POLICY = (
     "default-src 'none'; img-src 'self' data:; style-src 'self'; script-src 'self'; connect-src 'self'; "
     "form-action 'self'; base-uri 'none'"
@@ -128,14 +127,17 @@ def render(template: str, **values: object) -> Markup:
 @cache
 def _environment() -> jinja2.Environment:
     made = template_environment("unspool.hub")
-    made.filters.update(when=_when, size=human.size, count=human.count, tokens=human.tokens)
+    made.filters.update(when=time_markup, size=human.size, count=human.count, tokens=human.tokens)
     return made
 
 
-def _when(time: int | None, style: TimeStyle = "") -> Markup:
-    """A time as the hub keeps it."""
-    moment = None if time is None else datetime.fromtimestamp(min(time, _LAST) / 1000, UTC)
-    return Markup(time_tag(moment, style))  # noqa: S704  a writer's markup
+def moment_of(time: int | None) -> datetime | None:
+    """A time as the hub keeps it, in milliseconds; a log may be made up to be beyond the calendar."""
+    return None if time is None else local_time(time / 1000, UTC)
+
+
+def time_markup(time: int | None, style: TimeStyle = "") -> Markup:
+    return Markup(time_tag(moment_of(time), style))  # noqa: S704  a writer's markup
 
 
 _MOST = 100
