@@ -1,10 +1,7 @@
 """`unspool list`: sessions or projects, newest first."""
 
 import sys
-from collections.abc import Callable
 from datetime import datetime
-from decimal import Decimal
-from functools import wraps
 from pathlib import Path
 from typing import Any, get_args
 
@@ -13,7 +10,7 @@ import msgspec
 
 from unspool.cli import archive_helpers, options, terminal
 from unspool.cli.session_tables import (
-    Of,
+    Marks,
     SessionMark,
     by_project,
     is_hidden,
@@ -23,7 +20,7 @@ from unspool.cli.session_tables import (
     summary_line,
 )
 from unspool.cli.tables import Column, show_table, table_lines, terminal_width
-from unspool.copies.records import CopyRecord, copy_records
+from unspool.copies.records import copy_records
 from unspool.model import Overview, SessionKind
 from unspool.store.library import Library, SessionListing
 from unspool.store.library.library import usual_roots
@@ -32,40 +29,27 @@ from unspool.store.library.library import usual_roots
 def show_clones(limit: int, *, as_json: bool) -> None:
     """List the copies, the newest first."""
     found = list(copy_records())
-    shown = found[:limit] if limit else found
+    shown = found[: limit or None]
+    there = [bool(record.files) and Path(record.files[0].path).exists() for record in shown]
     if as_json:
-        archive_helpers.print_json({"clones": [_row(record) for record in shown], "all": len(found)})
+        rows = [{**msgspec.to_builtins(record), "there": one} for record, one in zip(shown, there, strict=True)]
+        archive_helpers.print_json({"clones": rows, "all": len(found)})
     elif shown:
-        show_table(table_lines(_columns(shown), terminal_width()))
+        columns = [
+            Column("made", [record.made[:16].replace("T", " ") for record in shown], right=False),
+            Column("id", [record.session[:8] for record in shown], right=False),
+            Column("by", [record.command for record in shown], right=False, rank=2),
+            Column("from", [record.source[:8] for record in shown], right=False),
+            Column("tokens", [f"{record.before.tokens:,} → {record.after.tokens:,}" for record in shown], rank=3),
+            Column("", ["" if one else "gone" for one in there], right=False),
+            Column("title", [record.title for record in shown], right=False, least=20),
+        ]
+        show_table(table_lines(columns, terminal_width()))
     else:
         click.echo("No copy was made yet. `unspool clone SESSION` makes one.")
 
 
-def _row(record: CopyRecord) -> dict[str, object]:
-    from msgspec import to_builtins
-
-    return {**to_builtins(record), "there": _there(record)}
-
-
-def _there(record: CopyRecord) -> bool:
-    return bool(record.files) and Path(record.files[0].path).exists()
-
-
-def _columns(shown: list[CopyRecord]) -> list[Column]:
-    return [
-        Column("made", [record.made[:16].replace("T", " ") for record in shown], right=False),
-        Column("id", [record.session[:8] for record in shown], right=False),
-        Column("by", [record.command for record in shown], right=False, rank=2),
-        Column("from", [record.source[:8] for record in shown], right=False),
-        Column("tokens", [f"{record.before.tokens:,} → {record.after.tokens:,}" for record in shown], rank=3),
-        Column("", ["" if _there(record) else "gone" for record in shown], right=False),
-        Column("title", [record.title for record in shown], right=False, least=20),
-    ]
-
-
-Command = Callable[..., Any]
 _KINDS = get_args(SessionKind)
-_KIND_HELP = f"Only this kind: {', '.join(_KINDS)}."
 
 
 class ListFilter(msgspec.Struct, frozen=True):
@@ -92,33 +76,14 @@ class ListFilter(msgspec.Struct, frozen=True):
         )
 
 
-def filter_options(command: Command) -> Command:
-    """The filters, for a command that takes `wanted`."""
-
-    @wraps(command)
-    def run(*args: Any, **given: Any) -> Any:
-        fields = {name: given.pop(name) for name in ListFilter.__struct_fields__}
-        return command(*args, wanted=ListFilter(**fields), **given)
-
-    wrapped: Command = run
-    for option in reversed(_OPTIONS):
-        wrapped = option(wrapped)
-    return wrapped
-
-
-_OPTIONS = [
-    click.option("-p", "--project", default="", metavar="TEXT", help="Only projects whose path holds TEXT."),
-    click.option("-t", "--title", default="", metavar="TEXT", help="Only sessions whose title holds TEXT."),
-    click.option("-m", "--model", default="", metavar="TEXT", help="Only sessions that used such a model."),
-    click.option("-k", "--kind", type=click.Choice(_KINDS), metavar="KIND", help=_KIND_HELP),
-    click.option("--since", callback=options.day, metavar="WHEN", help="Active since 2026-01-31, or 3d, 2w ago."),
-    click.option("--until", callback=options.day, metavar="WHEN", help="Active before a date or an age."),
-    click.option("-a", "--all", "everything", is_flag=True, help="Also empty sessions, stubs and warm-ups."),
-]  # fmt: skip
-
-
 @click.command("list")
-@filter_options
+@click.option("-p", "--project", default="", metavar="TEXT", help="Only projects whose path holds TEXT.")
+@click.option("-t", "--title", default="", metavar="TEXT", help="Only sessions whose title holds TEXT.")
+@click.option("-m", "--model", default="", metavar="TEXT", help="Only sessions that used such a model.")
+@click.option("-k", "--kind", type=click.Choice(_KINDS), metavar="KIND", help=f"Only this kind: {', '.join(_KINDS)}.")
+@click.option("--since", callback=options.day, metavar="WHEN", help="Active since 2026-01-31, or 3d, 2w ago.")
+@click.option("--until", callback=options.day, metavar="WHEN", help="Active before a date or an age.")
+@click.option("-a", "--all", "everything", is_flag=True, help="Also empty sessions, stubs and warm-ups.")
 @click.option(
     "-n", "--limit", type=click.IntRange(min=0), default=30, show_default=True, help="At most so many; 0: all."
 )
@@ -126,7 +91,7 @@ _OPTIONS = [
 @click.option("--clones", is_flag=True, help="List the copies that were made, with what they were made from.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, with every figure.")
 @options.sources
-def command(wanted: ListFilter, limit: int, projects: bool, clones: bool, as_json: bool, library: Library) -> None:
+def command(limit: int, projects: bool, clones: bool, as_json: bool, library: Library, **filters: Any) -> None:
     """List sessions or projects, newest first.
 
     \b
@@ -147,12 +112,17 @@ def command(wanted: ListFilter, limit: int, projects: bool, clones: bool, as_jso
     library = _or_demo(library)
     with terminal.progress(sum(log.size for log in library.logs()), "Reading sessions") as done:
         listing = library.listing(done)
-    of = session_marks()
-    found = [overview for overview in listing.overviews if wanted.fits(overview, of(overview.id).title)]
+    wanted, marks = ListFilter(**filters), session_marks()
+    found = [overview for overview in listing.overviews if wanted.fits(overview, marks(overview.id).title)]
     if as_json:
-        click.echo(_json(listing, found, of, limit, projects=projects))
+        rows = (
+            {"projects": [one.figures for one in by_project(found)[: limit or None]]}
+            if projects
+            else {"sessions": [_session(overview, marks(overview.id)) for overview in found[: limit or None]]}
+        )
+        click.echo(msgspec.json.format(msgspec.json.encode({**rows, "all": _totals(listing)})).decode())
     else:
-        _print(listing, found, of, limit, projects=projects)
+        _print(listing, found, marks, limit, projects=projects)
     terminal.complain(listing.failures)
     if listing.failures and not listing.overviews:
         sys.exit(5)
@@ -167,48 +137,31 @@ def _or_demo(library: Library) -> Library:
     return Library([options.demo_folder()])
 
 
-def _print(listing: SessionListing, found: list[Overview], of: Of, limit: int, *, projects: bool) -> None:
+def _print(listing: SessionListing, found: list[Overview], marks: Marks, limit: int, *, projects: bool) -> None:
     console = terminal.console()
     if not found:
         console.print("No session fits." if listing.overviews else "No sessions were found.")
         return
-    shown = found[:limit] if limit else found
-    terminal.show_renderable(
-        projects_table(found, limit) if projects else sessions_table(shown, of, console.width), console
-    )
+    shown = found[: limit or None]
+    table = projects_table(found, limit) if projects else sessions_table(shown, marks, console.width)
+    terminal.show_renderable(table, console)
     console.print(summary_line(listing, found, shown), style="dim")
 
 
-def _json(listing: SessionListing, found: list[Overview], of: Of, limit: int, *, projects: bool) -> str:
-    usage, cost = msgspec.to_builtins(listing.usage), str(listing.cost.amount)
-    totals = {"sessions": len(listing.overviews), "usage": usage, "cost": cost, "unpriced": dict(listing.cost.unpriced)}
-    rows = (
-        {"projects": [_project(path, group) for path, group in by_project(found)][: limit or None]}
-        if projects
-        else {"sessions": [_session(overview, of(overview.id)) for overview in found][: limit or None]}
-    )
-    return msgspec.json.format(msgspec.json.encode({**rows, "all": totals})).decode()
+def _totals(listing: SessionListing) -> dict[str, object]:
+    """What all sessions used together, copied history counted once."""
+    return {
+        "sessions": len(listing.overviews),
+        "usage": listing.usage,
+        "cost": str(listing.cost.amount),
+        "unpriced": dict(listing.cost.unpriced),
+    }
 
 
 def _session(overview: Overview, mark: SessionMark) -> dict[str, object]:
     row: dict[str, object] = msgspec.to_builtins(overview)
-    row.update(title=overview.title, models=overview.models, usage=msgspec.to_builtins(overview.usage))
-    row.update(cost=str(overview.cost), turns=overview.turns, tool_calls=overview.tool_calls)
-    row["mark"] = mark._asdict() if any(mark) else None
+    row.update(title=overview.title, models=overview.models, usage=overview.usage, cost=str(overview.cost))
+    row.update(turns=overview.turns, tool_calls=overview.tool_calls, mark=mark._asdict() if any(mark) else None)
     row.pop("offered", None)
     row.pop("accepted", None)
     return row
-
-
-def _project(path: str, group: list[Overview]) -> dict[str, object]:
-    ended = max((overview.ended for overview in group if overview.ended is not None), default=None)
-    return {
-        "project": path,
-        "sessions": len(group),
-        "ids": [overview.id for overview in group],
-        "turns": sum(overview.turns for overview in group),
-        "tool_calls": sum(overview.tool_calls for overview in group),
-        "size": sum(overview.size for overview in group),
-        "cost": str(sum((overview.cost for overview in group), Decimal(0))),
-        "ended": ended,
-    }

@@ -2,9 +2,8 @@
 
 import os
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime, tzinfo
 from decimal import Decimal
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Any, NamedTuple
 
 from rich.console import JustifyMethod
 from rich.table import Table
@@ -12,12 +11,10 @@ from rich.text import Text
 
 from unspool import human
 from unspool.cli import settings
+from unspool.errors import UnspoolError
 from unspool.model import Overview
 from unspool.render.sanitize import one_line
 from unspool.store.library import SessionListing
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 class SessionMark(NamedTuple):
@@ -34,40 +31,30 @@ class SessionMark(NamedTuple):
         return " ".join([*(["★"] if self.starred else []), *(f"#{tag}" for tag in self.tags)])
 
 
-Of = Callable[[str], SessionMark]
+Marks = Callable[[str], SessionMark]
 """What was said about a session, by its id."""
 
 
-def session_marks() -> Of:
+def session_marks() -> Marks:
     """Tells what was said about a session; nothing of any where no marks are kept, or they cannot be read."""
-    from unspool.store.archive.database import archive_folder
+    from unspool.store.archive.database import ARCHIVE, archive_folder, find_key, is_encrypted
 
     place = archive_folder()
     if not (place / "marks.db").exists():
         return lambda _: SessionMark()
     from unspool.app.marks import MarkStore
-    from unspool.errors import UnspoolError
 
+    key = find_key(os.environ, None, None) if is_encrypted(place / ARCHIVE) else None
     try:
-        said = MarkStore(place, _key(place)).said()
+        marks = MarkStore(place, key).said()
     except UnspoolError as problem:
-        from unspool.cli.settings import warn_once
-
-        warn_once(f"stars, tags and names cannot be read: {problem}")
+        settings.warn_once(f"stars, tags and names cannot be read: {problem}")
         return lambda _: SessionMark()
-    return lambda session: SessionMark(*said.of(session))
-
-
-def _key(place: "Path") -> str | None:
-    """The key of the archive beside, where it is known without asking."""
-    from unspool.store.archive.database import ARCHIVE, find_key, is_encrypted
-
-    return find_key(os.environ, None, None) if is_encrypted(place / ARCHIVE) else None
+    return lambda session: SessionMark(*marks.of(session))
 
 
 _FULL_DATES = 72
 """Columns from which the time of day is told as well."""
-_LONG_AGO = datetime.min.replace(tzinfo=UTC)
 _KIND_STYLES = {"plan": "yellow", "impl": "green", "agent": "magenta"}
 _KIND_WORDS = {"interactive": "", "planning": "plan", "implementation": "impl", "background": "bg", "subagent": "agent"}
 
@@ -75,14 +62,6 @@ _KIND_WORDS = {"interactive": "", "planning": "plan", "implementation": "impl", 
 def is_hidden(overview: Overview) -> bool:
     """Sessions that hold nothing a person would look for."""
     return overview.kind in ("empty", "stub", "subagent") or overview.title.strip().casefold() == "warmup"
-
-
-def cost_text(overview: Overview) -> str:
-    if not overview.calls:
-        return ""
-    if overview.unpriced and not overview.cost:
-        return "?"
-    return human.money(overview.cost, floor=bool(overview.unpriced) or overview.usage.floor)
 
 
 _COLUMNS: tuple[tuple[str, int, JustifyMethod, int, int | None], ...] = (
@@ -98,12 +77,11 @@ _COLUMNS: tuple[tuple[str, int, JustifyMethod, int, int | None], ...] = (
 )
 
 
-def sessions_table(overviews: Sequence[Overview], of: Of, width: int) -> Table:
+def sessions_table(overviews: Sequence[Overview], marks: Marks, width: int) -> Table:
     """One row a session; the less important columns give way on a narrow terminal, never the title."""
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim", expand=True)
     shown = [column for column in _COLUMNS if width >= column[1]]
     for name, _, justify, least, most in shown:
-        style = "cyan" if name == "id" else ""
         table.add_column(
             name,
             justify=justify,
@@ -111,37 +89,31 @@ def sessions_table(overviews: Sequence[Overview], of: Of, width: int) -> Table:
             overflow="ellipsis",
             min_width=least,
             max_width=most,
-            style=style,
+            style="cyan" if name == "id" else "",
         )
     table.add_column("title", no_wrap=True, overflow="ellipsis", ratio=1)
-    zone = settings.chosen_zone()
     for overview in overviews:
-        cells = _cells(overview, zone, brief=width < _FULL_DATES)
-        cells["title"] = _title(overview, of(overview.id))
+        cells = _cells(overview, marks(overview.id), human.day if width < _FULL_DATES else human.minute)
         table.add_row(*(cells[column[0]] for column in shown), cells["title"])
     return table
 
 
-def _cells(overview: Overview, zone: tzinfo | None, *, brief: bool) -> dict[str, Text | str]:
-    when = overview.ended or overview.log.modified
-    shown = human.day if brief else human.minute
+def _cells(overview: Overview, mark: SessionMark, written: Callable[..., str]) -> dict[str, Text | str]:
     kind = _KIND_WORDS.get(overview.kind, overview.kind)
+    said = f"{one_line(mark.short)} " if mark.short else ""
+    floor = bool(overview.unpriced) or overview.usage.floor
+    cost = "?" if overview.unpriced and not overview.cost else human.money(overview.cost, floor=floor)
     return {
         "id": one_line(overview.id[:8]),
-        "when": shown(when, zone),
+        "when": written(overview.ended or overview.log.modified, settings.chosen_zone()),
         "project": one_line(project_name(overview.project)),
         "turns": str(overview.turns),
         "tools": str(overview.tool_calls),
-        "cost": cost_text(overview),
+        "cost": cost if overview.calls else "",
         "size": human.size(overview.size),
         "kind": Text(kind, _KIND_STYLES.get(kind, "")),
+        "title": Text.assemble((kept_mark(overview), "dim"), (said, "yellow"), one_line(mark.title or overview.title)),
     }
-
-
-def _title(overview: Overview, mark: SessionMark) -> Text:
-    """The name that it was given, or its own, with its star and tags before it."""
-    said = f"{one_line(mark.short)} " if mark.short else ""
-    return Text.assemble((kept_mark(overview), "dim"), (said, "yellow"), one_line(mark.title or overview.title))
 
 
 def kept_mark(overview: Overview) -> str:
@@ -154,37 +126,52 @@ def project_name(path: str) -> str:
     return path.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1] or path
 
 
-def by_project(overviews: Sequence[Overview]) -> list[tuple[str, list[Overview]]]:
-    """Sessions by project, in the order given."""
+class ProjectTotals(NamedTuple):
+    """A project's sessions, in the order given, and what they add up to."""
+
+    path: str
+    overviews: list[Overview]
+
+    @property
+    def figures(self) -> dict[str, Any]:
+        every = self.overviews
+        return {
+            "project": self.path,
+            "sessions": len(every),
+            "ids": [one.id for one in every],
+            "turns": sum(one.turns for one in every),
+            "tool_calls": sum(one.tool_calls for one in every),
+            "size": sum(one.size for one in every),
+            "cost": str(sum((one.cost for one in every), Decimal(0))),
+            "ended": max((one.ended for one in every if one.ended is not None), default=None),
+        }
+
+
+def by_project(overviews: Sequence[Overview]) -> list[ProjectTotals]:
+    """The projects of sessions, in the order given."""
     groups: dict[str, list[Overview]] = {}
     for overview in overviews:
         groups.setdefault(overview.project, []).append(overview)
-    return list(groups.items())
+    return [ProjectTotals(*group) for group in groups.items()]
 
 
 def projects_table(overviews: Sequence[Overview], limit: int) -> Table:
     """One row a project, the most recently active first."""
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
-    for name, justify in (
-        ("last active", "left"),
-        ("sessions", "right"),
-        ("turns", "right"),
-        ("cost", "right"),
-        ("size", "right"),
-    ):
-        table.add_column(name, justify=justify, no_wrap=True)  # type: ignore[arg-type]
+    table.add_column("last active", no_wrap=True)
+    for name in ("sessions", "turns", "cost", "size"):
+        table.add_column(name, justify="right", no_wrap=True)
     table.add_column("project", overflow="fold")
-    zone = settings.chosen_zone()
-    for project, group in by_project(overviews)[: limit or None]:
-        when = max((o.ended or _LONG_AGO for o in group), default=_LONG_AGO)
-        floor = any(o.unpriced or o.usage.floor for o in group)
+    for project in by_project(overviews)[: limit or None]:
+        figures = project.figures
+        floor = any(one.unpriced or one.usage.floor for one in project.overviews)
         table.add_row(
-            human.minute(when, zone) if when is not _LONG_AGO else "",
-            str(len(group)),
-            str(sum(o.turns for o in group)),
-            human.money(sum((o.cost for o in group), Decimal(0)), floor=floor),
-            human.size(sum(o.size for o in group)),
-            one_line(project),
+            human.minute(figures["ended"], settings.chosen_zone()),
+            str(figures["sessions"]),
+            str(figures["turns"]),
+            human.money(Decimal(figures["cost"]), floor=floor),
+            human.size(figures["size"]),
+            one_line(project.path),
         )
     return table
 
