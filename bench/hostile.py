@@ -12,9 +12,8 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from unspool.demo.builder import LogBuilder
-
 from bench.table import Row
+from tests.log_builder.builder import LogBuilder
 from unspool.figures.tokens import estimate_tokens
 from unspool.redact.finder import Finder
 from unspool.render.gfm import safe_markdown
