@@ -17,6 +17,7 @@ from bench import (
     clones,
     corpus,
     fuzz,
+    hostile,
     long_clone,
     memory,
     redact,
@@ -26,7 +27,7 @@ from bench import (
 )
 from bench.table import Row, lines
 
-PARTS = ("assembly", "answers", "site", "startup", "memory", "archive", "app", "clone", "redact")
+PARTS = ("assembly", "answers", "site", "startup", "memory", "archive", "app", "clone", "redact", "hostile")
 LONG = ("scale", "hub", "hub-scale")
 """Only where they are named."""
 _PARTS = f"{', '.join(PARTS)} (or of archive: {', '.join(archive.PARTS)}); or {', '.join(LONG)}, which take long"
@@ -118,6 +119,8 @@ def _asked_for(options: argparse.Namespace, source: Path) -> Iterator[Row]:
     """What needs no corpus, and what takes long and is not part of everything."""
     if "redact" in (options.parts or PARTS):
         yield from redact.rows(SHARED)
+    if "hostile" in (options.parts or PARTS):
+        yield from hostile.rows()
     if "scale" in options.parts:
         made = partial(_source, seed=options.seed)
         yield from scale.rows(made, options.sizes, _plot(options, "scale"))

@@ -3,6 +3,7 @@
 No test sees the real home. What needs something that is not there skips, and says what is missing.
 """
 
+import asyncio
 import gc
 import importlib
 import itertools
@@ -13,11 +14,13 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 from hypothesis import settings
 
 from bench import corpus
+from tests.site.search.chromium import chromium
 from tests.thorough import EXAMPLES, THOROUGH
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -159,6 +162,26 @@ def ccusage() -> str:
         if path and os.access(path, os.X_OK):
             return path
     pytest.skip("no ccusage: run scripts/test on a machine that has npm")
+
+
+@pytest.fixture(scope="session")
+def started_browser() -> Iterator[tuple[Any, asyncio.AbstractEventLoop]]:
+    """Chromium, started when the first test asks for it, and the loop that playwright runs for it."""
+    with chromium() as started:
+        loop = asyncio.get_running_loop()
+        asyncio._set_running_loop(None)
+        yield started, loop
+        asyncio._set_running_loop(loop)
+
+
+@pytest.fixture(scope="module")
+def browser(started_browser: tuple[Any, asyncio.AbstractEventLoop]) -> Iterator[Any]:
+    """The one browser; each test opens windows of its own. Modules without it can run loops of their own."""
+    started, loop = started_browser
+    asyncio._set_running_loop(loop)
+    assert started.is_connected(), "the browser ended in a test before this one"
+    yield started
+    asyncio._set_running_loop(None)
 
 
 @pytest.fixture(scope="session")

@@ -5,12 +5,13 @@ import re
 import signal
 import subprocess
 import sys
-import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from tests.cli.running import STORM, finished, process, source, talk
+from tests.waiting import until
 
 posix = pytest.mark.skipif(os.name != "posix", reason="signals and pipes of this kind are POSIX")
 
@@ -56,7 +57,7 @@ def test_ctrl_c_in_many_processes(tmp_path: Path) -> None:
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True) as started:
         try:
             writer = _once_read(pipe)
-            time.sleep(0.7)  # the other workers are done by then, and wait for work
+            until(lambda: _sleep(started.pid))  # the other workers are done then, and wait for work
             os.killpg(started.pid, signal.SIGINT)
             _, said = started.communicate(timeout=90)
         finally:
@@ -66,14 +67,24 @@ def test_ctrl_c_in_many_processes(tmp_path: Path) -> None:
     assert said.decode().split() == ["Stopped."]
 
 
+def _sleep(group: int) -> bool:
+    """Whether every process of a group waits for something; `ps` tells that everywhere."""
+    told = subprocess.run(["ps", "-axo", "pgid=,stat="], capture_output=True, text=True, check=True).stdout  # noqa: S607
+    states = [state for number, state in map(str.split, told.splitlines()) if int(number) == group]
+    return len(states) > 1 and all(state.startswith(("S", "I")) for state in states)
+
+
 def _once_read(pipe: Path) -> int:
     """The end to write to, open as soon as somebody waits at the other: then the workers are at work."""
-    for _ in range(9000):
-        try:
-            return os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
-        except OSError:
-            time.sleep(0.01)
-    pytest.fail("nobody reads the log")
+    found: list[int] = []
+
+    def is_read() -> bool:
+        with suppress(OSError):
+            found.append(os.open(pipe, os.O_WRONLY | os.O_NONBLOCK))
+        return bool(found)
+
+    until(is_read, lambda: "nobody reads the log")
+    return found[0]
 
 
 @posix

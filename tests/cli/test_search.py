@@ -114,6 +114,7 @@ def test_json_holds_all_that_is_documented(archive: str) -> None:
     }  # fmt: skip
     assert set(hit) == {
         "kind", "snippet", "turn", "time", "anchor", "tool", "error", "agent", "log", "place", "link", "file", "how",
+        "branch",
     }  # fmt: skip
     assert set(hit["snippet"]) == {"text", "marks", "before", "after"}
 

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from bench.hostile import MARKDOWN as HOSTILE
 from tests.thorough import tries
 from tests.waiting import ending
 from unspool.render.gfm import code_block, escape_in_html, escape_markdown, is_web_address, link_address, safe_markdown
@@ -171,9 +172,7 @@ def test_an_address_ends_where_it_should() -> None:
     assert link_address("https://x.org/a b)<c>`") == "https://x.org/a%20b%29%3Cc%3E%60"
 
 
-@pytest.mark.parametrize(
-    "piece", ["]:", "](", "![", "`", "<a", "<https://", "> ", "- ", "http://", "\\", "[a](b", "|`", "~~~\n"]
-)
+@pytest.mark.parametrize("piece", HOSTILE)
 def test_long_nonsense_takes_no_longer_than_it_should(piece: str) -> None:
     """Text made to confuse is done in moments: the work grows with the text, not with its square."""
     with ending():

@@ -12,19 +12,13 @@ import pytest
 from tests.cli.running import run
 from tests.site.browser.making import made
 from tests.site.browser.tabs import DESKTOP, PHONE, Tab, tab, too_wide
-from tests.site.search.chromium import chromium, served, until
+from tests.site.search.chromium import served, until
 from unspool.share.encryption import ShareSecret, encrypted_page, passphrase, random_key
 
 KEY = random_key()
 OTHER = random_key()
 WORDS = "four tides every day"
 LOCKED = "This session is encrypted"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with chromium() as started:
-        yield started
 
 
 @pytest.fixture

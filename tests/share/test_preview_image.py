@@ -1,6 +1,5 @@
 """The picture of a link to a share: any title stands in it, whole or cut, within its edges, as text."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -12,7 +11,6 @@ from msgspec.structs import replace
 
 from tests.log_builder.builder import LogBuilder
 from tests.site.browser.tabs import tab
-from tests.site.search.chromium import chromium
 from unspool.figures import figures
 from unspool.prices import PriceTable
 from unspool.share.preview_image import MORE, preview_image, set_title
@@ -41,12 +39,6 @@ def drawn(tmp_path_factory: pytest.TempPathFactory) -> list[bytes]:
     counted = figures(session, PriceTable.load())
     called = (replace(session.titles, custom=title, prompt=title or "") for title in TITLES)
     return [preview_image(replace(session, titles=titles), counted) for titles in called]
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with chromium() as started:
-        yield started
 
 
 def test_a_title_is_text_of_a_picture_and_nothing_else(drawn: list[bytes]) -> None:

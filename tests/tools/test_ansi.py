@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bench.hostile import ESCAPES as HOSTILE
 from tests.thorough import tries
 from tests.waiting import ending
 from unspool.doc import Span
@@ -124,11 +125,7 @@ def test_a_style_set_in_overwritten_text_still_holds() -> None:
     assert styled_spans("\x1b[31m10%\r\x1b[1m20%\r\x1b[0m\nx") == (Span("20%", fg="red", bold=True), Span("\nx"))
 
 
-@pytest.mark.parametrize(
-    "hostile",
-    ["\x1b]", "\x1b[1;", "\x1b[m", "\x9d", "\x1bP", "a\r", "\b", "a\b", "\x1b", "\x1b[38;5;1mx", "\r\x1b[m", "x\n\b"],
-    ids=repr,
-)
+@pytest.mark.parametrize("hostile", HOSTILE, ids=repr)
 def test_many_hostile_escapes_are_read_to_the_end(hostile: str) -> None:
     with ending():
         styled_spans(hostile * (tries(250_000, 1_000_000) // len(hostile)))

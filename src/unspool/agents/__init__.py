@@ -1,4 +1,5 @@
-"""From the bytes of an agent's logs to events. One package an agent; FORMATS lists them."""
+"""From the bytes of an agent's logs to events: one folder an agent, listed in FORMATS. Imports the model, redact and
+what stands below them."""
 
 from unspool.agents.base import AgentFormat, Companion, FoundAgent, FoundLog
 from unspool.agents.claude_code import ClaudeCodeFormat

@@ -17,6 +17,7 @@ from unspool.store.index.times import day_start, parse_ago
 from unspool.store.index.times import parse_zone as named_zone
 
 if TYPE_CHECKING:
+    from unspool.store.index.database import Index
     from unspool.store.library.kept_sessions import KeptSessions
 
 
@@ -124,6 +125,21 @@ _SERVING = (
     click.option("--no-browser", is_flag=True, help="Only print the address."),
     click.option("--read-only", is_flag=True, help="Sync nothing and change nothing."),
 )
+
+
+def open_index(archive: Path) -> "Index":
+    """The index of an archive, to be read; one that another version made is made anew first."""
+    from unspool.store.index.database import Index, OtherVersion
+
+    key = key_of(archive)
+    try:
+        return Index.open(archive, key=key, readonly=True)
+    except OtherVersion:
+        from unspool.store.sync.run import reindex
+
+        click.echo("The index is of another version of unspool: making it anew from the archive …", err=True)
+        reindex(archive, key)
+        return Index.open(archive, key=key, readonly=True)
 
 
 def demo_folder() -> Path:

@@ -69,7 +69,8 @@ def _session(session: FoundSession) -> Iterator[str]:
 
 
 def _label(hit: Hit) -> str:
-    where = f"{hit.kind:<{_KIND_WIDTH}} {'' if hit.turn is None else hit.turn:>3}"
+    turn = "" if hit.turn is None else f"{hit.turn} (branch {hit.branch})" if hit.branch else str(hit.turn)
+    where = f"{hit.kind:<{_KIND_WIDTH}} {turn:>3}"
     tool = result_line(hit.tool) + ("!" if hit.error else "")
     said = " ".join(filter(None, (where, tool, f"[{result_line(hit.agent)}]" if hit.agent else "")))
     return click.style(said, fg="red" if hit.error else "green")
@@ -192,14 +193,15 @@ def command(query: tuple[str, ...], archive: "Path", as_json: bool, **given: Any
     some. The archive is what `unspool sync` has kept. Ends with 1 where nothing is found.
     """
     from unspool.store.archive import Archive
-    from unspool.store.index.database import Index
     from unspool.store.index.query import parse_query
     from unspool.store.index.search import SearchRequest
 
     asked = parse_query(" ".join(query), _filters(given), settings.chosen_zone())
     wanted = SearchRequest(given["limit"], given["hits"], given["context"])
-    key = options.key_of(archive)
-    with Archive.open(archive, key=key, readonly=True) as kept, Index.open(archive, key=key, readonly=True) as index:
+    with (
+        options.open_index(archive) as index,
+        Archive.open(archive, key=options.key_of(archive), readonly=True) as kept,
+    ):
         results = _results(index, kept, asked, wanted, given)
     _print(results, as_json=as_json)
     if not results.sessions:

@@ -183,14 +183,13 @@ def command(since: str | None, until: str | None, project: str, tz: str | None, 
     in all else, and history that several of them share counts in each. What was written to the cache again had been
     there before: it expired after a pause, the model was switched, a compaction began anew, or the log does not tell.
     """
-    from unspool.store.index.database import Index
     from unspool.store.index.stats import index_stats
 
     zone = span.parse_tz(tz)
     wanted = UsageFilter(
         since=span.parse_since(since, zone), until=span.parse_until(until, zone), project=project, zone=zone
     )
-    with Index.open(archive, key=options.key_of(archive), readonly=True) as index:
+    with options.open_index(archive) as index:
         found = index_stats(index, wanted)
     if as_json:
         click.echo(_json(found))

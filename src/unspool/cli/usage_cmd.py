@@ -114,9 +114,7 @@ def _opened(asked: _Asked, source: tuple[Path, ...], archive: Path) -> "Abstract
     named = click.get_current_context().get_parameter_source("archive") is ParameterSource.COMMANDLINE
     if source or not (named or "UNSPOOL_ARCHIVE" in os.environ or (archive / INDEX).exists()):
         return usage_from_logs(asked.by, asked.wanted, source)
-    from unspool.store.index.database import Index
-
-    return Index.open(archive, key=options.key_of(archive), readonly=True)
+    return options.open_index(archive)
 
 
 def _what(word: str | None, by: str | None) -> str:

@@ -1,4 +1,5 @@
-"""Where a person's own files lie: settings and price overrides."""
+"""Where a person's own files lie: settings and price overrides. Imports the store's clock words and the site's
+options, and is imported by the app, the hub and the commands."""
 
 import os
 from collections.abc import Mapping

@@ -1,1 +1,2 @@
-"""Copies of sessions that the agent can resume: lighter, forked, mended and moved. The source is only ever read."""
+"""Copies of sessions that the agent can resume: lighter, forked, mended and moved; the source is only ever read.
+Imports the store and what stands below it; an agent's own ways are behind `agents.writing`."""

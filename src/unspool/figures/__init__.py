@@ -1,4 +1,5 @@
-"""What a session adds up to: every count, once, exact; money at list prices."""
+"""What a session adds up to: every count, once, exact; money at list prices. Imports tools, reading, prices and the
+model."""
 
 from collections import Counter
 from collections.abc import Iterator

@@ -1,10 +1,6 @@
-"""The hub: shares and a team's sessions, served from one machine or from many.
+"""The hub: shares and a team's sessions, served from one machine or from many. Imports all but `app` and `cli`.
 
-store       where things are kept: two members of one interface
-people      who there is, what lets them in, what they may, what they did
-shares      what was uploaded to be shown
-sessions    the team's archive: what was pushed, kept byte for byte, found and counted
-web         the pages that are the hub's own
-ways        every address, what it does and what it needs
-door        who is asking, and whether they may
+`routes` lists every address with what it needs, `auth` says who asks and whether they may, `server` puts both
+together. `store` keeps things, `people` knows who there is and what they may, `shares` and `sessions` hold what
+was sent, `web` is the pages that are the hub's own.
 """

@@ -5,7 +5,7 @@ import hmac
 import inspect
 from collections.abc import Awaitable, Callable
 from ipaddress import IPv4Address, IPv6Address, ip_address
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -82,80 +82,72 @@ NOTHING = "There is nothing at this address."
 
 
 class NotAuthenticated(HubError):
-    """Somebody who has to say who they are first."""
-
     status = 401
 
 
 Before = Callable[[Request], Awaitable[None]]
 
 
-def protect(way: HubRoute, before: Before | None = None) -> Callable[[Request], Awaitable[Response]]:
-    """The handler of a way, for those who may; `before` is awaited once it is clear that they may."""
-    streams = inspect.iscoroutinefunction(way.handler)
-    probe = streams and way.free and way.needs is Needs.NOTHING  # it is nobody's, and waits for no thread
+def protect(route: HubRoute, before: Before | None = None) -> Callable[[Request], Awaitable[Response]]:
+    """A route's handler, wrapped: who asks is found out, their right is checked and the body read before it runs.
+
+    `before` is awaited once it is clear that they may.
+    """
+    streams = inspect.iscoroutinefunction(route.handler)
+    probe = streams and route.free and route.needs is Needs.NOTHING  # it is nobody's, and waits for no thread
 
     async def answer(request: Request) -> Response:
-        request.state.act = way.act
+        request.state.act = route.act
         if probe:
             request.state.person = ANYBODY
-            return await _awaited(way, request)
-        sent = bool(way.body) and request.method not in _SAFE
+            return cast("Response", await route.handler(request))
+        sent = bool(route.body) and request.method not in _SAFE
         if not (streams or sent or before):
-            return await run_in_threadpool(_at_once, way, request)
-        await run_in_threadpool(authorize, request, way)
+            return await run_in_threadpool(in_one_thread, request)
+        await run_in_threadpool(authorize, request, route)
         if sent:
-            await _whole(request, way.body)
+            await _read_body(request, route.body)
         if before:
             await before(request)
-        return await _awaited(way, request) if streams else await run_in_threadpool(_answered, way, request)
+        return cast(
+            "Response", await (route.handler(request) if streams else run_in_threadpool(route.handler, request))
+        )
+
+    def in_one_thread(request: Request) -> Response:
+        """Admission and answer in one thread: to go to another one and back costs more than either."""
+        authorize(request, route)
+        return cast("Response", route.handler(request))
 
     return answer
 
 
-def _at_once(way: HubRoute, request: Request) -> Response:
-    """Admission and answer in one thread: to go to another one and back costs more than either."""
-    authorize(request, way)
-    return _answered(way, request)
-
-
-def _answered(way: HubRoute, request: Request) -> Response:
-    given: Response = way.handler(request)
-    return given
-
-
-async def _awaited(way: HubRoute, request: Request) -> Response:
-    given: Response = await way.handler(request)
-    return given
-
-
-def authorize(request: Request, way: HubRoute) -> Person:
-    """Who asks, once it is clear that they may."""
+def authorize(request: Request, route: HubRoute) -> Person:
+    """Who asks. Raises NotAuthenticated, Forbidden, NotVisible or TooManyRequests where they may not."""
     hub: Hub = request.app.state.hub
     try:
-        person = _person_door(hub, request)
+        person = _identify(hub, request)
     except HubError:
-        request.app.state.pace.spent(f"address {_peer(request)}")
+        request.app.state.rate_limiter.count(f"address {_peer(request)}")
         raise
     request.state.person = person
-    if not way.free:
-        request.app.state.pace.spent(person.id or f"address {_peer(request)}")
+    if not route.free:
+        request.app.state.rate_limiter.count(person.id or f"address {_peer(request)}")
     if request.method not in _SAFE and person.by != "token":
-        _from_ours(request, hub, sure=person.known)
-    if person.known and way.needs is not Needs.NOTHING and person.scope not in way.scopes:
+        _check_same_origin(request, hub, sure=person.known)
+    if person.known and route.needs is not Needs.NOTHING and person.scope not in route.scopes:
         raise Forbidden(f"This token is good for {person.scope} only.")
-    _satisfied(hub, person, way, request.path_params)
+    _check_right(hub, person, route, request.path_params)
     return person
 
 
-def _person_door(hub: Hub, request: Request) -> Person:
+def _identify(hub: Hub, request: Request) -> Person:
     """Whoever the request says it is from; a token that does not hold is not the same as none."""
     given = request.headers.get("authorization")
     if given is not None:
         scheme, _, secret = given.partition(" ")
         person = person_of_token(hub.store.db, secret.strip()) if scheme.lower() == "bearer" else None
         if person is None:
-            raise NotAuthenticated("This token does not let anybody in (any more).")
+            raise NotAuthenticated("This token is unknown or was revoked.")
         return person
     known = identify_by_proxy(hub, _peer(request), request.headers)
     if known is not None:
@@ -164,22 +156,22 @@ def _person_door(hub: Hub, request: Request) -> Person:
     return (person_of_token(hub.store.db, cookie, "browser") if cookie else None) or ANYBODY
 
 
-def _satisfied(hub: Hub, person: Person, way: HubRoute, path: dict[str, Any]) -> None:
-    """Return if the person has what the way needs; say no otherwise."""
-    if way.needs is Needs.NOTHING or (way.needs is Needs.SHARING and hub.terms.open_shares and not person.known):
+def _check_right(hub: Hub, person: Person, route: HubRoute, path: dict[str, Any]) -> None:
+    """Return if the person has what the route needs; say no otherwise."""
+    if route.needs is Needs.NOTHING or (route.needs is Needs.SHARING and hub.terms.open_shares and not person.known):
         return
     if not person.known:
         raise NotAuthenticated("Sign in first, or bring a token.")
-    if way.needs is Needs.ADMIN and not person.admin:
+    if route.needs is Needs.ADMIN and not person.admin:
         raise Forbidden("This is for admins.")
-    if way.needs is Needs.MINE and not _owns(hub, person, path["address"]):
+    if route.needs is Needs.MINE and not _owns(hub, person, path["address"]):
         raise NotVisible(NOTHING)
-    if way.needs in _RIGHTS:
+    if route.needs in _RIGHTS:
         has = right_on_project(hub.store.db, person, _project(hub, path))
         if has is Right.NONE:
             raise NotVisible(NOTHING)
-        if has < _RIGHTS[way.needs]:
-            raise Forbidden(f"This needs the right to {way.needs} in this project.")
+        if has < _RIGHTS[route.needs]:
+            raise Forbidden(f"This needs the right to {route.needs} in this project.")
 
 
 def _owns(hub: Hub, person: Person, address: str) -> bool:
@@ -201,7 +193,7 @@ def _project(hub: Hub, path: dict[str, Any]) -> str:
     return project
 
 
-def _from_ours(request: Request, hub: Hub, *, sure: bool) -> None:
+def _check_same_origin(request: Request, hub: Hub, *, sure: bool) -> None:
     """Return if a request comes from the hub's own pages; unless `sure`, also if it comes from no browser at all."""
     site, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin")
     if site is not None:  # no page can set it; the origin is "null" where pages tell no referrer
@@ -219,7 +211,7 @@ def _peer(request: Request) -> str:
     return request.client.host if request.client else ""
 
 
-async def _whole(request: Request, most: int) -> None:
+async def _read_body(request: Request, most: int) -> None:
     """Read what was sent, which is kept with the request; refuse what is too large or does not come."""
     if (refusal := check_size(request.scope, most)) is not None:
         raise (TooLarge if refusal.status == 413 else BadRequest)(refusal.reason)

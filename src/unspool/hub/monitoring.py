@@ -42,13 +42,13 @@ class Metrics:
         with self._lock:
             self._now += 1
 
-    def ended(self, way: str, method: str, status: int, seconds: float, moved: tuple[int, int]) -> None:
-        """A request was answered: by which way, and how many bytes came and went."""
+    def ended(self, route: str, method: str, status: int, seconds: float, moved: tuple[int, int]) -> None:
+        """A request was answered: by which route, and how many bytes came and went."""
         with self._lock:
             self._now -= 1
-            self._answers[way, method, status] += 1
-            self._times[way][bisect_left(_BOUNDS, seconds)] += 1
-            self._seconds[way] += seconds
+            self._answers[route, method, status] += 1
+            self._times[route][bisect_left(_BOUNDS, seconds)] += 1
+            self._seconds[route] += seconds
             self._received += moved[0]
             self._sent += moved[1]
 
@@ -68,19 +68,19 @@ class Metrics:
 
     def _requests(self) -> Iterator[str]:
         yield from _head("unspool_hub_requests_total", "counter", "Requests answered.")
-        for (way, method, status), count in sorted(self._answers.items()):
-            yield f'unspool_hub_requests_total{{way="{way}",method="{method}",status="{status}"}} {count}'
+        for (route, method, status), count in sorted(self._answers.items()):
+            yield f'unspool_hub_requests_total{{way="{route}",method="{method}",status="{status}"}} {count}'
 
     def _durations(self) -> Iterator[str]:
         name = "unspool_hub_request_seconds"
         yield from _head(name, "histogram", "How long requests took.")
-        for way, counts in sorted(self._times.items()):
+        for route, counts in sorted(self._times.items()):
             total = 0
             for bound, count in zip((*map(str, _BOUNDS), "+Inf"), counts, strict=True):
                 total += count
-                yield f'{name}_bucket{{way="{way}",le="{bound}"}} {total}'
-            yield f'{name}_sum{{way="{way}"}} {self._seconds[way]:.6f}'
-            yield f'{name}_count{{way="{way}"}} {total}'
+                yield f'{name}_bucket{{way="{route}",le="{bound}"}} {total}'
+            yield f'{name}_sum{{way="{route}"}} {self._seconds[route]:.6f}'
+            yield f'{name}_count{{way="{route}"}} {total}'
 
 
 def _head(name: str, kind: str, help_line: str) -> tuple[str, str]:
@@ -117,18 +117,18 @@ class RequestLog:
             await self._app(scope, seen.receive, seen.send)
         finally:
             took = time.perf_counter() - begun
-            way = str(scope.get("state", {}).get("way", "none"))
-            self._metrics.ended(way, _method(scope), seen.status, took, (seen.came, seen.went))
+            route = str(scope.get("state", {}).get("way", "none"))
+            self._metrics.ended(route, _method(scope), seen.status, took, (seen.came, seen.went))
             if self._log is not None:
-                self._log(json.dumps(self._line(scope, seen, way, took)))
+                self._log(json.dumps(self._line(scope, seen, route, took)))
 
-    def _line(self, scope: Scope, seen: "_Seen", way: str, took: float) -> dict[str, Any]:
+    def _line(self, scope: Scope, seen: "_Seen", route: str, took: float) -> dict[str, Any]:
         person = scope["state"].get("person")
         return {
             "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
             "request": seen.id,
             "method": _method(scope),
-            "way": way,
+            "way": route,
             "status": seen.status,
             "milliseconds": round(took * 1000, 1),
             "person": person.id if person is not None else "",
@@ -197,7 +197,7 @@ async def alive(request: Request) -> Response:
 def ready(request: Request) -> Response:
     """The database and the object store answer as well; a balancer sends people elsewhere until they do."""
     state = request.app.state
-    said = {**state.wellness.seen(hub(request).store), "stopping": state.stopping}
+    said = {**state.health.seen(hub(request).store), "stopping": state.stopping}
     well = said["database"] and said["objects"] and not said["stopping"]
     return JSONResponse({"ready": well, **said}, 200 if well else 503)
 

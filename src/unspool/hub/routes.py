@@ -63,7 +63,7 @@ PARTS = ("monitoring", "web.render", "web.routes", "people.api", "sessions.route
 
 
 class Needs(StrEnum):
-    """What a person needs for a way."""
+    """What a person needs for a route."""
 
     NOTHING = "nothing"
     """Anybody; what the handler shows is open, or it asks for more itself (an address of 128 bits, a password)."""
@@ -89,7 +89,7 @@ class HubRoute(NamedTuple):
     """For the audit log, such as `share.delete`; empty: nothing worth a line."""
     method: str = "GET"
     scopes: tuple[str, ...] = ("all", "read")
-    """Tokens that are good for it; a way that changes something says ("all",) or ("all", "push")."""
+    """Tokens that are good for it; a route that changes something says ("all",) or ("all", "push")."""
     body: int = 256 * 1024
     """Bytes that may be sent. Up to this size `door` reads them whole; 0: the handler streams them itself."""
     free: bool = False
@@ -104,7 +104,7 @@ _TAKEN = "unspool.way"
 
 
 class Router(BaseRoute):
-    """All ways as one; of those that fit a path the first one is taken, as if they were tried in order."""
+    """All routes as one; of those that fit a path the first one is taken, as if they were tried in order."""
 
     def __init__(self, routes: Sequence[Route]) -> None:
         self.routes = tuple(routes)
@@ -116,7 +116,7 @@ class Router(BaseRoute):
         }
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
-        """The first way that fits; where none does, the first that only the method does not fit."""
+        """The first route that fits; where none does, the first that only the method does not fit."""
         half: Scope | None = None
         first = scope["path"].split("/", 2)[1:2]
         for route in self._named.get(first[0] if first else "", self._open):
@@ -128,16 +128,16 @@ class Router(BaseRoute):
         return (Match.NONE, {}) if half is None else (Match.PARTIAL, half)
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Go the way that was found."""
+        """Go the route that was found."""
         taken: Any = scope[_TAKEN]
         await taken.handle(scope, receive, send)
 
     def url_path_for(self, name: str, /, **path_params: Any) -> Any:
-        """Nothing: ways have no names."""
+        """Nothing: routes have no names."""
         raise NotImplementedError
 
 
 def _beginning(path: str) -> str | None:
-    """How the paths of a way begin, up to their second slash; None where they begin with anything."""
+    """How the paths of a route begin, up to their second slash; None where they begin with anything."""
     first = path.split("/", 2)[1]
     return None if "{" in first else first

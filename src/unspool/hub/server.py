@@ -91,29 +91,29 @@ class HubApp(RequestLog):
 
 def create_app(hub: Hub, log: Write | None = None) -> HubApp:
     """The hub's app. `log` takes a line for every request."""
-    signpost = Router([_route(way) for way in all_routes()])
-    app = Starlette(routes=[signpost], exception_handlers=HANDLERS)
+    router = Router([_route(route) for route in all_routes()])
+    app = Starlette(routes=[router], exception_handlers=HANDLERS)
     app.state.hub = hub
-    app.state.pace = RateLimiter(hub.store.db, hub.terms.an_hour)
+    app.state.rate_limiter = RateLimiter(hub.store.db, hub.terms.an_hour)
     app.state.reads = AuditedReads(hub.store.db)
     app.state.metrics = Metrics()
-    app.state.wellness = HealthCheck()
+    app.state.health = HealthCheck()
     app.state.stopping = False
     served = HubApp(app, app.state.metrics, log)
-    served.state, served.routes = app.state, signpost.routes
+    served.state, served.routes = app.state, router.routes
     return served
 
 
-def _route(way: HubRoute) -> Route:
-    answer = _audited(way) if way.act else protect(way)
-    return Route(way.path, _named(way, answer), methods=[way.method])
+def _route(route: HubRoute) -> Route:
+    answer = _audited(route) if route.act else protect(route)
+    return Route(route.path, _named(route, answer), methods=[route.method])
 
 
-def _named(way: HubRoute, answer: Answer) -> Answer:
-    """A handler that tells those who watch which way was taken; trouble is an answer, so that it is watched too."""
+def _named(route: HubRoute, answer: Answer) -> Answer:
+    """A handler that tells those who watch which route was taken; trouble is an answer, so that it is watched too."""
 
     async def handler(request: Request) -> Response:
-        request.state.way = way.path
+        request.state.way = route.path
         try:
             return await answer(request)
         except HubError as error:
@@ -122,33 +122,33 @@ def _named(way: HubRoute, answer: Answer) -> Answer:
     return handler
 
 
-def _audited(way: HubRoute) -> Answer:
+def _audited(route: HubRoute) -> Answer:
     """A handler whose use is written down.
 
     A change is written down before it begins and when it has ended, so that none happens unseen even if this process
     is killed between the two; reading is written down soon after. What strangers ask in vain is not, or they could
     fill the log.
     """
-    changes = way.method not in _SAFE
+    changes = route.method not in _SAFE
 
     async def begun(request: Request) -> None:
-        await run_in_threadpool(_note, request, way, "asked")
+        await run_in_threadpool(_note, request, route, "asked")
         request.state.begun = True
 
-    answer = protect(way, begun if changes else None)
+    answer = protect(route, begun if changes else None)
 
     async def handler(request: Request) -> Response:
         try:
             given = await answer(request)
         except HubError as error:
             if _telling(request, error.status):
-                await run_in_threadpool(_note, request, way, f"refused {error.status}")
+                await run_in_threadpool(_note, request, route, f"refused {error.status}")
             raise
         outcome = "done" if given.status_code < 400 else f"refused {given.status_code}"
         if changes:
-            await run_in_threadpool(_note, request, way, outcome)
+            await run_in_threadpool(_note, request, route, outcome)
         else:
-            request.app.state.reads.add(request.state.person, way.act, _target(request), outcome)
+            request.app.state.reads.add(request.state.person, route.act, _target(request), outcome)
         return given
 
     return handler
@@ -160,10 +160,10 @@ def _telling(request: Request, status: int) -> bool:
     return getattr(request.state, "begun", False) or (known and status != TooManyRequests.status)
 
 
-def _note(request: Request, way: HubRoute, outcome: str) -> None:
+def _note(request: Request, route: HubRoute, outcome: str) -> None:
     person = getattr(request.state, "person", ANYBODY)
     detail = {"request": request.state.request, **getattr(request.state, "detail", {})}
-    write_audit(request.app.state.hub.store.db, person, way.act, _target(request), outcome, detail)
+    write_audit(request.app.state.hub.store.db, person, route.act, _target(request), outcome, detail)
 
 
 def _target(request: Request) -> str:

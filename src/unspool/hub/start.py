@@ -89,7 +89,7 @@ def background_jobs(hub: Hub, state: State) -> tuple[JobThread, JobThread]:
     quick = JobThread(
         (
             Job("audit", 0.2, state.reads.flush),
-            Job("pace", 5.0, state.pace.flush),
+            Job("pace", 5.0, state.rate_limiter.flush),
             Job("seal", 5.0, lambda: seal_audit(hub.store.db)),
             Job("passages", 2.0, lambda: sweep_passages(hub.store.db)),
             Job("expiry", 60.0, lambda: expire_shares(hub.store)),

@@ -26,6 +26,7 @@ from unspool.model import (
     Usage,
 )
 from unspool.reading.draft import SessionDraft
+from unspool.reading.skeleton import TurnNumber, number_turns
 
 Unsent = list[Prompt | Notice]
 _Item = tuple[str, Place, datetime | None]
@@ -99,7 +100,8 @@ class TurnBuilder:
             if event.prompt is not None and event.prompt.plan is not None
         ]
         self._pair()
-        self.turn_at: dict[tuple[int, int], int] = {}
+        queued = [item.place.offset for item in unsent if isinstance(item, Prompt)]
+        self._numbers = list(number_turns(draft.chain, draft.branches, queued))
         self._positions: dict[int, list[int]] = {}
         for index, branch in enumerate(draft.branches.of):
             self._positions.setdefault(branch, []).append(index)
@@ -158,7 +160,7 @@ class TurnBuilder:
     def _branches(self) -> tuple[Branch, ...]:
         found = []
         for fork in self._draft.branches.forks:
-            after = self.turn_at.get((fork.parent, fork.at), 0) if fork.at is not None else 0
+            after = self._numbers[fork.at].number if fork.at is not None else 0
             turns = self._branch(fork.number, after)
             at = self._draft.chain[fork.at].id if fork.at is not None else ""
             found.append(Branch(fork.number, after, turns, fork.parent, at))
@@ -172,8 +174,7 @@ class TurnBuilder:
             event = self._draft.chain[index]
             while extra and extra[0][0] < event.place.offset:
                 self._insert(extra.pop(0)[1], writer)
-            self._event(event, writer, number)
-            self.turn_at[number, index] = writer.number
+            self._event(event, writer, self._numbers[index])
         for _, item in extra:
             self._insert(item, writer)
         return writer.finish(live=number == 0)
@@ -189,18 +190,18 @@ class TurnBuilder:
     @staticmethod
     def _insert(item: Event | Prompt | Notice, writer: "_Writer") -> None:
         if isinstance(item, Prompt):
-            writer.begin(item)
+            writer.begin(item, writer.number + 1)
         elif isinstance(item, Notice):
             writer.add(item)
         else:
             writer.extend(item.blocks)
 
-    def _event(self, event: Event, writer: "_Writer", number: int) -> None:
+    def _event(self, event: Event, writer: "_Writer", turn: TurnNumber) -> None:
         if event.prompt is not None:
-            writer.begin(event.prompt)
+            writer.begin(event.prompt, turn.number)
         writer.saw(event.time)
         if event.part is not None:
-            self._say(event.part.message, writer, number)
+            self._say(event.part.message, writer, turn.branch)
             return
         for block in event.blocks:
             self._add(block, writer)
@@ -235,10 +236,10 @@ class _Writer:
         self._turns: list[Turn] = []
         self._open: _Open | None = _Open(0, None) if opening else None
 
-    def begin(self, prompt: Prompt) -> None:
+    def begin(self, prompt: Prompt, number: int) -> None:
         self._close()
-        self.number += 1
-        self._open = _Open(self.number, prompt)
+        self.number = number
+        self._open = _Open(number, prompt)
 
     def _current(self) -> "_Open":
         if self._open is None:

@@ -6,19 +6,17 @@ from unspool.model import (
     Block,
     Call,
     Event,
-    Image,
     Lines,
     Message,
-    Notice,
     Problem,
     Result,
     SideLine,
     Text,
     Thinking,
     ToolCall,
-    Unknown,
     Usage,
 )
+from unspool.reading.skeleton import BY_PLACE, Skeleton, block_key
 from unspool.reading.tree import BranchMap, ConversationTree, LivePath
 
 
@@ -100,28 +98,6 @@ def _grows(before: Piece, after: Text | Thinking) -> bool:
     return False
 
 
-def block_key(block: Piece, event: Event) -> object:
-    """Equal for blocks that are the same block. Lines that number their blocks differ by that number."""
-    index = event.part.index if event.part is not None and len(event.blocks) == 1 else -1
-    match block:
-        case ToolCall(call_id=call_id) if call_id:
-            return ("call", call_id)
-        case Thinking(signature=signature) if signature:
-            return ("thinking", signature, index)
-        case Text(text=text) | Thinking(text=text):
-            return (type(block), text, index)
-        case Result(call_id=call_id, text=text):
-            return ("result", call_id, text)
-        case Image(data=data, url=url, path=path):
-            return ("image", data, url, path, index)
-        case Unknown(what=what, data=data):
-            return ("unknown", what, repr(data), index)
-        case Notice(kind=kind, text=text):
-            return ("notice", kind, text, index)
-        case _:
-            return ("block", id(block))
-
-
 def _fuller(after: Piece, before: Piece) -> bool:
     if isinstance(after, ToolCall) and isinstance(before, ToolCall):
         return bool(after.input) or not before.input
@@ -191,26 +167,26 @@ class SessionDraft:
     """All that the lines of one transcript say together. `inline` holds its subagents' lines, by agent."""
 
     def __init__(self, events: Iterable[Event], *, own: bool) -> None:
-        self.chain: list[Event] = []
         self.loose: list[Event] = []
         self.side: list[SideLine] = []
         self.problems: list[Problem] = []
         self.inline: dict[str, list[Event]] = {}
-        self._snapshots: set[int] = set()
-        self._again: list[Event] = []
+        self._skeleton = Skeleton()
         self._held = {"conversation": 0, "side": 0, "repeated": 0, "problems": 0, "extra": 0}
         self._sort(events, own=own)
-        self._messages()
+        self._messages(own=own)
+        self.chain = self._skeleton.chain(own=own)
         self._results()
         self._tree()
 
     def _sort(self, events: Iterable[Event], *, own: bool) -> None:
         """Tell lines apart: own conversation, subagents' lines, side lines, problems, repetitions."""
-        seen: dict[str, Event] = {}
         agents = InlineAgents()
         line = -1
         for event in events:
-            where = self._place(event, seen, agents, own=own)
+            where = self._place(event)
+            if where == "conversation" and event.id and event.sidechain and not own:
+                self.inline.setdefault(agents.of(event), []).append(event)
             if event.problem is not None:
                 self.problems.append(event.problem)
             if event.place.line == line:
@@ -219,7 +195,7 @@ class SessionDraft:
                 self._held[where] += 1
             line = event.place.line
 
-    def _place(self, event: Event, seen: dict[str, Event], agents: InlineAgents, *, own: bool) -> str:
+    def _place(self, event: Event) -> str:
         if event.kind == "problem":
             return "problems"
         if event.side is not None:
@@ -228,45 +204,26 @@ class SessionDraft:
         if not event.id:
             self.loose.append(event)
             return "conversation"
-        before = seen.setdefault(event.id, event)
-        if before is not event:
-            if _says(before) == _says(event):
-                self._again.append(event)
-                return "repeated"
-            if before.part is not None and event.part is not None and before.part.message == event.part.message:
-                self._snapshots.add(id(event))
-            else:
-                event.id = f"{event.id}#{event.place.line}.{event.place.offset}"
-        if event.sidechain and not own:
-            self.inline.setdefault(agents.of(event), []).append(event)
-        else:
-            self.chain.append(event)
-        return "conversation"
+        return "conversation" if self._skeleton.add(event) else "repeated"
 
-    def _messages(self) -> None:
+    def _messages(self, *, own: bool) -> None:
         groups: dict[str, list[Event]] = {}
-        repeated = []
-        for event in self.chain:
-            if event.part is not None:
+        snapshots = set(self._skeleton.snapshots)
+        for event in self._skeleton.rows:
+            if event.part is not None and (own or not event.sidechain):
                 groups.setdefault(event.part.message, []).append(event)
-                if event.id.startswith("line-"):
-                    self._snapshots.add(id(event))
-            if id(event) in self._snapshots and not event.id.startswith("line-"):
-                repeated.append(id(event))
+                if event.id.startswith(BY_PLACE):
+                    snapshots.add(id(event))
         self.groups = groups
         billed = {message: list(events) for message, events in groups.items()}
-        for event in self._again:
+        for event in self._skeleton.again:
             if event.part is not None and event.part.message in billed:
                 billed[event.part.message].append(event)
         self.merged: dict[str, MergedMessage] = {}
         self.billed: dict[str, tuple[Call, ...]] = {}
         for message, events in groups.items():
-            snapshots = self._snapshots if len(events) > 1 else frozenset[int]()
-            self.merged[message] = merge_message(events, snapshots)
+            self.merged[message] = merge_message(events, snapshots if len(events) > 1 else frozenset[int]())
             self.billed[message] = billed_requests(billed[message])
-        again = set(repeated)
-        if again:
-            self.chain = [event for event in self.chain if id(event) not in again]
 
     def _results(self) -> None:
         self.results: dict[str, list[Result]] = {}
@@ -325,11 +282,3 @@ class SessionDraft:
             self.message_branch[message] == 0,
             next((part.request_ref for part in parts if part.request_ref), ""),
         )
-
-
-def _says(event: Event) -> object:
-    """What a line says, whenever and wherever it was written."""
-    prompt = event.prompt
-    said = (prompt.kind, prompt.text, prompt.command, prompt.arguments) if prompt is not None else None
-    message = event.part.message if event.part is not None else ""
-    return event.kind, message, said, [block_key(block, event) for block in event.blocks]

@@ -161,8 +161,12 @@ class OverviewReader:
         for event in events:
             self.ledger.see(event)
 
+    def queued(self, facts: Facts) -> list[Prompt]:
+        """Prompts that were queued and stand in no line of their own."""
+        return [item for item in unsent_prompts(facts, self._typed.copy()) if isinstance(item, Prompt)]
+
     def overview(self, session_id: str, facts: Facts, log: LogFile) -> Overview:
-        queued = [item for item in unsent_prompts(facts, self._typed) if isinstance(item, Prompt)]
+        queued = self.queued(facts)
         return Overview(
             session_id,
             self._dialect.agent,

@@ -1,4 +1,5 @@
-"""A session as a file: explicit writers, each one format, all through the same door.
+"""A session as a file: nodes by a View, then explicit writers, each one format. Imports figures, tools and what
+stands below.
 
 To add a format: one file with a writer, and its name in `WRITERS`. A contract suite tests it from then on.
 """

@@ -141,6 +141,7 @@ def test_words_of_the_whole_session_are_found_from_one_page(browser: Any, app: s
         until(page, "document.querySelector('.find output').textContent === 'None'")
         page.keyboard.press("Escape")
         assert not page.locator(".find").is_visible()
+        until(page, "document.activeElement.type !== 'search'")  # the browser takes the focus away as it draws
         page.keyboard.press("?")
         assert "find in all of this session" in page.locator("dialog").text_content()
 

@@ -1,25 +1,17 @@
-"""One browser a module, and a hub with an owner, a person and a pushed chain of sessions."""
+"""A hub with an owner, a person and a pushed chain of sessions."""
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pytest
 
 from tests.hub.running import Client
 from tests.hub.sessions.team import Machine, Member, team
-from tests.site.search.chromium import chromium
 from unspool.demo import write_demo
 from unspool.hub.people.projects import Right
 from unspool.hub.start import create_first_admin
 from unspool.hub.store.connect import Store, StorePlace, open_store
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    """One at a time: playwright allows no second one beside the first."""
-    with chromium() as started:
-        yield started
 
 
 class Used(NamedTuple):

@@ -23,102 +23,102 @@ def noon(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 def test_an_hour_has_so_many_requests(store: Store, noon: list[int]) -> None:
     """One too many is refused with the time to wait; the next hour begins anew; others are not touched."""
-    pace = RateLimiter(store.db, 10)
+    limiter = RateLimiter(store.db, 10)
     for _ in range(10):
-        pace.spent("ada")
+        limiter.count("ada")
     with pytest.raises(TooManyRequests) as refused:
-        pace.spent("ada")
+        limiter.count("ada")
     assert refused.value.after == 1800
-    pace.spent("bob")
+    limiter.count("bob")
     noon[0] += 1_800_001
-    pace.spent("ada")
+    limiter.count("ada")
 
 
 def test_two_processes_share_a_limit(store: Store) -> None:
     """What one has counted and written, the other knows once it writes."""
     one, other = RateLimiter(store.db, 100), RateLimiter(store.db, 100)
     for _ in range(60):
-        one.spent("ada")
+        one.count("ada")
     one.flush()
     for _ in range(25):
-        other.spent("ada")
+        other.count("ada")
     other.flush()
     for _ in range(15):
-        other.spent("ada")
+        other.count("ada")
     with pytest.raises(TooManyRequests):
-        other.spent("ada")
+        other.count("ada")
     assert store.db.rows("SELECT count(*) FROM pace") == [(1,)]
 
 
 def test_a_request_costs_no_statement(files_store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """A thousand requests of one are a few writes; none is lost."""
-    pace = RateLimiter(files_store.db, 20_000)
+    limiter = RateLimiter(files_store.db, 20_000)
     written: list[int] = []
 
     def write(_: int, taken: dict[str, int]) -> dict[str, int]:
         written.append(sum(taken.values()))
         return {}
 
-    monkeypatch.setattr(pace, "_written", write)
+    monkeypatch.setattr(limiter, "_written", write)
     for _ in range(1_200):
-        pace.spent("ada")
-    pace.flush()
+        limiter.count("ada")
+    limiter.flush()
     assert len(written) == 3
     assert sum(written) == 1_200
 
 
 def test_threads_lose_no_count(store: Store) -> None:
     """Eight threads with a hundred requests each are eight hundred."""
-    pace = RateLimiter(store.db, 100_000)
+    limiter = RateLimiter(store.db, 100_000)
 
     def work() -> None:
         for _ in range(100):
-            pace.spent("ada")
+            limiter.count("ada")
 
     threads = [threading.Thread(target=work) for _ in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    pace.flush()
+    limiter.flush()
     assert store.db.rows("SELECT who, amount FROM pace") == [("ada", 800)]
 
 
 def test_a_database_that_has_no_room_refuses_nobody(files_store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """What this process counted is what it goes by; it is written once there is room."""
-    pace = RateLimiter(files_store.db, 1000)
+    limiter = RateLimiter(files_store.db, 1000)
 
     def full(*_: object) -> dict[str, int]:
         raise StoreFull("No room.")
 
     with monkeypatch.context() as patched:
-        patched.setattr(pace, "_written", full)
+        patched.setattr(limiter, "_written", full)
         for _ in range(1000):
-            pace.spent("ada")
+            limiter.count("ada")
         with pytest.raises(TooManyRequests):
-            pace.spent("ada")
+            limiter.count("ada")
         with pytest.raises(StoreFull):
-            pace.flush()
-    pace.flush()
+            limiter.flush()
+    limiter.flush()
     assert files_store.db.rows("SELECT who, amount FROM pace") == [("ada", 1001)]
 
 
 def test_a_network_is_one(files_store: Store) -> None:
     """Whoever has a network of IPv6 addresses is counted as one; a mapped IPv4 address as itself."""
-    pace = RateLimiter(files_store.db, 3)
+    limiter = RateLimiter(files_store.db, 3)
     for number in range(3):
-        pace.spent(f"address 2001:db8::{number + 1:x}")
+        limiter.count(f"address 2001:db8::{number + 1:x}")
     with pytest.raises(TooManyRequests):
-        pace.spent("address 2001:db8::ffff")
-    pace.spent("address 2001:db8:0:1::1")
-    pace.spent("address 192.0.2.1")
-    pace.flush()
+        limiter.count("address 2001:db8::ffff")
+    limiter.count("address 2001:db8:0:1::1")
+    limiter.count("address 192.0.2.1")
+    limiter.flush()
     assert ("address 2001:db8::/64",) in files_store.db.rows("SELECT who FROM pace")
 
 
 def test_attempts_are_counted_one_by_one(store: Store, noon: list[int]) -> None:
     """Of many at the same time, exactly as many as may get through; requests are counted elsewhere."""
-    RateLimiter(store.db, 10_000).spent("address 192.0.2.1")
+    RateLimiter(store.db, 10_000).count("address 192.0.2.1")
     results = at_once(8, lambda: count_attempt(store.db, "address 192.0.2.1", 5, 900))
     assert sum(one is None for one in results) == 5
     assert sum(isinstance(one, TooManyRequests) for one in results) == 3

@@ -13,17 +13,9 @@ from tests.hub.shares.bundles import SESSION, log, packed
 from tests.hub.shares.conftest import Place, place
 from tests.site.browser import hostile
 from tests.site.browser.tabs import DESKTOP, PHONE, Tab, tab, too_wide
-from tests.site.search.chromium import chromium
 from unspool.hub.store.connect import Store
 
 SIZES = pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    """One at a time: playwright allows no second one beside the first."""
-    with chromium() as started:
-        yield started
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 import pytest
 
+from bench.hostile import PROSE
 from tests.render.html.page import Page
 from tests.waiting import ending
 from unspool.render.html.prose import prose_html
@@ -122,28 +123,7 @@ def test_many_mail_addresses_are_text(sign: str) -> None:
     assert page.text.count("a@b.cc") == 100_000
 
 
-@pytest.mark.parametrize(
-    "piece",
-    [
-        ">",
-        "> ",
-        "- ",
-        "[",
-        "![",
-        "[a](b",
-        "*a _b ",
-        "~a ",
-        "<",
-        "<a ",
-        "<!--",
-        "`` ` ",
-        "|",
-        "a@b.cc ",
-        "www.a.b ",
-        "]:",
-        "\n",
-    ],
-)
+@pytest.mark.parametrize("piece", PROSE)
 def test_no_markdown_takes_long(piece: str) -> None:
     """Hundreds of thousands of characters of anything are read to the end."""
     with ending():

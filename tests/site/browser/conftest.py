@@ -1,20 +1,10 @@
-"""What every browser test stands on: one browser a module, and the demo's site, made once."""
+"""What every browser test of a site stands on: the demo's site, made once."""
 
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.site.browser.making import made
-from tests.site.search.chromium import chromium
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    """One at a time: playwright allows no second one beside the first."""
-    with chromium() as started:
-        yield started
 
 
 @pytest.fixture(scope="session")

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ import pytest
 from tests.site.build.sites import contents, made, session
 from tests.site.links import broken
 from tests.thorough import tries
+from tests.waiting import until
 from unspool.demo import write_demo
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="SIGKILL is POSIX's")
@@ -55,6 +57,16 @@ def _alive(group: int) -> bool:
     return True
 
 
+def _is_so_far(run: "subprocess.Popen[bytes]", site: Path, begun: float, enough: float) -> bool:
+    """Whether a run has written so many files, or has ended."""
+    written = 0
+    for folder, _, files in os.walk(site):
+        for name in files:
+            with suppress(FileNotFoundError):
+                written += Path(folder, name).stat().st_mtime >= begun
+    return written >= enough or run.poll() is not None
+
+
 def names(site: Path) -> list[str]:
     """Everything there; a folder that goes away while it is looked at has nothing in it."""
     return sorted(f"{folder}/{name}" for folder, _, files in os.walk(site) for name in [".", *files])
@@ -63,16 +75,16 @@ def names(site: Path) -> list[str]:
 def test_a_killed_run_leaves_a_whole_site(tmp_path: Path) -> None:
     """Killed at any moment, at first and while everything is made again: pages are complete, links lead somewhere."""
     source, site = long_source(tmp_path / "logs"), tmp_path / "site"
-    begun = time.monotonic()
     with started(source, tmp_path / "fresh") as whole:
         _, said = whole.communicate(timeout=300)
     assert whole.returncode == 0, said
-    long = time.monotonic() - begun
+    files = len(contents(tmp_path / "fresh"))
     chosen, met = random.Random(3), 0
     for number in range(KILLS):
         again = ["--force"] if number > KILLS // 2 else []
+        begun, enough = time.time(), chosen.uniform(0.01, 0.9) * files
         with started(source, site, *again) as run:
-            time.sleep(chosen.uniform(0.15, 0.95) * long)
+            until(partial(_is_so_far, run, site, begun, enough))
             met += run.poll() is None
             if number % 2:
                 run.kill()

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.site.search.chromium import PATIENCE, chromium, served, until
+from tests.site.search.chromium import PATIENCE, served, until
 from tests.site.search.made import page, write_archive, write_assets, write_session
 from unspool.site.address import Addresses
 from unspool.site.options import SiteOptions
@@ -42,12 +42,6 @@ SITE = {
         SearchRecord("notice", "page-001.html#msg-8", START + 9_002, HOSTILE),
     ],
 }
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with chromium() as started:
-        yield started
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ import pytest
 from tests.store.sync.dumped import dumped
 from unspool.model import LogFile, Overview, Titles, Todo
 from unspool.store.index.database import Index
-from unspool.store.index.requests import LogRows, SessionRows
+from unspool.store.index.requests import LogRows, SessionRows, TurnRow
 from unspool.store.index.schema import KINDS
 from unspool.store.index.write import DIGEST, IndexWriter, RowSource
 
@@ -16,9 +16,7 @@ PROMPT, ANSWER = KINDS.index("prompt"), KINDS.index("answer")
 
 def log(*turns: str, path: str = "/p/a.jsonl", size: int = 0, agent: str = "") -> LogRows:
     """A log of turns, each with its prompt and an answer to it."""
-    rows: list[tuple[int, int | None, int, str]] = [
-        (number, number * 1000, number * 10, "opus") for number in range(1, len(turns) + 1)
-    ]
+    rows = [TurnRow(number, 0, number * 1000, number * 10, "opus") for number in range(1, len(turns) + 1)]
     docs = [
         (at, kind, at * 10 + kind, "", False, text)
         for at, prompt in enumerate(turns)

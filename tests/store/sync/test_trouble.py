@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -141,7 +140,7 @@ def test_a_locked_archive_is_waited_for(root: Path, folder: Path) -> None:
     done = folder / "done"
     with locked(folder / "archive.db"):
         process = started(syncing, folder, root, False, str(done))
-        time.sleep(0.7)
+        process.join(0.7)
         assert process.is_alive()
         assert not done.exists()
     process.join(120)

@@ -1,4 +1,5 @@
-"""Claude Code: where its logs lie, what each line says, and what its tools mean."""
+"""Claude Code: where its logs lie, what each line says, what its tools mean. Imports `agents.base` and
+`agents.lines`; only `agents` imports it."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path

@@ -1,13 +1,8 @@
 """Passages of a session rewritten shorter by a model.
 
-    bands      which turns, and how strongly
-    passage    which passages fall into them
-    estimate   what that would cost, before anything is sent
-    service    who is asked, from flags, environment and settings
-    run        asks: many at once, again where it fails, keeping the original where it fails for good
-    record     what was before and what is after, for a person to read
-
-A passage is data throughout: a model is told so, and what it answers is only ever used as text.
+`passages` says which turns, how strongly, and which passages fall into them; `providers` who is asked; `run` asks
+many at once, again where it fails, keeping the original where it fails for good. A passage is data throughout: a
+model is told so, and what it answers is only ever used as text.
 """
 
 from unspool.copies.compress.passages import (

@@ -37,7 +37,7 @@ class RateLimiter:
         self._new: dict[str, int] = {}
         """What it does not hold yet."""
 
-    def spent(self, who: str) -> None:
+    def count(self, who: str) -> None:
         """Count a request; TooMuch where it is one too many."""
         who = _who(who)
         with self._guard:

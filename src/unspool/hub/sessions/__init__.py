@@ -1,1 +1,2 @@
-"""The team archive: sessions that were pushed, kept byte for byte, found and counted. May import the hub's store."""
+"""The team archive: sessions that were pushed, kept byte for byte, found and counted. Imports the hub's store and
+people."""

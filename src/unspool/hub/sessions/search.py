@@ -69,8 +69,8 @@ def _query(tree: Node) -> str:
 
 
 def _term(term: Term) -> str:
-    """Any of the ways a word may be written; each a phrase of the words that it is cut into."""
-    cut = dict.fromkeys(tuple(split_words(normalize_text(way))) for way in match_ways(term))
+    """Any of the routes a word may be written; each a phrase of the words that it is cut into."""
+    cut = dict.fromkeys(tuple(split_words(normalize_text(route))) for route in match_ways(term))
     phrases = [_phrase(found, prefix=term.prefix) for found in cut if found]
     return "(" + " | ".join(phrases or [_NOTHING]) + ")"
 
@@ -183,7 +183,7 @@ def _sessions(db: Database, asked: _Asked, span: ListPage) -> list[SessionFacts]
     """The sessions of a page, and one more where there are more.
 
     Where few passages hold the words, their sessions are gathered; else sessions are walked through, the newest first,
-    until there are enough: either way is slow where the other is quick.
+    until there are enough: either route is slow where the other is quick.
     """
     here = [asked.sessions, *after_cursor(span.after)]
     if asked.tree is None and not asked.passages:

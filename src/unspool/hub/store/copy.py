@@ -207,7 +207,7 @@ def move(source: Store, target: Store, told: Told) -> CopyReport:
     """Copy all of a hub that nobody writes to into an empty place; the source stays as it is.
 
     Exists where the target holds a hub already, Unsound where the source was written to meanwhile: then the target is
-    no hub yet, and the same move can be begun again, as after every other way of breaking off.
+    no hub yet, and the same move can be begun again, as after every other route of breaking off.
     """
     if not is_empty(target.db) and not is_unfinished_copy(target.db):
         if table_sums(source.db) == table_sums(target.db):  # it was moved before

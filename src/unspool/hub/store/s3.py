@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _PART = 8 * 1024 * 1024
 """Bytes of a part: the store's own least is 5 MiB, and 10 000 parts its most."""
 _AT_ONCE = 2
-"""Parts on their way at a time."""
+"""Parts on their route at a time."""
 _SETTINGS = {"endpoint", "region"}
 _NO_ROOM = re.compile(r"status code: 507 |<Code>\w*(?:StorageFull|QuotaExceeded)\w*</Code>")
 

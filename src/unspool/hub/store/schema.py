@@ -207,7 +207,7 @@ CREATE INDEX passage_session ON passage(session);
 CREATE INDEX passage_words ON passage USING gin(words);
 """,
 }
-"""Full text, which each database does in its own way. `link` is the page and anchor of a passage below its session;
+"""Full text, which each database does in its own route. `link` is the page and anchor of a passage below its session;
 `words` of PostgreSQL is what `words.vector` makes of the body."""
 
 MARK = "copying"

@@ -143,7 +143,7 @@ _CHANGES = ("all",)
 
 
 def _form(path: str, handler: object, needs: Needs, act: str) -> HubRoute:
-    """A way that a form of a page takes."""
+    """A route that a form of a page takes."""
     return HubRoute(path, handler, needs, act, "POST", _CHANGES)  # type: ignore[arg-type]
 
 

@@ -1,1 +1,2 @@
-"""Pages written to disk: one session, or all of them, again only where something changed."""
+"""Pages written to disk: one session, or all of them, again only where something changed. Imports the rest of the
+site."""

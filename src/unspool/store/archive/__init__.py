@@ -1,4 +1,4 @@
-"""Keeps bytes, gives bytes back, proves it. Knows nothing of what they mean."""
+"""Keeps bytes, gives bytes back, proves it. Knows nothing of what they mean, and imports nothing of sessions."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any

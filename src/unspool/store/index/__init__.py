@@ -1,1 +1,2 @@
-"""Derived tables over the archive: search, usage, statistics. Disposable."""
+"""Derived tables over the archive: search, usage, statistics; thrown away and made anew at will. Imports the archive
+and the model."""

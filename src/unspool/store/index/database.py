@@ -22,6 +22,10 @@ _MUCH = 12
 """One page of so many may stay empty."""
 
 
+class OtherVersion(Unreadable):
+    """An index that another version of unspool made; the archive has all that a new one needs."""
+
+
 class Index:
     """An open index. Use it in a `with`, or close it."""
 
@@ -76,7 +80,7 @@ def _readable(path: Path, key: str | None) -> apsw.Connection:
     except (apsw.NotADBError, apsw.CorruptError):
         raise Unreadable(f"Cannot read {path}; `unspool sync` makes it anew (or the key is wrong).") from None
     if version != VERSION:
-        raise Unreadable(f"{path} is of another version; `unspool sync` makes it anew.")
+        raise OtherVersion(f"{path} is of another version; `unspool sync` makes it anew.")
     db.pragma("query_only", True)
     return db
 

@@ -83,8 +83,8 @@ _DECODER = msgspec.json.Decoder()
 
 
 COLUMNS = """
-doc.id, doc.kind, doc.place, (SELECT text FROM name WHERE name.id = doc.tool), doc.error, turn.number, turn.time,
-log.path, log.agent, log.generation
+doc.id, doc.kind, doc.place, (SELECT text FROM name WHERE name.id = doc.tool), doc.error, turn.number, turn.branch,
+turn.time, log.path, log.agent, log.generation
 """
 """What `Row` is made of, from `doc`, `turn` and `log`."""
 
@@ -98,6 +98,7 @@ class HitRow(NamedTuple):
     tool: str | None
     error: int | None
     turn: int
+    branch: int
     time: int | None
     log: str
     agent: str
@@ -194,7 +195,7 @@ def _hit(row: HitRow, told: HitText, snippet: Snippet, time: datetime | None) ->
     anchor = "" if moment is None else f"msg-{moment}"
     return Hit(
         KINDS[row.kind], snippet, turn, moment, anchor, row.tool or "", bool(row.error), row.agent, row.log,
-        row.place, _link(told, anchor),
+        row.place, _link(told, anchor), branch=row.branch,
     )  # fmt: skip
 
 

@@ -223,14 +223,25 @@ Doc = tuple[int, int, int, str, bool, str]
 """Which of the turns, kind, place, tool, whether it failed, text."""
 
 
+class TurnRow(NamedTuple):
+    """A prompt and what followed it in the log."""
+
+    number: int
+    branch: int
+    """0: the live one."""
+    time: int | None
+    """Milliseconds."""
+    place: int
+    model: str = ""
+
+
 class LogRows(NamedTuple):
     """The rows of one log. Turns are meant by their place in `turns`."""
 
     path: str
     agent: str
     size: int
-    turns: list[tuple[int, int | None, int, str]]
-    """Number, milliseconds, place, model."""
+    turns: list[TurnRow]
     docs: list[Doc]
     touches: list[tuple[int, str, int, float | None, int]]
     """Turn, file, how, time, place of the call."""

@@ -28,7 +28,7 @@ class Hit(msgspec.Struct, frozen=True):
     """title, prompt, answer, thinking, call, result or notice."""
     snippet: Snippet
     turn: int | None
-    """The turn of its log, in the order of the log; null where the whole session is meant, as by its title."""
+    """The turn, as `show --turn` takes it; null where the whole session is meant, as by its title."""
     time: int | None = None
     """Milliseconds of the epoch; null where there is no turn."""
     anchor: str = ""
@@ -46,6 +46,8 @@ class Hit(msgspec.Struct, frozen=True):
     """The file that was touched, where files are asked for."""
     how: str = ""
     """What was done with it: read, write or edit."""
+    branch: int = 0
+    """The branch that the turn stands on; 0 is the live one."""
 
 
 class FoundSession(msgspec.Struct, frozen=True):

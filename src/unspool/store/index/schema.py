@@ -5,7 +5,7 @@ number; money is whole picodollars (10^-12 of a dollar), so that sums are exact;
 those of turns, which are milliseconds, for addresses are made of them.
 """
 
-VERSION = 3
+VERSION = 4
 """Another figure in the file, and it is made anew."""
 
 PICO = 10**12
@@ -60,11 +60,13 @@ CREATE INDEX log_session ON log(session);
 CREATE TABLE name(id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE);
 CREATE TABLE file(id INTEGER PRIMARY KEY, path TEXT NOT NULL);
 
--- A prompt and what followed it in its log. Number 0: what stands before the first prompt.
+-- A prompt and what followed it in its log. Number 0: what stands before the first prompt. On the live branch, 0, the
+-- number is what `show --turn` takes; on one that was left, turns go on counting from where it was.
 CREATE TABLE turn(
   id INTEGER PRIMARY KEY,
   log INTEGER NOT NULL,
   number INTEGER NOT NULL,
+  branch INTEGER NOT NULL,
   time INTEGER,                      -- milliseconds
   place INTEGER NOT NULL,            -- byte offset of its first line
   model INTEGER,                     -- name of the model that answered first

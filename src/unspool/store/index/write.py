@@ -17,7 +17,7 @@ _TEXT = 20 * 1024 * 1024
 """Characters that may wait before they are written."""
 _OF_SESSION = ("tally", "todo", "request", "own", "rewrite", "filled")
 _OF_TURN = ("touch", "git_commit", "plan")
-_TURNS_OF_LOG = "SELECT id, number, docs FROM turn WHERE log = ?"
+_TURNS_OF_LOG = "SELECT id, number, branch, docs FROM turn WHERE log = ?"
 
 
 class RowSource(NamedTuple):
@@ -187,11 +187,11 @@ class IndexWriter:
 
     def _kept(self, log: int, rows: LogRows, *, grew: bool) -> list[int]:
         """The turns of a log that stay as they are."""
-        turns: list[Any] = self._db.execute(f"{_TURNS_OF_LOG} ORDER BY number", (log,)).fetchall()
+        turns: list[Any] = self._db.execute(f"{_TURNS_OF_LOG} ORDER BY place", (log,)).fetchall()
         counts = Counter(doc[0] for doc in rows.docs)
         stay: list[int] = []
-        for at, (turn, number, docs) in enumerate(turns[: len(rows.turns)]):
-            if (number, docs) != (rows.turns[at][0], counts[at]):
+        for at, (turn, number, branch, docs) in enumerate(turns[: len(rows.turns)]):
+            if (number, branch, docs) != (rows.turns[at].number, rows.turns[at].branch, counts[at]):
                 break  # a text that another log of the session holds by now, say, is not taken twice
             stay.append(turn)
         if grew:
@@ -206,10 +206,12 @@ class IndexWriter:
         counts = Counter(doc[0] for doc in fresh)
         self._docs(fresh, turn - kept, doc)
         made = []
-        for place, (number, time, start, model) in enumerate(rows.turns[kept:], kept):
-            made.append((turn, log, number, time, start, self._name(model), doc, counts[place]))
+        for place, row in enumerate(rows.turns[kept:], kept):
+            made.append(
+                (turn, log, row.number, row.branch, row.time, row.place, self._name(row.model), doc, counts[place])
+            )
             turn, doc = turn + 1, doc + counts[place]
-        self._db.executemany("INSERT INTO turn VALUES(?, ?, ?, ?, ?, ?, ?, ?)", made)
+        self._db.executemany("INSERT INTO turn VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)", made)
         self._free = turn, doc
         return [row[0] for row in made]
 

@@ -1,4 +1,5 @@
-"""Sessions, from the agents' folders, from the archive, or from a log that is named."""
+"""Sessions, from the agents' folders, from the archive, or from a log that is named: found, opened, listed. Imports
+the index and the archive; the only way in for whoever shows sessions."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any

@@ -1,4 +1,4 @@
-"""Sources to archive to index: the only writer of both."""
+"""Sources to archive to index: the only writer of both. Imports the rest of the store."""
 
 from unspool.store.sync.run import SyncReport, sync
 

@@ -2,7 +2,8 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -28,9 +29,10 @@ from unspool.model import (
 )
 from unspool.prices import PriceTable
 from unspool.reading.overview import OverviewReader
+from unspool.reading.skeleton import Skeleton, turns_by_place
 from unspool.store.index.hits import text_strings
 from unspool.store.index.normalize_text import normalize_text
-from unspool.store.index.requests import LogRows, SessionRows
+from unspool.store.index.requests import LogRows, SessionRows, TurnRow
 from unspool.store.index.schema import KINDS, TOUCHES
 from unspool.store.library.inputs import open_log
 from unspool.store.library.read import LogReader, log_file, skim_events
@@ -59,8 +61,8 @@ class LogGatherer:
     def __init__(self, dialect: Dialect, seen: set[int]) -> None:
         self._dialect = dialect
         self._seen = seen
-        self.turns: list[tuple[int, int | None, int, str]] = []
-        """Number, milliseconds, place, model."""
+        self.skeleton = Skeleton(slim=True)
+        self.turns: list[TurnRow] = []
         self.docs: list[Doc] = []
         self.touches: list[tuple[int, str, int, float | None, int]] = []
         """Turn, path, how, time, place of the call."""
@@ -84,6 +86,8 @@ class LogGatherer:
 
     def take(self, event: Event) -> None:
         self.weighed.take(event)
+        if event.id and event.side is None and event.kind != "problem":
+            self.skeleton.add(event)
         place = event.place.offset
         if event.prompt is not None:
             self._prompt(event.prompt, event, place)
@@ -91,14 +95,27 @@ class LogGatherer:
             self._begin(event, place)
         if event.part is not None and not self._modelled and event.part.model and not event.part.synthetic:
             self._modelled = True
-            number, time, first, _ = self.turns[-1]
-            self.turns[-1] = (number, time, first, event.part.model)
+            self.turns[-1] = self.turns[-1]._replace(model=event.part.model)
         for block in event.blocks:
             self._block(block, place)
         if event.side is not None and isinstance(event.side.data.get("content"), str):
             self._doc(NOTICE, place, event.side.data["content"])
         if event.problem is not None and event.problem.raw:
             self._doc(NOTICE, place, event.problem.raw[:_LONGEST].decode(errors="replace"))
+
+    def number(self, unsent: Iterable[int] = ()) -> None:
+        """Number turns as a session does, now that the whole log is known: along branches, and with prompts that were
+        queued at the places `unsent`. What was met after another prompt than its own goes to its own turn."""
+        numbers = turns_by_place(self.skeleton, unsent)
+        self.turns = [
+            row if (own := numbers.get(row.place)) is None else row._replace(number=own.number, branch=own.branch)
+            for row in self.turns
+        ]
+        at = {(row.branch, row.number): index for index, row in enumerate(self.turns)}
+        self.docs = sorted(
+            ((at.get(numbers[doc[2]], doc[0]) if doc[2] in numbers else doc[0], *doc[1:]) for doc in self.docs),
+            key=itemgetter(0),
+        )
 
     def name(self, overview: Overview) -> None:
         """Make the session's names searchable, with its last turn, which is written again whenever the log grows."""
@@ -111,7 +128,7 @@ class LogGatherer:
     def _some_turn(self) -> None:
         """A log without a line has a turn all the same, for what is known of it beside the log."""
         if not self.turns:
-            self.turns.append((0, None, 0, ""))
+            self.turns.append(TurnRow(0, 0, None, 0))
 
     @property
     def _here(self) -> int:
@@ -120,7 +137,7 @@ class LogGatherer:
 
     def _begin(self, event: Event, place: int) -> None:
         time = event.time.timestamp() if event.time is not None else None
-        self.turns.append((self._turn, None if time is None else int(time * 1000), place, ""))
+        self.turns.append(TurnRow(self._turn, 0, None if time is None else int(time * 1000), place))
         self._modelled = False
 
     def _prompt(self, prompt: Prompt, event: Event, place: int) -> None:
@@ -272,6 +289,7 @@ class _Session:
         agents = []
         for number, agent in enumerate(found.agents, 1):
             agents.append(self._agent(skim, agent.path, agent.id, number))
+        own.number(prompt.place.offset for prompt in skim.queued(parser.facts))
         overview = skim.overview(found.session_id, parser.facts, log_file(found.path, self._size(found.path)))
         overview = msgspec.structs.replace(
             overview,
@@ -301,6 +319,7 @@ class _Session:
             skim.agent(gathered.watched(self._bill.heard(self._events(path, parser), number)))
         except (UnspoolError, OSError) as error:
             self._failures.append(f"Cannot read {path}: {error}")
+        gathered.number()
         self._named.update(dialect.named)
         return _log(gathered, path, identity, self._size(path))
 

@@ -19,7 +19,7 @@ from unspool.store.archive import Archive, KeptFile, Origin
 from unspool.store.archive.line_filter import Tombstones
 from unspool.store.index.database import Index
 from unspool.store.index.normalize_text import normalize_text
-from unspool.store.index.requests import LogRows, SessionRows
+from unspool.store.index.requests import LogRows, SessionRows, TurnRow
 from unspool.store.index.write import IndexWriter, RowSource
 from unspool.store.library.inputs import open_log
 from unspool.store.library.read import LogReader
@@ -255,7 +255,7 @@ class GhostIndexer:
     def _spans(self, origin: int) -> list[SessionSpan]:
         query = "SELECT project, started, ended FROM session WHERE origin = ? AND kind <> 'ghost'"
         rows = self._index.db.execute(query, (origin,))
-        return [SessionSpan(project, _time_haunt(started), _time_haunt(ended)) for project, started, ended in rows]
+        return [SessionSpan(project, _moment(started), _moment(ended)) for project, started, ended in rows]
 
     def _write(
         self, writer: IndexWriter, origin: int, found: Sequence[Ghost], prompts: KeptFile | None, place: Path
@@ -296,16 +296,16 @@ def _rows(ghost: Ghost, path: str) -> SessionRows:
         started=ghost.started, ended=ghost.ended, turns=len(ghost.prompts),
     )  # fmt: skip
     turns = [
-        (number, None if prompt.time is None else int(prompt.time.timestamp() * 1000), prompt.place, "")
+        TurnRow(number, 0, None if prompt.time is None else int(prompt.time.timestamp() * 1000), prompt.place)
         for number, prompt in enumerate(ghost.prompts, 1)
     ]
     docs = [
         (turn, PROMPT, prompt.place, "", False, normalize_text(prompt.text))
         for turn, prompt in enumerate(ghost.prompts)
     ]
-    log = LogRows(path, "", 0, turns or [(0, None, 0, "")], docs, [], [], [], {}, {})
+    log = LogRows(path, "", 0, turns or [TurnRow(0, 0, None, 0)], docs, [], [], [], {}, {})
     return SessionRows(overview, b"", [log], [], (), [])
 
 
-def _time_haunt(seconds: float | None) -> datetime | None:
+def _moment(seconds: float | None) -> datetime | None:
     return None if seconds is None else datetime.fromtimestamp(seconds, UTC)

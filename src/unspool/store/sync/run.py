@@ -262,6 +262,13 @@ def sync(
     return report
 
 
+def reindex(folder: Path, key: str | None = None) -> None:
+    """Make the index of an archive as this version has it, from the archive alone."""
+    table = PriceTable.load()
+    with wait_for_lock(folder), Archive.open(folder, key=key) as archive:
+        index_archive(archive, (), SyncOptions(table, f"{VERSION} {table.digest}", lambda _, __: None), key)
+
+
 def index_archive(archive: Archive, at: Sequence[SyncPlace], terms: SyncOptions, key: str | None) -> SyncReport:
     """Keep what is new at some places, and index it and whatever else the archive holds; for whoever has the turn."""
     try:

@@ -1,7 +1,7 @@
 """A damaged log made good: every line that can be read stays, as it is where nothing is wrong with it.
 
-First the bytes, then the ids and what hangs from what, then the messages as they would be sent. What was done is told,
-and what could not be kept is told with its bytes.
+First the bytes, then the ids and what hangs from what, then the messages as they would be sent. What was done is
+told, and what could not be kept is told with its bytes. Imports its own agent's modules alone.
 """
 
 from collections.abc import Callable, Iterable, Mapping

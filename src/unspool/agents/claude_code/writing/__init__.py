@@ -1,4 +1,5 @@
-"""Lines of a log made from lines of another, as Claude Code itself would accept them."""
+"""Lines of a log made from lines of another, as Claude Code itself would accept them. Imports its own agent's
+modules and `agents.writing`, whose interface it fills."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The doctor: every check in order."""
+"""The doctor: every check in order, each of which says what it saw and what to do. Imports the checks of sync."""
 
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime

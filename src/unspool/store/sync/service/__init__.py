@@ -1,4 +1,5 @@
-"""Who starts the watch when nobody sits at a terminal: systemd, launchd, cron, or the agents' own hooks."""
+"""Who starts the watch when nobody sits at a terminal: systemd, launchd, cron, or the agents' own hooks. Imports
+agents and files."""
 
 import shutil
 import sys

@@ -1,0 +1,144 @@
+"""Where every line of a transcript belongs: to the conversation, to a branch of it, to a turn. Decided here alone.
+
+A skeleton hears the events of a transcript one by one. Whoever reads a session whole gives it the events to keep;
+whoever only counts or indexes a log has it keep no more of each than the tree needs. Both number turns alike.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from unspool.model import Event, Image, Notice, Part, Prompt, Result, Text, Thinking, ToolCall, Unknown
+from unspool.model.blocks import Block
+from unspool.reading.tree import BranchMap, ConversationTree
+
+BY_PLACE = "line-"
+"""How the id of a line begins that has none of its own."""
+
+
+class TurnNumber(NamedTuple):
+    """Which turn a line belongs to: turns are counted along a branch, from where it left the one before."""
+
+    branch: int
+    number: int
+
+
+class Skeleton:
+    """The lines of one transcript. `slim`: of each event a copy is kept without its words, and the event is let go."""
+
+    def __init__(self, *, slim: bool = False) -> None:
+        self.rows: list[Event] = []
+        """Lines of the conversation in order, subagents' among them."""
+        self.again: list[Event] = []
+        """Lines that only repeat another."""
+        self.snapshots: set[int] = set()
+        """The `id()`s of rows that hold a later state of a message that another line began."""
+        self._seen: dict[str, tuple[Event, int | None]] = {}
+        self._slim = slim
+        self.own = True
+        """Whether all lines are of a subagent, whose own log this is then."""
+
+    def add(self, event: Event) -> bool:
+        """Take in a line that has an id and is part of a conversation; False where it only repeats another."""
+        row = _without_words(event) if self._slim else event
+        before, words = self._seen.setdefault(row.id, (row, hash_of_words(event) if self._slim else None))
+        if before is not row:
+            if (hash_of_words(before) if words is None else words) == hash_of_words(event):
+                self.again.append(row)
+                return False
+            if before.part is not None and row.part is not None and before.part.message == row.part.message:
+                self.snapshots.add(id(row))
+            else:
+                row.id = f"{row.id}#{row.place.line}.{row.place.offset}"
+        self.own = self.own and row.sidechain
+        self.rows.append(row)
+        return True
+
+    def chain(self, *, own: bool) -> list[Event]:
+        """The lines of the session itself, or of the subagent whose `own` log this is, each message's states once."""
+        return [row for row in self.rows if (own or not row.sidechain) and not self._is_repeated(row)]
+
+    def _is_repeated(self, row: Event) -> bool:
+        return id(row) in self.snapshots and not row.id.startswith(BY_PLACE)
+
+
+def number_turns(chain: list[Event], branches: BranchMap, unsent: Iterable[int]) -> Iterator[TurnNumber]:
+    """The turn of each line of a chain; `unsent` are the places of queued prompts that have no line of their own."""
+    at: dict[tuple[int, int], int] = {}
+    found: dict[int, TurnNumber] = {}
+    positions: dict[int, list[int]] = {}
+    for index, branch in enumerate(branches.of):
+        positions.setdefault(branch, []).append(index)
+    for branch, after in _starts(branches, at):
+        number, queued = after, sorted(unsent) if branch == 0 else []
+        for index in positions.get(branch, ()):
+            while queued and queued[0] < chain[index].place.offset:
+                number += 1
+                queued.pop(0)
+            number += chain[index].prompt is not None
+            at[branch, index] = number
+            found[index] = TurnNumber(branch, number)
+    yield from (found[index] for index in range(len(chain)))
+
+
+def _starts(branches: BranchMap, at: dict[tuple[int, int], int]) -> Iterator[tuple[int, int]]:
+    """Each branch with the number of the turn that it left; those that others leave come first."""
+    yield 0, 0
+    for fork in branches.forks:
+        yield fork.number, at.get((fork.parent, fork.at), 0) if fork.at is not None else 0
+
+
+def turns_by_place(skeleton: Skeleton, unsent: Iterable[int]) -> dict[int, TurnNumber]:
+    """The turn of every line of a log, by the line's place."""
+    chain = skeleton.chain(own=skeleton.own)
+    tree = ConversationTree(chain)
+    numbers = number_turns(chain, BranchMap(tree, tree.leaf()), unsent)
+    return {event.place.offset: number for event, number in zip(chain, numbers, strict=True)}
+
+
+def hash_of_words(event: Event) -> int:
+    """The same for lines that say the same, whenever and wherever they were written."""
+    prompt = event.prompt
+    said = (prompt.kind, prompt.text, prompt.command, prompt.arguments) if prompt is not None else None
+    message = event.part.message if event.part is not None else ""
+    return hash((event.kind, message, said, *(block_key(block, event) for block in event.blocks)))
+
+
+def block_key(block: Block | Result, event: Event) -> object:
+    """Equal for blocks that are the same block. Lines that number their blocks differ by that number."""
+    index = event.part.index if event.part is not None and len(event.blocks) == 1 else -1
+    match block:
+        case ToolCall(call_id=call_id) if call_id:
+            return ("call", call_id)
+        case Thinking(signature=signature) if signature:
+            return ("thinking", signature, index)
+        case Text(text=text) | Thinking(text=text):
+            return (type(block), text, index)
+        case Result(call_id=call_id, text=text):
+            return ("result", call_id, text)
+        case Image(data=data, url=url, path=path):
+            return ("image", data, url, path, index)
+        case Unknown(what=what, data=data):
+            return ("unknown", what, repr(data), index)
+        case Notice(kind=kind, text=text):
+            return ("notice", kind, text, index)
+        case _:
+            return ("block", id(block))
+
+
+def _without_words(event: Event) -> Event:
+    prompt, part = event.prompt, event.part
+    return Event(
+        event.kind,
+        event.place,
+        event.id,
+        event.parent,
+        event.logical,
+        event.boundary,
+        event.link,
+        sidechain=event.sidechain,
+        meta=event.meta,
+        team=event.team,
+        turn=event.turn,
+        prompt=None if prompt is None else Prompt(prompt.place, prompt.kind, "", command=prompt.command),
+        part=None if part is None else Part(part.message, "", "", None, synthetic=part.synthetic),
+    )
