@@ -16,8 +16,8 @@ from unspool.render.json import Document, JsonWriter
 from unspool.render.view import View
 from unspool.site.session_rows import SessionRow
 from unspool.store.index.billing import exact_dollars
+from unspool.store.index.conditions import SqlCondition
 from unspool.store.index.database import Index
-from unspool.store.index.filters import SearchCondition
 from unspool.store.index.query import parse_query
 from unspool.store.index.results import SearchResults
 from unspool.store.index.schema import PICO
@@ -101,7 +101,7 @@ class Whole(msgspec.Struct, frozen=True):
 def _sessions(request: Request, limit: int, offset: int, **asked: str | None) -> Sessions:
     since, until = parse_since(asked.pop("since"), None), parse_until(asked.pop("until"), None)
     spans = (("coalesce(ended, started) >= ?", since), ("coalesce(started, ended) < ?", until))
-    also = [SearchCondition(sql, (second,)) for sql, second in spans if second is not None]
+    also = [SqlCondition(sql, (second,)) for sql, second in spans if second is not None]
     texts = {name: text for name, text in asked.items() if text is not None and (name, text) != ("starred", "0")}
     query = msgspec.convert(texts, SessionQuery)
     marks = read_marks(request)

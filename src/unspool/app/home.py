@@ -30,7 +30,7 @@ from unspool.site.session_head import Tile
 from unspool.site.session_rows import SessionDay
 from unspool.store.archive.database import ARCHIVE, INDEX
 from unspool.store.index.billing import UsageCondition, UsageSum, add_sums
-from unspool.store.index.filters import SearchCondition
+from unspool.store.index.conditions import SqlCondition
 from unspool.store.index.times import day_start, first_day, local_time
 from unspool.store.library.library import discover_logs, usual_roots
 from unspool.web.pages import answer_form, read_form
@@ -256,7 +256,7 @@ def home_page(request: Request) -> HTMLResponse:
 def _home(scene: ListRequest, synced: str) -> HTMLResponse:
     request, query, now = scene.request, SessionQuery(), scene.now
     found = scene.finder.page(query, _NEWEST)
-    lately = SearchCondition(_LATELY, (now - ACTIVE_SECONDS, now + ACTIVE_SECONDS))
+    lately = SqlCondition(_LATELY, (now - ACTIVE_SECONDS, now + ACTIVE_SECONDS))
     active = scene.finder.find(query, 0, PAGE_SIZE, [lately]).rows
     body = render.render_template(
         "home.html",

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, date, datetime, timedelta, tzinfo
+from datetime import UTC, tzinfo
 from decimal import Decimal
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
@@ -10,13 +10,16 @@ from urllib.parse import urlencode
 import apsw
 import msgspec
 
+from unspool.app.api_endpoint import parse_since, parse_until
 from unspool.app.context import cached_answer
 from unspool.app.marks import AllMarks
 from unspool.app.project_list import matches_project
+from unspool.errors import UsageProblem
 from unspool.site.session_rows import SessionRow
-from unspool.store.index.filters import SearchCondition, sessions_holding
+from unspool.store.index.conditions import SqlCondition, all_of
+from unspool.store.index.filters import sessions_holding
 from unspool.store.index.schema import PICO
-from unspool.store.index.times import day_start, local_time, parse_ago
+from unspool.store.index.times import local_time
 
 SESSION_SORTS = {
     "newest": "Newest",
@@ -93,20 +96,6 @@ def parse_session_query(given: Mapping[str, str]) -> SessionQuery:
         "page": min(_DEEPEST, max(1, int(page))) if page.isascii() and page.isdigit() and len(page) < 7 else 1,
     }
     return msgspec.convert({**texts, **others}, SessionQuery)
-
-
-def parse_moment(text: str, zone: tzinfo | None, after: int = 0) -> float | None:
-    """The second a typed day or age means; `after` days later for a day. None where it means nothing."""
-    before = parse_ago(text)
-    if before:
-        return before.timestamp()
-    try:
-        if len(text) == len("2026-01-31"):
-            return day_start(date.fromisoformat(text) + timedelta(days=after), zone)
-        found = datetime.fromisoformat(text)
-        return (found if found.tzinfo else found.replace(tzinfo=zone)).timestamp()
-    except (ValueError, OverflowError, OSError):
-        return None
 
 
 _WHEN = "coalesce(ended, started)"
@@ -197,7 +186,7 @@ class SessionFinder:
         query: SessionQuery,
         start: int,
         number: int,
-        also: Sequence[SearchCondition] = (),
+        also: Sequence[SqlCondition] = (),
         *,
         everything: bool = False,
     ) -> FoundSessions:
@@ -208,18 +197,19 @@ class SessionFinder:
         conditions, notes = self._conditions(query)
         if self._marks.hidden and not (query.project or everything):
             conditions.append(_among("project NOT", sorted(self._marks.hidden)))
-        where, values = _all_of([*conditions, *also])
-        counted = f"SELECT kind, count(*) FROM session WHERE {where} GROUP BY kind"  # noqa: S608  values are bound
-        kinds = dict(self._db.execute(counted, values))
+        where = all_of([*conditions, *also])
+        counted = f"SELECT kind, count(*) FROM session WHERE {where.sql} GROUP BY kind"  # noqa: S608  values are bound
+        kinds = dict(self._db.execute(counted, where.values))
         asked = query.kind or (ANY_KIND if everything else "")
         chosen = [kind for kind in kinds if asked in (ANY_KIND, kind) or (not asked and kind not in _HOLLOW)]
         if not chosen:
             return FoundSessions((), 0, kinds, notes)
-        where, values = _all_of([*conditions, *also, _among("kind", chosen)])
+        where = all_of([where, _among("kind", chosen)])
+        values = where.values
         if query.sort == "title":
             titles = {key: mark.title for key, mark in self._marks.marks.items() if mark.title}
             values = (*values, json.dumps(titles))
-        sql = f"SELECT id FROM session WHERE {where} ORDER BY {_ORDERS[query.sort]}, id DESC LIMIT ? OFFSET ?"  # noqa: S608
+        sql = f"SELECT id FROM session WHERE {where.sql} ORDER BY {_ORDERS[query.sort]}, id DESC LIMIT ? OFFSET ?"  # noqa: S608
         ids = [number for (number,) in self._db.execute(sql, (*values, number, start))]
         return FoundSessions(self.rows(ids), sum(kinds[kind] for kind in chosen), kinds, notes)
 
@@ -232,11 +222,11 @@ class SessionFinder:
         found = {one[0]: _row(one, changed.get(one[0], 0)) for one in columns}
         return tuple(found[number] for number in ids if number in found)
 
-    def _conditions(self, query: SessionQuery) -> tuple[list[SearchCondition], tuple[str, ...]]:
+    def _conditions(self, query: SessionQuery) -> tuple[list[SqlCondition], tuple[str, ...]]:
         """What the filters ask for, and notes on those that mean nothing."""
         makers = {
             "project": self._of_project,
-            "title": lambda text: SearchCondition("title LIKE ? ESCAPE '\\'", (sessions_holding(text),)),
+            "title": lambda text: SqlCondition("title LIKE ? ESCAPE '\\'", (sessions_holding(text),)),
             "model": self._using_model,
             "starred": lambda _: _among("key", [key for key, mark in self._marks.marks.items() if mark.starred]),
             "tag": lambda tag: _among("key", self._marks.tagged(tag)),
@@ -244,31 +234,33 @@ class SessionFinder:
         }
         found = [make(value) for name, make in makers.items() if (value := getattr(query, name))]
         if query.branch is not None:
-            found.append(SearchCondition("branch = ?", (query.branch,)))
+            found.append(SqlCondition("branch = ?", (query.branch,)))
         if (older := self._numbers(_OLDER)) != "[]":
-            found.append(SearchCondition("id NOT IN (SELECT value FROM json_each(?))", (older,)))
+            found.append(SqlCondition("id NOT IN (SELECT value FROM json_each(?))", (older,)))
         notes = []
-        for name, text, sign, days in (("since", query.since, ">=", 0), ("until", query.until, "<", 1)):
-            second = parse_moment(text, self._zone, days) if text else None
-            if second is not None:
-                found.append(SearchCondition(f"{_WHEN} {sign} ?", (second,)))
-            elif text:
-                notes.append(
-                    f"{name} {text} is neither a date (2026-01-31) nor an age (12h, 3d, 2w), and was left out."
-                )
+        for name, text, sign, parse in (
+            ("since", query.since, ">=", parse_since),
+            ("until", query.until, "<", parse_until),
+        ):
+            try:
+                second = parse(text, self._zone)
+            except UsageProblem as problem:
+                notes.append(f"{name} {str(problem).removesuffix('.')}, and was left out.")
+            else:
+                found += [SqlCondition(f"{_WHEN} {sign} ?", (second,))] if second is not None else []
         return found, tuple(notes)
 
-    def _of_project(self, asked: str) -> SearchCondition:
+    def _of_project(self, asked: str) -> SqlCondition:
         paths = cached_answer(self._db, _PROJECTS, lambda: [path for (path,) in self._db.execute(_PROJECTS)])
         return _among("project", [path for path in paths if matches_project(path, asked)])
 
-    def _using_model(self, model: str) -> SearchCondition:
+    def _using_model(self, model: str) -> SqlCondition:
         """Sessions with requests to a model."""
         terms = [number for (number,) in self._db.execute(_TERMS, (sessions_holding(model),))]
         ids = self._numbers(_MODEL, json.dumps(terms))
-        return SearchCondition("id IN (SELECT value FROM json_each(?))", (ids,))
+        return SqlCondition("id IN (SELECT value FROM json_each(?))", (ids,))
 
-    def _holding(self, text: str) -> SearchCondition:
+    def _holding(self, text: str) -> SqlCondition:
         """Sessions whose title, branch, project or id holds a text, or whose mark does."""
         part = text.casefold()
         marked = [
@@ -276,7 +268,7 @@ class SessionFinder:
             for key, mark in self._marks.marks.items()
             if any(part in one.casefold() for one in (mark.title, mark.note, *mark.tags))
         ]
-        return SearchCondition(_HOLDING, (*[sessions_holding(text)] * 4, json.dumps(marked)))
+        return SqlCondition(_HOLDING, (*[sessions_holding(text)] * 4, json.dumps(marked)))
 
     def _numbers(self, sql: str, *values: str) -> str:
         """Numbers of sessions, as JSON; asked again only when the index has changed."""
@@ -313,11 +305,6 @@ def _row(columns: Sequence[Any], files: int) -> SessionRow:
     )
 
 
-def _among(column: str, values: Iterable[str]) -> SearchCondition:
+def _among(column: str, values: Iterable[str]) -> SqlCondition:
     sql = f"{column} IN (SELECT value FROM json_each(?))"  # noqa: S608  the name is this module's own
-    return SearchCondition(sql, (json.dumps(list(values)),))
-
-
-def _all_of(conditions: Sequence[SearchCondition]) -> tuple[str, tuple[Any, ...]]:
-    values = tuple(value for one in conditions for value in one.values)
-    return " AND ".join(one.sql for one in conditions) or "TRUE", values
+    return SqlCondition(sql, (json.dumps(list(values)),))

@@ -1,7 +1,7 @@
 """The list of sessions: its filters, its order and its pages."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 import msgspec
@@ -10,7 +10,8 @@ from unspool.hub.errors import BadRequest, NotVisible
 from unspool.hub.people.projects import readable_projects
 from unspool.hub.people.users import Person
 from unspool.hub.sessions.process_push import LoggedFacts, SessionColumns
-from unspool.hub.store.database import Database, Row, Value
+from unspool.hub.store.database import Database, Row
+from unspool.store.index.conditions import SqlCondition, all_of, any_of, one_of
 from unspool.store.index.filters import sessions_holding
 from unspool.store.index.query import Filter
 from unspool.store.index.schema import KINDS, PICO, ROLES
@@ -21,13 +22,6 @@ _COST = re.compile(r"(>=|<=|>|<)?\$?(\d{1,9}(?:\.\d{1,6})?)")
 _HOLDS = "LIKE ? ESCAPE '\\'"
 _PROJECTS = 500
 """Values that are listed in a statement."""
-
-
-class SqlCondition(NamedTuple):
-    """A piece of SQL and what is bound to its marks."""
-
-    sql: str
-    values: tuple[Value, ...] = ()
 
 
 Made = Callable[[Database, str], tuple[str, SqlCondition]]
@@ -86,18 +80,8 @@ def filter_conditions(
 
 def _alternatives(groups: dict[tuple[str, bool], list[SqlCondition]]) -> list[SqlCondition]:
     """One condition a filter: any of the values that were given for it, or none of them where they are excluded."""
-    made = []
-    for (_, excluded), found in groups.items():
-        sql = " OR ".join(f"({one.sql})" for one in found)
-        values = tuple(value for one in found for value in one.values)
-        made.append(SqlCondition(f"NOT ({sql})" if excluded else f"({sql})", values))
-    return made
-
-
-def all_of(found: Iterable[SqlCondition]) -> SqlCondition:
-    """All of some conditions as one."""
-    every = list(found)
-    return SqlCondition(" AND ".join(one.sql for one in every) or "TRUE", tuple(v for one in every for v in one.values))
+    made = [(any_of(found), excluded) for (_, excluded), found in groups.items()]
+    return [SqlCondition(f"NOT ({one.sql})", one.values) if excluded else one for one, excluded in made]
 
 
 def after_cursor(after: tuple[int, str] | None) -> list[SqlCondition]:
@@ -119,13 +103,6 @@ def _named(table: str) -> Made:
         return "session", one_of(f"session.{table}", [id_ for (id_,) in found])
 
     return asked
-
-
-def one_of(column: str, values: Sequence[str]) -> SqlCondition:
-    """What is one of some values."""
-    if not values:
-        return SqlCondition("FALSE")
-    return SqlCondition(f"{column} IN ({', '.join('?' * len(values))})", tuple(values))
 
 
 def _time(column: str, sign: str) -> Made:

@@ -13,17 +13,15 @@ from unspool.hub.people.users import Person
 from unspool.hub.sessions.listing import (
     ListPage,
     SessionFacts,
-    SqlCondition,
     after_cursor,
-    all_of,
     filter_conditions,
-    one_of,
     page_cursor,
     session_rows,
     visible_to,
 )
 from unspool.hub.store.database import Database, Row
 from unspool.hub.store.schema import quote_word, split_words
+from unspool.store.index.conditions import SqlCondition, all_of, one_of
 from unspool.store.index.normalize_text import UNSPACED, full_text_match, match_ways, normalize_text
 from unspool.store.index.query import And, Filter, Node, Not, Or, Term, parse_query, query_terms
 from unspool.store.index.results import Snippet, make_snippet, word_marks, word_patterns

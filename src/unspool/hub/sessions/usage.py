@@ -14,10 +14,11 @@ import msgspec
 
 from unspool.hub.errors import BadRequest
 from unspool.hub.people.users import Person
-from unspool.hub.sessions.listing import SqlCondition, all_of, filter_conditions, visible_to
+from unspool.hub.sessions.listing import filter_conditions, visible_to
 from unspool.hub.store.database import Database
 from unspool.prices.pico import MOST
 from unspool.store.index.billing import exact_dollars
+from unspool.store.index.conditions import SqlCondition, all_of
 from unspool.store.index.filters import sessions_holding
 from unspool.store.index.query import Filter
 from unspool.store.index.times import local_time, parse_moment
