@@ -179,6 +179,9 @@ def test_keys_go_from_prompt_to_prompt_across_windows(browser: Any, app: str) ->
     with window(browser, app.partition("/s/")[0]) as page:
         page.goto(f"{app}/page-001.html")
         for number in range(1, 13):
+            until(
+                page, f"document.getElementById('turn-{number}') !== null"
+            )  # else it is the next page that is gone to
             page.keyboard.press("j")
             until(page, f"document.activeElement.closest('.turn')?.id === 'turn-{number}'")
         until(page, "location.pathname.endsWith('page-003.html')")

@@ -49,16 +49,16 @@ for step in range(100000):
 def test_killed_again_and_again(tmp_path: Path, repository: Path) -> None:
     """A process that keeps growing files is killed at any moment: all that it said was safe is, and verify is clean."""
     root, folder = tmp_path / "source", tmp_path / "archive"
-    root.mkdir()
+    write(root, "c", lines(0, 40))
     chosen, met = random.Random(4), 0
     for number in range(KILLS):
         command = [sys.executable, "-c", CHILD, str(root), str(folder), str(number)]
         with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=repository, text=True) as child:
             assert child.stdout is not None
-            first = child.stdout.readline()
-            time.sleep(chosen.uniform(0, 0.15))
+            first = [child.stdout.readline() for _ in range(chosen.randrange(1, 8))]
+            time.sleep(chosen.uniform(0, 0.03))
             child.send_signal(signal.SIGKILL)
-            said = [first, *child.stdout.read().splitlines()]
+            said = [*first, *child.stdout.read().splitlines()]
         whole = [line.split() for line in said if len(line.split()) == 2]
         met += bool(whole)
         journal = folder / "archive.db-journal"
