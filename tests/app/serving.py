@@ -1,4 +1,4 @@
-"""A real server on a real port, for tests: `with served(desk) as address`."""
+"""A real server on a real port, for tests: `with served(app) as address`."""
 
 import socket
 import threading
@@ -13,10 +13,10 @@ from unspool.app.server import create_app
 
 
 @contextmanager
-def served(desk: AppContext) -> Iterator[str]:
+def served(context: AppContext) -> Iterator[str]:
     """The address of an app without its guard."""
     listener = socket.create_server(("127.0.0.1", 0))
-    server = uvicorn.Server(uvicorn.Config(create_app(desk), log_level="warning", lifespan="off"))
+    server = uvicorn.Server(uvicorn.Config(create_app(context), log_level="warning", lifespan="off"))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
     thread.start()
     until(lambda: server.started)

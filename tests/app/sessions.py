@@ -1,4 +1,4 @@
-"""Sessions to be read in the app: the demo's, written once, and a desk over them."""
+"""Sessions to be read in the app: the demo's, written once, and a app over them."""
 
 import urllib.error
 import urllib.request
@@ -45,5 +45,5 @@ def demo_source() -> Path:
 
 
 def desk_of(*sources: Path) -> AppContext:
-    """A desk over sources of which nothing has been archived yet."""
+    """A app over sources of which nothing has been archived yet."""
     return AppContext(Path(mkdtemp()), sources)

@@ -43,17 +43,17 @@ class Standing:
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> AppContext:
+def context(tmp_path: Path) -> AppContext:
     return AppContext(tmp_path / "archive")
 
 
 @contextmanager
-def failing(desk: AppContext, monkeypatch: pytest.MonkeyPatch, background: SyncState | None = None) -> Iterator[str]:
+def failing(context: AppContext, monkeypatch: pytest.MonkeyPatch, background: SyncState | None = None) -> Iterator[str]:
     """An app with pages that fail, each in its own way; the API has the same."""
 
     def fail(request: Request) -> Any:
         if request.path_params["how"] == "index":
-            with desk.index():
+            with context.index():
                 return None
         raise FAILURES[request.path_params["how"]][0]
 
@@ -65,7 +65,7 @@ def failing(desk: AppContext, monkeypatch: pytest.MonkeyPatch, background: SyncS
         return app
 
     monkeypatch.setattr(serving, "create_app", made)
-    with served(desk) as address:
+    with served(context) as address:
         yield address.removeprefix("http://")
 
 
@@ -87,10 +87,10 @@ def quiet(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("how", FAILURES)
 def test_each_failure_has_a_page_with_its_reason_and_a_way_on(
-    desk: AppContext, monkeypatch: pytest.MonkeyPatch, how: str
+    context: AppContext, monkeypatch: pytest.MonkeyPatch, how: str
 ) -> None:
     error, status = FAILURES[how]
-    with failing(desk, monkeypatch) as address:
+    with failing(context, monkeypatch) as address:
         found, headers, body = asked(address, f"/fail/{how}")
         assert (found, headers["content-type"]) == (status, "text/html; charset=utf-8")
         assert 'href="/"' in body
@@ -101,10 +101,10 @@ def test_each_failure_has_a_page_with_its_reason_and_a_way_on(
 
 
 @pytest.mark.parametrize("how", FAILURES)
-def test_the_api_says_the_same_as_data(desk: AppContext, monkeypatch: pytest.MonkeyPatch, how: str) -> None:
+def test_the_api_says_the_same_as_data(context: AppContext, monkeypatch: pytest.MonkeyPatch, how: str) -> None:
     import json
 
-    with failing(desk, monkeypatch) as address:
+    with failing(context, monkeypatch) as address:
         status, headers, body = asked(address, f"/api/fail/{how}")
         assert (status, headers["content-type"]) == (FAILURES[how][1], "application/json")
         assert json.loads(body)["status"] == status
@@ -123,17 +123,17 @@ def test_a_crash_says_where_it_happened_in_the_package(tmp_path: Path) -> None:
 
 
 def test_a_crash_is_told_where_the_app_was_started(
-    desk: AppContext, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    context: AppContext, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with failing(desk, monkeypatch) as address:
+    with failing(context, monkeypatch) as address:
         asked(address, "/fail/crash?token=secret")
     said = capsys.readouterr().err
     assert "ZeroDivisionError" in said
     assert "secret" not in said
 
 
-def test_a_page_that_is_not_there(desk: AppContext, monkeypatch: pytest.MonkeyPatch) -> None:
-    with failing(desk, monkeypatch) as address:
+def test_a_page_that_is_not_there(context: AppContext, monkeypatch: pytest.MonkeyPatch) -> None:
+    with failing(context, monkeypatch) as address:
         status, _, body = asked(address, "/no/such/%3Cpage%3E")
     assert status == 404
     assert "/no/such/&lt;page&gt;" in body
@@ -148,28 +148,28 @@ def test_a_page_that_is_not_there(desk: AppContext, monkeypatch: pytest.MonkeyPa
     ],
 )
 def test_a_missing_index_is_waited_for(
-    desk: AppContext, monkeypatch: pytest.MonkeyPatch, state: SyncState, said: str
+    context: AppContext, monkeypatch: pytest.MonkeyPatch, state: SyncState, said: str
 ) -> None:
     """While the sync makes it, the page says how far that is and asks again by itself, without any script."""
-    with failing(desk, monkeypatch, state) as address:
+    with failing(context, monkeypatch, state) as address:
         status, headers, body = asked(address, "/fail/index")
     assert (status, headers["refresh"], headers["retry-after"]) == (503, "3", "3")
     assert said in body
 
 
-def test_an_index_of_another_version_is_waited_for(desk: AppContext, monkeypatch: pytest.MonkeyPatch) -> None:
-    desk.folder.mkdir()
-    (desk.folder / "index.db").write_bytes(b"no database" * 1000)
-    with failing(desk, monkeypatch, SyncState("syncing")) as address:
+def test_an_index_of_another_version_is_waited_for(context: AppContext, monkeypatch: pytest.MonkeyPatch) -> None:
+    context.folder.mkdir()
+    (context.folder / "index.db").write_bytes(b"no database" * 1000)
+    with failing(context, monkeypatch, SyncState("syncing")) as address:
         assert asked(address, "/fail/index")[0] == 503
-    with failing(desk, monkeypatch, SyncState("done")) as address:
+    with failing(context, monkeypatch, SyncState("done")) as address:
         status, _, body = asked(address, "/fail/index")
     assert status == 500
     assert "makes it anew" in body
 
 
-def test_without_a_sync_a_missing_index_is_missing(desk: AppContext, monkeypatch: pytest.MonkeyPatch) -> None:
-    with failing(desk, monkeypatch) as address:
+def test_without_a_sync_a_missing_index_is_missing(context: AppContext, monkeypatch: pytest.MonkeyPatch) -> None:
+    with failing(context, monkeypatch) as address:
         status, _, body = asked(address, "/fail/index")
     assert status == 404
     assert "unspool sync" in body

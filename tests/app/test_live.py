@@ -345,9 +345,9 @@ def test_only_what_came_is_read_of_a_long_log(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr(incremental_reader, "LONG", 0)
     log = _turns(LogBuilder(), 1, 40)
     path = log.write(tmp_path)
-    desk = desk_of(tmp_path / "projects")
-    told = get_session(desk, log.session_id)
-    begun = incremental_reader.start_at_turn(told, desk.options, 36)
+    context = desk_of(tmp_path / "projects")
+    told = get_session(context, log.session_id)
+    begun = incremental_reader.start_at_turn(told, context.options, 36)
     assert begun is not None
     growth, found = IncrementalReader(begun), _found(tmp_path)
     assert [turn.number for turn in growth.session(found).turns] == [36, 37, 38, 39, 40]

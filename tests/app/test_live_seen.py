@@ -44,8 +44,8 @@ def looks(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 def test_folders_that_did_not_change_are_not_gone_through_again(source: Path, looks: list[int]) -> None:
-    desk = AppContext(source.parent / "archive", [source])
-    assert len(current_logs(desk)) == len(current_logs(desk)) == len(current_logs(desk)) == 3
+    context = AppContext(source.parent / "archive", [source])
+    assert len(current_logs(context)) == len(current_logs(context)) == len(current_logs(context)) == 3
     assert len(looks) == 1
 
 
@@ -83,12 +83,12 @@ def test_a_log_that_came_while_it_was_looked_is_seen_next(source: Path, monkeypa
 
 
 def test_logs_and_sources_that_go_are_gone(source: Path) -> None:
-    desk = AppContext(source.parent / "archive", [source])
-    desk.folder.mkdir()
-    Path(current_logs(desk)[0].path).unlink()
-    assert len(current_logs(desk)) == 2
+    context = AppContext(source.parent / "archive", [source])
+    context.folder.mkdir()
+    Path(current_logs(context)[0].path).unlink()
+    assert len(current_logs(context)) == 2
     source.rename(source.parent / "elsewhere")
-    assert current_logs(desk) == []
+    assert current_logs(context) == []
 
 
 def test_a_log_replaced_by_a_link_to_elsewhere_is_none(source: Path, tmp_path: Path) -> None:

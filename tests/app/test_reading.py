@@ -233,22 +233,22 @@ def test_a_session_is_found_by_the_index_without_looking_through_the_sources(
     log = LogBuilder()
     log.prompt("Where am I?").assistant(log.text("Here")).write(tmp_path)
     CliRunner().invoke(cli, ["sync", "--archive", str(tmp_path / "kept"), "-s", str(tmp_path / "projects")])
-    desk = AppContext(tmp_path / "kept", [tmp_path / "projects"])
-    monkeypatch.setattr(desk, "library", lambda: pytest.fail("all sources were looked through"))
-    assert get_session(desk, log.session_id).session.turns[0].prompt is not None
+    context = AppContext(tmp_path / "kept", [tmp_path / "projects"])
+    monkeypatch.setattr(context, "library", lambda: pytest.fail("all sources were looked through"))
+    assert get_session(context, log.session_id).session.turns[0].prompt is not None
 
 
 def test_no_more_is_held_than_there_is_room_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    desk = desk_of(demo_source())
-    found = [log for log in desk.library().logs() if log.size > 10_000]
+    context = desk_of(demo_source())
+    found = [log for log in context.library().logs() if log.size > 10_000]
     monkeypatch.setattr(session_cache, "BYTES", found[0].total_size + found[1].total_size)
-    shelf = desk.part(session_cache.SessionCache)
+    shelf = context.part(session_cache.SessionCache)
     for log in found[:3]:
-        shelf.whole(desk, log)
+        shelf.whole(context, log)
     assert shelf.ready(found[2]) is not None
     assert shelf.ready(found[0]) is None
     monkeypatch.setattr(session_cache, "BYTES", 1)
-    shelf.whole(desk, found[0])
+    shelf.whole(context, found[0])
     assert shelf.ready(found[0]) is not None
     assert shelf.ready(found[2]) is None
 
@@ -306,8 +306,8 @@ def _rail(html: str) -> str:
     return html.partition('id="rail"')[2].partition("</nav>")[0]
 
 
-def get_page(desk: AppContext, key: str, path: str) -> str:
-    with served(desk) as address:
+def get_page(context: AppContext, key: str, path: str) -> str:
+    with served(context) as address:
         got = get(f"{address}/s/{key}/{path}")
         assert got.status == 200, got.text
         return got.text
@@ -318,9 +318,9 @@ def test_an_outline_is_of_the_very_same_log_and_says_nothing_of_it(
 ) -> None:
     monkeypatch.setattr(open_session, "LONG", 10_000)
     log = _long(tmp_path, 20)
-    desk = desk_of(tmp_path / "projects")
-    get_session(desk, log.session_id)
-    found = desk.found(log.session_id)
+    context = desk_of(tmp_path / "projects")
+    get_session(context, log.session_id)
+    found = context.found(log.session_id)
     now = open_session.log_state(found)
     made = open_session.load_outline(now)
     assert made is not None
@@ -330,7 +330,7 @@ def test_an_outline_is_of_the_very_same_log_and_says_nothing_of_it(
     assert files[0].stat().st_mode & 0o077 == 0
     assert b"Question" not in files[0].read_bytes()
     log.prompt("More").write(tmp_path)
-    assert open_session.load_outline(open_session.log_state(desk.found(log.session_id))) is None
+    assert open_session.load_outline(open_session.log_state(context.found(log.session_id))) is None
     files[0].write_bytes(b"\xc1 no outline")
     assert open_session.load_outline(now) is None
 
@@ -338,9 +338,9 @@ def test_an_outline_is_of_the_very_same_log_and_says_nothing_of_it(
 def test_of_an_archive_under_a_key_no_outline_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(open_session, "LONG", 10_000)
     log = _long(tmp_path, 20)
-    desk = desk_of(tmp_path / "projects")
-    desk.key = "secret"
-    desk.part(session_cache.SessionCache).whole(desk, desk_of(tmp_path / "projects").found(log.session_id))
+    context = desk_of(tmp_path / "projects")
+    context.key = "secret"
+    context.part(session_cache.SessionCache).whole(context, desk_of(tmp_path / "projects").found(log.session_id))
     assert (
         open_session.load_outline(open_session.log_state(desk_of(tmp_path / "projects").found(log.session_id))) is None
     )

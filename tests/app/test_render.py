@@ -41,8 +41,8 @@ def standing(
     """The app over two sessions, as if the sync behind it stood so."""
     archive = folder / "archive" if (folder / "archive").exists() else kept(folder, shop(), harbour())
 
-    def made(desk: AppContext) -> object:
-        app = create_app(desk)
+    def made(context: AppContext) -> object:
+        app = create_app(context)
         app.state.background, app.state.read_only = Standing(state), read_only
         return app
 

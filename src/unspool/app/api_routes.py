@@ -102,7 +102,7 @@ def _state(request: Request) -> Standing:
     background = request.app.state.background
     state: SyncState = SyncState() if background is None else background.state
     read_only = background is None or request.app.state.read_only
-    missing = tuple(str(source) for source in request.app.state.desk.sources if not source.is_dir())
+    missing = tuple(str(source) for source in request.app.state.context.sources if not source.is_dir())
     return Standing(
         __version__, read_only, state.state, state.done, state.total, state.failure, format_time(state.at), state.round,
         state.report, missing,

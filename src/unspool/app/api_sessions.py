@@ -38,7 +38,7 @@ class Marked(msgspec.Struct, frozen=True):
 def read_marks(request: Request) -> AllMarks:
     """All that was said; nothing where that cannot be read, which pages tell."""
     try:
-        return get_mark_store(request.app.state.desk).said()
+        return get_mark_store(request.app.state.context).said()
     except UnspoolError:
         return AllMarks()
 
@@ -105,7 +105,7 @@ def _sessions(request: Request, limit: int, offset: int, **asked: str | None) ->
     texts = {name: text for name, text in asked.items() if text is not None and (name, text) != ("starred", "0")}
     query = msgspec.convert(texts, SessionQuery)
     marks = read_marks(request)
-    with request.app.state.desk.index() as index:
+    with request.app.state.context.index() as index:
         found = SessionFinder(index.db, marks).find(query, offset, limit, also, everything=True)
     following = offset + len(found.rows)
     listed = tuple(_listed(row, marks) for row in found.rows)
@@ -133,7 +133,7 @@ def _listed(row: SessionRow, marks: AllMarks) -> Listed:
 
 def _one(request: Request, key: str) -> Whole:
     marks = read_marks(request)
-    with request.app.state.desk.index() as index:
+    with request.app.state.context.index() as index:
         sql = "SELECT id, overview FROM session WHERE key = ? ORDER BY coalesce(ended, started, 0) DESC"
         found: Any = index.db.execute(sql, (key,)).fetchone()
         if found is None:
@@ -159,8 +159,8 @@ def _files(index: Index, session: int) -> tuple[str, ...]:
 
 
 def _document(request: Request, key: str) -> bytes:
-    desk = request.app.state.desk
-    return b"".join(JsonWriter(prices=desk.prices).chunks(get_session(desk, key).session, View()))
+    app_context = request.app.state.context
+    return b"".join(JsonWriter(prices=app_context.prices).chunks(get_session(app_context, key).session, View()))
 
 
 SESSION_ENDPOINTS = (
@@ -198,8 +198,8 @@ def _search(request: Request, q: str, limit: int, hits: int, context: int) -> Se
     query = parse_query(q, zone=current_settings().zone)
     if query.tree is None and not query.filters:
         raise UsageProblem(" ".join((*query.notes, "Say what to look for with q.")))
-    desk = request.app.state.desk
-    with desk.index() as index, desk.archive() as archive:
+    app_context = request.app.state.context
+    with app_context.index() as index, app_context.archive() as archive:
         return search_index(index.db, archive, query, SearchRequest(limit, hits, context))
 
 

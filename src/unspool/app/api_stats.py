@@ -119,14 +119,14 @@ class Statistics(msgspec.Struct, frozen=True):
 
 def _usage(request: Request, by: str, since: str, until: str, project: str, **more: Any) -> UsageReport:
     wanted = _wanted(since, until, project, more["tz"], more["model"])
-    with request.app.state.desk.index() as index:
+    with request.app.state.context.index() as index:
         report = usage_report(index, cast("By", by), wanted)
     rows = tuple(_row(row) for row in report.rows)
     return UsageReport(by, rows, _figures(report.sum), _models(report.models), report.untimed)
 
 
 def _stats(request: Request, since: str, until: str, project: str, tz: str) -> Statistics:
-    with request.app.state.desk.index() as index:
+    with request.app.state.context.index() as index:
         return _statistics(index_stats(index, _wanted(since, until, project, tz, "")))
 
 

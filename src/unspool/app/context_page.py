@@ -28,17 +28,17 @@ _LISTED = 500
 
 def context_window_page(request: Request) -> HTMLResponse:
     """The window of a session."""
-    desk: AppContext = request.app.state.desk
-    told = get_session(desk, request.path_params["key"])
-    recorded = desk.library().requests(told.found)
+    context: AppContext = request.app.state.context
+    told = get_session(context, request.path_params["key"])
+    recorded = context.library().requests(told.found)
     filled = context_window(told.session, recorded)
     body = render.render_template(
         "window.html",
         title=told.session.title,
         tiles=_tiles(filled),
-        stacks=stacks(filled, told.addresses(desk.options)),
+        stacks=stacks(filled, told.addresses(context.options)),
         now=window_now(filled),
-        tables=_tables(told, filled, desk),
+        tables=_tables(told, filled, context),
         requests=_requests(told, recorded),
         measured=filled.now is not None and filled.now.measured,
         exact=filled.now is not None and filled.now.exact,
@@ -49,10 +49,10 @@ def context_window_page(request: Request) -> HTMLResponse:
 
 def context_csv(request: Request) -> Response:
     """One of its tables as CSV."""
-    desk: AppContext = request.app.state.desk
-    told = get_session(desk, request.path_params["key"])
-    filled = context_window(told.session, desk.library().requests(told.found))
-    found = _tables(told, filled, desk).get(request.path_params["name"])
+    context: AppContext = request.app.state.context
+    told = get_session(context, request.path_params["key"])
+    filled = context_window(told.session, context.library().requests(told.found))
+    found = _tables(told, filled, context).get(request.path_params["name"])
     if found is None:
         return Response("There is no such table.", 404, media_type="text/plain")
     headers = {"Content-Disposition": f'attachment; filename="unspool-{found.name}.csv"'}
@@ -61,9 +61,9 @@ def context_csv(request: Request) -> Response:
 
 def request_page(request: Request) -> Response:
     """One request, exactly as it went to the model."""
-    desk: AppContext = request.app.state.desk
-    told = get_session(desk, request.path_params["key"])
-    recorded = desk.library().requests(told.found)
+    context: AppContext = request.app.state.context
+    told = get_session(context, request.path_params["key"])
+    recorded = context.library().requests(told.found)
     found = recorded.get(request.path_params["request"]) if recorded else None
     if found is None:
         return Response("The log keeps no such request.", 404, media_type="text/plain")
@@ -100,8 +100,8 @@ def _requests(told: OpenSession, recorded: RecordedRequests | None) -> StatsTabl
     )
 
 
-def _tables(told: OpenSession, filled: ContextWindow, desk: AppContext) -> dict[str, StatsTable]:
-    found = (_kinds(filled), _turns(told, filled, desk), _tools(filled))
+def _tables(told: OpenSession, filled: ContextWindow, context: AppContext) -> dict[str, StatsTable]:
+    found = (_kinds(filled), _turns(told, filled, context), _tools(filled))
     return {table.name: table for table in found}
 
 
@@ -138,9 +138,9 @@ def _kinds(filled: ContextWindow) -> StatsTable:
     )
 
 
-def _turns(told: OpenSession, filled: ContextWindow, desk: AppContext) -> StatsTable:
+def _turns(told: OpenSession, filled: ContextWindow, context: AppContext) -> StatsTable:
     prompts = {turn.number: turn.prompt for turn in told.session.turns}
-    addresses = told.addresses(desk.options)
+    addresses = told.addresses(context.options)
     rows = tuple(
         (
             text_cell(f"{turn.number} {summaries.prompt_line(prompts[turn.number])}", addresses.turn(turn.number)),

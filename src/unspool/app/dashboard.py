@@ -73,10 +73,10 @@ def dashboard_csv(request: Request) -> Response:
 
 
 def _board(request: Request, asked: StatsSpan) -> DashboardData:
-    desk: AppContext = request.app.state.desk
+    context: AppContext = request.app.state.context
     day = today_in_zone()
-    with desk.index() as index:
-        return with_custom_titles(_GATHERED.board(index, asked.wanted(day), day, time.time()), custom_titles(desk))
+    with context.index() as index:
+        return with_custom_titles(_GATHERED.board(index, asked.wanted(day), day, time.time()), custom_titles(context))
 
 
 def _spans(asked: StatsSpan) -> list[DashboardChoice]:
@@ -86,7 +86,7 @@ def _spans(asked: StatsSpan) -> list[DashboardChoice]:
 
 
 def _projects(request: Request, asked: StatsSpan) -> list[DashboardChoice]:
-    with request.app.state.desk.index() as index:
+    with request.app.state.context.index() as index:
         sql = "SELECT project FROM session WHERE project <> '' GROUP BY 1 ORDER BY max(ended) DESC LIMIT ?"
         known = [project for (project,) in index.db.execute(sql, (_PROJECTS,))]
     found = [DashboardChoice("all projects", asked._replace(project="").href, not asked.project)]

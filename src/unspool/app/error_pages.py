@@ -101,7 +101,7 @@ def _unready(request: Request, error: Exception) -> bool:
     background = request.app.state.background
     if background is None or request.app.state.read_only:
         return False
-    missing = not (request.app.state.desk.folder / INDEX).exists()
+    missing = not (request.app.state.context.folder / INDEX).exists()
     return missing or (background.state.state in ("idle", "syncing") and not isinstance(error, NotFound))
 
 

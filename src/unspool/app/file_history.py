@@ -153,18 +153,18 @@ class FileAtCall(NamedTuple):
         return self.now.before == "" and bool(self.now.after)
 
 
-def file_at_call(desk: AppContext, asked: FileCall) -> FileAtCall:
+def file_at_call(context: AppContext, asked: FileCall) -> FileAtCall:
     """The file around a call; NotFound where there is no such call."""
-    told = get_session(desk, asked.key)
+    told = get_session(context, asked.key)
     session = told.session
     agents = _agents(session)
     calls = calls_touching(_calls(session), asked.path)
     places = [OtherFileCall(call.place.offset, agents[id(call)]) for call in calls]
     at = _at(places, asked)
-    kept = _kept(desk, told, asked.path)
+    kept = _kept(context, told, asked.path)
     found, borrowed = replay_file(calls, None, kept), ""
     if found[at].after is None:
-        believed, borrowed = _believed(desk, asked, calls[0])
+        believed, borrowed = _believed(context, asked, calls[0])
         found = replay_file(calls, believed, kept)
         borrowed = borrowed if found[at].after is not None else ""
     earlier = places[at - 1] if at else None
@@ -196,13 +196,13 @@ def _calls(session: Session) -> Iterator[ToolCall]:
     return (call for member in family(session) for call in calls_of(member))
 
 
-def _kept(desk: AppContext, told: OpenSession, path: str) -> list[tuple[float, str]]:
+def _kept(context: AppContext, told: OpenSession, path: str) -> list[tuple[float, str]]:
     """The file as the agent put it aside, with the times, as far as what it put aside is still there."""
     session = told.session
     listed = by_id(told.found.format).checkpoints(session.side, session.cwd)
     marked = [one for one in listed if forward_slashes(one.path) == path]
     names = {one.name for one in marked if one.name}
-    files = {Path(one.path).name: Path(one.path) for one in desk.library().companions(session)} if names else {}
+    files = {Path(one.path).name: Path(one.path) for one in context.library().companions(session)} if names else {}
     found = []
     for one in sorted(marked, key=lambda one: one.time):
         text = _text(files[one.name]) if one.name in files else None if one.name else ""
@@ -219,10 +219,10 @@ def _text(path: Path) -> str | None:
         return None
 
 
-def _believed(desk: AppContext, asked: FileCall, first: ToolCall) -> tuple[str | None, str]:
+def _believed(context: AppContext, asked: FileCall, first: ToolCall) -> tuple[str | None, str]:
     """What the sessions before it left, by the last one that tells; and that one's title."""
-    for key in _before(desk, asked, first):
-        session = get_session(desk, key).session
+    for key in _before(context, asked, first):
+        session = get_session(context, key).session
         told = replay_file(calls_touching(_calls(session), asked.path))
         left = told[-1].after if told else None
         if left is not None:
@@ -230,11 +230,11 @@ def _believed(desk: AppContext, asked: FileCall, first: ToolCall) -> tuple[str |
     return None, ""
 
 
-def _before(desk: AppContext, asked: FileCall, first: ToolCall) -> list[str]:
+def _before(context: AppContext, asked: FileCall, first: ToolCall) -> list[str]:
     """The sessions that touched the file last before a call."""
     if first.time is None:
         return []
-    with desk.index() as index:
+    with context.index() as index:
         touches = file_touches(index.db, asked.path, TOUCHES, _LOOKED)
     moment = first.time.timestamp()
     keys = (one.key for one in touches if one.time is not None and one.time < moment and one.kind != "ghost")

@@ -44,7 +44,7 @@ class CallStep(NamedTuple):
 def file_at_call_page(request: Request) -> HTMLResponse:
     """The file after one call."""
     asked = _asked(request.query_params)
-    found = file_at_call(request.app.state.desk, asked)
+    found = file_at_call(request.app.state.context, asked)
     name = asked.path.rpartition("/")[2] or asked.path
     body = render.render_template(
         "stood.html",
@@ -66,7 +66,7 @@ def file_at_call_page(request: Request) -> HTMLResponse:
 
 
 def file_at_call_text(request: Request) -> Response:
-    found = file_at_call(request.app.state.desk, _asked(request.query_params))
+    found = file_at_call(request.app.state.context, _asked(request.query_params))
     if found.now.after is None:
         raise NotFound("The logs do not tell what the file was then.")
     headers = {"Content-Disposition": 'attachment; filename="file.txt"'}
@@ -169,10 +169,10 @@ def files_page(request: Request) -> HTMLResponse:
     """A file's time-line where the path is a file's; what lies below it, or files of such a name, where it is not."""
     path = forward_slashes(request.query_params.get("path", "")[:_LONGEST_files].encode(errors="replace").decode())
     way = request.query_params.get("only", "")
-    with request.app.state.desk.index() as index:
+    with request.app.state.context.index() as index:
         known = file_history.touch_counts(index.db, path) if path else {}
         found = file_history.file_touches(index.db, path, _WAYS.get(way, TOUCHES), _TOUCHES) if known else []
-        titles = custom_titles(request.app.state.desk) if found else {}
+        titles = custom_titles(request.app.state.context) if found else {}
         named = [one._replace(title=titles.get(one.key, one.title)) for one in found]
         body = _timeline(path, way, known, named) if known else _browse(index.db, path)
     name = visible(path.rstrip("/").rpartition("/")[2])

@@ -40,7 +40,7 @@ def projects_page(request: Request) -> HTMLResponse:
     """Every project; `q` narrows them, `sort` orders them."""
     part, sort = request.query_params.get("q", "")[:200], request.query_params.get("sort", "")
     sort = sort if sort in PROJECT_SORTS else "newest"
-    with request.app.state.desk.index() as index:
+    with request.app.state.context.index() as index:
         scene = ListRequest(request, index.db)
         hidden, listed = scene.marks.hidden, scene.projects.sorted(sort, part)
         body = render.render_template(
@@ -62,7 +62,7 @@ def project_page(request: Request) -> HTMLResponse:
     """A project in figures, and its sessions."""
     slug, asked = request.path_params["slug"], parse_session_query(request.query_params)
     query = SessionQuery(project=slug, kind=asked.kind, sort=asked.sort, page=asked.page)
-    with request.app.state.desk.index() as index:
+    with request.app.state.context.index() as index:
         scene = ListRequest(request, index.db)
         one = find_project(scene.projects, slug)
         body = render.render_template(
@@ -103,7 +103,7 @@ def _project_values(one: ProjectFigures, scene: ListRequest) -> dict[str, object
 
 async def hide_project(request: Request) -> Response:
     """Take a project out of the lists, or put it back."""
-    sent, slug, context = await read_form(request), request.path_params["slug"], request.app.state.desk
+    sent, slug, context = await read_form(request), request.path_params["slug"], request.app.state.context
     hidden = sent.get("hidden") == "1"
 
     def hide() -> None:
@@ -173,7 +173,7 @@ _AGAIN = "2"
 
 def welcome_page(request: Request) -> HTMLResponse:
     """The page of somebody who has no sessions here yet."""
-    state, context = request.app.state, request.app.state.desk
+    state, context = request.app.state, request.app.state.context
     logs = 0
     with suppress(UnspoolError):
         logs = len(discover_logs(context.here))
@@ -195,7 +195,7 @@ def or_welcome_page(page: Callable[[Request], HTMLResponse]) -> Callable[[Reques
 
     @wraps(page)
     def asked(request: Request) -> HTMLResponse:
-        there = (request.app.state.desk.folder / INDEX).exists()
+        there = (request.app.state.context.folder / INDEX).exists()
         return page(request) if there else welcome_page(request)
 
     return asked
@@ -207,7 +207,7 @@ async def show_demo(request: Request) -> Response:
     if not is_demo(request):
         made = await run_sync(_demo)
         if not is_demo(request):  # somebody else may have been quicker
-            state.own_desk, state.desk = state.desk, made
+            state.own_context, state.context = state.context, made
     return RedirectResponse("/", 303)
 
 
@@ -215,17 +215,17 @@ async def leave_demo(request: Request) -> Response:
     """Go back from the demo."""
     state = request.app.state
     if is_demo(request):
-        state.desk, state.own_desk = state.own_desk, None
+        state.context, state.own_context = state.own_context, None
     return RedirectResponse("/", 303)
 
 
 def is_demo(request: Request) -> bool:
     """Whether what is shown is the demo."""
-    return request.app.state.own_desk is not None
+    return request.app.state.own_context is not None
 
 
 def _demo() -> AppContext:
-    """A desk of the demo. It is synced by a process of its own, for a sync forks, which threads forbid."""
+    """A app of the demo. It is synced by a process of its own, for a sync forks, which threads forbid."""
     from unspool.demo import write_demo
 
     base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "unspool"
@@ -247,7 +247,7 @@ _LATELY = "kind <> 'ghost' AND coalesce(ended, started) BETWEEN ? AND ?"
 
 def home_page(request: Request) -> HTMLResponse:
     """The first page; where nothing is known yet, the page that says what unspool reads."""
-    with request.app.state.desk.index() as index:
+    with request.app.state.context.index() as index:
         if index.db.execute(_ANY).get:
             return _home(ListRequest(request, index.db), index.meta("synced"))
     return welcome_page(request)

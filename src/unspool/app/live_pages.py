@@ -40,9 +40,9 @@ _JUST_NOW = 2_000_000_000
 """Nanoseconds."""
 
 
-def current_logs(desk: AppContext) -> list[FoundLog]:
+def current_logs(context: AppContext) -> list[FoundLog]:
     """The logs of the sources, which lie in them and are no links to elsewhere."""
-    return desk.part(LogWatcher).logs(desk.here)
+    return context.part(LogWatcher).logs(context.here)
 
 
 class LogWatcher:
@@ -150,14 +150,14 @@ class LiveSession(NamedTuple):
     size: str
 
 
-def live_sessions(desk: AppContext) -> tuple[LiveSession, ...]:
+def live_sessions(context: AppContext) -> tuple[LiveSession, ...]:
     """Every active session, the last written first."""
-    logs = current_logs(desk)
+    logs = current_logs(context)
     processes = {one.session_id: one for one in _running(logs) if one.alive}
     now = time.time()
     active = [log for log in logs if now - log.modified < RECENT or log.session_id in processes]
     active.sort(key=lambda log: (-log.modified, log.path))
-    return tuple(_row(desk, log, processes.get(log.session_id), now) for log in active)
+    return tuple(_row(context, log, processes.get(log.session_id), now) for log in active)
 
 
 def _running(logs: list[FoundLog]) -> Iterator[RunningSession]:
@@ -167,8 +167,8 @@ def _running(logs: list[FoundLog]) -> Iterator[RunningSession]:
             yield from format_.running(home) if home is not None else ()
 
 
-def _row(desk: AppContext, log: FoundLog, process: RunningSession | None, now: float) -> LiveSession:
-    known = indexed_overview(desk, log.session_id)
+def _row(context: AppContext, log: FoundLog, process: RunningSession | None, now: float) -> LiveSession:
+    known = indexed_overview(context, log.session_id)
     begun = None if known is not None and known.titles.best else log_head(log)
     title = known.title if known is not None and known.titles.best else begun.prompt if begun is not None else ""
     state = "busy" if now - log.modified < _BUSY or (process and process.status == "busy") else "waiting"
@@ -253,21 +253,21 @@ class FollowedSessions:
         self._sessions: WeakValueDictionary[str, FollowedSession] = WeakValueDictionary()
         self._lock = threading.Lock()
 
-    def get(self, desk: AppContext, key: str) -> FollowedSession:
+    def get(self, context: AppContext, key: str) -> FollowedSession:
         with self._lock:
             found = self._sessions.get(key)
             if found is None:
-                found = self._sessions[key] = FollowedSession(desk, key)
+                found = self._sessions[key] = FollowedSession(context, key)
             return found
 
 
 def session_events(request: Request) -> Response:
     """What comes to a session, from a turn on: `from` is the first on the page, `since` what the page shows."""
-    desk: AppContext = request.app.state.desk
+    context: AppContext = request.app.state.context
     key, first = request.path_params["key"], _number(request.query_params.get("from", ""))
-    locate_log(desk, key)
+    locate_log(context, key)
     known = request.headers.get("last-event-id") or request.query_params.get("since", "")
-    return event_stream(request, _Following(desk.part(FollowedSessions).get(desk, key), first, known))
+    return event_stream(request, _Following(context.part(FollowedSessions).get(context, key), first, known))
 
 
 class _Following:
@@ -295,19 +295,19 @@ class _Following:
 
 def live_page(request: Request) -> Response:
     """All sessions that are active now."""
-    rows = live_sessions(request.app.state.desk)
+    rows = live_sessions(request.app.state.context)
     body = render_template("live.html", rows=rows)
     return render_page(request, "Live", body, (HOME,), ("read.css",), ("live.js",))
 
 
 def live_events(request: Request) -> Response:
     """The rows of the board whenever they change."""
-    return event_stream(request, _Board(request.app.state.desk))
+    return event_stream(request, _Board(request.app.state.context))
 
 
 class _Board:
-    def __init__(self, desk: AppContext) -> None:
-        self._desk = desk
+    def __init__(self, context: AppContext) -> None:
+        self._desk = context
         self._told = ""
 
     def __call__(self) -> ServerSentEvent | None:

@@ -301,14 +301,14 @@ class TurnNews(msgspec.Struct, frozen=True):
 class FollowedSession:
     """A session that is followed by one or more pages, from the first turn that any of them shows."""
 
-    def __init__(self, desk: AppContext, key: str) -> None:
-        self._desk, self._key = desk, key
+    def __init__(self, context: AppContext, key: str) -> None:
+        self._desk, self._key = context, key
         self._first = sys.maxsize
         self._growth = IncrementalReader()
         self._found: FoundLog | None = None
         self._state: LogState = ()
         self._last: SessionLook | None = None
-        self._options = desk.options
+        self._options = context.options
         self._known: OrderedDict[tuple[str, int], Digests] = OrderedDict()
         self._lock = threading.Lock()
 

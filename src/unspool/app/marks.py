@@ -279,15 +279,15 @@ def clean_text(text: str) -> str:
     return text.encode("utf-8", "replace").decode().replace("\0", "")
 
 
-def get_mark_store(desk: AppContext) -> MarkStore:
-    """What was said about the sessions of a desk's archive."""
-    return desk.part(MarkStore, lambda: MarkStore(desk.folder, desk.key))
+def get_mark_store(context: AppContext) -> MarkStore:
+    """What was said about the sessions of a app's archive."""
+    return context.part(MarkStore, lambda: MarkStore(context.folder, context.key))
 
 
-def custom_titles(desk: AppContext) -> dict[str, str]:
+def custom_titles(context: AppContext) -> dict[str, str]:
     """The names that a person gave to sessions, by id; none where they cannot be read."""
     try:
-        marks = get_mark_store(desk).said().marks
+        marks = get_mark_store(context).said().marks
     except UnspoolError:
         return {}
     return {key: mark.title for key, mark in marks.items() if mark.title}
@@ -298,9 +298,9 @@ _TITLE = "SELECT title FROM session WHERE key = ? ORDER BY coalesce(ended, 0) DE
 
 def mark_form(request: Request) -> HTMLResponse:
     """All that can be said about a session; `part=form` gives the form alone."""
-    key, desk = request.path_params["key"], _desk(request)
-    title = _title(desk, key)
-    said, name = get_mark_store(desk).said(), shorten_line(title, 160) or key
+    key, context = request.path_params["key"], _desk(request)
+    title = _title(context, key)
+    said, name = get_mark_store(context).said(), shorten_line(title, 160) or key
     alone = request.query_params.get("part") == "form"
     body = render.render_template(
         "mark.html",
@@ -321,7 +321,7 @@ def mark_form(request: Request) -> HTMLResponse:
 
 async def change_mark(request: Request) -> Response:
     """Set what the form says; what it does not speak of stays."""
-    key, desk, sent = request.path_params["key"], _desk(request), await read_form(request)
+    key, context, sent = request.path_params["key"], _desk(request), await read_form(request)
     values: dict[str, Any] = {name: sent[name] for name in ("title", "note") if name in sent}
     if "star" in sent:
         values["starred"] = sent["star"].rpartition("\n")[2] == "1"  # a box that is ticked comes after its hidden twin
@@ -329,24 +329,24 @@ async def change_mark(request: Request) -> Response:
         values["tags"] = sent["tags"].replace("\n", ",").split(",")
     if not values:
         raise UsageProblem("The form says nothing about the session.")
-    mark = await run_sync(_changed, desk, key, values)
+    mark = await run_sync(_changed, context, key, values)
     return answer_form(request, sent, f"/s/{quote(key, safe='')}/", mark._asdict())
 
 
-def _changed(desk: AppContext, key: str, values: dict[str, Any]) -> StoredMark:
-    _title(desk, key)
-    marks = get_mark_store(desk)
+def _changed(context: AppContext, key: str, values: dict[str, Any]) -> StoredMark:
+    _title(context, key)
+    marks = get_mark_store(context)
     marks.change(key, **values)
     return marks.said().of(key)
 
 
-def _title(desk: AppContext, key: str) -> str:
+def _title(context: AppContext, key: str) -> str:
     """The session's own title; NotFound where there is none. One that no sync has seen yet is called by its id."""
-    with suppress(NotFound), desk.index() as index:
+    with suppress(NotFound), context.index() as index:
         title: str | None = index.db.execute(_TITLE, (key,)).get
         if title is not None:
             return title
-    return desk.found(key).session_id
+    return context.found(key).session_id
 
 
 async def save_filter(request: Request) -> Response:
@@ -360,8 +360,8 @@ async def save_filter(request: Request) -> Response:
 
 
 def _desk(request: Request) -> AppContext:
-    desk: AppContext = request.app.state.desk
-    return desk
+    context: AppContext = request.app.state.context
+    return context
 
 
 ROUTES = [

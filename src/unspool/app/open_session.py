@@ -81,32 +81,32 @@ def _looks(path: str) -> tuple[str, int, int]:
     return path, told.st_size, told.st_mtime_ns
 
 
-def locate_log(desk: AppContext, key: str) -> FoundLog:
+def locate_log(context: AppContext, key: str) -> FoundLog:
     """The log of a session; NotFound where no source and no archive has one of that id."""
-    return _known(desk, key) or desk.found(key)
+    return _known(context, key) or context.found(key)
 
 
-def read_linked_session(desk: AppContext, found: FoundLog) -> Session:
+def read_linked_session(context: AppContext, found: FoundLog) -> Session:
     """A session whole, with the sessions that it continues and that continue it."""
     if found.origin:
-        return desk.library().open(found)
+        return context.library().open(found)
     session = read_session(found)
-    return Neighbours(lambda: _near(desk, found, session)).linked(session, found)
+    return Neighbours(lambda: _near(context, found, session)).linked(session, found)
 
 
-def _known(desk: AppContext, key: str) -> FoundLog | None:
+def _known(context: AppContext, key: str) -> FoundLog | None:
     """The log where the index says that it lies, as long as it is there."""
-    for agent, path in _places(desk, key):
+    for agent, path in _places(context, key):
         if path.is_file():
             beside = by_id(agent).discover(path.parent)
             return next((log for log in beside if log.session_id == key and is_inside_source(log)), None)
     return None
 
 
-def indexed_overview(desk: AppContext, key: str) -> Overview | None:
+def indexed_overview(context: AppContext, key: str) -> Overview | None:
     """What the index has of a session; None where it has nothing yet."""
     try:
-        with desk.index() as index:
+        with context.index() as index:
             query = "SELECT overview FROM session WHERE key = ? AND overview <> x''"
             row: Any = index.db.execute(query, (key,)).fetchone()
     except (UnspoolError, OSError):
@@ -114,9 +114,9 @@ def indexed_overview(desk: AppContext, key: str) -> Overview | None:
     return msgspec.msgpack.decode(row[0], type=Overview) if row is not None else None
 
 
-def _places(desk: AppContext, key: str) -> list[tuple[str, Path]]:
+def _places(context: AppContext, key: str) -> list[tuple[str, Path]]:
     try:
-        with desk.index() as index, desk.archive() as archive:
+        with context.index() as index, context.archive() as archive:
             rows: Any = index.db.execute("SELECT origin, path FROM session WHERE key = ?", (key,)).fetchall()
             origins = archive.origins() if rows else {}
     except (UnspoolError, OSError):  # nothing is kept yet: the sources tell
@@ -124,13 +124,13 @@ def _places(desk: AppContext, key: str) -> list[tuple[str, Path]]:
     return [(origins[origin].agent, Path(origins[origin].root) / path) for origin, path in rows if origin in origins]
 
 
-def _near(desk: AppContext, found: FoundLog, session: Session) -> list[FoundLog]:
+def _near(context: AppContext, found: FoundLog, session: Session) -> list[FoundLog]:
     """The logs of the same folder, and the one that the session says it continues, wherever that is."""
     beside = list(by_id(found.format).discover(Path(os.path.dirname(found.path))))  # noqa: PTH120
     wanted = source_id(session.source) if session.source else ""
     if wanted and all(log.session_id != wanted for log in beside):
         with suppress(NotFound):
-            beside.append(locate_log(desk, wanted))
+            beside.append(locate_log(context, wanted))
     return beside
 
 
@@ -226,7 +226,7 @@ GC_PAUSE = GarbageCollectionPause()
 
 
 class SessionCache:
-    """The sessions of one desk that are being read. Each is read once, however many ask for it at the same time."""
+    """The sessions of one app that are being read. Each is read once, however many ask for it at the same time."""
 
     def __init__(self) -> None:
         self._kept: OrderedDict[tuple[str, LogState], OpenSession] = OrderedDict()
@@ -247,32 +247,32 @@ class SessionCache:
         with self._lock:
             return next((held for name, held in self._kept.items() if name[0] == key), None)
 
-    def whole(self, desk: AppContext, found: FoundLog) -> OpenSession:
+    def whole(self, context: AppContext, found: FoundLog) -> OpenSession:
         """The session; read now where it is not held."""
         with self._turn(found.session_id):
             held = self.ready(found)
             if held is None:
                 name = found.session_id, log_state(found)
                 with GC_PAUSE:
-                    held = OpenSession(found, read_linked_session(desk, found), desk.prices)
+                    held = OpenSession(found, read_linked_session(context, found), context.prices)
                 self._keep(name, held)
-                if not found.origin and not desk.key:  # of what is kept under a key, nothing lies elsewhere
+                if not found.origin and not context.key:  # of what is kept under a key, nothing lies elsewhere
                     save_outline(held.session, name[1])
             return held
 
-    def begin(self, desk: AppContext, found: FoundLog) -> None:
+    def begin(self, context: AppContext, found: FoundLog) -> None:
         """Read the session soon, while others go on; the one who asks next finds it held, or waits for the rest."""
         with self._lock:
             if found.session_id in self._begun:
                 return
             self._begun.add(found.session_id)
-        later = threading.Timer(_LATER, self._read, (desk, found))
+        later = threading.Timer(_LATER, self._read, (context, found))
         later.daemon = True
         later.start()
 
-    def _read(self, desk: AppContext, found: FoundLog) -> None:
+    def _read(self, context: AppContext, found: FoundLog) -> None:
         try:
-            self.whole(desk, found)
+            self.whole(context, found)
         except (UnspoolError, OSError):
             pass  # whoever asks for the whole is told
         finally:
@@ -295,6 +295,6 @@ class SessionCache:
         return sum(held.size for held in self._kept.values())
 
 
-def get_session(desk: AppContext, key: str) -> OpenSession:
+def get_session(context: AppContext, key: str) -> OpenSession:
     """A session to be read, whole, by its id."""
-    return desk.part(SessionCache).whole(desk, locate_log(desk, key))
+    return context.part(SessionCache).whole(context, locate_log(context, key))

@@ -68,9 +68,9 @@ _LINE = 256 * 1024
 """Bytes of a prompt's line that are read for the rail."""
 
 
-def read_page_turns(desk: AppContext, found: FoundLog, drawn: SessionOutline, path: str) -> OpenSession | None:
+def read_page_turns(context: AppContext, found: FoundLog, drawn: SessionOutline, path: str) -> OpenSession | None:
     """As much of a session as a page of its conversation needs; None where its lines alone do not tell that."""
-    known = indexed_overview(desk, found.session_id)
+    known = indexed_overview(context, found.session_id)
     stubs = tuple(Turn(stop.number, _stub(stop), ()) for stop in drawn.stops)
     with Path(found.path).open("rb") as stream:
         log = _Log(stream, found)
@@ -80,7 +80,7 @@ def read_page_turns(desk: AppContext, found: FoundLog, drawn: SessionOutline, pa
         whole = msgspec.structs.replace(
             empty, turns=stubs, titles=Titles(custom=known.title), cwd=known.cwd, kind=known.kind
         )
-        leaves = Addresses(whole, desk.options).live.leaves
+        leaves = Addresses(whole, context.options).live.leaves
         wanted = next((leaf.turns for leaf in leaves if leaf.path == path), ())
         if not wanted:
             return None
@@ -95,7 +95,7 @@ def read_page_turns(desk: AppContext, found: FoundLog, drawn: SessionOutline, pa
             prompt = log.prompt(drawn.stops[at])
             turns[at] = msgspec.structs.replace(stubs[at], prompt=prompt) if prompt is not None else stubs[at]
     session = msgspec.structs.replace(whole, turns=tuple(turns), messages=told.messages)
-    return OpenSession(found, session, desk.prices, part=True)
+    return OpenSession(found, session, context.prices, part=True)
 
 
 class _Log:
@@ -156,19 +156,19 @@ def _stub(stop: TurnPlace) -> Prompt | None:
     return Prompt(Place(stop.line, stop.offset, 0), "text", "") if stop.asked else None
 
 
-def get_session_for_page(desk: AppContext, key: str, path: str) -> OpenSession:
+def get_session_for_page(context: AppContext, key: str, path: str) -> OpenSession:
     """A session, whole where it is short or held; of a long one, what the page needs, while the rest is read."""
-    found, held = locate_log(desk, key), desk.part(SessionCache)
+    found, held = locate_log(context, key), context.part(SessionCache)
     if held.ready(found) is None and is_long_log(found):
-        part = _part(desk, found, path)
-        held.begin(desk, found)
+        part = _part(context, found, path)
+        held.begin(context, found)
         if part is not None:
             return part
-    return held.whole(desk, found)
+    return held.whole(context, found)
 
 
-def _part(desk: AppContext, found: FoundLog, path: str) -> OpenSession | None:
+def _part(context: AppContext, found: FoundLog, path: str) -> OpenSession | None:
     """What a page needs of a session that was read before, or the beginning of one that never was."""
     drawn = load_outline(log_state(found))
-    told = read_page_turns(desk, found, drawn, path) if drawn is not None else None
-    return told or read_beginning(found, desk.prices, path, desk.options)
+    told = read_page_turns(context, found, drawn, path) if drawn is not None else None
+    return told or read_beginning(found, context.prices, path, context.options)

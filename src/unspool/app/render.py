@@ -72,7 +72,7 @@ def render_page(
     scripts: Sequence[str] = (),
 ) -> HTMLResponse:
     """A whole page around a body that is markup already."""
-    sheet = PageTemplate(request.app.state.desk.options, page_frame(crumbs, styles, scripts))
+    sheet = PageTemplate(request.app.state.context.options, page_frame(crumbs, styles, scripts))
     return HTMLResponse(sheet.page(title, render_banner(request) + body))
 
 

@@ -142,9 +142,9 @@ _ALL_HITS = 200
 def search_page(request: Request) -> HTMLResponse:
     """What was found, or how to ask."""
     question = parse_question(request.query_params)
-    desk: AppContext = request.app.state.desk
-    answer = SearchAnswer() if question.nothing else answer_question(desk, question)
-    with desk.index() as index:
+    context: AppContext = request.app.state.context
+    answer = SearchAnswer() if question.nothing else answer_question(context, question)
+    with context.index() as index:
         offered = tuple(filter_rows(index.db, question))
     body = render.render_template(
         "search.html", asked=question, answer=answer, rows=offered, **_ways(question, offered)
@@ -172,7 +172,7 @@ def search_json(request: Request) -> Response:
     """The best of what is found so far; why there is nothing, where the index cannot be asked."""
     question = parse_question(request.query_params)
     try:
-        answer = _typed(request.app.state.desk, question)
+        answer = _typed(request.app.state.context, question)
     except UnspoolError as problem:
         answer = SearchAnswer(problem=visible(str(problem)))
     whole = question._replace(sessions=SESSIONS, hits=HITS).href
@@ -180,13 +180,13 @@ def search_json(request: Request) -> Response:
     return Response(msgspec.json.encode(answer), media_type="application/json", headers={"Cache-Control": "no-store"})
 
 
-def _typed(desk: "AppContext", question: SearchQuestion) -> SearchAnswer:
+def _typed(context: "AppContext", question: SearchQuestion) -> SearchAnswer:
     """The answer to a text that is being typed: its last word may go on."""
-    with desk.index() as index:
+    with context.index() as index:
         ways = complete_filter(index.db, question.text)
     text = question.text if question.exact else extend_last_word(question.text)
     typed = question._replace(text=text, sessions=_TYPED, hits=_TYPED_HITS)
-    answer = SearchAnswer() if question.nothing else answer_question(desk, typed)
+    answer = SearchAnswer() if question.nothing else answer_question(context, typed)
     return msgspec.structs.replace(answer, completions=ways)
 
 
@@ -199,12 +199,12 @@ _ANCHOR = re.compile(r"(?:msg-(\d{1,15})|line-\d{1,15})(?:-\d{1,9})?")
 def jump_to_block(request: Request) -> RedirectResponse:
     """Leads to the page and block that an anchor means; to the session's first page where there is none."""
     key, anchor = request.path_params["key"], request.path_params["anchor"]
-    desk: AppContext = request.app.state.desk
-    told = get_session(desk, key)
+    context: AppContext = request.app.state.context
+    told = get_session(context, key)
     place = request.query_params.get("place", "")
     line = int(place) if place.isascii() and place.isdigit() and len(place) < 16 else None
     meant = SoughtLine(anchor, line, request.query_params.get("agent", ""))
-    link = find_block(told.session, told.addresses(desk.options), meant)
+    link = find_block(told.session, told.addresses(context.options), meant)
     return RedirectResponse(session_href(key) + link, 302)
 
 

@@ -261,18 +261,18 @@ def _page_words(note: str) -> str:
     return visible(note.replace("--substring finds such text", "“Exact text” finds it"))
 
 
-def answer_question(desk: AppContext, question: SearchQuestion) -> SearchAnswer:
+def answer_question(context: AppContext, question: SearchQuestion) -> SearchAnswer:
     """The answer to a question; one that means nothing is answered with why."""
-    with desk.index() as index, desk.archive() as archive:
+    with context.index() as index, context.archive() as archive:
         try:
-            return _named(desk, build_answer(_results(index.db, archive, question), question))
+            return _named(context, build_answer(_results(index.db, archive, question), question))
         except UsageProblem as problem:
             return SearchAnswer(problem=visible(str(problem)))
 
 
-def _named(desk: AppContext, answer: SearchAnswer) -> SearchAnswer:
+def _named(context: AppContext, answer: SearchAnswer) -> SearchAnswer:
     """The answer with sessions called as a person calls them."""
-    titles, replace = custom_titles(desk), msgspec.structs.replace
+    titles, replace = custom_titles(context), msgspec.structs.replace
     named = (replace(one, title=visible(titles.get(one.key, one.title))) for one in answer.sessions)
     return replace(answer, sessions=tuple(named)) if titles else answer
 

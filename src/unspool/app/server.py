@@ -64,12 +64,12 @@ ROUTES = (
 """In the order they are tried: the pages of a session last, for they take any name below it."""
 
 
-def create_app(desk: AppContext) -> Starlette:
-    """The app on a desk. Whoever serves it puts the guard around it."""
+def create_app(context: AppContext) -> Starlette:
+    """The app on a app. Whoever serves it puts the guard around it."""
     routes: list[BaseRoute] = [*ROUTES]
     app = Starlette(routes=routes, exception_handlers=EXCEPTION_HANDLERS)
-    app.state.desk = desk
-    app.state.own_desk = None  # the person's own, while the demo is shown
+    app.state.context = context
+    app.state.own_context = None  # the person's own, while the demo is shown
     app.state.background = None
     app.state.read_only = False
     return app
@@ -145,9 +145,9 @@ class _Started:
     def __init__(self, wanted: ServeOptions, door: socket.socket) -> None:
         self._wanted, self._door = wanted, door
         port = door.getsockname()[1]
-        desk = AppContext(wanted.folder, wanted.sources, wanted.key, wanted.prices)
-        self._background = BackgroundSync(wanted.folder, wanted.sources, wanted.key, desk.prices)
-        app = create_app(desk)
+        context = AppContext(wanted.folder, wanted.sources, wanted.key, wanted.prices)
+        self._background = BackgroundSync(wanted.folder, wanted.sources, wanted.key, context.prices)
+        app = create_app(context)
         app.state.background = self._background
         app.state.read_only = wanted.read_only
         terms = AccessTerms(AllowedHosts(port, wanted.host), new_token(), wanted.read_only)

@@ -53,7 +53,7 @@ class ListRequest:
 
     def __init__(self, request: Request, db: apsw.Connection) -> None:
         self.request, self.db, self.now = request, db, time.time()
-        self.context: AppContext = request.app.state.desk
+        self.context: AppContext = request.app.state.context
         self.read_only = bool(request.app.state.read_only)
         self.zone: tzinfo | None = current_settings().zone
         self.notes: list[str] = []
@@ -189,7 +189,7 @@ _MODELS = "SELECT DISTINCT model FROM terms WHERE model <> '' ORDER BY model"
 
 def sessions_page(request: Request) -> HTMLResponse:
     """A page of the list; `part=rows` gives its rows alone."""
-    query, context = parse_session_query(request.query_params), request.app.state.desk
+    query, context = parse_session_query(request.query_params), request.app.state.context
     with context.index() as index:
         scene, db = ListRequest(request, index.db), index.db
         found = scene.finder.page(query)

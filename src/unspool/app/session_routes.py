@@ -53,15 +53,15 @@ class RawLine(NamedTuple):
         return msgspec.json.format(msgspec.json.encode(_short(data)), indent=2).decode()
 
 
-def lines_of_block(desk: AppContext, told: OpenSession, anchor: str) -> tuple[list[RawLine], str]:
+def lines_of_block(context: AppContext, told: OpenSession, anchor: str) -> tuple[list[RawLine], str]:
     """The lines behind a block or prompt, by its anchor, with those of a call's answers; and where it is told."""
-    addresses = told.addresses(desk.options)
+    addresses = told.addresses(context.options)
     owner, item = _item(told.session, addresses, anchor)
     places = {item.place: "Line"}
     if isinstance(item, ToolCall):
         for answer in (*item.earlier, *((item.result,) if item.result is not None else ())):
             places.setdefault(answer.place, "Answer on line")
-    with _log(desk, told.found, owner) as stream:
+    with _log(context, told.found, owner) as stream:
         ordered = sorted(places, key=lambda place: place.offset)
         found = [RawLine(owner.log.path, place, places[place], _read(stream, place)) for place in ordered]
     return found, addresses.link(item)
@@ -78,13 +78,13 @@ def _item(session: Session, addresses: Addresses, anchor: str) -> tuple[Session,
 
 
 @contextmanager
-def _log(desk: AppContext, found: FoundLog, owner: Session) -> Iterator[BinaryIO]:
+def _log(context: AppContext, found: FoundLog, owner: Session) -> Iterator[BinaryIO]:
     """The log of a session or subagent at its start, from its place or from the archive."""
     if not found.origin:
         with open_log(owner.log.path) as stream:
             yield stream
         return
-    with desk.archive() as archive:
+    with context.archive() as archive:
         inside = Path(owner.log.path).relative_to(found.root).as_posix()
         kept = archive.last(found.origin, inside)
         if kept is None:
@@ -112,9 +112,9 @@ def _short(value: Json) -> Json:
 
 def raw_lines_page(request: Request) -> Response:
     """The lines behind a block, laid out; with `exact`, their very bytes."""
-    desk: AppContext = request.app.state.desk
-    told = get_session(desk, request.path_params["key"])
-    found, back = lines_of_block(desk, told, request.query_params.get("block", ""))
+    context: AppContext = request.app.state.context
+    told = get_session(context, request.path_params["key"])
+    found, back = lines_of_block(context, told, request.query_params.get("block", ""))
     if "exact" in request.query_params:
         whole = b"\n".join(line.raw.removesuffix(b"\n") for line in found) + b"\n"
         headers = {**NO_CACHE, "Content-Disposition": 'attachment; filename="lines.jsonl"'}
@@ -138,8 +138,8 @@ def _leap(request: Request, anchor: str) -> Response:
     turn_at = _TURN.fullmatch(anchor)
     if turn_at is None:
         return RedirectResponse(f"at/{quote(anchor, safe='')}", 303, headers=NO_CACHE)
-    desk: AppContext = request.app.state.desk
-    addresses = get_session(desk, request.path_params["key"]).addresses(desk.options)
+    context: AppContext = request.app.state.context
+    addresses = get_session(context, request.path_params["key"]).addresses(context.options)
     return RedirectResponse(addresses.turn(int(turn_at[2]), int(turn_at[1] or 0)), 303, headers=NO_CACHE)
 
 
@@ -154,9 +154,9 @@ def add_slash(request: Request) -> Response:
 
 
 def _page(request: Request, path: str) -> Response:
-    desk: AppContext = request.app.state.desk
-    told = get_session_for_page(desk, request.path_params["key"], path)
-    scene = told.scene(desk.options, frame_session_page(told, desk.options, desk.prices, path))
+    context: AppContext = request.app.state.context
+    told = get_session_for_page(context, request.path_params["key"], path)
+    scene = told.scene(context.options, frame_session_page(told, context.options, context.prices, path))
     made = session_page(scene, path)
     if made is None:
         raise NotFound("The session has no such page.")
@@ -165,15 +165,15 @@ def _page(request: Request, path: str) -> Response:
 
 def wait_until_read(request: Request) -> Response:
     """Answers once all of a session has been read."""
-    get_session(request.app.state.desk, request.path_params["key"])
+    get_session(request.app.state.context, request.path_params["key"])
     return JSONResponse({"ready": True}, headers=NO_CACHE)
 
 
 def last_page(request: Request) -> Response:
     """To the end of the conversation, where a session that goes on is followed."""
-    desk: AppContext = request.app.state.desk
-    told = get_session(desk, request.path_params["key"])
-    return RedirectResponse(f"{told.addresses(desk.options).live.leaves[-1].path}#live", 303, headers=NO_CACHE)
+    context: AppContext = request.app.state.context
+    told = get_session(context, request.path_params["key"])
+    return RedirectResponse(f"{told.addresses(context.options).live.leaves[-1].path}#live", 303, headers=NO_CACHE)
 
 
 MAX_LINKS = 2_000
@@ -266,16 +266,16 @@ def _told(session: Session, turn: Turn) -> str:
 
 def find_words(request: Request) -> Response:
     """The blocks that hold `q`."""
-    desk: AppContext = request.app.state.desk
-    told = get_session(desk, request.path_params["key"])
-    found = find_in_session(told.session, told.addresses(desk.options), request.query_params.get("q", ""))
+    context: AppContext = request.app.state.context
+    told = get_session(context, request.path_params["key"])
+    found = find_in_session(told.session, told.addresses(context.options), request.query_params.get("q", ""))
     return Response(msgspec.json.encode(found), media_type="application/json", headers=NO_CACHE)
 
 
 def turn_markdown(request: Request) -> Response:
     """One turn, to be pasted elsewhere."""
     given = request.path_params
-    told = get_session(request.app.state.desk, given["key"])
+    told = get_session(request.app.state.context, given["key"])
     text = turn_to_markdown(told.session, given["number"], given.get("branch", 0))
     return Response(text.encode("utf-8", "replace"), media_type="text/markdown; charset=utf-8", headers=NO_CACHE)
 

@@ -44,9 +44,9 @@ class TurnPair(NamedTuple):
 
 def branches_page(request: Request) -> Response:
     """The page. `left` and `right` name the ways; the live one and its first branch where nothing is said."""
-    desk: AppContext = request.app.state.desk
-    told = get_session(desk, request.path_params["key"])
-    scene = told.scene(desk.options, frame_session_page(told, desk.options, desk.prices, ""))
+    context: AppContext = request.app.state.context
+    told = get_session(context, request.path_params["key"])
+    scene = told.scene(context.options, frame_session_page(told, context.options, context.prices, ""))
     ways = _ways(scene)
     if len(ways) < 2:
         raise NotFound("The session has one branch, the live one.")
@@ -70,7 +70,7 @@ def branches_page(request: Request) -> Response:
         rows=ROWS,
         total=len(numbers),
     )
-    return render_session_subpage(desk, told, "Branches side by side", body)
+    return render_session_subpage(context, told, "Branches side by side", body)
 
 
 def _ways(scene: SessionView) -> list[BranchChoice]:
@@ -150,11 +150,11 @@ class Slide(NamedTuple):
 
 def presentation_page(request: Request) -> Response:
     """A turn on the stage; the first that was asked for where none is named."""
-    desk: AppContext = request.app.state.desk
-    told = get_session(desk, request.path_params["key"])
+    context: AppContext = request.app.state.context
+    told = get_session(context, request.path_params["key"])
     turns = [turn for turn in told.session.turns if turn.prompt is not None] or list(told.session.turns)
     at = _asked(request.query_params.get("turn", ""), turns)
-    scene = told.scene(desk.options, frame_session_page(told, desk.options, desk.prices, ""))
+    scene = told.scene(context.options, frame_session_page(told, context.options, context.prices, ""))
     slide = Slide(
         scene.name,
         turns[at].number,
@@ -204,24 +204,24 @@ class StoryPart(NamedTuple):
 
 def story_start(request: Request) -> Response:
     """The page of the story that a session begins on."""
-    desk: AppContext = request.app.state.desk
-    told = get_session(desk, request.path_params["key"])
-    here = next((part for part in story_parts(desk, told) if part.key == told.session.id), None)
+    context: AppContext = request.app.state.context
+    told = get_session(context, request.path_params["key"])
+    here = next((part for part in story_parts(context, told) if part.key == told.session.id), None)
     return RedirectResponse(f"story/{here.first if here is not None else 1}.html", 303, headers=NO_CACHE)
 
 
 def story_page(request: Request) -> Response:
     """A page of the story."""
-    desk: AppContext = request.app.state.desk
-    told = get_session(desk, request.path_params["key"])
-    chain, number = story_parts(desk, told), request.path_params["number"]
+    context: AppContext = request.app.state.context
+    told = get_session(context, request.path_params["key"])
+    chain, number = story_parts(context, told), request.path_params["number"]
     part = next((one for one in chain if one.first <= number < one.first + len(one.leaves)), None)
     if part is None:
         raise NotFound("The story has no such page.")
-    teller = told if part.key == told.session.id else get_session(desk, part.key)
+    teller = told if part.key == told.session.id else get_session(context, part.key)
     leaf = part.leaves[number - part.first]
-    frame = frame_session_page(teller, desk.options, desk.prices, "")
-    scene = teller.scene(desk.options, frame, part.home)
+    frame = frame_session_page(teller, context.options, context.prices, "")
+    scene = teller.scene(context.options, frame, part.home)
     body = render_template(
         "story.html",
         chain=chain,
@@ -234,7 +234,7 @@ def story_page(request: Request) -> Response:
         told="".join(_turns(scene, leaf, f"part-{chain.index(part) + 1}.")),
     )
     rail = render_template("story_rail.html", chain=chain, here=part)
-    return render_session_subpage(desk, told, "The whole story", body, ("../",), rail)
+    return render_session_subpage(context, told, "The whole story", body, ("../",), rail)
 
 
 def _turns(scene: SessionView, leaf: Leaf, prefix: str) -> Iterator[str]:
@@ -243,19 +243,19 @@ def _turns(scene: SessionView, leaf: Leaf, prefix: str) -> Iterator[str]:
     return render_turns(live, own, scene, TurnRenderer(scene, prefix))
 
 
-def story_parts(desk: AppContext, told: OpenSession) -> list[StoryPart]:
+def story_parts(context: AppContext, told: OpenSession) -> list[StoryPart]:
     """The sessions of the chain that one belongs to, in the order they began; those that are gone are left out."""
     found, waiting = {told.session.id: told}, [told]
     while waiting and len(found) < MAX_STORY_SESSIONS:
         for link in waiting.pop().session.links:
             if link.relation in CHAIN_RELATIONS and link.session not in found:
                 try:
-                    found[link.session] = get_session(desk, link.session)
+                    found[link.session] = get_session(context, link.session)
                 except (UnspoolError, OSError):
                     continue
                 waiting.append(found[link.session])
     ordered = sorted(found.values(), key=lambda one: (one.session.started or _LONG_AGO, one.session.id))
-    return list(_numbered(ordered, desk.options))
+    return list(_numbered(ordered, context.options))
 
 
 def _numbered(ordered: list[OpenSession], options: SiteOptions) -> Iterator[StoryPart]:

@@ -81,7 +81,7 @@ def _page(
         saved=saved,
         roots=[str(root) for root in usual_roots()],
         prices=now.settings.prices or str(path.with_name(PRICES_FILE)),
-        archive=str(request.app.state.desk.folder),
+        archive=str(request.app.state.context.folder),
         read_only=request.app.state.read_only,
     )
     return render.render_page(request, "Settings", body, (render.HOME,), ("app.css",), ("browse.js",))

@@ -40,7 +40,7 @@ MAX_REHEARSALS = 2
 
 
 class ReviewStore:
-    """The reviews of a desk. Choices and habits are the project's; turns and title are one session's, while it runs."""
+    """The reviews of a app. Choices and habits are the project's; turns and title are one session's, while it runs."""
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
@@ -65,17 +65,17 @@ class ReviewStore:
         """What things in a session have been called so far, while the app runs."""
         return self._names.get(key, {})
 
-    def found(self, desk: AppContext, key: str, wish: ShareSelection) -> ShareRehearsal:
+    def found(self, context: AppContext, key: str, wish: ShareSelection) -> ShareRehearsal:
         """What is found in a session; whatever of it stays, the same is found."""
-        return self._looked(desk, key, wish, exact=False)
+        return self._looked(context, key, wish, exact=False)
 
-    def exact(self, desk: AppContext, key: str, wish: ShareSelection) -> ShareRehearsal:
+    def exact(self, context: AppContext, key: str, wish: ShareSelection) -> ShareRehearsal:
         """The very session that would be shared."""
-        return self._looked(desk, key, wish, exact=True)
+        return self._looked(context, key, wish, exact=True)
 
-    def meant(self, desk: AppContext, key: str, wish: ShareSelection) -> list[FoundLog]:
+    def meant(self, context: AppContext, key: str, wish: ShareSelection) -> list[FoundLog]:
         """The sessions to share; UsageProblem where their chain has others than were looked at."""
-        now = sessions_to_share(desk, key, wish)
+        now = sessions_to_share(context, key, wish)
         with self._lock:
             held = self._held.get(key)
             if held is not None and held[1].wish.chain == wish.chain and held[1].sessions != _ids(now):
@@ -83,19 +83,19 @@ class ReviewStore:
                 raise UsageProblem("The chain has grown since it was looked through; look at the review again.")
         return now
 
-    def _looked(self, desk: AppContext, key: str, wish: ShareSelection, *, exact: bool) -> ShareRehearsal:
+    def _looked(self, context: AppContext, key: str, wish: ShareSelection, *, exact: bool) -> ShareRehearsal:
         with self._lock:
             rules, held = current_rules(), self._held.get(key)
             if (
                 held is not None
-                and (held[0], held[1].rules) == (_states(desk, held[1].sessions), rules)
+                and (held[0], held[1].rules) == (_states(context, held[1].sessions), rules)
                 and _serves(held[1].wish, wish, exact)
             ):
                 self._held.move_to_end(key)
                 return held[1]
-            found = sessions_to_share(desk, key, wish)
+            found = sessions_to_share(context, key, wish)
             now = tuple(map(log_state, found))
-            made = rehearse_share(desk, found, wish, rules, self.names(key))
+            made = rehearse_share(context, found, wish, rules, self.names(key))
             self._held[key], self._names[key] = (now, made), made.share.names
             self._held.move_to_end(key)
             while len(self._held) > MAX_REHEARSALS:
@@ -103,15 +103,15 @@ class ReviewStore:
             return made
 
 
-def sessions_to_share(desk: AppContext, key: str, wish: ShareSelection) -> list[FoundLog]:
+def sessions_to_share(context: AppContext, key: str, wish: ShareSelection) -> list[FoundLog]:
     """The session that is meant, and those of its chain where they are wished for."""
-    first = locate_log(desk, key)
-    chain = sessions_of_chain(desk.library(), first) if wish.chain else [first]
+    first = locate_log(context, key)
+    chain = sessions_of_chain(context.library(), first) if wish.chain else [first]
     return [one for one in chain if isinstance(one, FoundLog)]
 
 
-def _states(desk: AppContext, keys: tuple[str, ...]) -> tuple[LogState, ...]:
-    return tuple(log_state(locate_log(desk, key)) for key in keys)
+def _states(context: AppContext, keys: tuple[str, ...]) -> tuple[LogState, ...]:
+    return tuple(log_state(locate_log(context, key)) for key in keys)
 
 
 def _ids(found: list[FoundLog]) -> tuple[str, ...]:
@@ -163,33 +163,33 @@ def parse_format(name: str) -> ShareFormat:
     raise UsageProblem("A session is shared as html, site, bundle or gist.")
 
 
-def make_file(way: ShareFormat, share: PreparedShare, desk: AppContext, secret: ShareSecret | None) -> SharedFile:
+def make_file(way: ShareFormat, share: PreparedShare, context: AppContext, secret: ShareSecret | None) -> SharedFile:
     """The file; UsageProblem where it is to be sealed and cannot be."""
     if secret is None:
-        return way.make(share, desk)
+        return way.make(share, context)
     if way.sealed is None:
         raise UsageProblem("Only a page can be encrypted: make one HTML file, which holds all pages.")
-    return way.sealed(share, desk, secret)
+    return way.sealed(share, context, secret)
 
 
-def _html(share: PreparedShare, desk: AppContext) -> SharedFile:
+def _html(share: PreparedShare, context: AppContext) -> SharedFile:
     """One page a session: where there are several, packed."""
     with scratch_folder() as folder:
-        files = SharePages(share, desk.options, desk.prices).write_file(folder / "session.html")
+        files = SharePages(share, context.options, context.prices).write_file(folder / "session.html")
         if len(files) == 1:
             return SharedFile(".html", _PAGE, files[0].read_bytes())
         return SharedFile(".zip", _ZIP, _zipped((file.name, file.read_bytes()) for file in files))
 
 
-def _locked(share: PreparedShare, desk: AppContext, secret: ShareSecret) -> SharedFile:
+def _locked(share: PreparedShare, context: AppContext, secret: ShareSecret) -> SharedFile:
     with scratch_folder() as folder:
         return SharedFile(
-            ".html", _PAGE, write_encrypted(share, desk.prices, folder / "session.html", secret).read_bytes()
+            ".html", _PAGE, write_encrypted(share, context.prices, folder / "session.html", secret).read_bytes()
         )
 
 
-def _site(share: PreparedShare, desk: AppContext) -> SharedFile:
-    return SharedFile(".zip", _ZIP, _zipped(SharePages(share, desk.options, desk.prices).files()))
+def _site(share: PreparedShare, context: AppContext) -> SharedFile:
+    return SharedFile(".zip", _ZIP, _zipped(SharePages(share, context.options, context.prices).files()))
 
 
 def _bundle(share: PreparedShare, _: AppContext) -> SharedFile:
@@ -251,7 +251,7 @@ class ShareResult(NamedTuple):
 
 
 class ShareResults:
-    """The last results of a desk, by names that nobody can guess."""
+    """The last results of a app, by names that nobody can guess."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -299,7 +299,7 @@ def file_response(file: SharedFile, name: str) -> Response:
 
 def _found(request: Request) -> tuple[str, ShareResult]:
     key: str = request.path_params["key"]
-    return key, request.app.state.desk.part(ShareResults).find(key, request.path_params["name"])
+    return key, request.app.state.context.part(ShareResults).find(key, request.path_params["name"])
 
 
 GIST = "gist"
@@ -311,37 +311,37 @@ def can_publish_gist() -> bool:
 
 
 def publish_gist(
-    key: str, share: PreparedShare, desk: AppContext, secret: ShareSecret | None, *, public: bool
+    key: str, share: PreparedShare, context: AppContext, secret: ShareSecret | None, *, public: bool
 ) -> ShareResult:
     """Publish it: the two addresses that it has then. UsageProblem where only a secret was to open it."""
     if secret is not None:
         raise UsageProblem("A gist is not encrypted, so none was made: whoever has its address can read it.")
-    gist = publish_share_gist(share, desk.options, desk.prices, public=public)
+    gist = publish_share_gist(share, context.options, context.prices, public=public)
     return ShareResult(key, addresses=(("Gist", gist.address), ("As pages", gist.preview)))
 
 
 async def make_share(request: Request) -> Response:
     """Make it: the file, or the page that tells how it opens or where it is."""
     sent, key = await read_form(request), request.path_params["key"]
-    answer = await run_sync(_made, request.app.state.desk, key, sent)
+    answer = await run_sync(_made, request.app.state.context, key, sent)
     if answer.file is not None and not answer.key:
         return file_response(answer.file, answer.name)
-    name = request.app.state.desk.part(ShareResults).keep(answer)
+    name = request.app.state.context.part(ShareResults).keep(answer)
     return RedirectResponse(f"/s/{quote(key, safe='')}/share/made/{name}", 303)
 
 
-def _made(desk: AppContext, key: str, sent: Mapping[str, str]) -> ShareResult:
+def _made(context: AppContext, key: str, sent: Mapping[str, str]) -> ShareResult:
     wanted = sent.get("as", "")
     way = None if wanted == GIST else parse_format(wanted)
     seal = parse_seal(sent.get("seal", "open"))
     secret = make_secret(seal, sent)
-    session, table = get_session(desk, key).session, desk.part(ReviewStore)
+    session, table = get_session(context, key).session, context.part(ReviewStore)
     wish = table.wish(key, session.cwd)
     ask = ShareSettings(lambda _: wish.choices, current_rules(), wish.title, names=table.names(key))
-    with prepare_shares(desk.library(), table.meant(desk, key, wish), ask) as share:
+    with prepare_shares(context.library(), table.meant(context, key, wish), ask) as share:
         if way is None:
-            return publish_gist(key, share, desk, secret, public="public" in sent)
-        file = make_file(way, share, desk, secret)
+            return publish_gist(key, share, context, secret, public="public" in sent)
+        file = make_file(way, share, context, secret)
     share_selection.save_habit(session.cwd, replace(share_selection.load_habit(session.cwd), seal=seal))
     fragment = secret.fragment if secret is not None else ""
     return ShareResult(key, file, f"session-{slug(key)[:8]}{file.ending}", fragment)

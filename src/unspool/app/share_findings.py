@@ -52,7 +52,7 @@ class ShareRehearsal(NamedTuple):
 
 
 def rehearse_share(
-    desk: AppContext, found: Sequence[FoundLog], wish: ShareSelection, rules: RuleSet, names: Mapping[str, str]
+    context: AppContext, found: Sequence[FoundLog], wish: ShareSelection, rules: RuleSet, names: Mapping[str, str]
 ) -> ShareRehearsal:
     """Rehearse the share of the first of these sessions, and of the others with it."""
     seen: list[SecretFinding] = []
@@ -62,16 +62,16 @@ def rehearse_share(
         return chosen
 
     ask = ShareSettings(lambda _: wish.choices, rules, wish.title, review, rehearsed=True, names=names)
-    with prepare_shares(desk.library(), found, ask) as share:
-        return ShareRehearsal(wish, tuple(_told(desk, found[0], share)), tuple(found), tuple(seen), share, rules)
+    with prepare_shares(context.library(), found, ask) as share:
+        return ShareRehearsal(wish, tuple(_told(context, found[0], share)), tuple(found), tuple(seen), share, rules)
 
 
-def _told(desk: AppContext, main: FoundLog, share: PreparedShare) -> Iterator[RedactedSession]:
+def _told(context: AppContext, main: FoundLog, share: PreparedShare) -> Iterator[RedactedSession]:
     """Each session where the folder of pages has it."""
-    yield RedactedSession("", OpenSession(main, share.main.session, desk.prices))
+    yield RedactedSession("", OpenSession(main, share.main.session, context.prices))
     for word, others in (("before", share.before), ("after", share.after)):
         for number, one in enumerate(others, 1):
-            yield RedactedSession(f"{word}-{number}/", OpenSession(main, one.session, desk.prices))
+            yield RedactedSession(f"{word}-{number}/", OpenSession(main, one.session, context.prices))
 
 
 class FindingPlace(NamedTuple):

@@ -101,12 +101,12 @@ class _Judged(NamedTuple):
 
 def review_page(request: Request) -> HTMLResponse:
     """Everything found in a session, and what is chosen for it."""
-    desk: AppContext = request.app.state.desk
-    original = get_session(desk, request.path_params["key"])
+    context: AppContext = request.app.state.context
+    original = get_session(context, request.path_params["key"])
     session = original.session
-    wish = desk.part(ReviewStore).wish(session.id, session.cwd)
-    judged = _judged(desk, session.id, wish)
-    turns = turn_choices(original, wish.choices, desk.options)
+    wish = context.part(ReviewStore).wish(session.id, session.cwd)
+    judged = _judged(context, session.id, wish)
+    turns = turn_choices(original, wish.choices, context.options)
     body = render_template(
         "share.html",
         here=f"/s/{quote(session.id, safe='')}/share",
@@ -127,28 +127,28 @@ def review_page(request: Request) -> HTMLResponse:
     return render_page(request, "Share", body, crumbs, ("app.css", "share.css"), ("share.js",))
 
 
-def _judged(desk: "AppContext", key: str, wish: ShareSelection) -> _Judged:
+def _judged(context: "AppContext", key: str, wish: ShareSelection) -> _Judged:
     try:
-        looked = desk.part(ReviewStore).found(desk, key, wish)
+        looked = context.part(ReviewStore).found(context, key, wish)
     except UnspoolError as error:
         return _Judged(problem=str(error))
     chain = [(one.place, shorten_line(one.reading.session.title, 80) or "Untitled session") for one in looked.told[1:]]
-    return _Judged(findings_by_rule(looked, wish.choices, desk.options), chain)
+    return _Judged(findings_by_rule(looked, wish.choices, context.options), chain)
 
 
 def preview_page(request: Request) -> Response:
     """A page of what would be shared, or a file that comes with it."""
-    desk: AppContext = request.app.state.desk
-    session = get_session(desk, request.path_params["key"]).session
-    table = desk.part(ReviewStore)
-    looked = table.exact(desk, session.id, table.wish(session.id, session.cwd))
+    context: AppContext = request.app.state.context
+    session = get_session(context, request.path_params["key"]).session
+    table = context.part(ReviewStore)
+    looked = table.exact(context, session.id, table.wish(session.id, session.cwd))
     path = request.path_params.get("path", "")
     if path == PICTURE:
         drawn = preview_image(looked.main.session, looked.main.counted)
         return Response(drawn, media_type="image/svg+xml", headers=NO_CACHE)
     if path == REPORT:
         return Response(looked.share.report.json(), media_type="application/json", headers=NO_CACHE)
-    return HTMLResponse(_page(desk, session.id, looked, path).encode("utf-8", "replace"), headers=NO_CACHE)
+    return HTMLResponse(_page(context, session.id, looked, path).encode("utf-8", "replace"), headers=NO_CACHE)
 
 
 def add_preview_slash(request: Request) -> Response:
@@ -156,10 +156,11 @@ def add_preview_slash(request: Request) -> Response:
     return RedirectResponse(f"{request.url.path}/", 308)
 
 
-def _page(desk: "AppContext", key: str, looked: ShareRehearsal, path: str) -> str:
+def _page(context: "AppContext", key: str, looked: ShareRehearsal, path: str) -> str:
     place, slash, leaf = path.rpartition("/")
     told = next((one for one in looked.told if one.place == place + slash), None)
-    made = session_page(told.reading.scene(desk.options, _framed(key, looked, told)), leaf or INDEX) if told else None
+    view = told.reading.scene(context.options, _framed(key, looked, told)) if told else None
+    made = session_page(view, leaf or INDEX) if view else None
     if made is None:
         raise NotFound("What is shared has no such page.")
     return made.html
@@ -188,14 +189,14 @@ _FINDING = {"keep", "replace", "keep-rule", "replace-rule"}
 async def save_choice(request: Request) -> Response:
     """Choose as the form says, and look at the review again."""
     key, sent = request.path_params["key"], await read_form(request)
-    await run_sync(_decided, request.app.state.desk, key, sent)
+    await run_sync(_decided, request.app.state.context, key, sent)
     return answer_form(request, {}, f"/s/{quote(key, safe='')}/share")
 
 
-def _decided(desk: AppContext, key: str, sent: dict[str, str]) -> None:
-    session, table = get_session(desk, key).session, desk.part(ReviewStore)
+def _decided(context: AppContext, key: str, sent: dict[str, str]) -> None:
+    session, table = get_session(context, key).session, context.part(ReviewStore)
     now = table.wish(key, session.cwd)
-    findings = finding_ids(table.found(desk, key, now)) if _FINDING & set(sent) else {}
+    findings = finding_ids(table.found(context, key, now)) if _FINDING & set(sent) else {}
     table.choose(key, session.cwd, change_selection(now, sent, findings))
 
 

@@ -41,21 +41,21 @@ class AppStatus(NamedTuple):
 def app_status(request: Request) -> AppStatus:
     """How it stands now. It costs next to nothing, and never fails."""
     state = request.app.state
-    desk: AppContext = state.desk
+    context: AppContext = state.context
     background = state.background
-    if background is None or state.own_desk is not None:
-        return AppStatus((*_missing(desk),))
+    if background is None or state.own_context is not None:
+        return AppStatus((*_missing(context),))
     if state.read_only:
         told = StatusNotice("Started with --read-only: nothing is kept and nothing can be changed.")
-        return AppStatus((told, *_missing(desk)))
+        return AppStatus((told, *_missing(context)))
     now: SyncState = background.state
-    whole = _complete(desk)
-    notices = (*_missing(desk), *_writing(desk.folder), *_syncing(now, whole))
+    whole = _complete(context)
+    notices = (*_missing(context), *_writing(context.folder), *_syncing(now, whole))
     return AppStatus(notices, now.round, busy=now.state == "syncing" and not whole)
 
 
-def _missing(desk: "AppContext") -> list[StatusNotice]:
-    gone = [source for source in desk.sources if not source.is_dir()]
+def _missing(context: "AppContext") -> list[StatusNotice]:
+    gone = [source for source in context.sources if not source.is_dir()]
     return [StatusNotice(f"{source} is not there. What was kept of it is shown.", "warn") for source in gone]
 
 
@@ -84,10 +84,10 @@ def _syncing(now: "SyncState", whole: bool) -> list[StatusNotice]:
     ]
 
 
-def _complete(desk: "AppContext") -> bool:
+def _complete(context: "AppContext") -> bool:
     """Whether a sync has come to its end since the index was made."""
     try:
-        with desk.index() as index:
+        with context.index() as index:
             return bool(index.meta("synced"))
     except (UnspoolError, apsw.Error, OSError):
         return False

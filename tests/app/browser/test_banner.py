@@ -33,8 +33,8 @@ def background(monkeypatch: pytest.MonkeyPatch) -> Standing:
     """How the sync stands behind whatever is served."""
     standing = Standing()
 
-    def made(desk: AppContext) -> Any:
-        app = create_app(desk)
+    def made(context: AppContext) -> Any:
+        app = create_app(context)
         app.state.background, app.state.read_only = standing, False
         return app
 

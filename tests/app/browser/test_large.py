@@ -41,22 +41,22 @@ def synced(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
 def app(synced: tuple[Path, str]) -> Iterator[tuple[str, AppContext]]:
     """A server that has read nothing before the first test asks for something."""
     root, key = synced
-    desk = AppContext(root / "kept", [root / "projects"])
-    with served(desk) as address:
-        yield f"{address}/s/{key}/", desk
+    context = AppContext(root / "kept", [root / "projects"])
+    with served(context) as address:
+        yield f"{address}/s/{key}/", context
 
 
 def test_its_first_turns_are_there_long_before_it_is_read(
     app: tuple[str, AppContext], synced: tuple[Path, str]
 ) -> None:
-    base, desk = app
+    base, context = app
     got = get(f"{base}page-001.html")
     assert "Question 5" in got.text
     assert "data-part" in got.text
-    found = desk.found(synced[1])
-    assert desk.part(SessionCache).ready(found) is None, "it was waited for"
+    found = context.found(synced[1])
+    assert context.part(SessionCache).ready(found) is None, "it was waited for"
     get(f"{base}ready")
-    assert desk.part(SessionCache).ready(found) is not None
+    assert context.part(SessionCache).ready(found) is not None
 
 
 def test_scrolling_through_it_holds_no_more_than_a_few_windows(browser: Any, app: tuple[str, AppContext]) -> None:

@@ -1,4 +1,4 @@
-"""A share in a browser: sent by the command, seen on a desk and on a phone, locked, changed, ended."""
+"""A share in a browser: sent by the command, seen on a app and on a phone, locked, changed, ended."""
 
 from collections.abc import Iterator
 from pathlib import Path
