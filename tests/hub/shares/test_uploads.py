@@ -8,6 +8,7 @@ import pytest
 from tests.hub.running import running
 from tests.hub.shares.bundles import GZIP, SESSION, bundle, counts, form, lines, log, packed, token
 from tests.hub.shares.conftest import Place, same
+from tests.waiting import until
 from unspool.hub.people import holds
 from unspool.hub.people.users import Person
 from unspool.hub.routes import HubSettings
@@ -241,9 +242,5 @@ def test_pages_of_an_older_hub_are_made_anew_after_they_are_shown(hub: Place) ->
     other = hub.store.blobs.keep(b"<title>older</title>", "gzip")
     hub.store.db.run("UPDATE share_file SET digest = ? WHERE name = 'index.html'", other.digest)
     assert hub.anybody.get(f"/{address}/").body == b"<title>older</title>"
-    for _ in range(200):
-        if b"<title>Mine</title>" in hub.anybody.get(f"/{address}/").body:
-            break
-    else:
-        pytest.fail("the pages stayed as they were")
+    until(lambda: b"<title>Mine</title>" in hub.anybody.get(f"/{address}/").body)
     assert hub.ann.get(f"/api/shares/{address}").json["version"] == 1
