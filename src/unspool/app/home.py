@@ -22,15 +22,14 @@ from unspool.app.context import AppContext
 from unspool.app.list_rows import format_dollars, time_ago, time_markup
 from unspool.app.marks import get_mark_store
 from unspool.app.project_list import PROJECT_SORTS, ProjectFigures, ProjectList
-from unspool.app.session_list import ACTIVE_SECONDS, ListRequest, facet_groups, list_values, sessions_page
-from unspool.app.session_query import PAGE_SIZE, SessionQuery, parse_session_query
+from unspool.app.session_list import ListRequest, facet_groups, list_values, sessions_page
+from unspool.app.session_query import SessionQuery, parse_session_query
 from unspool.app.status_banner import app_status
 from unspool.errors import NotFound, UnspoolError
 from unspool.site.session_head import Tile
 from unspool.site.session_rows import SessionDay
 from unspool.store.archive.database import ARCHIVE, INDEX
 from unspool.store.index.billing import UsageCondition, UsageSum, add_sums
-from unspool.store.index.conditions import SqlCondition
 from unspool.store.index.times import day_start, first_day, local_time
 from unspool.store.library.library import discover_logs, usual_roots
 from unspool.web.pages import answer_form, read_form
@@ -242,7 +241,6 @@ def _demo() -> AppContext:
 
 _NEWEST = 50
 _ANY = "SELECT EXISTS (SELECT 1 FROM session)"
-_LATELY = "kind <> 'ghost' AND coalesce(ended, started) BETWEEN ? AND ?"
 
 
 def home_page(request: Request) -> HTMLResponse:
@@ -256,8 +254,7 @@ def home_page(request: Request) -> HTMLResponse:
 def _home(listing: ListRequest, synced: str) -> HTMLResponse:
     request, query, now = listing.request, SessionQuery(), listing.now
     found = listing.finder.page(query, _NEWEST)
-    lately = SqlCondition(_LATELY, (now - ACTIVE_SECONDS, now + ACTIVE_SECONDS))
-    active = listing.finder.find(query, 0, PAGE_SIZE, [lately]).rows
+    active = [row for row in found.rows if listing.is_active(row)]
     body = render.render_template(
         "home.html",
         title=f"{human.count(found.total, 'session')}, {'so far' if app_status(request).busy else 'all kept'}",
@@ -268,7 +265,7 @@ def _home(listing: ListRequest, synced: str) -> HTMLResponse:
         groups=facet_groups(listing, query, found),
         saved=listing.marks.saved,
         active=[SessionDay("", listing.listed(active))] if active else [],
-        days=listing.days([row for row in found.rows if row not in active]),
+        days=listing.days([row for row in found.rows if not listing.is_active(row)]),
         more=found.total > len(found.rows),
         total=found.total,
         notes=tuple(listing.notes),

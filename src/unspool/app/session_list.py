@@ -35,7 +35,7 @@ from unspool.site.session_rows import ListedSession, RowLink, SessionDay, Sessio
 from unspool.site.summaries import shorten_line
 from unspool.store.index.times import local_time
 
-ACTIVE_SECONDS = 300.0
+_ACTIVE_SECONDS = 300.0
 """Seconds since its last line within which a session counts as active."""
 _ACTIVE = Badge("● active", "good", about="Its log was written to within the last minutes")
 
@@ -94,6 +94,10 @@ class ListRequest:
     def day(self, row: SessionRow) -> date | None:
         return day_of(row.time.timestamp() if row.time else None, self.zone)
 
+    def is_active(self, row: SessionRow) -> bool:
+        near = row.time is not None and abs(self.now - row.time.timestamp()) <= _ACTIVE_SECONDS
+        return near and row.kind != "ghost"
+
     def listed(self, rows: Sequence[SessionRow], style: str = "clock") -> tuple[MarkedSession, ...]:
         """Sessions for a template; `style` is how moments are shown."""
         related = related_sessions(self.db, rows, self.marks)
@@ -101,19 +105,17 @@ class ListRequest:
 
     def _listed(self, row: SessionRow, style: str, related: tuple[RowLink, ...]) -> MarkedSession:
         mark, title = self.marks.of(row.id), shorten_line(row.title, 160) or row.id
-        seconds = row.time.timestamp() if row.time else None
-        active = seconds is not None and abs(self.now - seconds) <= ACTIVE_SECONDS and row.kind != "ghost"
         if row.project not in self._project_links:
             label, href = self.projects.label(row.project), f"/projects/{project_slug(row.project)}"
             self._project_links[row.project] = RowLink(label, href, row.project)
         return MarkedSession(
             row,
             session_address(row.id),
-            time_markup(seconds, self.zone, style),
+            time_markup(row.time.timestamp() if row.time else None, self.zone, style),
             mark.title or title,
             title if mark.title and mark.title != title else "",
             (self._project_links[row.project],),
-            (_ACTIVE,) if active else (),
+            (_ACTIVE,) if self.is_active(row) else (),
             related,
             mark=mark,
             edit=f"/marks/{quote(row.id, safe='')}",
