@@ -73,3 +73,10 @@ def test_counts_know_one_from_many() -> None:
     assert human.count(1, "turn") == "1 turn"
     assert human.count(2_400, "turn") == "2,400 turns"
     assert human.count(2, "branch", "branches") == "2 branches"
+
+
+@pytest.mark.parametrize(
+    ("path", "name"), [("/home/dev/shop/", "shop"), ("C:\\work\\shop", "shop"), ("shop", "shop"), ("/", "/"), ("", "")]
+)
+def test_a_project_is_called_by_the_last_part_of_its_path(path: str, name: str) -> None:
+    assert human.last_part(path) == name

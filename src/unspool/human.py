@@ -90,6 +90,11 @@ def elapsed(start: datetime | None, end: datetime | None) -> str:
     return duration(seconds) if seconds > 0 else ""
 
 
+def last_part(path: str) -> str:
+    """The last part of a path, whichever way its slashes lean; it is what a project is called."""
+    return path.replace("\\", "/").rstrip("/").rpartition("/")[2] or path
+
+
 def joined(*parts: str) -> str:
     """The parts that say something, with a dot between."""
     return " · ".join(part for part in parts if part)

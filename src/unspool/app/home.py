@@ -22,15 +22,14 @@ from unspool.app.context import AppContext
 from unspool.app.list_rows import format_dollars, time_ago, time_markup
 from unspool.app.marks import get_mark_store
 from unspool.app.project_list import PROJECT_SORTS, ProjectFigures, ProjectList
-from unspool.app.session_list import ACTIVE_SECONDS, ListRequest, facet_groups, list_values, sessions_page
-from unspool.app.session_query import PAGE_SIZE, SessionQuery, parse_session_query
+from unspool.app.session_list import ListRequest, facet_groups, list_values, sessions_page
+from unspool.app.session_query import SessionQuery, parse_session_query
 from unspool.app.status_banner import app_status
 from unspool.errors import NotFound, UnspoolError
 from unspool.site.session_head import Tile
 from unspool.site.session_rows import SessionDay
 from unspool.store.archive.database import ARCHIVE, INDEX
 from unspool.store.index.billing import UsageCondition, UsageSum, add_sums
-from unspool.store.index.conditions import SqlCondition
 from unspool.store.index.times import day_start, first_day, local_time
 from unspool.store.library.library import discover_logs, usual_roots
 from unspool.web.pages import answer_form, read_form
@@ -41,19 +40,19 @@ def projects_page(request: Request) -> HTMLResponse:
     part, sort = request.query_params.get("q", "")[:200], request.query_params.get("sort", "")
     sort = sort if sort in PROJECT_SORTS else "newest"
     with request.app.state.context.index() as index:
-        scene = ListRequest(request, index.db)
-        hidden, listed = scene.marks.hidden, scene.projects.sorted(sort, part)
+        listing = ListRequest(request, index.db)
+        hidden, listed = listing.marks.hidden, listing.projects.sorted(sort, part)
         body = render.render_template(
             "projects.html",
-            title=human.count(sum(one.path not in hidden for one in scene.projects.projects.values()), "project"),
-            shown=[_project_values(one, scene) for one in listed if one.path not in hidden],
-            hidden=[_project_values(one, scene) for one in listed if one.path in hidden],
+            title=human.count(sum(one.path not in hidden for one in listing.projects.projects.values()), "project"),
+            shown=[_project_values(one, listing) for one in listed if one.path not in hidden],
+            hidden=[_project_values(one, listing) for one in listed if one.path in hidden],
             part=part,
             sort=sort,
             sorts=PROJECT_SORTS,
-            here=scene.here,
-            read_only=scene.read_only,
-            notes=tuple(scene.notes),
+            here=listing.here,
+            read_only=listing.read_only,
+            notes=tuple(listing.notes),
         )
     return render.render_page(request, "All projects", body, (render.HOME,), ("app.css",), ("browse.js", "list.js"))
 
@@ -63,19 +62,19 @@ def project_page(request: Request) -> HTMLResponse:
     slug, asked = request.path_params["slug"], parse_session_query(request.query_params)
     query = SessionQuery(project=slug, kind=asked.kind, sort=asked.sort, page=asked.page)
     with request.app.state.context.index() as index:
-        scene = ListRequest(request, index.db)
-        one = find_project(scene.projects, slug)
+        listing = ListRequest(request, index.db)
+        one = find_project(listing.projects, slug)
         body = render.render_template(
             "project.html",
-            project=_project_values(one, scene),
+            project=_project_values(one, listing),
             tiles=(
                 Tile("Sessions", f"{one.sessions:,}"),
                 Tile("Prompts", f"{one.turns:,}"),
                 Tile("Tool calls", f"{one.calls:,}", f"{one.errors:,} failed" if one.errors else ""),
                 Tile("Cost", format_dollars(one.cost, floor=bool(one.unpriced)) or "unknown", "at list prices"),
             ),
-            hidden=one.path in scene.marks.hidden,
-            **list_values(scene, query, scene.finder.page(query)),
+            hidden=one.path in listing.marks.hidden,
+            **list_values(listing, query, listing.finder.page(query)),
         )
     crumbs = (render.HOME, render.nav_link("projects"))
     return render.render_page(request, one.name, body, crumbs, ("app.css",), ("browse.js", "list.js"))
@@ -87,17 +86,17 @@ def find_project(projects: ProjectList, slug: str) -> ProjectFigures:
     return projects.projects[slug]
 
 
-def _project_values(one: ProjectFigures, scene: ListRequest) -> dict[str, object]:
+def _project_values(one: ProjectFigures, listing: ListRequest) -> dict[str, object]:
     """A project for a template."""
     return {
         "slug": one.slug,
-        "name": scene.projects.label(one.path),
+        "name": listing.projects.label(one.path),
         "path": one.path,
         "sessions": human.count(one.sessions, "session"),
         "facts": (human.count(one.turns, "prompt"), *([human.count(one.calls, "call")] if one.calls else [])),
         "errors": human.count(one.errors, "error") if one.errors else "",
         "cost": format_dollars(one.cost, floor=bool(one.unpriced)),
-        "latest": time_markup(one.latest, scene.zone, "day"),
+        "latest": time_markup(one.latest, listing.zone, "day"),
     }
 
 
@@ -153,17 +152,17 @@ def _spent(db: apsw.Connection, since: float) -> UsageSum:
     return UsageSum(*map(sum, zip(*rows, strict=True))) if rows else UsageSum()
 
 
-def archive_facts(scene: ListRequest, synced: str) -> Iterator[tuple[str, str, str]]:
+def archive_facts(listing: ListRequest, synced: str) -> Iterator[tuple[str, str, str]]:
     """What stands before a figure, the figure, what stands after it."""
-    size: int = scene.db.execute("SELECT coalesce(sum(size), 0) FROM log").get
+    size: int = listing.db.execute("SELECT coalesce(sum(size), 0) FROM log").get
     with suppress(OSError):
-        kept = (scene.context.folder / ARCHIVE).stat().st_size
+        kept = (listing.context.folder / ARCHIVE).stat().st_size
         if kept and size:
             yield "archive", human.size(kept), f"of {human.size(size)} of logs"
     if synced:
-        yield "last sync", time_ago(float(synced), scene.now), ""
-    if scene.marks.hidden:
-        yield "", human.count(len(scene.marks.hidden), "project"), "hidden"
+        yield "last sync", time_ago(float(synced), listing.now), ""
+    if listing.marks.hidden:
+        yield "", human.count(len(listing.marks.hidden), "project"), "hidden"
 
 
 _PATIENCE = 120
@@ -242,7 +241,6 @@ def _demo() -> AppContext:
 
 _NEWEST = 50
 _ANY = "SELECT EXISTS (SELECT 1 FROM session)"
-_LATELY = "kind <> 'ghost' AND coalesce(ended, started) BETWEEN ? AND ?"
 
 
 def home_page(request: Request) -> HTMLResponse:
@@ -253,27 +251,26 @@ def home_page(request: Request) -> HTMLResponse:
     return welcome_page(request)
 
 
-def _home(scene: ListRequest, synced: str) -> HTMLResponse:
-    request, query, now = scene.request, SessionQuery(), scene.now
-    found = scene.finder.page(query, _NEWEST)
-    lately = SqlCondition(_LATELY, (now - ACTIVE_SECONDS, now + ACTIVE_SECONDS))
-    active = scene.finder.find(query, 0, PAGE_SIZE, [lately]).rows
+def _home(listing: ListRequest, synced: str) -> HTMLResponse:
+    request, query, now = listing.request, SessionQuery(), listing.now
+    found = listing.finder.page(query, _NEWEST)
+    active = [row for row in found.rows if listing.is_active(row)]
     body = render.render_template(
         "home.html",
         title=f"{human.count(found.total, 'session')}, {'so far' if app_status(request).busy else 'all kept'}",
-        facts=tuple(archive_facts(scene, synced)),
+        facts=tuple(archive_facts(listing, synced)),
         demo=is_demo(request),
-        tiles=spending_tiles(scene.db, scene.zone, now),
-        bars=day_bars(scene.db, scene.zone, now),
-        groups=facet_groups(scene, query, found),
-        saved=scene.marks.saved,
-        active=[SessionDay("", scene.listed(active))] if active else [],
-        days=scene.days([row for row in found.rows if row not in active]),
+        tiles=spending_tiles(listing.db, listing.zone, now),
+        bars=day_bars(listing.db, listing.zone, now),
+        groups=facet_groups(listing, query, found),
+        saved=listing.marks.saved,
+        active=[SessionDay("", listing.listed(active))] if active else [],
+        days=listing.days([row for row in found.rows if not listing.is_active(row)]),
         more=found.total > len(found.rows),
         total=found.total,
-        notes=tuple(scene.notes),
+        notes=tuple(listing.notes),
         here="/",
-        read_only=scene.read_only,
+        read_only=listing.read_only,
     )
     return render.render_page(request, "unspool", body, (), ("app.css",), ("browse.js",))
 

@@ -15,6 +15,7 @@ from markupsafe import Markup, escape
 from unspool.app.marks import AllMarks
 from unspool.model import Overview
 from unspool.prices import Cost
+from unspool.render.html.elements import day_text
 from unspool.site.page_template import as_markup
 from unspool.site.session_rows import RowLink, SessionRow
 from unspool.site.session_view import format_cost
@@ -23,7 +24,6 @@ from unspool.store.index.schema import PICO
 from unspool.store.index.times import local_time, written_time
 from unspool.store.library.chains import ChainMember, link_sessions
 
-_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _WEEK = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 
@@ -32,7 +32,7 @@ def time_markup(seconds: float | None, zone: tzinfo | None, style: str = "clock"
     if seconds is None:
         return Markup()
     there = local_time(seconds, zone)
-    day = written_day(there)
+    day = day_text(there)
     text = f"{there:%H:%M}" if style == "clock" else day
     if zone:
         return as_markup(f'<span class="num" title="{escape(f"{day}, {there:%H:%M:%S %Z}")}">{text}</span>')
@@ -54,12 +54,8 @@ def day_name(day: date | None, today: date) -> str:
     if day == today - timedelta(days=1):
         return "Yesterday"
     if timedelta(0) < today - day < timedelta(days=180):
-        return f"{_WEEK[day.weekday()]}, {day.day} {_MONTHS[day.month - 1]}"
-    return written_day(day)
-
-
-def written_day(day: date) -> str:
-    return f"{day.day} {_MONTHS[day.month - 1]} {day.year}"
+        return f"{_WEEK[day.weekday()]}, {day_text(day).rpartition(' ')[0]}"
+    return day_text(day)
 
 
 def time_ago(seconds: float, now: float) -> str:

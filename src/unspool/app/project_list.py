@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import apsw
 
+from unspool import human
 from unspool.app.context import cached_answer
 
 _DEEPEST = 8
@@ -93,7 +94,7 @@ def _parts(path: str) -> list[str]:
 
 def project_name(path: str) -> str:
     """What a project is called: the last part of its path."""
-    return re.split(r"[\\/]", path.rstrip("\\/"))[-1] or path or "Without a project"
+    return human.last_part(path) or "Without a project"
 
 
 def project_slug(path: str) -> str:

@@ -35,7 +35,7 @@ from unspool.site.session_rows import ListedSession, RowLink, SessionDay, Sessio
 from unspool.site.summaries import shorten_line
 from unspool.store.index.times import local_time
 
-ACTIVE_SECONDS = 300.0
+_ACTIVE_SECONDS = 300.0
 """Seconds since its last line within which a session counts as active."""
 _ACTIVE = Badge("● active", "good", about="Its log was written to within the last minutes")
 
@@ -94,6 +94,10 @@ class ListRequest:
     def day(self, row: SessionRow) -> date | None:
         return day_of(row.time.timestamp() if row.time else None, self.zone)
 
+    def is_active(self, row: SessionRow) -> bool:
+        near = row.time is not None and abs(self.now - row.time.timestamp()) <= _ACTIVE_SECONDS
+        return near and row.kind != "ghost"
+
     def listed(self, rows: Sequence[SessionRow], style: str = "clock") -> tuple[MarkedSession, ...]:
         """Sessions for a template; `style` is how moments are shown."""
         related = related_sessions(self.db, rows, self.marks)
@@ -101,19 +105,17 @@ class ListRequest:
 
     def _listed(self, row: SessionRow, style: str, related: tuple[RowLink, ...]) -> MarkedSession:
         mark, title = self.marks.of(row.id), shorten_line(row.title, 160) or row.id
-        seconds = row.time.timestamp() if row.time else None
-        active = seconds is not None and abs(self.now - seconds) <= ACTIVE_SECONDS and row.kind != "ghost"
         if row.project not in self._project_links:
             label, href = self.projects.label(row.project), f"/projects/{project_slug(row.project)}"
             self._project_links[row.project] = RowLink(label, href, row.project)
         return MarkedSession(
             row,
             session_address(row.id),
-            time_markup(seconds, self.zone, style),
+            time_markup(row.time.timestamp() if row.time else None, self.zone, style),
             mark.title or title,
             title if mark.title and mark.title != title else "",
             (self._project_links[row.project],),
-            (_ACTIVE,) if active else (),
+            (_ACTIVE,) if self.is_active(row) else (),
             related,
             mark=mark,
             edit=f"/marks/{quote(row.id, safe='')}",
@@ -134,20 +136,20 @@ class FacetLink(NamedTuple):
 
 
 def facet_groups(
-    scene: ListRequest, query: SessionQuery, found: FoundSessions
+    listing: ListRequest, query: SessionQuery, found: FoundSessions
 ) -> tuple[tuple[str, tuple[FacetLink, ...]], ...]:
     """Projects, kinds and marks to narrow a list by, those that there are any of."""
     every = (
-        ("By project", tuple(_project_facets(scene, query))),
+        ("By project", tuple(_project_facets(listing, query))),
         ("By kind", tuple(_kind_facets(query, found))),
-        ("Marked", tuple(_mark_facets(scene, query))),
+        ("Marked", tuple(_mark_facets(listing, query))),
     )
     return tuple((name, links) for name, links in every if links)
 
 
-def _project_facets(scene: ListRequest, query: SessionQuery) -> Iterator[FacetLink]:
-    projects = scene.projects
-    shown = [one for one in projects.sorted() if one.path not in scene.marks.hidden]
+def _project_facets(listing: ListRequest, query: SessionQuery) -> Iterator[FacetLink]:
+    projects = listing.projects
+    shown = [one for one in projects.sorted() if one.path not in listing.marks.hidden]
     chosen = {one.path for one in shown if query.project and matches_project(one.path, query.project)}
     listed = [one for at, one in enumerate(shown) if at < _MOST_PROJECTS or one.path in chosen]
     yield FacetLink("All", _list_address(query, project=""), sum(one.sessions for one in shown), not query.project)
@@ -169,12 +171,12 @@ def _kind_facets(query: SessionQuery, found: FoundSessions) -> Iterator[FacetLin
         yield FacetLink(text, _list_address(query, kind="" if here else kind), number, here)
 
 
-def _mark_facets(scene: ListRequest, query: SessionQuery) -> Iterator[FacetLink]:
-    starred = sum(mark.starred for mark in scene.marks.marks.values())
+def _mark_facets(listing: ListRequest, query: SessionQuery) -> Iterator[FacetLink]:
+    starred = sum(mark.starred for mark in listing.marks.marks.values())
     if starred or query.starred:
         href = _list_address(query, starred="" if query.starred else "1")
         yield FacetLink("★ starred", href, starred, bool(query.starred))
-    for tag, number in scene.marks.tags.items():
+    for tag, number in listing.marks.tags.items():
         here = query.tag.casefold() == tag.casefold()
         yield FacetLink(f"#{tag}", _list_address(query, tag="" if here else tag), number, here)
 
@@ -191,17 +193,17 @@ def sessions_page(request: Request) -> HTMLResponse:
     """A page of the list; `part=rows` gives its rows alone."""
     query, context = parse_session_query(request.query_params), request.app.state.context
     with context.index() as index:
-        scene, db = ListRequest(request, index.db), index.db
-        found = scene.finder.page(query)
-        values = list_values(scene, query, found)
+        listing, db = ListRequest(request, index.db), index.db
+        found = listing.finder.page(query)
+        values = list_values(listing, query, found)
         if request.query_params.get("part") == "rows":
             return HTMLResponse(render.render_template("rows.html", **values))
         body = render.render_template(
             "sessions.html",
             title=human.count(found.total, "session"),
             asked=query,
-            groups=facet_groups(scene, query, found),
-            saved=scene.marks.saved,
+            groups=facet_groups(listing, query, found),
+            saved=listing.marks.saved,
             sorts=SESSION_SORTS,
             models=cached_answer(db, _MODELS, lambda: [model for (model,) in db.execute(_MODELS)]),
             **values,
@@ -209,7 +211,7 @@ def sessions_page(request: Request) -> HTMLResponse:
     return render.render_page(request, "Sessions", body, (render.HOME,), ("app.css",), ("browse.js", "list.js"))
 
 
-def list_values(scene: ListRequest, query: SessionQuery, found: FoundSessions) -> dict[str, object]:
+def list_values(listing: ListRequest, query: SessionQuery, found: FoundSessions) -> dict[str, object]:
     """What the rows of a list need, and where its other pages are."""
     by_day = query.sort in ("", "oldest")
 
@@ -217,12 +219,12 @@ def list_values(scene: ListRequest, query: SessionQuery, found: FoundSessions) -
         """Whether two sessions that follow one another stand under one heading."""
         if one is None or following is None:
             return False
-        return not by_day or scene.day(one) == scene.day(following)
+        return not by_day or listing.day(one) == listing.day(following)
 
     rows, given = found.rows, query.address()
     joins = bool(rows) and together(found.before, rows[0])
-    begun = joins and scene.request.query_params.get("part") == "rows"
-    days = scene.days(rows, by_day)
+    begun = joins and listing.request.query_params.get("part") == "rows"
+    days = listing.days(rows, by_day)
     return {
         "days": (days[0]._replace(name=""), *days[1:]) if begun else days,
         "begun": begun,
@@ -233,7 +235,7 @@ def list_values(scene: ListRequest, query: SessionQuery, found: FoundSessions) -
         "total": found.total,
         "size": PAGE_SIZE,
         "first": f"/sessions?{given}&" if given else "/sessions?",
-        "here": scene.here.replace("part=rows&", "").replace("&part=rows", ""),
-        "read_only": scene.read_only,
-        "notes": (*scene.notes, *found.notes),
+        "here": listing.here.replace("part=rows&", "").replace("&part=rows", ""),
+        "read_only": listing.read_only,
+        "notes": (*listing.notes, *found.notes),
     }

@@ -20,7 +20,7 @@ from unspool.agents.web_sessions import RemoteSession, WebAccount, connect
 from unspool.cli import options, settings, terminal
 from unspool.cli.page_options import PageMaking, make_pages, making_options, page_options, with_options
 from unspool.cli.picker import PickerChoice, pick_one
-from unspool.cli.session_tables import is_hidden, kept_mark, project_name
+from unspool.cli.session_tables import is_hidden, kept_mark
 from unspool.errors import NotFound
 from unspool.files import scratch_folder
 from unspool.model import Overview
@@ -128,7 +128,7 @@ def session_choice(overview: Overview) -> PickerChoice:
     when = overview.ended or overview.log.modified
     shown = human.minute(when, settings.chosen_zone())
     turns = human.count(overview.turns, "turn")
-    project = one_line(project_name(overview.project))[:24]
+    project = one_line(human.last_part(overview.project))[:24]
     return PickerChoice(
         (shown, f"{turns:>9}", f"{human.size(overview.size):>7}", project), f"{kept_mark(overview)}{overview.title}"
     )

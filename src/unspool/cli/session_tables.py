@@ -106,7 +106,7 @@ def _cells(overview: Overview, mark: SessionMark, written: Callable[..., str]) -
     return {
         "id": one_line(overview.id[:8]),
         "when": written(overview.ended or overview.log.modified, settings.chosen_zone()),
-        "project": one_line(project_name(overview.project)),
+        "project": one_line(human.last_part(overview.project)),
         "turns": str(overview.turns),
         "tools": str(overview.tool_calls),
         "cost": cost if overview.calls else "",
@@ -119,11 +119,6 @@ def _cells(overview: Overview, mark: SessionMark, written: Callable[..., str]) -
 def kept_mark(overview: Overview) -> str:
     """What stands before the title of a session whose log only the archive still has."""
     return "(kept) " if overview.kept else ""
-
-
-def project_name(path: str) -> str:
-    """The last part of a project's path."""
-    return path.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1] or path
 
 
 class ProjectTotals(NamedTuple):

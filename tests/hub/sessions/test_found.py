@@ -245,3 +245,19 @@ def test_a_copy_counts_once_among_what_one_may_see(crew: Team, tmp_path: Path) -
     counts = [member.get("/api/usage?by=person").json for member in (anne, bert, both)]
     assert [one["sum"]["requests"] for one in counts] == [1, 1, 1]
     assert [line["name"] for one in counts for line in one["lines"]] == ["anne", "bert", "anne"]
+
+
+def test_the_page_of_sessions_tells_figures_and_an_unknown_price(small_crew: Team, tmp_path: Path) -> None:
+    """As the app's list does; a plan leads to its story."""
+    machine = Machine(small_crew.member("anne"), tmp_path / "anne")
+    strange = LogBuilder(session_id="cccccccc-0000-4000-8000-000000000001", cwd=CWD, model="sea-monster-1")
+    strange.prompt("Any fish?").assistant(strange.text("None."))
+    strange.write(machine.source)
+    write_demo(machine.source)
+    machine.push()
+    page = machine.member.get("/sessions").body.decode()
+    rows = {row.partition("</a>")[0].rpartition(">")[2]: row for row in page.split('<a class="title"')[1:]}
+    assert ">?</span>" in rows["Any fish?"]
+    assert "<span>1 prompt</span>" in rows["Any fish?"]
+    assert "⎇ surge" in rows["Add the storm surge to predictions"]
+    assert "/story" in next(row for row in rows.values() if ">planning<" in row)

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from functools import lru_cache
 from typing import Literal
 from urllib.parse import quote
@@ -251,12 +251,13 @@ def time_tag(time: datetime | None, style: TimeStyle = "") -> str:
         utc = time.replace(tzinfo=UTC)
     date, _, clock = utc.isoformat(timespec="seconds")[:19].partition("T")
     kind = f' class="{style}"' if style else ""
-    shown = clock[:5] if style == "clock" else _day(utc) if style == "day" else f"{_day(utc)}, {clock[:5]}"
+    shown = clock[:5] if style == "clock" else day_text(utc) if style == "day" else f"{day_text(utc)}, {clock[:5]}"
     return f'<time{kind} datetime="{date}T{clock}Z" title="{date} {clock} UTC">{shown}</time>'
 
 
-def _day(utc: datetime) -> str:
-    return f"{utc.day} {_MONTHS[utc.month - 1]} {utc.year}"
+def day_text(day: date) -> str:
+    """13 Nov 2025."""
+    return f"{day.day} {_MONTHS[day.month - 1]} {day.year}"
 
 
 def stylesheet(href: str) -> str:

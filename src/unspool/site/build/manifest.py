@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from unspool import human
 from unspool.agents import FoundLog, by_id
 from unspool.errors import UnspoolError
 from unspool.site.address import INDEX
@@ -179,7 +180,7 @@ def _told(found: FoundLog, kept: "KeptSessions | None") -> str:
 
 def project_name(path: str) -> str:
     """What a project is called: the last part of its path."""
-    return path.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1] or path or "project"
+    return human.last_part(path) or "project"
 
 
 def _plain(path: str) -> str:
