@@ -65,5 +65,5 @@ def _broken(page: Any, axe: str) -> list[str]:
     if not page.evaluate("'axe' in window"):
         page.add_script_tag(path=axe)
     page.evaluate(SETTLE)
-    found = page.evaluate("axe.run({ preload: false }).then((told) => told.violations)")
+    found = page.evaluate("axe.run({ preload: false, resultTypes: ['violations'] }).then((told) => told.violations)")
     return [f"{one['id']} ({one['impact']}): {[node['html'][:160] for node in one['nodes'][:3]]}" for one in found]

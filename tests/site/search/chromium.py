@@ -1,6 +1,7 @@
 """A real browser for the search, on disk and served; skips where there is none, and counts what is loaded."""
 
 import functools
+import os
 import shutil
 import threading
 import time
@@ -20,7 +21,9 @@ _WITHOUT = (
 """Features that cost time and that no page needs; the latter ones playwright would leave out as well."""
 _PLAIN = ("--no-sandbox", "--disable-gpu", "--disable-software-rasterizer")
 """No graphics card is imitated: a quarter of the time went into that."""
-PATIENCE = 60
+_NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
+"""The one without windows is the same engine, and takes half of the time."""
+PATIENCE = 120
 """Seconds that anything may take on a machine that does much else; what never comes is told only then."""
 
 
@@ -28,7 +31,7 @@ PATIENCE = 60
 def chromium() -> Iterator[Any]:
     """A browser started once; skips, saying why, where playwright or chromium is missing."""
     playwright = pytest.importorskip("playwright.sync_api", reason="no playwright: pages are not opened in a browser")
-    path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    path = os.environ.get("UNSPOOL_CHROMIUM") or next(filter(None, map(shutil.which, _NAMES)), None)
     if path is None:
         pytest.skip("no chromium: pages are not opened in a browser")
     with playwright.sync_playwright() as driver:
