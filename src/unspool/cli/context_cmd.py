@@ -1,6 +1,5 @@
 """`unspool context`: what fills the window of a session."""
 
-from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -8,10 +7,12 @@ import click
 from unspool import human
 from unspool.cli import options, tables
 from unspool.cli.tables import Column, safe_text, table_lines
-from unspool.figures.context_window import ContextWindow, KindCost, RequestWindow, TurnWindow
-from unspool.model import Prompt, Session
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from unspool.figures.context_window import ContextWindow, KindCost, RequestWindow, TurnWindow
+    from unspool.model import Prompt, Session
     from unspool.store.library import Library
 
 
@@ -22,7 +23,7 @@ _WORDS = 200
 """Characters of a prompt that a table may need."""
 
 
-def context_heading(filled: ContextWindow) -> Iterator[str]:
+def context_heading(filled: "ContextWindow") -> "Iterator[str]":
     """What is to be known before the tables: how full, of what, and how that is known."""
     now = filled.now
     if now is None:
@@ -41,8 +42,8 @@ def context_heading(filled: ContextWindow) -> Iterator[str]:
 
 
 def context_sections(
-    session: Session, filled: ContextWindow, costs: Sequence[KindCost], sizes: tuple[int, int]
-) -> Iterator[tuple[str, list[str], str]]:
+    session: "Session", filled: "ContextWindow", costs: "Sequence[KindCost]", sizes: tuple[int, int]
+) -> "Iterator[tuple[str, list[str], str]]":
     """Title, table and note of every section that has something to say; `sizes` are turns and columns at most."""
     turns, wide = sizes
     if filled.now is None:
@@ -60,7 +61,7 @@ def context_sections(
         yield "By tool, of what is in the window", table_lines(_tools(filled), wide), note
 
 
-def _kinds(now: RequestWindow, window: int | None) -> list[Column]:
+def _kinds(now: "RequestWindow", window: int | None) -> list[Column]:
     rows = sorted(now.kinds.items(), key=lambda row: -row[1])
     if now.measured and not now.exact:
         rows.append((UNACCOUNTED, now.unaccounted))
@@ -73,7 +74,7 @@ def _kinds(now: RequestWindow, window: int | None) -> list[Column]:
     ]
 
 
-def _costs(costs: Sequence[KindCost]) -> list[Column]:
+def _costs(costs: "Sequence[KindCost]") -> list[Column]:
     return [
         Column("kind", [one.name for one in costs], right=False),
         Column("tokens sent", [f"{one.tokens:,}" for one in costs]),
@@ -82,13 +83,13 @@ def _costs(costs: Sequence[KindCost]) -> list[Column]:
     ]
 
 
-def _chosen(turns: Sequence[TurnWindow], most: int) -> list[TurnWindow]:
+def _chosen(turns: "Sequence[TurnWindow]", most: int) -> list["TurnWindow"]:
     """The turns that added most, in order."""
     adding = sorted((turn for turn in turns if turn.tokens), key=lambda turn: -turn.tokens)[:most]
     return sorted(adding, key=lambda turn: turn.number)
 
 
-def _turns(session: Session, chosen: Sequence[TurnWindow]) -> list[Column]:
+def _turns(session: "Session", chosen: "Sequence[TurnWindow]") -> list[Column]:
     prompts = {turn.number: turn.prompt for turn in session.turns}
     most = [max(turn.added.items(), key=lambda one: one[1])[0] for turn in chosen]
     full = ["" if turn.window is None else f"{turn.window.total:,}" for turn in chosen]
@@ -102,12 +103,12 @@ def _turns(session: Session, chosen: Sequence[TurnWindow]) -> list[Column]:
     ]
 
 
-def _words(prompt: Prompt | None, turn: TurnWindow) -> str:
+def _words(prompt: "Prompt | None", turn: "TurnWindow") -> str:
     said = "before the first prompt" if prompt is None else f"{prompt.command} {prompt.text}"[:_WORDS].strip()
     return f"[compacted] {said}" if turn.compactions else said
 
 
-def _tools(filled: ContextWindow) -> list[Column]:
+def _tools(filled: "ContextWindow") -> list[Column]:
     tools = filled.tools[:_TOOLS]
     return [
         Column("tool", [tool.name for tool in tools], right=False, least=12),

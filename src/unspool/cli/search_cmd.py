@@ -4,10 +4,8 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -15,17 +13,16 @@ import click
 from unspool import human
 from unspool.cli import options, settings
 from unspool.errors import UnspoolError, UsageProblem
-from unspool.store.index.results import FoundSession, Hit, SearchResults, Snippet
-from unspool.tools.ansi import (
-    strip_ansi,  # not export.inert: that loads every writer, which takes as long as the search
-)
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
+    from types import FrameType
 
     from unspool.store.archive import Archive
     from unspool.store.index.database import Index
     from unspool.store.index.query import Filter, SearchQuery
+    from unspool.store.index.results import FoundSession, Hit, SearchResults, Snippet
     from unspool.store.index.search import SearchRequest
 
 
@@ -39,7 +36,7 @@ def lit_text() -> bool:
     return bool(os.environ.get("FORCE_COLOR")) or sys.stdout.isatty()
 
 
-def result_lines(results: SearchResults) -> Iterator[str]:
+def result_lines(results: "SearchResults") -> "Iterator[str]":
     """The page, line by line, styled."""
     for number, session in enumerate(results.sessions):
         if number:
@@ -49,7 +46,7 @@ def result_lines(results: SearchResults) -> Iterator[str]:
     yield click.style(_summary(results), dim=True)
 
 
-def _session(session: FoundSession) -> Iterator[str]:
+def _session(session: "FoundSession") -> "Iterator[str]":
     title = result_line(session.title) or session.session
     ghost = click.style("  (deleted; only its prompts survive)", fg="yellow") if session.kind == "ghost" else ""
     yield click.style(title, bold=True) + ghost
@@ -68,7 +65,7 @@ def _session(session: FoundSession) -> Iterator[str]:
         yield click.style(f"  {result_line(session.resume)}", fg="cyan", dim=True)
 
 
-def _label(hit: Hit) -> str:
+def _label(hit: "Hit") -> str:
     turn = "" if hit.turn is None else f"{hit.turn} (branch {hit.branch})" if hit.branch else str(hit.turn)
     where = f"{hit.kind:<{_KIND_WIDTH}} {turn:>3}"
     tool = result_line(hit.tool) + ("!" if hit.error else "")
@@ -76,17 +73,17 @@ def _label(hit: Hit) -> str:
     return click.style(said, fg="red" if hit.error else "green")
 
 
-def _snippet(hit: Hit) -> str:
+def _snippet(hit: "Hit") -> str:
     if hit.file:
         return click.style(f"{hit.how} ", bold=True) + result_line(hit.file) + "  " + _dated(hit)
     return _lit(hit.snippet)
 
 
-def _dated(hit: Hit) -> str:
+def _dated(hit: "Hit") -> str:
     return click.style(_moment(None if hit.time is None else hit.time / 1000), dim=True)
 
 
-def _lit(snippet: Snippet) -> str:
+def _lit(snippet: "Snippet") -> str:
     """The snippet on one line; each piece is made inert by itself, so that no style of ours is in it."""
     parts, at = [], 0
     for start, end in snippet.marks:
@@ -99,6 +96,8 @@ def _lit(snippet: Snippet) -> str:
 
 def result_line(text: str) -> str:
     """The text on one line, with nothing in it that a terminal would obey."""
+    from unspool.tools.ansi import strip_ansi  # not `sanitize`, which loads every writer
+
     return " ".join(strip_ansi(text.replace("\r", "\n")).split())
 
 
@@ -117,7 +116,7 @@ def _moment(time: float | None) -> str:
         return ""
 
 
-def _summary(results: SearchResults) -> str:
+def _summary(results: "SearchResults") -> str:
     shown = human.count(len(results.sessions), "session")
     if results.sessions_found is None:
         return f"{shown}; there may be more (--limit)"
@@ -128,13 +127,13 @@ def _summary(results: SearchResults) -> str:
 
 
 @contextmanager
-def patience(seconds: float, message: str) -> Iterator[None]:
+def patience(seconds: float, message: str) -> "Iterator[None]":
     """UnspoolError with this message once so many seconds have passed; no limit where the system has no alarm."""
     if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
         yield
         return
 
-    def ring(_: int, __: FrameType | None) -> None:
+    def ring(_: int, __: "FrameType | None") -> None:
         raise UnspoolError(message)
 
     before = signal.signal(signal.SIGALRM, ring)

@@ -1,7 +1,6 @@
 """`unspool share`: a session shown to others, without what must not leave."""
 
 import sys
-from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -12,7 +11,7 @@ from unspool.cli import archive_helpers, options, share_review
 from unspool.errors import NotFound, UsageProblem
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from unspool.redact.replacements import SecretFinding
     from unspool.redact.rules import RuleSet
@@ -126,7 +125,7 @@ _MANNER = [
 ]
 
 
-def share_flags(command: Callable[..., Any]) -> Callable[..., Any]:
+def share_flags(command: "Callable[..., Any]") -> "Callable[..., Any]":
     """The options that make `left`, `target` and `manner`."""
 
     @wraps(command)

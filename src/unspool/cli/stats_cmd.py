@@ -1,9 +1,6 @@
 """`unspool stats`: what all sessions add up to, from the index."""
 
-from collections.abc import Iterator, Sequence
-from datetime import tzinfo
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,8 +10,14 @@ from unspool.cli import options as span
 from unspool.cli.tables import Column, table_lines
 from unspool.cli.usage_rows import spent_text, usage_notes_lines
 from unspool.store.index.billing import UsageFilter, format_priced
-from unspool.store.index.stats import IndexStats, StatNotes
 from unspool.store.index.times import local_time
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from datetime import tzinfo
+    from pathlib import Path
+
+    from unspool.store.index.stats import IndexStats, StatNotes
 
 _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _BAR = 20
@@ -22,7 +25,7 @@ _TOOLS = 15
 _PROJECTS = 10
 
 
-def stats_sections(found: IndexStats, zone: tzinfo | None, most: int) -> Iterator[tuple[str, list[str]]]:
+def stats_sections(found: "IndexStats", zone: "tzinfo | None", most: int) -> "Iterator[tuple[str, list[str]]]":
     """Heading and lines of every section that has something to say."""
     yield "", _facts(found)
     for heading, columns in (
@@ -47,7 +50,7 @@ def stats_sections(found: IndexStats, zone: tzinfo | None, most: int) -> Iterato
         yield "", said
 
 
-def _facts(found: IndexStats) -> list[str]:
+def _facts(found: "IndexStats") -> list[str]:
     totals, streak, used = found.totals, found.streak, found.sum
     cached = f"{used.cached:.1%} of what was sent came from the cache" if used.cached is not None else ""
     span = f"{human.count(streak.days, 'day')} from {streak.first} to {streak.last}" if streak.days else ""
@@ -67,7 +70,7 @@ def _facts(found: IndexStats) -> list[str]:
     return [f"{name:<12}{value}" for name, value in rows if value]
 
 
-def _models(found: IndexStats) -> list[Column]:
+def _models(found: "IndexStats") -> list[Column]:
     models = found.models
     return [
         Column("model", [one.model or "unknown model" for one in models], right=False, least=16),
@@ -79,7 +82,7 @@ def _models(found: IndexStats) -> list[Column]:
     ]
 
 
-def _tools(found: IndexStats) -> list[Column]:
+def _tools(found: "IndexStats") -> list[Column]:
     tools = found.tools[:_TOOLS]
     return [
         Column("tool", [tool.name for tool in tools], right=False, least=16),
@@ -90,7 +93,7 @@ def _tools(found: IndexStats) -> list[Column]:
     ]
 
 
-def _projects(found: IndexStats) -> list[Column]:
+def _projects(found: "IndexStats") -> list[Column]:
     rows = found.projects[:_PROJECTS]
     return [
         Column("project", [row.key or "no project" for row in rows], right=False, least=16, tail=True),
@@ -100,7 +103,7 @@ def _projects(found: IndexStats) -> list[Column]:
     ]
 
 
-def _days(found: IndexStats) -> list[Column]:
+def _days(found: "IndexStats") -> list[Column]:
     return [
         Column("day", [row.key for row in found.days], right=False),
         Column("requests", [f"{row.sum.requests:,}" for row in found.days], rank=1),
@@ -110,7 +113,7 @@ def _days(found: IndexStats) -> list[Column]:
     ]
 
 
-def _wasted(found: IndexStats) -> list[Column]:
+def _wasted(found: "IndexStats") -> list[Column]:
     rows = found.wasted
     return [
         Column("why", [one.cause for one in rows], right=False),
@@ -121,7 +124,7 @@ def _wasted(found: IndexStats) -> list[Column]:
     ]
 
 
-def _filled(found: IndexStats) -> list[Column]:
+def _filled(found: "IndexStats") -> list[Column]:
     rows = found.filled
     whole = sum(one.tokens for one in rows)
     return [
@@ -140,7 +143,7 @@ def _week(hours: tuple[tuple[int, ...], ...]) -> list[str]:
     return [f"     {heads}".rstrip(), *rows]
 
 
-def _told(told: Sequence[StatNotes], zone: tzinfo | None) -> list[Column]:
+def _told(told: "Sequence[StatNotes]", zone: "tzinfo | None") -> list[Column]:
     when = ["" if one.started is None else f"{local_time(one.started, zone):%Y-%m-%d %H:%M}" for one in told]
     return [
         Column("session", [one.key[:8] for one in told], right=False),
@@ -152,7 +155,7 @@ def _told(told: Sequence[StatNotes], zone: tzinfo | None) -> list[Column]:
     ]
 
 
-def _files(found: IndexStats) -> list[Column]:
+def _files(found: "IndexStats") -> list[Column]:
     files = found.files
     return [
         Column("file", [file.path for file in files], right=False, least=20, tail=True),
@@ -170,7 +173,7 @@ def _files(found: IndexStats) -> list[Column]:
 @options.zone
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, with every figure.")
 @options.archive
-def command(since: str | None, until: str | None, project: str, tz: str | None, as_json: bool, archive: Path) -> None:
+def command(since: str | None, until: str | None, project: str, tz: str | None, as_json: bool, archive: "Path") -> None:
     """Tell what your sessions add up to: models, tools, hours, files, cache.
 
     \b
