@@ -1,13 +1,12 @@
-"""Processes that work for this one: a pool of them, or one call run in another process."""
+"""Processes that work for this one, a pool of them or one for a call; work without garbage collection."""
 
+import gc
 import os
 import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from multiprocessing import get_context, parent_process
-from multiprocessing.connection import wait
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 if TYPE_CHECKING:
@@ -29,6 +28,7 @@ def start_worker() -> None:
 def worker_pool(workers: int, set_up: Callable[..., None] = lambda: None, *arguments: Any) -> "ProcessPoolExecutor":
     """Processes that end with this one; each calls `set_up` first. Submit under `without_interrupts`."""
     from concurrent.futures import ProcessPoolExecutor  # dear to import where there is little to do
+    from multiprocessing import get_context
 
     # A fork is ready at once, and safe while this process has no threads; elsewhere the system's own way is safe.
     context = get_context("fork" if sys.platform == "linux" else None)
@@ -61,6 +61,9 @@ def without_interrupts() -> Iterator[None]:
 
 
 def _end_with_parent() -> None:
+    from multiprocessing import parent_process
+    from multiprocessing.connection import wait
+
     parent = parent_process()
     if parent is not None:
         wait([parent.sentinel])
@@ -75,6 +78,8 @@ class ProcessCall(Generic[_Given, _Made]):
     """What a function makes of something, from the moment this is made. The process ends with this one."""
 
     def __init__(self, do: Callable[[_Given], _Made], given: _Given) -> None:
+        from multiprocessing import get_context
+
         self._do = do
         self._given = given
         context = get_context("fork" if sys.platform == "linux" else None)  # ready at once; elsewhere not safe
@@ -99,3 +104,25 @@ def _run(end: "Connection[_Made, None]", do: Callable[[_Given], _Made], given: _
     start_worker()
     end.send(do(given))
     end.close()
+
+
+class GarbageCollectionPause:
+    """No search for cycles while much is read at once: there are none to find, and it takes as long as the reading."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._readers = 0
+
+    def __enter__(self) -> None:
+        with self._lock:
+            self._readers += 1
+            gc.disable()
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._readers -= 1
+            if not self._readers:
+                gc.enable()
+
+
+GC_PAUSE = GarbageCollectionPause()

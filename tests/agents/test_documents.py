@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from tests.log_builder.builder import LogBuilder
-from tests.reading.reading import entries, prompts, session, stream, texts
-from unspool.store.library.read import LogReader
+from tests.reading.reading import FORMAT, entries, prompts, session, stream, texts
 
 LINES: list[dict[str, Any]] = [
     json.loads(line) for line in LogBuilder().prompt("hi").meta("x").ai_title("T").to_bytes().splitlines()
@@ -97,6 +96,6 @@ def test_a_message_with_several_blocks_on_one_entry_is_read_whole() -> None:
 
 def test_the_size_of_a_document_is_that_of_its_bytes() -> None:
     data = json.dumps(SHAPES["bare array"]).encode()
-    reader = LogReader()
-    list(reader.entries(stream(data)))
-    assert reader.size == len(data)
+    events_ = FORMAT.events(stream(data))
+    list(events_)
+    assert (events_.size, events_.is_document) == (len(data), True)

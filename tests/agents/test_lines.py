@@ -1,17 +1,14 @@
 """Lines are numbered and placed exactly, and a read goes on where the last one ended."""
 
-from pathlib import Path
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.log_builder.builder import LogBuilder
-from tests.reading.reading import FORMAT, entries, jsonl, session, stream
-from unspool.agents.lines import Cursor
-from unspool.model import Entry, Session, Transcript
+from tests.reading.reading import FORMAT, entries, jsonl, session, stream, transcript
+from unspool.agents.lines import Cursor, LogEvents
+from unspool.model import Event, Place, Transcript
 from unspool.reading.assemble import assemble_session
-from unspool.store.library.read import LogReader, read_appended
 
 PIECES = (
     b'{"type":"user"}',
@@ -45,80 +42,63 @@ def test_every_entry_has_the_number_and_the_offset_of_its_line() -> None:
 
 
 def test_numbers_and_offsets_go_on_from_a_cursor() -> None:
-    found = list(LogReader().entries(stream(b"{}\n{}\n"), Cursor(100, 8)))
-    assert [(entry.place.line, entry.place.offset) for entry in found] == [(8, 100), (9, 103)]
+    found = list(FORMAT.events(stream(b"{}\n{}\n"), start=Cursor(100, 8)))
+    assert [(event.place.line, event.place.offset) for event in found] == [(8, 100), (9, 103)]
 
 
 def test_an_unfinished_line_is_given_and_read_again() -> None:
-    reader = LogReader()
-    assert len(list(reader.entries(stream(b'{}\n{"half'), Cursor(70, 4)))) == 2
-    assert reader.cursor == Cursor(73, 5)
+    events = FORMAT.events(stream(b'{}\n{"half'), start=Cursor(70, 4))
+    assert len(list(events)) == 2
+    assert events.cursor == Cursor(73, 5)
 
 
 @pytest.mark.parametrize("data", [b"{}\n", b"{}", b"{}\n\n\n", b"{}{}\n", b"\n"])
 def test_the_size_of_a_log_is_all_its_bytes(data: bytes) -> None:
-    reader = LogReader()
-    list(reader.entries(stream(data)))
-    assert reader.size == len(data)
+    events = FORMAT.events(stream(data))
+    list(events)
+    assert events.size == len(data)
 
 
 def test_blank_lines_are_counted() -> None:
-    reader = LogReader()
-    assert list(reader.entries(stream(b"\n  \n\r\n"))) == []
-    assert reader.blank == 3
+    events = FORMAT.events(stream(b"\n  \n\r\n"))
+    assert list(events) == []
+    assert events.blank == 3
 
 
-def test_reading_nothing_leaves_the_cursor_where_it_was(tmp_path: Path) -> None:
-    path = tmp_path / "log.jsonl"
-    path.write_bytes(LOG)
-    _, end = read_appended(path, Cursor())
-    assert read_appended(path, end) == ([], end)
-    assert end == Cursor(len(LOG), LOG.count(b"\n") + 1)
+def more(events: LogEvents, data: bytes) -> list[Event]:
+    """What came of a log since it was last looked at."""
+    return events.more(stream(data[events.cursor.offset :]))
 
 
-def test_a_line_that_is_completed_later_is_given_whole(tmp_path: Path) -> None:
-    path = tmp_path / "log.jsonl"
-    path.write_bytes(b'{"type":"tag"}\n{"type":"mo')
-    first, cursor = read_appended(path, Cursor())
-    with path.open("ab") as out:
-        out.write(b'de"}\n')
-    second, _ = read_appended(path, cursor)
-    assert first[0].data == {"type": "tag"}
-    assert [(entry.data, entry.place.line, entry.place.offset) for entry in second] == [({"type": "mode"}, 2, 15)]
+def test_reading_nothing_leaves_the_cursor_where_it_was() -> None:
+    events = FORMAT.events(stream(b""))
+    assert more(events, LOG)
+    assert more(events, LOG) == []
+    assert events.cursor == Cursor(len(LOG), LOG.count(b"\n") + 1)
 
 
-@pytest.fixture(scope="module")
-def growing(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("growing") / "log.jsonl"
+def test_a_line_that_is_completed_later_is_given_whole_and_once() -> None:
+    events = FORMAT.events(stream(b""))
+    (first,) = more(events, b'{"type":"tag"}\n{"type":"mo')
+    (second,) = more(events, b'{"type":"tag"}\n{"type":"mode"}\n')
+    assert first.side is not None
+    assert second.side is not None
+    assert (first.side.type, second.side.type, second.place) == ("tag", "mode", Place(2, 15, 16))
 
 
 @given(at=st.integers(0, len(LOG)))
-def test_a_log_read_in_two_goes_gives_the_same_entries_and_session(growing: Path, at: int) -> None:
-    growing.write_bytes(LOG[:at])
-    first, cursor = read_appended(growing, Cursor())
-    growing.write_bytes(LOG)
-    second, end = read_appended(growing, cursor)
-    kept = [entry for entry in first if entry.place.offset < cursor.offset]
-    assert kept + second == entries(LOG)
-    assert end.offset == len(LOG)
-    assert assembled(kept + second) == session(LOG)
-
-
-def assembled(found: list[Entry]) -> Session:
-    """The session of entries that were read in goes."""
-    parser = FORMAT.parser(None)
-    events = [parser.event(entry) for entry in found]
-    main = Transcript(events, parser.facts, session(LOG).log)
-    return assemble_session(main, [], FORMAT.dialect(None, parser.facts), "session")
+def test_a_log_read_in_two_goes_gives_the_same_events_and_session(at: int) -> None:
+    events = FORMAT.events(stream(b""))
+    found = more(events, LOG[:at]) + more(events, LOG)
+    assert found == transcript(LOG).events
+    main = Transcript(found, events.facts, session(LOG).log)
+    assert assemble_session(main, [], FORMAT.dialect(None, events.facts), "session") == session(LOG)
 
 
 @given(pieces=st.lists(st.sampled_from(PIECES), max_size=12), at=st.integers(0, 200))
-def test_damaged_logs_too_may_be_read_in_two_goes(growing: Path, pieces: list[bytes], at: int) -> None:
-    data = b"\n".join(pieces)
+def test_damaged_logs_too_may_be_read_in_two_goes(pieces: list[bytes], at: int) -> None:
+    data = b"".join(piece + b"\n" for piece in pieces)
     if data[:1] in (b"[", b" "):
         data = jsonl({"type": "tag"}) + data
-    growing.write_bytes(data[:at])
-    first, cursor = read_appended(growing, Cursor())
-    growing.write_bytes(data)
-    second, _ = read_appended(growing, cursor)
-    assert [entry for entry in first if entry.place.offset < cursor.offset] + second == entries(data)
+    events = FORMAT.events(stream(b""))
+    assert more(events, data[:at]) + more(events, data) == transcript(data).events

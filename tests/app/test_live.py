@@ -16,7 +16,7 @@ from tests.app.serving import served
 from tests.app.sessions import STORM, demo_source, desk_of, get
 from tests.log_builder.builder import LogBuilder
 from tests.waiting import PATIENCE, until
-from unspool.agents import FORMATS, FoundLog
+from unspool.agents import AGENTS, FoundLog
 from unspool.app import live_pages, live_session
 from unspool.app import live_session as incremental_reader
 from unspool.app.live_session import IncrementalReader
@@ -72,7 +72,7 @@ def _log() -> LogBuilder:
 
 
 def _found(root: Path) -> FoundLog:
-    return next(FORMATS[0].discover(root))
+    return next(AGENTS[0].discover(root))
 
 
 def test_new_turns_are_told_as_the_page_tells_them(tmp_path: Path) -> None:
@@ -147,7 +147,7 @@ def test_a_line_half_written_is_waited_for(tmp_path: Path) -> None:
 
 def test_reading_on_gives_what_reading_whole_gives(tmp_path: Path) -> None:
     """For each session of the demo, cut at every tenth line."""
-    for found in FORMATS[0].discover(write_demo(tmp_path)):
+    for found in AGENTS[0].discover(write_demo(tmp_path)):
         path = Path(found.path)
         lines = path.read_bytes().splitlines(keepends=True)
         growth = IncrementalReader()

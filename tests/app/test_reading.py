@@ -1,7 +1,6 @@
 """Sessions as the app serves them: the site's own pages, and what a server adds to them."""
 
 import json
-import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -311,36 +310,3 @@ def get_page(context: AppContext, key: str, path: str) -> str:
         got = get(f"{address}/s/{key}/{path}")
         assert got.status == 200, got.text
         return got.text
-
-
-def test_an_outline_is_of_the_very_same_log_and_says_nothing_of_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(open_session, "LONG", 10_000)
-    log = _long(tmp_path, 20)
-    context = desk_of(tmp_path / "projects")
-    get_session(context, log.session_id)
-    found = context.found(log.session_id)
-    now = open_session.log_state(found)
-    made = open_session.load_outline(now)
-    assert made is not None
-    assert [stop.number for stop in made.stops] == list(range(1, 21))
-    files = list(Path(os.environ["XDG_CACHE_HOME"]).rglob("*.outline"))
-    assert len(files) == 1
-    assert files[0].stat().st_mode & 0o077 == 0
-    assert b"Question" not in files[0].read_bytes()
-    log.prompt("More").write(tmp_path)
-    assert open_session.load_outline(open_session.log_state(context.found(log.session_id))) is None
-    files[0].write_bytes(b"\xc1 no outline")
-    assert open_session.load_outline(now) is None
-
-
-def test_of_an_archive_under_a_key_no_outline_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(open_session, "LONG", 10_000)
-    log = _long(tmp_path, 20)
-    context = desk_of(tmp_path / "projects")
-    context.key = "secret"
-    context.part(session_cache.SessionCache).whole(context, desk_of(tmp_path / "projects").found(log.session_id))
-    assert (
-        open_session.load_outline(open_session.log_state(desk_of(tmp_path / "projects").found(log.session_id))) is None
-    )

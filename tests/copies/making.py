@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from unspool.agents import FORMATS, FoundLog
+from unspool.agents import ClaudeCode, FoundLog
 from unspool.agents.claude_code.lint import rebuilt
 from unspool.copies.copy_plan import CopyPlan, CopyRequest, plan_copy
 from unspool.copies.original import OriginalLog
@@ -24,7 +24,7 @@ TREATMENTS: dict[str, Treatment] = {
 
 def original(lines: Iterable[bytes]) -> OriginalLog:
     data = b"".join(line if line.endswith(b"\n") else line + b"\n" for line in lines)
-    return OriginalLog(data, FoundLog(f"/logs/{SESSION}.jsonl", SESSION, FORMATS[0].id, len(data), 0.0))
+    return OriginalLog(data, FoundLog(f"/logs/{SESSION}.jsonl", SESSION, ClaudeCode.id, len(data), 0.0))
 
 
 def draught(lines: Iterable[bytes], treatment: Treatment = NONE, wish: CopyRequest | None = None) -> CopyPlan:
@@ -52,4 +52,4 @@ def said(lines: Sequence[bytes], *kinds: str) -> list[tuple[str, str]]:
 
 def faults(lines: Iterable[bytes]) -> list[str]:
     """What the validator says of a copy."""
-    return [f"{one.line} {one.rule}" for one in FORMATS[0].writer().lint(lines, strict=True) if one.severity == "error"]
+    return [f"{one.line} {one.rule}" for one in ClaudeCode().writer.lint(lines, strict=True) if one.severity == "error"]

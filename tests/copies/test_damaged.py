@@ -81,7 +81,7 @@ def test_what_cannot_be_sound_is_refused_with_its_lines_and_the_way_out(tmp_path
 
 def test_a_line_that_is_being_written_is_left_for_later(tmp_path: Path) -> None:
     """A copy of a session that goes on has all whole lines and no piece of the unfinished one."""
-    from unspool.agents import FORMATS, FoundLog
+    from unspool.agents import AGENTS, FoundLog
     from unspool.copies.original import read_original
 
     lines = made("2.1.230", [1, 2])
@@ -90,7 +90,7 @@ def test_a_line_that_is_being_written_is_left_for_later(tmp_path: Path) -> None:
     unfinished = b'{"type":"assistant","message":{"type":"message","content":[]}'
     for cut in (b"", unfinished[:20], unfinished, unfinished[:-1]):
         path.write_bytes(whole + cut)
-        log = read_original(FoundLog(str(path), "log", FORMATS[0].id, 0, 0.0))
+        log = read_original(FoundLog(str(path), "log", AGENTS[0].id, 0, 0.0))
         assert (len(log.events), log.data) == (len(lines), whole)
     path.write_bytes(whole.rstrip(b"\n"))
-    assert len(read_original(FoundLog(str(path), "log", FORMATS[0].id, 0, 0.0)).events) == len(lines)
+    assert len(read_original(FoundLog(str(path), "log", AGENTS[0].id, 0, 0.0)).events) == len(lines)

@@ -12,7 +12,7 @@ from tests.copies.made_logs import VERSIONS, made
 from tests.copies.making import NONE, faults, said
 from tests.log_builder.builder import LogBuilder
 from tests.thorough import tries
-from unspool.agents import FORMATS, FoundLog
+from unspool.agents import AGENTS, FoundLog
 from unspool.agents.claude_code.lint import rebuilt
 from unspool.copies.copy_plan import CopyRequest, plan_copy
 from unspool.copies.fork import Fork
@@ -30,7 +30,7 @@ def read(data: bytes) -> tuple[OriginalLog, Session]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "log.jsonl"
         path.write_bytes(data)
-        found = FoundLog(str(path), "log", FORMATS[0].id, len(data), 0.0)
+        found = FoundLog(str(path), "log", AGENTS[0].id, len(data), 0.0)
         return read_original(found), read_session(found)
 
 

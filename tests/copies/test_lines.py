@@ -224,7 +224,7 @@ def test_a_line_of_many_megabytes() -> None:
 
 def test_the_way_back_over_a_subagents_log(tmp_path: Path) -> None:
     """The live path's parents lie in a subagent's file: what was said before is still there."""
-    from unspool.agents import FORMATS
+    from unspool.agents import AGENTS
     from unspool.copies.copy_plan import CopyRequest, plan_copy
     from unspool.copies.original import read_original
 
@@ -243,7 +243,7 @@ def test_the_way_back_over_a_subagents_log(tmp_path: Path) -> None:
     log.rewind(None).prompt("Aside.").assistant(log.text("Said aside."))
     log.rewind(child.last).prompt("Go on.").assistant(log.text("On."))
     path = log.write(tmp_path)
-    (found,) = [one for one in FORMATS[0].discover(tmp_path) if one.path == str(path)]
+    (found,) = [one for one in AGENTS[0].discover(tmp_path) if one.path == str(path)]
     copy = list(plan_copy(read_original(found), NONE, CopyRequest()).copy.chunks())
     assert faults(copy) == []
     words = [json.loads(block)["text"] for _, block in said(copy)]

@@ -11,7 +11,7 @@ from bench.messages_api import refusals
 from tests.copies.made_logs import VERSIONS, made
 from tests.copies.making import NONE, TREATMENTS, copied, faults, said
 from tests.thorough import some, tries
-from unspool.agents import FORMATS
+from unspool.agents import AGENTS
 from unspool.agents.claude_code.lint import rebuilt
 from unspool.copies.copy_plan import CopyPlan, CopyRequest, plan_copy
 from unspool.copies.fork import Fork, Move
@@ -25,7 +25,7 @@ EMPTY = "holds no conversation"
 @pytest.fixture(scope="module")
 def logs(shared: Path) -> list[OriginalLog]:
     """Real logs that hold a conversation, read: every fifth, or all."""
-    found = [read_original(log) for log in FORMATS[0].discover(shared / "corpora" / "claude")]
+    found = [read_original(log) for log in AGENTS[0].discover(shared / "corpora" / "claude")]
     assert len(found) > 50
     return some([log for log in found if log.draft.leaf is not None], 5)
 

@@ -10,7 +10,7 @@ from tests.cli.running import run
 from tests.copies.making import TREATMENTS, copied, decoded, draught, faults
 from tests.log_builder.builder import LogBuilder
 from tests.log_builder.lines import encode_line
-from unspool.agents import FORMATS
+from unspool.agents import ClaudeCode
 from unspool.agents.writing import CopyIdentity, LineLink
 
 SYSTEM, PLACE = "You look after tide tables.", "Primary working directory: /home/dev/harbour"
@@ -146,7 +146,7 @@ def test_what_hangs_from_a_line_that_stays_hangs_from_the_one_before_it() -> Non
 
 
 def test_a_line_of_any_shape_is_asked_what_it_is() -> None:
-    writer = FORMATS[0].writer()
+    writer = ClaudeCode().writer
     for line in (
         b"",
         b"{",
@@ -167,7 +167,7 @@ def test_a_compaction_names_no_kept_lines_that_are_gone() -> None:
     line = {"type": "system", "subtype": "compact_boundary", "uuid": "b", "parentUuid": None, "sessionId": "old"}
     about = {"trigger": "auto", "preservedMessages": {"anchorUuid": "a", "uuids": ["gone"], "allUuids": ["gone"]}}
     identity = CopyIdentity("new", "old", {"a": "A", "b": "B"}, {"gone": "A"}, {"gone": "B"}, "")
-    made = FORMATS[0].writer().renewed(encode_line({**line, "compactMetadata": about}), identity, LineLink("B", None))
+    made = ClaudeCode().writer.renewed(encode_line({**line, "compactMetadata": about}), identity, LineLink("B", None))
     assert json.loads(made)["compactMetadata"] == {"trigger": "auto"}
 
 

@@ -34,6 +34,7 @@ def test_kept_requests_are_what_was_sent(live_claude: Live) -> None:
     differing, kept = [], 0
     for name, path in live_claude.logs():
         recorded = recorded_requests(str(path))
+        assert recorded is not None
         for request in filter(None, map(recorded.get, recorded)):
             kept += 1
             if not request.complete or essence(request.body) not in sent:

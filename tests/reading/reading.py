@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from tests.log_builder.builder import LogBuilder
-from unspool.agents.claude_code import ClaudeCodeFormat
+from unspool.agents.claude_code import ClaudeCode
+from unspool.agents.lines import read_entries
 from unspool.model import (
     Block,
     Entry,
@@ -26,9 +27,8 @@ from unspool.model import (
 )
 from unspool.reading.assemble import assemble_session
 from unspool.store.library import Library
-from unspool.store.library.read import LogReader
 
-FORMAT = ClaudeCodeFormat()
+FORMAT = ClaudeCode()
 
 
 def stream(data: bytes) -> BinaryIO:
@@ -38,14 +38,14 @@ def stream(data: bytes) -> BinaryIO:
 
 def entries(data: bytes) -> list[Entry]:
     """Every entry of the bytes of a log."""
-    return list(LogReader().entries(stream(data)))
+    return list(read_entries(stream(data)))
 
 
 def transcript(data: bytes) -> Transcript:
     """The bytes of a log, read."""
-    reader, parser = LogReader(), FORMAT.parser(None)
-    events = [parser.event(entry) for entry in reader.entries(stream(data))]
-    return Transcript(events, parser.facts, LogFile("log.jsonl", reader.size), reader.blank)
+    events = FORMAT.events(stream(data))
+    read = list(events)
+    return Transcript(read, events.facts, LogFile("log.jsonl", events.size), events.blank)
 
 
 def session(log: LogBuilder | bytes) -> Session:
@@ -74,8 +74,8 @@ def jsonl(*lines: dict[str, Any]) -> bytes:
 
 def event(line: dict[str, Any]) -> Event:
     """What the format says of one line."""
-    (found,) = entries(jsonl(line))
-    return FORMAT.parser(None).event(found)
+    (found,) = transcript(jsonl(line)).events
+    return found
 
 
 def all_turns(read: Session) -> Iterator[Turn]:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tests.reading.lines import said, text
 from tests.reading.reading import event
-from unspool.model import Call, Usage
+from unspool.model import Call, Event, Usage
 from unspool.reading.ledger import CallLedger, sum_by_model
 
 
@@ -66,10 +66,15 @@ def test_usage_is_summed_by_model() -> None:
     assert {one.model: one.usage.output for one in sums} == {"m": 14, "n": 2}
 
 
+def _see(made: CallLedger, told: Event) -> None:
+    assert told.part is not None
+    made.see(told.part, told.time)
+
+
 @pytest.mark.parametrize("stamp", ["0001-01-01T00:00:00Z", "9999-12-31T23:59:59.999999Z", "1969-12-31T23:59:59Z"])
 def test_the_ends_of_time_do_no_harm(stamp: str) -> None:
     made = CallLedger()
-    made.see(event(said("a", "m", [text("x")], timestamp=stamp)))
+    _see(made, event(said("a", "m", [text("x")], timestamp=stamp)))
     (only,) = made
     assert only.usage.output == 5
 
@@ -77,6 +82,6 @@ def test_the_ends_of_time_do_no_harm(stamp: str) -> None:
 def test_the_earliest_line_tells_the_time() -> None:
     made = CallLedger()
     for second in (5, 3, 4):
-        made.see(event(said(f"a{second}", "m", [text("x")], timestamp=f"2026-03-02T09:00:0{second}Z")))
+        _see(made, event(said(f"a{second}", "m", [text("x")], timestamp=f"2026-03-02T09:00:0{second}Z")))
     (only,) = made
     assert only.time == datetime(2026, 3, 2, 9, 0, 3, tzinfo=UTC)

@@ -9,7 +9,7 @@ from tests.log_builder.builder import LogBuilder
 from tests.reading.lines import answer, asked, said, use
 from tests.reading.reading import jsonl, library, opened, plans, prompts, session
 from unspool.model import Plan, Session
-from unspool.reading.assemble import plans_of
+from unspool.reading.prompts import plans_of
 
 PLAN = "# Plan: Add a tide table\n\n1. Parse it\n2. Show it"
 VERSIONS = ["1.0.88", "2.0.76", "2.1.7", "2.1.33", "2.1.90", "2.1.230"]

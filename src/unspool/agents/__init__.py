@@ -1,20 +1,51 @@
-"""From the bytes of an agent's logs to events: one folder an agent, listed in FORMATS. Imports the model, redact and
+"""From the bytes of an agent's logs to events: one folder an agent, listed in AGENTS. Imports the model, redact and
 what stands below them."""
 
-from unspool.agents.base import AgentFormat, Companion, FoundAgent, FoundLog
-from unspool.agents.claude_code import ClaudeCodeFormat
+from typing import TYPE_CHECKING
 
-FORMATS: tuple[AgentFormat, ...] = (ClaudeCodeFormat(),)
+from unspool.agents.base import CodingAgent, Companion, Detail, FoundAgent, FoundLog
+from unspool.agents.claude_code import ClaudeCode
+from unspool.errors import UsageProblem
+
+if TYPE_CHECKING:
+    from unspool.agents.writing import LogWriter
+
+AGENTS: tuple[CodingAgent, ...] = (ClaudeCode(),)
 
 
-def by_id(name: str) -> AgentFormat:
-    """The format with that id."""
-    return next(format_ for format_ in FORMATS if format_.id == name)
+def by_id(name: str) -> CodingAgent:
+    return next(agent for agent in AGENTS if agent.id == name)
 
 
 def is_known(name: str) -> bool:
-    """Whether there is a format with that id: an archive may hold files of an agent that only a newer version knows."""
-    return any(format_.id == name for format_ in FORMATS)
+    """Whether there is an agent with that id: an archive may hold files of one that only a newer version knows."""
+    return any(agent.id == name for agent in AGENTS)
 
 
-__all__ = ["FORMATS", "AgentFormat", "ClaudeCodeFormat", "Companion", "FoundAgent", "FoundLog", "by_id", "is_known"]
+def writer_of(agent: CodingAgent) -> "LogWriter":
+    """What writes the agent's logs; UsageProblem for an agent whose logs are only read."""
+    writer = agent.writer
+    if writer is None:
+        raise UsageProblem(f"Sessions of {agent.name} can only be read: unspool does not write them.")
+    return writer
+
+
+def resume_command(agent_id: str, session_id: str, cwd: str) -> str:
+    """The shell command that goes on with a session in its agent; empty for an agent that has none."""
+    resuming = by_id(agent_id).resuming if is_known(agent_id) else None
+    return resuming.resume(session_id, cwd) if resuming is not None else ""
+
+
+__all__ = [
+    "AGENTS",
+    "ClaudeCode",
+    "CodingAgent",
+    "Companion",
+    "Detail",
+    "FoundAgent",
+    "FoundLog",
+    "by_id",
+    "is_known",
+    "resume_command",
+    "writer_of",
+]

@@ -1,13 +1,17 @@
-"""The interface of an agent: finding its logs, parsing their lines, and the facts that it keeps beside them."""
+"""The interface of an agent: a reader, which every agent has, and capabilities, which it has or lacks."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from datetime import datetime
+from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Protocol
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple, Protocol
 
 import msgspec
 
-from unspool.model import AgentSource, Call, Dialect, Entry, Event, Facts, SideLine, Transcript
+from unspool.agents.dialect import PlainDialect
+from unspool.agents.lines import Cursor, LogEvents
+from unspool.model import AgentSource, Call, Dialect, Entry, Event, Facts, Json, SideLine, Transcript
 from unspool.model.request import RecordedRequests
 
 if TYPE_CHECKING:
@@ -198,125 +202,179 @@ class Survey(msgspec.Struct):
     """Purposes of requests that the log keeps without what they used."""
 
 
-class Decoder(Protocol):
-    """Turns the bytes of a line into plain data."""
+class Detail(Enum):
+    """How much of a log is wanted. Ids, kinds, times, usage, prompts and plans always are."""
 
-    def decode(self, raw: bytes, /) -> Any: ...
-
-
-class LineParser(Protocol):
-    """Understands the entries of one log, in order."""
-
-    facts: Facts
-
-    def event(self, entry: Entry) -> Event: ...
+    ALL = "all"
+    TEXTS = "texts"
+    """All words, without the structured twins of results."""
+    FIGURES = "figures"
+    """Neither inputs nor answers of tools."""
 
 
-class AgentFormat(Protocol):
-    """One agent's logs: where they are and what they say."""
-
-    id: str
-    name: str
-    prompts: str
-    """The file that lists every prompt typed, below the agent's folder."""
-
-    def roots(self, environment: Mapping[str, str], home: Path) -> list[Path]:
-        """Where the agent keeps its files."""
-
-    def discover(self, root: Path) -> Iterator[FoundLog]:
-        """The sessions below a folder."""
+class AgentFiles:
+    """Files that an agent keeps of its sessions beside their logs; this one keeps none."""
 
     def companions(self, found: FoundLog, slug: str) -> list[Companion]:
         """Files of a session that are no logs."""
+        return []
 
     def checkpoints(self, side: Iterable[SideLine], cwd: str) -> Iterator[Checkpoint]:
         """Files that were put aside before they were changed, as lines beside a conversation tell."""
+        return iter(())
 
-    def parser(self, found: FoundLog | None) -> LineParser:
-        """A fresh reader of one log; `found` gives it the log's companions."""
+    def leftovers(self, home: Path) -> Iterator[LeftoverFile]:
+        """Files that bear a session's id outside its log."""
+        return iter(())
 
-    def skimmer(self, whole: frozenset[str] = frozenset()) -> Decoder:
-        """A decoder for passes that only count; answers to the calls named come whole."""
+    def running(self, home: Path) -> Iterator[RunningSession]:
+        """Sessions that a process says it has open."""
+        return iter(())
 
-    def requests(self, entries: Iterable[Entry]) -> RecordedRequests:
-        """The requests that a log keeps whole; none where the agent does not write them down."""
+    def retention(self, home: Path) -> Retention | None:
+        """How long the agent keeps its files before it deletes them by itself; None where it never does."""
+        return None
 
-    def survey(self, lines: Iterable[bytes]) -> Survey:
-        """A quick look at all lines of a log: what is new in them, and what the agent says it cost."""
 
-    def dialect(self, found: FoundLog | None, facts: Facts) -> Dialect:
-        """What its tools mean, for one session."""
+class PromptList:
+    """The agent's own list of every prompt typed, which outlives the logs; this one is not there."""
 
-    def agent(self, found: FoundAgent, transcript: Transcript) -> AgentSource:
-        """A subagent's log with what its sidecar says."""
+    name = ""
+    """The file, below the agent's folder; empty where there is none."""
 
-    def project(self, facts: Facts, folder: str) -> str:
-        """The path of the project a session belongs to."""
+    def prompts(self, home: Path) -> Iterator[TypedPrompt]:
+        """The prompts of the list below an agent's folder."""
+        return iter(())
 
-    def billed(self, stream: BinaryIO) -> Iterator[Call]:
-        """The requests of a log that stands at its start: a call for each line that tells of one."""
-
-    def sniff(self, data: dict[str, Any]) -> bool:
-        """Whether an entry is one of this format's."""
-
-    def home(self, root: Path) -> Path | None:
-        """The agent's own folder that a source is, or lies in."""
-
-    def retention(self, home: Path) -> Retention:
-        """How long the agent keeps its files before it deletes them by itself."""
-
-    def hooks(self, home: Path) -> tuple[str, ...]:
-        """The commands that the agent runs at moments of a session, as the user has set."""
-
-    def belongings(self, root: Path) -> Iterator[AgentFile]:
-        """Every file that the agent keeps of the sessions of a source."""
-
-    def remembered(self, home: Path) -> Iterator[TypedPrompt]:
-        """The prompts of the agent's own list of them."""
-
-    def recalled(
+    def prompts_in(
         self, lines: Iterable[bytes], pasted: Callable[[str], bytes | None], known: Collection[str] = ()
     ) -> Iterator[TypedPrompt]:
         """The prompts of such a list by its lines; `pasted` gives the content of a file below the agent's folder, and
         is not asked for prompts of `known` sessions."""
+        return iter(())
 
-    def naming(self, line: bytes) -> PromptMention:
+    def mentions(self, line: bytes) -> PromptMention:
         """What a line of such a list names."""
+        return PromptMention()
 
-    def leavings(self, home: Path) -> Iterator[LeftoverFile]:
-        """Files that bear a session's id outside its log."""
 
-    def running(self, home: Path) -> Iterator[RunningSession]:
-        """Sessions that a process says it has open."""
+class Hooks(Protocol):
+    """Commands that the agent runs at moments of a session."""
 
-    def hooked(self, home: Path, command: str) -> SettingsEdit:
+    def commands(self, home: Path) -> tuple[str, ...]:
+        """Those that the user has set."""
+
+    def edit(self, home: Path, command: str) -> SettingsEdit:
         """The edit of its settings that has it run the command whenever a session's log is worth keeping; with an
         empty command, no command of ours any more. Unreadable where the settings cannot be edited safely."""
 
-    def lively(self, root: Path) -> list[Path]:
-        """The paths of a source that change while sessions go on, whether they are there yet or not."""
+
+class Resuming(Protocol):
+    """Commands that the agent understands."""
+
+    def resume(self, session_id: str, cwd: str, *, unasked: bool = False) -> str:
+        """The shell command that goes on with a session; `unasked`, it asks no leave for its tools."""
+
+    def ask(self, model: str, system: str) -> list[str]:
+        """The command that reads a prompt from its input and prints a model's answer: no tools, hooks or log. An empty
+        model is its cheapest."""
+
+
+class CodingAgent(ABC):
+    """One coding agent. What is abstract here is its reader; what it can do beyond that, it says by its attributes."""
+
+    id: str
+    name: str
+    files: AgentFiles = AgentFiles()
+    prompt_list: PromptList = PromptList()
+    hooks: Hooks | None = None
+    resuming: Resuming | None = None
+
+    @property
+    def writer(self) -> "LogWriter | None":
+        """Makes lines of a copy that the agent can resume; None where its logs are only read."""
+        return None
+
+    def requests(self, entries: Iterable[Entry]) -> RecordedRequests | None:
+        """The requests that a log keeps whole; None for an agent that does not write them down."""
+        return None
+
+    def survey(self, lines: Iterable[bytes]) -> Survey:
+        """A quick look at all lines of a log: what is new in them, and what the agent says it cost."""
+        return Survey()
+
+    @abstractmethod
+    def roots(self, environment: Mapping[str, str], home: Path) -> list[Path]:
+        """Where the agent keeps its files, whether anything is there or not."""
+
+    @abstractmethod
+    def discover(self, root: Path) -> Iterator[FoundLog]:
+        """The sessions below a folder."""
+
+    @abstractmethod
+    def recognises(self, data: dict[str, Json]) -> bool:
+        """Whether a line is one of this agent's."""
+
+    @abstractmethod
+    def events(
+        self, stream: BinaryIO, found: FoundLog | None = None, start: Cursor | None = None, detail: Detail = Detail.ALL
+    ) -> LogEvents:
+        """The events of a log that stands at `start`; `found` gives access to the log's companions."""
+
+    @abstractmethod
+    def session_of(self, path: str) -> str:
+        """The session that a file is of, by its path below the agent's folder; empty where it is no single one's."""
+
+    @abstractmethod
+    def is_log(self, path: str) -> bool:
+        """Whether a file, by such a path, is a session's own log."""
+
+    def dialect(self, found: FoundLog | None, facts: Facts) -> Dialect:
+        """What its tools mean, for one session."""
+        return PlainDialect(self.id)
+
+    def subagent(self, found: FoundAgent, transcript: Transcript) -> AgentSource:
+        """A subagent's log with what is known of it."""
+        return AgentSource(found.id, transcript)
+
+    def project(self, facts: Facts, folder: str) -> str:
+        """The path of the project a session belongs to."""
+        return facts.cwd or folder
 
     def role(self, tool: str) -> str:
         """What a tool is for: shell, read, write, edit, ...; empty where nobody knows."""
+        return ""
 
-    def resume(self, session_id: str, cwd: str, *, unasked: bool = False) -> str:
-        """The shell command that goes on with a session in the agent; `unasked`, it asks no leave for its tools."""
+    def home(self, root: Path) -> Path | None:
+        """The agent's own folder that a source is, or lies in."""
+        return root
 
-    def ask(self, model: str, system: str) -> list[str]:
-        """The command that reads a prompt from its input and prints a model's answer: no tools, hooks or log. Empty
-        where the agent has none; an empty model is its cheapest."""
+    def kept_files(self, root: Path) -> Iterator[AgentFile]:
+        """Every file that the agent keeps of the sessions of a source."""
+        for found in self.discover(root):
+            yield AgentFile(found.path, "log", found.session_id, found.size, found.modified, swept=False)
 
-    def belongs(self, path: str) -> str:
-        """The session that a file is of, by its path below the agent's folder; empty where it is no single one's."""
+    def watched_paths(self, root: Path) -> list[Path]:
+        """The paths of a source that change while sessions go on, whether they are there yet or not."""
+        return [root]
 
-    def is_session(self, path: str) -> bool:
-        """Whether a file, by such a path, is a session's own log."""
-
-    def is_agent_beside(self, path: str) -> bool:
+    def is_stray_agent(self, path: str) -> bool:
         """Whether a file is a subagent's log that lies among sessions, so that only its lines tell whose it is."""
+        return False
 
     def owner(self, lines: Iterable[bytes]) -> str:
         """The session that the first lines of such a log name; empty where they name none."""
+        return ""
 
-    def writer(self) -> "LogWriter":
-        """Makes lines of a copy that the agent can resume."""
+    def billed_calls(self, stream: BinaryIO) -> Iterator[Call]:
+        """The requests of a log that stands at its start: a call for each line that tells of one."""
+        return calls_in(self.events(stream, detail=Detail.FIGURES))
+
+
+def calls_in(events: Iterable[Event]) -> Iterator[Call]:
+    """A call for each event that tells of a billed request; copies of one request may follow one another."""
+    for event in events:
+        part = event.part
+        if part is not None and part.usage is not None and not part.synthetic:
+            used = msgspec.structs.replace(part.usage, floor=not part.stop)
+            yield Call(f"{part.message}:{part.request}", part.model, used, event.time, part.speed, part.tier, part.geo)

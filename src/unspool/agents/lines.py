@@ -1,21 +1,22 @@
-"""Bytes of a log to entries: lines, documents, and damaged lines read as far as they go."""
+"""Bytes of a log to entries and events: lines, documents, and damaged lines read as far as they go."""
 
+import io
 import json
 import math
 import re
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple, Protocol
 
 import msgspec
 
-from unspool.agents.base import Decoder
-from unspool.model import Entry, Json, Place
+from unspool.model import Entry, Event, Facts, Json, Place
 
 BOM = b"\xef\xbb\xbf"
 _TRIES = 64
 """How many places of a torn line are tried for the start of a whole object."""
 
 _scan = json.JSONDecoder().raw_decode
+_decode = msgspec.json.Decoder().decode
 
 
 def is_blank(raw: bytes) -> bool:
@@ -151,37 +152,103 @@ class Cursor(NamedTuple):
     line: int = 1
 
 
-class Lines:
-    """The entries of a stream, line by line. `blank`, `size` and `cursor` are right once the last one was taken."""
+class LineParser(Protocol):
+    """Understands the lines of one log, in order."""
 
-    def __init__(self, decoder: Decoder) -> None:
-        self._decoder = decoder
+    facts: Facts
+
+    def event(self, entry: Entry) -> Event:
+        """The event of any line."""
+
+    def usual(self, raw: bytes, place: Place) -> Event | None:
+        """The event of a line that is as most are, made quicker than from its plain data; None for any other."""
+
+
+class LogEvents:
+    """The events of one log in order, read as they are taken from it; an agent whose logs are no lines has another.
+
+    `facts` grow on the way; `blank`, `size` and `cursor` are right once the last one was taken.
+    """
+
+    def __init__(self, parser: LineParser, stream: BinaryIO, start: Cursor | None = None) -> None:
+        self._parser, self._stream = parser, stream
+        self.facts = parser.facts
         self.blank = 0
-        self.size = 0
-        self.cursor = Cursor()
+        self.cursor = start or Cursor()
+        self.size = self.cursor.offset
+        self.is_document = False
+        """Whether what was read was one document instead of lines."""
 
-    def entries(self, stream: Iterable[bytes], start: Cursor) -> Iterator[Entry]:
-        """Every value of every line of a stream that stands at `start`; blank lines are counted only."""
-        decode = self._decoder.decode
-        offset, number = self.cursor = start
-        size = offset
+    def __iter__(self) -> Iterator[Event]:
+        stream: Iterable[bytes] = self._stream
+        if self.cursor.offset == 0 and _may_be_document(self._stream):
+            data = self._stream.read()
+            found = document_entries(data)
+            if found is not None:
+                self.is_document, self.size = True, len(data)
+                yield from map(self._parser.event, found)
+                return
+            stream = io.BytesIO(data)
+        yield from self._lines(stream)
+
+    def more(self, stream: BinaryIO) -> list[Event]:
+        """What came since the last line was taken, of a stream that stands at `cursor`; whole lines only."""
+        return list(self._lines(line for line in stream if line.endswith(b"\n")))
+
+    def _lines(self, stream: Iterable[bytes]) -> Iterator[Event]:
+        usual, understand = self._parser.usual, self._parser.event
+        offset, number = self.cursor
+        end = offset
         for raw in stream:
-            size += len(raw)
-            try:
-                data = decode(raw)
-            except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
-                data = None
-            if isinstance(data, dict):
-                yield Entry(Place(number, offset, len(raw)), raw, data)
+            end += len(raw)
+            event = usual(raw, Place(number, offset, len(raw)))
+            if event is not None:
+                yield event
             elif is_blank(raw):
                 self.blank += 1
             else:
-                yield from recover_entries(raw, number, offset)
+                yield from map(understand, line_entries(raw, number, offset))
             if not raw.endswith(b"\n"):
                 break  # an unfinished line is read again
-            offset = size
+            offset = end
             number += 1
-        self.size, self.cursor = size, Cursor(offset, number)
+        self.size, self.cursor = end, Cursor(offset, number)
+
+
+_HEAD = 4096
+
+
+def _may_be_document(stream: BinaryIO) -> bool:
+    """Whether the stream begins like one JSON document; nothing of it is consumed."""
+    return isinstance(stream, io.BufferedReader) and starts_document(stream.peek(_HEAD)[:_HEAD])
+
+
+def line_entries(raw: bytes, number: int = 1, offset: int = 0) -> Iterator[Entry]:
+    """What one line holds: an object, or as much as can be read of it."""
+    try:
+        data = _decode(raw)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        data = None
+    if isinstance(data, dict):
+        yield Entry(Place(number, offset, len(raw)), raw, data)
+    elif not is_blank(raw):
+        yield from recover_entries(raw, number, offset)
+
+
+def read_entries(stream: Iterable[bytes], start: Cursor | None = None) -> Iterator[Entry]:
+    """The entries of a file of JSON lines; a log that is one document is taken apart."""
+    offset, number = start or Cursor()
+    if isinstance(stream, io.BufferedReader) and offset == 0 and _may_be_document(stream):
+        data = stream.read()
+        found = document_entries(data)
+        if found is not None:
+            yield from found
+            return
+        stream = io.BytesIO(data)
+    for raw in stream:
+        yield from line_entries(raw, number, offset)
+        offset += len(raw)
+        number += 1
 
 
 _HOLDERS = ("loglines", "data", "events", "messages")
@@ -195,7 +262,6 @@ class _Event(msgspec.Struct):
 _parts = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _list = msgspec.json.Decoder(list[msgspec.Raw])
 _event = msgspec.json.Decoder(_Event)
-_any = msgspec.json.Decoder()
 
 
 def starts_document(head: bytes) -> bool:
@@ -244,13 +310,13 @@ def _entries(data: bytes, items: list[msgspec.Raw]) -> list[Entry]:
         offset = data.find(raw, offset)
         line += data.count(b"\n", counted, offset)
         counted = offset
-        found.append(_entry_documents(raw, Place(line, offset, len(raw))))
+        found.append(_document_entry(raw, Place(line, offset, len(raw))))
         offset += len(raw)
     return found
 
 
-def _entry_documents(raw: bytes, place: Place) -> Entry:
-    value: Any = _any.decode(raw)
+def _document_entry(raw: bytes, place: Place) -> Entry:
+    value: Any = _decode(raw)
     if isinstance(value, dict):
         scrub(value)
         return Entry(place, raw, value)

@@ -64,11 +64,11 @@ def _watcher(job: SyncSettings, teller: "_Teller", stop: StopSignal) -> Watcher[
 
     import apsw
 
-    from unspool.agents import FORMATS
+    from unspool.agents import AGENTS
     from unspool.store.sync import sync
 
     def lively(root: Path) -> list[Path]:
-        return list(dict.fromkeys(path for format_ in FORMATS for path in format_.lively(root)))
+        return list(dict.fromkeys(path for format_ in AGENTS for path in format_.watched_paths(root)))
 
     def synced(changed: tuple[Path, ...]) -> SyncReport:
         return sync(job.folder, changed, teller.progress(), job.key, job.prices)

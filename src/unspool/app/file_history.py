@@ -199,7 +199,7 @@ def _calls(session: Session) -> Iterator[ToolCall]:
 def _kept(context: AppContext, told: OpenSession, path: str) -> list[tuple[float, str]]:
     """The file as the agent put it aside, with the times, as far as what it put aside is still there."""
     session = told.session
-    listed = by_id(told.found.format).checkpoints(session.side, session.cwd)
+    listed = by_id(told.found.format).files.checkpoints(session.side, session.cwd)
     marked = [one for one in listed if forward_slashes(one.path) == path]
     names = {one.name for one in marked if one.name}
     files = {Path(one.path).name: Path(one.path) for one in context.library().companions(session)} if names else {}

@@ -4,7 +4,6 @@ import asyncio
 import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
-from io import BytesIO
 from pathlib import Path
 from typing import NamedTuple
 from weakref import WeakValueDictionary
@@ -18,9 +17,8 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
 from unspool import human
-from unspool.agents import FORMATS, FoundLog, by_id
+from unspool.agents import AGENTS, FoundLog
 from unspool.agents.base import RunningSession
-from unspool.agents.lines import Cursor, Lines
 from unspool.app.context import AppContext, is_inside_source
 from unspool.app.list_rows import time_markup
 from unspool.app.live_session import Digests, FollowedSession
@@ -31,7 +29,8 @@ from unspool.errors import NotFound, UnspoolError
 from unspool.model import Event, Text, ToolCall
 from unspool.site import summaries
 from unspool.store.library.library import discover_logs, usual_roots
-from unspool.store.library.neighbours import log_head
+from unspool.store.library.neighbours import chain_head
+from unspool.store.library.read import read_tail
 from unspool.tools import describe
 
 _EVERY = 30.0
@@ -74,7 +73,7 @@ class LogWatcher:
 
 
 def _lively(root: Path) -> list[Path]:
-    return [path for format_ in FORMATS for path in format_.lively(root)]
+    return [path for agent in AGENTS for path in agent.watched_paths(root)]
 
 
 def _mark(folder: Path) -> int:
@@ -108,15 +107,8 @@ _WORDS = 140
 
 def doing(log: FoundLog) -> str:
     """The last thing that was said or done; empty where the end of the log tells nothing."""
-    parser = by_id(log.format).parser(None)
-    try:
-        with Path(log.path).open("rb") as stream:
-            stream.seek(max(0, log.size - _TAIL))
-            data = stream.read(_TAIL)
-    except OSError:
-        return ""
-    entries = Lines(msgspec.json.Decoder()).entries(BytesIO(data), Cursor())
-    said = [words for entry in entries if (words := _words(parser.event(entry)))]
+    tail = read_tail(log, _TAIL)
+    said = [words for event in tail.events if (words := _words(event))] if tail is not None else []
     return said[-1] if said else ""
 
 
@@ -162,14 +154,14 @@ def live_sessions(context: AppContext) -> tuple[LiveSession, ...]:
 
 def _running(logs: list[FoundLog]) -> Iterator[RunningSession]:
     for root in {log.root for log in logs if log.root}:
-        for format_ in FORMATS:
-            home = format_.home(Path(root))
-            yield from format_.running(home) if home is not None else ()
+        for agent in AGENTS:
+            home = agent.home(Path(root))
+            yield from agent.files.running(home) if home is not None else ()
 
 
 def _row(context: AppContext, log: FoundLog, process: RunningSession | None, now: float) -> LiveSession:
     known = indexed_overview(context, log.session_id)
-    begun = None if known is not None and known.titles.best else log_head(log)
+    begun = None if known is not None and known.titles.best else chain_head(log)
     title = known.title if known is not None and known.titles.best else begun.prompt if begun is not None else ""
     state = "busy" if now - log.modified < _BUSY or (process and process.status == "busy") else "waiting"
     return LiveSession(

@@ -1,6 +1,7 @@
 """A session that grows: its lines are read as they come."""
 
 import copy
+import io
 import os
 import sys
 import threading
@@ -13,15 +14,16 @@ from typing import NamedTuple
 
 import msgspec
 
-from unspool.agents import AgentFormat, FoundLog, by_id
+from unspool.agents import CodingAgent, FoundLog, by_id
 from unspool.agents.base import FoundAgent
 from unspool.agents.lines import Cursor
 from unspool.app import session_frame
 from unspool.app.context import AppContext
-from unspool.app.open_session import GC_PAUSE, LogState, OpenSession, SessionCache, locate_log, log_state
+from unspool.app.open_session import LogState, OpenSession, SessionCache, locate_log, log_state
 from unspool.errors import UnspoolError
 from unspool.figures import all_turns, figures
 from unspool.model import (
+    AgentDetails,
     AgentSource,
     Dialect,
     Event,
@@ -44,7 +46,8 @@ from unspool.site.options import SiteOptions
 from unspool.site.page_template import Frame
 from unspool.site.session_view import SessionView
 from unspool.site.turn_pages import TurnRenderer
-from unspool.store.library.read import log_file, read_appended, read_session
+from unspool.store.library.read import assemble, log_file, read_session
+from unspool.workers import GC_PAUSE
 
 LONG = 1024 * 1024
 """Bytes of a log from which on its last turns are read by themselves."""
@@ -124,6 +127,9 @@ class _Continued:
     def agent_prompt(self, call: ToolCall) -> str:
         return self._inner.agent_prompt(call)
 
+    def agent_details(self, call: ToolCall) -> AgentDetails:
+        return self._inner.agent_details(call)
+
     def state(self, result: Result) -> str:
         return self._inner.state(result)
 
@@ -141,42 +147,34 @@ class MustReadAll(Exception):
 class _Log:
     """One log and the events read from it so far. A line that is not finished yet is left for the next time."""
 
-    def __init__(self, path: str, format_: AgentFormat, found: FoundLog, start: Cursor | None = None) -> None:
-        self.path, self._format, self._found = path, format_, found
+    def __init__(self, path: str, agent: CodingAgent, found: FoundLog, start: Cursor | None = None) -> None:
+        self._path, self._agent, self._found = Path(path), agent, found
         self._start = start or Cursor()
-        self._begin(self._start)
+        self._begin()
 
-    def _begin(self, start: Cursor) -> None:
-        self._parser = self._format.parser(self._found)
+    def _begin(self) -> None:
+        self._reader = self._agent.events(io.BytesIO(), self._found, self._start)
         self._events: list[Event] = []
-        self._cursor, self._seam = start, b""
-
-    def _again(self) -> None:
-        """From the start, where the log is not the one that was read."""
-        if self._start.offset:
-            raise MustReadAll
-        self._begin(self._start)
+        self._seam = b""
 
     def grown(self) -> Transcript:
-        """All of it from where it begins, as it is now."""
-        path = Path(self.path)
-        if self._seam and self._at_seam(path) != self._seam:
-            self._again()
-        entries, cursor = read_appended(path, self._cursor)
-        if cursor.offset < self._cursor.offset:
-            self._again()
-        done = [entry for entry in entries if entry.place.offset < cursor.offset]
-        self._events += [self._parser.event(entry) for entry in done]
-        self._cursor = cursor
-        self._seam = done[-1].raw[-_SEAM:] if done else self._seam
+        """All of it from where it begins, as it is now; MustReadAll where what came before is not the same any more."""
+        with self._path.open("rb") as stream:
+            end = self._reader.cursor.offset
+            stream.seek(max(0, end - len(self._seam)))
+            if stream.read(len(self._seam)) != self._seam:  # rewritten, or cut off
+                if self._start.offset:
+                    raise MustReadAll
+                self._begin()
+                end = 0
+            stream.seek(end)
+            self._events += self._reader.more(stream)
+            end = self._reader.cursor.offset
+            stream.seek(max(0, end - _SEAM))
+            self._seam = stream.read(min(_SEAM, end))
         # copies: putting a session together gives lines that repeat an id another one
         events = [copy.copy(event) for event in self._events]
-        return Transcript(events, self._parser.facts, log_file(self.path, cursor.offset))
-
-    def _at_seam(self, path: Path) -> bytes:
-        with path.open("rb") as stream:
-            stream.seek(self._cursor.offset - len(self._seam))
-            return stream.read(len(self._seam))
+        return Transcript(events, self._reader.facts, log_file(str(self._path), end))
 
 
 class IncrementalReader:
@@ -193,22 +191,21 @@ class IncrementalReader:
         """The session as it is now; of one that is read from a turn on, the turns from there. May raise Elsewhere."""
         if not found.path.endswith(".jsonl"):
             return read_session(found)  # packed: it cannot be read on
-        format_, start = by_id(found.format), self._start
-        main = self._log(found.path, format_, found, start.cursor if start is not None else None).grown()
-        agents = list(self._agents(found, format_))
+        agent, start = by_id(found.format), self._start
+        main = self._log(found.path, agent, found, start.cursor if start is not None else None).grown()
+        subagents = list(self._agents(found, agent))
         if start is not None:
             _connected(main.events)
-            return _continued(assemble_session(main, agents, start.dialect, found.session_id), start)
-        session = assemble_session(main, agents, format_.dialect(found, main.facts), found.session_id)
-        return msgspec.structs.replace(session, project=format_.project(main.facts, found.folder))
+            return _continued(assemble_session(main, subagents, start.dialect, found.session_id), start)
+        return assemble(agent, found, main, subagents)
 
-    def _agents(self, found: FoundLog, format_: AgentFormat) -> Iterator[AgentSource]:
+    def _agents(self, found: FoundLog, format_: CodingAgent) -> Iterator[AgentSource]:
         self.skipped = 0
         for agent in found.agents:
             try:
                 if agent.path not in self._logs and self._ended(agent):
                     continue
-                yield format_.agent(agent, self._log(agent.path, format_, found).grown())
+                yield format_.subagent(agent, self._log(agent.path, format_, found).grown())
             except (UnspoolError, OSError):
                 continue  # it may be gone, or not there yet
 
@@ -221,7 +218,7 @@ class IncrementalReader:
         self.skipped += told.st_size if ended else 0
         return ended
 
-    def _log(self, path: str, format_: AgentFormat, found: FoundLog, start: Cursor | None = None) -> _Log:
+    def _log(self, path: str, format_: CodingAgent, found: FoundLog, start: Cursor | None = None) -> _Log:
         if path not in self._logs:
             self._logs[path] = _Log(path, format_, found, start)
         return self._logs[path]

@@ -1,13 +1,10 @@
 """Opens sessions for pages, and keeps those that were read."""
 
 import copy
-import gc
 import os
 import threading
 from collections import OrderedDict
 from contextlib import suppress
-from hashlib import blake2b
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -17,17 +14,16 @@ from unspool.agents import FoundLog, by_id
 from unspool.app.context import AppContext, is_inside_source
 from unspool.errors import NotFound, UnspoolError
 from unspool.figures import Figures, family, figures
-from unspool.files import write_atomically
 from unspool.model import Overview, Session
 from unspool.prices import PriceTable
 from unspool.site.address import Addresses
-from unspool.site.build.manifest import fingerprint
 from unspool.site.options import SiteOptions
 from unspool.site.page_template import Frame
 from unspool.site.session_view import SessionView
 from unspool.store.library.chains import source_id
 from unspool.store.library.neighbours import Neighbours
 from unspool.store.library.read import read_session
+from unspool.workers import GC_PAUSE
 
 
 class OpenSession:
@@ -136,64 +132,6 @@ def _near(context: AppContext, found: FoundLog, session: Session) -> list[FoundL
 
 LONG = 6 * 1024 * 1024
 """Bytes of a log from which on nobody waits for all of it."""
-_MOST = 200
-"""Outlines that are kept, those written last."""
-
-
-class TurnPlace(msgspec.Struct, frozen=True, array_like=True):
-    """A turn of the live conversation: its number, where its prompt stands, and whether it has one."""
-
-    number: int
-    offset: int
-    line: int
-    asked: bool
-
-
-class SessionOutline(msgspec.Struct, frozen=True, array_like=True):
-    """The turns of a session, in order."""
-
-    program: str
-    state: LogState
-    stops: tuple[TurnPlace, ...]
-
-
-def make_outline(session: Session, state: LogState) -> SessionOutline:
-    """The outline of a session that was read whole; without turns where they do not follow one another in the log."""
-    stops = []
-    for turn in session.turns:
-        first = turn.prompt or next(iter(turn.blocks), None)
-        if first is not None:
-            stops.append(TurnPlace(turn.number, first.place.offset, first.place.line, turn.prompt is not None))
-    offsets = [stop.offset for stop in stops]
-    ordered = all(one < other for one, other in pairwise(offsets))
-    return SessionOutline(fingerprint(), state, tuple(stops) if ordered and len(stops) == len(session.turns) else ())
-
-
-def save_outline(session: Session, state: LogState) -> None:
-    """Write down the outline of a long session; where that cannot be done, it is read whole the next time too."""
-    if state[0][1] < LONG:
-        return
-    path = _path(state)
-    with suppress(OSError):
-        write_atomically(path, [msgspec.msgpack.encode(make_outline(session, state))])
-        older = sorted(path.parent.glob("*.outline"), key=lambda one: one.stat().st_mtime, reverse=True)
-        for one in older[_MOST:]:
-            one.unlink(missing_ok=True)
-
-
-def load_outline(state: LogState) -> SessionOutline | None:
-    """The outline of a log that looks like this; None where there is none."""
-    try:
-        found = msgspec.msgpack.decode(_path(state).read_bytes(), type=SessionOutline)
-    except (OSError, msgspec.DecodeError):
-        return None
-    return found if (found.program, found.state) == (fingerprint(), state) and found.stops else None
-
-
-def _path(state: LogState) -> Path:
-    base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "unspool" / "outlines"
-    return base / f"{blake2b(state[0][0].encode(errors='surrogateescape'), digest_size=16).hexdigest()}.outline"
-
 
 MAX_SESSIONS = 4
 """Sessions held at once, the last read."""
@@ -201,28 +139,6 @@ _LATER = 0.4
 """Seconds in which the page that was asked for, with its styles and scripts, has the processor for itself."""
 BYTES = 16 * 1024 * 1024
 """Of their logs together, unless one alone is longer; in memory they take some three times as much."""
-
-
-class GarbageCollectionPause:
-    """No search for cycles while much is read at once: there are none to find, and it takes as long as the reading."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._readers = 0
-
-    def __enter__(self) -> None:
-        with self._lock:
-            self._readers += 1
-            gc.disable()
-
-    def __exit__(self, *_: object) -> None:
-        with self._lock:
-            self._readers -= 1
-            if not self._readers:
-                gc.enable()
-
-
-GC_PAUSE = GarbageCollectionPause()
 
 
 class SessionCache:
@@ -256,8 +172,6 @@ class SessionCache:
                 with GC_PAUSE:
                     held = OpenSession(found, read_linked_session(context, found), context.prices)
                 self._keep(name, held)
-                if not found.origin and not context.key:  # of what is kept under a key, nothing lies elsewhere
-                    save_outline(held.session, name[1])
             return held
 
     def begin(self, context: AppContext, found: FoundLog) -> None:

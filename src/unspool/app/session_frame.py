@@ -11,7 +11,7 @@ from markupsafe import Markup
 from starlette.responses import HTMLResponse
 
 from unspool import human
-from unspool.agents import by_id
+from unspool.agents import resume_command
 from unspool.app.context import AppContext
 from unspool.app.open_session import OpenSession
 from unspool.app.render import HOME, page_frame, render_template
@@ -120,11 +120,6 @@ def frame_session_page(told: OpenSession, options: SiteOptions, prices: PriceTab
     return msgspec.structs.replace(base, dress=dress, sessions=sessions, inset=inset, prices=prices)
 
 
-def resume_command(told: OpenSession) -> str:
-    """The command that goes on with the session."""
-    return by_id(told.found.format).resume(told.session.id, told.session.cwd)
-
-
 def is_live(told: OpenSession) -> bool:
     """Whether its log was written to of late."""
     try:
@@ -150,9 +145,8 @@ def _head(told: OpenSession, options: SiteOptions, *, live: bool) -> Markup:
 def _inset(told: OpenSession, options: SiteOptions) -> str:
     shown = None if told.part else context_chart(told.session, told.addresses(options))
     chain = any(link.relation in CHAIN_RELATIONS for link in told.session.links)
-    box = render_template(
-        "read_inset.html", told=told, resume=resume_command(told), context=shown, lively=is_live(told), chain=chain
-    )
+    resume = resume_command(told.found.format, told.session.id, told.session.cwd)
+    box = render_template("read_inset.html", told=told, resume=resume, context=shown, lively=is_live(told), chain=chain)
     return str(box)
 
 

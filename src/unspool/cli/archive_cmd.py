@@ -204,7 +204,7 @@ def unbury(names: tuple[str, ...], archive: Path) -> None:
     it is of, so the ids of sessions are tried with the files that the agent has now.
     """
     from unspool import human
-    from unspool.agents import FORMATS
+    from unspool.agents import AGENTS
     from unspool.store.archive import Archive
     from unspool.store.archive.forget import unbury as raise_
     from unspool.store.sync.lock import wait_for_lock
@@ -213,7 +213,7 @@ def unbury(names: tuple[str, ...], archive: Path) -> None:
     with Archive.open(archive, key=options.key_of(archive)) as opened:
         found = {one for name in names for one in _candidates(opened, name)}
         with wait_for_lock(archive):
-            count = raise_(opened, found, {format_.prompts for format_ in FORMATS})
+            count = raise_(opened, found, {format_.prompt_list.name for format_ in AGENTS})
     if not count:
         raise NotFound("No tombstone is of any of these.")
     click.echo(f"{human.count(count, 'tombstone')} gone; `unspool sync` keeps again what is still there.")

@@ -20,9 +20,9 @@ _BEGINNING = 4096
 
 def session_of_path(path: str) -> str:
     """The session that a path is of, whichever agent's it is; empty where it is no single session's."""
-    from unspool.agents import FORMATS
+    from unspool.agents import AGENTS
 
-    return next((session for format_ in FORMATS if (session := format_.belongs(path))), "")
+    return next((session for format_ in AGENTS if (session := format_.session_of(path))), "")
 
 
 def session_files(archive: "Archive", name: str) -> "tuple[str, list[SessionFile]]":
@@ -48,7 +48,7 @@ def forgettable_files(archive: "Archive", name: str) -> "tuple[str, list[Session
 
 def _beside(archive: "Archive", session: str, files: "list[SessionFile]") -> "list[SessionFile]":
     """Logs of subagents that only name their session in their first lines."""
-    from unspool.agents import FORMATS
+    from unspool.agents import AGENTS
     from unspool.store.archive.forget import SessionFile
 
     places = {one.origin: one.place for one in files}
@@ -56,7 +56,7 @@ def _beside(archive: "Archive", session: str, files: "list[SessionFile]") -> "li
         SessionFile(origin, place, kept)
         for origin, place in places.items()
         for path, kept in archive.kept(origin).items()
-        if any(format_.is_agent_beside(path) for format_ in FORMATS)
+        if any(format_.is_stray_agent(path) for format_ in AGENTS)
         and f'"{session}"'.encode() in archive.read(kept.generation, 0, _BEGINNING)
     ]
 

@@ -124,12 +124,13 @@ def _told(record: "CopyRecord", source: "CopySource", output: CopyOutput) -> Cop
     from msgspec import to_builtins
 
     name = record.session if output.path is None else str(Path(record.files[0].path).absolute())
-    resume = source.log.format.resume(name, record.cwd, unasked=output.dsp)
+    resuming = source.log.format.resuming
+    resume = resuming.resume(name, record.cwd, unasked=output.dsp) if resuming is not None else ""
     more = f" and {len(record.files) - 1} files that go with it" if len(record.files) > 1 else ""
     words = [
         *_figures(record.title, record.before, record.after),
         f"\nWrote {record.files[0].path}{more}",
-        f"Resume it:  {resume}",
+        *([f"Resume it:  {resume}"] if resume else []),
         f"Undo:       unspool clone --undo {record.session[:8]}",
     ]
     return CopyTelling({**to_builtins(record), "resume": resume}, words)

@@ -85,7 +85,7 @@ def _check(came: list[_Came], archive: Path, key: str | None) -> None:
 
 
 def _kept(came: list[_Came], archive: Path, key: str | None) -> str:
-    from unspool.agents import FORMATS
+    from unspool.agents import AGENTS
     from unspool.prices import PriceTable
     from unspool.store.sync.prompts import keep_imported as keep_in
 
@@ -94,7 +94,7 @@ def _kept(came: list[_Came], archive: Path, key: str | None) -> str:
             when = int(one.session.ended.timestamp() * 1e9)
             os.utime(one.log, ns=(when, when))
     prices = PriceTable.load(settings.price_file())
-    report = keep_in(archive, came[0].log.parent, FORMATS[0], key, prices)
+    report = keep_in(archive, came[0].log.parent, AGENTS[0], key, prices)
     if report.failures:
         raise Unreadable(" ".join(report.failures))
     return "kept" if report.new or report.grown or report.rewritten else "already kept"

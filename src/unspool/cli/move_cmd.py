@@ -93,11 +93,11 @@ def _project(library: "Library", what: str) -> "list[FoundLog]":
     path = Path(what).expanduser()
     if path.is_file() or what == "-" or is_url(what):
         return []
-    from unspool.agents import FORMATS
+    from unspool.agents import AGENTS
 
     names = {what}
     for cwd in {os.path.abspath(path), os.path.realpath(path)}:  # noqa: PTH100  the agent knows both
-        names |= {format_.writer().place(Path(), cwd, "x").parent.name for format_ in FORMATS}
+        names |= {one.writer.place(Path(), cwd, "x").parent.name for one in AGENTS if one.writer is not None}
     logs = [log for log in library.logs() if log.folder in names]
     if not logs and ("/" in what or "\\" in what):
         raise NotFound(f"There is no file {what}, nor is there a session of such a folder.")

@@ -83,15 +83,15 @@ def _one(
     library: "Library", session: str, output: str | None, rules: "RuleSet", terms: tuple[str, ...]
 ) -> "Iterator[_Log]":
     """The log of a session, which is written without what is found where that is asked for, and what belongs to it."""
-    from unspool.agents import FORMATS
     from unspool.store.library.inputs import open_log
+    from unspool.store.library.read import recognise_lines
 
     found = library.resolve(session)
     if isinstance(found, str):
         with open_log(found) as stream:
             lines = list(stream)
         finder = _finder(lines, rules, terms)
-        name = FORMATS[0].owner(lines) or session
+        name = recognise_lines(lines).owner(lines) or session
         if output is not None:
             _write(name, lines, finder, output)
         yield _looked(name, found, lines, finder)
@@ -158,17 +158,18 @@ def _write(session: str, lines: list[bytes], finder: "Finder", output: str) -> N
     """The log without what was found; what replaced what stays in the user's own folder."""
     import sys
 
-    from unspool.agents import FORMATS
     from unspool.files import write_atomically
     from unspool.redact.log import redact_lines
     from unspool.redact.replacements import ReplacementNames
     from unspool.share import choices
     from unspool.share.select_files import file_stem
+    from unspool.store.library.read import recognise_lines
 
     session = file_stem(session)  # as a share of it calls it: the same is replaced by the same in both
     names = ReplacementNames(choices.load_replacements(session))
-    is_request_record = FORMATS[0].writer().is_request_record
-    made = list(redact_lines((line for line in lines if not is_request_record(line)), finder, names))
+    writer = recognise_lines(lines).writer
+    shared = lines if writer is None else [line for line in lines if not writer.is_request_record(line)]
+    made = list(redact_lines(shared, finder, names))
     choices.save_replacements(session, names.mapping())
     if output == "-":
         sys.stdout.buffer.writelines(made)

@@ -183,14 +183,14 @@ def _watch(wanted: WatchOptions, key: str | None, voice: "_Voice", stop: "StopSi
 
     import apsw
 
-    from unspool.agents import FORMATS
+    from unspool.agents import AGENTS
     from unspool.errors import UnspoolError
     from unspool.prices import PriceTable
     from unspool.store.sync import sync
     from unspool.store.sync.watch import Watcher, WatchPace, WatchReport
 
     def lively(root: Path) -> list[Path]:
-        return list(dict.fromkeys(path for format_ in FORMATS for path in format_.lively(root)))
+        return list(dict.fromkeys(path for format_ in AGENTS for path in format_.watched_paths(root)))
 
     Watcher(
         lambda changed: sync(wanted.archive, changed, None, key, PriceTable.load(settings.price_file())),

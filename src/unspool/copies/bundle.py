@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, cast
 
-from unspool.agents import FORMATS
+from unspool.agents import AGENTS
 from unspool.copies.original import as_lines
 from unspool.errors import FetchFailed, NotFound, Unreadable
 from unspool.files import scratch_folder
@@ -235,7 +235,7 @@ def _session(bundle: Path) -> str:
 def session_of(log: Path) -> str:
     """The session's id by its lines; a new one where they name none."""
     with log.open("rb") as lines:
-        said = FORMATS[0].owner(lines)
+        said = AGENTS[0].owner(lines)
     return said if _is_id(said) else str(uuid.uuid4())
 
 

@@ -5,6 +5,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from unspool.agents import writer_of
 from unspool.agents.writing import RepairedLog
 from unspool.copies import material
 from unspool.copies.copy_plan import CopyPlan, CopyRequest, plan_copy
@@ -122,7 +123,7 @@ class Move:
 
     def paths(self, log: OriginalLog) -> Paths:
         """What is renamed in a session, the longest first."""
-        writer, found = log.format.writer(), log.found
+        writer, found = writer_of(log.format), log.found
         old = log.facts.cwd
         if not old:
             raise UsageProblem(f"{log.path} names no working folder that could be rewritten.")
@@ -149,5 +150,5 @@ def parse_renames(pairs: tuple[str, ...]) -> Paths:
 
 def repair_original(log: OriginalLog) -> tuple[OriginalLog, RepairedLog]:
     """The log as it can be resumed, and what was done to it."""
-    done = log.format.writer().mended(io.BytesIO(log.data + log.unfinished), Bridge(log).parents)
+    done = writer_of(log.format).mended(io.BytesIO(log.data + log.unfinished), Bridge(log).parents)
     return OriginalLog(b"".join(done.lines), log.found, log.path) if done.deeds else log, done

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from unspool.agents import writer_of
 from unspool.agents.writing import Cuts
 from unspool.copies.api_constraints import is_touched, vanishes
 from unspool.copies.conversation import CopyLines
@@ -75,7 +76,7 @@ class CopyMaterial:
 
     def __init__(self, log: OriginalLog, leaf: int | None = None) -> None:
         self.log = log
-        self.writer = writer = log.format.writer()
+        self.writer = writer = writer_of(log.format)
         self.conversation = CopyLines(log.draft, Bridge(log), lambda event: writer.preserved(log.raw(event)), leaf)
         if not self.conversation.lines:
             raise Unsound(f"{log.path} holds no conversation that could be resumed.")

@@ -1,6 +1,5 @@
 """A log opened to be copied: every line understood, and its bytes at hand."""
 
-import gc
 import io
 import os
 import shutil
@@ -12,16 +11,17 @@ from typing import BinaryIO, NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from unspool.agents import FORMATS, AgentFormat, FoundLog, by_id, lines
-from unspool.agents.lines import starts_document
+from unspool.agents import AGENTS, CodingAgent, FoundLog, by_id, writer_of
+from unspool.agents.lines import document_entries, line_entries, starts_document
 from unspool.agents.writing import LogWriter
 from unspool.errors import Unreadable, UnspoolError, UsageProblem
 from unspool.files import scratch_folder
-from unspool.model import Entry, Event, Facts, Place, Problem
+from unspool.model import Event, Place, Problem
 from unspool.reading.draft import SessionDraft
 from unspool.store.library import Library
 from unspool.store.library.inputs import is_url, open_log
-from unspool.store.library.read import LogReader, read_transcript
+from unspool.store.library.read import read_transcript
+from unspool.workers import GC_PAUSE
 
 _HEAD = 4096
 
@@ -32,7 +32,7 @@ def as_lines(path: str, folder: Path) -> Path | None:
         return None
     with open_log(path) as stream:
         head = stream.read(_HEAD)
-        found = lines.document_entries(head + stream.read()) if lines.starts_document(head) else None
+        found = document_entries(head + stream.read()) if starts_document(head) else None
     if found is None:
         return None
     folder.mkdir(parents=True, exist_ok=True)
@@ -48,33 +48,31 @@ class OriginalLog:
         self.found = found
         self.path = path or found.path
         """Where it lies for a person, though it may be read from elsewhere."""
-        self.format: AgentFormat = by_id(found.format)
+        self.format: CodingAgent = by_id(found.format)
         self.data = data
         self.unfinished = b""
         """What stands behind the last whole line: one that is being written, or was torn."""
-        self._parser = self.format.parser(None)
         self._mended: dict[Place, bytes] = {}
         self.problems: list[Problem] = []
-        reader = LogReader()
-        self.events = events = [self._event(entry) for entry in reader.entries(_stream(data))]
-        if reader.is_document:
+        read = self.format.events(_stream(data))
+        self.events = events = [self._noted(event) for event in read]
+        self.facts = read.facts
+        if read.is_document:
             raise Unreadable(f"{self.path} is one document, not a log of lines, and cannot be copied.")
         self.beside = [event for event in events if event.side is not None or not (event.id or event.kind == "problem")]
         """Lines that are no part of the conversation."""
         self.draft = SessionDraft(events, own=False)
 
-    def _event(self, entry: Entry) -> Event:
-        event = self._parser.event(entry)
+    def _noted(self, event: Event) -> Event:
+        """The event, its line made whole where it was damaged or lacks its end."""
         if event.problem is not None:
             self.problems.append(event.problem)
-        pieced = event.problem is not None or not entry.raw.endswith(b"\n")
-        if pieced and entry.data is not None:
-            self._mended[event.place] = msgspec.json.encode(entry.data)
+        raw = self.data[event.place.offset : event.place.offset + event.place.size]
+        if event.problem is not None or not raw.endswith(b"\n"):
+            entry = next(line_entries(raw), None)
+            if entry is not None and entry.data is not None:
+                self._mended[event.place] = msgspec.json.encode(entry.data)
         return event
-
-    @property
-    def facts(self) -> Facts:
-        return self._parser.facts
 
     @property
     def session(self) -> str:
@@ -94,8 +92,7 @@ class OriginalLog:
 
     def reader(self) -> Callable[[bytes], Event]:
         """Says of lines made from these what they say."""
-        parser = self.format.parser(None)
-        return lambda raw: parser.event(Entry(Place(0, 0, len(raw)), raw, msgspec.json.decode(raw)))
+        return lambda raw: next(iter(self.format.events(io.BytesIO(raw))))
 
 
 def read_original(found: FoundLog, path: str = "") -> OriginalLog:
@@ -170,8 +167,7 @@ class CopySource(NamedTuple):
 def open_source(library: Library, name: str | FoundLog) -> Iterator[CopySource]:
     """What a person's name for a session means, read whole; what goes along with it is there while the `with` lasts."""
     found = library.resolve(name) if isinstance(name, str) else name
-    gc.disable()  # lines hold no cycles, and looking for them takes a fifth of the time
-    try:
+    with GC_PAUSE:
         if isinstance(found, str):
             with _fetched(found) as here:
                 yield CopySource(read_original(here, found), own_home(), None)
@@ -180,8 +176,6 @@ def open_source(library: Library, name: str | FoundLog) -> Iterator[CopySource]:
                 there = bool(found.root) and Path(found.root).is_dir()
                 home = Path(found.root) if there else own_home()
                 yield CopySource(read_original(here, found.path), home, Path(found.path).parent if there else None)
-    finally:
-        gc.enable()
 
 
 @contextmanager
@@ -207,7 +201,7 @@ def open_lines(library: Library, name: str | FoundLog) -> Iterator[tuple[BinaryI
     with library.located(found) as here, open_log(here.path) as stream:
         if isinstance(stream, io.BufferedReader) and starts_document(stream.peek(_PEEKED)[:_PEEKED]):
             raise Unreadable(f"{found.path} is one document, not a log of lines, and cannot be resumed.")
-        yield stream, by_id(found.format).writer()
+        yield stream, writer_of(by_id(found.format))
 
 
 def copy_target(source: CopySource, session: str, cwd: str) -> Path:
@@ -216,7 +210,7 @@ def copy_target(source: CopySource, session: str, cwd: str) -> Path:
         return source.folder / f"{session}.jsonl"
     if not cwd:
         raise UsageProblem(f"{source.log.path} names no working folder to put a copy to; -o says where it goes.")
-    return source.log.format.writer().place(source.home, cwd, session)
+    return writer_of(source.log.format).place(source.home, cwd, session)
 
 
 def _alone(name: str) -> FoundLog:
@@ -224,10 +218,10 @@ def _alone(name: str) -> FoundLog:
     stem = "stdin" if name == "-" else name.rstrip("/").rsplit("/", 1)[-1].split(".")[0]
     if not is_url(name) and name != "-" and Path(name).is_dir():
         raise UsageProblem(f"{name} is a folder; name a session.")
-    return FoundLog(name, stem, FORMATS[0].id, 0, 0.0)
+    return FoundLog(name, stem, AGENTS[0].id, 0, 0.0)
 
 
 def own_home() -> Path:
     """The user's own folder of the agent."""
-    roots = FORMATS[0].roots(os.environ, Path.home())
-    return FORMATS[0].home(roots[0]) or roots[0]
+    roots = AGENTS[0].roots(os.environ, Path.home())
+    return AGENTS[0].home(roots[0]) or roots[0]

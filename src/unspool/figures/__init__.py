@@ -25,8 +25,9 @@ from unspool.model import (
     Usage,
 )
 from unspool.prices import Cost, PriceTable
-from unspool.reading.assemble import plans_of
+from unspool.prices.pico import total_cost
 from unspool.reading.ledger import CallLedger, sum_by_model
+from unspool.reading.prompts import plans_of
 
 
 class Figures(msgspec.Struct, frozen=True):
@@ -77,7 +78,6 @@ def figures(session: Session, prices: PriceTable) -> Figures:
     own.add(call for message in session.messages for call in message.calls)
     mine = own.usage
     own.add(call for member in members[1:] for message in member.messages for call in message.calls)
-    billed = list(own)
     agent_calls = [call for member in members[1:] for call in calls_of(member)]
     made = [call for call in calls if call.state != "orphan"]
     prompts = [turn.prompt for turn in turns if turn.prompt is not None]
@@ -105,8 +105,8 @@ def figures(session: Session, prices: PriceTable) -> Figures:
         files=file_changes([*calls, *agent_calls]),
         usage=mine,
         agents_usage=_minus(own.usage, mine),
-        models=sum_by_model(billed),
-        cost=prices.cost(billed),
+        models=sum_by_model(own),
+        cost=total_cost(own.rows(), prices),
         context=next((turn.context for turn in reversed(session.turns) if turn.context), 0),
     )
 

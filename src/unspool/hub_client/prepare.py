@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from unspool import __version__
-from unspool.agents import FoundLog, by_id
+from unspool.agents import FoundLog, by_id, writer_of
 from unspool.agents.writing import LogWriter
 from unspool.files import write_atomically
 from unspool.hub_client.manifest import LOG, is_file_name
@@ -143,7 +143,7 @@ def prepare_push(found: FoundLog, edge: PushRedaction, folder: Path) -> Prepared
     """The files of a session below a folder, without what must not leave."""
     people = _people(found, edge)
     finder, names = edge.policy.finder(edge.policy.replaced, people), KeyedNames(edge.key)
-    writer = by_id(found.format).writer()
+    writer = writer_of(by_id(found.format))
     made: list[tuple[str, Path]] = []
     gone: list[str] = []
     for file in files_to_push(found):
@@ -212,7 +212,7 @@ def _place(found: FoundLog, path: Path) -> str:
     """Where a subagent's file goes; older versions laid them elsewhere."""
     if path.is_relative_to(found.home):
         return path.relative_to(found.home).as_posix()
-    return by_id(found.format).writer().agent_place(Path(), path.name).as_posix()
+    return writer_of(by_id(found.format)).agent_place(Path(), path.name).as_posix()
 
 
 def _plain(folder: Path) -> Iterator[Path]:

@@ -11,8 +11,8 @@ from urllib.parse import quote
 import msgspec
 import zstandard
 
-from unspool.agents import FoundLog, by_id
-from unspool.errors import Declined, FetchFailed, NotFound, UnspoolError
+from unspool.agents import FoundLog
+from unspool.errors import Declined, FetchFailed, NotFound
 from unspool.files import scratch_folder, write_atomically
 from unspool.hub_client.client import HubClient, UploadBody
 from unspool.hub_client.login import Folders, project_for
@@ -20,8 +20,7 @@ from unspool.hub_client.manifest import ManifestFile, PushManifest, file_chunks,
 from unspool.hub_client.prepare import PreparedPush, PushRedaction, prepare_push, source_digest
 from unspool.redact.policy import RedactionPolicy, parse_policy
 from unspool.store.library import Library
-from unspool.store.library.neighbours import read_beginning
-from unspool.store.library.read import LogReader
+from unspool.store.library.read import project_in_head
 
 _WORN = 3
 """Lines a session on average, from which on the file is written anew."""
@@ -221,9 +220,6 @@ def _way(project: str) -> str:
     return f"/api/projects/{quote(project, safe='')}"
 
 
-_LINES = 80
-
-
 def push_tasks(library: Library, choices: Folders, named: Sequence[str]) -> list[PushTask]:
     """The sessions that were named, or else all, as far as their folders were chosen.
 
@@ -258,18 +254,5 @@ class _Places:
         """Where a session ran; empty where nothing tells."""
         folder = os.path.dirname(found.path)  # noqa: PTH120  once for every log
         if not self._known.get(folder):
-            self._known[folder] = self._read(found)
+            self._known[folder] = project_in_head(found, self._library.kept, found.folder)
         return self._known[folder]
-
-    def _read(self, found: FoundLog) -> str:
-        format_ = by_id(found.format)
-        parser = format_.parser(None)
-        try:
-            with read_beginning(found, self._library.kept) as stream:
-                for entry in islice(LogReader().entries(stream), _LINES):
-                    parser.event(entry)
-                    if parser.facts.cwd:
-                        break
-        except (UnspoolError, OSError):
-            return ""
-        return format_.project(parser.facts, found.folder) if parser.facts.cwd else ""

@@ -32,6 +32,8 @@ from unspool.model.entry import (
     Problem,
 )
 from unspool.model.events import (
+    BY_PLACE,
+    AgentDetails,
     AgentSource,
     Dialect,
     Event,
@@ -39,6 +41,7 @@ from unspool.model.events import (
     Facts,
     Part,
     Transcript,
+    id_by_place,
 )
 from unspool.model.session import (
     Agent,
@@ -62,7 +65,9 @@ from unspool.model.usage import (
 )
 
 __all__ = [
+    "BY_PLACE",
     "Agent",
+    "AgentDetails",
     "AgentSource",
     "Block",
     "Branch",
@@ -108,4 +113,5 @@ __all__ = [
     "Turn",
     "Unknown",
     "Usage",
+    "id_by_place",
 ]

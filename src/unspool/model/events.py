@@ -14,6 +14,15 @@ from unspool.model.usage import Usage
 EventKind = Literal["prompt", "message", "result", "notice", "side", "problem"]
 
 
+BY_PLACE = "line-"
+"""How the id of a line begins that has none of its own."""
+
+
+def id_by_place(place: Place) -> str:
+    """The id of a line that has none of its own."""
+    return f"{BY_PLACE}{place.line}.{place.offset}"
+
+
 class Part(msgspec.Struct, frozen=True, gc=False):
     """The message an event carries a piece of."""
 
@@ -63,6 +72,8 @@ class Event(msgspec.Struct):
     answers: str = ""
     """Id of the line that holds the call this one answers, where the line says so."""
     retracts: tuple[str, ...] = ()
+    clears: bool = False
+    """A prompt that empties the context: what follows begins anew, and belongs to the same conversation."""
 
 
 class Facts(msgspec.Struct):
@@ -121,6 +132,14 @@ class AgentSource(msgspec.Struct):
     status: str = ""
 
 
+class AgentDetails(msgspec.Struct, frozen=True):
+    """What the call that started a subagent says of it."""
+
+    kind: str = ""
+    description: str = ""
+    background: bool = False
+
+
 class Dialect(Protocol):
     """What only the format of an agent can tell of calls that were paired with their results."""
 
@@ -147,6 +166,9 @@ class Dialect(Protocol):
 
     def agent_prompt(self, call: ToolCall) -> str:
         """What a call told its subagent."""
+
+    def agent_details(self, call: ToolCall) -> AgentDetails:
+        """What a call says of the subagent it started."""
 
     def state(self, result: Result) -> str:
         """How a call that has this result ended."""

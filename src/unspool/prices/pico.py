@@ -5,12 +5,14 @@ request are a few products of whole numbers. The answer is that of `PriceTable.p
 figures that no request can have.
 """
 
+from collections import Counter
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import NamedTuple
 
 from unspool.model import Call, Usage
-from unspool.prices import PriceTable
+from unspool.prices import Cost, PriceTable
 from unspool.prices.table import Rates
 
 PICO = 10**12
@@ -35,6 +37,29 @@ class _Day(NamedTuple):
     """Tokens sent, above which the others hold."""
     long: _Vector
     search: int | None
+
+
+Request = tuple[int, int, float | None, Terms, Figures, bool]
+"""Message, request, time, terms, figures, and whether these are final; as a ledger tells them."""
+
+
+def total_cost(requests: Iterable[Request], table: PriceTable) -> Cost:
+    """What requests cost together: that of `PriceTable.cost`, to the last digit."""
+    price, amount, beyond = Picodollars(table), 0, Decimal(0)
+    unpriced: Counter[str] = Counter()
+    floor = False
+    for _, _, time, terms, figures, final in requests:
+        floor = floor or not final
+        cost = price.of(terms, time, figures)
+        if cost is not None:
+            amount += cost
+        elif (exact := table.price_of(_call(terms, time, Usage(*figures)))) is not None:
+            beyond += exact
+        else:
+            unpriced[terms[0]] += 1
+    dollars = beyond + Decimal(amount).scaleb(-12)
+    dollars = dollars.quantize(Decimal(1)) if dollars == dollars.to_integral_value() else dollars.normalize()
+    return Cost(dollars, tuple(sorted(unpriced.items())), floor)
 
 
 class Picodollars:

@@ -1,7 +1,6 @@
 """Turns of a session from a draft: calls paired and understood, blocks in order, queued prompts put in their places."""
 
 from collections import Counter
-from collections.abc import Iterator
 from datetime import datetime
 
 from msgspec.structs import replace
@@ -12,9 +11,7 @@ from unspool.model import (
     Call,
     Dialect,
     Event,
-    Facts,
     Notice,
-    Place,
     Plan,
     Prompt,
     Questionnaire,
@@ -26,79 +23,26 @@ from unspool.model import (
     Usage,
 )
 from unspool.reading.draft import SessionDraft
+from unspool.reading.prompts import Unsent
 from unspool.reading.skeleton import TurnNumber, number_turns
-
-Unsent = list[Prompt | Notice]
-_Item = tuple[str, Place, datetime | None]
-
-
-def unsent_prompts(facts: Facts, known: Counter[int]) -> Unsent:
-    """Queued words that are in no prompt: absorbed ones as prompts, forgotten ones as notices.
-
-    `known` counts the prompts that stand in lines of their own, by `words`; it is used up.
-    """
-    absorbed, waiting = _replay(facts)
-    found: Unsent = [
-        Prompt(place, "queued", text, time=time, origin="queued") for text, place, time in _unknown(absorbed, known)
-    ]
-    found += [Notice(place, "queue", text, time=time) for text, place, time in _unknown(waiting, known)]
-    return found
-
-
-def _unknown(items: list[_Item], known: Counter[int]) -> Iterator[_Item]:
-    for item in items:
-        folded = _folded(item[0])
-        if known[hash(folded)] > 0:
-            known[hash(folded)] -= 1
-        elif folded and not folded.startswith("<"):
-            yield item
-
-
-def _replay(facts: Facts) -> tuple[list[_Item], list[_Item]]:
-    """(taken out, left or put back) in order."""
-    queue: list[_Item] = []
-    taken: list[_Item] = []
-    left: list[_Item] = []
-    for operation, text, place, time in facts.queue:
-        if operation == "enqueue":
-            queue.append((text, place, time))
-        elif operation == "popAll":
-            left += queue
-            queue = []
-        elif operation in ("dequeue", "remove") and queue:
-            at = next((i for i, item in enumerate(queue) if text and item[0] == text), 0)
-            said, _, _ = queue.pop(at)
-            taken.append((said, place, time))
-    return taken, left + queue
-
-
-def prompt_hash(prompt: Prompt) -> int:
-    """A hash of what was typed, white space folded, as the queue would hold it."""
-    if prompt.kind == "command":
-        return hash(_folded(f"{prompt.command} {prompt.arguments}"))
-    return hash(_folded(("!" if prompt.kind == "bash" else "") + prompt.text))
-
-
-def _folded(text: str) -> str:
-    return " ".join(text.split())
 
 
 class TurnBuilder:
-    """Makes the turns of one draft. `agents` names the subagents that each call started."""
+    """Makes the turns of one draft; `agents` and `plans` are the subagents and the plan of each call."""
 
     def __init__(
-        self, draft: SessionDraft, dialect: Dialect, agents: dict[str, tuple[str, ...]], unsent: Unsent
+        self,
+        draft: SessionDraft,
+        dialect: Dialect,
+        agents: dict[str, tuple[str, ...]],
+        unsent: Unsent,
+        plans: dict[str, Plan],
     ) -> None:
-        self._draft, self._dialect, self._agents = draft, dialect, agents
+        self._draft, self._dialect, self._agents, self._plans = draft, dialect, agents, plans
         self._tasks: dict[str, Todo] = {}
         self._unsent = unsent
         self.calls: dict[tuple[str, int], ToolCall] = {}
         self._paired: set[str] = set()
-        self._accepted = [
-            (event.place.offset, event.prompt.plan.text.strip())
-            for event in draft.chain
-            if event.prompt is not None and event.prompt.plan is not None
-        ]
         self._pair()
         queued = [item.place.offset for item in unsent if isinstance(item, Prompt)]
         self._numbers = list(number_turns(draft.chain, draft.branches, queued))
@@ -134,28 +78,17 @@ class TurnBuilder:
         state = self._dialect.state(result) if result is not None else "unanswered"
         agents = self._agents.get(call.call_id, ())
         paired = replace(call, state=state, result=result, earlier=tuple(results[:-1]), agents=agents)
-        if call.role in ("write", "edit"):
-            self._dialect.note(paired)
         return self._meaning(paired) if call.role in ("plan", "question", "todos") else paired
 
     def _meaning(self, call: ToolCall) -> ToolCall:
         meaning: Plan | Todos | Questionnaire | None
         if call.role == "plan":
-            meaning = self._settled(call, self._dialect.plan(call))
+            meaning = self._plans.get(call.call_id)
         elif call.role == "question":
             meaning = self._dialect.questions(call)
         else:
             meaning = self._dialect.todos(call, self._tasks)
         return replace(call, meaning=meaning)
-
-    def _settled(self, call: ToolCall, plan: Plan | None) -> Plan | None:
-        """A plan that looks refused but was accepted with a cleared context: a later prompt implements it."""
-        if plan is None or plan.status == "approved" or not plan.text.strip():
-            return plan
-        for offset, text in self._accepted:
-            if offset > call.place.offset and text.startswith(plan.text.strip()):
-                return Plan(plan.title, plan.text, "approved", edited=plan.edited, path=plan.path)
-        return plan
 
     def _branches(self) -> tuple[Branch, ...]:
         found = []

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from unspool.model import (
+    BY_PLACE,
     Block,
     Call,
     Event,
@@ -16,26 +17,8 @@ from unspool.model import (
     ToolCall,
     Usage,
 )
-from unspool.reading.skeleton import BY_PLACE, Skeleton, block_key
+from unspool.reading.skeleton import InlineAgents, Skeleton, block_key
 from unspool.reading.tree import BranchMap, ConversationTree, LivePath
-
-
-class InlineAgents:
-    """Names the subagent of each line: its own id, or the line its chain began with."""
-
-    def __init__(self) -> None:
-        self._roots: dict[str, str] = {}
-        self._last = ""
-
-    def of(self, event: Event) -> str:
-        if event.agent:
-            return event.agent
-        if event.link and self._last:
-            return self._last
-        name = self._roots.get(event.logical or event.parent or "", "") or f"inline-{event.id}"
-        self._roots[event.id] = self._last = name
-        return name
-
 
 _NEAR = 64
 """How far back a snapshot is compared with the blocks before it."""

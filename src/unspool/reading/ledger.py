@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from hashlib import blake2b
 
-from unspool.model import Call, Event, Part, Usage
+from unspool.model import Call, Part, Usage
 
 _FIGURES = 7
 _NO_TIME = float("inf")
@@ -24,6 +24,17 @@ _Terms = tuple[str, str, str, str]
 def stable_hash(name: str) -> int:
     """64 bits of an id, the same in every process."""
     return int.from_bytes(blake2b(name.encode(errors="replace"), digest_size=8).digest())
+
+
+def line_hash(identity: str) -> int:
+    """64 bits of a line's id, the same in every process; quick for the ids that agents give to lines."""
+    if len(identity) == 36:
+        try:
+            number = int(identity.replace("-", ""), 16)
+        except ValueError:
+            return stable_hash(identity)
+        return (number ^ number >> 64) & 0xFFFF_FFFF_FFFF_FFFF
+    return stable_hash(identity)
 
 
 class CallLedger:
@@ -72,16 +83,20 @@ class CallLedger:
         input_, output, read, write, hour, searches, fetches = self._figures[row * _FIGURES : (row + 1) * _FIGURES]
         return Usage(input_, output, read, write, hour, searches, fetches, floor=not self._final[row])
 
-    def see(self, event: Event) -> bool:
-        """Take in the usage of one line as it comes by; True where its message was not known."""
-        part = event.part
-        if part is None or part.usage is None or part.synthetic:
+    def see(self, part: Part, time: datetime | None) -> bool:
+        """Take in the usage that a line tells as it comes by; True where its message was not known."""
+        if part.usage is None or part.synthetic:
             return False
         request = stable_hash(part.request) if part.request else 0
-        time = event.time.timestamp() if event.time is not None else _NO_TIME
         message = stable_hash(part.message)
         new = message not in self._rows
-        self._put((message, request), part.usage, time, _terms_of(part), final=bool(part.stop))
+        self._put(
+            (message, request),
+            part.usage,
+            time.timestamp() if time is not None else _NO_TIME,
+            (part.model, part.speed, part.tier, part.geo),
+            final=bool(part.stop),
+        )
         return new
 
     def add(self, calls: Iterable[Call]) -> None:
@@ -90,7 +105,8 @@ class CallLedger:
             message, _, request = call.key.rpartition(":")
             ids = stable_hash(message), stable_hash(request) if request else 0
             time = call.time.timestamp() if call.time is not None else _NO_TIME
-            self._put(ids, call.usage, time, _terms_of(call), final=not call.usage.floor)
+            terms = call.model, call.speed, call.tier, call.geo
+            self._put(ids, call.usage, time, terms, final=not call.usage.floor)
 
     def enter(self, ids: tuple[int, int], usage: Usage, time: float | None, terms: _Terms) -> None:
         """Take in a request whose ids are known as 64 bits of their digests."""
@@ -158,10 +174,6 @@ def _figures(usage: Usage) -> tuple[int, ...]:
         usage.web_searches,
         usage.web_fetches,
     )
-
-
-def _terms_of(said: Part | Call) -> _Terms:
-    return said.model, said.speed, said.tier, said.geo
 
 
 def sum_by_model(calls: Iterable[Call]) -> tuple[Call, ...]:

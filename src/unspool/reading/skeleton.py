@@ -7,12 +7,9 @@ whoever only counts or indexes a log has it keep no more of each than the tree n
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from unspool.model import Event, Image, Notice, Part, Prompt, Result, Text, Thinking, ToolCall, Unknown
+from unspool.model import BY_PLACE, Event, Image, Notice, Part, Place, Prompt, Result, Text, Thinking, ToolCall, Unknown
 from unspool.model.blocks import Block
 from unspool.reading.tree import BranchMap, ConversationTree
-
-BY_PLACE = "line-"
-"""How the id of a line begins that has none of its own."""
 
 
 class TurnNumber(NamedTuple):
@@ -61,6 +58,23 @@ class Skeleton:
         return id(row) in self.snapshots and not row.id.startswith(BY_PLACE)
 
 
+class InlineAgents:
+    """Names the subagent of each line: its own id, or the line its chain began with."""
+
+    def __init__(self) -> None:
+        self._roots: dict[str, str] = {}
+        self._last = ""
+
+    def of(self, event: Event) -> str:
+        if event.agent:
+            return event.agent
+        if event.link and self._last:
+            return self._last
+        name = self._roots.get(event.logical or event.parent or "", "") or f"inline-{event.id}"
+        self._roots[event.id] = self._last = name
+        return name
+
+
 def number_turns(chain: list[Event], branches: BranchMap, unsent: Iterable[int]) -> Iterator[TurnNumber]:
     """The turn of each line of a chain; `unsent` are the places of queued prompts that have no line of their own."""
     at: dict[tuple[int, int], int] = {}
@@ -87,12 +101,34 @@ def _starts(branches: BranchMap, at: dict[tuple[int, int], int]) -> Iterator[tup
         yield fork.number, at.get((fork.parent, fork.at), 0) if fork.at is not None else 0
 
 
-def turns_by_place(skeleton: Skeleton, unsent: Iterable[int]) -> dict[int, TurnNumber]:
-    """The turn of every line of a log, by the line's place."""
-    chain = skeleton.chain(own=skeleton.own)
+class TurnPlace(NamedTuple):
+    """A turn of the live conversation: its number, and where its prompt stands, or what came before the first."""
+
+    number: int
+    offset: int
+    line: int
+
+
+class NumberedLines(NamedTuple):
+    """The turn of every line of a log, by the line's place; and the turns, where no branch was left."""
+
+    turns: dict[int, TurnNumber]
+    prompts: tuple[TurnPlace, ...]
+
+
+def number_lines(skeleton: Skeleton, unsent: Iterable[Place]) -> NumberedLines:
+    """Where every line of a skeleton belongs; `unsent` are the places of queued prompts without a line of their own."""
+    chain, queued = skeleton.chain(own=skeleton.own), list(unsent)
     tree = ConversationTree(chain)
-    numbers = number_turns(chain, BranchMap(tree, tree.leaf()), unsent)
-    return {event.place.offset: number for event, number in zip(chain, numbers, strict=True)}
+    branches = BranchMap(tree, tree.leaf())
+    numbers = list(number_turns(chain, branches, [place.offset for place in queued]))
+    turns = {event.place.offset: number for event, number in zip(chain, numbers, strict=True)}
+    if branches.forks:
+        return NumberedLines(turns, ())
+    places = sorted(
+        [*(event.place for event in chain if event.prompt is not None), *queued], key=lambda one: one.offset
+    )
+    return NumberedLines(turns, tuple(TurnPlace(n, one.offset, one.line) for n, one in enumerate(places, 1)))
 
 
 def hash_of_words(event: Event) -> int:
@@ -139,6 +175,7 @@ def _without_words(event: Event) -> Event:
         meta=event.meta,
         team=event.team,
         turn=event.turn,
-        prompt=None if prompt is None else Prompt(prompt.place, prompt.kind, "", command=prompt.command),
+        clears=event.clears,
+        prompt=None if prompt is None else Prompt(prompt.place, prompt.kind, ""),
         part=None if part is None else Part(part.message, "", "", None, synthetic=part.synthetic),
     )

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from unspool.model import Event, Result, ToolCall
+from unspool.model import BY_PLACE, Event, Result, ToolCall
 
 _NEAR = 1000
 """How far back a line is looked for that a root may follow."""
@@ -48,9 +48,8 @@ class ConversationTree:
     def _cleared(self, index: int) -> bool:
         """Whether the last thing typed before a new root was the command that empties the context."""
         for before in range(index - 1, -1, -1):
-            prompt = self.events[before].prompt
-            if prompt is not None:
-                return prompt.kind == "command" and prompt.command == "/clear"
+            if self.events[before].prompt is not None:
+                return self.events[before].clears
         return False
 
     def leaf(self) -> int | None:
@@ -266,7 +265,7 @@ class LivePath:
 
 
 def _visible(event: Event) -> bool:
-    return event.turn and not (event.meta or event.sidechain or event.team) and not event.id.startswith("line-")
+    return event.turn and not (event.meta or event.sidechain or event.team) and not event.id.startswith(BY_PLACE)
 
 
 def _named(event: Event) -> bool:
@@ -278,7 +277,7 @@ def _index(events: Sequence[Event]) -> tuple[dict[str, list[int]], dict[str, int
     members: dict[str, list[int]] = {}
     owners: dict[str, int] = {}
     for index, event in enumerate(events):
-        if event.part is not None and not event.id.startswith("line-"):
+        if event.part is not None and not event.id.startswith(BY_PLACE):
             members.setdefault(event.part.message, []).append(index)
             for block in event.blocks:
                 if isinstance(block, ToolCall):

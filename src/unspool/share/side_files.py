@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 
 import msgspec
 
-from unspool.agents import FoundAgent
+from unspool.agents import FoundAgent, writer_of
 from unspool.agents.writing import CopyIdentity, Cut, Cuts, LineLink, LogWriter
 from unspool.copies.original import OriginalLog, read_original
 from unspool.copies.treatment import is_news
@@ -95,13 +95,13 @@ class SideFileWriter:
         home = self._log.found.home
         if path.is_relative_to(home):
             return path.relative_to(home)
-        return self._log.format.writer().agent_place(Path(), path.name)
+        return writer_of(self._log.format).agent_place(Path(), path.name)
 
     def _lines(self, agent: FoundAgent) -> Iterator[bytes]:
         """A subagent's log, every line of it that could be read, once, as the choices leave it."""
         log = read_original(msgspec.structs.replace(self._log.found, path=agent.path))
         events = {event.id: event for event in log.events if event.id and event.kind != "problem"}
-        writer = log.format.writer()
+        writer = writer_of(log.format)
         cuts = _cuts(list(events.values()), writer, self._choices)
         identity = CopyIdentity(self._log.session, self._log.session, {line: line for line in events}, {}, {}, "")
         gone: dict[str, str | None] = {}

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from tests.log_builder.builder import LogBuilder
-from unspool.agents import FORMATS
+from unspool.agents import AGENTS
 from unspool.agents.base import AgentFile, FoundLog, LeftoverFile
 from unspool.agents.claude_code.agent_files import Companions
 
-FORMAT = FORMATS[0]
+FORMAT = AGENTS[0]
 SESSION = "0a0a0a0a-1111-4222-8333-444444444444"
 OTHER = "0b0b0b0b-1111-4222-8333-444444444444"
 
@@ -51,10 +51,10 @@ def test_every_kind_of_file_is_named(tmp_path: Path) -> None:
     wanted = all_kinds(tmp_path)
     for name in (*wanted, "settings.json", "debug/x.txt", "shell-snapshots/s.sh"):
         touch(tmp_path, name)
-    found = list(FORMAT.belongings(tmp_path))
+    found = list(FORMAT.kept_files(tmp_path))
     assert named(tmp_path, found) == wanted
     assert {(one.size, one.modified) for one in found} == {(7, 1_700_000_000)}
-    assert list(FORMAT.belongings(tmp_path / "projects")) == found
+    assert list(FORMAT.kept_files(tmp_path / "projects")) == found
 
 
 def test_a_source_that_is_one_project_has_that_projects_files(tmp_path: Path) -> None:
@@ -62,14 +62,14 @@ def test_a_source_that_is_one_project_has_that_projects_files(tmp_path: Path) ->
         touch(tmp_path, name)
     touch(tmp_path, f"projects/-q/{OTHER}.jsonl")
     wanted = {name: told for name, told in all_kinds(tmp_path).items() if name.startswith("projects/")}
-    assert named(tmp_path, list(FORMAT.belongings(tmp_path / "projects" / "-p"))) == wanted
+    assert named(tmp_path, list(FORMAT.kept_files(tmp_path / "projects" / "-p"))) == wanted
 
 
 @pytest.mark.parametrize("inside", ["", "-p/"])
 def test_a_folder_that_only_holds_logs_is_a_source(inside: str, tmp_path: Path) -> None:
     touch(tmp_path, f"{inside}{SESSION}.jsonl")
     touch(tmp_path, f"{inside}{SESSION}/subagents/agent-a.jsonl")
-    found = named(tmp_path, list(FORMAT.belongings(tmp_path)))
+    found = named(tmp_path, list(FORMAT.kept_files(tmp_path)))
     assert {told[1] for told in found.values()} == {SESSION}
     assert sorted(told[0] for told in found.values()) == ["log", "subagent"]
 
@@ -80,7 +80,7 @@ def test_every_file_that_a_session_leaves_is_named(tmp_path: Path) -> None:
     made.assistant(use).subagent(use, "Explore", "d", lambda child: child.assistant(child.text("ok")))
     made.write(tmp_path)
     written = {path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*") if path.is_file()}
-    found = named(tmp_path, list(FORMAT.belongings(tmp_path)))
+    found = named(tmp_path, list(FORMAT.kept_files(tmp_path)))
     assert set(found) == written
     assert {told[1] for told in found.values()} == {made.session_id}
 
@@ -92,8 +92,8 @@ def test_links_and_missing_folders_are_passed_over(tmp_path: Path) -> None:
     (root / "projects" / "-q").symlink_to(outside)
     (root / "projects" / "-p" / f"{SESSION}.jsonl").symlink_to(outside / "secret.jsonl")
     (root / "projects" / "-p" / "loop").symlink_to(root)
-    assert list(FORMAT.belongings(root)) == []
-    assert list(FORMAT.belongings(tmp_path / "nowhere")) == []
+    assert list(FORMAT.kept_files(root)) == []
+    assert list(FORMAT.kept_files(tmp_path / "nowhere")) == []
 
 
 def test_leavings_are_told_by_session_and_folder(tmp_path: Path) -> None:
@@ -103,7 +103,7 @@ def test_leavings_are_told_by_session_and_folder(tmp_path: Path) -> None:
     touch(tmp_path, f"projects/-p/{OTHER}/tool-results/t.txt", at=70)
     touch(tmp_path, "tasks/a-team/1.json")
     touch(tmp_path, f"projects/-p/{OTHER}.jsonl")
-    found = sorted(FORMAT.leavings(tmp_path), key=lambda one: one.path)
+    found = sorted(FORMAT.files.leftovers(tmp_path), key=lambda one: one.path)
     assert found == [
         LeftoverFile(SESSION, "file-history", f"file-history/{SESSION}", 2, 100, 300),
         LeftoverFile(OTHER, "session folder", f"projects/-p/{OTHER}", 1, 70, 70, "-p"),

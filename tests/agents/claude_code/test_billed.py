@@ -14,23 +14,22 @@ from hypothesis import strategies as st
 from bench.mutate import mutant
 from tests.log_builder import demo_sessions
 from tests.reading.reading import FORMAT, stream
+from unspool.agents.base import calls_in
 from unspool.agents.claude_code.billed import billed_calls
 from unspool.model import Call
 from unspool.reading.ledger import CallLedger
 from unspool.store.library.inputs import open_log
-from unspool.store.library.read import LogReader
 
 
 def quick(data: bytes) -> list[Call]:
     ledger = CallLedger()
-    ledger.add(FORMAT.billed(stream(data)))
+    ledger.add(FORMAT.billed_calls(stream(data)))
     return list(ledger)
 
 
 def parsed(data: bytes) -> list[Call]:
-    ledger, parser = CallLedger(), FORMAT.parser(None)
-    for entry in LogReader().entries(stream(data)):
-        ledger.see(parser.event(entry))
+    ledger = CallLedger()
+    ledger.add(calls_in(FORMAT.events(stream(data))))
     return list(ledger)
 
 
@@ -161,12 +160,11 @@ def _compare(folder: Path) -> None:
     logs = sorted(folder.rglob("*.jsonl"))
     found = 0
     for path in logs:
-        ledger, quickly, parser = CallLedger(), CallLedger(), FORMAT.parser(None)
+        ledger, quickly = CallLedger(), CallLedger()
         with open_log(str(path)) as log:
-            for entry in LogReader().entries(log):
-                ledger.see(parser.event(entry))
+            ledger.add(calls_in(FORMAT.events(log)))
         with open_log(str(path)) as log:
-            quickly.add(FORMAT.billed(log))
+            quickly.add(FORMAT.billed_calls(log))
         assert list(quickly) == list(ledger), path
         found += len(ledger)
     assert found > 100

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.log_builder.builder import LogBuilder
 from tests.thorough import tries
-from unspool.agents import FORMATS
+from unspool.agents import AGENTS
 from unspool.agents.base import TypedPrompt
 
 T0 = 1_767_225_600_000
@@ -26,7 +26,7 @@ def line(display: Any = "fix tests", **more: Any) -> bytes:
 def read(root: Path, data: bytes | None = None) -> list[TypedPrompt]:
     if data is not None:
         (root / "history.jsonl").write_bytes(data)
-    return list(FORMATS[0].remembered(root))
+    return list(AGENTS[0].prompt_list.prompts(root))
 
 
 def test_a_prompt_has_its_words_time_project_session_and_place(tmp_path: Path) -> None:

@@ -5,7 +5,9 @@ from typing import Any
 
 import pytest
 
-from unspool.agents.claude_code.messages import parse_result
+from unspool.agents.base import Detail
+from unspool.agents.claude_code.line import line_of
+from unspool.agents.claude_code.messages import CallMemory, ResultParser
 from unspool.model import Event, Place, Result
 
 EVENT = Event("result", Place(1, 0, 1), "line")
@@ -14,7 +16,10 @@ REJECTED = "The user doesn't want to proceed with this tool use. The tool use wa
 
 def answer(content: Any, *, error: bool = False, files: dict[str, str] | None = None, **line: Any) -> Result:
     block = {"type": "tool_result", "tool_use_id": "t", "content": content, "is_error": error}
-    return parse_result(block, line, EVENT, (files or {}).get)
+    whole = line_of({**line, "type": "user", "message": {"content": [block]}})
+    assert whole.message is not None
+    assert isinstance(whole.message.content, list)
+    return ResultParser((files or {}).get, Detail.ALL, CallMemory()).parse(whole.message.content[0], whole, EVENT)
 
 
 def test_text_blocks_are_joined_and_other_pieces_kept() -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.reading.reading import FORMAT, entries, event, jsonl
+from tests.reading.reading import event, jsonl, transcript
 from unspool.model import Notice
 
 CALLED = "<command-name>/model</command-name><command-message>model</command-message><command-args>opus</command-args>"
@@ -163,12 +163,8 @@ def test_progress_is_a_notice_that_keeps_its_data() -> None:
 
 
 def test_progress_of_a_subagent_tells_which_call_started_it() -> None:
-    parser = FORMAT.parser(None)
-    for entry in entries(
-        jsonl(line("progress", data={"type": "agent_progress", "agentId": "a1"}, parentToolUseID="toolu_1"))
-    ):
-        parser.event(entry)
-    assert parser.facts.agents == {"a1": "toolu_1"}
+    told = line("progress", data={"type": "agent_progress", "agentId": "a1"}, parentToolUseID="toolu_1")
+    assert transcript(jsonl(told)).facts.agents == {"a1": "toolu_1"}
 
 
 def test_where_a_line_was_copied_from_is_no_fact_of_a_notice() -> None:

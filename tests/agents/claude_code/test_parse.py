@@ -4,16 +4,13 @@ from typing import Any
 
 import pytest
 
-from tests.reading.reading import FORMAT, entries, jsonl, session
+from tests.reading.reading import jsonl, session, transcript
 from unspool.agents.claude_code.known import BESIDE
 from unspool.model import Facts, Unknown
 
 
 def learned(*lines: dict[str, Any]) -> Facts:
-    parser = FORMAT.parser(None)
-    for entry in entries(jsonl(*lines)):
-        parser.event(entry)
-    return parser.facts
+    return transcript(jsonl(*lines)).facts
 
 
 @pytest.mark.parametrize("kind", sorted(BESIDE))

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from unspool.agents import FORMATS
+from unspool.agents import AGENTS
 from unspool.agents.base import RunningSession
 from unspool.agents.claude_code.agent_files import is_alive
 
@@ -33,7 +33,7 @@ def note(root: Path, name: str, data: Any) -> None:
 
 
 def running(root: Path) -> list[RunningSession]:
-    return list(FORMATS[0].running(root))
+    return list(AGENTS[0].files.running(root))
 
 
 def ticks(pid: int) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from unspool.agents import FORMATS
+from unspool.agents import ClaudeCode
 from unspool.agents.claude_code.settings import DEFAULT, KEY, hook_commands, managed_folders, retention
 
 
@@ -109,7 +109,7 @@ def test_a_project_that_keeps_less_is_told(tmp_path: Path) -> None:
     put(tmp_path / "long" / ".claude" / "settings.local.json", 70)
     rows = [{"display": "x", "project": str(tmp_path / name)} for name in ("short", "long", "gone", "short")]
     (tmp_path / "history.jsonl").write_text("\n".join(map(json.dumps, rows)))
-    found = FORMATS[0].retention(tmp_path)
+    found = ClaudeCode().files.retention(tmp_path)
     assert [problem.split(" sets ")[0] for problem in found.problems] == [str(short)]
 
 
@@ -123,7 +123,7 @@ def test_hooks_are_the_commands_of_every_moment(tmp_path: Path) -> None:
     entry = {"matcher": "*", "hooks": [{"type": "command", "command": "one"}, {"type": "command"}, 7]}
     put(tmp_path / "settings.json", 30, hooks={"SessionEnd": [entry], "PreCompact": [entry, None], "Stop": "x"})
     assert hook_commands(tmp_path) == ("one", "one")
-    assert FORMATS[0].hooks(tmp_path) == ("one", "one")
+    assert ClaudeCode().hooks.commands(tmp_path) == ("one", "one")
     put(tmp_path / "settings.json", 30, hooks=["x"])
     assert hook_commands(tmp_path) == ()
 
@@ -134,7 +134,7 @@ def option(command: list[str], name: str) -> str:
 
 def test_the_command_can_do_nothing_but_answer() -> None:
     """No tools, no servers of tools, no hooks, no settings of a project, and no log of its own."""
-    command = FORMATS[0].ask("some-model", "Do this.")
+    command = ClaudeCode().resuming.ask("some-model", "Do this.")
     assert command[:2] == ["claude", "--print"]
     assert option(command, "--model") == "some-model"
     assert option(command, "--system-prompt") == "Do this."
@@ -145,4 +145,4 @@ def test_the_command_can_do_nothing_but_answer() -> None:
 
 
 def test_without_a_model_the_cheapest_is_asked() -> None:
-    assert option(FORMATS[0].ask("", ""), "--model") == "haiku"
+    assert option(ClaudeCode().resuming.ask("", ""), "--model") == "haiku"

@@ -9,11 +9,13 @@ from hypothesis import strategies as st
 
 from tests.log_builder import demo_sessions
 from tests.reading.reading import FORMAT, jsonl, session, stream
+from unspool.agents import Detail
+from unspool.agents.claude_code.parse import ClaudeParser
+from unspool.agents.lines import line_entries
 from unspool.figures import figures
-from unspool.model import LogFile
+from unspool.model import LogFile, Place
 from unspool.prices import PriceTable
-from unspool.reading.overview import OverviewReader
-from unspool.store.library.read import LogReader
+from unspool.reading.scan import Scan
 
 PRICES = PriceTable.load()
 
@@ -81,10 +83,22 @@ def test_a_session_with_odd_fields_is_read_and_counted_and_no_line_is_lost(data:
 
 @given(data=damaged())
 def test_an_overview_of_odd_fields_is_made(data: bytes) -> None:
-    parser = FORMAT.parser(None)
-    skim = OverviewReader(FORMAT.dialect(None, parser.facts))
-    reader = LogReader(FORMAT.skimmer())
-    skim.main(parser.event(entry) for entry in reader.entries(stream(data)))
-    shown = skim.overview("s", parser.facts, LogFile("x", len(data)))
+    events = FORMAT.events(stream(data), detail=Detail.FIGURES)
+    scan = Scan(FORMAT.dialect(None, events.facts))
+    for event in events:
+        scan.add(event)
+    shown = scan.overview("s", events.facts, LogFile("x", len(data)))
     assert shown.lines == data.count(b"\n")
     msgspec.json.encode(shown)
+
+
+@given(data=damaged())
+def test_a_line_means_the_same_whether_it_is_decoded_at_once_or_from_plain_data(data: bytes) -> None:
+    usual, plain = ClaudeParser(), ClaudeParser()
+    for number, raw in enumerate(data.splitlines(keepends=True), 1):
+        place = Place(number, 0, len(raw))
+        (entry,) = line_entries(raw, number)
+        known = plain.event(entry)
+        found = usual.usual(raw, place) or usual.event(entry)
+        assert found == known
+    assert usual.facts == plain.facts

@@ -12,12 +12,12 @@ import pytest
 
 from tests.copies.compress.model import until
 from tests.waiting import PATIENCE, ending
-from unspool.agents import FORMATS
+from unspool.agents import ClaudeCode
 from unspool.copies.compress.providers import ModelFailed, ModelRefused, ModelRequest, PrintMode
 from unspool.errors import NotFound
 
-AGENT = FORMATS[0]
-COMMAND = AGENT.ask("", "")[0]
+AGENT = ClaudeCode()
+COMMAND = AGENT.resuming.ask("", "")[0]
 ASK = ModelRequest("Do this.", '{"text": "one two"}', 300)
 
 
@@ -53,7 +53,7 @@ def test_the_prompt_goes_in_and_the_answer_comes_out(program: Path, tmp_path: Pa
     )
     assert PrintMode(AGENT, "some-model").ask(ASK, 20.0, Event()) == '{"text": "one"}\n'
     arguments, prompt, files, folder, mode = json.loads(seen.read_text())
-    assert arguments == AGENT.ask("some-model", ASK.system)[1:]
+    assert arguments == AGENT.resuming.ask("some-model", ASK.system)[1:]
     assert not any("one two" in argument for argument in arguments)
     assert (prompt, files, mode) == (ASK.content, [], 0o700)
     assert not Path(folder).exists()

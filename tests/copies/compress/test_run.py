@@ -182,8 +182,8 @@ SCRIPT = """
 import signal, sys
 from tests.copies.compress.model import passages
 from unspool.copies.compress import ServiceOptions, TurnBands, compress, connect
-from unspool.agents import FORMATS
-asked = connect(ServiceOptions(url=sys.argv[1], model="m" if sys.argv[1] else ""), {}, FORMATS[0])
+from unspool.agents import AGENTS
+asked = connect(ServiceOptions(url=sys.argv[1], model="m" if sys.argv[1] else ""), {}, AGENTS[0])
 signal.signal(signal.SIGINT, signal.default_int_handler)
 print("ready", flush=True)
 try:
@@ -212,9 +212,13 @@ def test_ctrl_c_leaves_no_process_and_no_file(
     repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of the agents that were being asked, and of what they were given."""
-    from unspool.agents import FORMATS
+    from unspool.agents import ClaudeCode
 
-    program, scratch, pids = tmp_path / "bin" / FORMATS[0].ask("", "")[0], tmp_path / "scratch", tmp_path / "pids"
+    program, scratch, pids = (
+        tmp_path / "bin" / ClaudeCode().resuming.ask("", "")[0],
+        tmp_path / "scratch",
+        tmp_path / "pids",
+    )
     for folder in (program.parent, scratch, pids):
         folder.mkdir()
     program.write_text(f"#!/bin/sh\n: > {pids}/$$\nexec sleep 60\n")

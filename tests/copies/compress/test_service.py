@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 
 from tests.copies.compress.model import KEY, model, passages
-from unspool.agents import FORMATS
+from unspool.agents import ClaudeCode
 from unspool.copies.compress.passages import TurnBands
 from unspool.copies.compress.providers import Anthropic, OpenAi, PrintMode, ServiceOptions, connect, service_options
 from unspool.copies.compress.run import compress
 from unspool.errors import NotFound, Unreadable, UsageProblem
 
-AGENT = FORMATS[0]
+AGENT = ClaudeCode()
 
 
 def sent(said: ServiceOptions, environment: dict[str, str], path: str = "") -> dict[str, str]:
@@ -44,7 +44,7 @@ def test_without_an_address_the_agent_itself_is_asked(tmp_path: Path, monkeypatc
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(NotFound):
         connect(ServiceOptions(), {}, AGENT)
-    program = tmp_path / AGENT.ask("", "")[0]
+    program = tmp_path / AGENT.resuming.ask("", "")[0]
     program.touch()
     program.chmod(0o700)
     assert isinstance(connect(ServiceOptions(), {}, AGENT), PrintMode)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.log_builder.builder import LogBuilder
-from unspool.agents import FORMATS
+from unspool.agents import AGENTS
 from unspool.store.archive import Archive, FileStatus, Keeper, Origin
 from unspool.store.sync.doctor import Check
 from unspool.store.sync.doctor_scene import DAY, DoctorFinding, DoctorScene, archive_holding
@@ -45,7 +45,7 @@ def keep(folder: Path, root: Path, origin: Origin | None = None) -> None:
     with Archive.open(folder) as archive, Keeper(archive) as keeper:
         number = archive.origin(origin or sync_places([root])[0].origin)
         known = archive.kept(number)
-        for one in FORMATS[0].belongings(root):
+        for one in AGENTS[0].kept_files(root):
             path = Path(one.path)
             name = path.relative_to(root).as_posix()
             keeper.keep(number, name, path, FileStatus.of(path.stat()), known.get(name))

@@ -123,10 +123,10 @@ Key = tuple[str, str, str, str]
 """Session, kind, path below the agent's folder, and project folder."""
 
 
-def leftover_files(root: Path) -> Iterator[LeftoverFile]:
+def leftover_files(home: Path) -> Iterator[LeftoverFile]:
     """The files below the agent's folder that name a session by their path, together by session and folder."""
     found: dict[Key, list[tuple[int, float]]] = {}
-    for key, path in _named(root):
+    for key, path in _named(home):
         try:
             status = path.lstat()
         except OSError:
@@ -164,16 +164,16 @@ _NAME = re.compile(r"(?:pid-)?(\d{1,9})\.json")
 _MOST = 10_000
 
 
-def running_sessions(root: Path) -> Iterator[RunningSession]:
+def running_sessions(home: Path) -> Iterator[RunningSession]:
     """Every session that a process has registered below the agent's folder."""
     try:
-        with os.scandir(root / "sessions") as entries:
+        with os.scandir(home / "sessions") as entries:
             names = sorted(entry.name for _, entry in zip(range(_MOST), entries, strict=False))
     except OSError:
         return
     for name in names:
         found = _NAME.fullmatch(name)
-        path = root / "sessions" / name
+        path = home / "sessions" / name
         data = read_small_json(path) if found and is_small_file(path) else None
         if found and data is not None:
             yield _running(int(found[1]), data)

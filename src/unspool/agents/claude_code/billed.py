@@ -5,165 +5,28 @@ that does not have the usual shape is understood by the parser.
 """
 
 from collections.abc import Iterable, Iterator
-from typing import Annotated, Any, BinaryIO, TypedDict
+from typing import BinaryIO
 
 import msgspec
+from msgspec.structs import replace
 
-from unspool.agents import lines as documents
-from unspool.agents.claude_code.messages import ROLES, SYNTHETIC, billing_terms
+from unspool.agents.base import Detail, calls_in
+from unspool.agents.claude_code.line import SYNTHETIC, UsageRecord
+from unspool.agents.claude_code.messages import billing_terms, parse_usage
 from unspool.agents.claude_code.parse import ClaudeParser
-from unspool.agents.claude_code.values import LARGEST, moment
-from unspool.agents.lines import Cursor, Lines, recover_entries
-from unspool.model import Call, Entry, Place, Usage
-
-
-class _Block(TypedDict, total=False):
-    type: Any
-    id: Any
-    name: Any
-    text: Any
-    tool_use_id: Any
-    is_error: Any
-    signature: Any
-
-
-class _Message(TypedDict, total=False):
-    id: Any
-    role: Any
-    model: Any
-    stop_reason: Any
-    usage: Any
-    content: str | list[_Block] | None
-
-
-class _Attachment(TypedDict, total=False):
-    type: Any
-    prompt: Any
-    commandMode: Any
-    isMeta: Any
-    origin: Any
-
-
-class _Progress(TypedDict, total=False):
-    type: Any
-    agentId: Any
-
-
-class _Line(TypedDict, total=False):
-    type: Any
-    subtype: Any
-    uuid: Any
-    parentUuid: Any
-    sessionId: Any
-    session_id: Any
-    timestamp: Any
-    isSidechain: Any
-    agentId: Any
-    isMeta: Any
-    isCompactSummary: Any
-    teamName: Any
-    cwd: Any
-    gitBranch: Any
-    version: Any
-    slug: Any
-    entrypoint: Any
-    sessionKind: Any
-    forkedFrom: Any
-    permissionMode: Any
-    promptSource: Any
-    origin: Any
-    planContent: Any
-    requestId: Any
-    isApiErrorMessage: Any
-    parent_tool_use_id: Any
-    parentToolUseID: Any
-    sourceToolUseID: Any
-    message: _Message | None
-    attachment: _Attachment | None
-    data: _Progress | None
-    content: Any
-    operation: Any
-    summary: Any
-    leafUuid: Any
-    customTitle: Any
-    aiTitle: Any
-    agentName: Any
-    prNumber: Any
-    prUrl: Any
-    prRepository: Any
-    worktreeSession: Any
-    relocatedCwd: Any
-    continuedInSessionId: Any
-    totalCostUSD: Any
-    total_cost_usd: Any
-
-
-class LightDecoder:
-    """Decodes like a msgspec decoder, without the bulk. Plans and what became of them come whole, for titles."""
-
-    def __init__(self, plans: frozenset[str] = frozenset()) -> None:
-        self._light = msgspec.json.Decoder(_Line)
-        self._whole = msgspec.json.Decoder()
-        self._plans = set(plans)
-
-    def decode(self, raw: bytes) -> Any:
-        try:
-            line = self._light.decode(raw)
-        except msgspec.ValidationError:
-            return self._whole.decode(raw)
-        return self._whole.decode(raw) if self._tells_of_plan(line) else line
-
-    def _tells_of_plan(self, line: _Line) -> bool:
-        message = line.get("message")
-        content = message.get("content") if message else None
-        if not isinstance(content, list):
-            return False
-        for block in content:
-            name, answered = block.get("name"), block.get("tool_use_id")
-            if isinstance(name, str) and ROLES.get(name) == "plan":
-                self._plans.add(str(block.get("id")))
-                return True
-            if self._plans and isinstance(answered, str) and answered in self._plans:
-                return True
-        return False
-
+from unspool.agents.claude_code.values import moment
+from unspool.agents.lines import LogEvents, document_entries, line_entries, starts_document
+from unspool.model import BY_PLACE, Call
 
 _BLOCK = 4 * 1024 * 1024
 _HEAD = 4096
 _KEY = b'"usage"'
-_BY_PLACE = "line-"
-"""How the id of a message begins that has none of its own, so that its place in the log is one."""
-
-
-_Count = Annotated[int, msgspec.Meta(ge=0, le=LARGEST)] | None
-
-
-class _Lifetimes(msgspec.Struct, gc=False):
-    ephemeral_1h_input_tokens: _Count = 0
-    ephemeral_5m_input_tokens: _Count = 0
-
-
-class _Server(msgspec.Struct, gc=False):
-    web_search_requests: _Count = 0
-    web_fetch_requests: _Count = 0
-
-
-class _Usage(msgspec.Struct):
-    input_tokens: _Count = 0
-    output_tokens: _Count = 0
-    cache_read_input_tokens: _Count = 0
-    cache_creation_input_tokens: _Count = 0
-    cache_creation: _Lifetimes | None = None
-    server_tool_use: _Server | None = None
-    speed: str | None = None
-    service_tier: str | None = None
-    inference_geo: str | None = None
 
 
 class _BilledMessage(msgspec.Struct):
     id: str | None = None
     model: str | None = None
-    usage: _Usage | None = None
+    usage: UsageRecord | None = None
     stop_reason: str | None = None
 
 
@@ -188,17 +51,17 @@ def billed_calls(stream: BinaryIO) -> Iterator[Call]:
     The key is the message's id and the request's, with a colon between. The stream must stand at its start.
     """
     block = stream.read(_BLOCK)
-    if documents.starts_document(block[:_HEAD]):
+    if starts_document(block[:_HEAD]):
         block += stream.read()
-        entries = documents.document_entries(block)
+        entries = document_entries(block)
         if entries is not None:
-            yield from _understood(entries)
+            yield from calls_in(map(ClaudeParser().event, entries))
             return
     try:
         yield from _quickly(block, stream)
     except _Restart:
         stream.seek(0)
-        yield from _understood(Lines(LightDecoder()).entries(stream, Cursor()))
+        yield from calls_in(LogEvents(ClaudeParser(detail=Detail.FIGURES), stream))
 
 
 def _quickly(block: bytes, stream: BinaryIO) -> Iterator[Call]:
@@ -257,61 +120,14 @@ def _calls(line: _BilledLine, raw: memoryview) -> Iterable[Call]:
     identity = message.id or line.uuid
     if not identity:
         return _unusual(bytes(raw))
-    used = message.usage
-    figures = _figures(used, floor=not message.stop_reason)
+    used = replace(parse_usage(message.usage), floor=not message.stop_reason)
     key = f"{identity}:{line.requestId or ''}"
-    terms = _terms(used) if used.speed or used.service_tier or used.inference_geo else ("", "", "")
-    return (Call(key, message.model or "", figures, moment(line.timestamp), *terms),)
-
-
-def _figures(used: _Usage, *, floor: bool) -> Usage:
-    lives, server = used.cache_creation, used.server_tool_use
-    written, hour = used.cache_creation_input_tokens or 0, 0
-    if lives is not None:
-        hour = lives.ephemeral_1h_input_tokens or 0
-        written = max(written, hour + (lives.ephemeral_5m_input_tokens or 0))
-    return Usage(
-        used.input_tokens or 0,
-        used.output_tokens or 0,
-        used.cache_read_input_tokens or 0,
-        written,
-        hour,
-        server.web_search_requests or 0 if server is not None else 0,
-        server.web_fetch_requests or 0 if server is not None else 0,
-        floor,
-    )
-
-
-def _terms(used: _Usage) -> tuple[str, str, str]:
-    said = {"speed": used.speed, "service_tier": used.service_tier, "inference_geo": used.inference_geo}
-    return billing_terms(said)
+    return (Call(key, message.model or "", used, moment(line.timestamp), *billing_terms(message.usage)),)
 
 
 def _unusual(raw: bytes) -> Iterator[Call]:
     """What the parser makes of a line of which only its bytes are known."""
-    for call in _understood(_entries(raw)):
-        if call.key.startswith(_BY_PLACE):
+    for call in calls_in(map(ClaudeParser().event, line_entries(raw, 0))):
+        if call.key.startswith(BY_PLACE):
             raise _Restart
         yield call
-
-
-def _entries(raw: bytes) -> Iterator[Entry]:
-    try:
-        data = msgspec.json.decode(raw)
-    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
-        data = None
-    if isinstance(data, dict):
-        yield Entry(Place(0, 0, len(raw)), raw, data)
-    else:
-        yield from recover_entries(raw, 0, 0)
-
-
-def _understood(entries: Iterable[Entry]) -> Iterator[Call]:
-    parser = ClaudeParser()
-    for entry in entries:
-        event = parser.event(entry)
-        part = event.part
-        if part is None or part.usage is None or part.synthetic:
-            continue
-        used = msgspec.structs.replace(part.usage, floor=not part.stop)
-        yield Call(f"{part.message}:{part.request}", part.model, used, event.time, part.speed, part.tier, part.geo)

@@ -9,7 +9,7 @@ import msgspec
 from unspool.agents.base import PromptMention, TypedPrompt
 from unspool.agents.claude_code.discover import project_path
 from unspool.agents.claude_code.values import is_small_file, mapping, moment, text
-from unspool.agents.lines import Cursor, Lines
+from unspool.agents.lines import read_entries
 from unspool.model import Entry, Facts, Json
 
 NAME = "history.jsonl"
@@ -59,7 +59,7 @@ class History:
 
 def prompts_of_lines(lines: Iterable[bytes], prompts: "PromptLines") -> Iterator[TypedPrompt]:
     """The prompts of a list, by its lines."""
-    for entry in Lines(msgspec.json.Decoder()).entries(lines, Cursor()):
+    for entry in read_entries(lines):
         prompt = prompts.prompt(entry)
         if prompt.text:
             yield prompt

@@ -5,9 +5,12 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from msgspec import Raw
 from msgspec.structs import replace
 
-from unspool.agents.claude_code.values import items, mapping, text, whole
+from unspool.agents.base import Detail
+from unspool.agents.claude_code.line import SYNTHETIC, ContentBlock, Line, MessageRecord, UsageRecord, plain
+from unspool.agents.claude_code.values import items, mapping, text
 from unspool.model import (
     Block,
     Event,
@@ -40,41 +43,31 @@ def parse_image(block: dict[str, Json], place: Place) -> Image:
     return Image(place, media, data=text(source.get("data")), url=url, path=path, label=label)
 
 
-def parse_usage(record: Json) -> Usage | None:
-    """Tokens of one request; None where the line has no record."""
-    if not isinstance(record, dict):
-        return None
-    lifetimes = record.get("cache_creation")
-    written = whole(record.get("cache_creation_input_tokens"))
-    hour = 0
-    if isinstance(lifetimes, dict):
-        hour = whole(lifetimes.get("ephemeral_1h_input_tokens"))
+def parse_usage(record: UsageRecord) -> Usage:
+    lives, server = record.cache_creation, record.server_tool_use
+    written, hour = record.cache_creation_input_tokens or 0, 0
+    if lives is not None:
+        hour = lives.ephemeral_1h_input_tokens or 0
         # Versions before 2.1.152 left the flat figure at 0 where the API filled only the nested one.
-        written = max(written, hour + whole(lifetimes.get("ephemeral_5m_input_tokens")))
-    server = record.get("server_tool_use")
-    searches, fetches = 0, 0
-    if isinstance(server, dict):
-        searches, fetches = whole(server.get("web_search_requests")), whole(server.get("web_fetch_requests"))
+        written = max(written, hour + (lives.ephemeral_5m_input_tokens or 0))
     return Usage(
-        whole(record.get("input_tokens")),
-        whole(record.get("output_tokens")),
-        whole(record.get("cache_read_input_tokens")),
+        record.input_tokens or 0,
+        record.output_tokens or 0,
+        record.cache_read_input_tokens or 0,
         written,
         hour,
-        searches,
-        fetches,
+        server.web_search_requests or 0 if server is not None else 0,
+        server.web_fetch_requests or 0 if server is not None else 0,
     )
 
 
-def billing_terms(record: Json) -> tuple[str, str, str]:
+def billing_terms(record: UsageRecord) -> tuple[str, str, str]:
     """(speed, tier, geography) where they change the price; empty for the standard."""
-    if not isinstance(record, dict):
-        return "", "", ""
-    speed, tier, geo = record.get("speed"), record.get("service_tier"), record.get("inference_geo")
+    speed, tier, geo = record.speed, record.service_tier, record.inference_geo
     return (
-        "" if speed is None or speed == "standard" else text(speed),
-        "" if tier is None or tier == "standard" else text(tier),
-        "" if geo is None or geo in ("not_available", "global") else text(geo),
+        "" if speed is None or speed == "standard" else speed,
+        "" if tier is None or tier == "standard" else tier,
+        "" if geo is None or geo in ("not_available", "global") else geo,
     )
 
 
@@ -119,6 +112,8 @@ def tool_role(name: str) -> str:
 Spills = Callable[[str], str | None]
 """Gives the text of a spilled output by its file name, or None where the file is gone."""
 
+_SPILL = b"persistedOutputPath"
+_PLANS = b"/plans/"
 _SPILLED = re.compile(r"Full output saved to: (\S[^\n]*)")
 _SAID = "the user said:"
 _DENIALS = (
@@ -132,29 +127,50 @@ _DENIALS = (
 )
 
 
-def parse_result(block: dict[str, Json], line: dict[str, Json], event: Event, spills: Spills) -> Result:
-    """A tool_result block; `line` is the whole entry, which carries the structured twin and the denial."""
-    words, images, parts = result_content(block.get("content"), event.place)
-    detail = line.get("toolUseResult")
-    error = block.get("is_error") is True
-    denial = text(line.get("toolDenialKind")) or (_denial(words) if error else "")
-    spilled, words, missing = _spill(words, detail, spills)
-    return Result(
-        event.place,
-        text(block.get("tool_use_id")),
-        words,
-        error,
-        images,
-        detail,
-        parts,
-        denial,
-        text(line.get("userFeedback")) or (_feedback(words) if denial else ""),
-        spilled,
-        missing,
-        _permission(mapping(line.get("permissionDecision"))),
-        event.id,
-        event.time,
-    )
+class CallMemory:
+    """The calls met so far, as far as their results matter: which were made, and which have a meaning."""
+
+    def __init__(self) -> None:
+        self.known: set[str] = set()
+        self.meant: set[str] = set()
+        """Calls that put forward a plan or changed a todo list: what became of them is in the result's record."""
+
+
+class ResultParser:
+    """Understands results of tools: as much of each as `detail` asks for."""
+
+    def __init__(self, spills: Spills, detail: Detail, calls: CallMemory) -> None:
+        self._spills, self._detail, self._calls = spills, detail, calls
+
+    def parse(self, block: ContentBlock, line: Line, event: Event) -> Result:
+        """A tool_result block; `line` carries the structured twin and the denial."""
+        call_id, error = block.tool_use_id or "", bool(block.is_error)
+        calls, here = self._calls, not isinstance(line.tool_use_result, Raw)
+        if here or self._detail is Detail.ALL or call_id in calls.meant or call_id not in calls.known:
+            text_wanted = twin_wanted = True
+        else:
+            text_wanted = error or self._detail is Detail.TEXTS
+            twin_wanted = text_wanted and _SPILL in bytes(line.tool_use_result)
+        words, images, parts = result_content(plain(block.content), event.place) if text_wanted else ("", (), ())
+        twin = plain(line.tool_use_result) if twin_wanted else None
+        denial = line.tool_denial_kind or (_denial(words) if error else "")
+        spilled, words, missing = _spill(words, twin, self._spills)
+        return Result(
+            event.place,
+            call_id,
+            words,
+            error,
+            images,
+            twin,
+            parts,
+            denial,
+            line.user_feedback or (_feedback(words) if denial else ""),
+            spilled,
+            missing,
+            _permission(line.permission_decision) if line.permission_decision else "",
+            event.id,
+            event.time,
+        )
 
 
 def _permission(decision: dict[str, Json]) -> str:
@@ -225,90 +241,108 @@ def _spilled_text(name: str, whole: str) -> str:
     return "\n".join(words) if words and all(words) else whole
 
 
-SYNTHETIC = "<synthetic>"
 _CALLS = frozenset({"tool_use", "server_tool_use", "mcp_tool_use"})
 
 
-def parse_assistant(event: Event, data: dict[str, Json]) -> None:
-    """Fill an event from an assistant line."""
-    message = mapping(data.get("message"))
-    model = text(message.get("model"))
-    synthetic = model == SYNTHETIC
-    identity = text(message.get("id"))
-    record = message.get("usage")
-    index = data.get("apiBlockIndex")
-    event.kind = "message"
-    event.part = Part(
-        identity if identity and not synthetic else event.id,
-        text(data.get("requestId")),
-        model,
-        parse_usage(record),
-        text(message.get("stop_reason")),
-        index if isinstance(index, int) else -1,
-        synthetic,
-        data.get("isAbortedMidStream") is True,
-        text(data.get("effort")),
-        *billing_terms(record),
-        text(data.get("requestRef")),
-    )
-    if synthetic or data.get("isApiErrorMessage") is True:
-        event.blocks = (_failure(event, data, message),)
-        return
-    superseded = data.get("supersedesUuids")
-    event.retracts = tuple(text(line) for line in superseded) if isinstance(superseded, list) else ()
-    said = message.get("content")
-    if isinstance(said, str):
-        event.blocks = (Text(event.place, said, event.part.message, event.id, event.time),)
-    else:
-        event.blocks = tuple(_block(block, event, event.part.message) for block in items(said))
-    took = whole(data.get("thinkingDurationMs"))
-    if took and len(event.blocks) == 1 and isinstance(event.blocks[0], Thinking):
-        event.blocks = (replace(event.blocks[0], milliseconds=took),)
+class MessageParser:
+    """Understands assistant lines. Of inputs, `detail` may want only those that plans are known by."""
+
+    def __init__(self, detail: Detail, calls: CallMemory) -> None:
+        self._detail, self._calls = detail, calls
+        self._record: UsageRecord | None = None
+        self._billed: tuple[Usage, tuple[str, str, str]] = Usage(), ("", "", "")
+
+    def parse(self, event: Event, line: Line) -> None:
+        """Fill an event from an assistant line."""
+        message = line.message or MessageRecord()
+        model = message.model or ""
+        synthetic = model == SYNTHETIC
+        record = message.usage
+        if record is not None and record != self._record:  # lines of one message repeat it
+            self._record, self._billed = record, (parse_usage(record), billing_terms(record))
+        usage, terms = self._billed if record is not None else (None, ("", "", ""))
+        event.kind = "message"
+        event.part = Part(
+            message.id if message.id and not synthetic else event.id,
+            line.request_id or "",
+            model,
+            usage,
+            message.stop_reason or "",
+            -1 if line.api_block_index is None else line.api_block_index,
+            synthetic,
+            line.is_aborted_mid_stream is True,
+            line.effort or "",
+            *terms,
+            line.request_ref or "",
+        )
+        if synthetic or line.is_api_error_message:
+            event.blocks = (_failure(event, line, message),)
+            return
+        if line.supersedes_uuids:
+            event.retracts = tuple(line.supersedes_uuids)
+        said = message.content
+        if isinstance(said, str):
+            event.blocks = (Text(event.place, said, event.part.message, event.id, event.time),)
+        else:
+            event.blocks = tuple([self._block(block, event, event.part.message) for block in said or ()])
+        took = line.thinking_duration_ms
+        if took and len(event.blocks) == 1 and isinstance(event.blocks[0], Thinking):
+            event.blocks = (replace(event.blocks[0], milliseconds=took),)
+
+    def _block(self, block: ContentBlock, event: Event, message: str) -> Block | Result:
+        kind, place, line, time = block.type, event.place, event.id, event.time
+        if kind in _CALLS:
+            return self._call(block, event, message)
+        if kind == "text" and block.text is not None:
+            return Text(place, block.text, message, line, time)
+        if kind == "thinking" and block.thinking is not None:
+            return Thinking(place, block.thinking, message, line, time, block.signature or "")
+        data = block.whole
+        if kind == "redacted_thinking":
+            return Thinking(place, "", message, line, time, text(data.get("data")), redacted=True)
+        if kind.endswith("_tool_result") and block.tool_use_id is not None:
+            return _server_result(data, event)
+        if kind == "fallback":
+            return Notice(place, "model-switch", _switch(data), dict(data), line, time)
+        if kind in KINDS:
+            return parse_image(data, place)
+        return Unknown(place, kind or "content", data, message, line, time)
+
+    def _call(self, block: ContentBlock, event: Event, message: str) -> ToolCall:
+        call_id, name = block.id or "", block.name or ""
+        role = tool_role(name)
+        self._calls.known.add(call_id)
+        if role in ("plan", "todos"):
+            self._calls.meant.add(call_id)
+        given = plain(block.input) if self._wants_input(block, role) else None
+        if isinstance(given, str):
+            given = _decoded(given)
+        return ToolCall(
+            event.place,
+            call_id,
+            name,
+            given,
+            "unanswered",
+            role,
+            message=message,
+            id=event.id,
+            time=event.time,
+            server=block.type != "tool_use",
+        )
+
+    def _wants_input(self, block: ContentBlock, role: str) -> bool:
+        if self._detail is not Detail.FIGURES or role == "plan":
+            return True
+        return role in ("write", "edit") and (block.whole is not None or _PLANS in bytes(block.input))
 
 
-def _failure(event: Event, data: dict[str, Json], message: dict[str, Json]) -> Notice:
-    words, _, _ = result_content(message.get("content"), event.place)
+def _failure(event: Event, line: Line, message: MessageRecord) -> Notice:
+    data = mapping(line.whole)
+    said = mapping(data.get("message")).get("content") if data else message.content
+    words, _, _ = result_content(said, event.place)
     facts = {key: data[key] for key in ("error", "errorDetails", "apiErrorStatus") if data.get(key) is not None}
-    kind = "api-error" if data.get("isApiErrorMessage") is True else "agent"
-    return Notice(event.place, kind, words, facts, event.id, event.time)
-
-
-def _block(block: Json, event: Event, message: str) -> Block | Result:
-    kind = text(block.get("type")) if isinstance(block, dict) else ""
-    place, line, time = event.place, event.id, event.time
-    if kind in _CALLS:
-        return _call(block, event, message)
-    if kind == "text" and isinstance(block.get("text"), str):
-        return Text(place, block["text"], message, line, time)
-    if kind == "thinking" and isinstance(block.get("thinking"), str):
-        return Thinking(place, block["thinking"], message, line, time, text(block.get("signature")))
-    if kind == "redacted_thinking":
-        return Thinking(place, "", message, line, time, text(block.get("data")), redacted=True)
-    if kind.endswith("_tool_result") and isinstance(block.get("tool_use_id"), str):
-        return _server_result(block, event)
-    if kind == "fallback":
-        return Notice(place, "model-switch", _switch(block), dict(block), line, time)
-    if kind in KINDS:
-        return parse_image(block, place)
-    return Unknown(place, kind or "content", block, message, line, time)
-
-
-def _call(block: dict[str, Json], event: Event, message: str) -> ToolCall:
-    given = block.get("input")
-    if isinstance(given, str):
-        given = _decoded(given)
-    name = text(block.get("name"))
-    return ToolCall(
-        event.place,
-        text(block.get("id")),
-        name,
-        given,
-        "unanswered",
-        tool_role(name),
-        message=message,
-        id=event.id,
-        time=event.time,
-        server=block.get("type") != "tool_use",
+    return Notice(
+        event.place, "api-error" if line.is_api_error_message else "agent", words, facts, event.id, event.time
     )
 
 

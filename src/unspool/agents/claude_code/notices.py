@@ -1,5 +1,6 @@
 """Lines of type system, attachment and progress: what happened around the conversation."""
 
+from unspool.agents.claude_code.line import Line
 from unspool.agents.claude_code.messages import parse_image, result_content
 from unspool.agents.claude_code.prompts import _PROMPT_SEGMENTS, Segment, make_prompt, segments
 from unspool.agents.claude_code.values import items, mapping, text
@@ -71,14 +72,14 @@ _TOLD_AS_RENDERED = frozenset({"environment", "memory", "offer", "plan-mode", "r
 _REMINDER, _REMINDER_END = "<system-reminder>", "</system-reminder>"
 
 
-def parse_system(event: Event, data: dict[str, Json]) -> None:
+def parse_system(event: Event, line: Line, data: dict[str, Json]) -> None:
     """Fill an event from a system line; a slash command typed by a person may stand in one."""
     subtype = text(data.get("subtype"))
     said = data.get("content")
     if said is None:
         said, _, _ = result_content(mapping(data.get("message")).get("content"), event.place)
     words = text(said)
-    if subtype == "local_command" and _local_command(event, data, words):
+    if subtype == "local_command" and _local_command(event, line, words):
         return
     kind = _SYSTEM_KINDS.get(subtype, "hook" if subtype.startswith("hook_") else subtype)
     facts = {key: value for key, value in data.items() if key not in _ENVELOPE}
@@ -89,7 +90,7 @@ def parse_system(event: Event, data: dict[str, Json]) -> None:
     event.blocks = (Notice(event.place, kind, words, facts, event.id, event.time),)
 
 
-def _local_command(event: Event, data: dict[str, Json], words: str) -> bool:
+def _local_command(event: Event, line: Line, words: str) -> bool:
     found = segments(words)
     spoken = [segment for segment in found if segment.kind in _PROMPT_SEGMENTS and segment.kind]
     event.blocks = tuple(
@@ -99,7 +100,7 @@ def _local_command(event: Event, data: dict[str, Json], words: str) -> bool:
     )
     if spoken:
         event.kind = "prompt"
-        event.prompt = make_prompt(event.place, spoken, (), data, (event.id, event.time))
+        event.prompt = make_prompt(event, spoken, (), line)
     return bool(spoken or event.blocks)
 
 
@@ -108,7 +109,7 @@ def parse_attachment(event: Event, data: dict[str, Json]) -> None:
     held = mapping(data.get("attachment"))
     kind = text(held.get("type"))
     if kind == "queued_command":
-        _queued(event, data, held)
+        _queued(event, held)
         return
     shown = _ATTACHMENT_KINDS.get(kind, "hook" if kind.startswith("hook_") else "attachment")
     facts = {key: value for key, value in held.items() if key != "content" or not isinstance(value, str)}
@@ -125,7 +126,7 @@ def _rendered(data: dict[str, Json]) -> str:
     return "\n\n".join(word.removeprefix(_REMINDER).removesuffix(_REMINDER_END).strip() for word in words if word)
 
 
-def _queued(event: Event, data: dict[str, Json], held: dict[str, Json]) -> None:
+def _queued(event: Event, held: dict[str, Json]) -> None:
     words, images = _queued_content(held.get("prompt"), event)
     mode = text(held.get("commandMode"))
     found = segments(words) if words or not images else []
@@ -136,6 +137,7 @@ def _queued(event: Event, data: dict[str, Json], held: dict[str, Json]) -> None:
     if human and (typed or images):
         event.kind = "prompt"
         event.prompt = _queued_prompt(event, typed, images, mode)
+        event.clears = event.prompt.command == "/clear"
         return
     note = Notice(event.place, mode or "attachment", words, {}, event.id, event.time, images)
     event.blocks = event.blocks or (note,)

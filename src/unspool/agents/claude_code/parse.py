@@ -1,12 +1,17 @@
 """Entries to events: each line understood by itself, the facts of the session gathered on the way."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 
+import msgspec
+from msgspec import UNSET
+
+from unspool.agents.base import Detail
 from unspool.agents.claude_code import known, notices
-from unspool.agents.claude_code.messages import Spills, parse_assistant, unknown_line
+from unspool.agents.claude_code.line import CONVERSATION, Line, decode_line, line_of
+from unspool.agents.claude_code.messages import CallMemory, MessageParser, ResultParser, Spills, unknown_line
 from unspool.agents.claude_code.prompts import parse_user
 from unspool.agents.claude_code.values import items, mapping, moment, text
-from unspool.model import Entry, Event, Facts, Json, Place, Problem, SideLine
+from unspool.model import Entry, Event, Facts, Json, Place, Problem, SideLine, id_by_place
 
 _GENERIC = frozenset({"Claude Code CLI Session Start", "Conversation Cleared"})
 
@@ -87,12 +92,7 @@ _LESSONS: dict[str, Callable[[dict[str, Json], Place, Facts], None]] = {
 }
 
 
-_CHAIN = frozenset({"user", "assistant", "system", "attachment", "progress"})
 _BACKGROUND = ("bg", "daemon", "daemon-worker")
-_ENVELOPE = (
-    "sessionId", "cwd", "version", "gitBranch", "slug", "entrypoint", "sessionKind", "teamName", "forkedFrom"
-)  # fmt: skip
-"""What a line says of its session."""
 
 
 def _no_spills(_: str) -> str | None:
@@ -100,23 +100,39 @@ def _no_spills(_: str) -> str | None:
 
 
 class ClaudeParser:
-    """Reads the entries of one log, in order. `facts` is complete when the last one was read."""
+    """Understands the lines of one log, in order. `facts` are complete when the last one was read."""
 
-    def __init__(self, spills: Spills = _no_spills) -> None:
+    def __init__(self, spills: Spills = _no_spills, detail: Detail = Detail.ALL) -> None:
         self.facts = Facts()
-        self._spills = spills
+        calls = CallMemory()
+        self._messages = MessageParser(detail, calls)
+        self._results = ResultParser(spills, detail, calls)
         self._said: tuple[Json, ...] = ()
 
-    def events(self, entries: Iterable[Entry]) -> Iterator[Event]:
-        for entry in entries:
-            yield self.event(entry)
+    def usual(self, raw: bytes, place: Place) -> Event | None:
+        """The event of a usual line of the conversation, without making plain data of all of it."""
+        line = decode_line(raw)
+        if line is None:
+            return None
+        try:
+            if line.type in ("user", "assistant"):
+                return self._spoken(line, place)
+            return self._around(line, msgspec.json.decode(raw), place)
+        except msgspec.DecodeError:  # a number that no float holds, in what was left as bytes
+            return None
 
     def event(self, entry: Entry) -> Event:
+        """The event of any line."""
         data, place = entry.data, entry.place
         if data is None:
             return Event("problem", place, problem=Problem(place, entry.problem, entry.raw))
         kind = data.get("type")
-        event = self._chain(data, place) if isinstance(kind, str) and kind in _CHAIN else self._beside(data, place)
+        if not isinstance(kind, str) or kind not in CONVERSATION:
+            event = self._beside(data, place)
+        elif kind in ("user", "assistant"):
+            event = self._spoken(line_of(data), place)
+        else:
+            event = self._around(line_of(data), data, place)
         if entry.problem:
             event.problem = Problem(place, entry.problem, entry.raw, mended=True)
         return event
@@ -129,87 +145,96 @@ class ClaudeParser:
         if not self.facts.session:
             self.facts.session = text(data.get("sessionId")) or text(data.get("session_id"))
         if kind in known.BESIDE:
-            return Event("side", place, side=SideLine(place, kind, data), time=None)
+            return Event("side", place, side=SideLine(place, kind, data))
         return Event(
             "notice", place, link=True, time=moment(data.get("timestamp")), blocks=(unknown_line(place, data),)
         )
 
-    def _chain(self, data: dict[str, Json], place: Place) -> Event:
-        identity = data.get("uuid")
-        parent = data.get("parentUuid")
-        event = Event(
-            "notice",
-            place,
-            identity if isinstance(identity, str) and identity else f"line-{place.line}.{place.offset}",
-            parent if isinstance(parent, str) and parent else None,
-            time=moment(data.get("timestamp")),
-            sidechain=data.get("isSidechain") is True,
-            agent=text(data["agentId"]) if "agentId" in data else "",
-            meta=data.get("isMeta") is True,
-            team=bool(data.get("teamName")),
-            answers=text(data["sourceToolAssistantUUID"]) if "sourceToolAssistantUUID" in data else "",
-            link="parentUuid" not in data or not isinstance(identity, str),
-        )
-        self._envelope(data, event)
-        kind = data["type"]
-        if "session_id" in data and "sessionId" not in data:
-            data = self._streamed(data, event)
-        if kind == "user":
-            event.turn = True
-            parse_user(event, data, self._spills)
-        elif kind == "assistant":
-            event.turn = True
-            parse_assistant(event, data)
-        elif kind == "system":
-            notices.parse_system(event, data)
-        elif kind == "attachment":
+    def _around(self, line: Line, data: dict[str, Json], place: Place) -> Event:
+        """A line of the conversation that nobody spoke."""
+        event = self._chained(line, place)
+        if line.type == "system":
+            notices.parse_system(event, line, data)
+        elif line.type == "attachment":
             notices.parse_attachment(event, data)
         else:
             notices.parse_progress(event, data, self.facts)
-        if event.prompt is not None and not event.sidechain and not self.facts.first_mode:
-            self.facts.first_mode = event.prompt.mode or "default"
+        self._note_mode(event)
         return event
 
-    def _streamed(self, data: dict[str, Json], event: Event) -> dict[str, Json]:
-        """A line of the print mode's output, in the words of a log."""
-        self.facts.headless = True
-        self.facts.session = self.facts.session or text(data.get("session_id"))
-        caller = text(data.get("parent_tool_use_id"))
-        if caller:
-            event.sidechain, event.agent, event.spawner = True, f"call-{caller}", caller
-        return {**data, "toolUseResult": data.get("tool_use_result")} if "tool_use_result" in data else data
+    def _spoken(self, line: Line, place: Place) -> Event:
+        event = self._chained(line, place)
+        event.turn = True
+        if line.type == "user":
+            parse_user(event, line, self._results)
+            self._note_mode(event)
+        else:
+            self._messages.parse(event, line)
+        return event
 
-    def _envelope(self, data: dict[str, Json], event: Event) -> None:
+    def _note_mode(self, event: Event) -> None:
+        if event.prompt is not None and not event.sidechain and not self.facts.first_mode:
+            self.facts.first_mode = event.prompt.mode or "default"
+
+    def _chained(self, line: Line, place: Place) -> Event:
+        """The event with what its line says of itself and its session."""
+        identity, parent = line.uuid, line.parent_uuid
+        time = moment(line.timestamp)
+        event = Event(
+            "notice",
+            place,
+            identity or id_by_place(place),
+            parent or None,
+            time=time,
+            sidechain=line.is_sidechain is True,
+            agent=line.agent_id or "",
+            meta=line.is_meta is True,
+            team=bool(line.team_name),
+            answers=line.source_assistant or "",
+            link=parent is UNSET or identity is None,
+        )
         facts = self.facts
-        time = event.time
         if time is not None:
             if facts.started is None or time < facts.started:
                 facts.started = time
             if facts.ended is None or time > facts.ended:
                 facts.ended = time
-        said = tuple(map(data.get, _ENVELOPE))
+        said = (line.session, line.cwd, line.version, line.git_branch, line.slug, line.entrypoint, line.session_kind,
+                line.team_name, line.forked_from)  # fmt: skip
         if said != self._said:  # lines that follow one another mostly say the same
             self._said = said
-            self._learn(said, event.place.line)
+            self._learn(line, place.line)
+        if line.streamed_session is not UNSET and line.session is None:
+            self._streamed(line, event)
+        return event
 
-    def _learn(self, said: tuple[Json, ...], line: int) -> None:
+    def _streamed(self, line: Line, event: Event) -> None:
+        """A line of the print mode's output, which names some things otherwise than a log does."""
+        self.facts.headless = True
+        self.facts.session = self.facts.session or line.streamed_session or ""
+        if line.streamed_caller:
+            caller = line.streamed_caller
+            event.sidechain, event.agent, event.spawner = True, f"call-{caller}", caller
+        if line.streamed_result is not UNSET:
+            line.tool_use_result = line.streamed_result
+
+    def _learn(self, line: Line, number: int) -> None:
         """Note what a line says of its session; to be told the same again changes nothing."""
         facts = self.facts
-        session, cwd, version, branch, slug, entrypoint, kind, team, forked = said
-        facts.session = facts.session or text(session)
-        if isinstance(cwd, str) and cwd not in facts.cwds:
-            facts.cwds[cwd] = line
-            facts.cwd = facts.cwd or cwd
-        if isinstance(version, str) and version not in facts.versions:
-            facts.versions[version] = None
-        facts.branch = facts.branch or text(branch)
-        if isinstance(slug, str):
-            facts.slug = slug
+        facts.session = facts.session or line.session or ""
+        if line.cwd is not None and line.cwd not in facts.cwds:
+            facts.cwds[line.cwd] = number
+            facts.cwd = facts.cwd or line.cwd
+        if line.version is not None and line.version not in facts.versions:
+            facts.versions[line.version] = None
+        facts.branch = facts.branch or line.git_branch or ""
+        if line.slug is not None:
+            facts.slug = line.slug
         if not facts.entrypoint:
-            facts.entrypoint = text(entrypoint)
+            facts.entrypoint = line.entrypoint or ""
             facts.headless = facts.headless or facts.entrypoint.startswith("sdk")
-        if text(kind) in _BACKGROUND:
+        if line.session_kind in _BACKGROUND:
             facts.background = True
-        facts.team = facts.team or text(team)
-        if forked is not None and not facts.forked_from:
-            facts.forked_from = text(mapping(forked).get("sessionId"))
+        facts.team = facts.team or line.team_name or ""
+        if line.forked_from is not None and not facts.forked_from:
+            facts.forked_from = text(line.forked_from.get("sessionId"))

@@ -1,12 +1,12 @@
 """User lines: what a person typed, told apart from what the agent put in their mouth."""
 
 import re
-from datetime import datetime
 from typing import NamedTuple
 
-from unspool.agents.claude_code.messages import KINDS, Spills, parse_image, parse_result
-from unspool.agents.claude_code.values import items, mapping, text
-from unspool.model import Block, Event, Image, Json, Notice, Place, Plan, Prompt, Result, Unknown
+from unspool.agents.claude_code.line import Line
+from unspool.agents.claude_code.messages import KINDS, ResultParser, parse_image
+from unspool.agents.claude_code.values import text
+from unspool.model import Block, Event, Image, Json, Notice, Plan, Prompt, Result, Unknown
 
 IMPLEMENT = "Implement the following plan:"
 _TAIL = "If you need specific details from before exiting plan mode"
@@ -191,42 +191,29 @@ _HUMAN = frozenset({"", "human"})
 _PROMPT_SEGMENTS = {"": "text", "command": "command", "bash": "bash", "memory-input": "memory"}
 
 
-def parse_user(event: Event, data: dict[str, Json], spills: Spills) -> None:
+def parse_user(event: Event, line: Line, results: ResultParser) -> None:
     """Fill an event from a user line."""
-    content = mapping(data.get("message")).get("content")
+    content = line.message.content if line.message is not None else None
     typed: list[Segment] = []
     blocks: list[Block | Result] = []
     images: list[Image] = []
     if isinstance(content, str):
         _sort(segments(content), typed, blocks, event)
     else:
-        for block in items(content):
-            _block(block, data, event, (typed, blocks, images, spills))
-        if content is not None and not isinstance(content, list):
-            blocks.append(Unknown(event.place, "content", content, id=event.id, time=event.time))
-    _settle(event, data, typed, (blocks, images))
+        for block in content or ():
+            if block.type == "tool_result":
+                blocks.append(results.parse(block, line, event))
+            elif block.type == "text" and block.text is not None:
+                _sort(segments(block.text), typed, blocks, event)
+            elif block.type in KINDS:
+                images.append(parse_image(block.whole, event.place))
+            elif isinstance(block.whole, str):
+                _sort(segments(block.whole), typed, blocks, event)
+            else:
+                blocks.append(Unknown(event.place, block.type or "content", block.whole, id=event.id, time=event.time))
+    _settle(event, line, typed, (blocks, images))
     if event.prompt is None and not event.blocks:
-        event.blocks = (Unknown(event.place, "user line without content", data, id=event.id, time=event.time),)
-
-
-def _block(
-    block: Json,
-    data: dict[str, Json],
-    event: Event,
-    into: tuple[list[Segment], list[Block | Result], list[Image], Spills],
-) -> None:
-    typed, blocks, images, spills = into
-    kind = text(block.get("type")) if isinstance(block, dict) else ""
-    if kind == "tool_result":
-        blocks.append(parse_result(block, data, event, spills))
-    elif kind == "text" and isinstance(block.get("text"), str):
-        _sort(segments(block["text"]), typed, blocks, event)
-    elif kind in KINDS:
-        images.append(parse_image(block, event.place))
-    elif isinstance(block, str):
-        _sort(segments(block), typed, blocks, event)
-    else:
-        blocks.append(Unknown(event.place, kind or "content", block, id=event.id, time=event.time))
+        event.blocks = (Unknown(event.place, "user line without content", line.whole, id=event.id, time=event.time),)
 
 
 def _sort(found: list[Segment], typed: list[Segment], blocks: list[Block | Result], event: Event) -> None:
@@ -237,33 +224,31 @@ def _sort(found: list[Segment], typed: list[Segment], blocks: list[Block | Resul
             blocks.append(Notice(event.place, segment.kind, segment.text, segment.facts, event.id, event.time))
 
 
-def _settle(
-    event: Event, data: dict[str, Json], typed: list[Segment], rest: tuple[list[Block | Result], list[Image]]
-) -> None:
+def _settle(event: Event, line: Line, typed: list[Segment], rest: tuple[list[Block | Result], list[Image]]) -> None:
     """Decide what the line is, now that its content is known."""
     blocks, images = rest
     answered = any(isinstance(block, Result) for block in blocks)
-    kind = _injected(data, answered=answered)
+    kind = _injected(line, answered=answered)
     spoken = [segment for segment in typed if segment.text.strip() or segment.kind]
     if kind or not (spoken or images):
         _notice(event, kind or "", typed, rest)
         event.kind = "result" if answered else "notice"
         return
     event.kind = "prompt"
-    event.prompt = make_prompt(event.place, spoken, tuple(images), data, (event.id, event.time))
+    event.prompt = make_prompt(event, spoken, tuple(images), line)
     event.blocks = tuple(blocks)
 
 
-def _injected(data: dict[str, Json], *, answered: bool) -> str:
+def _injected(line: Line, *, answered: bool) -> str:
     """Why the words of a line are not a person's; empty where they are."""
-    if data.get("isCompactSummary") is True:
+    if line.is_compact_summary:
         return "summary"
-    if data.get("isMeta") is True:
-        return "skill" if data.get("sourceToolUseID") else "meta"
-    origin = text(mapping(data.get("origin")).get("kind"))
+    if line.is_meta:
+        return "skill" if line.source_call else "meta"
+    origin = text(line.origin.get("kind")) if line.origin else ""
     if origin not in _HUMAN:
         return origin
-    if data.get("promptSource") == "system":
+    if line.prompt_source == "system":
         return "meta"
     return "note" if answered else ""
 
@@ -276,23 +261,18 @@ def _notice(event: Event, kind: str, typed: list[Segment], rest: tuple[list[Bloc
     event.blocks = tuple(blocks)
 
 
-def make_prompt(
-    place: Place,
-    spoken: list[Segment],
-    images: tuple[Image, ...],
-    data: dict[str, Json],
-    stamp: tuple[str, datetime | None],
-) -> Prompt:
+def make_prompt(event: Event, spoken: list[Segment], images: tuple[Image, ...], line: Line) -> Prompt:
     """The prompt made of typed segments."""
     special = next((segment for segment in spoken if segment.kind), None)
     words = "\n".join(segment.text for segment in spoken if segment.text.strip())
-    mode, origin = text(data.get("permissionMode")), text(data.get("promptSource"))
+    place, stamp = event.place, (event.id, event.time)
+    mode, origin = line.permission_mode or "", line.prompt_source or ""
     if special is not None:
         kind = _PROMPT_SEGMENTS[special.kind]
         command, arguments = text(special.facts.get("name")), text(special.facts.get("args"))
+        event.clears = command == "/clear"
         return Prompt(place, kind, words, *stamp, command, arguments, images, mode=mode, origin=origin)  # type: ignore[arg-type]
-    content = text(data.get("planContent"))
-    if content or (words.startswith(IMPLEMENT) and not images):
-        plan, source = accepted_plan(words, content)
+    if line.plan_content or (words.startswith(IMPLEMENT) and not images):
+        plan, source = accepted_plan(words, line.plan_content or "")
         return Prompt(place, "plan", words, *stamp, images=images, plan=plan, source=source, mode=mode, origin=origin)
     return Prompt(place, "text", words, *stamp, images=images, mode=mode, origin=origin)

@@ -11,7 +11,9 @@ from typing import Any
 
 import msgspec
 
-from unspool.agents.claude_code.messages import parse_assistant
+from unspool.agents.base import Detail
+from unspool.agents.claude_code.line import line_of
+from unspool.agents.claude_code.messages import CallMemory, MessageParser, ResultParser
 from unspool.agents.claude_code.prompts import parse_user
 from unspool.agents.claude_code.values import items, mapping, moment, text, whole
 from unspool.model import Entry, Event, Json, Notice, Place
@@ -172,12 +174,12 @@ class _Lines:
 
 def _message(role: str, content: list[Json], answer: str) -> SentMessage:
     """A message understood as a line of the conversation would be."""
-    line: dict[str, Json] = {"message": {"role": role, "content": content}}
-    event = Event("notice", _NOWHERE)
+    event, calls = Event("notice", _NOWHERE), CallMemory()
+    line = line_of({"message": {"role": role, "content": content}})
     if role == "assistant":
-        parse_assistant(event, line)
+        MessageParser(Detail.ALL, calls).parse(event, line)
     elif role == "user":
-        parse_user(event, line, lambda _: None)
+        parse_user(event, line, ResultParser(lambda _: None, Detail.ALL, calls))
     else:
         words = "\n\n".join(text(mapping(block).get("text")) for block in content)
         event.blocks = (Notice(_NOWHERE, "reminder", words),)

@@ -7,7 +7,20 @@ from unspool.agents.claude_code import prompts
 from unspool.agents.claude_code.agent_files import Companions
 from unspool.agents.claude_code.discover import ID
 from unspool.agents.claude_code.values import items, mapping, text
-from unspool.model import Facts, Json, Option, Plan, PlanStatus, Question, Questionnaire, Result, Todo, Todos, ToolCall
+from unspool.model import (
+    AgentDetails,
+    Facts,
+    Json,
+    Option,
+    Plan,
+    PlanStatus,
+    Question,
+    Questionnaire,
+    Result,
+    Todo,
+    Todos,
+    ToolCall,
+)
 
 _CLOSING = re.compile(r'(?<!\\)"(?=[,.;\s]|\Z)')
 _AWAY = "No response after"
@@ -229,6 +242,12 @@ class ClaudeCodeDialect:
 
     def agent_prompt(self, call: ToolCall) -> str:
         return text(mapping(call.input).get("prompt"))
+
+    def agent_details(self, call: ToolCall) -> AgentDetails:
+        given = mapping(call.input)
+        return AgentDetails(
+            text(given.get("subagent_type")), text(given.get("description")), given.get("run_in_background") is True
+        )
 
     def state(self, result: Result) -> str:
         if result.denial:

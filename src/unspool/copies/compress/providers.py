@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from unspool.agents import AgentFormat
+from unspool.agents import CodingAgent
 from unspool.errors import FetchFailed, NotFound, Unreadable, UsageProblem
 from unspool.http import HttpStatusError, checked_address, post
 from unspool.render.sanitize import one_line
@@ -204,19 +204,19 @@ class PrintMode:
 
     width = PROCESSES
 
-    def __init__(self, agent: AgentFormat, model: str) -> None:
-        command = agent.ask(model, "")
-        if not command:
+    def __init__(self, agent: CodingAgent, model: str) -> None:
+        if agent.resuming is None:
             raise NotFound(f"{agent.name} has no print mode that could be asked.")
+        self._ask = agent.resuming.ask
+        command = self._ask(model, "")
         if shutil.which(command[0]) is None:
             raise NotFound(f"There is no command {command[0]} to ask; name a service with its address instead.")
-        self._agent = agent
         self.model = model
         self.name = f"{command[0]} {command[1]}"
 
     def ask(self, ask: ModelRequest, seconds: float, stop: Event) -> str:
         """What the process prints. It runs in an empty folder, so that nothing of a project speaks to it."""
-        command = self._agent.ask(self.model, ask.system)
+        command = self._ask(self.model, ask.system)
         with tempfile.TemporaryDirectory(prefix="unspool-") as empty, tempfile.TemporaryFile() as prompt:
             prompt.write(ask.content.encode())
             prompt.seek(0)
@@ -312,7 +312,7 @@ def service_options(flags: ServiceOptions, environment: Mapping[str, str], table
     )
 
 
-def connect(said: ServiceOptions, environment: Mapping[str, str], agent: AgentFormat) -> ModelProvider:
+def connect(said: ServiceOptions, environment: Mapping[str, str], agent: CodingAgent) -> ModelProvider:
     """The one to ask; UsageProblem or NotFound says what is missing."""
     kind = said.provider or _kind(said.url)
     if kind not in PROVIDERS:

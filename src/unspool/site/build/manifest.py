@@ -5,22 +5,19 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import cache
 from hashlib import blake2b
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from unspool import human
-from unspool.agents import FoundLog, by_id
-from unspool.errors import UnspoolError
+from unspool.agents import FoundLog
 from unspool.site.address import INDEX
 from unspool.site.build.disk import write_if_changed
 from unspool.site.build.neighbourhood import LogStart, NeighbourFacts
 from unspool.site.session_rows import SessionRow
 from unspool.store.library.chains import project_named_after
-from unspool.store.library.neighbours import read_beginning
-from unspool.store.library.read import LogReader
+from unspool.store.library.read import project_in_head
 
 if TYPE_CHECKING:
     from unspool.store.library.kept_sessions import KeptSessions
@@ -122,7 +119,6 @@ def _files(folder: str) -> Iterator[str]:
                 yield from _files(entry.path)
 
 
-_LINES = 40
 _ASKED = 8
 """How many logs of a project are asked for its path."""
 RESERVED_FOLDERS = {"assets", "search"}
@@ -156,26 +152,11 @@ def _path(group: list[FoundLog], kept: "KeptSessions | None") -> str:
     """The project's path as its newest logs tell; the one its folder is named after, if any does."""
     folder, newest = group[0].folder, ""
     for found in group[:_ASKED]:
-        path = _told(found, kept)
+        path = project_in_head(found, kept)
         if path and project_named_after(folder, (path,)):
             return path
         newest = newest or path
     return newest or folder
-
-
-def _told(found: FoundLog, kept: "KeptSessions | None") -> str:
-    """The project that a log's first lines name; empty where they name none."""
-    format_ = by_id(found.format)
-    parser = format_.parser(None)
-    try:
-        with read_beginning(found, kept) as stream:
-            for entry in islice(LogReader().entries(stream), _LINES):
-                parser.event(entry)
-                if parser.facts.cwd:
-                    break
-    except (UnspoolError, OSError):
-        return ""
-    return format_.project(parser.facts, "")
 
 
 def project_name(path: str) -> str:

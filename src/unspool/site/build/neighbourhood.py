@@ -15,7 +15,7 @@ import msgspec
 
 from unspool.agents import FoundLog
 from unspool.store.library.chains import KnownChains, source_id, source_of
-from unspool.store.library.neighbours import log_head
+from unspool.store.library.neighbours import chain_head
 
 if TYPE_CHECKING:
     from unspool.store.library.kept_sessions import KeptSessions
@@ -51,7 +51,7 @@ class NeighbourFacts(msgspec.Struct, frozen=True, omit_defaults=True):
 
 def start(found: FoundLog, kept: "KeptSessions | None" = None) -> LogStart:
     """The start of a log; an empty one where it cannot be read."""
-    begun = log_head(found, kept)
+    begun = chain_head(found, kept)
     if begun is None:
         return LogStart()
     source = source_id(begun.source) if begun.source else ""

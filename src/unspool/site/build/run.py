@@ -16,8 +16,7 @@ from unspool.errors import UnspoolError
 from unspool.figures import figures
 from unspool.model import Session
 from unspool.prices import PriceTable
-from unspool.reading.assemble import plans_of
-from unspool.reading.overview import plan_key
+from unspool.reading.prompts import plan_key, plans_of
 from unspool.site import page_template
 from unspool.site.address import INDEX
 from unspool.site.build.disk import encode_html, swap_folder, sweep_site, write_if_changed
@@ -32,7 +31,7 @@ from unspool.site.search_files import SEARCH_FOLDER as SEARCH
 from unspool.site.session_rows import SessionRow, session_row
 from unspool.site.turn_pages import session_folder
 from unspool.store.library import read_session
-from unspool.store.library.neighbours import LogHead, Neighbours, log_head
+from unspool.store.library.neighbours import ChainHead, Neighbours, chain_head
 from unspool.workers import without_interrupts, worker_pool
 
 if TYPE_CHECKING:
@@ -45,11 +44,11 @@ _EMPTY = ("empty", "stub")
 class _Around(Neighbours):
     """Neighbours that remember the beginnings of logs from one session to the next: many have the same around them."""
 
-    def _head(self, found: FoundLog) -> LogHead | None:
+    def _head(self, found: FoundLog) -> ChainHead | None:
         return _begun(found, self._kept)
 
 
-_begun = lru_cache(maxsize=4096)(log_head)
+_begun = lru_cache(maxsize=4096)(chain_head)
 
 
 class LinkedSession(NamedTuple):

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Protocol
 
 import apsw
 
-from unspool.agents import FORMATS
+from unspool.agents import AGENTS
 from unspool.errors import UsageProblem
 from unspool.store.index.filters import SearchCondition, SearchScope, search_conditions
 from unspool.store.index.hits import HitBuilder, HitRow, HitText, TextStore
@@ -280,5 +280,5 @@ def _newest(hit: Hit) -> tuple[bool, int]:
 def shell_calls(db: apsw.Connection) -> SearchCondition:
     """Commands that were run: calls of tools that are a shell."""
     names: list[Any] = db.execute("SELECT id, text FROM name").fetchall()
-    shells = tuple(number for number, text in names if any(one.role(text) == "shell" for one in FORMATS))
+    shells = tuple(number for number, text in names if any(one.role(text) == "shell" for one in AGENTS))
     return SearchCondition(f"doc.kind = ? AND doc.tool IN ({', '.join('?' * len(shells))})", (_CALL, *shells))

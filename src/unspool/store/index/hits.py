@@ -8,8 +8,8 @@ from typing import Any, NamedTuple, Protocol
 import apsw
 import msgspec
 
-from unspool.agents import FORMATS, AgentFormat, by_id
-from unspool.agents.lines import Cursor, Lines
+from unspool.agents import AGENTS, CodingAgent, Detail, by_id, is_known, resume_command
+from unspool.agents.lines import line_entries
 from unspool.model import Event, Notice, Result, Text, Thinking, ToolCall, Unknown
 from unspool.store.index.results import FoundSession, Hit, Snippet
 from unspool.store.index.schema import KINDS, PICO
@@ -32,15 +32,17 @@ class TextLine(NamedTuple):
 
 def read_text(raw: bytes, agent: str, kind: str, tool: str = "") -> TextLine:
     """The texts of one kind on a line; every text on it where none is of that kind, and the line itself at last."""
-    entry = next(Lines(_DECODER).entries(io.BytesIO(raw), Cursor()), None)
-    if entry is None or entry.data is None:
+    event = next(iter(_agent(agent).events(io.BytesIO(raw), detail=Detail.TEXTS)), None)
+    if event is None or event.kind == "problem":
         return TextLine((raw.decode(errors="replace").strip(),))
-    event = _format(agent).parser(None).event(entry)
-    return TextLine(_texts(event, kind, tool) or tuple(text_strings(entry.data)) or ("",), event.time)
+    texts = _texts(event, kind, tool)
+    if not texts:
+        texts = tuple(text for entry in line_entries(raw) for text in text_strings(entry.data))
+    return TextLine(texts or ("",), event.time)
 
 
-def _format(agent: str) -> AgentFormat:
-    return by_id(agent) if any(one.id == agent for one in FORMATS) else FORMATS[0]
+def _agent(name: str) -> CodingAgent:
+    return by_id(name) if is_known(name) else AGENTS[0]
 
 
 def _texts(event: Event, kind: str, tool: str) -> tuple[str, ...]:
@@ -77,9 +79,6 @@ def text_strings(data: Any) -> list[str]:
         elif isinstance(value, list):
             waiting.extend(reversed(value))
     return found
-
-
-_DECODER = msgspec.json.Decoder()
 
 
 COLUMNS = """
@@ -208,6 +207,5 @@ def _link(told: HitText, anchor: str) -> str:
 def _resume(told: HitText) -> str:
     if told.kind == "ghost":
         return ""
-    format_ = next((one for one in FORMATS if one.id == told.agent), FORMATS[0])
     cwd = told.overview.get("cwd") or told.project
-    return format_.resume(told.key, cwd if isinstance(cwd, str) else "")
+    return resume_command(told.agent, told.key, cwd if isinstance(cwd, str) else "")

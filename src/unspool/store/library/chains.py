@@ -9,8 +9,8 @@ from typing import NamedTuple
 import msgspec
 
 from unspool.model import ChainLink, Overview, Plan, Session, Titles, ToolCall, Turn
-from unspool.reading.assemble import plan_title, plans_in_order, plans_of
-from unspool.reading.ledger import stable_hash
+from unspool.reading.ledger import line_hash
+from unspool.reading.prompts import plan_title, plans_in_order, plans_of
 
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
 
@@ -131,7 +131,7 @@ def _copies(skimmed: Sequence[ChainMember]) -> dict[str, str]:
 
 def _foreign_summaries(skimmed: Sequence[ChainMember]) -> dict[str, str]:
     """Summaries written in one log that describe another's session, by that session."""
-    wanted = {stable_hash(leaf): said for one in skimmed for leaf, said in one.overview.summaries.items()}
+    wanted = {line_hash(leaf): said for one in skimmed for leaf, said in one.overview.summaries.items()}
     if not wanted:
         return {}
     return {one.overview.id: wanted[identity] for one in skimmed for identity in one.ids if identity in wanted}

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from unspool.agents import AgentFormat, FoundLog, by_id, is_known
+from unspool.agents import CodingAgent, FoundLog, by_id, is_known
 from unspool.errors import NotFound, Unreadable, UnspoolError
 from unspool.files import scratch_folder
 from unspool.model import Overview
@@ -75,21 +75,21 @@ def is_common_file(path: str) -> bool:
 class SessionFiles:
     """The sessions of one place, as the archive's list of files tells."""
 
-    def __init__(self, format_: AgentFormat, kept: Iterable[KeptFile]) -> None:
+    def __init__(self, format_: CodingAgent, kept: Iterable[KeptFile]) -> None:
         self._files: dict[str, list[KeptFile]] = {}
         self._beside: dict[str, list[KeptFile]] = {}
         self._common: dict[str, KeptFile] = {}
         self.paths: dict[str, str] = {}
         """The session of each log, by path."""
         for one in kept:
-            session = format_.belongs(one.path)
+            session = format_.session_of(one.path)
             if is_common_file(one.path):
                 self._common[one.path] = one
             if session:
                 self._files.setdefault(session, []).append(one)
-            if format_.is_session(one.path):
+            if format_.is_log(one.path):
                 self.paths[one.path] = session
-            elif format_.is_agent_beside(one.path):
+            elif format_.is_stray_agent(one.path):
                 self._beside.setdefault(posixpath.dirname(one.path), []).append(one)
 
     @cached_property

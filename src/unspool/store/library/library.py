@@ -6,13 +6,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from unspool.agents import FORMATS, Companion, FoundLog, by_id
+from unspool.agents import AGENTS, Companion, FoundLog, by_id
 from unspool.errors import Ambiguous, NotFound, Unreadable
 from unspool.model import Overview, Session
 from unspool.model.request import RecordedRequests
 from unspool.prices import PriceTable
 from unspool.store.library.inputs import is_url
-from unspool.store.library.neighbours import Neighbours, last_active, log_head
+from unspool.store.library.neighbours import Neighbours, chain_head, last_active
 from unspool.store.library.read import (
     SessionListing,
     count_logs,
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 def usual_roots() -> list[Path]:
     """Where the agents keep their logs on this machine, whether anything is there or not."""
-    return [root for format_ in FORMATS for root in format_.roots(os.environ, Path.home())]
+    return [root for format_ in AGENTS for root in format_.roots(os.environ, Path.home())]
 
 
 def discover_logs(sources: Sequence[Path]) -> list[FoundLog]:
@@ -45,7 +45,7 @@ def discover_logs(sources: Sequence[Path]) -> list[FoundLog]:
 
 def _below(root: Path) -> Iterable[FoundLog]:
     try:
-        return [log for format_ in FORMATS for log in format_.discover(root)]
+        return [log for format_ in AGENTS for log in format_.discover(root)]
     except PermissionError:
         raise Unreadable(f"No permission to read {root}.") from None
 
@@ -53,7 +53,7 @@ def _below(root: Path) -> Iterable[FoundLog]:
 def single_log(path: Path) -> FoundLog | None:
     """A log named by its path, with the companions that lie around it; None where it is no kept session."""
     try:
-        beside = [log for format_ in FORMATS for log in format_.discover(path.parent)]
+        beside = [log for format_ in AGENTS for log in format_.discover(path.parent)]
     except OSError:
         return None
     wanted = os.path.realpath(path)
@@ -91,7 +91,7 @@ def _spoken(log: FoundLog) -> bool:
     """Whether anything was asked in it: stubs and warm-ups are nobody's latest session."""
     if log.origin:
         return True  # a look into the archive for each would take long, and it keeps few stubs
-    begun = log_head(log)
+    begun = chain_head(log)
     return begun is not None and bool(begun.prompt) and begun.prompt.casefold() != "warmup"
 
 
@@ -187,7 +187,7 @@ class Library:
     def companions(self, session: Session) -> tuple[Companion, ...]:
         """Files of a session that are no logs: spilled outputs, plans, todo lists, ..."""
         found = single_log(Path(session.log.path))
-        return tuple(by_id(found.format).companions(found, session.slug)) if found is not None else ()
+        return tuple(by_id(found.format).files.companions(found, session.slug)) if found is not None else ()
 
 
 def open_session(name: str | Path, sources: Sequence[Path] = ()) -> Session:

@@ -2,36 +2,28 @@
 
 import os
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
 from datetime import datetime
-from io import BytesIO
-from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from unspool.agents import FoundLog, by_id
-from unspool.agents.lines import Cursor, Lines
-from unspool.errors import UnspoolError
 from unspool.figures import calls_of
-from unspool.model import ChainLink, Overview, Prompt, Session
-from unspool.reading.assemble import plans_of, prompt_title
-from unspool.reading.overview import plan_key
+from unspool.model import ChainLink, Overview, Session
+from unspool.reading.prompts import plan_key, plans_of, prompt_title
 from unspool.store.library.chains import KnownChains, settle_plans, source_id, source_of
-from unspool.store.library.inputs import hold_stream, open_log
-from unspool.store.library.read import LogReader, make_overview
+from unspool.store.library.read import make_overview, read_head, read_tail
 
 if TYPE_CHECKING:
     from unspool.store.library.kept_sessions import KeptSessions
 
 
-_LINES = 80
 _TAIL = 16 * 1024
 
 
-class LogHead(msgspec.Struct, frozen=True):
-    """What the first lines of a session say."""
+class ChainHead(msgspec.Struct, frozen=True):
+    """What the first lines of a session say of its place in a chain."""
 
     id: str
     slug: str
@@ -47,32 +39,17 @@ class LogHead(msgspec.Struct, frozen=True):
     """Summaries it holds, by the id of a line of the session they describe."""
 
 
-def read_beginning(found: FoundLog, kept: "KeptSessions | None" = None) -> AbstractContextManager[BinaryIO]:
-    """A log at its beginning: itself, or its copy in an archive, of which there is enough for a head."""
-    return hold_stream(kept.beginning(found)) if kept is not None and found.origin else open_log(found.path)
-
-
-def log_head(found: FoundLog, kept: "KeptSessions | None" = None) -> LogHead | None:
+def chain_head(found: FoundLog, kept: "KeptSessions | None" = None) -> ChainHead | None:
     """The head of a log, or of its copy in an archive; None where it cannot be read."""
-    parser = by_id(found.format).parser(None)
-    prompts = list[Prompt]()
-    try:
-        with read_beginning(found, kept) as stream:
-            for entry in islice(LogReader().entries(stream), _LINES):
-                event = parser.event(entry)
-                if event.prompt is not None and not event.sidechain:
-                    prompts.append(event.prompt)
-                if any(prompt.kind in ("text", "plan") for prompt in prompts):
-                    break
-    except (UnspoolError, OSError):
+    head = read_head(found, lambda head: any(prompt.kind in ("text", "plan") for prompt in head.prompts), kept)
+    if head is None:
         return None
-    first = prompts[0] if prompts else None
+    facts, first = head.facts, head.prompts[0] if head.prompts else None
     plan = first.plan if first is not None else None
-    facts = parser.facts
-    return LogHead(
+    return ChainHead(
         found.session_id,
         facts.slug,
-        prompt_title(prompts),
+        prompt_title(head.prompts),
         plan is not None,
         plan.text if plan is not None else "",
         plan_key(plan) if plan is not None else 0,
@@ -84,16 +61,9 @@ def log_head(found: FoundLog, kept: "KeptSessions | None" = None) -> LogHead | N
 
 def last_active(found: FoundLog) -> float:
     """When the last line of a log was written, as the line says; copying a file does not change it."""
-    parser = by_id(found.format).parser(None)
-    try:
-        with Path(found.path).open("rb") as stream:
-            stream.seek(max(0, found.size - _TAIL))
-            data = stream.read(_TAIL)
-    except OSError:
-        return found.modified
-    for entry in Lines(msgspec.json.Decoder()).entries(BytesIO(data), Cursor()):
-        parser.event(entry)
-    return parser.facts.ended.timestamp() if parser.facts.ended is not None else found.modified
+    tail = read_tail(found, _TAIL)
+    ended = tail.facts.ended if tail is not None else None
+    return ended.timestamp() if ended is not None else found.modified
 
 
 class Neighbours:
@@ -103,7 +73,7 @@ class Neighbours:
         self._logs = logs
         self._kept = kept
         self._folders: dict[str, list[FoundLog]] = {}
-        self._heads: dict[str, LogHead | None] = {}
+        self._heads: dict[str, ChainHead | None] = {}
         self._overviews: dict[str, Overview | None] = {}
 
     def linked(self, session: Session, found: FoundLog) -> Session:
@@ -137,13 +107,13 @@ class Neighbours:
         named = [] if any(log.session_id == wanted for log in beside) else self._logs()
         return [*beside, *(log for log in named if wanted and log.session_id == wanted)]
 
-    def _head(self, found: FoundLog) -> LogHead | None:
+    def _head(self, found: FoundLog) -> ChainHead | None:
         if found.path not in self._heads:
-            self._heads[found.path] = log_head(found, self._kept)
+            self._heads[found.path] = chain_head(found, self._kept)
         return self._heads[found.path]
 
     def _known(self, found: FoundLog) -> KnownChains:
-        one = self._head(found) or LogHead(found.session_id, "", "", implements=False)
+        one = self._head(found) or ChainHead(found.session_id, "", "", implements=False)
         return KnownChains(
             one.id, one.slug, source_id(one.source) if one.source else "", one.started, one.accepted,
             lambda: overview.offered if (overview := self._overview(found)) is not None else (),
@@ -160,7 +130,7 @@ class Neighbours:
         return ChainLink(found.session_id, relation, by, title, prompt)  # type: ignore[arg-type]
 
 
-def _named(session: Session, heads: list[LogHead]) -> Session:
+def _named(session: Session, heads: list[ChainHead]) -> Session:
     """The session with the summary that another log holds of it, where its own holds none."""
     said = {leaf: text for one in heads for leaf, text in one.summaries.items() if leaf}
     if session.titles.summary or not said:

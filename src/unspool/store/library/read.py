@@ -1,10 +1,11 @@
-"""Reads one log: entries, a transcript, a session."""
+"""Reads one log: its events, its beginning and end, a transcript, a session, an overview."""
 
 import io
 import os
 import re
 from array import array
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime
 from itertools import chain, islice
 from pathlib import Path
@@ -12,108 +13,119 @@ from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 import msgspec
 
-from unspool.agents import FORMATS, AgentFormat, FoundLog, by_id, lines
-from unspool.agents.base import Decoder, LineParser
-from unspool.agents.lines import Cursor, Lines
+from unspool.agents import AGENTS, CodingAgent, Detail, FoundLog, by_id
+from unspool.agents.lines import LogEvents, read_entries
 from unspool.errors import NotFound, UnspoolError
-from unspool.model import AgentSource, Entry, Event, LogFile, Overview, Place, Problem, Session, Transcript, Usage
+from unspool.model import (
+    AgentSource,
+    Entry,
+    Facts,
+    LogFile,
+    Overview,
+    Place,
+    Problem,
+    Prompt,
+    Session,
+    Transcript,
+    Usage,
+)
 from unspool.model.request import RecordedRequests
 from unspool.prices import Cost, PriceTable
+from unspool.prices.pico import total_cost
 from unspool.reading.assemble import assemble_session
 from unspool.reading.ledger import CallLedger
-from unspool.reading.overview import OverviewReader
+from unspool.reading.scan import Scan
 from unspool.store.library.chains import ChainMember, link_sessions, unify_projects
-from unspool.store.library.inputs import open_log
+from unspool.store.library.inputs import hold_stream, open_log
+from unspool.workers import GC_PAUSE, without_interrupts, worker_pool
 
 if TYPE_CHECKING:
     from unspool.store.library.kept_sessions import KeptSessions
 
-
-_HEAD = 4096
-
-
-class LogReader:
-    """Gives the entries of one log and remembers how many lines were blank and where it ended."""
-
-    def __init__(self, decoder: Decoder | None = None) -> None:
-        self._lines = Lines(decoder or msgspec.json.Decoder())
-        self._document = 0
-
-    @property
-    def size(self) -> int:
-        return self._document or self._lines.size
-
-    @property
-    def is_document(self) -> bool:
-        """Whether what was read was one document instead of lines."""
-        return bool(self._document)
-
-    @property
-    def blank(self) -> int:
-        return self._lines.blank
-
-    @property
-    def cursor(self) -> Cursor:
-        return self._lines.cursor
-
-    def entries(self, stream: BinaryIO, start: Cursor | None = None) -> Iterator[Entry]:
-        """Every entry of a stream that stands at `start`; a log that is one document is taken apart."""
-        start = start or Cursor()
-        if start.offset == 0 and _may_be_document(stream):
-            data = stream.read()
-            found = lines.document_entries(data)
-            if found is not None:
-                self._document = len(data)
-                yield from found
-                return
-            stream = io.BytesIO(data)
-        yield from self._lines.entries(stream, start)
+_HEAD_LINES = 80
+_RECOGNISED_BY = 20
 
 
-def _may_be_document(stream: BinaryIO) -> bool:
-    """Whether the stream begins like one JSON document; nothing of it is consumed."""
-    return isinstance(stream, io.BufferedReader) and lines.starts_document(stream.peek(_HEAD)[:_HEAD])
+@contextmanager
+def open_events(
+    path: str,
+    agent: CodingAgent,
+    found: FoundLog | None = None,
+    *,
+    most: int | None = None,
+    detail: Detail = Detail.ALL,
+) -> Iterator[LogEvents]:
+    """The events of a log, or of its first `most` bytes, while the `with` lasts."""
+    with open_log(path, most) as stream:
+        yield agent.events(stream, found, detail=detail)
 
 
-def read_transcript(name: str, format_: AgentFormat, found: FoundLog | None = None) -> Transcript:
-    reader, parser = LogReader(), format_.parser(found)
-    with open_log(name) as stream:
-        events = [parser.event(entry) for entry in reader.entries(stream)]
-    return Transcript(events, parser.facts, log_file(name, reader.size), reader.blank)
+def read_transcript(
+    path: str, agent: CodingAgent, found: FoundLog | None = None, most: int | None = None
+) -> Transcript:
+    """A log, or as much of it as stands on whole lines within its first `most` bytes."""
+    with open_events(path, agent, found, most=most) as events:
+        read = list(events)
+    if most is not None and not events.is_document:
+        read = [event for event in read if event.place.offset < events.cursor.offset]
+    return Transcript(read, events.facts, log_file(path, events.size), events.blank)
 
 
-def skim_events(
-    name: str, format_: AgentFormat, parser: LineParser, whole: frozenset[str] = frozenset()
-) -> Iterator[Event]:
-    """The events of a log one by one, without the bulk of its lines, but for the answers to the calls named."""
-    reader = LogReader(format_.skimmer(whole))
-    with open_log(name) as stream:
-        for entry in reader.entries(stream):
-            yield parser.event(entry)
+class LogHead(NamedTuple):
+    """What the first lines of a log say."""
+
+    facts: Facts
+    prompts: list[Prompt]
 
 
-def recorded_requests(name: str, format_: AgentFormat | None = None) -> RecordedRequests:
-    """The requests that a log keeps whole; the format by the log's own lines where none is named."""
-    with open_log(name) as stream:
-        entries = LogReader().entries(stream)
-        if format_ is None:
-            first = list(islice(entries, 20))
-            format_, entries = sniff_format(first), chain(first, entries)
-        return format_.requests(entries)
+def read_head(found: FoundLog, enough: Callable[[LogHead], bool], kept: "KeptSessions | None" = None) -> LogHead | None:
+    """The first lines of a log, or of its copy in an archive, until they tell enough; None where it cannot be read."""
+    try:
+        with _beginning(found, kept) as stream:
+            events = by_id(found.format).events(stream, detail=Detail.FIGURES)
+            head = LogHead(events.facts, [])
+            for event in islice(events, _HEAD_LINES):
+                if event.prompt is not None and not event.sidechain:
+                    head.prompts.append(event.prompt)
+                if enough(head):
+                    break
+    except (UnspoolError, OSError):
+        return None
+    return head
 
 
-def read_appended(path: Path, cursor: Cursor) -> tuple[list[Entry], Cursor]:
-    """The entries that came after `cursor`, and where to go on; an unfinished line is given again next time.
+def _beginning(found: FoundLog, kept: "KeptSessions | None") -> AbstractContextManager[BinaryIO]:
+    return hold_stream(kept.beginning(found)) if kept is not None and found.origin else open_log(found.path)
 
-    A log that shrank was rewritten by its agent: it is read from the start.
-    """
-    reader = LogReader()
-    with path.open("rb") as stream:
-        if stream.seek(0, io.SEEK_END) < cursor.offset:
-            cursor = Cursor()
-        stream.seek(cursor.offset)
-        found = list(reader.entries(stream, cursor))
-    return found, reader.cursor
+
+def project_in_head(found: FoundLog, kept: "KeptSessions | None" = None, folder: str = "") -> str:
+    """The project that a log's first lines name; empty where they name none."""
+    head = read_head(found, lambda head: bool(head.facts.cwd), kept)
+    return by_id(found.format).project(head.facts, folder) if head is not None and head.facts.cwd else ""
+
+
+def read_tail(found: FoundLog, size: int) -> Transcript | None:
+    """What the last bytes of a log say, the line that they begin in left out; None where it cannot be read."""
+    try:
+        with Path(found.path).open("rb") as stream:
+            stream.seek(max(0, found.size - size))
+            data = stream.read(size)
+    except OSError:
+        return None
+    whole = data if found.size <= size else data[data.find(b"\n") + 1 :]
+    events = by_id(found.format).events(io.BytesIO(whole), detail=Detail.TEXTS)
+    return Transcript(list(events), events.facts, log_file(found.path, found.size))
+
+
+def recorded_requests(path: str, agent: CodingAgent | None = None) -> RecordedRequests | None:
+    """The requests that a log keeps whole, the agent by the log's own lines where none is named; None for an agent
+    that writes none down."""
+    with open_log(path) as stream:
+        entries = read_entries(stream)
+        if agent is None:
+            first = list(islice(entries, _RECOGNISED_BY))
+            agent, entries = recognise_agent(first), chain(first, entries)
+        return agent.requests(entries)
 
 
 def log_file(name: str, size: int) -> LogFile:
@@ -124,12 +136,17 @@ def log_file(name: str, size: int) -> LogFile:
     return LogFile(name, size, modified)
 
 
-def sniff_format(entries: list[Entry]) -> AgentFormat:
-    """The format of a log by its first entries; the first one listed where none is sure."""
-    for format_ in FORMATS:
-        if any(entry.data is not None and format_.sniff(entry.data) for entry in entries[:20]):
-            return format_
-    return FORMATS[0]
+def recognise_agent(entries: list[Entry]) -> CodingAgent:
+    """The agent that wrote a log, by its first entries; the first one listed where none is sure."""
+    for agent in AGENTS:
+        if any(entry.data is not None and agent.recognises(entry.data) for entry in entries):
+            return agent
+    return AGENTS[0]
+
+
+def recognise_lines(lines: Iterable[bytes]) -> CodingAgent:
+    """The agent that wrote these lines."""
+    return recognise_agent(list(islice(read_entries(lines), _RECOGNISED_BY)))
 
 
 def read_session(found: FoundLog, kept: "KeptSessions | None" = None) -> Session:
@@ -149,36 +166,49 @@ def _at(session: Session, lent: str, root: str) -> Session:
 
 
 def _read(found: FoundLog) -> Session:
-    format_ = by_id(found.format)
-    main = read_transcript(found.path, format_, found)
-    agents: list[AgentSource] = []
+    with GC_PAUSE:
+        return _assembled(found)
+
+
+def _assembled(found: FoundLog) -> Session:
+    agent = by_id(found.format)
+    main = read_transcript(found.path, agent, found)
+    subagents: list[AgentSource] = []
     problems: list[Problem] = []
-    for agent in found.agents:
+    for one in found.agents:
         try:
-            agents.append(format_.agent(agent, read_transcript(agent.path, format_, found)))
+            subagents.append(agent.subagent(one, read_transcript(one.path, agent, found)))
         except (UnspoolError, OSError) as error:
-            problems.append(
-                Problem(Place(0, 0, 0), f"a subagent's log could not be read: {error}", b"", log=agent.path)
-            )
-    session = assemble_session(main, agents, format_.dialect(found, main.facts), found.session_id)
-    project = format_.project(main.facts, found.folder)
-    return msgspec.structs.replace(session, project=project, problems=(*session.problems, *problems))
+            problems.append(Problem(Place(0, 0, 0), f"a subagent's log could not be read: {error}", b"", log=one.path))
+    session = assemble(agent, found, main, subagents)
+    return msgspec.structs.replace(session, problems=(*session.problems, *problems))
+
+
+def assemble(agent: CodingAgent, found: FoundLog, main: Transcript, subagents: list[AgentSource]) -> Session:
+    """The session of a found log, or of a part of it, that was read."""
+    session = assemble_session(main, subagents, agent.dialect(found, main.facts), found.session_id)
+    return msgspec.structs.replace(session, project=agent.project(main.facts, found.folder))
 
 
 def read_stream(name: str) -> Session:
     """The session of a log that lies by itself: standard input, a URL, a file elsewhere."""
-    reader = LogReader()
+    data = bytearray()
     with open_log(name) as stream:
-        entries = list(reader.entries(stream))
-    if not entries:
+        for line in stream:  # not at once: a signal that comes between two reads is heard
+            data += line
+    first = list(islice(read_entries(_buffered(data)), _RECOGNISED_BY))
+    if not first:
         raise NotFound(f"{name} holds no log lines.")
-    format_ = sniff_format(entries)
-    parser = format_.parser(None)
-    events = [parser.event(entry) for entry in entries]
-    main = Transcript(events, parser.facts, log_file(name, reader.size), reader.blank)
-    identity = parser.facts.session or ("stdin" if name == "-" else re.split(r"[\\/]", name)[-1].split(".")[0])
-    session = assemble_session(main, [], format_.dialect(None, parser.facts), identity)
-    return msgspec.structs.replace(session, project=format_.project(parser.facts, ""))
+    agent = recognise_agent(first)
+    events = agent.events(_buffered(data))
+    main = Transcript(list(events), events.facts, log_file(name, events.size), events.blank)
+    stem = "stdin" if name == "-" else re.split(r"[\\/]", name)[-1].split(".")[0]
+    session = assemble_session(main, [], agent.dialect(None, events.facts), events.facts.session or stem)
+    return msgspec.structs.replace(session, project=agent.project(events.facts, ""))
+
+
+def _buffered(data: bytes | bytearray) -> io.BufferedReader:
+    return io.BufferedReader(io.BytesIO(data))
 
 
 _WORTH_A_POOL = 24 * 1024 * 1024
@@ -200,35 +230,38 @@ def make_overview(found: FoundLog, kept: "KeptSessions | None" = None) -> Overvi
     return kept.overview(found) if kept is not None and found.origin else count_log(found).overview
 
 
+def scan_log(found: FoundLog, *, places: bool = False) -> tuple[Scan, Facts]:
+    """One pass through a session's own log; with `places`, it knows the turn of every line."""
+    agent = by_id(found.format)
+    with open_events(found.path, agent, detail=Detail.FIGURES) as events:
+        scan = Scan(agent.dialect(found, events.facts), own=bool(found.owner), places=places)
+        for event in events:
+            scan.add(event)
+    return scan, events.facts
+
+
 def count_log(found: FoundLog) -> CountedLog:
     """Count one session; a subagent's log that cannot be read is told of, and the rest counts."""
-    format_ = by_id(found.format)
-    parser = format_.parser(None)
-    skim = OverviewReader(format_.dialect(found, parser.facts))
-    failure = _attempt(found.path, lambda: skim.main(skim_events(found.path, format_, parser)))
-    if failure:
-        return CountedLog(found, None, array("Q"), CallLedger(), failure)
-    if skim.open_plans:
-        skim.settle(skim_events(found.path, format_, format_.parser(None), skim.open_plans))
-    for agent in found.agents:
-        events = skim_events(agent.path, format_, format_.parser(None))
-        failure = _attempt(agent.path, lambda events=events: skim.agent(events)) or failure  # type: ignore[misc]
-    overview = skim.overview(found.session_id, parser.facts, log_file(found.path, found.size))
-    overview = msgspec.structs.replace(
-        overview, project=format_.project(parser.facts, found.folder), size=found.total_size
-    )
-    return CountedLog(found, overview, skim.ids, skim.ledger, failure)
-
-
-def _attempt(path: str, read: Callable[[], None]) -> str:
-    """Why a log could not be read; empty where it could."""
+    agent, failure = by_id(found.format), ""
     try:
-        read()
-    except UnspoolError as error:
-        return str(error)
-    except OSError as error:
-        return f"Cannot read {path}: {error.strerror or error}."
-    return ""
+        with GC_PAUSE:
+            scan, facts = scan_log(found)
+    except (UnspoolError, OSError) as error:
+        return CountedLog(found, None, array("Q"), CallLedger(), reading_failure(found.path, error))
+    for one in found.agents:
+        try:
+            with open_events(one.path, agent, detail=Detail.FIGURES) as events:
+                scan.agent(events)
+        except (UnspoolError, OSError) as error:
+            failure = reading_failure(one.path, error)
+    overview = scan.overview(found.session_id, facts, log_file(found.path, found.size))
+    overview = msgspec.structs.replace(overview, project=agent.project(facts, found.folder), size=found.total_size)
+    return CountedLog(found, overview, scan.ids, scan.ledger, failure)
+
+
+def reading_failure(path: str, error: UnspoolError | OSError) -> str:
+    """Why a log could not be read, as a sentence."""
+    return str(error) if isinstance(error, UnspoolError) else f"Cannot read {path}: {error.strerror or error}."
 
 
 def count_logs(logs: Sequence[FoundLog], progress: Progress, jobs: int | None = None) -> Iterator[CountedLog]:
@@ -239,8 +272,6 @@ def count_logs(logs: Sequence[FoundLog], progress: Progress, jobs: int | None = 
             yield count_log(log)
             progress(log.size)
         return
-    from unspool.workers import without_interrupts, worker_pool
-
     pool = worker_pool(workers)
     try:
         with without_interrupts():
@@ -254,7 +285,7 @@ def count_logs(logs: Sequence[FoundLog], progress: Progress, jobs: int | None = 
 
 def price_overview(overview: Overview, ledger: CallLedger, prices: PriceTable) -> Overview:
     """The overview with what its requests cost at list prices."""
-    total = prices.cost(ledger)
+    total = total_cost(ledger.rows(), prices)
     return msgspec.structs.replace(overview, cost=total.amount, unpriced=tuple(name for name, _ in total.unpriced))
 
 
@@ -272,7 +303,7 @@ def list_overviews(done: Sequence[CountedLog], prices: PriceTable) -> SessionLis
     overviews = _overviews(done, prices)
     failures = tuple(one.failure for one in done if one.failure)
     together = _together([one.ledger for one in done])
-    return SessionListing(overviews, together.usage, prices.cost(together), failures)
+    return SessionListing(overviews, together.usage, total_cost(together.rows(), prices), failures)
 
 
 def _overviews(done: Sequence[CountedLog], prices: PriceTable) -> tuple[Overview, ...]:

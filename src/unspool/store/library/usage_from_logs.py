@@ -121,7 +121,7 @@ def _read(logs: Sequence[FoundLog]) -> tuple[CallLedger, list[str]]:
         for path in (log.path, *(agent.path for agent in log.agents)):
             try:
                 with open_log(path) as stream:
-                    ledger.add(format_.billed(stream))
+                    ledger.add(format_.billed_calls(stream))
             except UnspoolError as error:
                 failures.append(str(error))
             except OSError as error:

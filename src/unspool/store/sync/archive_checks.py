@@ -176,7 +176,8 @@ def _services() -> Iterator[str]:
 
 def _hooks(scene: DoctorScene) -> Iterator[str]:
     for agent in scene.agents:
-        if any(MARK in command for command in agent.format.hooks(agent.home)):
+        hooks = agent.format.hooks
+        if hooks is not None and any(MARK in command for command in hooks.commands(agent.home)):
             yield f"hooks of {agent.format.name}"
 
 

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-from unspool.agents import FORMATS, AgentFormat, FoundLog, by_id, is_known
+from unspool.agents import AGENTS, CodingAgent, FoundLog, by_id, is_known
 from unspool.agents.base import AgentFile
 from unspool.errors import Busy, UnspoolError
 from unspool.store.archive import Archive, KeptFile
@@ -63,7 +63,7 @@ class ArchiveHolding(NamedTuple):
 class AgentFolder(NamedTuple):
     """One agent's files: its format, the source as it was named, and the agent's own folder."""
 
-    format: AgentFormat
+    format: CodingAgent
     root: Path
     home: Path
 
@@ -89,7 +89,7 @@ class DoctorScene:
     def agents(self) -> tuple[AgentFolder, ...]:
         found: dict[str, AgentFolder] = {}
         for root in self.roots:
-            for format_ in FORMATS:
+            for format_ in AGENTS:
                 home = format_.home(root)
                 if home is not None:
                     found.setdefault(os.path.realpath(home), AgentFolder(format_, root, home))
@@ -120,7 +120,7 @@ class DoctorScene:
         found: dict[str, AgentFile] = {}
         for place in self.places:
             above, forgotten = place.origin.root, ForgottenFiles(self.graves, place.format)
-            for one in place.format.belongings(place.source):
+            for one in place.format.kept_files(place.source):
                 inside = place.inside(one.path)
                 if not forgotten.hides(inside):
                     found.setdefault(f"{above}/{inside}", one)
@@ -149,12 +149,12 @@ class DoctorScene:
 
 def _is_list(one: AgentFile) -> bool:
     """Whether a file is a list of prompts, which is kept without those that were forgotten."""
-    return any(Path(one.path).name == format_.prompts for format_ in FORMATS)
+    return any(Path(one.path).name == format_.prompt_list.name for format_ in AGENTS)
 
 
 def _discovered(root: Path) -> list[FoundLog]:
     try:
-        return [log for format_ in FORMATS for log in format_.discover(root)]
+        return [log for format_ in AGENTS for log in format_.discover(root)]
     except OSError:
         return []
 
@@ -186,7 +186,7 @@ def _held(archive: Archive, places: Sequence[SyncPlace], written: float) -> Arch
             continue
         kept = archive.kept(number)
         format_ = by_id(origin.agent)
-        sessions.update(format_.belongs(path) for path in kept if format_.is_session(path))
+        sessions.update(format_.session_of(path) for path in kept if format_.is_log(path))
         if origin in here:
             files.update((f"{origin.root}/{path}", _file(one)) for path, one in kept.items())
     return ArchiveHolding(files, frozenset(sessions - {""}), written, graves=archive.graves())

@@ -2,20 +2,21 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from unspool.agents import AgentFormat, FoundLog, by_id
-from unspool.agents.base import LineParser
+from unspool.agents import CodingAgent, Detail, FoundLog, by_id
 from unspool.errors import UnspoolError
 from unspool.figures.changes import file_path_of, find_commits
 from unspool.model import (
+    CallState,
     Dialect,
     Event,
+    Facts,
     Notice,
     Overview,
     Plan,
@@ -28,14 +29,14 @@ from unspool.model import (
     Unknown,
 )
 from unspool.prices import PriceTable
-from unspool.reading.overview import OverviewReader
-from unspool.reading.skeleton import Skeleton, turns_by_place
+from unspool.reading.ledger import CallLedger
+from unspool.reading.scan import Scan, plan_name
+from unspool.reading.skeleton import TurnNumber
 from unspool.store.index.hits import text_strings
 from unspool.store.index.normalize_text import normalize_text
 from unspool.store.index.requests import LogRows, SessionRows, TurnRow
 from unspool.store.index.schema import KINDS, TOUCHES
-from unspool.store.library.inputs import open_log
-from unspool.store.library.read import LogReader, log_file, skim_events
+from unspool.store.library.read import log_file, open_events, reading_failure
 from unspool.store.sync.token_estimates import RequestBill, TokenEstimates, add_estimates
 
 if TYPE_CHECKING:
@@ -61,33 +62,24 @@ class LogGatherer:
     def __init__(self, dialect: Dialect, seen: set[int]) -> None:
         self._dialect = dialect
         self._seen = seen
-        self.skeleton = Skeleton(slim=True)
         self.turns: list[TurnRow] = []
         self.docs: list[Doc] = []
         self.touches: list[tuple[int, str, int, float | None, int]] = []
         """Turn, path, how, time, place of the call."""
         self.commits: list[tuple[int, str, str, str, float | None]] = []
-        self.plans: dict[str, tuple[int, str, str]] = {}
         self.todos: tuple[Todo, ...] = ()
         self.calls: Counter[str] = Counter()
         self.errors: Counter[str] = Counter()
         self.weighed = TokenEstimates()
         self._known_calls: dict[str, tuple[ToolCall, int]] = {}
         self._todo_items: dict[str, Todo] = {}
-        self._offered: dict[str, str] = {}
+        self._plan_turns: dict[str, int] = {}
+        """The turn of each prompt that carries out a plan, as a scan names that plan."""
         self._turn = 0
         self._modelled = False
 
-    def watched(self, events: Iterator[Event]) -> Iterator[Event]:
-        """The events, each taken in on its way."""
-        for event in events:
-            self.take(event)
-            yield event
-
     def take(self, event: Event) -> None:
         self.weighed.take(event)
-        if event.id and event.side is None and event.kind != "problem":
-            self.skeleton.add(event)
         place = event.place.offset
         if event.prompt is not None:
             self._prompt(event.prompt, event, place)
@@ -103,10 +95,9 @@ class LogGatherer:
         if event.problem is not None and event.problem.raw:
             self._doc(NOTICE, place, event.problem.raw[:_LONGEST].decode(errors="replace"))
 
-    def number(self, unsent: Iterable[int] = ()) -> None:
-        """Number turns as a session does, now that the whole log is known: along branches, and with prompts that were
-        queued at the places `unsent`. What was met after another prompt than its own goes to its own turn."""
-        numbers = turns_by_place(self.skeleton, unsent)
+    def number(self, numbers: Mapping[int, TurnNumber]) -> None:
+        """Number turns as a session does, by the places of lines, now that the whole log is known. What was met after
+        another prompt than its own goes to its own turn."""
         self.turns = [
             row if (own := numbers.get(row.place)) is None else row._replace(number=own.number, branch=own.branch)
             for row in self.turns
@@ -117,18 +108,22 @@ class LogGatherer:
             key=itemgetter(0),
         )
 
+    def plan_rows(self, plans: Mapping[str, Plan]) -> list[tuple[int, str, str]]:
+        """Turn, title and status of each plan that a scan found in the log."""
+        rows: list[tuple[int, str, str]] = []
+        for name, plan in plans.items():
+            _, turn = self._known_calls.get(name, (None, self._plan_turns.get(name, 0)))
+            rows.append((turn, plan.title, plan.status))
+        return rows
+
     def name(self, overview: Overview) -> None:
         """Make the session's names searchable, with its last turn, which is written again whenever the log grows."""
-        self._some_turn()
+        if not self.turns:  # a log without a line has a turn all the same, for what is known of it beside the log
+            self.turns.append(TurnRow(0, 0, None, 0))
         titles = overview.titles
         told = (titles.custom, titles.generated, titles.plan, titles.summary, titles.slug)
         names = "\n".join(dict.fromkeys(filter(None, (*told, overview.branch, overview.project))))
         self.docs.append((self._here, TITLE, 0, "", False, normalize_text(names)))
-
-    def _some_turn(self) -> None:
-        """A log without a line has a turn all the same, for what is known of it beside the log."""
-        if not self.turns:
-            self.turns.append(TurnRow(0, 0, None, 0))
 
     @property
     def _here(self) -> int:
@@ -147,14 +142,7 @@ class LogGatherer:
         command = f"{prompt.command} {prompt.arguments}\n" if prompt.command else ""
         self._doc(PROMPT, place, command + prompt.text)
         if prompt.plan is not None:
-            self._accepted(prompt.plan, f"line-{place}")
-
-    def _accepted(self, plan: Plan, name: str) -> None:
-        """A plan that a prompt carries out: one that was put forward here before, or one of its own."""
-        text = plan.text.strip()
-        known = next((call for call, offered in self._offered.items() if offered and text.startswith(offered)), name)
-        turn, title, _ = self.plans.get(known, (self._here, plan.title, ""))
-        self.plans[known] = turn, title, plan.status
+            self._plan_turns[plan_name(prompt)] = self._here
 
     def _block(self, block: Any, place: int) -> None:
         if isinstance(block, Text):
@@ -176,8 +164,6 @@ class LogGatherer:
         self._known_calls[call.call_id] = call, self._here
         self.calls[call.name] += 1
         self._doc(CALL, place, "\n".join(_strings(call.input)), call.name)
-        if call.role == "plan":
-            self._plan(call, self._here)
 
     def _result(self, result: Result, place: int) -> None:
         call, turn = self._known_calls.get(result.call_id, (None, self._here))
@@ -193,30 +179,20 @@ class LogGatherer:
 
     def _answered(self, call: ToolCall, result: Result, turn: int) -> None:
         """What a call did, now that its answer is known."""
-        if call.role not in ("shell", "read", "write", "edit", "plan", "todos"):
-            return
-        paired = ToolCall(
-            call.place, call.call_id, call.name, call.input, "error" if result.error else "ok", call.role, result
-        )
         time = result.time.timestamp() if result.time is not None else None
-        if call.role == "shell":
-            self.commits += [(turn, found.hash, found.branch, found.message, time) for found in find_commits([paired])]
-        elif call.role in _WRITES:
+        if call.role in _WRITES:
             path = file_path_of(call)
             if path and not result.error:
                 self.touches.append((turn, path, _WRITES[call.role], time, call.place.offset))
-                self._dialect.note(paired)
-        elif call.role == "plan":
-            self._plan(paired, turn)
-        else:
-            listed = self._dialect.todos(paired, self._todo_items)
-            self.todos = self.todos if listed is None else listed.items
-
-    def _plan(self, call: ToolCall, turn: int) -> None:
-        plan = self._dialect.plan(call)
-        if plan is not None:
-            self.plans[call.call_id] = turn, plan.title, plan.status
-            self._offered[call.call_id] = plan.text.strip()
+        elif call.role in ("shell", "todos"):
+            state: CallState = "error" if result.error else "ok"
+            paired = ToolCall(call.place, call.call_id, call.name, call.input, state, call.role, result)
+            if call.role == "shell":
+                commits = find_commits([paired])
+                self.commits += [(turn, found.hash, found.branch, found.message, time) for found in commits]
+            else:
+                listed = self._dialect.todos(paired, self._todo_items)
+                self.todos = self.todos if listed is None else listed.items
 
     def _doc(self, kind: int, place: int, text: str, tool: str = "", *, error: bool = False) -> None:
         if len(text) >= _REPEATED:
@@ -256,86 +232,79 @@ class ExtractJob(NamedTuple):
 
 def extract_rows(job: ExtractJob) -> SessionRows | str:
     """The rows of a session; the reason where its log cannot be read."""
-    found = job.found
     try:
         return _Session(job).rows()
-    except UnspoolError as error:
-        return str(error)
-    except OSError as error:
-        return f"Cannot read {found.path}: {error.strerror or error}."
+    except (UnspoolError, OSError) as error:
+        return reading_failure(job.found.path, error)
+
+
+class _ReadLog(NamedTuple):
+    scan: Scan
+    gathered: LogGatherer
+    facts: Facts
 
 
 class _Session:
     def __init__(self, job: ExtractJob) -> None:
         self._job = job
         self._found = job.found
-        self._format: AgentFormat = by_id(job.found.format)
+        self._agent: CodingAgent = by_id(job.found.format)
         self._bill = RequestBill()
-        self._weighed: list[TokenEstimates] = []
         self._failures: list[str] = []
         self._seen: set[int] = set()
         self._named: set[str] = set()
 
     def rows(self) -> SessionRows:
         found = self._found
-        parser = self._format.parser(found)
-        dialect = self._format.dialect(found, parser.facts)
-        skim = OverviewReader(dialect)
-        own = LogGatherer(dialect, self._seen)
-        self._weighed.append(own.weighed)
-        skim.main(own.watched(self._bill.heard(self._events(found.path, parser), 0)))
-        if skim.open_plans:
-            skim.settle(skim_events(found.path, self._format, self._format.parser(None), skim.open_plans))
-        agents = []
+        own = self._read(found.path)
+        logs, paths, names = [own], [found.path], [""]
         for number, agent in enumerate(found.agents, 1):
-            agents.append(self._agent(skim, agent.path, agent.id, number))
-        own.number(prompt.place.offset for prompt in skim.queued(parser.facts))
-        overview = skim.overview(found.session_id, parser.facts, log_file(found.path, self._size(found.path)))
-        overview = msgspec.structs.replace(
-            overview,
-            project=self._format.project(parser.facts, found.folder),
-            size=sum(self._size(path) for path in (found.path, *(agent.path for agent in found.agents))),
-        )
-        own.name(overview)
-        logs = [_log(own, found.path, "", self._size(found.path)), *agents]
+            try:
+                logs.append(self._read(agent.path, number, own.scan.ledger))
+            except (UnspoolError, OSError) as error:  # the rest counts
+                self._failures.append(f"Cannot read {agent.path}: {error}")
+                continue
+            paths.append(agent.path)
+            names.append(agent.id)
+        own.scan.agents = len(found.agents)
+        overview = own.scan.overview(found.session_id, own.facts, log_file(found.path, self._size(found.path)))
+        project = self._agent.project(own.facts, found.folder)
+        overview = msgspec.structs.replace(overview, project=project, size=sum(map(self._size, paths)))
+        own.gathered.name(overview)
         return SessionRows(
             overview,
-            skim.ids.tobytes(),
-            logs,
-            self._bill.requests(skim.ledger, self._job.prices),
-            own.todos,
+            own.scan.ids.tobytes(),
+            [_log(log, path, name, self._size(path)) for log, path, name in zip(logs, paths, names, strict=True)],
+            self._bill.requests(own.scan.ledger, self._job.prices),
+            own.gathered.todos,
             self._failures,
-            sorted(self._named.union(dialect.named)),
-            add_estimates(self._weighed, overview.usage.output),
+            sorted(self._named),
+            add_estimates([log.gathered.weighed for log in logs], overview.usage.output),
         )
 
-    def _agent(self, skim: OverviewReader, path: str, identity: str, number: int) -> LogRows:
-        """A subagent's log; one that cannot be read is told of, and the rest counts."""
-        parser = self._format.parser(self._found)
-        dialect = self._format.dialect(self._found, parser.facts)
-        gathered = LogGatherer(dialect, self._seen)
-        self._weighed.append(gathered.weighed)
-        try:
-            skim.agent(gathered.watched(self._bill.heard(self._events(path, parser), number)))
-        except (UnspoolError, OSError) as error:
-            self._failures.append(f"Cannot read {path}: {error}")
-        gathered.number()
+    def _read(self, path: str, number: int = 0, ledger: CallLedger | None = None) -> _ReadLog:
+        """One pass through a log."""
+        with open_events(path, self._agent, self._found, most=self._size(path), detail=Detail.TEXTS) as events:
+            dialect = self._agent.dialect(self._found, events.facts)
+            scan = Scan(dialect, own=bool(number or self._found.owner), places=True, ledger=ledger)
+            gathered = LogGatherer(dialect, self._seen)
+            self._bill.begin(number)
+            for event in events:
+                self._bill.hear(event)
+                gathered.take(event)
+                scan.add(event)
         self._named.update(dialect.named)
-        return _log(gathered, path, identity, self._size(path))
-
-    def _events(self, path: str, parser: LineParser) -> Iterator[Event]:
-        reader = LogReader()
-        with open_log(path, self._size(path)) as stream:
-            for entry in reader.entries(stream):
-                yield parser.event(entry)
+        gathered.number(scan.numbered(events.facts).turns)
+        return _ReadLog(scan, gathered, events.facts)
 
     def _size(self, path: str) -> int:
         size = self._job.sizes.get(path)
         return Path(path).stat().st_size if size is None else size
 
 
-def _log(gathered: LogGatherer, path: str, agent: str, size: int) -> LogRows:
+def _log(log: _ReadLog, path: str, agent: str, size: int) -> LogRows:
+    rows = log.gathered
     return LogRows(
-        path, agent, size, gathered.turns, gathered.docs, gathered.touches, gathered.commits,
-        list(gathered.plans.values()), dict(gathered.calls), dict(gathered.errors),
+        path, agent, size, rows.turns, rows.docs, rows.touches, rows.commits, rows.plan_rows(log.scan.plans),
+        dict(rows.calls), dict(rows.errors),
     )  # fmt: skip

@@ -4,25 +4,22 @@ import hashlib
 import platform
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
-from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
 
-from unspool.agents import FORMATS, AgentFormat, FoundLog, by_id, is_known
+from unspool.agents import AGENTS, CodingAgent, FoundLog, by_id, is_known
 from unspool.agents.base import LeftoverFile, TypedPrompt
-from unspool.errors import UnspoolError
 from unspool.model import LogFile, Overview, Titles
-from unspool.reading.assemble import shorten_title
+from unspool.reading.prompts import shorten_title
 from unspool.store.archive import Archive, KeptFile, Origin
 from unspool.store.archive.line_filter import Tombstones
 from unspool.store.index.database import Index
 from unspool.store.index.normalize_text import normalize_text
 from unspool.store.index.requests import LogRows, SessionRows, TurnRow
 from unspool.store.index.write import IndexWriter, RowSource
-from unspool.store.library.inputs import open_log
-from unspool.store.library.read import LogReader
+from unspool.store.library.read import read_head
 from unspool.store.sync.extract import PROMPT
 from unspool.store.sync.prompts import kept_prompts
 
@@ -79,15 +76,15 @@ class KnownSessions(NamedTuple):
 def find_ghosts(root: Path, known: KnownSessions) -> list[Ghost]:
     """The sessions of a source that left traces, but no log here and none that is known; oldest first."""
     found: list[Ghost] = []
-    for format_ in FORMATS:
+    for format_ in AGENTS:
         home = format_.home(root)
         if home is not None:
-            found += ghost_of(format_, format_.remembered(home), home, known)
+            found += ghost_of(format_, format_.prompt_list.prompts(home), home, known)
     return sorted(found, key=lambda ghost: (ghost.started or _END, ghost.key))
 
 
 def ghost_of(
-    format_: AgentFormat, prompts: Iterable[TypedPrompt], home: Path | None, known: KnownSessions
+    format_: CodingAgent, prompts: Iterable[TypedPrompt], home: Path | None, known: KnownSessions
 ) -> list[Ghost]:
     """The ghosts of one agent: from prompts, and from what lies in its own folder, where that is there."""
     there = set[str]() if home is None else _open(format_, home)
@@ -96,7 +93,7 @@ def ghost_of(
     there |= set(known.sessions)
     named, nameless = _sorted(prompts, there)
     left: dict[str, list[LeftoverFile]] = {}
-    for leaving in () if home is None else format_.leavings(home):
+    for leaving in () if home is None else format_.files.leftovers(home):
         if leaving.session_id not in there:
             left.setdefault(leaving.session_id, []).append(leaving)
     found = [_ghost(session, some, left.pop(session, [])) for session, some in named.items()]
@@ -118,17 +115,17 @@ def _sorted(prompts: Iterable[TypedPrompt], there: set[str]) -> tuple[dict[str, 
     return named, nameless
 
 
-def _forgotten(format_: AgentFormat, session: str, logs: Iterable[str], graves: Tombstones) -> bool:
-    return graves.hold_lines(format_.prompts, session) or any(map(graves.hold, logs))
+def _forgotten(format_: CodingAgent, session: str, logs: Iterable[str], graves: Tombstones) -> bool:
+    return graves.hold_lines(format_.prompt_list.name, session) or any(map(graves.hold, logs))
 
 
-def _open(format_: AgentFormat, home: Path) -> set[str] | None:
+def _open(format_: CodingAgent, home: Path) -> set[str] | None:
     """The sessions that have a log or will; None where that cannot be told: logs that cannot be listed are not gone."""
     try:
         logs = {log.session_id for log in format_.discover(home)}
     except OSError:
         return None
-    return logs | {one.session_id for one in format_.running(home) if one.alive is not False}
+    return logs | {one.session_id for one in format_.files.running(home) if one.alive is not False}
 
 
 def _ghost(key: str, prompts: Sequence[TypedPrompt], left: Iterable[LeftoverFile], *, assumed: bool = False) -> Ghost:
@@ -190,26 +187,16 @@ def _time(seconds: float) -> datetime | None:
         return None
 
 
-_LINES = 80
-
-
 def session_spans(logs: Iterable[FoundLog]) -> list[SessionSpan]:
     """The project, beginning and end of each session that can be read."""
     return [span for log in logs if (span := _span(log)) is not None]
 
 
 def _span(log: FoundLog) -> SessionSpan | None:
-    format_ = by_id(log.format)
-    parser = format_.parser(None)
-    try:
-        with open_log(log.path) as stream:
-            for entry in islice(LogReader().entries(stream), _LINES):
-                parser.event(entry)
-                if parser.facts.started is not None and parser.facts.cwd:
-                    break
-    except (UnspoolError, OSError):
+    head = read_head(log, lambda head: head.facts.started is not None and bool(head.facts.cwd))
+    if head is None:
         return None
-    return SessionSpan(format_.project(parser.facts, log.folder), parser.facts.started, _ended(log))
+    return SessionSpan(by_id(log.format).project(head.facts, log.folder), head.facts.started, _ended(log))
 
 
 def _ended(log: FoundLog) -> datetime | None:
@@ -241,14 +228,20 @@ class GhostIndexer:
                 format_ = by_id(origin.agent)
                 kept = self._archive.kept(number)
                 found = self._ghosts(format_, kept, number, origin)
-                self._write(writer, number, found, kept.get(format_.prompts), Path(origin.root) / format_.prompts)
+                self._write(
+                    writer,
+                    number,
+                    found,
+                    kept.get(format_.prompt_list.name),
+                    Path(origin.root) / format_.prompt_list.name,
+                )
                 count += len(found)
         return count
 
-    def _ghosts(self, format_: AgentFormat, kept: dict[str, KeptFile], number: int, origin: Origin) -> list[Ghost]:
-        if format_.prompts not in kept:
+    def _ghosts(self, format_: CodingAgent, kept: dict[str, KeptFile], number: int, origin: Origin) -> list[Ghost]:
+        if format_.prompt_list.name not in kept:
             return []
-        sessions = {format_.belongs(path) for path in kept if format_.is_session(path)}
+        sessions = {format_.session_of(path) for path in kept if format_.is_log(path)}
         known = KnownSessions(sessions, lambda: self._spans(number), self._graves)
         return ghost_of(format_, kept_prompts(self._archive, format_, kept, sessions), _home(format_, origin), known)
 
@@ -278,7 +271,7 @@ class GhostIndexer:
             writer.drop(number)
 
 
-def _home(format_: AgentFormat, origin: Origin) -> Path | None:
+def _home(format_: CodingAgent, origin: Origin) -> Path | None:
     """The agent's own folder, where it is on this machine and still there."""
     return format_.home(Path(origin.root)) if origin.machine == platform.node() else None
 

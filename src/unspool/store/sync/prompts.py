@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from unspool.agents import FORMATS, AgentFormat, by_id
+from unspool.agents import AGENTS, CodingAgent, by_id
 from unspool.agents.base import PromptMention, TypedPrompt
 from unspool.errors import UsageProblem
 from unspool.prices import PriceTable
@@ -20,17 +20,19 @@ _LARGEST_PASTE = 4 * 1024 * 1024
 
 
 def kept_prompts(
-    archive: Archive, format_: AgentFormat, kept: dict[str, KeptFile], known: Collection[str] = ()
+    archive: Archive, format_: CodingAgent, kept: dict[str, KeptFile], known: Collection[str] = ()
 ) -> Iterator[TypedPrompt]:
     """The prompts of a place as the archive has them, with what was pasted, but for that of `known` sessions."""
-    if format_.prompts not in kept:
+    if format_.prompt_list.name not in kept:
         return iter(())
 
     def pasted(path: str) -> bytes | None:
         one = kept.get(path)
         return archive.read(one.generation) if one is not None and one.size <= _LARGEST_PASTE else None
 
-    return format_.recalled(split_lines(archive.stream(kept[format_.prompts].generation)), pasted, known)
+    return format_.prompt_list.prompts_in(
+        split_lines(archive.stream(kept[format_.prompt_list.name].generation)), pasted, known
+    )
 
 
 class OwnPrompts(NamedTuple):
@@ -53,7 +55,9 @@ class OwnPrompts(NamedTuple):
 
     def _drops(self, line: bytes) -> bool:
         """Whether a line is of it, or was not whole when it was kept, and may be: the next sync brings what is not."""
-        return any(self.session in one.sessions or not one.whole for one in (f.naming(line) for f in FORMATS))
+        return any(
+            self.session in one.sessions or not one.whole for one in (f.prompt_list.mentions(line) for f in AGENTS)
+        )
 
     @property
     def alone(self) -> list[SessionFile]:
@@ -86,20 +90,20 @@ def session_of_prompt(archive: Archive, name: str) -> str:
 
 def _lists(archive: Archive) -> Iterator[SessionFile]:
     for number, origin in archive.origins().items():
-        for path in {format_.prompts for format_ in _formats(origin)}:
+        for path in {format_.prompt_list.name for format_ in _formats(origin)}:
             if (kept := archive.last(number, path)) is not None:
                 yield SessionFile(number, origin, kept)
 
 
-def _formats(origin: Origin) -> Iterable[AgentFormat]:
-    return [format_ for format_ in FORMATS if format_.id == origin.agent]
+def _formats(origin: Origin) -> Iterable[CodingAgent]:
+    return [format_ for format_ in AGENTS if format_.id == origin.agent]
 
 
-def prompt_mentions(format_: AgentFormat, root: Path) -> Iterator[PromptMention]:
+def prompt_mentions(format_: CodingAgent, root: Path) -> Iterator[PromptMention]:
     """What the lines of the list of prompts at a source name; nothing where there is none that can be read."""
     try:
-        with (root / format_.prompts).open("rb") as stream:
-            yield from map(format_.naming, stream)
+        with (root / format_.prompt_list.name).open("rb") as stream:
+            yield from map(format_.prompt_list.mentions, stream)
     except OSError:
         return
 
@@ -108,7 +112,7 @@ def _namings(archive: Archive, chosen: SessionFile) -> Iterator[PromptMention]:
     format_ = by_id(chosen.place.agent)
     for kept in archive.generations(chosen.kept.file):
         for line in split_lines(archive.stream(kept.generation)):
-            yield format_.naming(line)
+            yield format_.prompt_list.mentions(line)
 
 
 def _files(archive: Archive, paths: set[str]) -> Iterator[SessionFile]:
@@ -124,7 +128,7 @@ FOLDER = "projects/imported"
 """Where they lie below it, all in one, so that those of a chain are known to be one."""
 
 
-def keep_imported(folder: Path, source: Path, format_: AgentFormat, key: str | None, prices: PriceTable) -> SyncReport:
+def keep_imported(folder: Path, source: Path, format_: CodingAgent, key: str | None, prices: PriceTable) -> SyncReport:
     """Keep all files of the sessions of a folder in the archive, and index them.
 
     What came before under the same name stays as an earlier generation. UsageProblem where one was forgotten, and
@@ -150,9 +154,9 @@ def _files_imported(source: Path) -> Iterator[Path]:
     return (path for path in source.rglob("*") if path.is_file() and not path.is_symlink())
 
 
-def _check(archive: Archive, format_: AgentFormat, names: Iterable[str]) -> None:
+def _check(archive: Archive, format_: CodingAgent, names: Iterable[str]) -> None:
     forgotten = forget_rules(archive.graves(), format_.id)
     for name in names:
         if forgotten.hides(name):
-            session = format_.belongs(name) or name
+            session = format_.session_of(name) or name
             raise UsageProblem(f"{session} was forgotten here, so that it would not come back; nothing was kept.")

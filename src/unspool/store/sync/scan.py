@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from unspool.agents import FORMATS, AgentFormat, FoundLog
+from unspool.agents import AGENTS, CodingAgent, FoundLog
 from unspool.errors import NotFound
 from unspool.store.archive import Archive, FileStatus, KeptFile, Origin
 from unspool.store.archive.chain import Outcome, session_lines_name
@@ -25,40 +25,40 @@ class ForgottenFiles:
     """What was forgotten of one agent: files by their paths, and by their sessions, so that no new file of a session
     comes back either; and lines of its list of prompts."""
 
-    def __init__(self, graves: Tombstones, format_: AgentFormat) -> None:
+    def __init__(self, graves: Tombstones, format_: CodingAgent) -> None:
         self._graves, self._format = graves, format_
-        self._hold = cache(lambda session: graves.hold_lines(format_.prompts, session))
+        self._hold = cache(lambda session: graves.hold_lines(format_.prompt_list.name, session))
 
     def hides(self, path: str) -> bool:
-        session = self._format.belongs(path)
+        session = self._format.session_of(path)
         return self._graves.hold(path) or bool(session and self._hold(session))
 
     def drops(self, path: str) -> Drops | None:
-        return self._dropped if self._graves.names and path == self._format.prompts else None
+        return self._dropped if self._graves.names and path == self._format.prompt_list.name else None
 
     def _dropped(self, line: bytes) -> bool:
         """Whether a line is of a forgotten session, or not whole yet and may be."""
-        naming = self._format.naming(line)
+        naming = self._format.prompt_list.mentions(line)
         return not naming.whole or any(map(self._hold, naming.sessions))
 
     def aliases(self, path: str, lines: Iterable[bytes]) -> Iterator[str]:
         yield path
-        if path == self._format.prompts:
-            sessions = {session for line in lines for session in self._format.naming(line).sessions}
+        if path == self._format.prompt_list.name:
+            sessions = {session for line in lines for session in self._format.prompt_list.mentions(line).sessions}
         else:
-            sessions = {self._format.belongs(path)} - {""}
-        yield from (session_lines_name(self._format.prompts, session) for session in sessions)
+            sessions = {self._format.session_of(path)} - {""}
+        yield from (session_lines_name(self._format.prompt_list.name, session) for session in sessions)
 
 
 def forget_rules(graves: Tombstones, agent: str) -> ForgetRules:
     """What was forgotten of an agent's files; of an agent that nobody knows, by their paths alone."""
-    format_ = next((format_ for format_ in FORMATS if format_.id == agent), None)
+    format_ = next((format_ for format_ in AGENTS if format_.id == agent), None)
     return ByPath(graves) if format_ is None else ForgottenFiles(graves, format_)
 
 
 def forgotten_names(session: str) -> list[str]:
     """The names by which the prompts of a session are buried."""
-    return [session_lines_name(format_.prompts, session) for format_ in FORMATS]
+    return [session_lines_name(format_.prompt_list.name, session) for format_ in AGENTS]
 
 
 class SeenFile(NamedTuple):
@@ -71,7 +71,7 @@ class SeenFile(NamedTuple):
 class SyncPlace(NamedTuple):
     """One source of one agent."""
 
-    format: AgentFormat
+    format: CodingAgent
     source: Path
     root: Path
     """The agent's own folder, or the source where it lies in none; paths in the archive begin below it."""
@@ -89,7 +89,7 @@ class SyncPlace(NamedTuple):
     def files(self) -> dict[str, SeenFile]:
         """Every file of its sessions, by its path below the root."""
         found: dict[str, SeenFile] = {}
-        for one in self.format.belongings(self.source):
+        for one in self.format.kept_files(self.source):
             with suppress(OSError):  # deleted this very moment
                 found[self.inside(one.path)] = SeenFile(one.path, FileStatus.of(Path(one.path).stat()))
         return found
@@ -111,7 +111,7 @@ def sync_places(sources: Sequence[Path]) -> list[SyncPlace]:
             raise NotFound(f"There is no folder {source}.")
     found: dict[tuple[str, str], SyncPlace] = {}
     for source in sources or [root for root in usual_roots() if root.is_dir()]:
-        for format_ in FORMATS:
+        for format_ in AGENTS:
             place = SyncPlace(format_, source, format_.home(source) or source)
             found.setdefault((format_.id, os.path.realpath(source)), place)
     return list(found.values())

@@ -78,7 +78,10 @@ _LONG = 365
 def check_cleanup(scene: DoctorScene) -> Iterator[DoctorFinding]:
     """The setting of each agent, and what it deletes at its next start and in the days after."""
     for agent in scene.agents:
-        retention = agent.format.retention(agent.home)
+        retention = agent.format.files.retention(agent.home)
+        if retention is None:
+            yield DoctorFinding("ok", CLEANUP_CHECK, f"{agent.format.name} deletes nothing by itself.")
+            continue
         yield _setting(agent, retention)
         swept = [one for one in scene.belongings if one.swept and _below(one, agent)]
         ends = scene.now - retention.days * DAY
@@ -201,7 +204,7 @@ def check_stalled(scene: DoctorScene) -> Iterator[DoctorFinding]:
     count = 0
     for agent in scene.agents:
         signs = _signs(scene, agent)
-        running = {one.session_id: one for one in agent.format.running(agent.home) if one.alive is not False}
+        running = {one.session_id: one for one in agent.format.files.running(agent.home) if one.alive is not False}
         for session, one in running.items():
             finding = _now(scene, one, logs.get(session), signs.get(session, Signs()))
             if finding is not None:
@@ -214,7 +217,7 @@ def check_stalled(scene: DoctorScene) -> Iterator[DoctorFinding]:
 
 def _signs(scene: DoctorScene, agent: AgentFolder) -> dict[str, Signs]:
     found: dict[str, Signs] = {}
-    for prompt in agent.format.remembered(agent.home):
+    for prompt in agent.format.prompt_list.prompts(agent.home):
         if prompt.session_id and prompt.time is not None and not prompt.command:
             sign = found.get(prompt.session_id, Signs())
             found[prompt.session_id] = sign._replace(prompt=max(sign.prompt, prompt.time.timestamp()))

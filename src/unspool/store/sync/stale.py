@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from unspool.agents import AgentFormat, FoundLog, by_id, is_known
+from unspool.agents import CodingAgent, FoundLog, by_id, is_known
 from unspool.errors import UnspoolError
 from unspool.store.archive import Archive, KeptFile, Origin
 from unspool.store.library.kept_sessions import SessionFiles
@@ -30,7 +30,7 @@ class IndexTask(NamedTuple):
     """A session to be read."""
 
     origin: int
-    format: AgentFormat
+    format: CodingAgent
     root: str
     """Where the paths of its origin begin, or began."""
     path: str
@@ -140,10 +140,10 @@ class _Files(NamedTuple):
         own: dict[str, list[str]] = {}
         beside: dict[str, list[str]] = {}
         for path in scan.files:
-            session = format_.belongs(path)
+            session = format_.session_of(path)
             if session:
                 own.setdefault(session, []).append(path)
-            elif format_.is_agent_beside(path):
+            elif format_.is_stray_agent(path):
                 beside.setdefault(posixpath.dirname(path), []).append(path)
         return cls(own, beside)
 

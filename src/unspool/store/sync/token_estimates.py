@@ -121,16 +121,19 @@ class RequestBill:
         self._fresh: set[int] = set()
         """Messages that came first after a compaction."""
 
-    def heard(self, events: Iterator[Event], number: int) -> Iterator[Event]:
-        """The events of a log, noting what their requests belong to."""
-        compacted = False
-        for event in events:
-            compacted = compacted or event.boundary
-            if event.part is not None and event.part.usage is not None:
-                if number or compacted or event.sidechain:
-                    self._note(stable_hash(event.part.message), number, event.sidechain, compacted)
-                compacted = False
-            yield event
+        self._number, self._compacted = 0, False
+
+    def begin(self, number: int) -> None:
+        """What comes next is the log of the subagent with that number, or with 0 the session's own."""
+        self._number, self._compacted = number, False
+
+    def hear(self, event: Event) -> None:
+        """Note what the request of an event belongs to."""
+        self._compacted = self._compacted or event.boundary
+        if event.part is not None and event.part.usage is not None:
+            if self._number or self._compacted or event.sidechain:
+                self._note(stable_hash(event.part.message), self._number, event.sidechain, self._compacted)
+            self._compacted = False
 
     def _note(self, message: int, number: int, aside: bool, compacted: bool) -> None:
         if number:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from unspool.agents import FORMATS, AgentFormat
+from unspool.agents import AGENTS, CodingAgent
 from unspool.agents.base import MARK
 from unspool.errors import UnspoolError
 from unspool.files import write_atomically
@@ -45,14 +45,14 @@ def service_job(
     archive: Path, sources: Sequence[Path], key_file: Path | None = None, more: Sequence[str] = ()
 ) -> ServiceJob:
     """The job; folders that only this shell's environment names are spelled out, for others do not have it."""
-    named = [*sources] or [root for format_ in FORMATS for root in _unusual(format_.roots(os.environ, Path.home()))]
+    named = [*sources] or [root for format_ in AGENTS for root in _unusual(format_.roots(os.environ, Path.home()))]
     return ServiceJob(
         _absolute(archive), tuple(map(_absolute, named)), _absolute(key_file) if key_file else None, tuple(more)
     )
 
 
 def _unusual(roots: list[Path]) -> list[Path]:
-    usual = {root for format_ in FORMATS for root in format_.roots({}, Path.home())}
+    usual = {root for format_ in AGENTS for root in format_.roots({}, Path.home())}
     return [root for root in roots if root not in usual]
 
 
@@ -197,13 +197,13 @@ def uninstall() -> InstallPlan:
 
 
 def _edited(text: str) -> InstallPlan:
-    edits = [format_.hooked(_home(format_), text) for format_ in FORMATS]
+    edits = [agent.hooks.edit(_home(agent), text) for agent in AGENTS if agent.hooks is not None]
     return InstallPlan(
         tuple(WriteStep(one.path, one.before or None, one.after, backup=True) for one in edits if one.changes)
     )
 
 
-def _home(format_: AgentFormat) -> Path:
+def _home(format_: CodingAgent) -> Path:
     """The agent's own folder: the first of its places that is there, else where it would make it."""
     roots = format_.roots(os.environ, Path.home())
     return next((root for root in roots if root.is_dir()), roots[0])

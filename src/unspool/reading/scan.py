@@ -1,0 +1,282 @@
+"""One pass through the logs of a session: prompts, plans, calls, usage and titles are decided here for every screen.
+
+Events come by one by one and are let go. What is kept of each is what `places` asks for: the skeleton, by which every
+line has its turn.
+"""
+
+from array import array
+from collections import Counter
+from collections.abc import Iterable
+
+from unspool.model import (
+    ChainLink,
+    Dialect,
+    Event,
+    Facts,
+    LogFile,
+    Notice,
+    Overview,
+    Part,
+    Plan,
+    Prompt,
+    Result,
+    SessionKind,
+    Titles,
+    ToolCall,
+)
+from unspool.reading.ledger import CallLedger, line_hash, sum_by_model
+from unspool.reading.prompts import (
+    Unsent,
+    plan_key,
+    plan_title,
+    prompt_hash,
+    prompt_title,
+    session_kind,
+    shorten_title,
+    unsent_prompts,
+)
+from unspool.reading.skeleton import InlineAgents, NumberedLines, Skeleton, number_lines
+
+_EARLY = 50
+"""How many prompts are looked at for a title."""
+
+
+class Scan:
+    """Hears a session's own log, then its subagents'. `own`: the log is a subagent's, and all its lines are its own."""
+
+    def __init__(
+        self, dialect: Dialect, *, own: bool = False, places: bool = False, ledger: CallLedger | None = None
+    ) -> None:
+        self._dialect = dialect
+        self._whole = own
+        self.skeleton = Skeleton(slim=True) if places else None
+        self.ledger = CallLedger() if ledger is None else ledger
+        self.ids = array("Q")
+        """Every line id in order, as `line_hash` gives it, for telling which session's history another holds."""
+        self.plans: dict[str, Plan] = {}
+        """Plans by the call that put them forward; those that only a prompt brought, by `plan_name`."""
+        self._seen: set[int] = set()
+        self._unbilled: set[str] = set()
+        self._calls: set[str] = set()
+        self._awaited: dict[str, ToolCall] = {}
+        """Calls of plans and of files that plans may stand in."""
+        self._answers: dict[str, Result] = {}
+        """Results of plans, and those that came before their calls."""
+        self._offered: dict[int, None] = {}
+        self._accepted = 0
+        self._early: list[Prompt] = []
+        self._typed: Counter[int] = Counter()
+        self._sidechains = InlineAgents()
+        self._inline: set[str] = set()
+        self._own, self._conversed = True, False
+        self.opens = False
+        """Whether anything was said or done before the first prompt."""
+        self._line = -1
+        self._lines = self._sides = self._loose = self._messages = self._prompts = self._errors = 0
+        self._compactions = self._problems = 0
+        self.agents = 0
+        """Subagents that have a log of their own."""
+
+    def add(self, event: Event) -> None:
+        """Take in a line of the session's own log."""
+        if event.place.line != self._line:
+            self._line = event.place.line
+            self._lines += 1
+        if event.problem is not None:
+            self._problems += 1
+        if event.id:
+            self._conversation(event)
+        elif event.side is not None:
+            self._sides += 1
+        elif event.blocks:
+            self._loose += 1
+            self.opens = self.opens or not self._prompts
+
+    def _conversation(self, event: Event) -> None:
+        """Count a line that was not counted yet; a message's lines are told apart by what they hold."""
+        part = event.part
+        billed = part is not None and self.ledger.see(part, event.time)
+        if self.skeleton is not None:
+            self.skeleton.add(event)
+        identity = line_hash(event.id)
+        if identity not in self._seen:
+            self._seen.add(identity)
+            self.ids.append(identity)
+        elif part is None:
+            return
+        self._conversed = True
+        if event.sidechain and not self._whole:
+            self._inline.add(self._sidechains.of(event))
+        else:
+            self._spoken(event, billed=billed)
+
+    def _spoken(self, event: Event, *, billed: bool) -> None:
+        self._own = False
+        part = event.part
+        if event.prompt is not None:
+            self._prompt(event.prompt)
+        elif not self._prompts and not self.opens:
+            self.opens = any(not isinstance(block, Result) for block in event.blocks)
+        if part is not None and not part.synthetic:
+            self._message(part, billed=billed)
+        for block in event.blocks:
+            if isinstance(block, ToolCall):
+                self._call(block)
+            elif isinstance(block, Result):
+                self._result(block)
+            elif isinstance(block, Notice) and block.kind == "compaction":
+                self._compactions += 1
+
+    def _message(self, part: Part, *, billed: bool) -> None:
+        """Count a message once: the ledger knows the billed ones, the others are few."""
+        if part.usage is None:
+            if not self.ledger.knows(part.message):
+                self._unbilled.add(part.message)
+        elif billed:
+            self._messages += 1
+            self._unbilled.discard(part.message)
+
+    def _prompt(self, prompt: Prompt) -> None:
+        if prompt.plan is not None:
+            self._accept(prompt.plan, plan_name(prompt))
+        self._prompts += 1
+        self._typed[prompt_hash(prompt)] += 1
+        if len(self._early) < _EARLY:
+            self._early.append(_brief(prompt))
+
+    def _accept(self, plan: Plan, name: str) -> None:
+        """A plan that a prompt carries out: one that was put forward here before, or one of its own."""
+        if not self._prompts:
+            self._accepted = plan_key(plan)
+        text, own = plan.text.strip(), True
+        for call_id, offered in self.plans.items():
+            if offered.text.strip() and text.startswith(offered.text.strip()):
+                own = False
+                if offered.status != "approved":
+                    self.plans[call_id] = Plan(
+                        offered.title, offered.text, "approved", "", offered.edited, offered.path
+                    )
+        if own:
+            self.plans[name] = plan
+
+    def _call(self, call: ToolCall) -> None:
+        self._calls.add(call.call_id)
+        if call.role == "plan" or (call.role in ("write", "edit") and call.input is not None):
+            self._awaited[call.call_id] = call
+            if call.role == "plan":
+                self._plan(call)
+            if call.call_id in self._answers:
+                self._settle(call, self._answers[call.call_id])
+
+    def _result(self, result: Result) -> None:
+        self._errors += result.error
+        call = self._awaited.get(result.call_id)
+        if result.call_id not in self._calls or (call is not None and call.role == "plan"):
+            self._answers[result.call_id] = result
+        if call is not None:
+            self._settle(call, result)
+
+    def _settle(self, call: ToolCall, result: Result) -> None:
+        state = self._dialect.state(result)
+        answered = ToolCall(call.place, call.call_id, call.name, call.input, state, call.role, result)  # type: ignore[arg-type]
+        if call.role == "plan":
+            self._plan(answered)
+        else:
+            self._dialect.note(answered)
+
+    def _plan(self, call: ToolCall) -> None:
+        plan = self._dialect.plan(call)
+        if plan is not None:
+            self.plans[call.call_id] = plan
+            self._offered[plan_key(plan)] = None
+
+    def agent(self, events: Iterable[Event]) -> None:
+        """Take in a subagent's log: what it cost."""
+        self.agents += 1
+        for event in events:
+            if event.part is not None:
+                self.ledger.see(event.part, event.time)
+
+    def unsent(self, facts: Facts) -> Unsent:
+        """What was queued and stands in no line of its own: as prompts where it was sent, else as notices."""
+        return unsent_prompts(facts, self._typed.copy())
+
+    def queued(self, facts: Facts) -> list[Prompt]:
+        return [item for item in self.unsent(facts) if isinstance(item, Prompt)]
+
+    def numbered(self, facts: Facts) -> NumberedLines:
+        """The turn of every line of the session's own log."""
+        return number_lines(self.skeleton or Skeleton(), (prompt.place for prompt in self.queued(facts)))
+
+    def overview(self, session_id: str, facts: Facts, log: LogFile) -> Overview:
+        queued = self.queued(facts)
+        return Overview(
+            session_id,
+            self._dialect.agent,
+            self.kind(facts),
+            log,
+            self.titles(facts),
+            cwd=facts.cwd,
+            branch=facts.branch,
+            slug=facts.slug,
+            versions=tuple(facts.versions),
+            started=facts.started,
+            ended=facts.ended,
+            turns=self._prompts + len(queued),
+            messages=self._messages + len(self._unbilled),
+            tool_calls=len(self._calls),
+            tool_errors=self._errors,
+            agents=self.agents + len(self._inline),
+            compactions=self._compactions,
+            problems=self._problems,
+            lines=self._lines,
+            calls=sum_by_model(self.ledger),
+            offered=tuple(self._offered),
+            plan_open=bool(self.plans) and all(plan.status != "approved" for plan in self.plans.values()),
+            accepted=self._accepted,
+            summaries={
+                leaf: said for leaf, said in facts.summaries.items() if leaf and line_hash(leaf) not in self._seen
+            },
+            source=self._early[0].source if self._early else "",
+            links=recorded_links(facts),
+        )
+
+    def kind(self, facts: Facts) -> SessionKind:
+        if not self._conversed:
+            return "stub" if self._sides or self._loose else "empty"
+        if self._whole or (self._own and self._inline):
+            return "subagent"
+        first = self._early[0] if self._early else None
+        return session_kind(facts, first, conversed=bool(self._early or self._messages or self._unbilled))
+
+    def titles(self, facts: Facts) -> Titles:
+        own = (said for leaf, said in reversed(facts.summaries.items()) if not leaf or line_hash(leaf) in self._seen)
+        prompts = sorted([*self._early, *self.queued(facts)], key=lambda prompt: prompt.place.offset)
+        return Titles(
+            facts.custom_title,
+            facts.generated_title,
+            plan_title(list(self.plans.values())),
+            next(own, ""),
+            prompt_title(prompts),
+            facts.slug,
+            facts.agent_name,
+        )
+
+
+def plan_name(prompt: Prompt) -> str:
+    """What a plan is filed under that no call put forward."""
+    return f"prompt {prompt.place.offset}"
+
+
+def _brief(prompt: Prompt) -> Prompt:
+    """A prompt with no more of its text than a title needs."""
+    return Prompt(
+        prompt.place, prompt.kind, shorten_title(prompt.text), command=prompt.command,
+        arguments=shorten_title(prompt.arguments), source=prompt.source,
+    )  # fmt: skip
+
+
+def recorded_links(facts: Facts) -> tuple[ChainLink, ...]:
+    """Sessions that the log itself says it was copied from or went on in."""
+    links = (("copied-from", facts.forked_from), ("moved-to", facts.moved_to))
+    return tuple(ChainLink(session, relation, "record") for relation, session in links if session)  # type: ignore[arg-type]
