@@ -5,12 +5,13 @@ from typing import TYPE_CHECKING
 
 from unspool.agents.base import CodingAgent, Companion, Detail, FoundAgent, FoundLog
 from unspool.agents.claude_code import ClaudeCode
+from unspool.agents.codex import Codex
 from unspool.errors import UsageProblem
 
 if TYPE_CHECKING:
     from unspool.agents.writing import LogWriter
 
-AGENTS: tuple[CodingAgent, ...] = (ClaudeCode(),)
+AGENTS: tuple[CodingAgent, ...] = (ClaudeCode(), Codex())
 
 
 def by_id(name: str) -> CodingAgent:

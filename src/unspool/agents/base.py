@@ -346,8 +346,8 @@ class CodingAgent(ABC):
         return ""
 
     def home(self, root: Path) -> Path | None:
-        """The agent's own folder that a source is, or lies in."""
-        return root
+        """The agent's own folder that a source is, or lies in; None where it is neither."""
+        return None
 
     def kept_files(self, root: Path) -> Iterator[AgentFile]:
         """Every file that the agent keeps of the sessions of a source."""

@@ -46,11 +46,9 @@ def _beginning(found: FoundLog) -> Session:
 
 def _page(context: AppContext, found: FoundLog, path: str) -> Session | None:
     """The session with the turns of a page, and of the others the prompts near them; None where its turns cannot be
-    read by themselves, because a branch was left or they do not stand in order."""
+    read by themselves, because they do not stand in the log one after the other."""
     scan, facts = scan_log(found, places=True)
     places = scan.numbered(facts).prompts
-    if not places or any(place.number != number for number, place in enumerate(places, 1)):
-        return None
     if scan.opens:
         places = (TurnPlace(0, 0, 1), *places)
     with Path(found.path).open("rb") as stream:

@@ -110,7 +110,7 @@ class TurnPlace(NamedTuple):
 
 
 class NumberedLines(NamedTuple):
-    """The turn of every line of a log, by the line's place; and the turns, where no branch was left."""
+    """The turn of every line of a log, by the line's place; and the prompts of the live conversation."""
 
     turns: dict[int, TurnNumber]
     prompts: tuple[TurnPlace, ...]
@@ -123,11 +123,8 @@ def number_lines(skeleton: Skeleton, unsent: Iterable[Place]) -> NumberedLines:
     branches = BranchMap(tree, tree.leaf())
     numbers = list(number_turns(chain, branches, [place.offset for place in queued]))
     turns = {event.place.offset: number for event, number in zip(chain, numbers, strict=True)}
-    if branches.forks:
-        return NumberedLines(turns, ())
-    places = sorted(
-        [*(event.place for event in chain if event.prompt is not None), *queued], key=lambda one: one.offset
-    )
+    live = [event.place for event, own in zip(chain, numbers, strict=True) if event.prompt and own.branch == 0]
+    places = sorted([*live, *queued], key=lambda place: place.offset)
     return NumberedLines(turns, tuple(TurnPlace(n, one.offset, one.line) for n, one in enumerate(places, 1)))
 
 

@@ -107,13 +107,13 @@ class Archive:
 
     def origin(self, origin: Origin) -> int:
         """The number of a place; a new one where it is met for the first time."""
-        query = "SELECT id FROM origin WHERE machine = ? AND user = ? AND root = ?"
+        query = "SELECT id FROM origin WHERE machine = ? AND user = ? AND root = ? AND agent = ?"
         with sqlite_errors_told(self.path):
-            known: int | None = self.db.execute(query, origin[:3]).get
+            known: int | None = self.db.execute(query, origin).get
             if known is None:
                 add = "INSERT INTO origin(machine, user, root, agent) VALUES(?, ?, ?, ?) ON CONFLICT DO NOTHING"
                 self.db.execute(add, origin)
-                known = self.db.execute(query, origin[:3]).get
+                known = self.db.execute(query, origin).get
         assert known is not None  # noqa: S101  it was just put there
         return known
 

@@ -32,7 +32,7 @@ def prepare_folder(place: Path) -> Path:
 
 APPLICATION = 0x756E7370
 """`unsp`, so that the file says what it is."""
-VERSION = 1
+VERSION = 2
 
 TABLES = """
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -41,7 +41,7 @@ CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE origin(
   id INTEGER PRIMARY KEY,
   machine TEXT NOT NULL, user TEXT NOT NULL, root TEXT NOT NULL, agent TEXT NOT NULL,
-  UNIQUE(machine, user, root)
+  UNIQUE(machine, user, root, agent)
 );
 
 CREATE TABLE file(
@@ -95,7 +95,18 @@ CREATE INDEX trait_pack ON trait(pack);
 CREATE TABLE tombstone(name BLOB PRIMARY KEY, time REAL NOT NULL) WITHOUT ROWID;
 """
 
-MIGRATIONS: dict[int, str] = {}
+MIGRATIONS: dict[int, str] = {
+    1: """
+CREATE TABLE origin_with_agent(
+  id INTEGER PRIMARY KEY,
+  machine TEXT NOT NULL, user TEXT NOT NULL, root TEXT NOT NULL, agent TEXT NOT NULL,
+  UNIQUE(machine, user, root, agent)
+);
+INSERT INTO origin_with_agent SELECT id, machine, user, root, agent FROM origin;
+DROP TABLE origin;
+ALTER TABLE origin_with_agent RENAME TO origin;
+""",
+}
 """SQL that brings an archive of a version to the next."""
 
 

@@ -118,7 +118,7 @@ class _Merger:
         self._graves = self._archive.graves()
         known = set(self._archive.origins().values())
         for number, origin in self._other.origins().items():
-            self._counts["origins"] += not any(origin[:3] == one[:3] for one in known)
+            self._counts["origins"] += origin not in known
             self._origin(number, self._archive.origin(origin), self._rules(self._graves, origin.agent))
         self._packer.flush()
         there = self._tombstones()

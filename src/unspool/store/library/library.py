@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from unspool.agents import AGENTS, Companion, FoundLog, by_id
+from unspool.agents import AGENTS, CodingAgent, Companion, FoundLog, by_id
 from unspool.errors import Ambiguous, NotFound, Unreadable
 from unspool.model import Overview, Session
 from unspool.model.request import RecordedRequests
@@ -16,6 +16,7 @@ from unspool.store.library.neighbours import Neighbours, chain_head, last_active
 from unspool.store.library.read import (
     SessionListing,
     count_logs,
+    head_agent,
     list_overviews,
     read_session,
     read_stream,
@@ -37,23 +38,37 @@ def discover_logs(sources: Sequence[Path]) -> list[FoundLog]:
         if not source.is_dir():
             raise NotFound(f"There is no folder {source}.")
     found: dict[str, FoundLog] = {}
-    for root in sources or [root for root in usual_roots() if root.is_dir()]:
-        for log in _below(root):
-            found.setdefault(os.path.realpath(log.path), log)
+    for agent, root in agent_roots(sources):
+        try:
+            for log in logs_below(root) if agent is None else agent.discover(root):
+                found.setdefault(os.path.realpath(log.path), log)
+        except PermissionError:
+            raise Unreadable(f"No permission to read {root}.") from None
     return sorted(found.values(), key=lambda log: (-log.modified, log.path))
 
 
-def _below(root: Path) -> Iterable[FoundLog]:
-    try:
-        return [log for format_ in AGENTS for log in format_.discover(root)]
-    except PermissionError:
-        raise Unreadable(f"No permission to read {root}.") from None
+def agent_roots(sources: Sequence[Path]) -> list[tuple[CodingAgent | None, Path]]:
+    """The folders named, of whichever agent; else every agent with those of its own folders that are there."""
+    if sources:
+        return [(None, source) for source in sources]
+    return [(agent, root) for agent in AGENTS for root in agent.roots(os.environ, Path.home()) if root.is_dir()]
+
+
+def logs_below(root: Path) -> list[FoundLog]:
+    """The logs of all agents below a folder; one that several take for theirs is that agent's whose lines it holds."""
+    found: dict[str, FoundLog] = {}
+    for agent in AGENTS:
+        for log in agent.discover(root):
+            other = found.setdefault(log.path, log)
+            if other is not log and head_agent(log.path) is agent:
+                found[log.path] = log
+    return list(found.values())
 
 
 def single_log(path: Path) -> FoundLog | None:
     """A log named by its path, with the companions that lie around it; None where it is no kept session."""
     try:
-        beside = [log for format_ in AGENTS for log in format_.discover(path.parent)]
+        beside = logs_below(path.parent)
     except OSError:
         return None
     wanted = os.path.realpath(path)

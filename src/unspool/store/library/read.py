@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
 _HEAD_LINES = 80
 _RECOGNISED_BY = 20
+_HEAD_BYTES = 256 * 1024
 
 
 @contextmanager
@@ -142,6 +143,15 @@ def recognise_agent(entries: list[Entry]) -> CodingAgent:
         if any(entry.data is not None and agent.recognises(entry.data) for entry in entries):
             return agent
     return AGENTS[0]
+
+
+def head_agent(path: str) -> CodingAgent | None:
+    """The agent whose lines a log begins with; None where it cannot be read."""
+    try:
+        with open_log(path, _HEAD_BYTES) as stream:
+            return recognise_lines(stream)
+    except (UnspoolError, OSError):
+        return None
 
 
 def recognise_lines(lines: Iterable[bytes]) -> CodingAgent:

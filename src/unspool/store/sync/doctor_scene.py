@@ -15,6 +15,7 @@ from unspool.errors import Busy, UnspoolError
 from unspool.store.archive import Archive, KeptFile
 from unspool.store.archive.database import ARCHIVE, sqlite_errors_told
 from unspool.store.archive.line_filter import Tombstones
+from unspool.store.library.library import logs_below
 from unspool.store.sync.scan import ForgottenFiles, SyncPlace, sync_places
 
 Level = Literal["ok", "note", "warn", "bad"]
@@ -154,7 +155,7 @@ def _is_list(one: AgentFile) -> bool:
 
 def _discovered(root: Path) -> list[FoundLog]:
     try:
-        return [log for format_ in AGENTS for log in format_.discover(root)]
+        return logs_below(root)
     except OSError:
         return []
 

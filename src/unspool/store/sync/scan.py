@@ -15,7 +15,7 @@ from unspool.errors import NotFound
 from unspool.store.archive import Archive, FileStatus, KeptFile, Origin
 from unspool.store.archive.chain import Outcome, session_lines_name
 from unspool.store.archive.line_filter import ByPath, Drops, FilteredFile, ForgetRules, Tombstones
-from unspool.store.library.library import usual_roots
+from unspool.store.library.library import agent_roots, logs_below
 
 if TYPE_CHECKING:
     from unspool.store.archive import Keeper  # which a sync without anything new does without
@@ -110,10 +110,13 @@ def sync_places(sources: Sequence[Path]) -> list[SyncPlace]:
         if not source.is_dir():
             raise NotFound(f"There is no folder {source}.")
     found: dict[tuple[str, str], SyncPlace] = {}
-    for source in sources or [root for root in usual_roots() if root.is_dir()]:
-        for format_ in AGENTS:
-            place = SyncPlace(format_, source, format_.home(source) or source)
-            found.setdefault((format_.id, os.path.realpath(source)), place)
+    for agent, source in agent_roots(sources):
+        theirs = {log.format for log in logs_below(source)} if agent is None else {agent.id}
+        for one in AGENTS:
+            home = one.home(source)
+            if one.id in theirs or (agent is None and home is not None):
+                place = SyncPlace(one, source, home or source)
+                found.setdefault((one.id, os.path.realpath(source)), place)
     return list(found.values())
 
 
