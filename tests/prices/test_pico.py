@@ -8,7 +8,9 @@ from hypothesis import strategies as st
 
 from unspool.model import Call, Usage
 from unspool.prices import SYNTHETIC, PriceTable
-from unspool.prices.pico import PICO, Figures, Picodollars, Terms
+from unspool.prices import CallFigures as Figures
+from unspool.prices import CallTerms as Terms
+from unspool.prices.pico import PICO, Picodollars
 from unspool.prices.table import builtin_sheet
 
 TABLE = PriceTable.load()
@@ -22,10 +24,14 @@ COUNTS = st.integers(0, 300_000) | st.just(2**53)
 FIGURES = st.tuples(COUNTS, COUNTS, COUNTS, COUNTS, COUNTS, st.integers(0, 3), st.integers(0, 3))
 
 
-def asked(table: PriceTable, terms: Terms, time: float | None, figures: Figures) -> int | None:
+def _call(terms: Terms, time: float | None, usage: Usage) -> Call:
     moment = None if time is None else datetime.fromtimestamp(min(time, 253_402_214_400), UTC)
     model, speed, tier, geo = terms
-    price = table.price_of(Call("", model, Usage(*figures), moment, speed, tier, geo))
+    return Call("", model, usage, moment, speed, tier, geo)
+
+
+def asked(table: PriceTable, terms: Terms, time: float | None, figures: Figures) -> int | None:
+    price = table.price_of(_call(terms, time, Usage(*figures)))
     cost = None if price is None else int((price * PICO).to_integral_value())
     return cost if cost is None or cost < 2**63 else None
 
@@ -41,3 +47,14 @@ def test_prices_that_whole_picodollars_cannot_tell_are_rounded_once(tmp_path: Pa
     table = PriceTable.load(own)
     odd, figures = ("odd", "", "", ""), (7, 0, 0, 0, 0, 0, 0)
     assert Picodollars(table).of(odd, None, figures) == asked(table, odd, None, figures) == 2
+
+
+@given(calls=st.lists(st.tuples(TERMS, TIMES, FIGURES, st.booleans()), max_size=8))
+def test_calls_of_a_ledger_cost_together_what_they_cost_one_by_one(
+    calls: list[tuple[Terms, float | None, Figures, bool]],
+) -> None:
+    rows = [(at, 0, time, terms, figures, final) for at, (terms, time, figures, final) in enumerate(calls)]
+    singly = TABLE.cost(_call(terms, time, Usage(*figures, floor=not final)) for terms, time, figures, final in calls)
+    together = TABLE.total(rows)
+    assert together == singly
+    assert str(together.amount) == str(singly.amount)

@@ -25,7 +25,6 @@ from unspool.model import (
     Usage,
 )
 from unspool.prices import Cost, PriceTable
-from unspool.prices.pico import total_cost
 from unspool.reading.ledger import CallLedger, sum_by_model
 from unspool.reading.prompts import plans_of
 
@@ -106,7 +105,7 @@ def figures(session: Session, prices: PriceTable) -> Figures:
         usage=mine,
         agents_usage=_minus(own.usage, mine),
         models=sum_by_model(own),
-        cost=total_cost(own.rows(), prices),
+        cost=prices.total(own.rows()),
         context=next((turn.context for turn in reversed(session.turns) if turn.context), 0),
     )
 

@@ -7,6 +7,7 @@ the single request (length of its prompt, day, speed, tier), so price calls firs
 
 from collections import Counter
 from collections.abc import Iterable
+from datetime import UTC, datetime
 from decimal import Decimal
 from hashlib import blake2b
 from pathlib import Path
@@ -14,10 +15,19 @@ from typing import Self
 
 import msgspec
 
-from unspool.model import Call
+from unspool.model import Call, Usage
 from unspool.prices.table import ModelPrice, PriceSheet, Rates, builtin_sheet, read_sheet
 
 SYNTHETIC = "<synthetic>"
+_DAY = 86_400
+_LAST = datetime(9999, 12, 31, tzinfo=UTC).timestamp()
+
+CallTerms = tuple[str, str, str, str]
+"""Model, speed, tier and place."""
+CallFigures = tuple[int, int, int, int, int, int, int]
+"""Input, output, cache read, cache write, the part of it that lives an hour, searches, fetches."""
+BilledCall = tuple[int, int, float | None, CallTerms, CallFigures, bool]
+"""Message, request, time, terms, figures, and whether these are final; as a ledger tells them."""
 
 
 class Cost(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -84,6 +94,40 @@ class PriceTable:
             spend.add(call)
         return spend.total()
 
+    def total(self, calls: Iterable[BilledCall]) -> Cost:
+        """What requests of a ledger cost together. Those of a day with the same terms are priced alike, as long as
+        none of their prices is missing, and so are added up before they are priced."""
+        spend, floor = Spend(self), False
+        sums: dict[tuple[CallTerms, int | None, bool], list[int]] = {}
+        known: dict[tuple[CallTerms, int | None], ModelPrice | None] = {}
+        for _, _, time, terms, figures, final in calls:
+            floor = floor or not final
+            day = terms, None if time is None else int(time // _DAY)
+            if day not in known:
+                known[day] = self._whole_price(_call(terms, time, Usage()))
+            price = known[day]
+            if price is None:
+                spend.add(_call(terms, time, Usage(*figures)))
+                continue
+            long = price.above is not None and figures[0] + figures[2] + figures[3] > price.above.tokens
+            before = sums.setdefault((*day, long), [0] * len(figures))
+            before[:] = [one + more for one, more in zip(before, _clamped(figures), strict=True)]
+        for (terms, number, long), (input_, output, read, write, hour, searches, fetches) in sums.items():
+            used = Usage(input_, output, read, write, hour, searches, fetches)
+            spend.add_sum(_call(terms, None if number is None else number * _DAY, used), long=long)
+        total = spend.total()
+        return Cost(total.amount, total.unpriced, floor)
+
+    def _whole_price(self, call: Call) -> ModelPrice | None:
+        """The price that holds for such a call, where no part of it is missing."""
+        found = self.rates(call)
+        if found is None or found[2] is None or call.model == SYNTHETIC:
+            return None
+        price = found[0]
+        rates = [price, *([price.above] if price.above is not None else [])]
+        whole = all(None not in (one.input, one.output, one.read, one.write, one.write_1h) for one in rates)
+        return price if whole else None
+
     def _find(self, call: Call) -> ModelPrice | None:
         if call.model not in self._fitting:
             self._fitting[call.model] = self._sheet.fitting(call.model)
@@ -122,9 +166,31 @@ class Spend:
         else:
             self._amount += price
 
+    def add_sum(self, call: Call, *, long: bool) -> None:
+        """Add calls that are priced alike, by their sum; `long`: each at the rates of long prompts."""
+        found = self._table.rates(call)
+        if found is None:
+            return
+        price, factor, search = found
+        tokens = _tokens(call, price.above if long and price.above is not None else price)
+        searches = _share(call.usage.web_searches, search)
+        self._amount += (tokens or Decimal(0)).scaleb(-6) * factor + (searches or Decimal(0))
+
     def total(self) -> Cost:
         """What has been spent so far."""
         return Cost(self._amount, tuple(sorted(self._unpriced.items())), self._floor)
+
+
+def _call(terms: CallTerms, time: float | None, usage: Usage) -> Call:
+    model, speed, tier, geo = terms
+    moment = None if time is None else datetime.fromtimestamp(min(time, _LAST), UTC)
+    return Call("", model, usage, moment, speed, tier, geo)
+
+
+def _clamped(figures: CallFigures) -> CallFigures:
+    """What lives an hour is never more than what was written."""
+    input_, output, read, write, hour, searches, fetches = figures
+    return input_, output, read, write, min(hour, write), searches, fetches
 
 
 def _rates(price: ModelPrice, call: Call) -> Rates:

@@ -5,14 +5,12 @@ request are a few products of whole numbers. The answer is that of `PriceTable.p
 figures that no request can have.
 """
 
-from collections import Counter
-from collections.abc import Iterable
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import NamedTuple
 
 from unspool.model import Call, Usage
-from unspool.prices import Cost, PriceTable
+from unspool.prices import CallFigures, CallTerms, PriceTable
 from unspool.prices.table import Rates
 
 PICO = 10**12
@@ -22,10 +20,6 @@ MOST = 2**63 - 1
 _DAY = 86_400
 _LAST = datetime(9999, 12, 31, tzinfo=UTC).timestamp()
 
-Terms = tuple[str, str, str, str]
-"""Model, speed, tier and place."""
-Figures = tuple[int, int, int, int, int, int, int]
-"""Input, output, cache read, cache write, the part of it that lives an hour, searches, fetches."""
 _Vector = tuple[int | None, ...]
 
 
@@ -39,37 +33,14 @@ class _Day(NamedTuple):
     search: int | None
 
 
-Request = tuple[int, int, float | None, Terms, Figures, bool]
-"""Message, request, time, terms, figures, and whether these are final; as a ledger tells them."""
-
-
-def total_cost(requests: Iterable[Request], table: PriceTable) -> Cost:
-    """What requests cost together: that of `PriceTable.cost`, to the last digit."""
-    price, amount, beyond = Picodollars(table), 0, Decimal(0)
-    unpriced: Counter[str] = Counter()
-    floor = False
-    for _, _, time, terms, figures, final in requests:
-        floor = floor or not final
-        cost = price.of(terms, time, figures)
-        if cost is not None:
-            amount += cost
-        elif (exact := table.price_of(_call(terms, time, Usage(*figures)))) is not None:
-            beyond += exact
-        else:
-            unpriced[terms[0]] += 1
-    dollars = beyond + Decimal(amount).scaleb(-12)
-    dollars = dollars.quantize(Decimal(1)) if dollars == dollars.to_integral_value() else dollars.normalize()
-    return Cost(dollars, tuple(sorted(unpriced.items())), floor)
-
-
 class Picodollars:
     """Prices requests by a table."""
 
     def __init__(self, table: PriceTable) -> None:
         self._table = table
-        self._days: dict[tuple[Terms, int | None], _Day | None] = {}
+        self._days: dict[tuple[CallTerms, int | None], _Day | None] = {}
 
-    def of(self, terms: Terms, time: float | None, figures: Figures) -> int | None:
+    def of(self, terms: CallTerms, time: float | None, figures: CallFigures) -> int | None:
         """What a request cost; None when any part of it has no known price, or its figures are beyond belief."""
         key = terms, None if time is None else int(time // _DAY)
         if key not in self._days:
@@ -96,7 +67,7 @@ class Picodollars:
         return _Day(usual, price.above.tokens if price.above is not None else None, long, fee)
 
 
-def _call(terms: Terms, time: float | None, usage: Usage) -> Call:
+def _call(terms: CallTerms, time: float | None, usage: Usage) -> Call:
     model, speed, tier, geo = terms
     moment = None if time is None else datetime.fromtimestamp(min(time, _LAST), UTC)
     return Call("", model, usage, moment, speed, tier, geo)
@@ -117,7 +88,7 @@ def _whole(amount: Decimal | None, unit: int) -> int | None:
     return int(scaled) if scaled == scaled.to_integral_value() else -1
 
 
-def _cost(day: _Day, figures: Figures) -> int | None:
+def _cost(day: _Day, figures: CallFigures) -> int | None:
     input_, output, read, write, hour, searches, _ = figures
     sent = input_ + read + write
     rates = day.long if day.above is not None and sent > day.above else day.usual

@@ -11,7 +11,7 @@ import apsw
 
 from unspool.errors import NotFound, Unreadable
 from unspool.store.archive.chain import Origin
-from unspool.store.archive.database import ARCHIVE, connect_archive, sqlite_errors_told, transaction
+from unspool.store.archive.database import ARCHIVE, SEVERAL_AGENTS, connect_archive, sqlite_errors_told, transaction
 from unspool.store.archive.line_filter import Tombstones
 from unspool.store.archive.packs import Damaged, Pack, PackCache, WantedLine
 
@@ -112,6 +112,10 @@ class Archive:
             known: int | None = self.db.execute(query, origin).get
             if known is None:
                 add = "INSERT INTO origin(machine, user, root, agent) VALUES(?, ?, ?, ?) ON CONFLICT DO NOTHING"
+                self.db.execute(add, origin)
+                known = self.db.execute(query, origin).get
+            if known is None:
+                self.db.execute(SEVERAL_AGENTS)
                 self.db.execute(add, origin)
                 known = self.db.execute(query, origin).get
         assert known is not None  # noqa: S101  it was just put there

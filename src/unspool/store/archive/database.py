@@ -32,7 +32,7 @@ def prepare_folder(place: Path) -> Path:
 
 APPLICATION = 0x756E7370
 """`unsp`, so that the file says what it is."""
-VERSION = 2
+VERSION = 1
 
 TABLES = """
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -95,8 +95,10 @@ CREATE INDEX trait_pack ON trait(pack);
 CREATE TABLE tombstone(name BLOB PRIMARY KEY, time REAL NOT NULL) WITHOUT ROWID;
 """
 
-MIGRATIONS: dict[int, str] = {
-    1: """
+MIGRATIONS: dict[int, str] = {}
+"""SQL that brings an archive of a version to the next."""
+
+SEVERAL_AGENTS = """
 CREATE TABLE origin_with_agent(
   id INTEGER PRIMARY KEY,
   machine TEXT NOT NULL, user TEXT NOT NULL, root TEXT NOT NULL, agent TEXT NOT NULL,
@@ -105,9 +107,9 @@ CREATE TABLE origin_with_agent(
 INSERT INTO origin_with_agent SELECT id, machine, user, root, agent FROM origin;
 DROP TABLE origin;
 ALTER TABLE origin_with_agent RENAME TO origin;
-""",
-}
-"""SQL that brings an archive of a version to the next."""
+"""
+"""Lets a folder be the place of more than one agent, in an archive that was made when there was one. Done when that
+is needed, because older versions of unspool read the rest as before."""
 
 
 @contextmanager

@@ -31,7 +31,6 @@ from unspool.model import (
 )
 from unspool.model.request import RecordedRequests
 from unspool.prices import Cost, PriceTable
-from unspool.prices.pico import total_cost
 from unspool.reading.assemble import assemble_session
 from unspool.reading.ledger import CallLedger
 from unspool.reading.scan import Scan
@@ -295,7 +294,7 @@ def count_logs(logs: Sequence[FoundLog], progress: Progress, jobs: int | None = 
 
 def price_overview(overview: Overview, ledger: CallLedger, prices: PriceTable) -> Overview:
     """The overview with what its requests cost at list prices."""
-    total = total_cost(ledger.rows(), prices)
+    total = prices.total(ledger.rows())
     return msgspec.structs.replace(overview, cost=total.amount, unpriced=tuple(name for name, _ in total.unpriced))
 
 
@@ -313,7 +312,7 @@ def list_overviews(done: Sequence[CountedLog], prices: PriceTable) -> SessionLis
     overviews = _overviews(done, prices)
     failures = tuple(one.failure for one in done if one.failure)
     together = _together([one.ledger for one in done])
-    return SessionListing(overviews, together.usage, total_cost(together.rows(), prices), failures)
+    return SessionListing(overviews, together.usage, prices.total(together.rows()), failures)
 
 
 def _overviews(done: Sequence[CountedLog], prices: PriceTable) -> tuple[Overview, ...]:
