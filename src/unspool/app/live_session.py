@@ -43,7 +43,7 @@ from unspool.site import summaries
 from unspool.site.options import SiteOptions
 from unspool.site.page_template import Frame
 from unspool.site.session_view import SessionView
-from unspool.site.turn_pages import TurnRenderer
+from unspool.site.turn_layout import TurnRenderer
 from unspool.store.library.read import log_file, read_appended, read_session
 
 LONG = 1024 * 1024

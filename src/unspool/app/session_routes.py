@@ -22,9 +22,10 @@ from unspool.app.session_views import branches_page, presentation_page, story_pa
 from unspool.errors import NotFound
 from unspool.figures import all_turns, family
 from unspool.model import Image, Json, Notice, Place, Prompt, Session, Text, Thinking, ToolCall, Turn, Unknown
-from unspool.render.blocks import RenderPosition, turn_nodes
 from unspool.render.markdown import MarkdownImages, render_markdown
-from unspool.render.view import Participants, View
+from unspool.render.transcript import turn_nodes
+from unspool.render.turns import RenderContext
+from unspool.render.view import View
 from unspool.site.address import INDEX, Addresses, Item
 from unspool.site.page_template import Crumb
 from unspool.site.turn_pages import session_page
@@ -259,7 +260,8 @@ def turn_to_markdown(session: Session, number: int, branch: int = 0) -> str:
 
 
 def _told(session: Session, turn: Turn) -> str:
-    first, *rest = turn_nodes(turn, RenderPosition(View(full=True, branches=False), Participants(session)))
+    context = RenderContext.of(session, View(full=True, branches=False))
+    first, *rest = turn_nodes(turn, context, late=[])
     del first  # its heading is a place in a document that this is not
     return "".join(render_markdown(rest, MarkdownImages("beside", None))).strip() + "\n"
 

@@ -19,7 +19,8 @@ from unspool.site import summaries
 from unspool.site.address import Leaf
 from unspool.site.options import SiteOptions
 from unspool.site.session_view import SessionView
-from unspool.site.turn_pages import TurnRenderer, prompt_range, render_turns
+from unspool.site.turn_layout import TurnRenderer
+from unspool.site.turn_pages import prompt_range, render_turns
 
 ROWS = 10
 """Pairs of turns on a page."""

@@ -31,7 +31,7 @@ from unspool.model import (
 from unspool.prices import PriceTable
 from unspool.render import sessionshare_schema as out
 from unspool.render.sessionshare_schema import SessionShareDocument
-from unspool.render.view import View, follow_branch
+from unspool.render.view import View, follow_branch, is_shown
 from unspool.tools.summary import shorten_path
 
 _SUMMARIES = ("compaction", "summary")
@@ -126,22 +126,17 @@ def _told(session: Session, view: View) -> Iterator[_Told]:
 def _turn(turn: Turn, cwd: str, view: View, models: Mapping[str, str], agents: Mapping[str, Agent]) -> Iterator[_Told]:
     if turn.prompt is not None:
         yield from ((entry, turn.prompt.id, turn.prompt.time) for entry in _prompt(turn.prompt))
+    hidden = view.hidden
     for block in turn.blocks:
-        if _wanted(block, view):
+        if _is_entry(block, view, hidden):
             made = call_entries(block, cwd, agents) if isinstance(block, ToolCall) else _words(block, models)
             yield from ((entry, block.id, block.time) for entry in made)
 
 
-def _wanted(block: Block, view: View) -> bool:
-    match block:
-        case Thinking():
-            return view.thinking and bool(block.text)
-        case ToolCall():
-            return view.tools or isinstance(block.meaning, Plan | Questionnaire)
-        case Notice():
-            return block.kind in _SUMMARIES or (view.notices and block.kind in _SAID)
-        case _:
-            return True
+def _is_entry(block: Block, view: View, hidden: frozenset[str]) -> bool:
+    if isinstance(block, Notice):
+        return block.kind in _SUMMARIES or (view.notices and block.kind in _SAID)
+    return is_shown(block, hidden) and not (isinstance(block, Thinking) and not block.text)
 
 
 def _prompt(prompt: Prompt) -> Iterator[out.Entry]:

@@ -1,19 +1,33 @@
 """A session as a document of nodes, from title to problems; and a request as it was sent."""
 
-from collections import deque
 from collections.abc import Iterator
 from datetime import UTC, tzinfo
+from itertools import groupby
 
 import msgspec
 
 from unspool import human
 from unspool.doc import Code, Fields, Fold, Heading, Link, Node, Prose, Raw, Terminal
 from unspool.figures import calls_of, family
-from unspool.model import Block, ChainLink, Image, Notice, Result, Session, Text, Thinking, ToolCall, Turn, Unknown
+from unspool.model import (
+    Agent,
+    Block,
+    ChainLink,
+    Image,
+    Notice,
+    Result,
+    Session,
+    Text,
+    Thinking,
+    ToolCall,
+    Turn,
+    Unknown,
+)
 from unspool.model.request import SentMessage, SentRequest
-from unspool.render.blocks import RenderPosition, agent_nodes, prompt_nodes, tail_nodes, turn_nodes
-from unspool.render.notices import image_picture, notice_nodes
-from unspool.render.view import Leaving, Participants, View, distinct_calls, follow_branch, total_usage
+from unspool.render.blocks import problem_fold, prompt_nodes, prompt_notes, tail_nodes
+from unspool.render.notices import image_picture, notice_nodes, run_summary
+from unspool.render.turns import RenderContext, TurnItem, turn_items
+from unspool.render.view import View, distinct_calls, follow_branch, total_usage, turns_and_forks
 from unspool.tools import fields
 from unspool.tools.ansi import styled_spans
 from unspool.tools.summary import first_line
@@ -159,33 +173,110 @@ def _block(block: Block | Result) -> Iterator[Node]:
             yield Raw(fields.json_text(block.data), block.what)
 
 
+_STANDING = frozenset({"environment", "offer", "reminder", "system-prompt"})
+"""Notices of what the agent tells the model unasked, many at a time: one line together in the short view."""
+
+
+def turn_nodes(turn: Turn, context: RenderContext, late: list[Agent]) -> Iterator[Node]:
+    """A turn: heading, prompt, then all that followed; `late` gets the subagents that stand at the document's end."""
+    name = f"Turn {turn.number}" if turn.number else "Before the first prompt"
+    yield Heading("turn", context.level(0), name, f"{context.prefix}turn-{turn.number}", _notes(turn, context))
+    if turn.prompt is not None:
+        yield from prompt_nodes(turn.prompt)
+        if any(isinstance(block, Text | Thinking | ToolCall) for block in turn.blocks):
+            yield Heading("answer", context.level(1), "Answer")
+    gathers = not context.view.full
+    for standing, group in groupby(turn_items(turn, context), key=lambda item: gathers and item.name in _STANDING):
+        run = list(group)
+        if standing and len(run) > 1:
+            yield Fold("notice:run", run_summary(item.name for item in run), "", "quiet")
+        else:
+            for item in run:
+                yield from _item_nodes(item, context, late)
+
+
+def _notes(turn: Turn, context: RenderContext) -> tuple[str, ...]:
+    notes = (
+        human.moment(turn.started, context.view.zone),
+        human.elapsed(turn.started, turn.ended),
+        ", ".join(context.participants.models_of(turn.blocks)),
+        ", ".join(f"{effort} effort" for effort in context.participants.efforts_of(turn.blocks)),
+        f"{human.tokens(turn.usage.total)} tokens" if turn.usage.total else "",
+        f"{human.tokens(turn.context)} in the window" if turn.context else "",
+        *(prompt_notes(turn.prompt) if turn.prompt else ()),
+    )
+    return tuple(note for note in notes if note)
+
+
+def _item_nodes(item: TurnItem, context: RenderContext, late: list[Agent]) -> Iterator[Node]:
+    """The nodes of an item, with its subagents inside the fold of their call."""
+    first, *rest = item.nodes
+    inside: list[Node] = []
+    for agent, place in item.agents:
+        if place == "here":
+            inside.append(agent_fold(agent, context, late))
+        elif place == "later":
+            late.append(agent)
+            inside.append(Fields((("subagent", f"{_who(agent)} · at the end"),)))
+        else:
+            inside.append(agent_mention(agent))
+    if inside and isinstance(first, Fold):
+        first = msgspec.structs.replace(first, children=(*first.children, *inside))
+    yield first
+    yield from rest
+
+
+def agent_mention(agent: Agent) -> Fields:
+    """That there is a subagent."""
+    return Fields((("subagent", human.joined(_who(agent), _done(agent))),))
+
+
+def agent_fold(agent: Agent, context: RenderContext, late: list[Agent]) -> Fold:
+    """All of a subagent's session: turns, what it abandoned, what could not be read."""
+    inner = context.inside(f"agent-{agent.id}-")
+    children = [node for turn in agent.session.turns for node in turn_nodes(turn, inner, late)]
+    for branch in agent.session.branches if context.view.branches else ():
+        aside = context.inside(f"{inner.prefix}branch-{branch.number}-")
+        nodes = tuple(node for turn in branch.turns for node in turn_nodes(turn, aside, late))
+        children.append(Fold("branch", f"Abandoned after turn {branch.after}", "", "quiet", children=nodes))
+    children += (problem_fold(problem, context.view) for problem in agent.session.problems)
+    return Fold("agent", f"Subagent: {_who(agent)}", _done(agent), anchor=f"agent-{agent.id}", children=tuple(children))
+
+
+def _who(agent: Agent) -> str:
+    return human.joined(agent.name, agent.kind, first_line(agent.description), agent.id)
+
+
+def _done(agent: Agent) -> str:
+    used = total_usage(agent.session).total
+    return human.joined(
+        agent.status,
+        "in the background" if agent.background else "",
+        human.count(sum(turn.prompt is not None for turn in agent.session.turns), "turn"),
+        human.count(sum(1 for _ in calls_of(agent.session)), "tool call"),
+        f"{human.tokens(used)} tokens" if used else "",
+    )
+
+
 def transcript_nodes(session: Session, view: View | None = None) -> Iterator[Node]:
     """The session's document, node by node, in reading order; NotFound where the view's branch is not there."""
     view = view or View()
     turns, leaving = follow_branch(session, view.branch)
-    return _document(session, RenderPosition(view, Participants(session)), turns, leaving)
+    return _document(session, view, turns, leaving)
 
 
-def _document(session: Session, stage: RenderPosition, turns: tuple[Turn, ...], leaving: Leaving) -> Iterator[Node]:
-    yield from head_nodes(session, stage.view)
-    mentions = deque(sorted(item for item in leaving.items() if stage.view.branches and stage.view.has_turn(item[0])))
-    for turn in turns:
-        while mentions and mentions[0][0] < turn.number:
-            yield from mentions.popleft()[1]
-        if stage.view.has_turn(turn.number):
-            yield from turn_nodes(turn, stage)
-    for _, folds in mentions:
-        yield from folds
-    yield from _loose_agents(stage)
-    yield from tail_nodes(session, stage.view)
-
-
-def _loose_agents(stage: RenderPosition) -> Iterator[Node]:
-    """Subagents that no call accounts for, and those that were nested too deep to be told in place."""
-    untied = stage.cast.untied()
+def _document(session: Session, view: View, turns: tuple[Turn, ...], leaving: dict[int, list[Fold]]) -> Iterator[Node]:
+    yield from head_nodes(session, view)
+    shown = tuple(turn for turn in turns if view.has_turn(turn.number))
+    context, late = RenderContext.of(session, view, shown), list[Agent]()
+    afters = (after for after in leaving if view.branches and view.has_turn(after))
+    for step in turns_and_forks(shown, afters):
+        yield from leaving[step] if isinstance(step, int) else turn_nodes(step, context, late)
+    untied = context.participants.untied()
     if untied:
         yield Heading("agents", 2, "Subagents that no call accounts for")
     for agent in untied:
-        yield from agent_nodes(agent, stage)
-    while stage.cast.late:
-        yield from agent_nodes(stage.cast.recall(), stage)
+        yield agent_fold(agent, context, late) if view.agents else agent_mention(agent)
+    while late:
+        yield agent_fold(late.pop(0), context, late)
+    yield from tail_nodes(session, view)

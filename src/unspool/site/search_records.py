@@ -19,6 +19,7 @@ from unspool.model import (
     Turn,
     Unknown,
 )
+from unspool.render.view import is_shown
 from unspool.site.address import INDEX, Addresses, Chapter, Item
 from unspool.tools.ansi import strip_ansi
 
@@ -54,8 +55,9 @@ VALUE: Final = 500
 """Characters of one value that a tool was given; a command may fill `INPUT`."""
 
 _DEPTH: Final = 4
+_HIDDEN_BY: Final = {"tool": "tools", "notice": "notices"}
+"""What hides records of a kind though a page shows the block, as it does with the calls of subagents."""
 _SILENT: Final = frozenset({"progress", "duration", "hook", "tick"})
-_HIDDEN: Final = {"thinking": "thinking", "tool": "tools", "notice": "notices", "agent": "agents"}
 
 
 def session_records(
@@ -67,9 +69,7 @@ def session_records(
         if chapter.agent is not None and "agents" in hide:
             continue
         for turn in _turns(chapter):
-            for found in _of_turn(turn, addresses, chapter.agent is not None):
-                if found.text and _HIDDEN.get(found.kind) not in hide:
-                    yield found
+            yield from _of_turn(turn, addresses, chapter.agent is not None, hide)
 
 
 def plain_beginning(text: str, limit: int) -> str:
@@ -84,12 +84,12 @@ def _turns(chapter: Chapter) -> Iterator[Turn]:
         yield from branch.turns
 
 
-def _of_turn(turn: Turn, addresses: Addresses, agent: bool) -> Iterator[SearchRecord]:
-    if turn.prompt is not None:
-        yield _record("agent" if agent else "prompt", turn.prompt, _asked(turn.prompt), addresses)
+def _of_turn(turn: Turn, addresses: Addresses, agent: bool, hide: frozenset[str]) -> Iterator[SearchRecord]:
+    if turn.prompt is not None and (asked := _asked(turn.prompt)):
+        yield _record("agent" if agent else "prompt", turn.prompt, asked, addresses)
     for block in turn.blocks:
         kind, text = _said(block)
-        if text:
+        if text and is_shown(block, hide) and _HIDDEN_BY.get(kind) not in hide:
             yield _record("agent" if agent and kind == "answer" else kind, block, text, addresses)
 
 

@@ -25,13 +25,12 @@ from unspool.render.html import conversation, elements
 from unspool.render.html.elements import HtmlOptions, commit_link, content, time_tag
 from unspool.render.html.nodes import nodes_html
 from unspool.render.html.prose import prose_html
-from unspool.render.view import View
+from unspool.render.view import View, is_shown, turns_and_forks
 from unspool.site import summaries
-from unspool.site.address import agent_anchor
-from unspool.site.block_layout import agent_summary, agent_title, is_shown
 from unspool.site.session_head import render_head
 from unspool.site.session_navigation import branch_switcher, pager_links
 from unspool.site.session_view import SessionView, format_cost
+from unspool.site.turn_layout import agent_summary, agent_title
 
 SHORT = 300
 """Characters of a prompt that are shown at once, and from which on an answer is worth an excerpt."""
@@ -51,11 +50,11 @@ class TimelineEvent(NamedTuple):
 def render_timeline(scene: SessionView) -> str:
     """The turns of the live conversation, and where others leave it."""
     items: list[str] = []
-    afters = {branch.after for branch in scene.leaving[0]}
-    for turn in scene.session.turns:
-        items.append(_item(turn, scene))
-        if turn.number in afters:
-            items.append(conversation.timeline_aside(branch_switcher(scene, 0, turn.number, 0)))
+    for step in turns_and_forks(scene.session.turns, {branch.after for branch in scene.leaving[0]}):
+        if isinstance(step, int):
+            items.append(conversation.timeline_aside(branch_switcher(scene, 0, step, 0)))
+        else:
+            items.append(_item(step, scene))
     return conversation.timeline(items)
 
 
@@ -102,7 +101,7 @@ def _took(turn: Turn, scene: SessionView) -> tuple[str, str, str]:
     return (
         human.elapsed(turn.started, turn.ended),
         f"{human.tokens(used)} tokens" if used else "",
-        format_cost(scene.bill.of(turn)),
+        format_cost(scene.costs.of(turn)),
     )
 
 
@@ -146,10 +145,7 @@ def _called(call: ToolCall, turn: Turn, scene: SessionView) -> Iterator[Timeline
                 said = _linked(call, summaries.shorten_line(question.text, 160), turn, scene)
                 yield TimelineEvent("question", f"{said} {answer}")
     for agent in scene.started(call):
-        chapter = scene.addresses.agents[agent.id]
-        href = f"#{agent_anchor(agent)}" if scene.options.single_page else chapter.first
-        said = f"{elements.site_link(href, agent_title(agent))} {elements.quiet(agent_summary(agent, scene))}"
-        yield TimelineEvent("subagent", said, "agents")
+        yield TimelineEvent("subagent", _agent_link(agent, scene), "agents")
     if call.call_id:
         yield from _committed(call, scene)
 
@@ -203,15 +199,13 @@ def _loose(scene: SessionView) -> str:
     """Subagents that the timeline cannot show, because no call in the log accounts for them."""
     if not scene.untied or scene.options.single_page:
         return ""
-    rows = conversation.event_list(_agent(agent, scene) for agent in scene.untied)
+    rows = conversation.event_list(conversation.agent_item(_agent_link(agent, scene)) for agent in scene.untied)
     return elements.card("Subagents that no call accounts for", rows, opened=True)
 
 
-def _agent(agent: Agent, scene: SessionView) -> str:
-    href = scene.addresses.agents[agent.id].first
-    return conversation.agent_item(
-        f"{elements.site_link(href, agent_title(agent))} {elements.quiet(agent_summary(agent, scene))}"
-    )
+def _agent_link(agent: Agent, scene: SessionView) -> str:
+    link = elements.site_link(scene.agent_href(agent), agent_title(agent))
+    return f"{link} {elements.quiet(agent_summary(agent, scene))}"
 
 
 def _files(files: Iterable[FileChange]) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
+from unspool.doc import Fold
 from unspool.render.html.elements import content, escape
 
 
@@ -81,12 +82,14 @@ def folded_notices(summary: str, inside: str) -> str:
     )
 
 
-def todo_box(anchor: str, progress: str, outcome: str, inside: str) -> str:
+def todo_box(anchor: str, fold: Fold, inside: str) -> str:
     """A todo list, folded to its progress."""
-    badge = f' <span class="badge">{content(outcome)}</span>' if outcome else ""
+    name, _, progress = fold.summary.partition(" ")
+    badge = f' <span class="badge">{content(fold.outcome)}</span>' if fold.outcome else ""
     return (
-        f'<details class="card" data-kind="todos" id="{anchor}"><summary><span>{content(progress)}</span>{badge}'
-        f"</summary><div>{inside}</div></details>"
+        f'<details{" open" if fold.open else ""} class="card" data-kind="todos" id="{anchor}"><summary>'
+        f"<span>{content(f'Todos: {progress}' if progress else name)}</span>{badge}</summary>"
+        f"<div>{inside}</div></details>"
     )
 
 
