@@ -6,13 +6,7 @@ from typing import Literal
 
 from unspool.doc import Check, Checklist, Code, Fields, Fold, Heading, Node, Prose, Raw, Terminal
 from unspool.human import count, joined
-from unspool.model import (
-    Plan,
-    Problem,
-    Prompt,
-    Session,
-    Todos,
-)
+from unspool.model import Plan, Problem, Prompt, Session, Todos
 from unspool.render.notices import image_picture
 from unspool.render.shorten import shorten
 from unspool.render.view import View

@@ -10,21 +10,7 @@ from typing import ClassVar, Literal, assert_never
 import msgspec
 
 from unspool import human
-from unspool.doc import (
-    Checklist,
-    Code,
-    Diff,
-    Fields,
-    Fold,
-    Heading,
-    Link,
-    Node,
-    Picture,
-    Prose,
-    Raw,
-    Table,
-    Terminal,
-)
+from unspool.doc import Checklist, Code, Diff, Fields, Fold, Heading, Link, Node, Picture, Prose, Raw, Table, Terminal
 from unspool.files import write_atomically
 from unspool.model import Session
 from unspool.render.gfm import code_block, escape_in_html, escape_markdown, link_address, safe_markdown

@@ -98,10 +98,7 @@ def _placed(session: Session, view: View) -> Iterator[out.Entry]:
     for entry, own, time in _told(session, view):
         fresh = bool(own) and own not in seen
         yield msgspec.structs.replace(
-            entry,
-            id=own if fresh else "",
-            parent_id=previous if fresh or not own else own,
-            created_at=_moment(time),
+            entry, id=own if fresh else "", parent_id=previous if fresh or not own else own, created_at=_moment(time)
         )
         if fresh:
             seen.add(own)

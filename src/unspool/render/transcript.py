@@ -32,12 +32,7 @@ from unspool.tools import fields
 from unspool.tools.ansi import styled_spans
 from unspool.tools.summary import first_line
 
-_RELATIONS = {
-    "source": "Continues",
-    "follow-up": "Continued by",
-    "copied-from": "Copied from",
-    "moved-to": "Moved to",
-}
+_RELATIONS = {"source": "Continues", "follow-up": "Continued by", "copied-from": "Copied from", "moved-to": "Moved to"}
 
 
 def head_nodes(session: Session, view: View) -> Iterator[Node]:

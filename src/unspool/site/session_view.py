@@ -114,12 +114,7 @@ class SessionView:
     """One session, ready to be laid out."""
 
     def __init__(
-        self,
-        session: Session,
-        counted: Figures,
-        options: SiteOptions,
-        frame: Frame,
-        addresses: Addresses | None = None,
+        self, session: Session, counted: Figures, options: SiteOptions, frame: Frame, addresses: Addresses | None = None
     ) -> None:
         self.session, self.counted, self.options, self.frame = session, counted, options, frame
         self.name = shorten_line(session.title, 120) or "Untitled session"

@@ -4,21 +4,7 @@ from collections.abc import Iterable
 from itertools import groupby
 from typing import Final, assert_never
 
-from unspool.doc import (
-    Checklist,
-    Code,
-    Diff,
-    Fields,
-    Fold,
-    Heading,
-    Link,
-    Node,
-    Picture,
-    Prose,
-    Raw,
-    Table,
-    Terminal,
-)
+from unspool.doc import Checklist, Code, Diff, Fields, Fold, Heading, Link, Node, Picture, Prose, Raw, Table, Terminal
 from unspool.human import joined
 from unspool.render.html.elements import HtmlOptions, content, css_class, ident, named_link, session_link
 from unspool.render.html.panels import (
