@@ -24,7 +24,11 @@ def prompt_notes(prompt: Prompt) -> tuple[str, ...]:
 def prompt_nodes(prompt: Prompt) -> Iterator[Node]:
     match prompt.kind:
         case "command":
-            yield from _command(prompt)
+            typed = f"{prompt.command} {prompt.arguments}".strip()
+            if typed:
+                yield Code(typed)
+            if prompt.text and prompt.text not in typed:
+                yield Prose(prompt.text)
         case "bash":
             yield Terminal((), command=prompt.text)
         case _ if prompt.plan is not None:
@@ -33,14 +37,6 @@ def prompt_nodes(prompt: Prompt) -> Iterator[Node]:
             if prompt.text:
                 yield Prose(prompt.text)
     yield from (image_picture(image) for image in prompt.images)
-
-
-def _command(prompt: Prompt) -> Iterator[Node]:
-    typed = f"{prompt.command} {prompt.arguments}".strip()
-    if typed:
-        yield Code(typed)
-    if prompt.text and prompt.text not in typed:
-        yield Prose(prompt.text)
 
 
 def _plan(prompt: Prompt, plan: Plan) -> Fold:
@@ -90,24 +86,17 @@ def checklist(todos: Todos) -> Checklist:
     return Checklist(tuple(checks))
 
 
-def printable_bytes(raw: bytes) -> str:
-    """Bytes as text that can be read and typed again: what is no character or drives a terminal is escaped."""
-    return raw.decode("utf-8", "backslashreplace").translate(_ESCAPES)
-
-
 def problem_fold(problem: Problem, view: View) -> Fold:
     """What could not be read, where it stands and its bytes."""
     raw = problem.raw if view.full else problem.raw[:_GLANCE]
-    text = Raw(printable_bytes(raw), joined(problem.log, f"bytes {problem.place.offset:,} and on", _more(problem, raw)))
+    cut = f"the first {len(raw):,} of {len(problem.raw):,}" if len(raw) < len(problem.raw) else ""
+    printable = raw.decode("utf-8", "backslashreplace").translate(_ESCAPES)  # nothing of it can drive a terminal
+    text = Raw(printable, joined(problem.log, f"bytes {problem.place.offset:,} and on", cut))
     children: tuple[Node, ...] = (text,) if view.full else shorten(text)
     summary = f"Line {problem.place.line}: {problem.why}"
     if problem.mended:
         return Fold("problem", summary, "mended", "warn", children=children)
     return Fold("problem", summary, "not read", "bad", children=children)
-
-
-def _more(problem: Problem, raw: bytes) -> str:
-    return f"the first {len(raw):,} of {len(problem.raw):,}" if len(raw) < len(problem.raw) else ""
 
 
 def _lines(session: Session) -> Iterator[tuple[str, str]]:

@@ -40,7 +40,7 @@ _MARK = re.compile(r"\s*(?:(?:[-*+•]|\d{1,4}[.)])\s+|(?:>\s?)+)?")
 
 def wrap_line(line: str, width: int) -> Iterator[str]:
     """The line in pieces no wider than `width`; a word wider than that stays whole, so that it can be copied."""
-    if _fits(line, width):
+    if len(line) <= width if line.isascii() else cell_len(line) <= width:
         yield line
         return
     found = _MARK.match(line)
@@ -49,10 +49,6 @@ def wrap_line(line: str, width: int) -> Iterator[str]:
     room = width - len(mark)
     for number, piece in enumerate(_pieces(line[len(mark) :], room)):
         yield (hang if number else mark) + piece
-
-
-def _fits(line: str, width: int) -> bool:
-    return len(line) <= width if line.isascii() else len(line) * 2 <= width or cell_len(line) <= width
 
 
 def _pieces(text: str, room: int) -> Iterator[str]:
@@ -98,19 +94,16 @@ class TextStyler:
         text = strip_controls(text)
         if not self.colour or not text:
             return text
-        return _style(span).render(text, color_system=ColorSystem.TRUECOLOR)
-
-
-def _style(span: Span) -> Style:
-    return _made(span.fg, span.bg, (span.bold, span.dim, span.italic, span.underline, span.strike))
+        style = _style(msgspec.structs.replace(span, text=""))
+        return style.render(text, color_system=ColorSystem.TRUECOLOR)
 
 
 @lru_cache(maxsize=1024)
-def _made(fg: str, bg: str, attributes: tuple[bool, ...]) -> Style:
-    bold, dim, italic, underline, strike = (flag or None for flag in attributes)
-    shape = Style(bold=bold, dim=dim, italic=italic, underline=underline, strike=strike)
+def _style(span: Span) -> Style:
+    flags = {name: getattr(span, name) or None for name in ("bold", "dim", "italic", "underline", "strike")}
+    shape = Style(**flags)
     try:
-        return shape + Style(color=fg or None, bgcolor=bg or None)
+        return shape + Style(color=span.fg or None, bgcolor=span.bg or None)
     except ColorParseError:
         return shape
 
@@ -175,13 +168,10 @@ def render_text(document: Iterable[Node], width: int = WIDTH, colour: bool = Fal
 
 
 class TextLayout(NamedTuple):
-    """What is written on: the pen and the room there is."""
+    """What is written with, and the room there is."""
 
     pen: TextStyler
     width: int
-
-    def inside(self) -> "TextLayout":
-        return TextLayout(self.pen, max(20, self.width - 2))
 
 
 def _node(node: Node, sheet: TextLayout) -> Iterator[str]:
@@ -190,55 +180,36 @@ def _node(node: Node, sheet: TextLayout) -> Iterator[str]:
             yield from _fold(node, sheet)
         case Prose():
             yield from prose_lines(node.markdown, sheet.pen, sheet.width)
-        case Code() | Raw() | Terminal() | Diff():
-            yield from _verbatim(node, sheet)
-        case Table() | Fields() | Checklist():
-            yield from _data(node, sheet)
-        case Picture() | Link() | Heading():
-            yield from _mark(node, sheet)
-        case _:
-            assert_never(node)
-
-
-def _verbatim(node: Code | Raw | Terminal | Diff, sheet: TextLayout) -> Iterator[str]:
-    match node:
         case Code():
             yield from _code(node, sheet.pen)
-        case Raw():
-            yield from _caption(node.caption, sheet.pen)
-            yield from (sheet.pen(line) for line in safe_lines(node.text))
         case Terminal():
             yield from _terminal(node, sheet.pen)
         case Diff():
             yield from _diff(node, sheet.pen)
-        case _:
-            assert_never(node)
-
-
-def _data(node: Table | Fields | Checklist, sheet: TextLayout) -> Iterator[str]:
-    match node:
+        case Heading():
+            yield from _heading(node, sheet)
         case Table():
             yield from _table(node, sheet)
+        case _:
+            yield from _small_node(node, sheet)
+
+
+def _small_node(node: Raw | Fields | Checklist | Picture | Link, sheet: TextLayout) -> Iterator[str]:
+    match node:
+        case Raw():
+            yield from _caption(node.caption, sheet.pen)
+            yield from (sheet.pen(line) for line in safe_lines(node.text))
         case Fields():
             yield from _fields(node.items, sheet)
         case Checklist():
             yield from _checklist(node, sheet)
-        case _:
-            assert_never(node)
-
-
-def _mark(node: Picture | Link | Heading, sheet: TextLayout) -> Iterator[str]:
-    match node:
         case Picture():
             size = human.size(len(node.data) * 3 // 4) if node.data else ""
-            yield sheet.pen(
-                one_line(f"[picture: {human.joined(node.label, node.media_type, size, node.url)}]"), "magenta"
-            )
+            about = human.joined(node.label, node.media_type, size, node.url)
+            yield sheet.pen(one_line(f"[picture: {about}]"), "magenta")
         case Link():
             target = "" if node.target.startswith("session:") else f" <{node.target}>"
             yield sheet.pen(one_line(f"→ {node.text}{target}"), "blue")
-        case Heading():
-            yield from _heading(node, sheet)
         case _:
             assert_never(node)
 
@@ -266,7 +237,7 @@ def _fold(node: Fold, sheet: TextLayout) -> Iterator[str]:
         summary = f"{set_cell_size(summary, room).rstrip()}…"
     said = sheet.pen(f"▸ {summary}", TONES[node.tone])
     yield said + (sheet.pen(f"   {outcome}", TONES[node.tone] or "dim") if outcome else "")
-    inside = sheet.inside()
+    inside = TextLayout(sheet.pen, max(20, sheet.width - 2))
     for number, child in enumerate(node.children):
         if number:
             yield ""

@@ -12,7 +12,6 @@ from unspool.figures import calls_of, family
 from unspool.model import (
     Agent,
     Block,
-    ChainLink,
     Image,
     Notice,
     Result,
@@ -23,7 +22,7 @@ from unspool.model import (
     Turn,
     Unknown,
 )
-from unspool.model.request import SentMessage, SentRequest
+from unspool.model.request import SentRequest
 from unspool.render.blocks import problem_fold, prompt_nodes, prompt_notes, tail_nodes
 from unspool.render.notices import image_picture, notice_nodes, run_summary
 from unspool.render.turns import RenderContext, TurnItem, turn_items
@@ -32,23 +31,20 @@ from unspool.tools import fields
 from unspool.tools.ansi import styled_spans
 from unspool.tools.summary import first_line
 
-_RELATIONS = {"source": "Continues", "follow-up": "Continued by", "copied-from": "Copied from", "moved-to": "Moved to"}
+RELATIONS = {"source": "Continues", "follow-up": "Continued by", "copied-from": "Copied from", "moved-to": "Moved to"}
+"""How a session of the same chain stands to this one."""
 
 
 def head_nodes(session: Session, view: View) -> Iterator[Node]:
     """Title, facts, links to the sessions before and after."""
     yield Heading("session", 1, first_line(session.title, 200) or "Untitled session")
-    items = (*_identity(session), *_times(session, view), *_figures(session), *_tokens(session))
+    items = (*_identity(session), *_figures(session, view), *_tokens(session))
     yield Fields(tuple((name, value) for name, value in items if value))
     for link in session.links:
-        yield Link(f"session:{link.session}", _relation(link))
+        name = human.joined(link.title or first_line(link.prompt), link.session)
+        yield Link(f"session:{link.session}", f"{RELATIONS.get(link.relation, link.relation)}: {name}")
     for push in session.recorded:
         yield Link(push.url, human.joined(f"Pull request #{push.number}", push.repository, push.branch))
-
-
-def _relation(link: ChainLink) -> str:
-    name = link.title or first_line(link.prompt)
-    return f"{_RELATIONS.get(link.relation, link.relation)}: {human.joined(name, link.session)}"
 
 
 def _identity(session: Session) -> Iterator[tuple[str, str]]:
@@ -57,28 +53,22 @@ def _identity(session: Session) -> Iterator[tuple[str, str]]:
     yield "project", session.project or session.cwd
     yield "folder", session.cwd if session.cwd != session.project else ""
     yield "git branch", session.branch
-    yield (
-        "model",
-        ", ".join(
-            dict.fromkeys(message.model for message in session.messages if message.model and not message.synthetic)
-        ),
-    )
+    models = (message.model for message in session.messages if message.model and not message.synthetic)
+    yield "model", ", ".join(dict.fromkeys(models))
     yield "version", human.joined(session.agent, ", ".join(session.versions))
     yield "team", session.team
     yield "log", human.joined(session.log.path, human.size(session.log.size))
     yield "plan from", session.source
 
 
-def _times(session: Session, view: View) -> Iterator[tuple[str, str]]:
+def _figures(session: Session, view: View) -> Iterator[tuple[str, str]]:
     yield "started", human.moment(session.started, view.zone)
     yield "ended", human.moment(session.ended, view.zone)
     yield "duration", human.elapsed(session.started, session.ended)
-
-
-def _figures(session: Session) -> Iterator[tuple[str, str]]:
     prompts = sum(turn.prompt is not None for turn in session.turns)
     left = sum(len(branch.turns) for branch in session.branches)
-    yield "turns", human.joined(str(prompts), f"{left} more on {_branches(session)}" if left else "")
+    branches = human.count(len(session.branches), "abandoned branch", "abandoned branches")
+    yield "turns", human.joined(str(prompts), f"{left} more on {branches}" if left else "")
     all_calls = tuple(calls_of(session))
     failed = sum(call.state == "error" for call in all_calls)
     yield "tool calls", human.joined(str(len(all_calls)), f"{failed} failed" if failed else "")
@@ -88,22 +78,12 @@ def _figures(session: Session) -> Iterator[tuple[str, str]]:
     yield "lines not read", human.joined(str(unread or ""), f"{inner} of them in subagents" if inner else "")
 
 
-def _branches(session: Session) -> str:
-    return human.count(len(session.branches), "abandoned branch", "abandoned branches")
-
-
 def _tokens(session: Session) -> Iterator[tuple[str, str]]:
     own = total_usage(session)
     if distinct_calls(session):
-        yield (
-            "tokens",
-            human.joined(
-                f"{human.tokens(own.input)} in",
-                f"{human.tokens(own.output)} out" + (" at least" if own.floor else ""),
-                f"{human.tokens(own.cache_read)} read from cache",
-                f"{human.tokens(own.cache_write)} written to cache",
-            ),
-        )
+        least = " at least" if own.floor else ""
+        cached = f"{human.tokens(own.cache_read)} read from cache · {human.tokens(own.cache_write)} written to cache"
+        yield "tokens", f"{human.tokens(own.input)} in · {human.tokens(own.output)} out{least} · {cached}"
     if session.agents:
         yield "with subagents", f"{human.tokens(total_usage(*family(session)).total)} tokens in all"
     yield "cost reported", human.money(float(session.reported_cost)) if session.reported_cost else ""
@@ -120,11 +100,14 @@ def request_nodes(request: SentRequest, zone: tzinfo | None = UTC) -> Iterator[N
         words = "\n\n".join(request.system)
         yield Fold("notice:system-prompt", "System prompt", f"{len(words):,} characters", children=(Prose(words),))
     if request.tools:
-        tools = tuple(_tool(tool) for tool in request.tools)
+        tools = tuple(map(_tool, request.tools))
         yield Fold("notice:tools", "Tools", human.count(len(tools), "definition"), children=tools)
     for number, message in enumerate(request.messages, 1):
         yield Heading("message", 3, f"{number} · {_ROLES.get(message.role, message.role)}")
-        yield from _message(message)
+        if message.prompt is not None:
+            yield from prompt_nodes(message.prompt)
+        for block in message.blocks:
+            yield from _block(block)
 
 
 def _facts(request: SentRequest, zone: tzinfo | None) -> Iterator[tuple[str, str]]:
@@ -139,13 +122,6 @@ def _facts(request: SentRequest, zone: tzinfo | None) -> Iterator[tuple[str, str
 def _tool(tool: dict[str, object]) -> Fold:
     name = tool.get("name")
     return Fold("tool", name if isinstance(name, str) else "tool", children=(Code(fields.json_text(tool), "json"),))
-
-
-def _message(message: SentMessage) -> Iterator[Node]:
-    if message.prompt is not None:
-        yield from prompt_nodes(message.prompt)
-    for block in message.blocks:
-        yield from _block(block)
 
 
 def _block(block: Block | Result) -> Iterator[Node]:

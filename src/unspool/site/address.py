@@ -60,8 +60,13 @@ class Addresses:
         agents = [every[name] for name in sorted(every)]
         self._anchors = _anchors((session, *(agent.session for agent in agents)))
         self.live = self._chapter("page-", session.turns)
-        self.branches = {branch.number: self._branch(branch) for branch in session.branches}
-        self.agents = {agent.id: self._agent(agent) for agent in agents}
+        self.branches = {
+            branch.number: self._aside(f"branch-{branch.number}", branch.turns)._replace(branch=branch)
+            for branch in session.branches
+        }
+        self.agents = {
+            agent.id: self._aside(agent_anchor(agent), agent.session.turns)._replace(agent=agent) for agent in agents
+        }
         self._pages: dict[int, str] = {}
         for chapter in self.chapters():
             for leaf in chapter.leaves:
@@ -112,12 +117,6 @@ class Addresses:
         first, *more = self._chapter(f"{name}.", turns).leaves
         opening = Leaf(INDEX if self._single else f"{self._base}{name}.html", first.turns)
         return Chapter((opening, *more), f"{name}.")
-
-    def _branch(self, branch: Branch) -> Chapter:
-        return self._aside(f"branch-{branch.number}", branch.turns)._replace(branch=branch)
-
-    def _agent(self, agent: Agent) -> Chapter:
-        return self._aside(agent_anchor(agent), agent.session.turns)._replace(agent=agent)
 
 
 def agent_anchor(agent: Agent) -> str:

@@ -4,23 +4,9 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Final, Literal, NamedTuple, get_args
 
-from unspool.model import (
-    Block,
-    Image,
-    Json,
-    Notice,
-    Plan,
-    Prompt,
-    Questionnaire,
-    Session,
-    Text,
-    Thinking,
-    ToolCall,
-    Turn,
-    Unknown,
-)
+from unspool.model import Block, Json, Notice, Plan, Prompt, Questionnaire, Session, Text, Thinking, ToolCall, Turn
 from unspool.render.view import is_shown
-from unspool.site.address import INDEX, Addresses, Chapter, Item
+from unspool.site.address import INDEX, Addresses, Chapter
 from unspool.tools.ansi import strip_ansi
 
 RecordKind = Literal["prompt", "title", "plan", "question", "answer", "agent", "thinking", "tool", "notice"]
@@ -86,15 +72,13 @@ def _turns(chapter: Chapter) -> Iterator[Turn]:
 
 def _of_turn(turn: Turn, addresses: Addresses, agent: bool, hide: frozenset[str]) -> Iterator[SearchRecord]:
     if turn.prompt is not None and (asked := _asked(turn.prompt)):
-        yield _record("agent" if agent else "prompt", turn.prompt, asked, addresses)
+        kind: RecordKind = "agent" if agent else "prompt"
+        yield SearchRecord(kind, addresses.link(turn.prompt), _seconds(turn.prompt.time), asked)
     for block in turn.blocks:
         kind, text = _said(block)
         if text and is_shown(block, hide) and _HIDDEN_BY.get(kind) not in hide:
-            yield _record("agent" if agent and kind == "answer" else kind, block, text, addresses)
-
-
-def _record(kind: RecordKind, item: Item, text: str, addresses: Addresses) -> SearchRecord:
-    return SearchRecord(kind, addresses.link(item), _seconds(item.time), text)
+            kind = "agent" if agent and kind == "answer" else kind
+            yield SearchRecord(kind, addresses.link(block), _seconds(block.time), text)
 
 
 def _seconds(time: datetime | None) -> int:
@@ -118,7 +102,7 @@ def _said(block: Block) -> tuple[RecordKind, str]:
             return _called(block)
         case Notice():
             return "notice", "" if block.kind in _SILENT else plain_beginning(block.text, OUTPUT)
-        case Image() | Unknown():
+        case _:
             return "notice", ""
 
 

@@ -10,11 +10,10 @@ from unspool.figures import Figures
 from unspool.model import ChainLink, Session
 from unspool.render.html import elements
 from unspool.render.html.elements import time_tag
+from unspool.render.transcript import RELATIONS
 from unspool.site.page_template import as_markup, fill_template
 from unspool.site.session_view import SessionView, format_cost
 from unspool.site.summaries import model_name, shorten_line
-
-_RELATIONS = {"source": "continues", "follow-up": "continued by", "copied-from": "copied from", "moved-to": "moved to"}
 
 
 class Tile(NamedTuple):
@@ -77,7 +76,7 @@ def session_facts(session: Session) -> Iterator[Markup]:
         yield as_markup(time_tag(session.started) + (f" for {elements.strong(took)}" if took else ""))
     for name in (session.cwd or session.project, session.id):
         if name:
-            yield as_markup(elements.mono(name))
+            yield as_markup(elements.span("mono", name))
 
 
 def session_tiles(session: Session, counted: Figures) -> Iterator[Tile]:
@@ -87,10 +86,9 @@ def session_tiles(session: Session, counted: Figures) -> Iterator[Tile]:
     yield Tile("Messages", f"{counted.messages:,}", f"{counted.thinking:,} with thinking" if counted.thinking else "")
     failed = f"{counted.tool_errors:,} failed" if counted.tool_errors else ""
     yield Tile("Tool calls", f"{counted.tool_calls:,}", failed)
-    yield from _tokens(session, counted)
+    yield from _tokens(counted)
     yield from _made(counted)
-    took = human.elapsed(session.started, session.ended)
-    if took:
+    if took := human.elapsed(session.started, session.ended):
         yield Tile("Duration", took)
     if counted.agents:
         yield Tile("Subagents", f"{counted.agents:,}", human.count(counted.agent_tool_calls, "tool call"))
@@ -98,7 +96,7 @@ def session_tiles(session: Session, counted: Figures) -> Iterator[Tile]:
         yield Tile("Compactions", f"{counted.compactions:,}")
 
 
-def _tokens(session: Session, counted: Figures) -> Iterator[Tile]:
+def _tokens(counted: Figures) -> Iterator[Tile]:
     used = counted.usage + counted.agents_usage
     if used.total:
         cached = f"{used.cache_read / used.context:.0%} from cache" if used.cache_read and used.context else ""
@@ -134,7 +132,7 @@ def _neighbour(link: ChainLink, scene: SessionView) -> ChainEntry:
     title = shorten_line(link.title or link.prompt, 120) or link.session
     prompt = shorten_line(link.prompt, 300)
     return ChainEntry(
-        _RELATIONS.get(link.relation, link.relation),
+        RELATIONS.get(link.relation, link.relation).lower(),
         title,
         scene.session_href(link.session),
         prompt if prompt != title else "",

@@ -20,11 +20,6 @@ from unspool.site.page_template import Frame
 from unspool.site.summaries import shorten_line
 
 
-@cache
-def list_prices() -> PriceTable:
-    return PriceTable.load()
-
-
 class TurnCosts:
     """The cost of the turns and subagents of a session."""
 
@@ -59,9 +54,7 @@ class TurnCosts:
 
 def format_cost(cost: Cost) -> str:
     """$4.12; $0.003 where cents would say nothing; with ≥ where it is a lower bound; empty for nothing known."""
-    if not cost.amount:
-        return ""
-    return human.money(cost.amount, floor=not cost.known)
+    return human.money(cost.amount, floor=not cost.known) if cost.amount else ""
 
 
 _WEB = re.compile(r"https?://[\w.:-]+/[\w./~-]+")
@@ -106,6 +99,7 @@ def commit_at(commits: tuple[Commit, ...], time: datetime | None) -> str:
 
 
 _Made = TypeVar("_Made", Commit, Push)
+_list_prices = cache(PriceTable.load)
 MAX_INLINE_AGENT = 100_000
 """Bytes of log up to which a subagent stands in place as well as on its own page."""
 
@@ -121,7 +115,7 @@ class SessionView:
         self.addresses = addresses or Addresses(session, options)
         limit = 0 if options.single_page else MAX_INLINE_AGENT
         self.context = RenderContext.of(session, View(full=True, agents=True, agent_limit=limit, hide=options.hide))
-        self.costs = TurnCosts(session, frame.prices or list_prices())
+        self.costs = TurnCosts(session, frame.prices or _list_prices())
         self.repository = repository_url(options.repository, counted)
         self.speaker = session.agent.partition("-")[0].capitalize() or "Assistant"
         self.commits = _by_call(counted.commits)

@@ -48,21 +48,18 @@ class TurnRenderer:
         name = f"Prompt {turn.number}" if turn.prompt else "Before the first prompt"
         if self._prefix.startswith(("branch-", "part-")):  # several of them may stand on one page
             name = f"{name}, {self._prefix.replace('-', ' ').rstrip('.')}"
-        level = 3 if self._agent else 2
         head = ""
         if turn.prompt is not None:
-            head = self._prompt(turn.number, turn.prompt, level)
+            head = self._prompt(0 if self._agent else turn.number, turn.prompt)
         elif turn.blocks:
-            head = html.opening_head(level, self._clock(turn.started))
+            head = html.opening_head(3 if self._agent else 2, self._clock(turn.started))
         inside = head + self._items(turn) + turn_footer(turn, self._view.costs.of(turn))
         return html.turn(f"{self._prefix}turn-{turn.number}", "" if self._agent else name, inside)
 
-    def _prompt(self, number: int, prompt: Prompt, level: int) -> str:
+    def _prompt(self, number: int, prompt: Prompt) -> str:
         anchor = self._view.addresses.anchor(prompt)
         link = elements.link_around(f"#{anchor}", self._clock(prompt.time)) if prompt.time else ""
-        who, number = ("Asked", 0) if self._agent else ("You", number)
-        head = html.prompt_head(level, who, number, prompt_notes(prompt), link)
-        return html.prompt(anchor, head, nodes_html(prompt_nodes(prompt), self._options))
+        return html.prompt(anchor, number, prompt_notes(prompt), link, nodes_html(prompt_nodes(prompt), self._options))
 
     def _clock(self, time: datetime | None) -> str:
         """The time of day; with the day where that is new."""
@@ -76,7 +73,7 @@ class TurnRenderer:
         for alone, group in groupby(pieces, key=lambda piece: piece.place == "alone"):
             run = list(group)
             inside = "".join(piece.html for piece in run) if alone else "".join(_rows(run))
-            parts.append(html.row_box(inside) if any(piece.place == "row" for piece in run) else inside)
+            parts.append(elements.div("calls", inside) if any(piece.place == "row" for piece in run) else inside)
         return "".join(parts)
 
     def _pieces(self, item: TurnItem) -> Iterator[_Piece]:
@@ -90,7 +87,7 @@ class TurnRenderer:
         first = item.nodes[0]
         match item.place:
             case "answer":
-                return _Piece(html.answer(anchor, self._speaker(item, anchor) + nodes_html(item.nodes, self._options)))
+                return _Piece(html.answer(anchor, self._speaker(item, anchor), nodes_html(item.nodes, self._options)))
             case "divider":
                 return _Piece(self._divider(item, anchor))
             case "card" if isinstance(item.block, Image):
@@ -166,7 +163,7 @@ def _rows(run: list[_Piece]) -> Iterator[str]:
         if place == "row":
             yield inside
         elif all(piece.bare for piece in pieces):
-            yield html.quiet_lines(inside)
+            yield elements.div("hush", inside)
         else:
             yield html.folded_notices(run_summary(piece.name for piece in pieces), inside)
 

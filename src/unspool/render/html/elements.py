@@ -186,32 +186,23 @@ def link_around(href: str, inside: str) -> str:
     return f'<a href="{href}">{inside}</a>'
 
 
-def mono(text: str) -> str:
-    """A name as programs write it."""
-    return f'<span class="mono">{content(text)}</span>'
+def div(name: str, inside: str) -> str:
+    """A box of a class around markup."""
+    return f'<div class="{name}">{inside}</div>'
 
 
-def quiet(text: str) -> str:
-    """Words that stay in the background."""
-    return f'<span class="quiet">{content(text)}</span>'
+def span(name: str, text: str) -> str:
+    """Words of a class."""
+    return f'<span class="{name}">{content(text)}</span>'
 
 
 def strong(text: str) -> str:
     return f"<b>{content(text)}</b>"
 
 
-def badge(text: str, tone: str) -> str:
-    return f'<span class="badge {tone}">{content(text)}</span>'
-
-
 def fact(text: str, exact: str = "") -> str:
     """A short fact; what it is exactly is its title."""
     return f'<span title="{escape(exact)}">{content(text)}</span>' if exact else f"<span>{content(text)}</span>"
-
-
-def bad_fact(text: str) -> str:
-    """A short fact that is bad news."""
-    return f'<span class="badtext">{content(text)}</span>'
 
 
 def label(text: str, anchor: str = "") -> str:
@@ -229,11 +220,6 @@ def card(name: str, inside: str, *, opened: bool = False, anchor: str = "") -> s
     mark = f' id="{anchor}"' if anchor else ""
     is_open = " open" if opened else ""
     return f'<details class="card"{mark}{is_open}><summary>{content(name)}</summary><div>{inside}</div></details>'
-
-
-def open_details(details: str) -> str:
-    """A box that was made closed, open."""
-    return details.replace("<details", "<details open", 1)
 
 
 TimeStyle = Literal["", "clock", "day"]
