@@ -26,7 +26,7 @@ from unspool.model.request import SentRequest
 from unspool.render.blocks import problem_fold, prompt_nodes, prompt_notes, tail_nodes
 from unspool.render.notices import image_picture, notice_nodes, run_summary
 from unspool.render.turns import RenderContext, TurnItem, turn_items
-from unspool.render.view import View, distinct_calls, follow_branch, total_usage, turns_and_forks
+from unspool.render.view import View, follow_branch, total_usage, turns_and_forks
 from unspool.tools import fields
 from unspool.tools.ansi import styled_spans
 from unspool.tools.summary import first_line
@@ -80,7 +80,7 @@ def _figures(session: Session, view: View) -> Iterator[tuple[str, str]]:
 
 def _tokens(session: Session) -> Iterator[tuple[str, str]]:
     own = total_usage(session)
-    if distinct_calls(session):
+    if any(message.calls for message in session.messages):
         least = " at least" if own.floor else ""
         cached = f"{human.tokens(own.cache_read)} read from cache · {human.tokens(own.cache_write)} written to cache"
         yield "tokens", f"{human.tokens(own.input)} in · {human.tokens(own.output)} out{least} · {cached}"

@@ -15,7 +15,6 @@ from unspool.model import (
     Agent,
     Block,
     Branch,
-    Call,
     Image,
     Notice,
     Plan,
@@ -167,19 +166,13 @@ class Participants:
         return tuple(dict.fromkeys(model for model in spoken if model))
 
 
-def distinct_calls(*sessions: Session) -> tuple[Call, ...]:
-    """Every request to a model, once, whatever number of logs repeat it."""
-    found: dict[str, Call] = {}
-    for session in sessions:
-        for message in session.messages:
-            for call in message.calls:
-                found.setdefault(call.key, call)
-    return tuple(found.values())
-
-
 def total_usage(*sessions: Session) -> Usage:
-    """The tokens of the sessions together."""
-    return sum((call.usage for call in distinct_calls(*sessions)), Usage())
+    """The tokens of the sessions together, each request once, whatever number of logs repeat it."""
+    used: dict[str, Usage] = {}
+    for message in (message for session in sessions for message in session.messages):
+        for call in message.calls:
+            used.setdefault(call.key, call.usage)
+    return sum(used.values(), Usage())
 
 
 def turns_and_forks(turns: Iterable[Turn], afters: Iterable[int]) -> Iterator[Turn | int]:

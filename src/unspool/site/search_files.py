@@ -44,12 +44,8 @@ def split_words(text: str) -> set[str]:
         return set(text.encode("ascii", "replace").translate(_PLAIN).decode().split())
     found = set(_SPACED.findall(text))
     for run in _RUN.findall(text):
-        found.update(_pairs(run))
+        found.update(run[at : at + 2] for at in range(len(run)))
     return found
-
-
-def _pairs(run: str) -> Iterator[str]:
-    return (run[at : at + 2] for at in range(len(run)))
 
 
 @cache
@@ -97,16 +93,11 @@ class RecordsHead(msgspec.Struct, frozen=True):
     """Number of the first record of each part."""
 
 
-def pack_words(about: RecordsHead, ranked: list[SearchRecord]) -> bytes:
+def _pack_words(about: RecordsHead, ranked: list[SearchRecord]) -> bytes:
     """The words of the records, which are numbered as they come."""
     found = _postings(ranked)
     body = f"{' '.join(found)}\n{' '.join(found.values())}".encode()
     return msgspec.json.encode(about) + b"\n" + zstandard.ZstdCompressor(level=1).compress(body)
-
-
-def read_head(line: bytes) -> RecordsHead:
-    """What the first line says; msgspec.DecodeError where it says nothing."""
-    return msgspec.json.decode(line, type=RecordsHead)
 
 
 def read_postings(content: bytes) -> Iterator[tuple[str, bytes]]:
@@ -143,16 +134,6 @@ def script_call(name: str, encoded: bytes) -> bytes:
     return b"unspoolShard(%b,%b)\n" % (script_data(name), encoded)
 
 
-def script_shard(name: str, value: object) -> bytes:
-    """The script that hands a value over under a name."""
-    return script_call(name, script_data(value))
-
-
-def packed_script(name: str, value: object) -> bytes:
-    """The same, deflated and in base64: less than half the size for text, at 50 MB a second."""
-    return script_call(name, b'"%b"' % b64encode(zlib.compress(msgspec.json.encode(value), 1, -zlib.MAX_WBITS)))
-
-
 RECORDS_SCRIPT: Final = "records.js"
 PART_SIZE: Final = 48_000
 """Characters of text in one file: what a browser has to load to show one found record."""
@@ -172,8 +153,10 @@ def session_files(found: Iterable[SearchRecord]) -> Iterator[tuple[str, bytes]]:
     about = _about(ranked, parts)
     for number, part in enumerate(parts):
         value = _value(part, about) if number == 0 else {"records": _rows(part, about)}
-        yield f"records-{number}.js" if number else RECORDS_SCRIPT, packed_script(str(number), value)
-    yield WORDS_FILE, pack_words(about, ranked)
+        # Deflated and in base64, text takes less than half the room, at 50 MB a second.
+        packed = b64encode(zlib.compress(msgspec.json.encode(value), 1, -zlib.MAX_WBITS))
+        yield f"records-{number}.js" if number else RECORDS_SCRIPT, script_call(str(number), b'"%b"' % packed)
+    yield WORDS_FILE, _pack_words(about, ranked)
 
 
 def inline_records(found: Iterable[SearchRecord]) -> str:
@@ -246,7 +229,7 @@ class SearchIndexWriter:
         """Take in a session whose folder is in place; False where it has no words that can be read."""
         try:
             with (self._root / session.folder / WORDS_FILE).open("rb") as file:
-                self._sessions.append((read_head(file.readline()), session))
+                self._sessions.append((msgspec.json.decode(file.readline(), type=RecordsHead), session))
         except (OSError, msgspec.DecodeError):
             return False
         return True
@@ -261,8 +244,11 @@ class SearchIndexWriter:
         for shard in _shards(self._merged()):
             shards.append((shard.first, shard.name))
             written += _put(target / shard.name, shard.content)
-        written += _put(target / HEAD_SCRIPT, script_shard("head", self._head(shards)), anew=True)
-        _clear(target, {name for _, name in shards})
+        written += _put(target / HEAD_SCRIPT, script_call("head", script_data(self._head(shards))), anew=True)
+        used = {name for _, name in shards}
+        for path in (*target.glob("w-*.js"), *target.glob("*.part")):
+            if path.name not in used:
+                path.unlink()
         return written
 
     def _merged(self) -> dict[str, bytearray]:
@@ -317,9 +303,3 @@ def _put(path: Path, content: bytes, anew: bool = False) -> bool:
     part.write_bytes(content)
     part.replace(path)
     return True
-
-
-def _clear(target: Path, kept: set[str]) -> None:
-    for path in (*target.glob("w-*.js"), *target.glob("*.part")):
-        if path.name not in kept:
-            path.unlink()

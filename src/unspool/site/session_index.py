@@ -125,7 +125,8 @@ def _agent_event(agent: Agent, view: SessionView) -> TimelineEvent:
 def _push_event(push: Push) -> TimelineEvent:
     """Where something went, as a link where it has one."""
     pull = push.kind == "pull-request"
-    link = elements.web_link(push.url, f"#{push.number} {push.repository}" if pull else push.branch or push.url)
+    name = f"#{push.number} {push.repository}" if pull else push.branch or push.url
+    link = elements.link(push.url, content(name))
     if not push.url.startswith(("https://", "http://")):
         link = f"{link} {elements.span('quiet', push.repository)}"
     return TimelineEvent("pull request" if push.kind != "push" else "push", link, "commit-made")

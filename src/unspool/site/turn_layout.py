@@ -132,7 +132,9 @@ class TurnRenderer:
         ]
         for push in self._view.pushes.get(call_id, ()):
             name = f"Pull request #{push.number}" if push.kind == "pull-request" else "Pushed"
-            cards.append(html.push_card(elements.web_link(push.url, name), push.branch or push.repository))
+            cards.append(
+                html.push_card(elements.link(push.url, elements.content(name)), push.branch or push.repository)
+            )
         return "".join(cards)
 
     def _agent_row(self, item: AgentItem) -> str:

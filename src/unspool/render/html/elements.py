@@ -174,13 +174,6 @@ def site_link(href: str, words: str, kind: str = "") -> str:
     return f'<a class="{kind}" href="{href}">{content(words)}</a>' if kind else f'<a href="{href}">{content(words)}</a>'
 
 
-def web_link(url: str, words: str) -> str:
-    """Words that lead out to the web; the words alone where the address is no web address."""
-    if not url.startswith(("https://", "http://")):
-        return content(words)
-    return f'<a href="{escape(url)}" rel="noopener noreferrer nofollow">{content(words)}</a>'
-
-
 def link_around(href: str, inside: str) -> str:
     """Markup that leads to a place in the site."""
     return f'<a href="{href}">{inside}</a>'

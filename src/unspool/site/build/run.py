@@ -28,7 +28,6 @@ from unspool.site.list_pages import ProjectRows, master_page, project_page
 from unspool.site.options import SiteOptions
 from unspool.site.page_template import Crumb, Frame, PageTemplate, fill_template
 from unspool.site.search_files import SEARCH_FOLDER, SearchedSession, SearchIndexWriter
-from unspool.site.search_files import SEARCH_FOLDER as SEARCH
 from unspool.site.session_rows import SessionRow, session_row
 from unspool.site.turn_pages import session_folder
 from unspool.store.library import read_session
@@ -50,6 +49,7 @@ class _Around(Neighbours):
 
 
 _begun = lru_cache(maxsize=4096)(log_head)
+_load_prices = cache(PriceTable.load)
 
 
 class LinkedSession(NamedTuple):
@@ -119,7 +119,7 @@ def build_session(context: BuildContext, task: BuildTask) -> BuildResult:
     session, told = read_for_pages(task.found, task.near, task.names, context.kept)
     if is_empty_session(session, strays=context.strays):
         return BuildResult(told, None)
-    prices = _prices(context.prices)
+    prices = _load_prices(Path(context.prices) if context.prices else None)
     counted = figures(session, prices)
     frame = Frame("../../", task.crumbs, context.sessions, SEARCH_FOLDER, prices)
     files = size = 0
@@ -129,11 +129,6 @@ def build_session(context: BuildContext, task: BuildTask) -> BuildResult:
             files, size = files + 1, size + len(data)
     shown = msgspec.structs.replace(session_row(session, counted), kept=bool(task.found.origin))
     return BuildResult(told, shown, files, size)
-
-
-@cache
-def _prices(own: str) -> PriceTable:
-    return PriceTable.load(Path(own) if own else None)
 
 
 Shared = TypeVar("Shared")
@@ -165,7 +160,11 @@ def run_in_processes(
 
 
 def _run(work: Work[Shared, Job, Done], shared: Shared, tasks: Sequence[Job], jobs: int) -> Iterator[Ended[Job, Done]]:
-    pool = _pool(jobs, len(tasks), (work, shared))
+    pool: Executor
+    if jobs < 2 or not tasks:
+        pool = ThreadPoolExecutor(1, initializer=_hold, initargs=(work, shared))
+    else:
+        pool = worker_pool(min(jobs, len(tasks)), _set_up_worker, work, shared)
     try:
         with without_interrupts():
             futures = {pool.submit(_work, task): task for task in tasks}
@@ -174,12 +173,6 @@ def _run(work: Work[Shared, Job, Done], shared: Shared, tasks: Sequence[Job], jo
             yield futures.pop(future), future.result() if error is None else error
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
-
-
-def _pool(jobs: int, tasks: int, held: tuple[Any, Any]) -> Executor:
-    if jobs < 2 or tasks == 0:
-        return ThreadPoolExecutor(1, initializer=_hold, initargs=held)
-    return worker_pool(min(jobs, tasks), _set_up_worker, *held)
 
 
 def _hold(work: Any, shared: Any) -> None:
@@ -204,16 +197,6 @@ def crumbs_above(project: SiteProject) -> tuple[Crumb, ...]:
     return (_TOP, Crumb(project_name(project.path), f"{project.folder}/{INDEX}"))
 
 
-def project_rows(manifest: SiteManifest) -> list[ProjectRows]:
-    """Every project that has sessions with pages."""
-    rows: dict[str, list[tuple[str, SessionRow]]] = {}
-    places = {project.folder: project for project in manifest.projects.values()}
-    for kept in manifest.sessions.values():
-        if kept.card is not None:
-            rows.setdefault(manifest.projects[kept.project].folder, []).append((kept.folder, kept.card))
-    return [_project_rows(places[folder], tuple(found)) for folder, found in rows.items()]
-
-
 def _project_rows(project: SiteProject, rows: tuple[tuple[str, SessionRow], ...]) -> ProjectRows:
     return ProjectRows(project_name(project.path), project.path, project.folder, rows)
 
@@ -225,13 +208,18 @@ def write_missing_indexes(site: Path, manifest: SiteManifest, options: SiteOptio
             _write_project(site, _project_rows(project, ()), options)
     if not (site / INDEX).exists():
         _write_master(site, [], options)
-    if not (site / SEARCH).exists():
+    if not (site / SEARCH_FOLDER).exists():
         SearchIndexWriter(site).write()
 
 
 def write_indexes(site: Path, manifest: SiteManifest, options: SiteOptions) -> int:
     """All indexes, from what is in place; the number of files that were written."""
-    found = project_rows(manifest)
+    rows: dict[str, list[tuple[str, SessionRow]]] = {}
+    places = {project.folder: project for project in manifest.projects.values()}
+    for kept in manifest.sessions.values():
+        if kept.card is not None:
+            rows.setdefault(manifest.projects[kept.project].folder, []).append((kept.folder, kept.card))
+    found = [_project_rows(places[folder], tuple(listed)) for folder, listed in rows.items()]
     written = sum(_write_project(site, project, options) for project in found) + _write_master(site, found, options)
     writer = SearchIndexWriter(site)
     for project in found:
@@ -241,23 +229,17 @@ def write_indexes(site: Path, manifest: SiteManifest, options: SiteOptions) -> i
 
 
 def _write_project(site: Path, project: ProjectRows, options: SiteOptions) -> bool:
-    page = project_page(project, options, Frame("../", (_TOP,), search=SEARCH))
+    page = project_page(project, options, Frame("../", (_TOP,), search=SEARCH_FOLDER))
     return write_if_changed(site / project.folder / page.path, encode_html(page.html))
 
 
 def _write_master(site: Path, found: list[ProjectRows], options: SiteOptions) -> bool:
-    page = master_page(found, options, Frame(search=SEARCH))
+    page = master_page(found, options, Frame(search=SEARCH_FOLDER))
     return write_if_changed(site / page.path, encode_html(page.html))
 
 
 NOT_YET_MADE = "This session is being made into pages; look again in a moment."
 NO_CONVERSATION = "This session holds no conversation."
-
-
-def write_placeholder(folder: Path, title: str, words: str, options: SiteOptions, frame: Frame) -> None:
-    """Say in a session's place why there is nothing else."""
-    body = fill_template("pending.html", title=title, words=words)
-    write_if_changed(folder / INDEX, encode_html(PageTemplate(options, frame).page(title, body)))
 
 
 _SAVE = 2.0
@@ -278,7 +260,10 @@ class SiteBuild:
         finally:
             self._manifest.save(self._site)
             sweep_site(self._site)
-        self._index()
+        written = write_indexes(self._site, self._manifest, self._wanted.options)
+        self._report.indexed, self._report.files = bool(written), self._report.files + written
+        self._manifest.indexed = self._plan.shared
+        self._manifest.save(self._site)
         return self._report
 
     def _prepare(self) -> None:
@@ -342,16 +327,12 @@ class SiteBuild:
             self._say(step, words)
 
     def _say(self, step: BuildStep, words: str) -> None:
-        """A page in the place of a session."""
+        """A page in the place of a session, which says why there is nothing else."""
         kept = self._manifest.sessions[step.id]
-        frame = Frame("../../", crumbs_above(self._manifest.projects[kept.project]), search=SEARCH)
-        write_placeholder(self._site / self._manifest.place(kept), kept.id, words, self._wanted.options, frame)
-
-    def _index(self) -> None:
-        written = write_indexes(self._site, self._manifest, self._wanted.options)
-        self._report.indexed, self._report.files = bool(written), self._report.files + written
-        self._manifest.indexed = self._plan.shared
-        self._manifest.save(self._site)
+        frame = Frame("../../", crumbs_above(self._manifest.projects[kept.project]), search=SEARCH_FOLDER)
+        body = fill_template("pending.html", title=kept.id, words=words)
+        page = PageTemplate(self._wanted.options, frame).page(kept.id, body)
+        write_if_changed(self._site / self._manifest.place(kept) / INDEX, encode_html(page))
 
 
 def error_reason(error: BaseException) -> str:
