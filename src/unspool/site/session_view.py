@@ -154,9 +154,9 @@ class SessionView:
 
 
 def _by_call(made: tuple[_Made, ...]) -> dict[str, list[_Made]]:
-    found: defaultdict[str, list[_Made]] = defaultdict(list)
+    found: dict[str, list[_Made]] = {}
     for one in made:
-        found[one.call_id].append(one)
+        found.setdefault(one.call_id, []).append(one)
     return found
 
 

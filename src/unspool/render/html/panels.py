@@ -204,10 +204,10 @@ _GAP = '<span class="gap">⋯</span>'
 _TAGS = {"-": "del", "+": "ins", " ": "span"}
 
 
-def diff_panel(node: Diff, paint: HtmlOptions) -> str:
+def diff_panel(node: Diff, options: HtmlOptions) -> str:
     """The file, how much changed, and the lines."""
     counts = f'<span class="num">{"new file · " if node.created else ""}+{node.added} −{node.removed}</span>'
-    header = f"<header>{file_link(node.path, paint)}{counts}</header>"
+    header = f"<header>{file_link(node.path, options)}{counts}</header>"
     if node.created and len(node.hunks) == 1 and all(line[:1] == "+" for line in node.hunks[0].lines):
         text = "\n".join([line[1:] for line in node.hunks[0].lines])
         return panel(header + clip(source_lines(text, language(node.path), 1), text), " diff created")
