@@ -47,8 +47,10 @@ class MarkdownImages:
             data = base64.b64decode(picture.data)
         except (binascii.Error, ValueError):
             return f"*{escape_markdown(human.joined(name, 'its data cannot be read'))}*"
+        if not data and picture.url.lower().startswith(("http://", "https://")):
+            return f"[{escape_markdown(name)}]({link_address(picture.url)})"
         if not data:
-            return _elsewhere(picture, name)
+            return f"*{escape_markdown(human.joined(f'Picture: {name}', picture.url, 'not in the log'))}*"
         target = self._target(kind, data)
         if not target:
             return f"*{escape_markdown(human.joined(f'Picture: {name}', kind, human.size(len(data))))}*"
@@ -65,12 +67,6 @@ class MarkdownImages:
             write_atomically(self._folder / target, (data,))
             self._written.add(target)
         return target
-
-
-def _elsewhere(picture: Picture, name: str) -> str:
-    if picture.url.lower().startswith(("http://", "https://")):
-        return f"[{escape_markdown(name)}]({link_address(picture.url)})"
-    return f"*{escape_markdown(human.joined(f'Picture: {name}', picture.url, 'not in the log'))}*"
 
 
 _BOXES = {"open": "- [ ]", "active": "- [ ] ◐", "done": "- [x]", "dropped": "- [x]"}

@@ -83,25 +83,18 @@ class TextStyler:
     def __init__(self, colour: bool) -> None:
         self.colour = colour
 
-    def __call__(self, text: str, style: str = "") -> str:
+    def __call__(self, text: str, style: str | Span = "") -> str:
+        """The text, inert, in a style of rich's or in that of a span."""
         text = strip_controls(text)
         if not self.colour or not style or not text:
             return text
-        return Style.parse(style).render(text, color_system=ColorSystem.TRUECOLOR)
-
-    def span(self, span: Span, text: str) -> str:
-        """A piece of a span's text in the span's style."""
-        text = strip_controls(text)
-        if not self.colour or not text:
-            return text
-        style = _style(msgspec.structs.replace(span, text=""))
-        return style.render(text, color_system=ColorSystem.TRUECOLOR)
+        found = Style.parse(style) if isinstance(style, str) else _style(msgspec.structs.replace(style, text=""))
+        return found.render(text, color_system=ColorSystem.TRUECOLOR)
 
 
 @lru_cache(maxsize=1024)
 def _style(span: Span) -> Style:
-    flags = {name: getattr(span, name) or None for name in ("bold", "dim", "italic", "underline", "strike")}
-    shape = Style(**flags)
+    shape = Style(**{name: getattr(span, name) or None for name in ("bold", "dim", "italic", "underline", "strike")})
     try:
         return shape + Style(color=span.fg or None, bgcolor=span.bg or None)
     except ColorParseError:
@@ -275,15 +268,15 @@ def _terminal(node: Terminal, pen: TextStyler) -> Iterator[str]:
 def _spans(spans: tuple[Span, ...], pen: TextStyler) -> Iterator[str]:
     texts = [strip_controls(span.text) for span in spans]
     if len(spans) == 1 or not pen.colour:
-        yield from (pen.span(spans[0], line) for line in safe_lines("".join(texts)))
+        yield from (pen(line, spans[0]) for line in safe_lines("".join(texts)))
         return
     parts: list[str] = []
     for span, text in zip(spans, texts, strict=True):
         first, *rest = text.split("\n")
-        parts.append(pen.span(span, first))
+        parts.append(pen(first, span))
         for piece in rest:
             yield "".join(parts)
-            parts = [pen.span(span, piece)]
+            parts = [pen(piece, span)]
     if any(parts):
         yield "".join(parts)
 

@@ -167,11 +167,14 @@ def turn_nodes(turn: Turn, context: RenderContext, late: list[Agent]) -> Iterato
 
 
 def _notes(turn: Turn, context: RenderContext) -> tuple[str, ...]:
+    messages = dict.fromkeys(getattr(block, "message", "") for block in turn.blocks)
+    models = dict.fromkeys(context.participants.models.get(message, "") for message in messages)
+    efforts = dict.fromkeys(context.participants.efforts.get(message, "") for message in messages)
     notes = (
         human.moment(turn.started, context.view.zone),
         human.elapsed(turn.started, turn.ended),
-        ", ".join(context.participants.models_of(turn.blocks)),
-        ", ".join(f"{effort} effort" for effort in context.participants.efforts_of(turn.blocks)),
+        ", ".join(model for model in models if model),
+        ", ".join(f"{effort} effort" for effort in efforts if effort),
         f"{human.tokens(turn.usage.total)} tokens" if turn.usage.total else "",
         f"{human.tokens(turn.context)} in the window" if turn.context else "",
         *(prompt_notes(turn.prompt) if turn.prompt else ()),

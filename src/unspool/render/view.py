@@ -103,7 +103,7 @@ class Participants:
         """`turns` are those that are shown, where that is not all: a subagent stands at a call of theirs if it can."""
         self._session = session  # kept, for calls are told apart by identity while the session lives
         self.models: dict[str, str] = {}
-        self._efforts: dict[str, str] = {}
+        self.efforts: dict[str, str] = {}
         self.retracted: set[str] = set()
         self._by_id: dict[str, Agent] = {}
         self._by_call: defaultdict[str, list[Agent]] = defaultdict(list)
@@ -120,7 +120,7 @@ class Participants:
     def _add(self, session: Session) -> None:
         for message in session.messages:
             self.models[message.id] = "" if message.synthetic else message.model
-            self._efforts[message.id] = message.effort
+            self.efforts[message.id] = message.effort
             if message.retracted:
                 self.retracted.add(message.id)
         for agent in session.agents:
@@ -154,16 +154,6 @@ class Participants:
             )
             self._sizes[agent.id] = sum(sizes) + sum(self._size(inner) for inner in agent.session.agents)
         return self._sizes[agent.id]
-
-    def efforts_of(self, blocks: tuple[Block, ...]) -> tuple[str, ...]:
-        """How hard the models were told to think, in order."""
-        asked = (self._efforts.get(getattr(block, "message", ""), "") for block in blocks)
-        return tuple(dict.fromkeys(effort for effort in asked if effort))
-
-    def models_of(self, blocks: tuple[Block, ...]) -> tuple[str, ...]:
-        """The models that spoke, in order."""
-        spoken = (self.models.get(getattr(block, "message", ""), "") for block in blocks)
-        return tuple(dict.fromkeys(model for model in spoken if model))
 
 
 def total_usage(*sessions: Session) -> Usage:

@@ -38,9 +38,6 @@ if TYPE_CHECKING:
     from unspool.store.library.kept_sessions import KeptSessions
 
 
-_EMPTY = ("empty", "stub")
-
-
 class _Around(Neighbours):
     """Neighbours that remember the beginnings of logs from one session to the next: many have the same around them."""
 
@@ -53,10 +50,9 @@ _load_prices = cache(PriceTable.load)
 
 
 class LinkedSession(NamedTuple):
-    """A session, and what it says to its neighbours by itself."""
-
     session: Session
     told: NeighbourFacts
+    """What the log says to its neighbours by itself."""
 
 
 def read_for_pages(
@@ -77,22 +73,16 @@ def is_empty_session(session: Session, *, strays: bool) -> bool:
     """Whether a session holds nothing that a person would look for; `strays` are subagents without a session."""
     if session.kind == "subagent":
         return not strays
-    return session.kind in _EMPTY or session.title.strip().casefold() == "warmup"
+    return session.kind in ("empty", "stub") or session.title.strip().casefold() == "warmup"
 
 
 class BuildContext(msgspec.Struct, frozen=True):
     """What all sessions of a run have in common."""
 
     site: str
-    options: SiteOptions
+    wanted: BuildOptions
     sessions: dict[str, str]
     """Where each session of the site lies, relative to its root, by id."""
-    prices: str = ""
-    """The user's own price table, if there is one."""
-    strays: bool = False
-    """Whether a subagent's log whose session is gone is a session."""
-    kept: "KeptSessions | None" = None
-    """Where sessions are read whose logs are gone from their sources."""
 
 
 class BuildTask(msgspec.Struct, frozen=True):
@@ -116,15 +106,16 @@ class BuildResult(msgspec.Struct, frozen=True):
 
 def build_session(context: BuildContext, task: BuildTask) -> BuildResult:
     """Read a session and put its pages in place; what was there before stays until they are complete."""
-    session, told = read_for_pages(task.found, task.near, task.names, context.kept)
-    if is_empty_session(session, strays=context.strays):
+    wanted = context.wanted
+    session, told = read_for_pages(task.found, task.near, task.names, wanted.kept)
+    if is_empty_session(session, strays=wanted.strays):
         return BuildResult(told, None)
-    prices = _load_prices(Path(context.prices) if context.prices else None)
+    prices = _load_prices(Path(wanted.prices) if wanted.prices else None)
     counted = figures(session, prices)
     frame = Frame("../../", task.crumbs, context.sessions, SEARCH_FOLDER, prices)
     files = size = 0
     with swap_folder(Path(context.site, task.folder)) as folder:
-        for name, data in session_folder(session, counted, context.options, frame):
+        for name, data in session_folder(session, counted, wanted.options, frame):
             (folder / name).write_bytes(data)
             files, size = files + 1, size + len(data)
     shown = msgspec.structs.replace(session_row(session, counted), kept=bool(task.found.origin))
@@ -238,10 +229,6 @@ def _write_master(site: Path, found: list[ProjectRows], options: SiteOptions) ->
     return write_if_changed(site / page.path, encode_html(page.html))
 
 
-NOT_YET_MADE = "This session is being made into pages; look again in a moment."
-NO_CONVERSATION = "This session holds no conversation."
-
-
 _SAVE = 2.0
 """Seconds between two saves of the manifest while sessions are made."""
 
@@ -274,7 +261,7 @@ class SiteBuild:
         write_missing_indexes(self._site, self._manifest, self._wanted.options)
         for step in self._plan.todo:
             if not (self._site / self._manifest.place(self._manifest.sessions[step.id]) / INDEX).exists():
-                self._say(step, NOT_YET_MADE)
+                self._say(step, "This session is being made into pages; look again in a moment.")
 
     def _left(self) -> list[BuildStep]:
         """Sessions that tell of others which have just got another title; those just made know it already."""
@@ -287,13 +274,11 @@ class SiteBuild:
         return left
 
     def _make(self, todo: Sequence[BuildStep], watch: BuildProgress) -> None:
-        wanted = self._wanted
         steps = {step.found.path: step for step in todo}
-        addresses = self._manifest.addresses()
-        context = BuildContext(str(self._site), wanted.options, addresses, wanted.prices, wanted.strays, wanted.kept)
+        context = BuildContext(str(self._site), self._wanted, self._manifest.addresses())
         tasks = [self._task(step) for step in todo]
         total = sum(task.found.size for task in tasks)
-        for task, result in run_in_processes(build_session, context, tasks, wanted.jobs):
+        for task, result in run_in_processes(build_session, context, tasks, self._wanted.jobs):
             self._done(steps[task.found.path], result)
             watch(task.found.size, total)
             if time.monotonic() > self._saved + _SAVE:
@@ -318,7 +303,7 @@ class SiteBuild:
         kept.key = self._plan.key(step)
         if result.card is None:
             report.empty += 1
-            self._without_pages(step, NO_CONVERSATION)
+            self._without_pages(step, "This session holds no conversation.")
             return
         report.made, report.files, report.size = report.made + 1, report.files + result.files, report.size + result.size
 
