@@ -1,7 +1,7 @@
 """Prompts, todo lists and what could not be read, as nodes."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Literal
 
 from unspool.doc import Check, Checklist, Code, Fields, Fold, Heading, Node, Prose, Raw, Terminal
@@ -62,18 +62,17 @@ _STATES: dict[str, _State] = {
 }
 
 
-def tail_nodes(session: Session, view: View) -> Iterator[Node]:
-    """The todo list as it ended, the problems, the count of every kind of line."""
+def tail_sections(session: Session, view: View) -> Iterator[tuple[Heading, Iterable[Node]]]:
+    """What stands below the conversation: todo list as it ended, problems, the count of every kind of line."""
     if session.todos.items:
-        yield Heading("todos", 2, "Todo list at the end")
-        yield checklist(session.todos)
+        yield Heading("todos", 2, "Todo list at the end"), (checklist(session.todos),)
     if session.problems:
-        yield Heading("problems", 2, "Lines that could not be read", notes=(count(len(session.problems), "line"),))
-    for problem in session.problems:
-        yield problem_fold(problem, view)
+        notes = (count(len(session.problems), "line"),)
+        folds = (problem_fold(problem, view) for problem in session.problems)
+        yield Heading("problems", 2, "Lines that could not be read", notes=notes), folds
     if session.lines.total or session.side:
-        yield Heading("lines", 2, "Lines of the log", notes=(count(session.lines.total, "line"),))
-        yield Fields(tuple(_lines(session)))
+        notes = (count(session.lines.total, "line"),)
+        yield Heading("lines", 2, "Lines of the log", notes=notes), (Fields(tuple(_lines(session))),)
 
 
 def checklist(todos: Todos) -> Checklist:

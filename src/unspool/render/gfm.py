@@ -118,18 +118,14 @@ def _block(found: list[str], at: int, end: int, opened: re.Match[str]) -> Iterat
         yield from ("", prefix.rstrip())  # after an empty line a lone mark cannot make a heading of the line above
     closed = end < len(found) and end > at and _closes(found[end], opened)
     yield opening
-    yield from (_outdented(line, prefix) for line in (body if closed else found[at + 1 : end + 1]))
+    for line in body if closed else found[at + 1 : end + 1]:
+        quoted = ">" in prefix
+        yield re.sub(r"^[ >]*?> ?", "", line) if quoted else line[min(len(prefix), _indent(line)) :]
     yield opened["run"]
 
 
 def _indent(line: str) -> int:
     return len(line) - len(line.lstrip(" "))
-
-
-def _outdented(line: str, prefix: str) -> str:
-    if ">" in prefix:
-        return re.sub(r"^[ >]*?> ?", "", line)
-    return line[min(len(prefix), _indent(line)) :]
 
 
 def _inline(line: str) -> str:

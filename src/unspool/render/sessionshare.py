@@ -7,7 +7,6 @@ from typing import Any, ClassVar, Literal
 
 import msgspec
 
-from unspool.errors import Unreadable
 from unspool.figures import figures
 from unspool.model import (
     Agent,
@@ -27,6 +26,7 @@ from unspool.model import (
 )
 from unspool.prices import PriceTable
 from unspool.render import sessionshare_schema as out
+from unspool.render.json import encode_json
 from unspool.render.sessionshare_schema import SessionShareDocument
 from unspool.render.view import View, follow_branch, is_shown
 from unspool.tools.summary import shorten_path
@@ -169,12 +169,7 @@ class SessionShareWriter(msgspec.Struct, frozen=True):
     description: ClassVar[str] = "the conversation as session-share's viewers read it"
 
     def chunks(self, session: Session, view: View, folder: Path | None = None) -> Iterator[bytes]:
-        try:
-            data = msgspec.json.encode(sessionshare_document(session, view))
-        except RecursionError as error:
-            raise Unreadable(f"Session {session.id} holds data nested too deeply to be written as JSON.") from error
-        yield msgspec.json.format(data, indent=self.indent) if self.indent else data
-        yield b"\n"
+        return encode_json(session.id, lambda: sessionshare_document(session, view), self.indent)
 
 
 def sessionshare_schema() -> dict[str, Any]:

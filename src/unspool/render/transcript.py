@@ -23,7 +23,7 @@ from unspool.model import (
     Unknown,
 )
 from unspool.model.request import SentRequest
-from unspool.render.blocks import problem_fold, prompt_nodes, prompt_notes, tail_nodes
+from unspool.render.blocks import problem_fold, prompt_nodes, prompt_notes, tail_sections
 from unspool.render.notices import image_picture, notice_nodes, run_summary
 from unspool.render.turns import RenderContext, TurnItem, turn_items
 from unspool.render.view import View, follow_branch, total_usage, turns_and_forks
@@ -253,4 +253,6 @@ def _document(session: Session, view: View, turns: tuple[Turn, ...], leaving: di
         yield agent_fold(agent, context, late) if view.agents else agent_mention(agent)
     while late:
         yield agent_fold(late.pop(0), context, late)
-    yield from tail_nodes(session, view)
+    for heading, nodes in tail_sections(session, view):
+        yield heading
+        yield from nodes

@@ -7,7 +7,7 @@ from markupsafe import Markup
 
 from unspool import human
 from unspool.figures import Figures
-from unspool.model import ChainLink, Session
+from unspool.model import Session
 from unspool.render.html import elements
 from unspool.render.html.elements import time_tag
 from unspool.render.transcript import RELATIONS
@@ -40,21 +40,21 @@ class ChainEntry(NamedTuple):
     here: bool = False
 
 
-def render_head(scene: SessionView) -> str:
+def render_head(view: SessionView) -> str:
     """Title, badges, facts, tiles and chain."""
     return fill_template(
         "index.html",
-        title=shorten_line(scene.session.title, 200) or "Untitled session",
-        badges=tuple(session_badges(scene)),
-        facts=tuple(session_facts(scene.session)),
-        tiles=tuple(session_tiles(scene.session, scene.counted)),
-        chain=tuple(session_chain(scene)),
+        title=shorten_line(view.session.title, 200) or "Untitled session",
+        badges=tuple(session_badges(view)),
+        facts=tuple(session_facts(view.session)),
+        tiles=tuple(session_tiles(view.session, view.counted)),
+        chain=tuple(session_chain(view)),
     )
 
 
-def session_badges(scene: SessionView) -> Iterator[Badge]:
+def session_badges(view: SessionView) -> Iterator[Badge]:
     """What kind of session it is, where it was, who spoke, what is wrong with it."""
-    session = scene.session
+    session = view.session
     if session.kind not in ("interactive", ""):
         yield Badge(session.kind, "plan")
     if session.branch:
@@ -65,8 +65,8 @@ def session_badges(scene: SessionView) -> Iterator[Badge]:
     if session.versions:
         span = (session.versions[0], session.versions[-1]) if len(session.versions) > 1 else session.versions
         yield Badge(" – ".join(span), about=f"version of {session.agent}")
-    if scene.counted.problems:
-        yield Badge(f"{human.count(scene.counted.problems, 'line')} not read", "bad", "#problems")
+    if view.counted.problems:
+        yield Badge(f"{human.count(view.counted.problems, 'line')} not read", "bad", "#problems")
 
 
 def session_facts(session: Session) -> Iterator[Markup]:
@@ -117,23 +117,18 @@ def _made(counted: Figures) -> Iterator[Tile]:
         yield Tile("Files changed", f"{len(changed):,}", f"+{added:,} −{removed:,}")
 
 
-def session_chain(scene: SessionView) -> Iterator[ChainEntry]:
+def session_chain(view: SessionView) -> Iterator[ChainEntry]:
     """The sessions before, this one, the sessions after; nothing where it stands alone."""
-    links = scene.session.links
+    links = view.session.links
     if not links:
         return
-    earlier = [link for link in links if link.relation in ("source", "copied-from")]
-    yield from (_neighbour(link, scene) for link in earlier)
-    yield ChainEntry("this session", shorten_line(scene.session.title, 120), here=True)
-    yield from (_neighbour(link, scene) for link in links if link not in earlier)
-
-
-def _neighbour(link: ChainLink, scene: SessionView) -> ChainEntry:
-    title = shorten_line(link.title or link.prompt, 120) or link.session
-    prompt = shorten_line(link.prompt, 300)
-    return ChainEntry(
-        RELATIONS.get(link.relation, link.relation).lower(),
-        title,
-        scene.session_href(link.session),
-        prompt if prompt != title else "",
-    )
+    entries: dict[bool, list[ChainEntry]] = {True: [], False: []}
+    for link in links:
+        title = shorten_line(link.title or link.prompt, 120) or link.session
+        prompt = shorten_line(link.prompt, 300)
+        relation, href = RELATIONS.get(link.relation, link.relation).lower(), view.session_href(link.session)
+        earlier = link.relation in ("source", "copied-from")
+        entries[earlier].append(ChainEntry(relation, title, href, prompt if prompt != title else ""))
+    yield from entries[True]
+    yield ChainEntry("this session", shorten_line(view.session.title, 120), here=True)
+    yield from entries[False]

@@ -4,9 +4,8 @@ from collections import Counter
 from collections.abc import Iterator
 
 from unspool import human
-from unspool.doc import Heading, Node
 from unspool.model import Agent, Block, Notice, Plan, Prompt, Push, Questionnaire, Text, ToolCall, Turn
-from unspool.render.blocks import tail_nodes
+from unspool.render.blocks import tail_sections
 from unspool.render.html import conversation as html
 from unspool.render.html import elements
 from unspool.render.html.conversation import TimelineEvent
@@ -162,20 +161,8 @@ def _rest(view: SessionView) -> Iterator[str]:
         yield elements.card(f"{human.count(len(changed), 'file')} changed", table)
     if models := [(call.model, call.usage) for call in view.counted.models if call.usage.total]:
         yield elements.card("Tokens by model", html.models_table(models))
-    yield from _remains(view)
-
-
-def _remains(view: SessionView) -> Iterator[str]:
-    """The todo list as it ended, the lines that could not be read, where all other lines went."""
     raw = sum(len(problem.raw) for problem in view.session.problems)
-    section: list[Node] = []
-    for node in (*tail_nodes(view.session, View(full=raw <= _RAW)), None):
-        if (node is None or isinstance(node, Heading)) and section:
-            first, *rest = section
-            if isinstance(first, Heading) and not (first.kind == "todos" and "todos" in view.options.hide):
-                inside = nodes_html(rest, HtmlOptions())
-                name, opened = human.joined(first.text, *first.notes), first.kind != "lines"
-                yield elements.card(name, inside, opened=opened, anchor=first.kind)
-            section = []
-        if node is not None:
-            section.append(node)
+    for heading, nodes in tail_sections(view.session, View(full=raw <= _RAW)):
+        if heading.kind not in view.options.hide:
+            name, inside = human.joined(heading.text, *heading.notes), nodes_html(nodes, HtmlOptions())
+            yield elements.card(name, inside, opened=heading.kind != "lines", anchor=heading.kind)
