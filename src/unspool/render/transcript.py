@@ -25,7 +25,7 @@ from unspool.model import (
 from unspool.model.request import SentRequest
 from unspool.render.blocks import problem_fold, prompt_nodes, prompt_notes, tail_sections
 from unspool.render.notices import image_picture, notice_nodes, run_summary
-from unspool.render.turns import RenderContext, TurnItem, turn_items
+from unspool.render.turns import STANDING, RenderContext, TurnItem, turn_items
 from unspool.render.view import View, follow_branch, total_usage, turns_and_forks
 from unspool.tools import fields
 from unspool.tools.ansi import styled_spans
@@ -144,10 +144,6 @@ def _block(block: Block | Result) -> Iterator[Node]:
             yield Raw(fields.json_text(block.data), block.what)
 
 
-_STANDING = frozenset({"environment", "offer", "reminder", "system-prompt"})
-"""Notices of what the agent tells the model unasked, many at a time: one line together in the short view."""
-
-
 def turn_nodes(turn: Turn, context: RenderContext, late: list[Agent]) -> Iterator[Node]:
     """A turn: heading, prompt, then all that followed; `late` gets the subagents that stand at the document's end."""
     name = f"Turn {turn.number}" if turn.number else "Before the first prompt"
@@ -157,7 +153,7 @@ def turn_nodes(turn: Turn, context: RenderContext, late: list[Agent]) -> Iterato
         if any(isinstance(block, Text | Thinking | ToolCall) for block in turn.blocks):
             yield Heading("answer", context.level(1), "Answer")
     gathers = not context.view.full
-    for standing, group in groupby(turn_items(turn, context), key=lambda item: gathers and item.name in _STANDING):
+    for standing, group in groupby(turn_items(turn, context), key=lambda item: gathers and item.name in STANDING):
         run = list(group)
         if standing and len(run) > 1:
             yield Fold("notice:run", run_summary(item.name for item in run), "", "quiet")

@@ -20,6 +20,8 @@ _LOUD = frozenset(
     }
 )  # fmt: skip
 """Notices that are shown whole in every view, as rows; all others but dividers are quiet."""
+STANDING = frozenset({"environment", "offer", "reminder", "system-prompt"})
+"""Quiet notices of what the agent tells the model unasked, many at a time: one line together in a short document."""
 _OUTPUTS = frozenset({"bash-output", "command-output"})
 """Notices that answer what a person typed, and so stand open."""
 _CARDS = frozenset({"plan", "question", "todos"})
@@ -108,10 +110,8 @@ def _item(block: Block, context: RenderContext) -> TurnItem:
         case Text():
             item = TurnItem(block, (Prose(block.text),), "answer")
         case Thinking():
-            nodes = (_thinking(block),)
-            item = (
-                TurnItem(block, nodes, "card") if block.text else TurnItem(block, nodes, "quiet", "thinking not kept")
-            )
+            item = TurnItem(block, (_thinking(block),), "card")
+            item = item if block.text else item._replace(place="quiet", name="thinking not kept")
         case ToolCall():
             fold = _call_row(block, context)
             place: Literal["card", "row"] = "card" if fold.kind in _CARDS else "row"

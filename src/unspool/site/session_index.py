@@ -30,7 +30,7 @@ def _timeline(view: SessionView) -> str:
     items: list[str] = []
     for step in turns_and_forks(view.session.turns, {branch.after for branch in view.leaving[0]}):
         if isinstance(step, int):
-            items.append(html.timeline_aside(branch_switcher(view, 0, step, 0)))
+            items.append(html.timeline_item(branch_switcher(view, 0, step, 0)))
         else:
             items.append(_turn(step, view))
     return html.timeline(items)
@@ -39,10 +39,10 @@ def _timeline(view: SessionView) -> str:
 def _turn(turn: Turn, view: SessionView) -> str:
     events = html.event_list(_events(turn, view))
     if turn.prompt is None:
-        return html.timeline_prompt(0, "", "", events) if events else ""
+        return html.timeline_item(events, 0) if events else ""
     href = view.addresses.turn(turn.number)
     link = elements.link_around(href, time_tag(turn.prompt.time)) if turn.prompt.time else ""
-    return html.timeline_prompt(turn.number, href, link, _asked(turn.prompt, view) + _did(turn, view) + events)
+    return html.timeline_item(_asked(turn.prompt, view) + _did(turn, view) + events, turn.number, href, link)
 
 
 def _asked(prompt: Prompt, view: SessionView) -> str:

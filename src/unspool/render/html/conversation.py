@@ -166,15 +166,11 @@ def timeline(items: Sequence[str]) -> str:
     return f'<ol class="timeline">{"".join(items)}</ol>' if items else ""
 
 
-def timeline_aside(inside: str) -> str:
-    """An item that is no prompt."""
-    return f'<li class="aside">{inside}</li>'
-
-
-def timeline_prompt(number: int, href: str, link: str, inside: str) -> str:
-    """What came of a prompt, or before the first one where there is no address; `link` is markup."""
-    if not href:
-        return timeline_aside(f'<p class="who"><b>Before the first prompt</b></p>{inside}')
+def timeline_item(inside: str, number: int = -1, href: str = "", link: str = "") -> str:
+    """What came of a prompt, of the time before the first one (0), or something aside; `link` is markup."""
+    if number < 1:
+        who = "" if number else '<p class="who"><b>Before the first prompt</b></p>'
+        return f'<li class="aside">{who}{inside}</li>'
     return f'<li id="at-{number}"><p class="who"><b><a href="{href}">Prompt {number}</a></b>{link}</p>{inside}</li>'
 
 
