@@ -157,8 +157,8 @@ def add_slash(request: Request) -> Response:
 def _page(request: Request, path: str) -> Response:
     context: AppContext = request.app.state.context
     told = get_session_for_page(context, request.path_params["key"], path)
-    scene = told.scene(context.options, frame_session_page(told, context.options, context.prices, path))
-    made = session_page(scene, path)
+    view = told.view(context.options, frame_session_page(told, context.options, context.prices, path))
+    made = session_page(view, path)
     if made is None:
         raise NotFound("The session has no such page.")
     return HTMLResponse(made.html.encode("utf-8", "replace"), headers=NO_CACHE)
