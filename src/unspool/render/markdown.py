@@ -85,17 +85,17 @@ class MarkdownWriter(msgspec.Struct, frozen=True):
         return encode_pieces(render_markdown(transcript_nodes(session, view), MarkdownImages(self.images, folder)))
 
 
-def render_markdown(document: Iterable[Node], album: MarkdownImages) -> Iterator[str]:
+def render_markdown(document: Iterable[Node], images: MarkdownImages) -> Iterator[str]:
     """The document as Markdown, a node at a time, each followed by an empty line."""
     for node in document:
-        for piece in _node(node, album):
+        for piece in _node(node, images):
             yield f"{piece}\n\n"
 
 
-def _node(node: Node, album: MarkdownImages) -> Iterator[str]:
+def _node(node: Node, images: MarkdownImages) -> Iterator[str]:
     match node:
         case Fold():
-            yield from _fold(node, album)
+            yield from _fold(node, images)
         case Prose():
             yield safe_markdown(node.markdown)
         case Code():
@@ -109,7 +109,7 @@ def _node(node: Node, album: MarkdownImages) -> Iterator[str]:
             yield code_block(typed + node.text, "console")
             yield from _caption(f"exit code {node.exit_code}" if node.exit_code else "")
         case Picture():
-            yield album.markdown(node)
+            yield images.markdown(node)
         case _:
             yield from _structured_node(node)
 
@@ -190,7 +190,7 @@ def _link(node: Link) -> str:
     return f"→ {escape_markdown(human.joined(node.text, node.target))}"
 
 
-def _fold(node: Fold, album: MarkdownImages) -> Iterator[str]:
+def _fold(node: Fold, images: MarkdownImages) -> Iterator[str]:
     outcome = f" <em>{escape_in_html(node.outcome)}</em>" if node.outcome else ""
     if not node.children:
         yield f"▸ {escape_markdown(node.summary)}" + (f" *{escape_markdown(node.outcome)}*" if node.outcome else "")
@@ -198,5 +198,5 @@ def _fold(node: Fold, album: MarkdownImages) -> Iterator[str]:
     anchor = f' id="{escape_in_html(node.anchor)}"' if node.anchor else ""
     yield f"<details{' open' if node.open else ''}{anchor}><summary>{escape_in_html(node.summary)}{outcome}</summary>"
     for child in node.children:
-        yield from _node(child, album)
+        yield from _node(child, images)
     yield "</details>"

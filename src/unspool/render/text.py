@@ -155,9 +155,9 @@ class TextWriter(msgspec.Struct, frozen=True):
 
 def render_text(document: Iterable[Node], width: int = WIDTH, colour: bool = False) -> Iterator[str]:
     """The document as text, a node at a time, each followed by an empty line."""
-    sheet = TextLayout(TextStyler(colour), max(20, width))
+    layout = TextLayout(TextStyler(colour), max(20, width))
     for node in document:
-        yield "\n".join((*_node(node, sheet), "", ""))
+        yield "\n".join((*_node(node, layout), "", ""))
 
 
 class TextLayout(NamedTuple):
@@ -167,70 +167,72 @@ class TextLayout(NamedTuple):
     width: int
 
 
-def _node(node: Node, sheet: TextLayout) -> Iterator[str]:
+def _node(node: Node, layout: TextLayout) -> Iterator[str]:
     match node:
         case Fold():
-            yield from _fold(node, sheet)
+            yield from _fold(node, layout)
         case Prose():
-            yield from prose_lines(node.markdown, sheet.pen, sheet.width)
+            yield from prose_lines(node.markdown, layout.pen, layout.width)
         case Code():
-            yield from _code(node, sheet.pen)
+            yield from _code(node, layout.pen)
         case Terminal():
-            yield from _terminal(node, sheet.pen)
+            yield from _terminal(node, layout.pen)
         case Diff():
-            yield from _diff(node, sheet.pen)
+            yield from _diff(node, layout.pen)
         case Heading():
-            yield from _heading(node, sheet)
+            yield from _heading(node, layout)
         case Table():
-            yield from _table(node, sheet)
+            yield from _table(node, layout)
         case _:
-            yield from _small_node(node, sheet)
+            yield from _small_node(node, layout)
 
 
-def _small_node(node: Raw | Fields | Checklist | Picture | Link, sheet: TextLayout) -> Iterator[str]:
+def _small_node(node: Raw | Fields | Checklist | Picture | Link, layout: TextLayout) -> Iterator[str]:
     match node:
         case Raw():
-            yield from _caption(node.caption, sheet.pen)
-            yield from (sheet.pen(line) for line in safe_lines(node.text))
+            yield from _caption(node.caption, layout.pen)
+            yield from (layout.pen(line) for line in safe_lines(node.text))
         case Fields():
-            yield from _fields(node.items, sheet)
+            yield from _fields(node.items, layout)
         case Checklist():
-            yield from _checklist(node, sheet)
+            yield from _checklist(node, layout)
         case Picture():
             size = human.size(len(node.data) * 3 // 4) if node.data else ""
             about = human.joined(node.label, node.media_type, size, node.url)
-            yield sheet.pen(one_line(f"[picture: {about}]"), "magenta")
+            yield layout.pen(one_line(f"[picture: {about}]"), "magenta")
         case Link():
             target = "" if node.target.startswith("session:") else f" <{node.target}>"
-            yield sheet.pen(one_line(f"→ {node.text}{target}"), "blue")
+            yield layout.pen(one_line(f"→ {node.text}{target}"), "blue")
         case _:
             assert_never(node)
 
 
-def _heading(node: Heading, sheet: TextLayout) -> Iterator[str]:
+def _heading(node: Heading, layout: TextLayout) -> Iterator[str]:
     said = one_line(human.joined(node.text, *node.notes))
     if node.level == 1:
-        yield sheet.pen(said, "bold")
-        yield sheet.pen("=" * min(sheet.width, cell_len(said)), "bold")
+        yield layout.pen(said, "bold")
+        yield layout.pen("=" * min(layout.width, cell_len(said)), "bold")
     elif node.kind == "answer":
-        yield sheet.pen(said, "bold")
+        yield layout.pen(said, "bold")
     else:
         style = "bold" if node.kind == "turn" else "yellow"
-        long = cell_len(said) + 7 > sheet.width
+        long = cell_len(said) + 7 > layout.width
         head = one_line(node.text) if long else said
-        yield sheet.pen(f"── {head} {'─' * max(3, sheet.width - cell_len(head) - 4)}", style)
+        yield layout.pen(f"── {head} {'─' * max(3, layout.width - cell_len(head) - 4)}", style)
         if long and node.notes:
-            yield from (sheet.pen(line, "dim") for line in wrap_line(one_line(human.joined(*node.notes)), sheet.width))
+            yield from (
+                layout.pen(line, "dim") for line in wrap_line(one_line(human.joined(*node.notes)), layout.width)
+            )
 
 
-def _fold(node: Fold, sheet: TextLayout) -> Iterator[str]:
+def _fold(node: Fold, layout: TextLayout) -> Iterator[str]:
     outcome, summary = one_line(node.outcome), one_line(node.summary)
-    room = max(20, sheet.width - cell_len(outcome) - 6)
+    room = max(20, layout.width - cell_len(outcome) - 6)
     if cell_len(summary) > room:
         summary = f"{set_cell_size(summary, room).rstrip()}…"
-    said = sheet.pen(f"▸ {summary}", TONES[node.tone])
-    yield said + (sheet.pen(f"   {outcome}", TONES[node.tone] or "dim") if outcome else "")
-    inside = TextLayout(sheet.pen, max(20, sheet.width - 2))
+    said = layout.pen(f"▸ {summary}", TONES[node.tone])
+    yield said + (layout.pen(f"   {outcome}", TONES[node.tone] or "dim") if outcome else "")
+    inside = TextLayout(layout.pen, max(20, layout.width - 2))
     for number, child in enumerate(node.children):
         if number:
             yield ""
@@ -290,37 +292,37 @@ def _diff(node: Diff, pen: TextStyler) -> Iterator[str]:
         yield from (pen(safe_row(line), _DIFF_STYLES.get(line[:1], "")) for line in hunk.lines)
 
 
-def _fields(items: tuple[tuple[str, str], ...], sheet: TextLayout) -> Iterator[str]:
+def _fields(items: tuple[tuple[str, str], ...], layout: TextLayout) -> Iterator[str]:
     names = [one_line(name) for name, _ in items]
     column = min(32, max((cell_len(name) for name in names), default=0)) + 2
     for name, (_, value) in zip(names, items, strict=True):
         rows = safe_lines(value)
         if len(rows) > 1:
-            yield sheet.pen(name, "dim")
-            yield from (f"  {sheet.pen(line)}" for line in rows)
+            yield layout.pen(name, "dim")
+            yield from (f"  {layout.pen(line)}" for line in rows)
             continue
         head = name + " " * max(2, column - cell_len(name))
-        for number, piece in enumerate(wrap_line(rows[0], max(20, sheet.width - column))):
-            yield (" " * column if number else sheet.pen(head, "dim")) + sheet.pen(piece)
+        for number, piece in enumerate(wrap_line(rows[0], max(20, layout.width - column))):
+            yield (" " * column if number else layout.pen(head, "dim")) + layout.pen(piece)
 
 
-def _checklist(node: Checklist, sheet: TextLayout) -> Iterator[str]:
-    yield from _caption(node.caption, sheet.pen)
+def _checklist(node: Checklist, layout: TextLayout) -> Iterator[str]:
+    yield from _caption(node.caption, layout.pen)
     for check in node.items:
-        said = sheet.pen(f"{_BOXES[check.state]} {one_line(check.text)}", _BOX_STYLES[check.state])
-        yield said + (sheet.pen(f"   {one_line(check.note)}", "dim") if check.note else "")
+        said = layout.pen(f"{_BOXES[check.state]} {one_line(check.text)}", _BOX_STYLES[check.state])
+        yield said + (layout.pen(f"   {one_line(check.note)}", "dim") if check.note else "")
 
 
-def _table(node: Table, sheet: TextLayout) -> Iterator[str]:
-    yield from _caption(node.caption, sheet.pen)
+def _table(node: Table, layout: TextLayout) -> Iterator[str]:
+    yield from _caption(node.caption, layout.pen)
     rows = [[one_line(cell) for cell in cells] for cells in (node.headings, *node.rows)]
     columns = zip_longest(*rows, fillvalue="")
     widths = [max(map(cell_len, column)) for column in columns]
-    if sum(widths) + 2 * len(widths) > sheet.width:
+    if sum(widths) + 2 * len(widths) > layout.width:
         for record in node.rows:
-            yield from _fields(tuple(zip_longest(node.headings, record, fillvalue="")), sheet)
+            yield from _fields(tuple(zip_longest(node.headings, record, fillvalue="")), layout)
             yield ""
         return
     for number, cells in enumerate(rows):
         padded = (cell + " " * (width - cell_len(cell)) for cell, width in zip(cells, widths, strict=False))
-        yield sheet.pen("  ".join(padded).rstrip(), "" if number else "bold")
+        yield layout.pen("  ".join(padded).rstrip(), "" if number else "bold")

@@ -84,7 +84,7 @@ _FIXED = {
 def prose_html(markdown: str, images: bool = True) -> str:
     """The Markdown as HTML. `images` False names the pictures that the text itself holds."""
     made = comrak.render_markdown(_hidden(markdown), _DIALECT, _PARSING, _RENDERING)
-    made = _TAG.sub(_Passed(images), made)
+    made = _TAG.sub(_TagFilter(images), made)
     if not made.isascii():
         made = made.replace(_LESS, "&lt;").replace(_COLON, ":").replace(_AT, "@")
     return visible(made)
@@ -101,7 +101,7 @@ def _hidden(markdown: str) -> str:
     return markdown.replace("]:", f"]{_COLON}") if "]:" in markdown else markdown
 
 
-class _Passed:
+class _TagFilter:
     """What stands for each tag of one text, in order; it remembers which links are open."""
 
     def __init__(self, images: bool) -> None:

@@ -51,7 +51,7 @@ _load_prices = cache(PriceTable.load)
 
 class LinkedSession(NamedTuple):
     session: Session
-    told: NeighbourFacts
+    facts: NeighbourFacts
     """What the log says to its neighbours by itself."""
 
 
@@ -97,7 +97,7 @@ class BuildTask(msgspec.Struct, frozen=True):
 
 
 class BuildResult(msgspec.Struct, frozen=True):
-    told: NeighbourFacts
+    facts: NeighbourFacts
     card: SessionRow | None
     """None where the log holds no conversation, and no pages were made."""
     files: int = 0
@@ -107,9 +107,9 @@ class BuildResult(msgspec.Struct, frozen=True):
 def build_session(context: BuildContext, task: BuildTask) -> BuildResult:
     """Read a session and put its pages in place; what was there before stays until they are complete."""
     wanted = context.wanted
-    session, told = read_for_pages(task.found, task.near, task.names, wanted.kept)
+    session, facts = read_for_pages(task.found, task.near, task.names, wanted.kept)
     if is_empty_session(session, strays=wanted.strays):
-        return BuildResult(told, None)
+        return BuildResult(facts, None)
     prices = _load_prices(Path(wanted.prices) if wanted.prices else None)
     counted = figures(session, prices)
     frame = Frame("../../", task.crumbs, context.sessions, SEARCH_FOLDER, prices)
@@ -119,7 +119,7 @@ def build_session(context: BuildContext, task: BuildTask) -> BuildResult:
             (folder / name).write_bytes(data)
             files, size = files + 1, size + len(data)
     shown = msgspec.structs.replace(session_row(session, counted), kept=bool(task.found.origin))
-    return BuildResult(told, shown, files, size)
+    return BuildResult(facts, shown, files, size)
 
 
 Shared = TypeVar("Shared")
@@ -299,7 +299,7 @@ class SiteBuild:
             report.failures.append(BuildFailure(step.found.path, why))
             self._without_pages(step, f"This session could not be made into pages: {why}")
             return
-        kept.log, kept.start, kept.told, kept.card = step.log, step.start, result.told, result.card
+        kept.log, kept.start, kept.told, kept.card = step.log, step.start, result.facts, result.card
         kept.key = self._plan.key(step)
         if result.card is None:
             report.empty += 1
