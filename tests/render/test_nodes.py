@@ -207,6 +207,32 @@ def test_long_outputs_are_cut_unless_all_is_wanted() -> None:
     assert seen(transcript_nodes(one, ALL)).count("a line of output") == 1_000
 
 
+def test_interruptions_stay_where_notices_are_hidden() -> None:
+    """They divide the conversation, as compactions do."""
+    one = session(turn(1, "go", Notice(place(), "interruption", "stopped"), Notice(place(), "hook", "ran")))
+    rows = [node.kind for node in transcript_nodes(one, View(notices=False)) if isinstance(node, Fold)]
+    assert rows == ["notice:interruption"]
+
+
+def test_files_and_commands_are_named_from_the_folder_of_the_session() -> None:
+    """Where the session worked is not repeated in every row."""
+    read = call("Read", {"file_path": "/home/ann/shop/src/a.py"}, "1\tx", role="read")
+    ran = call("Bash", {"command": "cd /home/ann/shop && ls"}, "a.py", role="shell")
+    rows = [
+        node.summary
+        for node in transcript_nodes(session(turn(1, "go", read, ran), cwd="/home/ann/shop"))
+        if isinstance(node, Fold)
+    ]
+    assert rows == ["Read src/a.py", "Bash ls"]
+
+
+def test_the_last_todo_list_of_a_turn_stands_open() -> None:
+    """It is how things were when the turn ended."""
+    todos = Todos((Todo("read it", "completed"),))
+    lists = [call("TodoWrite", {}, "ok", meaning=todos, role="todos", call_id=name) for name in ("t1", "t2")]
+    assert [fold.open for fold in folds(transcript_nodes(session(turn(1, "go", *lists))), "todos")] == [False, True]
+
+
 # --- branches ---------------------------------------------------------------------------------------
 
 

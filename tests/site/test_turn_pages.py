@@ -10,7 +10,7 @@ import pytest
 
 from tests.site.pages import NOON, Read, broken, demo, made, session, turn
 from tests.site.test_address import items
-from unspool.model import Block, Branch, Notice, Place, Session, Text, Thinking, ToolCall
+from unspool.model import Agent, Block, Branch, Notice, Place, Session, Text, Thinking, ToolCall
 from unspool.site import page_template
 from unspool.site.address import Addresses
 from unspool.site.options import KINDS, SiteOptions
@@ -199,6 +199,27 @@ def test_branches_are_chosen_where_they_leave() -> None:
     assert '<a href="branch-1.html">branch 1: another way · 1 turn</a>' in pages["page-001.html"]
     assert '<a href="page-001.html#turn-2">the live conversation: one way</a>' in pages["branch-1.html"]
     assert '<a href="branch-1.html">' in pages["index.html"]
+
+
+def test_a_branch_that_leaves_between_two_pages_is_offered() -> None:
+    """Turn numbers may have gaps; a branch that leaves in one is offered at the end of the page before it."""
+    turns = [turn(1, "first"), turn(4, "later", at=9)]
+    whole = msgspec.structs.replace(session(turns), branches=(Branch(1, 2, (turn(3, "another way", at=50),)),))
+    pages = made(whole, SiteOptions(per_page=1))
+    offered = [path for path, html in pages.items() if '<a href="branch-1.html">' in html]
+    assert offered == ["page-001.html", "index.html"]
+
+
+def test_a_subagent_that_is_called_again_is_named_there_too() -> None:
+    """Its conversation stands at the first call, and under its anchor only there."""
+    calls = tuple(
+        ToolCall(Place(at, at * 100, 100), f"c{at}", "Odd", {}, agents=("a1",), state="ok", time=NOON) for at in (5, 6)
+    )
+    inner = Agent("a1", "explorer", "look around", session([turn(1, "look", "seen", at=70)]), call_id="c5")
+    first = msgspec.structs.replace(turn(1, "go"), blocks=calls)
+    page = made(msgspec.structs.replace(session([first]), agents=(inner,)))["page-001.html"]
+    assert page.count('id="agent-a1"') == 1
+    assert page.count("explorer: look around") == 2
 
 
 def test_a_session_without_a_turn_has_pages() -> None:

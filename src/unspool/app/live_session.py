@@ -45,7 +45,7 @@ from unspool.site import summaries
 from unspool.site.options import SiteOptions
 from unspool.site.page_template import Frame
 from unspool.site.session_view import SessionView
-from unspool.site.turn_pages import TurnRenderer
+from unspool.site.turn_layout import TurnRenderer
 from unspool.store.library.read import assemble, log_file, read_session
 from unspool.workers import GC_PAUSE
 
@@ -67,17 +67,17 @@ class TurnStart(NamedTuple):
 
 def start_at_turn(told: OpenSession, options: SiteOptions, first: int) -> TurnStart | None:
     """The turn that begins the page of a turn; None where the log is short, or no such turn is there to begin at."""
-    session, scene = told.session, told.scene(options)
+    session, view = told.session, told.view(options)
     if session.log.size < LONG or not told.found.path.endswith(".jsonl"):
         return None
-    leaves = (leaf.turns for leaf in scene.addresses.live.leaves)
+    leaves = (leaf.turns for leaf in view.addresses.live.leaves)
     turn = next((turns[0] for turns in leaves if any(turn.number == first for turn in turns)), None)
     if turn is None or turn.prompt is None or not turn.prompt.id or turn.number < 2:
         return None
     place = turn.prompt.place
     cursor = Cursor(place.offset, place.line)
     dialect = _primed(told, session, cursor)
-    return TurnStart(turn.number, cursor, turn.started, dialect, session.titles, session.cwd, scene.repository)
+    return TurnStart(turn.number, cursor, turn.started, dialect, session.titles, session.cwd, view.repository)
 
 
 def _primed(told: OpenSession, session: Session, cursor: Cursor) -> Dialect:
@@ -245,14 +245,14 @@ def _continued(session: Session, start: TurnStart) -> Session:
 class SessionLook(NamedTuple):
     """A session, and how far it had come."""
 
-    scene: SessionView
+    view: SessionView
     mark: str
 
 
 def look_at_session(session: Session, prices: PriceTable, options: SiteOptions, skipped: int) -> SessionLook:
     """A look at a session; `skipped` are bytes of its logs that were not read again."""
-    scene = SessionView(session, figures(session, prices), options, Frame("/", prices=prices))
-    return SessionLook(scene, session_frame.log_position(session, skipped))
+    view = SessionView(session, figures(session, prices), options, Frame("/", prices=prices))
+    return SessionLook(view, session_frame.log_position(session, skipped))
 
 
 class TurnHtml(msgspec.Struct, frozen=True):
@@ -268,17 +268,17 @@ class TurnHtml(msgspec.Struct, frozen=True):
         return blake2b(self.html.encode(errors="replace"), digest_size=12).hexdigest()
 
 
-def render_turns_from(scene: SessionView, first: int) -> list[TurnHtml]:
+def render_turns_from(view: SessionView, first: int) -> list[TurnHtml]:
     """The turns from a number on, each as its own page tells it."""
     found = []
-    for leaf in scene.addresses.live.leaves:
+    for leaf in view.addresses.live.leaves:
         if leaf.turns and leaf.turns[-1].number >= first:
-            found += _leaf(leaf.turns, TurnRenderer(scene))
+            found += _leaf(leaf.turns, TurnRenderer(view))
     return [one for one in found if one.number >= first]
 
 
-def _leaf(turns: tuple[Turn, ...], narrator: TurnRenderer) -> list[TurnHtml]:
-    return [TurnHtml(turn.number, narrator.turn(turn), summaries.prompt_line(turn.prompt)) for turn in turns]
+def _leaf(turns: tuple[Turn, ...], renderer: TurnRenderer) -> list[TurnHtml]:
+    return [TurnHtml(turn.number, renderer.turn(turn), summaries.prompt_line(turn.prompt)) for turn in turns]
 
 
 _REMEMBERED = 64
@@ -359,21 +359,21 @@ class FollowedSession:
         """What a page has that shows the session as of a mark; nothing where that is not known any more."""
         look = self.look(first)
         if look.mark == known:
-            return {one.number: one.digest for one in render_turns_from(look.scene, first)}
+            return {one.number: one.digest for one in render_turns_from(look.view, first)}
         with self._lock:
             return dict(self._known.get((known, first), {}))
 
     def news(self, seen: Digests, first: int) -> tuple[TurnNews, Digests]:
         """What is new to somebody who has seen these, from a turn on; and what they have seen then."""
         look = self.look(first)
-        told = render_turns_from(look.scene, first)
+        told = render_turns_from(look.view, first)
         digests = {one.number: one.digest for one in told}
         with self._lock:
             self._known[look.mark, first] = digests
             while len(self._known) > _REMEMBERED:
                 self._known.popitem(last=False)
         new = tuple(one for one in told if seen.get(one.number) != one.digest)
-        turns = look.scene.session.turns
+        turns = look.view.session.turns
         return TurnNews(look.mark, new, turns[-1].number if turns else 0), digests
 
 

@@ -34,28 +34,28 @@ class OpenSession:
         self.counted: Figures = figures(session, prices)
         self.size = sum(member.log.size for member in family(session))
         self._prices = prices
-        self._scenes: dict[tuple[SiteOptions, str], SessionView] = {}
+        self._views: dict[tuple[SiteOptions, str], SessionView] = {}
 
-    def scene(self, options: SiteOptions, frame: Frame | None = None, base: str = "") -> SessionView:
+    def view(self, options: SiteOptions, frame: Frame | None = None, base: str = "") -> SessionView:
         """The session ready to be told in a frame; all that no frame changes is made once.
 
         `base` leads to its folder, for whoever tells it elsewhere.
         """
-        scene = copy.copy(self._scene(options, base))
-        scene.frame = frame or scene.frame
-        return scene
+        view = copy.copy(self._view(options, base))
+        view.frame = frame or view.frame
+        return view
 
     def addresses(self, options: SiteOptions) -> Addresses:
         """Where everything in the session is told."""
-        return self._scene(options).addresses
+        return self._view(options).addresses
 
-    def _scene(self, options: SiteOptions, base: str = "") -> SessionView:
-        if (options, base) not in self._scenes:
+    def _view(self, options: SiteOptions, base: str = "") -> SessionView:
+        if (options, base) not in self._views:
             frame, addresses = Frame("/", prices=self._prices), Addresses(self.session, options, base)
             made = SessionView(self.session, self.counted, options, frame, addresses)
-            same = {name: one for name, one in self._scenes.items() if name[0] == options}
-            self._scenes = {**same, (options, base): made}
-        return self._scenes[options, base]
+            same = {name: one for name, one in self._views.items() if name[0] == options}
+            self._views = {**same, (options, base): made}
+        return self._views[options, base]
 
 
 LogState = tuple[tuple[str, int, int], ...]

@@ -157,9 +157,9 @@ def render_session_subpage(
     app_context: AppContext, told: OpenSession, name: str, body: str, up: Sequence[str] = (), rail: str = ""
 ) -> HTMLResponse:
     """A page around a body that is markup already; `up` leads to the session's folder where it lies below it."""
-    scene_name = told.scene(app_context.options).name
+    session_name = told.view(app_context.options).name
     frame = frame_session_page(told, app_context.options, app_context.prices, "")
     sheet = PageTemplate(app_context.options, frame, told.session.id)
-    above = Crumb(scene_name, "".join((*up, INDEX)))
-    html = sheet.page(f"{name} · {scene_name}", body, rail=rail, up=above, here=name)
+    above = Crumb(session_name, "".join((*up, INDEX)))
+    html = sheet.page(f"{name} · {session_name}", body, rail=rail, up=above, here=name)
     return HTMLResponse(html.encode("utf-8", "replace"), headers=NO_CACHE)

@@ -22,9 +22,10 @@ from unspool.app.session_views import branches_page, presentation_page, story_pa
 from unspool.errors import NotFound
 from unspool.figures import all_turns, family
 from unspool.model import Image, Json, Notice, Place, Prompt, Session, Text, Thinking, ToolCall, Turn, Unknown
-from unspool.render.blocks import RenderPosition, turn_nodes
 from unspool.render.markdown import MarkdownImages, render_markdown
-from unspool.render.view import Participants, View
+from unspool.render.transcript import turn_nodes
+from unspool.render.turns import RenderContext
+from unspool.render.view import View
 from unspool.site.address import INDEX, Addresses, Item
 from unspool.site.page_template import Crumb
 from unspool.site.turn_pages import session_page
@@ -156,8 +157,8 @@ def add_slash(request: Request) -> Response:
 def _page(request: Request, path: str) -> Response:
     context: AppContext = request.app.state.context
     told = get_session_for_page(context, request.path_params["key"], path)
-    scene = told.scene(context.options, frame_session_page(told, context.options, context.prices, path))
-    made = session_page(scene, path)
+    view = told.view(context.options, frame_session_page(told, context.options, context.prices, path))
+    made = session_page(view, path)
     if made is None:
         raise NotFound("The session has no such page.")
     return HTMLResponse(made.html.encode("utf-8", "replace"), headers=NO_CACHE)
@@ -259,7 +260,8 @@ def turn_to_markdown(session: Session, number: int, branch: int = 0) -> str:
 
 
 def _told(session: Session, turn: Turn) -> str:
-    first, *rest = turn_nodes(turn, RenderPosition(View(full=True, branches=False), Participants(session)))
+    context = RenderContext.of(session, View(full=True, branches=False))
+    first, *rest = turn_nodes(turn, context, late=[])
     del first  # its heading is a place in a document that this is not
     return "".join(render_markdown(rest, MarkdownImages("beside", None))).strip() + "\n"
 

@@ -19,7 +19,8 @@ from unspool.site import summaries
 from unspool.site.address import Leaf
 from unspool.site.options import SiteOptions
 from unspool.site.session_view import SessionView
-from unspool.site.turn_pages import TurnRenderer, prompt_range, render_turns
+from unspool.site.turn_layout import TurnRenderer
+from unspool.site.turn_pages import prompt_range, render_turns
 
 ROWS = 10
 """Pairs of turns on a page."""
@@ -46,8 +47,8 @@ def branches_page(request: Request) -> Response:
     """The page. `left` and `right` name the ways; the live one and its first branch where nothing is said."""
     context: AppContext = request.app.state.context
     told = get_session(context, request.path_params["key"])
-    scene = told.scene(context.options, frame_session_page(told, context.options, context.prices, ""))
-    ways = _ways(scene)
+    view = told.view(context.options, frame_session_page(told, context.options, context.prices, ""))
+    ways = _ways(view)
     if len(ways) < 2:
         raise NotFound("The session has one branch, the live one.")
     given = request.query_params
@@ -58,14 +59,14 @@ def branches_page(request: Request) -> Response:
     first -= first % ROWS
     body = render_template(
         "sides.html",
-        name=scene.name,
+        name=view.name,
         ways=ways,
         left=left,
         right=right,
         common=common,
-        fork=scene.addresses.turn(common.number) if common is not None else "",
+        fork=view.addresses.turn(common.number) if common is not None else "",
         words=summaries.prompt_line(common.prompt, 120) if common is not None else "",
-        pairs=_pairs(scene, (left, right), sides, numbers[first : first + ROWS]),
+        pairs=_pairs(view, (left, right), sides, numbers[first : first + ROWS]),
         first=first,
         rows=ROWS,
         total=len(numbers),
@@ -73,13 +74,13 @@ def branches_page(request: Request) -> Response:
     return render_session_subpage(context, told, "Branches side by side", body)
 
 
-def _ways(scene: SessionView) -> list[BranchChoice]:
-    ways = [BranchChoice(0, "The live conversation", scene.addresses.live.first)]
-    for branch in scene.session.branches:
+def _ways(view: SessionView) -> list[BranchChoice]:
+    ways = [BranchChoice(0, "The live conversation", view.addresses.live.first)]
+    for branch in view.session.branches:
         first = branch.turns[0].prompt if branch.turns else None
         words = summaries.prompt_line(first, 60) if first is not None else "another answer"
         name = f"Branch {branch.number}: {words} · {human.count(len(branch.turns), 'turn')}"
-        ways.append(BranchChoice(branch.number, name, scene.addresses.branches[branch.number].first))
+        ways.append(BranchChoice(branch.number, name, view.addresses.branches[branch.number].first))
     return ways
 
 
@@ -120,12 +121,12 @@ def _parted(session: Session, left: int, right: int) -> tuple[Turn | None, list[
 
 
 def _pairs(
-    scene: SessionView,
+    view: SessionView,
     ways: tuple[BranchChoice, BranchChoice],
     sides: tuple[list[Turn], list[Turn]],
     numbers: list[int],
 ) -> list[TurnPair]:
-    tell = [TurnRenderer(scene, scene.addresses.branches[way.number].prefix if way.number else "") for way in ways]
+    tell = [TurnRenderer(view, view.addresses.branches[way.number].prefix if way.number else "") for way in ways]
     made: list[dict[int, str]] = [{}, {}]
     for at, side in enumerate(sides):
         for turn in side:
@@ -154,16 +155,16 @@ def presentation_page(request: Request) -> Response:
     told = get_session(context, request.path_params["key"])
     turns = [turn for turn in told.session.turns if turn.prompt is not None] or list(told.session.turns)
     at = _asked(request.query_params.get("turn", ""), turns)
-    scene = told.scene(context.options, frame_session_page(told, context.options, context.prices, ""))
+    view = told.view(context.options, frame_session_page(told, context.options, context.prices, ""))
     slide = Slide(
-        scene.name,
+        view.name,
         turns[at].number,
         at + 1,
         len(turns),
         turns[at - 1].number if at else -1,
         turns[at + 1].number if at + 1 < len(turns) else -1,
-        scene.addresses.turn(turns[at].number),
-        TurnRenderer(scene).turn(turns[at]),
+        view.addresses.turn(turns[at].number),
+        TurnRenderer(view).turn(turns[at]),
     )
     body = render_template("present.html", slide=slide)
     return render_page(request, f"{slide.title} · presented", body, (), ("present.css",), ("present.js",))
@@ -221,7 +222,7 @@ def story_page(request: Request) -> Response:
     teller = told if part.key == told.session.id else get_session(context, part.key)
     leaf = part.leaves[number - part.first]
     frame = frame_session_page(teller, context.options, context.prices, "")
-    scene = teller.scene(context.options, frame, part.home)
+    view = teller.view(context.options, frame, part.home)
     body = render_template(
         "story.html",
         chain=chain,
@@ -231,16 +232,16 @@ def story_page(request: Request) -> Response:
         pages=sum(len(one.leaves) for one in chain),
         number=number,
         what=prompt_range(leaf),
-        told="".join(_turns(scene, leaf, f"part-{chain.index(part) + 1}.")),
+        told="".join(_turns(view, leaf, f"part-{chain.index(part) + 1}.")),
     )
     rail = render_template("story_rail.html", chain=chain, here=part)
     return render_session_subpage(context, told, "The whole story", body, ("../",), rail)
 
 
-def _turns(scene: SessionView, leaf: Leaf, prefix: str) -> Iterator[str]:
-    live = scene.addresses.live
+def _turns(view: SessionView, leaf: Leaf, prefix: str) -> Iterator[str]:
+    live = view.addresses.live
     own = next((one for one in live.leaves if one.path.endswith(leaf.path.rpartition("/")[2])), leaf)
-    return render_turns(live, own, scene, TurnRenderer(scene, prefix))
+    return render_turns(live, own, view, TurnRenderer(view, prefix))
 
 
 def story_parts(context: AppContext, told: OpenSession) -> list[StoryPart]:
@@ -261,8 +262,8 @@ def story_parts(context: AppContext, told: OpenSession) -> list[StoryPart]:
 def _numbered(ordered: list[OpenSession], options: SiteOptions) -> Iterator[StoryPart]:
     first = 1
     for one in ordered:
-        session, scene = one.session, one.scene(options)
+        session, view = one.session, one.view(options)
         prompts = sum(turn.prompt is not None for turn in session.turns)
-        leaves = scene.addresses.live.leaves
-        yield StoryPart(session.id, scene.name, session.kind, first, leaves, prompts, session.started)
+        leaves = view.addresses.live.leaves
+        yield StoryPart(session.id, view.name, session.kind, first, leaves, prompts, session.started)
         first += len(leaves)

@@ -159,7 +159,7 @@ def add_preview_slash(request: Request) -> Response:
 def _page(context: "AppContext", key: str, looked: ShareRehearsal, path: str) -> str:
     place, slash, leaf = path.rpartition("/")
     told = next((one for one in looked.told if one.place == place + slash), None)
-    view = told.reading.scene(context.options, _framed(key, looked, told)) if told else None
+    view = told.reading.view(context.options, _framed(key, looked, told)) if told else None
     made = session_page(view, leaf or INDEX) if view else None
     if made is None:
         raise NotFound("What is shared has no such page.")

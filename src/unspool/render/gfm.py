@@ -118,18 +118,14 @@ def _block(found: list[str], at: int, end: int, opened: re.Match[str]) -> Iterat
         yield from ("", prefix.rstrip())  # after an empty line a lone mark cannot make a heading of the line above
     closed = end < len(found) and end > at and _closes(found[end], opened)
     yield opening
-    yield from (_outdented(line, prefix) for line in (body if closed else found[at + 1 : end + 1]))
+    for line in body if closed else found[at + 1 : end + 1]:
+        quoted = ">" in prefix
+        yield re.sub(r"^[ >]*?> ?", "", line) if quoted else line[min(len(prefix), _indent(line)) :]
     yield opened["run"]
 
 
 def _indent(line: str) -> int:
     return len(line) - len(line.lstrip(" "))
-
-
-def _outdented(line: str, prefix: str) -> str:
-    if ">" in prefix:
-        return re.sub(r"^[ >]*?> ?", "", line)
-    return line[min(len(prefix), _indent(line)) :]
 
 
 def _inline(line: str) -> str:
@@ -141,23 +137,23 @@ def _inline(line: str) -> str:
         parts.append(line[at : found.start()])
         if found["url"]:
             piece, at = found[0], found.end()
-            linked = linked if at < linked else _end_of_word(line, at)
+            if at >= linked:
+                space = _SPACE.search(line, at)
+                linked = space.start() if space else len(line)
         else:
             piece, at = _step(line, found.start(), found.start() < linked)
         parts.append(piece)
     return "".join((*parts, line[at:]))
 
 
-def _end_of_word(line: str, at: int) -> int:
-    found = _SPACE.search(line, at)
-    return found.start() if found else len(line)
-
-
 def _step(line: str, at: int, linked: bool) -> tuple[str, int]:
     """What stands for the active character at a place, and where reading goes on."""
     match line[at]:
         case "\\":
-            return _escaped(line, at)
+            after = line[at + 1 : at + 2]
+            if after == "<":
+                return "&lt;", at + 2
+            return (line[at : at + 2], at + 2) if after in punctuation else ("\\", at + 1)
         case "`":
             # An address that is no more than written out may take backticks with it, so that none open code there.
             return ("\\`", at + 1) if linked else _code(line, at)
@@ -169,13 +165,6 @@ def _step(line: str, at: int, linked: bool) -> tuple[str, int]:
         case _:
             link = _LINK.match(line, at)
             return ("]" if link and is_web_address(link[1] or link[2]) else "\\]"), at + 1
-
-
-def _escaped(line: str, at: int) -> tuple[str, int]:
-    after = line[at + 1 : at + 2]
-    if after == "<":
-        return "&lt;", at + 2
-    return (line[at : at + 2], at + 2) if after in punctuation else ("\\", at + 1)
 
 
 def _code(line: str, at: int) -> tuple[str, int]:

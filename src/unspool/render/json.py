@@ -4,7 +4,7 @@ The whole session is written whatever the view hides: this is data to compute wi
 Bytes are in base64, times in ISO 8601; a field that has its default is left out.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, ClassVar, Final, Literal
 
@@ -41,12 +41,17 @@ class JsonWriter(msgspec.Struct, frozen=True):
     description: ClassVar[str] = "the whole session as data, by a published JSON Schema"
 
     def chunks(self, session: Session, view: View, folder: Path | None = None) -> Iterator[bytes]:
-        try:
-            data = msgspec.json.encode(session_document(session, self.prices))
-        except RecursionError as error:
-            raise Unreadable(f"Session {session.id} holds data nested too deeply to be written as JSON.") from error
-        yield msgspec.json.format(data, indent=self.indent) if self.indent else data
-        yield b"\n"
+        return encode_json(session.id, lambda: session_document(session, self.prices), self.indent)
+
+
+def encode_json(session: str, make: Callable[[], object], indent: int) -> Iterator[bytes]:
+    """The document of a session in one piece; Unreadable where its data cannot be written."""
+    try:
+        data = msgspec.json.encode(make())
+    except RecursionError as error:
+        raise Unreadable(f"Session {session} holds data nested too deeply to be written as JSON.") from error
+    yield msgspec.json.format(data, indent=indent) if indent else data
+    yield b"\n"
 
 
 def session_document(session: Session, prices: PriceTable | None = None) -> Document:

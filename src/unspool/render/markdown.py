@@ -10,21 +10,7 @@ from typing import ClassVar, Literal, assert_never
 import msgspec
 
 from unspool import human
-from unspool.doc import (
-    Checklist,
-    Code,
-    Diff,
-    Fields,
-    Fold,
-    Heading,
-    Link,
-    Node,
-    Picture,
-    Prose,
-    Raw,
-    Table,
-    Terminal,
-)
+from unspool.doc import Checklist, Code, Diff, Fields, Fold, Heading, Link, Node, Picture, Prose, Raw, Table, Terminal
 from unspool.files import write_atomically
 from unspool.model import Session
 from unspool.render.gfm import code_block, escape_in_html, escape_markdown, link_address, safe_markdown
@@ -57,11 +43,14 @@ class MarkdownImages:
         """The picture shown, or, where it cannot be, what it is and where it was."""
         kind = picture.media_type.lower()
         name = picture.label or kind or "picture"
-        data = _decoded(picture.data)
-        if data is None:
+        try:
+            data = base64.b64decode(picture.data)
+        except (binascii.Error, ValueError):
             return f"*{escape_markdown(human.joined(name, 'its data cannot be read'))}*"
+        if not data and picture.url.lower().startswith(("http://", "https://")):
+            return f"[{escape_markdown(name)}]({link_address(picture.url)})"
         if not data:
-            return _elsewhere(picture, name)
+            return f"*{escape_markdown(human.joined(f'Picture: {name}', picture.url, 'not in the log'))}*"
         target = self._target(kind, data)
         if not target:
             return f"*{escape_markdown(human.joined(f'Picture: {name}', kind, human.size(len(data))))}*"
@@ -80,19 +69,6 @@ class MarkdownImages:
         return target
 
 
-def _decoded(data: str) -> bytes | None:
-    try:
-        return base64.b64decode(data)
-    except (binascii.Error, ValueError):
-        return None
-
-
-def _elsewhere(picture: Picture, name: str) -> str:
-    if picture.url.lower().startswith(("http://", "https://")):
-        return f"[{escape_markdown(name)}]({link_address(picture.url)})"
-    return f"*{escape_markdown(human.joined(f'Picture: {name}', picture.url, 'not in the log'))}*"
-
-
 _BOXES = {"open": "- [ ]", "active": "- [ ] ◐", "done": "- [x]", "dropped": "- [x]"}
 
 
@@ -109,33 +85,19 @@ class MarkdownWriter(msgspec.Struct, frozen=True):
         return encode_pieces(render_markdown(transcript_nodes(session, view), MarkdownImages(self.images, folder)))
 
 
-def render_markdown(document: Iterable[Node], album: MarkdownImages) -> Iterator[str]:
+def render_markdown(document: Iterable[Node], images: MarkdownImages) -> Iterator[str]:
     """The document as Markdown, a node at a time, each followed by an empty line."""
     for node in document:
-        for piece in _node(node, album):
+        for piece in _node(node, images):
             yield f"{piece}\n\n"
 
 
-def _node(node: Node, album: MarkdownImages) -> Iterator[str]:
+def _node(node: Node, images: MarkdownImages) -> Iterator[str]:
     match node:
         case Fold():
-            yield from _fold(node, album)
+            yield from _fold(node, images)
         case Prose():
             yield safe_markdown(node.markdown)
-        case Code() | Raw() | Terminal() | Diff():
-            yield from _verbatim(node)
-        case Table() | Fields() | Checklist():
-            yield from _data(node)
-        case Picture():
-            yield album.markdown(node)
-        case Link() | Heading():
-            yield _mark(node)
-        case _:
-            assert_never(node)
-
-
-def _verbatim(node: Code | Raw | Terminal | Diff) -> Iterator[str]:
-    match node:
         case Code():
             yield from _caption(node.caption + (f" (from line {node.start})" if node.start > 1 else ""))
             yield code_block(node.text, node.language)
@@ -143,18 +105,38 @@ def _verbatim(node: Code | Raw | Terminal | Diff) -> Iterator[str]:
             yield from _caption(node.caption)
             yield code_block(node.text)
         case Terminal():
-            yield code_block(_typed(node) + node.text, "console")
+            typed = f"$ {strip_controls(node.command)}\n" if node.command else ""
+            yield code_block(typed + node.text, "console")
             yield from _caption(f"exit code {node.exit_code}" if node.exit_code else "")
+        case Picture():
+            yield images.markdown(node)
+        case _:
+            yield from _structured_node(node)
+
+
+def _structured_node(node: Diff | Table | Fields | Checklist | Link | Heading) -> Iterator[str]:
+    match node:
         case Diff():
             made = "new file" if node.created else ""
             yield from _caption(human.joined(node.path, f"+{node.added} −{node.removed}", made))
             yield code_block("\n".join(_diff(node)), "diff")
+        case Table():
+            yield from _caption(node.caption)
+            yield "\n".join(_table(node))
+        case Fields():
+            yield from _fields(node.items)
+        case Checklist():
+            yield from _caption(node.caption)
+            yield "\n".join(_checks(node))
+        case Link():
+            yield _link(node)
+        case Heading():
+            anchor = f'<a id="{escape_in_html(node.anchor)}"></a>\n\n' if node.anchor else ""
+            notes = f"\n\n*{escape_markdown(human.joined(*node.notes))}*" if any(node.notes) else ""
+            rule = "---\n\n" if node.kind in ("turn", "compaction") and node.level <= 3 else ""
+            yield f"{rule}{anchor}{'#' * min(6, max(1, node.level))} {escape_markdown(node.text)}{notes}"
         case _:
             assert_never(node)
-
-
-def _typed(node: Terminal) -> str:
-    return f"$ {strip_controls(node.command)}\n" if node.command else ""
 
 
 def _diff(node: Diff) -> Iterator[str]:
@@ -166,20 +148,6 @@ def _diff(node: Diff) -> Iterator[str]:
 def _caption(caption: str) -> Iterator[str]:
     if caption.strip():
         yield f"**{escape_markdown(caption)}**"
-
-
-def _data(node: Table | Fields | Checklist) -> Iterator[str]:
-    match node:
-        case Table():
-            yield from _caption(node.caption)
-            yield "\n".join(_table(node))
-        case Fields():
-            yield from _fields(node.items)
-        case Checklist():
-            yield from _caption(node.caption)
-            yield "\n".join(_checks(node))
-        case _:
-            assert_never(node)
 
 
 def _table(node: Table) -> Iterator[str]:
@@ -216,22 +184,13 @@ def _checks(node: Checklist) -> Iterator[str]:
         yield f"{_BOXES[check.state]} {said}" + (f" ({escape_markdown(check.note)})" if check.note else "")
 
 
-def _mark(node: Link | Heading) -> str:
-    match node:
-        case Link():
-            if node.target.lower().startswith(("http://", "https://")):
-                return f"[{escape_markdown(node.text or node.target)}]({link_address(node.target)})"
-            return f"→ {escape_markdown(human.joined(node.text, node.target))}"
-        case Heading():
-            anchor = f'<a id="{escape_in_html(node.anchor)}"></a>\n\n' if node.anchor else ""
-            notes = f"\n\n*{escape_markdown(human.joined(*node.notes))}*" if any(node.notes) else ""
-            rule = "---\n\n" if node.kind in ("turn", "compaction") and node.level <= 3 else ""
-            return f"{rule}{anchor}{'#' * min(6, max(1, node.level))} {escape_markdown(node.text)}{notes}"
-        case _:
-            assert_never(node)
+def _link(node: Link) -> str:
+    if node.target.lower().startswith(("http://", "https://")):
+        return f"[{escape_markdown(node.text or node.target)}]({link_address(node.target)})"
+    return f"→ {escape_markdown(human.joined(node.text, node.target))}"
 
 
-def _fold(node: Fold, album: MarkdownImages) -> Iterator[str]:
+def _fold(node: Fold, images: MarkdownImages) -> Iterator[str]:
     outcome = f" <em>{escape_in_html(node.outcome)}</em>" if node.outcome else ""
     if not node.children:
         yield f"▸ {escape_markdown(node.summary)}" + (f" *{escape_markdown(node.outcome)}*" if node.outcome else "")
@@ -239,5 +198,5 @@ def _fold(node: Fold, album: MarkdownImages) -> Iterator[str]:
     anchor = f' id="{escape_in_html(node.anchor)}"' if node.anchor else ""
     yield f"<details{' open' if node.open else ''}{anchor}><summary>{escape_in_html(node.summary)}{outcome}</summary>"
     for child in node.children:
-        yield from _node(child, album)
+        yield from _node(child, images)
     yield "</details>"

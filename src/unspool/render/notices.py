@@ -27,7 +27,9 @@ class NoticeLine(NamedTuple):
 
 def notice_nodes(notice: Notice, level: int) -> Iterator[Node]:
     """A fold with everything the notice holds; a compaction is a divider of its own."""
-    line = _line(notice)
+    make = _LINES.get(notice.kind)
+    name = notice.kind.replace("-", " ").replace("_", " ").strip().capitalize() or "Notice"
+    line = make(notice) if make is not None else _with_words(notice, name)
     children = tuple(_children(notice))
     if notice.kind == "compaction":
         yield Heading("compaction", level, line.summary, notes=(line.outcome,) if line.outcome else ())
@@ -40,17 +42,12 @@ def notice_nodes(notice: Notice, level: int) -> Iterator[Node]:
 def _children(notice: Notice) -> Iterator[Node]:
     if notice.text:
         yield Terminal(styled_spans(notice.text)) if notice.kind in _VERBATIM else Prose(notice.text)
-    facts = tuple(_told_facts(notice))
-    if facts:
-        yield Fields(facts)
-    yield from (image_picture(image) for image in notice.images)
-
-
-def _told_facts(notice: Notice) -> Iterator[tuple[str, str]]:
+    facts = {name: value for name, value in notice.facts.items() if value != notice.text}
     if notice.kind == "system-prompt":
-        yield "tools", ", ".join(_tool_names(notice)) or "as before"
-    elif not (notice.kind in _SAID_IN_WORDS and notice.text):
-        yield from ((name, fields.json_text(value)) for name, value in notice.facts.items() if value != notice.text)
+        yield Fields((("tools", ", ".join(_tool_names(notice)) or "as before"),))
+    elif facts and not (notice.kind in _SAID_IN_WORDS and notice.text):
+        yield Fields(tuple((name, fields.json_text(value)) for name, value in facts.items()))
+    yield from map(image_picture, notice.images)
 
 
 def run_summary(kinds: Iterable[str]) -> str:
@@ -59,14 +56,6 @@ def run_summary(kinds: Iterable[str]) -> str:
     names = ", ".join(f"{name} ×{number}" if number > 1 else name for name, number in counts.most_common(6))
     more = f" and {len(counts) - 6} more kinds" if len(counts) > 6 else ""
     return f"{human.count(counts.total(), 'notice')}: {names}{more}"
-
-
-def _line(notice: Notice) -> NoticeLine:
-    make = _LINES.get(notice.kind)
-    if make is not None:
-        return make(notice)
-    name = notice.kind.replace("-", " ").replace("_", " ").strip().capitalize() or "Notice"
-    return _with_words(notice, name)
 
 
 def _known(notice: Notice) -> dict[str, Json]:
@@ -114,9 +103,10 @@ def _named(name: str, tone: Tone = "quiet") -> Callable[[Notice], NoticeLine]:
 
 
 def _plain(name: str, tone: Tone = "quiet") -> Callable[[Notice], NoticeLine]:
-    return lambda notice: NoticeLine(
-        name, human.count(notice.text.count("\n") + 1, "line") if notice.text else "", tone
-    )
+    def line(notice: Notice) -> NoticeLine:
+        return NoticeLine(name, human.count(notice.text.count("\n") + 1, "line") if notice.text else "", tone)
+
+    return line
 
 
 def _milliseconds(notice: Notice, *names: str) -> str:
@@ -152,9 +142,8 @@ def _compaction(notice: Notice) -> NoticeLine:
 
 def _micro_compaction(notice: Notice) -> NoticeLine:
     saved = _number(notice, "tokens_saved", "tokensSaved", "saved")
-    return NoticeLine(
-        "Old tool results cleared from the window", f"{human.tokens(saved)} tokens saved" if saved else ""
-    )
+    outcome = f"{human.tokens(saved)} tokens saved" if saved else ""
+    return NoticeLine("Old tool results cleared from the window", outcome)
 
 
 def _retry(notice: Notice) -> NoticeLine:
@@ -163,9 +152,8 @@ def _retry(notice: Notice) -> NoticeLine:
     wait = _milliseconds(notice, "retry_in_ms", "retryInMs", "wait_ms")
     tried = f"attempt {attempt}" + (f" of {limit}" if limit else "") if attempt else ""
     why = first_line(notice.text) or _fact(notice, "status", "message", "error")
-    return NoticeLine(
-        f"Request tried again: {why}" if why else "Request tried again", human.joined(tried, wait), "warn"
-    )
+    summary = f"Request tried again: {why}" if why else "Request tried again"
+    return NoticeLine(summary, human.joined(tried, wait), "warn")
 
 
 def _switch(notice: Notice) -> NoticeLine:
@@ -218,12 +206,8 @@ def _offer(notice: Notice) -> NoticeLine:
 def _memory(notice: Notice) -> NoticeLine:
     """Instructions from files, by the names of these."""
     files = notice.facts.get("files")
-    paths = (
-        [word for one in files if isinstance(one, dict) and (word := _word(one.get("path")))]
-        if isinstance(files, list)
-        else []
-    )
-    words = ", ".join(paths) or _fact(notice, "displayPath", "path")
+    named = (one.get("path") for one in (files if isinstance(files, list) else ()) if isinstance(one, dict))
+    words = ", ".join(filter(None, map(_word, named))) or _fact(notice, "displayPath", "path")
     return NoticeLine(f"Memory: {first_line(words, 100)}") if words else _with_words(notice, "Memory")
 
 

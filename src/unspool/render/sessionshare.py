@@ -7,7 +7,6 @@ from typing import Any, ClassVar, Literal
 
 import msgspec
 
-from unspool.errors import Unreadable
 from unspool.figures import figures
 from unspool.model import (
     Agent,
@@ -17,21 +16,19 @@ from unspool.model import (
     Notice,
     Plan,
     Prompt,
-    Question,
     Questionnaire,
     Result,
     Session,
     Text,
     Thinking,
-    Todo,
     Todos,
     ToolCall,
-    Turn,
 )
 from unspool.prices import PriceTable
 from unspool.render import sessionshare_schema as out
+from unspool.render.json import encode_json
 from unspool.render.sessionshare_schema import SessionShareDocument
-from unspool.render.view import View, follow_branch
+from unspool.render.view import View, follow_branch, is_shown
 from unspool.tools.summary import shorten_path
 
 _SUMMARIES = ("compaction", "summary")
@@ -46,23 +43,17 @@ _SAID: dict[str, Literal["user", "system"]] = {
 
 def sessionshare_document(session: Session, view: View) -> out.SessionShareDocument:
     """The session as the view asks for it."""
-    name = session.agent.replace("-", " ").title()
-    version = session.versions[-1] if session.versions else ""
-    return out.SessionShareDocument(
-        out.VERSION, out.WritingAgent(name, version), _meta(session), tuple(_entries(session, view))
-    )
-
-
-def _meta(session: Session) -> out.SessionMeta:
     models = (message.model for message in session.messages if message.model and not message.synthetic)
     where = out.SessionEnvironment(session.cwd, _repository(session), session.branch)
-    return out.SessionMeta(
+    meta = out.SessionMeta(
         session.id or "unknown",
         session.titles.best,
         _moment(session.started),
         tuple(dict.fromkeys(models)),
         where if where != out.SessionEnvironment() else None,
     )
+    agent = out.WritingAgent(session.agent.replace("-", " ").title(), session.versions[-1] if session.versions else "")
+    return out.SessionShareDocument(out.VERSION, agent, meta, tuple(_entries(session, view)))
 
 
 def _repository(session: Session) -> str:
@@ -72,76 +63,56 @@ def _repository(session: Session) -> str:
     return next((f"https://github.com/{repository}" for repository in hosted), "")
 
 
-def _entries(session: Session, view: View) -> Iterator[out.Entry]:
-    """Every entry; tasks of one kind that follow one another are one."""
-    waiting: out.TaskEntry | None = None
-    for entry in _placed(session, view):
-        if isinstance(entry, out.TaskEntry):
-            if waiting is None or waiting.name != entry.name:
-                if waiting is not None:
-                    yield waiting
-                waiting = entry
-            else:
-                waiting = join_tasks(waiting, entry)
-            continue
-        if waiting is not None:
-            yield waiting
-            waiting = None
-        yield entry
-    if waiting is not None:
-        yield waiting
+def _entries(session: Session, view: View) -> list[out.Entry]:
+    """Entries with their times, and their place in the order: an id stands once, and names its predecessor.
 
-
-def _placed(session: Session, view: View) -> Iterator[out.Entry]:
-    """Entries with their times, and their place in the order: an id stands once, and names its predecessor."""
+    Tasks of one kind that follow one another are one entry.
+    """
+    entries: list[out.Entry] = []
     previous, seen = "", set[str]()
-    for entry, own, time in _told(session, view):
+    for entry, own, time in _shown_entries(session, view):
         fresh = bool(own) and own not in seen
-        yield msgspec.structs.replace(
-            entry,
-            id=own if fresh else "",
-            parent_id=previous if fresh or not own else own,
-            created_at=_moment(time),
-        )
+        parent = previous if fresh or not own else own
         if fresh:
             seen.add(own)
             previous = own
+        last = entries[-1] if entries else None
+        if isinstance(entry, out.TaskEntry) and isinstance(last, out.TaskEntry) and last.name == entry.name:
+            joined = {name: getattr(last, name) + getattr(entry, name) for name in ("content", "tool_calls")}
+            entries[-1] = msgspec.structs.replace(last, **joined)
+        else:
+            known = {"id": own if fresh else "", "parent_id": parent, "created_at": _moment(time)}
+            entries.append(msgspec.structs.replace(entry, **known))
+    return entries
 
 
-_Told = tuple[out.Entry, str, datetime | None]
-
-
-def _told(session: Session, view: View) -> Iterator[_Told]:
+def _shown_entries(session: Session, view: View) -> Iterator[tuple[out.Entry, str, datetime | None]]:
+    """What the view shows, with the id of its line and its time."""
     turns, _ = follow_branch(session, view.branch)
     models = {message.id: message.model for message in session.messages}
     agents = {agent.id: agent for agent in session.agents}
+    hidden = view.hidden
     for link in session.links:
         if link.relation == "source" and link.prompt:
             yield out.MessageEntry(role="user", content=(link.prompt,)), "", None
     for turn in turns:
-        if view.has_turn(turn.number):
-            yield from _turn(turn, session.cwd, view, models, agents)
+        if not view.has_turn(turn.number):
+            continue
+        if turn.prompt is not None:
+            yield from ((entry, turn.prompt.id, turn.prompt.time) for entry in _prompt(turn.prompt))
+        for block in turn.blocks:
+            if _is_entry(block, view, hidden):
+                if isinstance(block, ToolCall):
+                    made = call_entries(block, session.cwd, agents)
+                else:
+                    made = _words(block, models)
+                yield from ((entry, block.id, block.time) for entry in made)
 
 
-def _turn(turn: Turn, cwd: str, view: View, models: Mapping[str, str], agents: Mapping[str, Agent]) -> Iterator[_Told]:
-    if turn.prompt is not None:
-        yield from ((entry, turn.prompt.id, turn.prompt.time) for entry in _prompt(turn.prompt))
-    for block in turn.blocks:
-        if _wanted(block, view):
-            made = call_entries(block, cwd, agents) if isinstance(block, ToolCall) else _words(block, models)
-            yield from ((entry, block.id, block.time) for entry in made)
-
-
-def _wanted(block: Block, view: View) -> bool:
-    match block:
-        case Thinking():
-            return view.thinking and bool(block.text)
-        case ToolCall():
-            return view.tools or isinstance(block.meaning, Plan | Questionnaire)
-        case Notice():
-            return block.kind in _SUMMARIES or (view.notices and block.kind in _SAID)
-        case _:
-            return True
+def _is_entry(block: Block, view: View, hidden: frozenset[str]) -> bool:
+    if isinstance(block, Notice):
+        return block.kind in _SUMMARIES or (view.notices and block.kind in _SAID)
+    return is_shown(block, hidden) and not (isinstance(block, Thinking) and not block.text)
 
 
 def _prompt(prompt: Prompt) -> Iterator[out.Entry]:
@@ -198,12 +169,7 @@ class SessionShareWriter(msgspec.Struct, frozen=True):
     description: ClassVar[str] = "the conversation as session-share's viewers read it"
 
     def chunks(self, session: Session, view: View, folder: Path | None = None) -> Iterator[bytes]:
-        try:
-            data = msgspec.json.encode(sessionshare_document(session, view))
-        except RecursionError as error:
-            raise Unreadable(f"Session {session.id} holds data nested too deeply to be written as JSON.") from error
-        yield msgspec.json.format(data, indent=self.indent) if self.indent else data
-        yield b"\n"
+        return encode_json(session.id, lambda: sessionshare_document(session, view), self.indent)
 
 
 def sessionshare_schema() -> dict[str, Any]:
@@ -223,8 +189,8 @@ def call_entries(call: ToolCall, cwd: str, agents: Mapping[str, Agent]) -> Itera
         yield _task(call, agents)
     else:
         yield from tuple(_files(call, cwd)) or (_call(call),)
-    result = call.result
-    yield from (shown for image in (result.images if result else ()) for shown in [picture_message(image, "system")])
+    for image in call.result.images if call.result else ():
+        yield picture_message(image, "system")
 
 
 def meaning_entries(meaning: Plan | Todos | Questionnaire) -> Iterator[out.Entry]:
@@ -235,9 +201,11 @@ def meaning_entries(meaning: Plan | Todos | Questionnaire) -> Iterator[out.Entry
                 status=meaning.status, title=meaning.title, content=meaning.text, feedback=meaning.feedback
             )
         case Todos():
-            yield out.TodoListEntry(todos=tuple(map(_item, meaning.items)))
+            items = (out.TodoItem(todo.text, _STATES.get(todo.status, "pending")) for todo in meaning.items)
+            yield out.TodoListEntry(todos=tuple(items))
         case Questionnaire():
-            yield out.QuestionnaireEntry(questions=tuple(map(_answered, meaning.questions)))
+            asked = (out.AnsweredQuestion(question.text, question.answer) for question in meaning.questions)
+            yield out.QuestionnaireEntry(questions=tuple(asked))
 
 
 def picture_message(image: Image, role: Literal["user", "assistant", "system"]) -> out.MessageEntry:
@@ -256,26 +224,6 @@ def picture_name(image: Image) -> str:
     """A picture that cannot be shown, in words."""
     name = image.label or image.path or image.url
     return f"[Image: {name}]" if name else "[Image]"
-
-
-def join_tasks(first: out.TaskEntry, second: out.TaskEntry) -> out.TaskEntry:
-    """Two tasks of one kind as one."""
-    return out.TaskEntry(
-        name=first.name,
-        content=(*first.content, *second.content),
-        tool_calls=(*first.tool_calls, *second.tool_calls),
-        id=first.id,
-        created_at=first.created_at,
-        parent_id=first.parent_id,
-    )
-
-
-def _item(todo: Todo) -> out.TodoItem:
-    return out.TodoItem(todo.text, _STATES.get(todo.status, "pending"))
-
-
-def _answered(question: Question) -> out.AnsweredQuestion:
-    return out.AnsweredQuestion(question.text, question.answer)
 
 
 def _task(call: ToolCall, agents: Mapping[str, Agent]) -> out.TaskEntry:

@@ -43,8 +43,12 @@ def shorten(node: Node) -> tuple[Node, ...]:
             return (_terminal(node),)
         case Diff():
             return _diff(node)
-        case Table() | Fields():
-            return _values(node)
+        case Fields():
+            return (Fields(tuple((name, _value(value)) for name, value in node.items)),)
+        case Table():
+            rows = tuple(tuple(map(_value, row)) for row in node.rows[:ROWS])
+            left = len(node.rows) - len(rows)
+            return msgspec.structs.replace(node, rows=rows), *_note(count(left, "more row"), left > 0)
         case Checklist() | Heading() | Link() | Picture():
             return (node,)
         case _:
@@ -58,14 +62,6 @@ def _text(node: Prose | Code | Raw) -> tuple[Node, ...]:
         return (node,)
     name = "markdown" if isinstance(node, Prose) else "text"
     return msgspec.structs.replace(node, **{name: text[:end]}), *_note(_left_out(text, end, len(text)))
-
-
-def _values(node: Table | Fields) -> tuple[Node, ...]:
-    if isinstance(node, Fields):
-        return (Fields(tuple((name, _value(value)) for name, value in node.items)),)
-    rows = tuple(tuple(map(_value, row)) for row in node.rows[:ROWS])
-    left = len(node.rows) - len(rows)
-    return msgspec.structs.replace(node, rows=rows), *_note(count(left, "more row"), left > 0)
 
 
 def _note(what: str, needed: bool = True) -> tuple[Node, ...]:

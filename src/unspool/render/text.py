@@ -40,7 +40,7 @@ _MARK = re.compile(r"\s*(?:(?:[-*+•]|\d{1,4}[.)])\s+|(?:>\s?)+)?")
 
 def wrap_line(line: str, width: int) -> Iterator[str]:
     """The line in pieces no wider than `width`; a word wider than that stays whole, so that it can be copied."""
-    if _fits(line, width):
+    if len(line) <= width if line.isascii() else cell_len(line) <= width:
         yield line
         return
     found = _MARK.match(line)
@@ -49,10 +49,6 @@ def wrap_line(line: str, width: int) -> Iterator[str]:
     room = width - len(mark)
     for number, piece in enumerate(_pieces(line[len(mark) :], room)):
         yield (hang if number else mark) + piece
-
-
-def _fits(line: str, width: int) -> bool:
-    return len(line) <= width if line.isascii() else len(line) * 2 <= width or cell_len(line) <= width
 
 
 def _pieces(text: str, room: int) -> Iterator[str]:
@@ -87,30 +83,20 @@ class TextStyler:
     def __init__(self, colour: bool) -> None:
         self.colour = colour
 
-    def __call__(self, text: str, style: str = "") -> str:
+    def __call__(self, text: str, style: str | Span = "") -> str:
+        """The text, inert, in a style of rich's or in that of a span."""
         text = strip_controls(text)
         if not self.colour or not style or not text:
             return text
-        return Style.parse(style).render(text, color_system=ColorSystem.TRUECOLOR)
-
-    def span(self, span: Span, text: str) -> str:
-        """A piece of a span's text in the span's style."""
-        text = strip_controls(text)
-        if not self.colour or not text:
-            return text
-        return _style(span).render(text, color_system=ColorSystem.TRUECOLOR)
-
-
-def _style(span: Span) -> Style:
-    return _made(span.fg, span.bg, (span.bold, span.dim, span.italic, span.underline, span.strike))
+        found = Style.parse(style) if isinstance(style, str) else _style(msgspec.structs.replace(style, text=""))
+        return found.render(text, color_system=ColorSystem.TRUECOLOR)
 
 
 @lru_cache(maxsize=1024)
-def _made(fg: str, bg: str, attributes: tuple[bool, ...]) -> Style:
-    bold, dim, italic, underline, strike = (flag or None for flag in attributes)
-    shape = Style(bold=bold, dim=dim, italic=italic, underline=underline, strike=strike)
+def _style(span: Span) -> Style:
+    shape = Style(**{name: getattr(span, name) or None for name in ("bold", "dim", "italic", "underline", "strike")})
     try:
-        return shape + Style(color=fg or None, bgcolor=bg or None)
+        return shape + Style(color=span.fg or None, bgcolor=span.bg or None)
     except ColorParseError:
         return shape
 
@@ -169,104 +155,84 @@ class TextWriter(msgspec.Struct, frozen=True):
 
 def render_text(document: Iterable[Node], width: int = WIDTH, colour: bool = False) -> Iterator[str]:
     """The document as text, a node at a time, each followed by an empty line."""
-    sheet = TextLayout(TextStyler(colour), max(20, width))
+    layout = TextLayout(TextStyler(colour), max(20, width))
     for node in document:
-        yield "\n".join((*_node(node, sheet), "", ""))
+        yield "\n".join((*_node(node, layout), "", ""))
 
 
 class TextLayout(NamedTuple):
-    """What is written on: the pen and the room there is."""
+    """What is written with, and the room there is."""
 
     pen: TextStyler
     width: int
 
-    def inside(self) -> "TextLayout":
-        return TextLayout(self.pen, max(20, self.width - 2))
 
-
-def _node(node: Node, sheet: TextLayout) -> Iterator[str]:
+def _node(node: Node, layout: TextLayout) -> Iterator[str]:
     match node:
         case Fold():
-            yield from _fold(node, sheet)
+            yield from _fold(node, layout)
         case Prose():
-            yield from prose_lines(node.markdown, sheet.pen, sheet.width)
-        case Code() | Raw() | Terminal() | Diff():
-            yield from _verbatim(node, sheet)
-        case Table() | Fields() | Checklist():
-            yield from _data(node, sheet)
-        case Picture() | Link() | Heading():
-            yield from _mark(node, sheet)
-        case _:
-            assert_never(node)
-
-
-def _verbatim(node: Code | Raw | Terminal | Diff, sheet: TextLayout) -> Iterator[str]:
-    match node:
+            yield from prose_lines(node.markdown, layout.pen, layout.width)
         case Code():
-            yield from _code(node, sheet.pen)
-        case Raw():
-            yield from _caption(node.caption, sheet.pen)
-            yield from (sheet.pen(line) for line in safe_lines(node.text))
+            yield from _code(node, layout.pen)
         case Terminal():
-            yield from _terminal(node, sheet.pen)
+            yield from _terminal(node, layout.pen)
         case Diff():
-            yield from _diff(node, sheet.pen)
-        case _:
-            assert_never(node)
-
-
-def _data(node: Table | Fields | Checklist, sheet: TextLayout) -> Iterator[str]:
-    match node:
+            yield from _diff(node, layout.pen)
+        case Heading():
+            yield from _heading(node, layout)
         case Table():
-            yield from _table(node, sheet)
-        case Fields():
-            yield from _fields(node.items, sheet)
-        case Checklist():
-            yield from _checklist(node, sheet)
+            yield from _table(node, layout)
         case _:
-            assert_never(node)
+            yield from _small_node(node, layout)
 
 
-def _mark(node: Picture | Link | Heading, sheet: TextLayout) -> Iterator[str]:
+def _small_node(node: Raw | Fields | Checklist | Picture | Link, layout: TextLayout) -> Iterator[str]:
     match node:
+        case Raw():
+            yield from _caption(node.caption, layout.pen)
+            yield from (layout.pen(line) for line in safe_lines(node.text))
+        case Fields():
+            yield from _fields(node.items, layout)
+        case Checklist():
+            yield from _checklist(node, layout)
         case Picture():
             size = human.size(len(node.data) * 3 // 4) if node.data else ""
-            yield sheet.pen(
-                one_line(f"[picture: {human.joined(node.label, node.media_type, size, node.url)}]"), "magenta"
-            )
+            about = human.joined(node.label, node.media_type, size, node.url)
+            yield layout.pen(one_line(f"[picture: {about}]"), "magenta")
         case Link():
             target = "" if node.target.startswith("session:") else f" <{node.target}>"
-            yield sheet.pen(one_line(f"→ {node.text}{target}"), "blue")
-        case Heading():
-            yield from _heading(node, sheet)
+            yield layout.pen(one_line(f"→ {node.text}{target}"), "blue")
         case _:
             assert_never(node)
 
 
-def _heading(node: Heading, sheet: TextLayout) -> Iterator[str]:
+def _heading(node: Heading, layout: TextLayout) -> Iterator[str]:
     said = one_line(human.joined(node.text, *node.notes))
     if node.level == 1:
-        yield sheet.pen(said, "bold")
-        yield sheet.pen("=" * min(sheet.width, cell_len(said)), "bold")
+        yield layout.pen(said, "bold")
+        yield layout.pen("=" * min(layout.width, cell_len(said)), "bold")
     elif node.kind == "answer":
-        yield sheet.pen(said, "bold")
+        yield layout.pen(said, "bold")
     else:
         style = "bold" if node.kind == "turn" else "yellow"
-        long = cell_len(said) + 7 > sheet.width
+        long = cell_len(said) + 7 > layout.width
         head = one_line(node.text) if long else said
-        yield sheet.pen(f"── {head} {'─' * max(3, sheet.width - cell_len(head) - 4)}", style)
+        yield layout.pen(f"── {head} {'─' * max(3, layout.width - cell_len(head) - 4)}", style)
         if long and node.notes:
-            yield from (sheet.pen(line, "dim") for line in wrap_line(one_line(human.joined(*node.notes)), sheet.width))
+            yield from (
+                layout.pen(line, "dim") for line in wrap_line(one_line(human.joined(*node.notes)), layout.width)
+            )
 
 
-def _fold(node: Fold, sheet: TextLayout) -> Iterator[str]:
+def _fold(node: Fold, layout: TextLayout) -> Iterator[str]:
     outcome, summary = one_line(node.outcome), one_line(node.summary)
-    room = max(20, sheet.width - cell_len(outcome) - 6)
+    room = max(20, layout.width - cell_len(outcome) - 6)
     if cell_len(summary) > room:
         summary = f"{set_cell_size(summary, room).rstrip()}…"
-    said = sheet.pen(f"▸ {summary}", TONES[node.tone])
-    yield said + (sheet.pen(f"   {outcome}", TONES[node.tone] or "dim") if outcome else "")
-    inside = sheet.inside()
+    said = layout.pen(f"▸ {summary}", TONES[node.tone])
+    yield said + (layout.pen(f"   {outcome}", TONES[node.tone] or "dim") if outcome else "")
+    inside = TextLayout(layout.pen, max(20, layout.width - 2))
     for number, child in enumerate(node.children):
         if number:
             yield ""
@@ -304,15 +270,15 @@ def _terminal(node: Terminal, pen: TextStyler) -> Iterator[str]:
 def _spans(spans: tuple[Span, ...], pen: TextStyler) -> Iterator[str]:
     texts = [strip_controls(span.text) for span in spans]
     if len(spans) == 1 or not pen.colour:
-        yield from (pen.span(spans[0], line) for line in safe_lines("".join(texts)))
+        yield from (pen(line, spans[0]) for line in safe_lines("".join(texts)))
         return
     parts: list[str] = []
     for span, text in zip(spans, texts, strict=True):
         first, *rest = text.split("\n")
-        parts.append(pen.span(span, first))
+        parts.append(pen(first, span))
         for piece in rest:
             yield "".join(parts)
-            parts = [pen.span(span, piece)]
+            parts = [pen(piece, span)]
     if any(parts):
         yield "".join(parts)
 
@@ -326,37 +292,37 @@ def _diff(node: Diff, pen: TextStyler) -> Iterator[str]:
         yield from (pen(safe_row(line), _DIFF_STYLES.get(line[:1], "")) for line in hunk.lines)
 
 
-def _fields(items: tuple[tuple[str, str], ...], sheet: TextLayout) -> Iterator[str]:
+def _fields(items: tuple[tuple[str, str], ...], layout: TextLayout) -> Iterator[str]:
     names = [one_line(name) for name, _ in items]
     column = min(32, max((cell_len(name) for name in names), default=0)) + 2
     for name, (_, value) in zip(names, items, strict=True):
         rows = safe_lines(value)
         if len(rows) > 1:
-            yield sheet.pen(name, "dim")
-            yield from (f"  {sheet.pen(line)}" for line in rows)
+            yield layout.pen(name, "dim")
+            yield from (f"  {layout.pen(line)}" for line in rows)
             continue
         head = name + " " * max(2, column - cell_len(name))
-        for number, piece in enumerate(wrap_line(rows[0], max(20, sheet.width - column))):
-            yield (" " * column if number else sheet.pen(head, "dim")) + sheet.pen(piece)
+        for number, piece in enumerate(wrap_line(rows[0], max(20, layout.width - column))):
+            yield (" " * column if number else layout.pen(head, "dim")) + layout.pen(piece)
 
 
-def _checklist(node: Checklist, sheet: TextLayout) -> Iterator[str]:
-    yield from _caption(node.caption, sheet.pen)
+def _checklist(node: Checklist, layout: TextLayout) -> Iterator[str]:
+    yield from _caption(node.caption, layout.pen)
     for check in node.items:
-        said = sheet.pen(f"{_BOXES[check.state]} {one_line(check.text)}", _BOX_STYLES[check.state])
-        yield said + (sheet.pen(f"   {one_line(check.note)}", "dim") if check.note else "")
+        said = layout.pen(f"{_BOXES[check.state]} {one_line(check.text)}", _BOX_STYLES[check.state])
+        yield said + (layout.pen(f"   {one_line(check.note)}", "dim") if check.note else "")
 
 
-def _table(node: Table, sheet: TextLayout) -> Iterator[str]:
-    yield from _caption(node.caption, sheet.pen)
+def _table(node: Table, layout: TextLayout) -> Iterator[str]:
+    yield from _caption(node.caption, layout.pen)
     rows = [[one_line(cell) for cell in cells] for cells in (node.headings, *node.rows)]
     columns = zip_longest(*rows, fillvalue="")
     widths = [max(map(cell_len, column)) for column in columns]
-    if sum(widths) + 2 * len(widths) > sheet.width:
+    if sum(widths) + 2 * len(widths) > layout.width:
         for record in node.rows:
-            yield from _fields(tuple(zip_longest(node.headings, record, fillvalue="")), sheet)
+            yield from _fields(tuple(zip_longest(node.headings, record, fillvalue="")), layout)
             yield ""
         return
     for number, cells in enumerate(rows):
         padded = (cell + " " * (width - cell_len(cell)) for cell, width in zip(cells, widths, strict=False))
-        yield sheet.pen("  ".join(padded).rstrip(), "" if number else "bold")
+        yield layout.pen("  ".join(padded).rstrip(), "" if number else "bold")

@@ -1,45 +1,50 @@
 """A session as a document of nodes, from title to problems; and a request as it was sent."""
 
-from collections import deque
 from collections.abc import Iterator
 from datetime import UTC, tzinfo
+from itertools import groupby
 
 import msgspec
 
 from unspool import human
 from unspool.doc import Code, Fields, Fold, Heading, Link, Node, Prose, Raw, Terminal
 from unspool.figures import calls_of, family
-from unspool.model import Block, ChainLink, Image, Notice, Result, Session, Text, Thinking, ToolCall, Turn, Unknown
-from unspool.model.request import SentMessage, SentRequest
-from unspool.render.blocks import RenderPosition, agent_nodes, prompt_nodes, tail_nodes, turn_nodes
-from unspool.render.notices import image_picture, notice_nodes
-from unspool.render.view import Leaving, Participants, View, distinct_calls, follow_branch, total_usage
+from unspool.model import (
+    Agent,
+    Block,
+    Image,
+    Notice,
+    Result,
+    Session,
+    Text,
+    Thinking,
+    ToolCall,
+    Turn,
+    Unknown,
+)
+from unspool.model.request import SentRequest
+from unspool.render.blocks import problem_fold, prompt_nodes, prompt_notes, tail_sections
+from unspool.render.notices import image_picture, notice_nodes, run_summary
+from unspool.render.turns import STANDING, RenderContext, TurnItem, turn_items
+from unspool.render.view import View, follow_branch, total_usage, turns_and_forks
 from unspool.tools import fields
 from unspool.tools.ansi import styled_spans
 from unspool.tools.summary import first_line
 
-_RELATIONS = {
-    "source": "Continues",
-    "follow-up": "Continued by",
-    "copied-from": "Copied from",
-    "moved-to": "Moved to",
-}
+RELATIONS = {"source": "Continues", "follow-up": "Continued by", "copied-from": "Copied from", "moved-to": "Moved to"}
+"""How a session of the same chain stands to this one."""
 
 
 def head_nodes(session: Session, view: View) -> Iterator[Node]:
     """Title, facts, links to the sessions before and after."""
     yield Heading("session", 1, first_line(session.title, 200) or "Untitled session")
-    items = (*_identity(session), *_times(session, view), *_figures(session), *_tokens(session))
+    items = (*_identity(session), *_figures(session, view), *_tokens(session))
     yield Fields(tuple((name, value) for name, value in items if value))
     for link in session.links:
-        yield Link(f"session:{link.session}", _relation(link))
+        name = human.joined(link.title or first_line(link.prompt), link.session)
+        yield Link(f"session:{link.session}", f"{RELATIONS.get(link.relation, link.relation)}: {name}")
     for push in session.recorded:
         yield Link(push.url, human.joined(f"Pull request #{push.number}", push.repository, push.branch))
-
-
-def _relation(link: ChainLink) -> str:
-    name = link.title or first_line(link.prompt)
-    return f"{_RELATIONS.get(link.relation, link.relation)}: {human.joined(name, link.session)}"
 
 
 def _identity(session: Session) -> Iterator[tuple[str, str]]:
@@ -48,28 +53,22 @@ def _identity(session: Session) -> Iterator[tuple[str, str]]:
     yield "project", session.project or session.cwd
     yield "folder", session.cwd if session.cwd != session.project else ""
     yield "git branch", session.branch
-    yield (
-        "model",
-        ", ".join(
-            dict.fromkeys(message.model for message in session.messages if message.model and not message.synthetic)
-        ),
-    )
+    models = (message.model for message in session.messages if message.model and not message.synthetic)
+    yield "model", ", ".join(dict.fromkeys(models))
     yield "version", human.joined(session.agent, ", ".join(session.versions))
     yield "team", session.team
     yield "log", human.joined(session.log.path, human.size(session.log.size))
     yield "plan from", session.source
 
 
-def _times(session: Session, view: View) -> Iterator[tuple[str, str]]:
+def _figures(session: Session, view: View) -> Iterator[tuple[str, str]]:
     yield "started", human.moment(session.started, view.zone)
     yield "ended", human.moment(session.ended, view.zone)
     yield "duration", human.elapsed(session.started, session.ended)
-
-
-def _figures(session: Session) -> Iterator[tuple[str, str]]:
     prompts = sum(turn.prompt is not None for turn in session.turns)
     left = sum(len(branch.turns) for branch in session.branches)
-    yield "turns", human.joined(str(prompts), f"{left} more on {_branches(session)}" if left else "")
+    branches = human.count(len(session.branches), "abandoned branch", "abandoned branches")
+    yield "turns", human.joined(str(prompts), f"{left} more on {branches}" if left else "")
     all_calls = tuple(calls_of(session))
     failed = sum(call.state == "error" for call in all_calls)
     yield "tool calls", human.joined(str(len(all_calls)), f"{failed} failed" if failed else "")
@@ -79,22 +78,12 @@ def _figures(session: Session) -> Iterator[tuple[str, str]]:
     yield "lines not read", human.joined(str(unread or ""), f"{inner} of them in subagents" if inner else "")
 
 
-def _branches(session: Session) -> str:
-    return human.count(len(session.branches), "abandoned branch", "abandoned branches")
-
-
 def _tokens(session: Session) -> Iterator[tuple[str, str]]:
     own = total_usage(session)
-    if distinct_calls(session):
-        yield (
-            "tokens",
-            human.joined(
-                f"{human.tokens(own.input)} in",
-                f"{human.tokens(own.output)} out" + (" at least" if own.floor else ""),
-                f"{human.tokens(own.cache_read)} read from cache",
-                f"{human.tokens(own.cache_write)} written to cache",
-            ),
-        )
+    if any(message.calls for message in session.messages):
+        least = " at least" if own.floor else ""
+        cached = f"{human.tokens(own.cache_read)} read from cache · {human.tokens(own.cache_write)} written to cache"
+        yield "tokens", f"{human.tokens(own.input)} in · {human.tokens(own.output)} out{least} · {cached}"
     if session.agents:
         yield "with subagents", f"{human.tokens(total_usage(*family(session)).total)} tokens in all"
     yield "cost reported", human.money(float(session.reported_cost)) if session.reported_cost else ""
@@ -111,11 +100,14 @@ def request_nodes(request: SentRequest, zone: tzinfo | None = UTC) -> Iterator[N
         words = "\n\n".join(request.system)
         yield Fold("notice:system-prompt", "System prompt", f"{len(words):,} characters", children=(Prose(words),))
     if request.tools:
-        tools = tuple(_tool(tool) for tool in request.tools)
+        tools = tuple(map(_tool, request.tools))
         yield Fold("notice:tools", "Tools", human.count(len(tools), "definition"), children=tools)
     for number, message in enumerate(request.messages, 1):
         yield Heading("message", 3, f"{number} · {_ROLES.get(message.role, message.role)}")
-        yield from _message(message)
+        if message.prompt is not None:
+            yield from prompt_nodes(message.prompt)
+        for block in message.blocks:
+            yield from _block(block)
 
 
 def _facts(request: SentRequest, zone: tzinfo | None) -> Iterator[tuple[str, str]]:
@@ -130,13 +122,6 @@ def _facts(request: SentRequest, zone: tzinfo | None) -> Iterator[tuple[str, str
 def _tool(tool: dict[str, object]) -> Fold:
     name = tool.get("name")
     return Fold("tool", name if isinstance(name, str) else "tool", children=(Code(fields.json_text(tool), "json"),))
-
-
-def _message(message: SentMessage) -> Iterator[Node]:
-    if message.prompt is not None:
-        yield from prompt_nodes(message.prompt)
-    for block in message.blocks:
-        yield from _block(block)
 
 
 def _block(block: Block | Result) -> Iterator[Node]:
@@ -159,33 +144,111 @@ def _block(block: Block | Result) -> Iterator[Node]:
             yield Raw(fields.json_text(block.data), block.what)
 
 
+def turn_nodes(turn: Turn, context: RenderContext, late: list[Agent]) -> Iterator[Node]:
+    """A turn: heading, prompt, then all that followed; `late` gets the subagents that stand at the document's end."""
+    name = f"Turn {turn.number}" if turn.number else "Before the first prompt"
+    yield Heading("turn", context.level(0), name, f"{context.prefix}turn-{turn.number}", _notes(turn, context))
+    if turn.prompt is not None:
+        yield from prompt_nodes(turn.prompt)
+        if any(isinstance(block, Text | Thinking | ToolCall) for block in turn.blocks):
+            yield Heading("answer", context.level(1), "Answer")
+    gathers = not context.view.full
+    for standing, group in groupby(turn_items(turn, context), key=lambda item: gathers and item.name in STANDING):
+        run = list(group)
+        if standing and len(run) > 1:
+            yield Fold("notice:run", run_summary(item.name for item in run), "", "quiet")
+        else:
+            for item in run:
+                yield from _item_nodes(item, context, late)
+
+
+def _notes(turn: Turn, context: RenderContext) -> tuple[str, ...]:
+    messages = dict.fromkeys(getattr(block, "message", "") for block in turn.blocks)
+    models = dict.fromkeys(context.participants.models.get(message, "") for message in messages)
+    efforts = dict.fromkeys(context.participants.efforts.get(message, "") for message in messages)
+    notes = (
+        human.moment(turn.started, context.view.zone),
+        human.elapsed(turn.started, turn.ended),
+        ", ".join(model for model in models if model),
+        ", ".join(f"{effort} effort" for effort in efforts if effort),
+        f"{human.tokens(turn.usage.total)} tokens" if turn.usage.total else "",
+        f"{human.tokens(turn.context)} in the window" if turn.context else "",
+        *(prompt_notes(turn.prompt) if turn.prompt else ()),
+    )
+    return tuple(note for note in notes if note)
+
+
+def _item_nodes(item: TurnItem, context: RenderContext, late: list[Agent]) -> Iterator[Node]:
+    """The nodes of an item, with its subagents inside the fold of their call."""
+    first, *rest = item.nodes
+    inside: list[Node] = []
+    for agent, place in item.agents:
+        if place == "here":
+            inside.append(agent_fold(agent, context, late))
+        elif place == "later":
+            late.append(agent)
+            inside.append(Fields((("subagent", f"{_who(agent)} · at the end"),)))
+        else:
+            inside.append(agent_mention(agent))
+    if inside and isinstance(first, Fold):
+        first = msgspec.structs.replace(first, children=(*first.children, *inside))
+    yield first
+    yield from rest
+
+
+def agent_mention(agent: Agent) -> Fields:
+    """That there is a subagent."""
+    return Fields((("subagent", human.joined(_who(agent), _done(agent))),))
+
+
+def agent_fold(agent: Agent, context: RenderContext, late: list[Agent]) -> Fold:
+    """All of a subagent's session: turns, what it abandoned, what could not be read."""
+    inner = context.inside(f"agent-{agent.id}-")
+    children = [node for turn in agent.session.turns for node in turn_nodes(turn, inner, late)]
+    for branch in agent.session.branches if context.view.branches else ():
+        aside = context.inside(f"{inner.prefix}branch-{branch.number}-")
+        nodes = tuple(node for turn in branch.turns for node in turn_nodes(turn, aside, late))
+        children.append(Fold("branch", f"Abandoned after turn {branch.after}", "", "quiet", children=nodes))
+    children += (problem_fold(problem, context.view) for problem in agent.session.problems)
+    return Fold("agent", f"Subagent: {_who(agent)}", _done(agent), anchor=f"agent-{agent.id}", children=tuple(children))
+
+
+def _who(agent: Agent) -> str:
+    return human.joined(agent.name, agent.kind, first_line(agent.description), agent.id)
+
+
+def _done(agent: Agent) -> str:
+    used = total_usage(agent.session).total
+    return human.joined(
+        agent.status,
+        "in the background" if agent.background else "",
+        human.count(sum(turn.prompt is not None for turn in agent.session.turns), "turn"),
+        human.count(sum(1 for _ in calls_of(agent.session)), "tool call"),
+        f"{human.tokens(used)} tokens" if used else "",
+    )
+
+
 def transcript_nodes(session: Session, view: View | None = None) -> Iterator[Node]:
     """The session's document, node by node, in reading order; NotFound where the view's branch is not there."""
     view = view or View()
     turns, leaving = follow_branch(session, view.branch)
-    return _document(session, RenderPosition(view, Participants(session)), turns, leaving)
+    return _document(session, view, turns, leaving)
 
 
-def _document(session: Session, stage: RenderPosition, turns: tuple[Turn, ...], leaving: Leaving) -> Iterator[Node]:
-    yield from head_nodes(session, stage.view)
-    mentions = deque(sorted(item for item in leaving.items() if stage.view.branches and stage.view.has_turn(item[0])))
-    for turn in turns:
-        while mentions and mentions[0][0] < turn.number:
-            yield from mentions.popleft()[1]
-        if stage.view.has_turn(turn.number):
-            yield from turn_nodes(turn, stage)
-    for _, folds in mentions:
-        yield from folds
-    yield from _loose_agents(stage)
-    yield from tail_nodes(session, stage.view)
-
-
-def _loose_agents(stage: RenderPosition) -> Iterator[Node]:
-    """Subagents that no call accounts for, and those that were nested too deep to be told in place."""
-    untied = stage.cast.untied()
+def _document(session: Session, view: View, turns: tuple[Turn, ...], leaving: dict[int, list[Fold]]) -> Iterator[Node]:
+    yield from head_nodes(session, view)
+    shown = tuple(turn for turn in turns if view.has_turn(turn.number))
+    context, late = RenderContext.of(session, view, shown), list[Agent]()
+    afters = (after for after in leaving if view.branches and view.has_turn(after))
+    for step in turns_and_forks(shown, afters):
+        yield from leaving[step] if isinstance(step, int) else turn_nodes(step, context, late)
+    untied = context.participants.untied()
     if untied:
         yield Heading("agents", 2, "Subagents that no call accounts for")
     for agent in untied:
-        yield from agent_nodes(agent, stage)
-    while stage.cast.late:
-        yield from agent_nodes(stage.cast.recall(), stage)
+        yield agent_fold(agent, context, late) if view.agents else agent_mention(agent)
+    while late:
+        yield agent_fold(late.pop(0), context, late)
+    for heading, nodes in tail_sections(session, view):
+        yield heading
+        yield from nodes

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from hashlib import sha256
 from typing import NamedTuple
 
-from unspool.figures import all_turns
+from unspool.figures import all_turns, family
 from unspool.model import Agent, Block, Branch, Prompt, Session, Turn
 from unspool.site.options import SiteOptions
 
@@ -56,11 +56,17 @@ class Addresses:
         self._single = options.single_page
         self._own = "" if options.single_page and options.self_contained else INDEX
         self._per_page = max(1, options.per_page)
-        agents = sorted(_agents(session), key=lambda agent: agent.id)
+        every = {agent.id: agent for member in reversed(list(family(session))) for agent in reversed(member.agents)}
+        agents = [every[name] for name in sorted(every)]
         self._anchors = _anchors((session, *(agent.session for agent in agents)))
         self.live = self._chapter("page-", session.turns)
-        self.branches = {branch.number: self._branch(branch) for branch in session.branches}
-        self.agents = {agent.id: self._agent(agent) for agent in agents}
+        self.branches = {
+            branch.number: self._aside(f"branch-{branch.number}", branch.turns)._replace(branch=branch)
+            for branch in session.branches
+        }
+        self.agents = {
+            agent.id: self._aside(agent_anchor(agent), agent.session.turns)._replace(agent=agent) for agent in agents
+        }
         self._pages: dict[int, str] = {}
         for chapter in self.chapters():
             for leaf in chapter.leaves:
@@ -112,27 +118,10 @@ class Addresses:
         opening = Leaf(INDEX if self._single else f"{self._base}{name}.html", first.turns)
         return Chapter((opening, *more), f"{name}.")
 
-    def _branch(self, branch: Branch) -> Chapter:
-        return self._aside(f"branch-{branch.number}", branch.turns)._replace(branch=branch)
-
-    def _agent(self, agent: Agent) -> Chapter:
-        return self._aside(agent_anchor(agent), agent.session.turns)._replace(agent=agent)
-
 
 def agent_anchor(agent: Agent) -> str:
     """The anchor of a subagent's transcript, wherever it is told."""
     return f"agent-{slug(agent.id)}"
-
-
-def _agents(session: Session) -> Iterator[Agent]:
-    """Every subagent once, nested ones too."""
-    waiting, seen = list(session.agents), set[str]()
-    while waiting:
-        agent = waiting.pop()
-        waiting.extend(agent.session.agents)
-        if agent.id not in seen:
-            seen.add(agent.id)
-            yield agent
 
 
 def _cut(turns: tuple[Turn, ...], size: int) -> Iterator[tuple[Turn, ...]]:

@@ -78,13 +78,9 @@ def _tiles(rows: Sequence[SessionRow]) -> Iterator[Tile]:
         yield Tile("Commits", f"{commits:,}")
     if tokens := sum(row.tokens for row in rows):
         yield Tile("Tokens", human.tokens(tokens), "", f"{tokens:,}")
-    cost = _cost(rows)
+    cost = sum((row.cost for row in rows), Cost())
     if cost.amount:
         yield Tile("Cost", format_cost(cost), "at list prices", f"${cost.amount:f}")
-
-
-def _cost(rows: Iterable[SessionRow]) -> Cost:
-    return sum((row.cost for row in rows), Cost())
 
 
 def _listed(row: SessionRow, href: str, *links: RowLink) -> ListedSession:
@@ -97,18 +93,14 @@ def _newest_first(listed: ListedSession) -> tuple[float, str]:
 
 
 def _days(listed: Iterable[ListedSession]) -> Iterator[SessionDay]:
-    for _, group in groupby(sorted(listed, key=_newest_first), key=lambda one: _date(one.row)):
+    for _, group in groupby(sorted(listed, key=_newest_first), key=lambda one: one.row.time and one.row.time.date()):
         rows = tuple(group)
         yield SessionDay(as_markup(time_tag(rows[0].row.time, "day") or "Without a date"), rows)
 
 
-def _date(row: SessionRow) -> date | None:
-    return row.time.date() if row.time else None
-
-
 def _bars(rows: Sequence[SessionRow]) -> Iterator[int]:
     """Sessions a day over the last days that have any, as parts of a hundred of the most."""
-    days = Counter(day for row in rows if (day := _date(row)) is not None)
+    days = Counter(row.time.date() for row in rows if row.time)
     if not days:
         return
     last, most = max(days), max(days.values())
@@ -126,5 +118,5 @@ def _projects(projects: Sequence[ProjectRows]) -> Iterator[dict[str, str]]:
             "href": f"{project.folder}/{INDEX}",
             "sessions": human.count(len(project.rows), "session"),
             "latest": as_markup(time_tag(project.latest if project.latest > _LONG_AGO else None, "day")),
-            "cost": format_cost(_cost(row for _, row in project.rows)),
+            "cost": format_cost(sum((row.cost for _, row in project.rows), Cost())),
         }

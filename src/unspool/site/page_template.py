@@ -1,7 +1,6 @@
 """The frame of every page, and the styles and scripts it refers to."""
 
 from base64 import b64encode
-from collections.abc import Iterable
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -67,21 +66,17 @@ def site_page_head(options: SiteOptions, root: str, code: bool = True) -> PageHe
     if not options.self_contained:
         return PageHead(
             _policy("'self' file:", "'self' file:"),
-            _joined(elements.stylesheet(root + one.path) for one in styles),
-            _joined(elements.script(root + one.path) for one in scripts),
+            as_markup("".join(elements.stylesheet(root + one.path) for one in styles)),
+            as_markup("".join(elements.script(root + one.path) for one in scripts)),
             root + load_asset(HIGHLIGHTER).path,
         )
     scripts += [load_asset(HIGHLIGHTER)] if code else []
     return PageHead(
         _policy(" ".join(one.policy for one in styles), " ".join(one.policy for one in scripts)),
-        _joined(elements.style_inside(one.data.decode()) for one in styles),
-        _joined(elements.script_inside(one.data.decode()) for one in scripts),
+        as_markup("".join(elements.style_inside(one.data.decode()) for one in styles)),
+        as_markup("".join(elements.script_inside(one.data.decode()) for one in scripts)),
         "",
     )
-
-
-def _joined(parts: Iterable[str]) -> Markup:
-    return Markup("".join(parts))  # noqa: S704
 
 
 def _policy(styles: str, scripts: str) -> str:
@@ -158,6 +153,7 @@ class PageTemplate:
     ) -> str:
         """The whole HTML of a page: `up` is the page above it in its own folder, `found` the JSON it can search."""
         code = 'class="language-' in body
+        data = self._frame.preview.data if self._frame.preview is not None else ""
         before, after = fill_template(
             "page.html",
             theme=self._options.theme,
@@ -170,7 +166,7 @@ class PageTemplate:
             rail=as_markup(rail),
             body=as_markup(_BODY),
             found=as_markup(found),
-            report=as_markup(_inside(self._frame.preview.data)) if self._frame.preview is not None else "",
+            report=as_markup(data.replace("<", "\\u003c").replace(_BODY, "")),  # JSON as it may stand inside a page
             find=not self._options.self_contained or bool(found),
         ).split(_BODY, 1)
         return f"{before}{body}{after}"
@@ -179,11 +175,6 @@ class PageTemplate:
 def fill_template(template: str, **values: object) -> str:
     """A template filled in; strings are escaped, markup is not."""
     return _environment().get_template(template).render(values)
-
-
-def _inside(data: str) -> str:
-    """JSON as it may stand inside a page."""
-    return data.replace("<", "\\u003c").replace(_BODY, "")
 
 
 def as_markup(markup: str) -> Markup:
@@ -199,11 +190,6 @@ def _environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
-        finalize=_seen,
+        finalize=lambda value: visible(value) if type(value) is str else value,  # markup is as it should be
         auto_reload=False,
     )
-
-
-def _seen(value: object) -> object:
-    """Text from logs with marks for what cannot be seen; markup as it is."""
-    return visible(value) if type(value) is str else value

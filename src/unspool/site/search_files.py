@@ -8,12 +8,14 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from functools import cache
 from hashlib import blake2b
+from itertools import pairwise
 from pathlib import Path
 from typing import Final, NamedTuple
 
 import msgspec
 import zstandard
 
+from unspool.site.build.disk import write_if_changed
 from unspool.site.search_records import RECORD_KINDS, SearchRecord
 
 _UNSPACED: Final = (
@@ -44,12 +46,8 @@ def split_words(text: str) -> set[str]:
         return set(text.encode("ascii", "replace").translate(_PLAIN).decode().split())
     found = set(_SPACED.findall(text))
     for run in _RUN.findall(text):
-        found.update(_pairs(run))
+        found.update(run[at : at + 2] for at in range(len(run)))
     return found
-
-
-def _pairs(run: str) -> Iterator[str]:
-    return (run[at : at + 2] for at in range(len(run)))
 
 
 @cache
@@ -97,16 +95,11 @@ class RecordsHead(msgspec.Struct, frozen=True):
     """Number of the first record of each part."""
 
 
-def pack_words(about: RecordsHead, ranked: list[SearchRecord]) -> bytes:
+def _pack_words(about: RecordsHead, ranked: list[SearchRecord]) -> bytes:
     """The words of the records, which are numbered as they come."""
     found = _postings(ranked)
     body = f"{' '.join(found)}\n{' '.join(found.values())}".encode()
     return msgspec.json.encode(about) + b"\n" + zstandard.ZstdCompressor(level=1).compress(body)
-
-
-def read_head(line: bytes) -> RecordsHead:
-    """What the first line says; msgspec.DecodeError where it says nothing."""
-    return msgspec.json.decode(line, type=RecordsHead)
 
 
 def read_postings(content: bytes) -> Iterator[tuple[str, bytes]]:
@@ -143,16 +136,6 @@ def script_call(name: str, encoded: bytes) -> bytes:
     return b"unspoolShard(%b,%b)\n" % (script_data(name), encoded)
 
 
-def script_shard(name: str, value: object) -> bytes:
-    """The script that hands a value over under a name."""
-    return script_call(name, script_data(value))
-
-
-def packed_script(name: str, value: object) -> bytes:
-    """The same, deflated and in base64: less than half the size for text, at 50 MB a second."""
-    return script_call(name, b'"%b"' % b64encode(zlib.compress(msgspec.json.encode(value), 1, -zlib.MAX_WBITS)))
-
-
 RECORDS_SCRIPT: Final = "records.js"
 PART_SIZE: Final = 48_000
 """Characters of text in one file: what a browser has to load to show one found record."""
@@ -160,55 +143,42 @@ PART_SIZE: Final = 48_000
 _RANK: Final = {kind: at for at, kind in enumerate(RECORD_KINDS)}
 
 
-class _Part(NamedTuple):
-    start: int
-    records: list[SearchRecord]
-
-
 def session_files(found: Iterable[SearchRecord]) -> Iterator[tuple[str, bytes]]:
     """The name and content of each search file of a session; its title is the record of that kind."""
     ranked = sorted(found, key=lambda record: _RANK[record.kind])
-    parts = tuple(_parts(ranked))
-    about = _about(ranked, parts)
-    for number, part in enumerate(parts):
-        value = _value(part, about) if number == 0 else {"records": _rows(part, about)}
-        yield f"records-{number}.js" if number else RECORDS_SCRIPT, packed_script(str(number), value)
-    yield WORDS_FILE, pack_words(about, ranked)
+    starts, size = [0], 0
+    for number, record in enumerate(ranked):
+        size += len(record.text)
+        if size > PART_SIZE and number > starts[-1]:
+            starts.append(number)
+            size = len(record.text)
+    about = _about(ranked, starts)
+    for number, (start, end) in enumerate(pairwise((*starts, len(ranked)))):
+        value: dict[str, object] = {"records": _rows(ranked[start:end], about)}
+        if number == 0:
+            value = {"kinds": RECORD_KINDS, "about": about, **value}
+        # Deflated and in base64, text takes less than half the room, at 50 MB a second.
+        packed = b64encode(zlib.compress(msgspec.json.encode(value), 1, -zlib.MAX_WBITS))
+        yield f"records-{number}.js" if number else RECORDS_SCRIPT, script_call(str(number), b'"%b"' % packed)
+    yield WORDS_FILE, _pack_words(about, ranked)
 
 
 def inline_records(found: Iterable[SearchRecord]) -> str:
     """All records of a session as JSON for a script element of a page that has no files beside it."""
     ranked = sorted(found, key=lambda record: _RANK[record.kind])
-    whole = _Part(0, ranked)
-    return script_data(_value(whole, _about(ranked, (whole,)))).decode()
+    about = _about(ranked, [0])
+    return script_data({"kinds": RECORD_KINDS, "about": about, "records": _rows(ranked, about)}).decode()
 
 
-def _about(ranked: list[SearchRecord], parts: tuple[_Part, ...]) -> RecordsHead:
+def _about(ranked: list[SearchRecord], starts: list[int]) -> RecordsHead:
     title = next((record for record in ranked if record.kind == "title"), SearchRecord("title", "", 0, ""))
     counts = Counter(record.kind for record in ranked)
-    return RecordsHead(
-        title.text, title.time, tuple(counts[kind] for kind in RECORD_KINDS), tuple(part.start for part in parts)
-    )
+    return RecordsHead(title.text, title.time, tuple(counts[kind] for kind in RECORD_KINDS), tuple(starts))
 
 
-def _value(part: _Part, about: RecordsHead) -> dict[str, object]:
-    return {"kinds": RECORD_KINDS, "about": about, "records": _rows(part, about)}
-
-
-def _parts(ranked: list[SearchRecord]) -> Iterator[_Part]:
-    """The records cut by size; at least one part."""
-    start, size = 0, 0
-    for number, record in enumerate(ranked):
-        size += len(record.text)
-        if size > PART_SIZE and number > start:
-            yield _Part(start, ranked[start:number])
-            start, size = number, len(record.text)
-    yield _Part(start, ranked[start:])
-
-
-def _rows(part: _Part, about: RecordsHead) -> list[tuple[str, int, str]]:
+def _rows(records: list[SearchRecord], about: RecordsHead) -> list[tuple[str, int, str]]:
     """Link, seconds since the session's start, text."""
-    return [(one.link, one.time - about.started if one.time else 0, one.text) for one in part.records]
+    return [(one.link, one.time - about.started if one.time else 0, one.text) for one in records]
 
 
 SEARCH_FOLDER: Final = "search"
@@ -227,14 +197,6 @@ class SearchedSession(NamedTuple):
     project: str
 
 
-class WordShard(NamedTuple):
-    """A run of words in sorted order."""
-
-    first: str
-    name: str
-    content: bytes
-
-
 class SearchIndexWriter:
     """Puts together and writes the index of the sessions below a site's root."""
 
@@ -246,7 +208,7 @@ class SearchIndexWriter:
         """Take in a session whose folder is in place; False where it has no words that can be read."""
         try:
             with (self._root / session.folder / WORDS_FILE).open("rb") as file:
-                self._sessions.append((read_head(file.readline()), session))
+                self._sessions.append((msgspec.json.decode(file.readline(), type=RecordsHead), session))
         except (OSError, msgspec.DecodeError):
             return False
         return True
@@ -258,11 +220,15 @@ class SearchIndexWriter:
         self._sessions.sort(key=lambda session: (session[0].started, session[1].folder))
         shards: list[tuple[str, str]] = []
         written = 0
-        for shard in _shards(self._merged()):
-            shards.append((shard.first, shard.name))
-            written += _put(target / shard.name, shard.content)
-        written += _put(target / HEAD_SCRIPT, script_shard("head", self._head(shards)), anew=True)
-        _clear(target, {name for _, name in shards})
+        for first, name, content in _shards(self._merged()):
+            shards.append((first, name))
+            if not (target / name).exists():  # it is called by its content
+                written += write_if_changed(target / name, content)
+        written += write_if_changed(target / HEAD_SCRIPT, script_call("head", script_data(self._head(shards))))
+        used = {name for _, name in shards}
+        for path in (*target.glob("w-*.js"), *target.glob("*.part")):
+            if path.name not in used:
+                path.unlink()
         return written
 
     def _merged(self) -> dict[str, bytearray]:
@@ -288,38 +254,17 @@ class SearchIndexWriter:
         return {"kinds": RECORD_KINDS, "projects": list(projects), "sessions": rows, "shards": shards}
 
 
-def _shards(merged: dict[str, bytearray]) -> Iterator[WordShard]:
-    """The words in the order in which a browser compares them, cut by size."""
+def _shards(merged: dict[str, bytearray]) -> Iterator[tuple[str, str, bytes]]:
+    """First word, name and content of runs of words, in the order in which a browser compares them, cut by size."""
     run: list[str] = []
     size = 0
-    for word in sorted(merged, key=lambda word: word.encode("utf-16-be")):
+    ordered = sorted(merged, key=lambda word: word.encode("utf-16-be"))
+    for number, word in enumerate(ordered, 1):
         size += len(word) + len(merged[word])
         run.append(word)
-        if size > SHARD_SIZE:
-            yield _shard(run, merged)
+        if size > SHARD_SIZE or number == len(ordered):
+            found = b" ".join([merged.pop(word) for word in run]).decode()
+            value = script_data([" ".join(run), found])
+            name = f"w-{blake2b(value, digest_size=8).hexdigest()}"
+            yield run[0], f"{name}.js", script_call(name, value)
             run, size = [], 0
-    if run:
-        yield _shard(run, merged)
-
-
-def _shard(run: list[str], merged: dict[str, bytearray]) -> WordShard:
-    found = b" ".join([merged.pop(word) for word in run]).decode()
-    value = script_data([" ".join(run), found])
-    name = f"w-{blake2b(value, digest_size=8).hexdigest()}"
-    return WordShard(run[0], f"{name}.js", script_call(name, value))
-
-
-def _put(path: Path, content: bytes, anew: bool = False) -> bool:
-    """Write a file whole or not at all; a file that is called by its content is written once."""
-    if path.exists() and (not anew or path.read_bytes() == content):
-        return False
-    part = path.with_suffix(".part")
-    part.write_bytes(content)
-    part.replace(path)
-    return True
-
-
-def _clear(target: Path, kept: set[str]) -> None:
-    for path in (*target.glob("w-*.js"), *target.glob("*.part")):
-        if path.name not in kept:
-            path.unlink()

@@ -4,22 +4,9 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Final, Literal, NamedTuple, get_args
 
-from unspool.model import (
-    Block,
-    Image,
-    Json,
-    Notice,
-    Plan,
-    Prompt,
-    Questionnaire,
-    Session,
-    Text,
-    Thinking,
-    ToolCall,
-    Turn,
-    Unknown,
-)
-from unspool.site.address import INDEX, Addresses, Chapter, Item
+from unspool.model import Block, Json, Notice, Plan, Prompt, Questionnaire, Session, Text, Thinking, ToolCall, Turn
+from unspool.render.view import is_shown
+from unspool.site.address import INDEX, Addresses, Chapter
 from unspool.tools.ansi import strip_ansi
 
 RecordKind = Literal["prompt", "title", "plan", "question", "answer", "agent", "thinking", "tool", "notice"]
@@ -54,8 +41,9 @@ VALUE: Final = 500
 """Characters of one value that a tool was given; a command may fill `INPUT`."""
 
 _DEPTH: Final = 4
+_HIDDEN_BY: Final = {"tool": "tools", "notice": "notices"}
+"""What hides records of a kind though a page shows the block, as it does with the calls of subagents."""
 _SILENT: Final = frozenset({"progress", "duration", "hook", "tick"})
-_HIDDEN: Final = {"thinking": "thinking", "tool": "tools", "notice": "notices", "agent": "agents"}
 
 
 def session_records(
@@ -67,9 +55,7 @@ def session_records(
         if chapter.agent is not None and "agents" in hide:
             continue
         for turn in _turns(chapter):
-            for found in _of_turn(turn, addresses, chapter.agent is not None):
-                if found.text and _HIDDEN.get(found.kind) not in hide:
-                    yield found
+            yield from _of_turn(turn, addresses, chapter.agent is not None, hide)
 
 
 def plain_beginning(text: str, limit: int) -> str:
@@ -84,17 +70,15 @@ def _turns(chapter: Chapter) -> Iterator[Turn]:
         yield from branch.turns
 
 
-def _of_turn(turn: Turn, addresses: Addresses, agent: bool) -> Iterator[SearchRecord]:
-    if turn.prompt is not None:
-        yield _record("agent" if agent else "prompt", turn.prompt, _asked(turn.prompt), addresses)
+def _of_turn(turn: Turn, addresses: Addresses, agent: bool, hide: frozenset[str]) -> Iterator[SearchRecord]:
+    if turn.prompt is not None and (asked := _asked(turn.prompt)):
+        kind: RecordKind = "agent" if agent else "prompt"
+        yield SearchRecord(kind, addresses.link(turn.prompt), _seconds(turn.prompt.time), asked)
     for block in turn.blocks:
         kind, text = _said(block)
-        if text:
-            yield _record("agent" if agent and kind == "answer" else kind, block, text, addresses)
-
-
-def _record(kind: RecordKind, item: Item, text: str, addresses: Addresses) -> SearchRecord:
-    return SearchRecord(kind, addresses.link(item), _seconds(item.time), text)
+        if text and is_shown(block, hide) and _HIDDEN_BY.get(kind) not in hide:
+            kind = "agent" if agent and kind == "answer" else kind
+            yield SearchRecord(kind, addresses.link(block), _seconds(block.time), text)
 
 
 def _seconds(time: datetime | None) -> int:
@@ -118,7 +102,7 @@ def _said(block: Block) -> tuple[RecordKind, str]:
             return _called(block)
         case Notice():
             return "notice", "" if block.kind in _SILENT else plain_beginning(block.text, OUTPUT)
-        case Image() | Unknown():
+        case _:
             return "notice", ""
 
 

@@ -7,14 +7,13 @@ from markupsafe import Markup
 
 from unspool import human
 from unspool.figures import Figures
-from unspool.model import ChainLink, Session
+from unspool.model import Session
 from unspool.render.html import elements
 from unspool.render.html.elements import time_tag
+from unspool.render.transcript import RELATIONS
 from unspool.site.page_template import as_markup, fill_template
 from unspool.site.session_view import SessionView, format_cost
 from unspool.site.summaries import model_name, shorten_line
-
-_RELATIONS = {"source": "continues", "follow-up": "continued by", "copied-from": "copied from", "moved-to": "moved to"}
 
 
 class Tile(NamedTuple):
@@ -41,21 +40,21 @@ class ChainEntry(NamedTuple):
     here: bool = False
 
 
-def render_head(scene: SessionView) -> str:
+def render_head(view: SessionView) -> str:
     """Title, badges, facts, tiles and chain."""
     return fill_template(
         "index.html",
-        title=shorten_line(scene.session.title, 200) or "Untitled session",
-        badges=tuple(session_badges(scene)),
-        facts=tuple(session_facts(scene.session)),
-        tiles=tuple(session_tiles(scene.session, scene.counted)),
-        chain=tuple(session_chain(scene)),
+        title=shorten_line(view.session.title, 200) or "Untitled session",
+        badges=tuple(session_badges(view)),
+        facts=tuple(session_facts(view.session)),
+        tiles=tuple(session_tiles(view.session, view.counted)),
+        chain=tuple(session_chain(view)),
     )
 
 
-def session_badges(scene: SessionView) -> Iterator[Badge]:
+def session_badges(view: SessionView) -> Iterator[Badge]:
     """What kind of session it is, where it was, who spoke, what is wrong with it."""
-    session = scene.session
+    session = view.session
     if session.kind not in ("interactive", ""):
         yield Badge(session.kind, "plan")
     if session.branch:
@@ -66,8 +65,8 @@ def session_badges(scene: SessionView) -> Iterator[Badge]:
     if session.versions:
         span = (session.versions[0], session.versions[-1]) if len(session.versions) > 1 else session.versions
         yield Badge(" – ".join(span), about=f"version of {session.agent}")
-    if scene.counted.problems:
-        yield Badge(f"{human.count(scene.counted.problems, 'line')} not read", "bad", "#problems")
+    if view.counted.problems:
+        yield Badge(f"{human.count(view.counted.problems, 'line')} not read", "bad", "#problems")
 
 
 def session_facts(session: Session) -> Iterator[Markup]:
@@ -77,7 +76,7 @@ def session_facts(session: Session) -> Iterator[Markup]:
         yield as_markup(time_tag(session.started) + (f" for {elements.strong(took)}" if took else ""))
     for name in (session.cwd or session.project, session.id):
         if name:
-            yield as_markup(elements.mono(name))
+            yield as_markup(elements.span("mono", name))
 
 
 def session_tiles(session: Session, counted: Figures) -> Iterator[Tile]:
@@ -87,10 +86,9 @@ def session_tiles(session: Session, counted: Figures) -> Iterator[Tile]:
     yield Tile("Messages", f"{counted.messages:,}", f"{counted.thinking:,} with thinking" if counted.thinking else "")
     failed = f"{counted.tool_errors:,} failed" if counted.tool_errors else ""
     yield Tile("Tool calls", f"{counted.tool_calls:,}", failed)
-    yield from _tokens(session, counted)
+    yield from _tokens(counted)
     yield from _made(counted)
-    took = human.elapsed(session.started, session.ended)
-    if took:
+    if took := human.elapsed(session.started, session.ended):
         yield Tile("Duration", took)
     if counted.agents:
         yield Tile("Subagents", f"{counted.agents:,}", human.count(counted.agent_tool_calls, "tool call"))
@@ -98,7 +96,7 @@ def session_tiles(session: Session, counted: Figures) -> Iterator[Tile]:
         yield Tile("Compactions", f"{counted.compactions:,}")
 
 
-def _tokens(session: Session, counted: Figures) -> Iterator[Tile]:
+def _tokens(counted: Figures) -> Iterator[Tile]:
     used = counted.usage + counted.agents_usage
     if used.total:
         cached = f"{used.cache_read / used.context:.0%} from cache" if used.cache_read and used.context else ""
@@ -119,23 +117,18 @@ def _made(counted: Figures) -> Iterator[Tile]:
         yield Tile("Files changed", f"{len(changed):,}", f"+{added:,} −{removed:,}")
 
 
-def session_chain(scene: SessionView) -> Iterator[ChainEntry]:
+def session_chain(view: SessionView) -> Iterator[ChainEntry]:
     """The sessions before, this one, the sessions after; nothing where it stands alone."""
-    links = scene.session.links
+    links = view.session.links
     if not links:
         return
-    earlier = [link for link in links if link.relation in ("source", "copied-from")]
-    yield from (_neighbour(link, scene) for link in earlier)
-    yield ChainEntry("this session", shorten_line(scene.session.title, 120), here=True)
-    yield from (_neighbour(link, scene) for link in links if link not in earlier)
-
-
-def _neighbour(link: ChainLink, scene: SessionView) -> ChainEntry:
-    title = shorten_line(link.title or link.prompt, 120) or link.session
-    prompt = shorten_line(link.prompt, 300)
-    return ChainEntry(
-        _RELATIONS.get(link.relation, link.relation),
-        title,
-        scene.session_href(link.session),
-        prompt if prompt != title else "",
-    )
+    entries: dict[bool, list[ChainEntry]] = {True: [], False: []}
+    for link in links:
+        title = shorten_line(link.title or link.prompt, 120) or link.session
+        prompt = shorten_line(link.prompt, 300)
+        relation, href = RELATIONS.get(link.relation, link.relation).lower(), view.session_href(link.session)
+        earlier = link.relation in ("source", "copied-from")
+        entries[earlier].append(ChainEntry(relation, title, href, prompt if prompt != title else ""))
+    yield from entries[True]
+    yield ChainEntry("this session", shorten_line(view.session.title, 120), here=True)
+    yield from entries[False]

@@ -2,25 +2,22 @@
 
 import re
 from collections import defaultdict
+from collections.abc import Iterator
 from datetime import datetime
 from functools import cache
 from typing import TypeVar
 
 from unspool import human
-from unspool.figures import Figures, all_turns, calls_of, family
+from unspool.figures import Figures, all_turns, family
 from unspool.model import Agent, Branch, Commit, Push, Session, ToolCall, Turn
 from unspool.prices import Cost, PriceTable, Spend
 from unspool.render.html.elements import HtmlOptions
-from unspool.render.view import Participants
-from unspool.site.address import Addresses
+from unspool.render.turns import RenderContext
+from unspool.render.view import View
+from unspool.site.address import Addresses, agent_anchor
 from unspool.site.options import SiteOptions
 from unspool.site.page_template import Frame
 from unspool.site.summaries import shorten_line
-
-
-@cache
-def list_prices() -> PriceTable:
-    return PriceTable.load()
 
 
 class TurnCosts:
@@ -57,9 +54,7 @@ class TurnCosts:
 
 def format_cost(cost: Cost) -> str:
     """$4.12; $0.003 where cents would say nothing; with ≥ where it is a lower bound; empty for nothing known."""
-    if not cost.amount:
-        return ""
-    return human.money(cost.amount, floor=not cost.known)
+    return human.money(cost.amount, floor=not cost.known) if cost.amount else ""
 
 
 _WEB = re.compile(r"https?://[\w.:-]+/[\w./~-]+")
@@ -104,28 +99,23 @@ def commit_at(commits: tuple[Commit, ...], time: datetime | None) -> str:
 
 
 _Made = TypeVar("_Made", Commit, Push)
+_list_prices = cache(PriceTable.load)
 MAX_INLINE_AGENT = 100_000
-"""Bytes of log up to which a subagent is told in place as well as on its own page."""
-MAX_AGENT_DEPTH = 8
-"""How deep subagents are told inside one another."""
+"""Bytes of log up to which a subagent stands in place as well as on its own page."""
 
 
 class SessionView:
-    """One session, ready to be told."""
+    """One session, ready to be laid out."""
 
     def __init__(
-        self,
-        session: Session,
-        counted: Figures,
-        options: SiteOptions,
-        frame: Frame,
-        addresses: Addresses | None = None,
+        self, session: Session, counted: Figures, options: SiteOptions, frame: Frame, addresses: Addresses | None = None
     ) -> None:
         self.session, self.counted, self.options, self.frame = session, counted, options, frame
         self.name = shorten_line(session.title, 120) or "Untitled session"
         self.addresses = addresses or Addresses(session, options)
-        self.cast = Participants(session)
-        self.bill = TurnCosts(session, frame.prices or list_prices())
+        limit = 0 if options.single_page else MAX_INLINE_AGENT
+        self.context = RenderContext.of(session, View(full=True, agents=True, agent_limit=limit, hide=options.hide))
+        self.costs = TurnCosts(session, frame.prices or _list_prices())
         self.repository = repository_url(options.repository, counted)
         self.speaker = session.agent.partition("-")[0].capitalize() or "Assistant"
         self.commits = _by_call(counted.commits)
@@ -135,57 +125,24 @@ class SessionView:
         self.leaving: defaultdict[int, list[Branch]] = defaultdict(list)
         for branch in session.branches:
             self.leaving[branch.parent].append(branch)
-        self.untied: tuple[Agent, ...] = ()
+        self.untied = self.context.participants.untied() if "agents" not in options.hide else ()
         """Subagents that no call accounts for."""
         self.late: list[Agent] = []
-        """Subagents of a single page that are yet to be told."""
-        self._started = self._calls()
-        self._weights: dict[str, int] = {}
-        self.told: dict[int, str] = {}
-        """Turns of subagents that were told already, by identity: the same words serve both places."""
+        """Subagents of a single page that are yet to be rendered."""
+        self.rendered_turns: dict[int, str] = {}
+        """Turns of subagents that stand in two places, by identity."""
 
-    def _calls(self) -> dict[int, tuple[Agent, ...]]:
-        """The subagents of each call, by its identity; one that several calls name belongs to the first."""
-        started: dict[int, tuple[Agent, ...]] = {}
-        seen: set[str] = set()
-        if "agents" in self.options.hide:
-            return started
-        for member in family(self.session):
-            for call in calls_of(member):
-                new = tuple(agent for agent in self.cast.of(call) if agent.id not in seen)
-                seen.update(agent.id for agent in new)
-                if new:
-                    started[id(call)] = new
-        self.untied = tuple(
-            chapter.agent
-            for chapter in self.addresses.agents.values()
-            if chapter.agent is not None and chapter.agent.id not in seen
-        )
-        return started
+    def started(self, call: ToolCall) -> Iterator[Agent]:
+        """The subagents whose conversations stand at a call."""
+        participants = self.context.participants
+        if "agents" not in self.options.hide:
+            yield from (agent for agent in participants.of(call) if participants.is_home(call, agent))
 
-    def started(self, call: ToolCall) -> tuple[Agent, ...]:
-        """The subagents that are told at a call."""
-        return self._started.get(id(call), ())
+    def agent_href(self, agent: Agent) -> str:
+        """Where a subagent's conversation is whole."""
+        return f"#{agent_anchor(agent)}" if self.options.single_page else self.addresses.agents[agent.id].first
 
-    def in_place(self, agent: Agent, depth: int) -> bool:
-        """True for a subagent small enough to be told where it was called."""
-        return depth < MAX_AGENT_DEPTH and (self.options.single_page or self._weight(agent) <= MAX_INLINE_AGENT)
-
-    def postpone(self, agent: Agent) -> None:
-        """Keep a subagent for the end of a single page, where it is nested too deep to be told in place."""
-        self.late.append(agent)
-
-    def _weight(self, agent: Agent) -> int:
-        if agent.id not in self._weights:
-            sizes = (
-                block.place.size + (block.result.place.size if isinstance(block, ToolCall) and block.result else 0)
-                for turn in all_turns(agent.session)
-                for block in turn.blocks
-            )
-            self._weights[agent.id] = sum(sizes) + sum(self._weight(inner) for inner in agent.session.agents)
-        return self._weights[agent.id]
-
-    def paint(self, time: datetime | None) -> HtmlOptions:
+    def html_options(self, time: datetime | None) -> HtmlOptions:
         """How nodes of a moment become markup: files are linked as the next commit has them."""
         commit = commit_at(self.counted.commits, time) if self.repository else ""
         return HtmlOptions(self.repository, commit, "images" not in self.options.hide, self.session_href)
@@ -197,9 +154,9 @@ class SessionView:
 
 
 def _by_call(made: tuple[_Made, ...]) -> dict[str, list[_Made]]:
-    found: defaultdict[str, list[_Made]] = defaultdict(list)
+    found: dict[str, list[_Made]] = {}
     for one in made:
-        found[one.call_id].append(one)
+        found.setdefault(one.call_id, []).append(one)
     return found
 
 

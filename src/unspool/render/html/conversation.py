@@ -1,7 +1,11 @@
 """HTML of a session's pages: turns and subagents, rail and pager, timeline, files and models."""
 
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
+from unspool import human
+from unspool.doc import Fold
+from unspool.model import Usage
 from unspool.render.html.elements import content, escape
 
 
@@ -16,20 +20,17 @@ def opening_head(level: int, time: str) -> str:
     return f'<div class="who opening"><h{level}>Before the first prompt</h{level}> {time}</div>'
 
 
-def prompt(anchor: str, head: str, inside: str) -> str:
-    """What was asked, under its head."""
-    return f'<div class="prompt" id="{anchor}" data-kind="prompt"><div class="who">{head}</div>{inside}</div>'
-
-
-def prompt_head(level: int, who: str, number: int, notes: Iterable[str], link: str) -> str:
-    """Who asked; `number` is the prompt's, 0 for none, and `link` is markup."""
-    nth = f" <span>prompt {number}</span>" if number else ""
+def prompt(anchor: str, number: int, notes: Iterable[str], link: str, inside: str) -> str:
+    """What was asked; `number` is the prompt's, 0 where it was asked of a subagent, and `link` is markup."""
+    head = f"<h2>You <span>prompt {number}</span></h2>" if number else "<h3>Asked</h3>"
     said = "".join([f"<span>{content(note)}</span>" for note in notes])
-    return f"<h{level}>{who}{nth}</h{level}>{said}{link}"
+    return (
+        f'<div class="prompt" id="{anchor}" data-kind="prompt"><div class="who">{head}{said}{link}</div>{inside}</div>'
+    )
 
 
-def answer(anchor: str, inside: str) -> str:
-    return f'<div class="answer" id="{anchor}" data-kind="text">{inside}</div>'
+def answer(anchor: str, head: str, inside: str) -> str:
+    return f'<div class="answer" id="{anchor}" data-kind="text">{head}{inside}</div>'
 
 
 def answer_head(name: str, model: str, link: str) -> str:
@@ -39,13 +40,12 @@ def answer_head(name: str, model: str, link: str) -> str:
 
 def turn_foot(facts: Iterable[tuple[str, str]]) -> str:
     """What a turn took: short facts, each with what it is exactly; nothing where there are none."""
-    items = [_fact(text, exact) for text, exact in facts if text]
+    items = [
+        f'<li title="{escape(exact)}">{content(text)}</li>' if exact else f"<li>{content(text)}</li>"
+        for text, exact in facts
+        if text
+    ]
     return f'<ul class="foot" aria-label="What it took">{"".join(items)}</ul>' if items else ""
-
-
-def _fact(text: str, exact: str) -> str:
-    title = f' title="{escape(exact)}"' if exact else ""
-    return f"<li{title}>{content(text)}</li>"
 
 
 def block_part(anchor: str, kind: str, inside: str) -> str:
@@ -54,23 +54,13 @@ def block_part(anchor: str, kind: str, inside: str) -> str:
 
 
 def block_line(anchor: str, kind: str, words: str) -> str:
-    """A block of which one line is all there is to tell."""
+    """A block of which one line is all there is to show."""
     return f'<p id="{anchor}" data-kind="{kind}">{content(words)}</p>'
 
 
 def divider(words: str, *, bad: bool) -> str:
     """A line across the conversation."""
     return f'<p class="divider{" bad" if bad else ""}">{content(words)}</p>'
-
-
-def row_box(inside: str) -> str:
-    """Rows in a box together."""
-    return f'<div class="calls">{inside}</div>'
-
-
-def quiet_lines(inside: str) -> str:
-    """Lines that few people read."""
-    return f'<div class="hush">{inside}</div>'
 
 
 def folded_notices(summary: str, inside: str) -> str:
@@ -81,19 +71,21 @@ def folded_notices(summary: str, inside: str) -> str:
     )
 
 
-def todo_box(anchor: str, progress: str, outcome: str, inside: str) -> str:
+def todo_box(anchor: str, fold: Fold, inside: str) -> str:
     """A todo list, folded to its progress."""
-    badge = f' <span class="badge">{content(outcome)}</span>' if outcome else ""
+    name, _, progress = fold.summary.partition(" ")
+    badge = f' <span class="badge">{content(fold.outcome)}</span>' if fold.outcome else ""
     return (
-        f'<details class="card" data-kind="todos" id="{anchor}"><summary><span>{content(progress)}</span>{badge}'
-        f"</summary><div>{inside}</div></details>"
+        f'<details{" open" if fold.open else ""} class="card" data-kind="todos" id="{anchor}"><summary>'
+        f"<span>{content(f'Todos: {progress}' if progress else name)}</span>{badge}</summary>"
+        f"<div>{inside}</div></details>"
     )
 
 
-def push_card(inside: str, where: str) -> str:
-    """Where something went, where that was done."""
+def push_card(link: str, where: str) -> str:
+    """Where something went, at the call that sent it; `link` is markup."""
     return (
-        f'<div class="commit push"><b aria-hidden="true">⇡</b><span>{inside}</span>'
+        f'<div class="commit push"><b aria-hidden="true">⇡</b><span>{link}</span>'
         f'<span class="mono">{content(where)}</span></div>'
     )
 
@@ -106,7 +98,7 @@ def agent_page(anchor: str, name: str, gist: str, inside: str) -> tuple[str, str
 
 
 def agent_card(anchor: str, name: str, inside: str) -> str:
-    """A subagent that is told by itself on the page of its session."""
+    """A subagent that stands by itself on the page of its session."""
     return (
         f'<details class="card" data-kind="agent" id="{anchor}"><summary>Subagent: '
         f'{content(name)}</summary><div class="agent">{inside}</div></details>'
@@ -114,7 +106,7 @@ def agent_card(anchor: str, name: str, inside: str) -> str:
 
 
 def agent_link(anchor: str, href: str, name: str, gist: str) -> str:
-    """A row that leads to a subagent; `anchor` is empty where that is told elsewhere on the page."""
+    """A row that leads to a subagent; `anchor` is empty where the subagent has it elsewhere on the page."""
     mark = f' id="{anchor}"' if anchor else ""
     return (
         f'<div class="call" data-kind="agent"{mark}><span class="name">Subagent</span> '
@@ -132,52 +124,41 @@ def agent_row(anchor: str, name: str, gist: str, own: str, inside: str) -> str:
     )
 
 
-PREVIOUS, NEXT = "← Prev", "Next →"
+def rail(name: str, stops: Iterable[tuple[str, int, str]], earlier: int, later: int) -> str:
+    """Prompts beside a page, by address, number and words, and how many more there are before and after them."""
+    inside = "".join(
+        [
+            f'<li><a href="{href}"><span class="num">{number}</span> <span>{content(words)}</span></a></li>'
+            for href, number, words in stops
+        ]
+    )
+    before = f'<li class="skipped">{earlier:,} earlier</li>' if earlier else ""
+    after = f'<li class="skipped">{later:,} later</li>' if later else ""
+    return f"<h2>{name}</h2><ol>{before}{inside}{after}</ol>"
 
 
-def rail(name: str, stops: Iterable[str], earlier: int, later: int) -> str:
-    """Prompts beside a page, and how many more there are before and after them."""
-    inside = "".join(stops)
-    return f"<h2>{name}</h2><ol>{_skipped(earlier, 'earlier')}{inside}{_skipped(later, 'later')}</ol>"
-
-
-def rail_stop(href: str, number: int, words: str) -> str:
-    """One prompt of a rail."""
-    return f'<li><a href="{href}"><span class="num">{number}</span> <span>{content(words)}</span></a></li>'
-
-
-def _skipped(number: int, name: str) -> str:
-    return f'<li class="skipped">{number:,} {name}</li>' if number else ""
-
-
-def pager(steps: Sequence[str], *, below: bool = False) -> str:
+def pager(links: Iterable[str], *, below: bool = False) -> str:
     """The pages of a chapter, above its turns or below them."""
-    return f'<nav class="pager" aria-label="Pages{", below" if below else ""}">{"".join(steps)}</nav>'
+    return f'<nav class="pager" aria-label="Pages{", below" if below else ""}">{"".join(links)}</nav>'
 
 
-def pager_step(href: str, name: str, rel: str = "") -> str:
+def pager_step(href: str, name: str, rel: str) -> str:
     """A page that has a part in the order of pages; without an address, that there is none."""
     return f'<a href="{href}" rel="{rel}">{name}</a>' if href else f'<span class="off">{name}</span>'
 
 
 def pager_number(href: str, nth: int, *, here: bool) -> str:
-    """A page by its number."""
+    """A page by its number; without an address, that some are not named."""
+    if not href:
+        return '<span class="gap" aria-hidden="true">…</span>'
     return f'<a href="{href}" aria-current="page">{nth}</a>' if here else f'<a href="{href}">{nth}</a>'
 
 
-def pager_gap() -> str:
-    """Pages that are not named."""
-    return '<span class="gap" aria-hidden="true">…</span>'
-
-
-def branch_links(ways: Sequence[str]) -> str:
-    """The ways a conversation goes on."""
-    return f'<nav class="branches" aria-label="Branches"><span>From here:</span> {"".join(ways)}</nav>'
-
-
-def branch_link(href: str, words: str, *, here: bool) -> str:
-    mark = ' aria-current="true"' if here else ""
-    return f'<a href="{href}"{mark}>{content(words)}</a>'
+def branch_links(choices: Iterable[tuple[str, str, bool]]) -> str:
+    """The ways a conversation goes on: address, words, and whether it is the one that is being read."""
+    marks = {True: ' aria-current="true"', False: ""}
+    links = [f'<a href="{href}"{marks[here]}>{content(words)}</a>' for href, words, here in choices]
+    return f'<nav class="branches" aria-label="Branches"><span>From here:</span> {"".join(links)}</nav>'
 
 
 def timeline(items: Sequence[str]) -> str:
@@ -185,24 +166,12 @@ def timeline(items: Sequence[str]) -> str:
     return f'<ol class="timeline">{"".join(items)}</ol>' if items else ""
 
 
-def timeline_aside(inside: str) -> str:
-    """An item that is no prompt."""
-    return f'<li class="aside">{inside}</li>'
-
-
-def timeline_start(inside: str) -> str:
-    """What happened before the first prompt."""
-    return timeline_aside(f'<p class="who"><b>Before the first prompt</b></p>{inside}')
-
-
-def timeline_prompt(number: int, href: str, link: str, inside: str) -> str:
-    """A prompt; `link` is markup."""
+def timeline_item(inside: str, number: int = -1, href: str = "", link: str = "") -> str:
+    """What came of a prompt, of the time before the first one (0), or something aside; `link` is markup."""
+    if number < 1:
+        who = "" if number else '<p class="who"><b>Before the first prompt</b></p>'
+        return f'<li class="aside">{who}{inside}</li>'
     return f'<li id="at-{number}"><p class="who"><b><a href="{href}">Prompt {number}</a></b>{link}</p>{inside}</li>'
-
-
-def prompt_words(inside: str) -> str:
-    """What a prompt says, in short."""
-    return f'<div class="words">{inside}</div>'
 
 
 def expandable_words(start: str, inside: str) -> str:
@@ -217,20 +186,21 @@ def prompt_work(inside: str) -> str:
     return f'<p class="done">{inside}</p>' if inside else ""
 
 
-def event_list(items: Iterable[str]) -> str:
+class TimelineEvent(NamedTuple):
+    """One thing that came of a prompt; `words` is markup."""
+
+    kind: str
+    words: str
+    tone: str = ""
+
+
+def event_list(events: Iterable[TimelineEvent]) -> str:
     """What came of a prompt; nothing where nothing did."""
-    inside = "".join(items)
-    return f'<ul class="events">{inside}</ul>' if inside else ""
-
-
-def event_item(kind: str, inside: str, tone: str = "") -> str:
-    """One thing that came of a prompt."""
-    return f'<li class="{tone}"><span class="kind">{kind}</span><span class="said">{inside}</span></li>'
-
-
-def agent_item(inside: str) -> str:
-    """A subagent that no prompt accounts for."""
-    return f'<li class="agents"><span class="kind">subagent</span><span>{inside}</span></li>'
+    items = [
+        f'<li class="{event.tone}"><span class="kind">{event.kind}</span><span class="said">{event.words}</span></li>'
+        for event in events
+    ]
+    return f'<ul class="events">{"".join(items)}</ul>' if items else ""
 
 
 def files_table(rows: Iterable[tuple[str, bool, int, int]]) -> str:
@@ -244,15 +214,15 @@ def files_table(rows: Iterable[tuple[str, bool, int, int]]) -> str:
     return _table(heads, shown)
 
 
-def models_table(rows: Iterable[tuple[str, Iterable[tuple[str, int]]]]) -> str:
+def models_table(rows: Iterable[tuple[str, Usage]]) -> str:
     """Models with the tokens they used, each figure in short and exactly."""
-    shown = [f"<tr><td>{content(model)}</td>{''.join([_tokens(*one) for one in used])}</tr>" for model, used in rows]
+    shown = []
+    for model, used in rows:
+        numbers = (used.input, used.output, used.cache_read, used.cache_write)
+        cells = [f'<td class="end num" title="{number:,}">{human.tokens(number)}</td>' for number in numbers]
+        shown.append(f"<tr><td>{content(model)}</td>{''.join(cells)}</tr>")
     names = "".join([f'<th class="end">{name}</th>' for name in ("In", "Out", "From cache", "To cache")])
     return _table(f"<th>Model</th>{names}", shown)
-
-
-def _tokens(short: str, exact: int) -> str:
-    return f'<td class="end num" title="{exact:,}">{short}</td>'
 
 
 def _table(heads: str, rows: list[str]) -> str:

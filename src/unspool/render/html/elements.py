@@ -96,7 +96,6 @@ _SECTIONS = {  # how forges name the pages of a commit and of a file at a commit
     "bitbucket": ("/commits/", "/src/"),
     "codeberg": ("/commit/", "/src/commit/"),
 }
-_USUAL = ("/commit/", "/blob/")
 
 
 def is_safe_address(target: str) -> bool:
@@ -123,50 +122,49 @@ def named_link(text: str, target: str) -> str:
     return content(f"{text} ({target})" if text and target and text != target else text or target)
 
 
-def session_link(text: str, session: str, paint: HtmlOptions) -> str:
+def session_link(text: str, session: str, options: HtmlOptions) -> str:
     """A link to another page of the site, by its relative address; its text alone where it has none."""
-    target = paint.session_href(session)
+    target = options.session_href(session)
     if not _BESIDE.fullmatch(target):
         return content(text or session)
     return f'<a href="{escape(target)}">{content(text or session)}</a>'
 
 
-def commit_link(commit: str, paint: HtmlOptions) -> str:
+def commit_link(commit: str, options: HtmlOptions) -> str:
     """A commit by its short hash, linked where its repository is known."""
-    shown = f'<span class="mono">{content(commit[:10])}</span>'
-    base = _base(paint)
-    if not base or not _HASH.fullmatch(commit):
-        return shown
-    return link(f"{base}{_sections(base)[0]}{commit}", content(commit[:10]), ' class="mono"')
+    page = _repository_page(options, 0)
+    if not page or not _HASH.fullmatch(commit):
+        return span("mono", commit[:10])
+    return link(f"{page}{commit}", content(commit[:10]), ' class="mono"')
 
 
-def file_link(path: str, paint: HtmlOptions) -> str:
+def file_link(path: str, options: HtmlOptions) -> str:
     """A file by its path, linked where it lies inside a repository that is known."""
-    base = _base(paint)
-    if not base or not path or _OUTSIDE.match(path):
-        return f'<span class="mono">{content(path)}</span>'
-    commit = paint.commit if _HASH.fullmatch(paint.commit) else "HEAD"
+    page = _repository_page(options, 1)
+    if not page or not path or _OUTSIDE.match(path):
+        return span("mono", path)
+    commit = options.commit if _HASH.fullmatch(options.commit) else "HEAD"
     place = quote(path.replace("\\", "/").encode("utf-8", "replace"))
-    return link(f"{base}{_sections(base)[1]}{commit}/{place}", content(path), ' class="mono"')
+    return link(f"{page}{commit}/{place}", content(path), ' class="mono"')
 
 
-def commit_card(commit: str, message: str, branch: str, paint: HtmlOptions) -> str:
+def commit_card(commit: str, message: str, branch: str, options: HtmlOptions) -> str:
     """A commit that was made, where it was made."""
-    badge = f'<span class="badge">{content(branch)}</span>' if branch else ""
+    badge = span("badge", branch) if branch else ""
     return (
-        f'<div class="commit"><b aria-hidden="true">⎇</b>{commit_link(commit, paint)}'
+        f'<div class="commit"><b aria-hidden="true">⎇</b>{commit_link(commit, options)}'
         f"<span>{content(message)}</span>{badge}</div>"
     )
 
 
-def _base(paint: HtmlOptions) -> str:
-    base = paint.repository.rstrip("/").removesuffix(".git")
-    return base if base[:4].lower() == "http" and is_safe_address(base) else ""
-
-
-def _sections(base: str) -> tuple[str, str]:
+def _repository_page(options: HtmlOptions, kind: int) -> str:
+    """What an address of a commit (0) or of a file at a commit (1) begins with; empty where there is no repository."""
+    base = options.repository.rstrip("/").removesuffix(".git")
+    if base[:4].lower() != "http" or not is_safe_address(base):
+        return ""
     host = base.split("/")[2].lower()
-    return next((sections for name, sections in _SECTIONS.items() if name in host), _USUAL)
+    sections = next((sections for name, sections in _SECTIONS.items() if name in host), ("/commit/", "/blob/"))
+    return base + sections[kind]
 
 
 def site_link(href: str, words: str, kind: str = "") -> str:
@@ -174,44 +172,28 @@ def site_link(href: str, words: str, kind: str = "") -> str:
     return f'<a class="{kind}" href="{href}">{content(words)}</a>' if kind else f'<a href="{href}">{content(words)}</a>'
 
 
-def web_link(url: str, words: str) -> str:
-    """Words that lead out to the web; the words alone where the address is no web address."""
-    if not url.startswith(("https://", "http://")):
-        return content(words)
-    return f'<a href="{escape(url)}" rel="noopener noreferrer nofollow">{content(words)}</a>'
-
-
 def link_around(href: str, inside: str) -> str:
     """Markup that leads to a place in the site."""
     return f'<a href="{href}">{inside}</a>'
 
 
-def mono(text: str) -> str:
-    """A name as programs write it."""
-    return f'<span class="mono">{content(text)}</span>'
+def div(name: str, inside: str) -> str:
+    """A box of a class around markup."""
+    return f'<div class="{name}">{inside}</div>'
 
 
-def quiet(text: str) -> str:
-    """Words that stay in the background."""
-    return f'<span class="quiet">{content(text)}</span>'
+def span(name: str, text: str) -> str:
+    """Words of a class."""
+    return f'<span class="{name}">{content(text)}</span>'
 
 
 def strong(text: str) -> str:
     return f"<b>{content(text)}</b>"
 
 
-def badge(text: str, tone: str) -> str:
-    return f'<span class="badge {tone}">{content(text)}</span>'
-
-
 def fact(text: str, exact: str = "") -> str:
     """A short fact; what it is exactly is its title."""
     return f'<span title="{escape(exact)}">{content(text)}</span>' if exact else f"<span>{content(text)}</span>"
-
-
-def bad_fact(text: str) -> str:
-    """A short fact that is bad news."""
-    return f'<span class="badtext">{content(text)}</span>'
 
 
 def label(text: str, anchor: str = "") -> str:
@@ -229,11 +211,6 @@ def card(name: str, inside: str, *, opened: bool = False, anchor: str = "") -> s
     mark = f' id="{anchor}"' if anchor else ""
     is_open = " open" if opened else ""
     return f'<details class="card"{mark}{is_open}><summary>{content(name)}</summary><div>{inside}</div></details>'
-
-
-def open_details(details: str) -> str:
-    """A box that was made closed, open."""
-    return details.replace("<details", "<details open", 1)
 
 
 TimeStyle = Literal["", "clock", "day"]

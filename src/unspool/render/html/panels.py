@@ -1,7 +1,7 @@
 """Code, data, terminal output, tables and diffs as HTML boxes, in time linear in their length."""
 
+import math
 import re
-from collections.abc import Iterable
 from functools import lru_cache
 from itertools import groupby, pairwise, repeat, zip_longest
 from string import ascii_letters, digits
@@ -12,21 +12,14 @@ from unspool.tools.summary import language
 
 LINES = 14
 CHARACTERS = 1_200
-_READY = 9_999
-_COLUMN = "\n".join(map(str, range(1, _READY + 1)))
-_TENS = (0, 1, 10, 100, 1_000)
-_FIRST = (0, 0, *(_COLUMN.index(f"\n{ten}\n") + 1 for ten in _TENS[2:]))
-"""Where the first number of so many digits begins in the column."""
+_NUMBERS = tuple(map(str, range(10_000)))
 _NOT_IN_LANGUAGE = re.compile(r"[^\w+#.-]", re.ASCII)
 
 
-def panel(inside: str, kind: str = "") -> str:
-    return f'<div class="panel {kind}">{inside}</div>' if kind else f'<div class="panel">{inside}</div>'
-
-
-def panel_head(caption: str) -> str:
-    """The head of a box; nothing where there is no caption."""
-    return f"<header><span>{content(caption)}</span></header>" if caption else ""
+def panel(inside: str, kind: str = "", caption: str = "") -> str:
+    """A box; `kind` is a class of its own, which begins with a space."""
+    head = f"<header><span>{content(caption)}</span></header>" if caption else ""
+    return f'<div class="panel{kind}">{head}{inside}</div>'
 
 
 def clip(inside: str, text: str) -> str:
@@ -41,31 +34,20 @@ def source_lines(text: str, language: str, start: int) -> str:
     written = f"<pre><code{_language(language)}>{content(text)}</code></pre>"
     if not start:
         return written
-    numbers = _numbers(start, start + text.count("\n") + 1)
-    return f'<div class="numbered"><pre aria-hidden="true">{numbers}</pre>{written}</div>'
+    end = start + text.count("\n") + 1
+    numbers = _NUMBERS[start:end] if start > 0 and end <= len(_NUMBERS) else map(str, range(start, end))
+    column = "\n".join(numbers)
+    return f'<div class="numbered"><pre aria-hidden="true">{column}</pre>{written}</div>'
 
 
 def code_panel(node: Code) -> str:
     text = node.text.removesuffix("\n")
-    return panel(panel_head(node.caption) + clip(source_lines(text, node.language, node.start), text))
+    return panel(clip(source_lines(text, node.language, node.start), text), caption=node.caption)
 
 
 def raw_panel(node: Raw) -> str:
     """Data as it stands in the log."""
-    return panel(panel_head(node.caption) + clip(f"<pre><code>{content(node.text)}</code></pre>", node.text), "raw")
-
-
-def _numbers(start: int, end: int) -> str:
-    """The numbers from start up to end, one a line: usually cut from a column that is ready."""
-    if start > 0 and end <= _READY:
-        return _COLUMN[_place(start) : _place(end) - 1]
-    return "\n".join(map(str, range(start, end)))
-
-
-def _place(number: int) -> int:
-    """Where a number begins in the column."""
-    digits = len(str(number))
-    return _FIRST[digits] + (number - _TENS[digits]) * (digits + 1)
+    return panel(clip(f"<pre><code>{content(node.text)}</code></pre>", node.text), " raw", node.caption)
 
 
 @lru_cache(maxsize=256)
@@ -114,8 +96,8 @@ def _check(check: Check) -> str:
     return f"<li{_STATES[check.state]}>{text}{note}</li>"
 
 
-_NAMES = ("black", "red", "green", "yellow", "blue", "magenta", "cyan", "white")
-_NUMBERS = {name: number for number, name in enumerate((*_NAMES, *(f"bright_{name}" for name in _NAMES)))}
+_COLOURS = ("black", "red", "green", "yellow", "blue", "magenta", "cyan", "white")
+_COLOUR_NUMBERS = {name: at for at, name in enumerate((*_COLOURS, *(f"bright_{name}" for name in _COLOURS)))}
 _SIXTEEN = (
     *((0, 0, 0), (205, 0, 0), (0, 205, 0), (205, 205, 0), (0, 0, 238), (205, 0, 205), (0, 205, 205), (229, 229, 229)),
     *((127, 127, 127), (255, 0, 0), (0, 255, 0), (255, 255, 0)),
@@ -127,12 +109,11 @@ def terminal_panel(node: Terminal) -> str:
     """The command, what it printed and how it ended."""
     command = f"<b>$ {content(node.command)}</b>\n" if node.command else ""
     text = node.text
-    swallowed = (
-        "\n" if not command and text[:1] in ("\n", "\r") else ""
-    )  # the first line break after <pre> is not shown
+    # The first line break after <pre> is not shown.
+    swallowed = "\n" if not command and text[:1] in ("\n", "\r") else ""
     printed = f'<pre class="term">{swallowed}{command}{"".join(map(_span, node.spans))}</pre>'
-    ended = f"<header><span>exit {node.exit_code}</span></header>" if node.exit_code is not None else ""
-    return panel(ended + clip(printed, text), "error" if node.exit_code else "")
+    ended = f"exit {node.exit_code}" if node.exit_code is not None else ""
+    return panel(clip(printed, text), " error" if node.exit_code else "", ended)
 
 
 def _span(span: Span) -> str:
@@ -150,19 +131,15 @@ def _classes(fg: str, bg: str, flags: tuple[bool, ...]) -> str:
 
 def _number(colour: str) -> int | None:
     """Which of the sixteen a colour is, or is nearest to; None for no colour."""
-    if colour in _NUMBERS:
-        return _NUMBERS[colour]
+    if colour in _COLOUR_NUMBERS:
+        return _COLOUR_NUMBERS[colour]
     if len(colour) != 7 or colour[0] != "#":
         return None
     try:
-        red, green, blue = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
+        wanted = [int(colour[at : at + 2], 16) for at in (1, 3, 5)]
     except ValueError:
         return None
-    return min(range(16), key=lambda number: _distance(_SIXTEEN[number], (red, green, blue)))
-
-
-def _distance(one: tuple[int, int, int], other: tuple[int, int, int]) -> int:
-    return sum((a - b) ** 2 for a, b in zip(one, other, strict=True))
+    return min(range(16), key=lambda number: math.dist(_SIXTEEN[number], wanted))
 
 
 _WORD = f"{ascii_letters}{digits}_&;"  # the last two so that no character written as `&lt;` is cut
@@ -227,20 +204,23 @@ _GAP = '<span class="gap">⋯</span>'
 _TAGS = {"-": "del", "+": "ins", " ": "span"}
 
 
-def diff_panel(node: Diff, paint: HtmlOptions) -> str:
+def diff_panel(node: Diff, options: HtmlOptions) -> str:
     """The file, how much changed, and the lines."""
     counts = f'<span class="num">{"new file · " if node.created else ""}+{node.added} −{node.removed}</span>'
-    header = f"<header>{file_link(node.path, paint)}{counts}</header>"
+    header = f"<header>{file_link(node.path, options)}{counts}</header>"
     if node.created and len(node.hunks) == 1 and all(line[:1] == "+" for line in node.hunks[0].lines):
         text = "\n".join([line[1:] for line in node.hunks[0].lines])
-        return panel(header + clip(source_lines(text, language(node.path), 1), text), "diff created")
+        return panel(header + clip(source_lines(text, language(node.path), 1), text), " diff created")
     lines = f"<pre>{_GAP.join(map(_hunk, node.hunks))}</pre>"
     long = sum(len(hunk.lines) for hunk in node.hunks) > LINES
-    return panel(header + (f'<div class="clip">{lines}</div>' if long else lines), "diff")
+    return panel(header + (f'<div class="clip">{lines}</div>' if long else lines), " diff")
 
 
 def _hunk(hunk: Hunk) -> str:
-    runs = [(sign, _unsigned(sign, lines)) for sign, lines in groupby(_escaped(hunk.lines), _sign)]
+    runs = [
+        (sign, [line.removeprefix(sign) for line in lines])
+        for sign, lines in groupby(_escaped(hunk.lines), lambda line: line[0] if line[:1] in ("+", "-") else " ")
+    ]
     for (before, taken), (after, put) in pairwise(runs):
         if before == "-" and after == "+":
             mark_changed_words(taken, put)
@@ -248,16 +228,14 @@ def _hunk(hunk: Hunk) -> str:
     placed = bool(old or new)
     parts: list[str] = []
     for sign, found in runs:
-        start = old if sign == "-" else new
-        parts += _written(sign, found, range(start, start + len(found)) if placed else repeat(""))
+        start, tag = (old if sign == "-" else new), _TAGS[sign]
+        numbers = range(start, start + len(found)) if placed else repeat("")
+        parts += [
+            f"<{tag}><i>{number} {sign}</i>{line}\n</{tag}>" for number, line in zip(numbers, found, strict=False)
+        ]
         old += len(found) if sign != "+" else 0
         new += len(found) if sign != "-" else 0
     return "".join(parts)
-
-
-def _written(sign: str, lines: list[str], numbers: Iterable[int | str]) -> list[str]:
-    tag = _TAGS[sign]
-    return [f"<{tag}><i>{number} {sign}</i>{line}\n</{tag}>" for number, line in zip(numbers, lines, strict=False)]
 
 
 def _escaped(lines: tuple[str, ...]) -> list[str]:
@@ -266,11 +244,3 @@ def _escaped(lines: tuple[str, ...]) -> list[str]:
     if len(found) == len(lines):
         return found
     return [content(line.replace("\r", "␍").replace("\n", "␊")) for line in lines]
-
-
-def _sign(line: str) -> str:
-    return line[0] if line[:1] in ("+", "-") else " "
-
-
-def _unsigned(sign: str, lines: Iterable[str]) -> list[str]:
-    return [line.removeprefix(sign) for line in lines]

@@ -16,24 +16,25 @@ _HELD = re.compile(r"data:(image/[a-z]+);base64,", re.IGNORECASE)
 _NOT_IN_NAME = re.compile(r"[^\w. -]+")
 
 
-def is_embedded_picture(address: str) -> bool:
-    """True for a data address that is a picture through and through."""
-    head = _HELD.match(address)
-    return head is not None and head[1].lower() in _SHOWN and bool(_clean(address[head.end() :]))
-
-
-def picture_figure(node: Picture, paint: HtmlOptions) -> str:
+def picture_figure(node: Picture, options: HtmlOptions) -> str:
     """The picture itself, a document to keep, or what is known of one that is not here."""
     kind, data = node.media_type.lower(), _clean(node.data)
-    if paint.images and data and kind in _SHOWN:
+    if options.images and data and kind in _SHOWN:
         name = f"<figcaption>{content(node.label)}</figcaption>" if node.label else ""
         alt = escape(node.label or "picture")
         image = f'<img src="data:{kind};base64,{data}" alt="{alt}" loading="lazy">'
         return f'<figure class="picture" data-kind="image">{image}{name}</figure>'
-    if paint.images and data and kind == _DOCUMENT:
+    if options.images and data and kind == _DOCUMENT:
         href = f'href="data:{kind};base64,{data}"'
-        return f'<p class="file" data-kind="image"><a {href} download="{_file_name(node.label)}">{_named(node)}</a></p>'
-    return f'<p class="file" data-kind="image">{_elsewhere(node)}</p>'
+        name = _NOT_IN_NAME.sub("-", node.label.replace("\\", "/").rpartition("/")[2])[:80].strip(". -") or "document"
+        name = escape(name if name.lower().endswith(".pdf") else f"{name}.pdf")
+        return f'<p class="file" data-kind="image"><a {href} download="{name}">{_named(node)}</a></p>'
+    named = _named(node)
+    if is_safe_address(node.url):
+        named = link(node.url, named)
+    elif node.url:
+        named = f"{named} ({content(node.url)})"
+    return f'<p class="file" data-kind="image">{named}</p>'
 
 
 def _clean(data: str) -> str:
@@ -48,20 +49,6 @@ def _named(node: Picture) -> str:
     what = "image" if node.media_type.lower().startswith("image/") else "document"
     size = human.size(len(node.data) * 3 // 4) if node.data else ""
     return content(f"{what}: {human.joined(node.label, node.media_type, size)}")
-
-
-def _elsewhere(node: Picture) -> str:
-    if not node.url:
-        return _named(node)
-    if is_safe_address(node.url):
-        return link(node.url, _named(node))
-    return f"{_named(node)} ({content(node.url)})"
-
-
-def _file_name(label: str) -> str:
-    name = _NOT_IN_NAME.sub("-", label.replace("\\", "/").rpartition("/")[2])[:80].strip(". -")
-    name = name or "document"
-    return escape(name if name.lower().endswith(".pdf") else f"{name}.pdf")
 
 
 _LESS, _COLON, _AT = "\ufdd0", "\ufdd1", "\ufdd2"
@@ -97,7 +84,7 @@ _FIXED = {
 def prose_html(markdown: str, images: bool = True) -> str:
     """The Markdown as HTML. `images` False names the pictures that the text itself holds."""
     made = comrak.render_markdown(_hidden(markdown), _DIALECT, _PARSING, _RENDERING)
-    made = _TAG.sub(_Passed(images), made)
+    made = _TAG.sub(_TagFilter(images), made)
     if not made.isascii():
         made = made.replace(_LESS, "&lt;").replace(_COLON, ":").replace(_AT, "@")
     return visible(made)
@@ -114,7 +101,7 @@ def _hidden(markdown: str) -> str:
     return markdown.replace("]:", f"]{_COLON}") if "]:" in markdown else markdown
 
 
-class _Passed:
+class _TagFilter:
     """What stands for each tag of one text, in order; it remembers which links are open."""
 
     def __init__(self, images: bool) -> None:
@@ -152,19 +139,20 @@ class _Passed:
         if not to:
             return "</a>"
         said = _address(found.string[start : found.start()])
-        return "" if to in (said, f"mailto:{said}", f"http://{said}") else f" ({_told(to)}{title and ' '}{title})"
+        return "" if to in (said, f"mailto:{said}", f"http://{said}") else f" ({_refused(to)}{title and ' '}{title})"
 
     def _image(self, image: re.Match[str]) -> str:
         to, alt = _address(image["to"]), image["alt"]
         title = _titled(image)
-        if self._images and is_embedded_picture(to):
+        held = _HELD.match(to) if self._images else None
+        if held is not None and held[1].lower() in _SHOWN and _clean(to[held.end() :]):
             return f'<img src="{escape(to)}" alt="{alt or "picture"}"{title} loading="lazy">'
-        said = f"image: {alt or _told(to[:60])}"
+        said = f"image: {alt or _refused(to[:60])}"
         if self._open:
-            return f'<span title="{_told(to)} {image["title"] or ""}">{said}</span>'
+            return f'<span title="{_refused(to)} {image["title"] or ""}">{said}</span>'
         if is_safe_address(to):
             return f'<a href="{escape(to)}"{title}{rel(to)}>{said}</a>'
-        return f"<span{title}>{said} ({_told(to)})</span>"
+        return f"<span{title}>{said} ({_refused(to)})</span>"
 
 
 def _other(tag: str, whole: str) -> str:
@@ -197,25 +185,13 @@ def _address(written: str) -> str:
     return address
 
 
-def _told(address: str) -> str:
+def _refused(address: str) -> str:
     """An address that is not followed, as text."""
     return escape(address.replace(_ENCODED, "<"))
 
 
-def _extensions() -> comrak.ExtensionOptions:
-    options = comrak.ExtensionOptions()
-    options.table = options.strikethrough = options.tasklist = options.autolink = True
-    return options
-
-
-def _rendering() -> comrak.RenderOptions:
-    options = comrak.RenderOptions()
-    options.escape = options.compact_html = options.full_info_string = True
-    options.hardbreaks = True  # a line that was typed stays a line
-    options.unsafe_ = True  # addresses are judged here, where one that is refused can still be told
-    return options
-
-
-_DIALECT = _extensions()
-_PARSING = comrak.ParseOptions()
-_RENDERING = _rendering()
+_DIALECT, _PARSING, _RENDERING = comrak.ExtensionOptions(), comrak.ParseOptions(), comrak.RenderOptions()
+_DIALECT.table = _DIALECT.strikethrough = _DIALECT.tasklist = _DIALECT.autolink = True
+_RENDERING.escape = _RENDERING.compact_html = _RENDERING.full_info_string = True
+_RENDERING.hardbreaks = True  # a line that was typed stays a line
+_RENDERING.unsafe_ = True  # addresses are judged here, where one that is refused can still be shown

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from unspool.errors import UnspoolError, UsageProblem
+from unspool.files import locked
 from unspool.human import size
 
 _HERE = -100
@@ -106,18 +107,12 @@ def sweep_site(site: Path) -> None:
 @contextmanager
 def lock_folder(folder: Path) -> Iterator[bool]:
     """Hold the folder against other runs; False where another one has it. Systems without such locks always have it."""
-    try:
-        import fcntl
-    except ImportError:
+    if os.name != "posix":
         yield True
         return
     descriptor = os.open(folder, os.O_RDONLY)
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        yield False
-    else:
-        yield True
+        yield locked(descriptor)
     finally:
         os.close(descriptor)
 

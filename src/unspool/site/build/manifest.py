@@ -144,7 +144,9 @@ def place_projects(logs: Iterable[FoundLog], manifest: SiteManifest, kept: "Kept
     paths = {key: _path(group, kept) for key, group in fresh.items()}
     known = {project.path: project.folder for project in manifest.projects.values()}
     for key, path in sorted(paths.items(), key=lambda item: (item[1], item[0])):
-        known[path] = known.get(path) or free_name(_plain(path), taken)
+        # A folder's name has nothing that an address would have to escape.
+        plain = re.sub(r"[^a-z0-9_-]+", "-", project_name(path).lower()).strip("-")[:60]
+        known[path] = known.get(path) or free_name(plain or "project", taken)
         manifest.projects[key] = SiteProject(known[path], path)
 
 
@@ -162,11 +164,6 @@ def _path(group: list[FoundLog], kept: "KeptSessions | None") -> str:
 def project_name(path: str) -> str:
     """What a project is called: the last part of its path."""
     return human.last_part(path) or "project"
-
-
-def _plain(path: str) -> str:
-    """A project's name as a folder's, without anything that an address would have to escape."""
-    return re.sub(r"[^a-z0-9_-]+", "-", project_name(path).lower()).strip("-")[:60] or "project"
 
 
 def free_name(wanted: str, taken: set[str]) -> str:

@@ -66,11 +66,6 @@ class BuildStep(msgspec.Struct, frozen=True):
     start: LogStart
 
 
-def _start(found: FoundLog, known: BuiltSession | None, state: str, kept: "KeptSessions | None") -> LogStart:
-    """The start of a log, read again only where the log has changed."""
-    return known.start if known is not None and known.log == state else start(found, kept)
-
-
 def _log_state(found: FoundLog) -> str:
     """Changes when the log, a subagent's log or what lies in the session's own folder does."""
     if found.origin:
@@ -131,9 +126,9 @@ class BuildPlan:
 
     def changed(self) -> list[BuildStep]:
         """Sessions that have to be made: their key is another, or their pages are gone."""
-        return _largest_first(step for step in self.steps if not self._fresh(step))
+        return _largest_first(step for step in self.steps if not self._is_fresh(step))
 
-    def _fresh(self, step: BuildStep) -> bool:
+    def _is_fresh(self, step: BuildStep) -> bool:
         kept = self.manifest.sessions[step.id]
         page = f"{self._site}/{self.manifest.place(kept)}/{INDEX}"
         return kept.key == self.key(step) and os.path.exists(page)  # noqa: PTH110  as for stat
@@ -142,7 +137,8 @@ class BuildPlan:
         """Of everything that a session's pages are made of, as far as it is known now."""
         kept = self.manifest.sessions[step.id]
         near, names = self.near(step), () if kept.told.named else self.names(step)
-        labels = [(other.told.title, other.told.prompt) for log in near if (other := self._kept(log)) is not None]
+        others = (self.manifest.sessions.get(self._ids[log.path]) for log in near)
+        labels = [(other.told.title, other.told.prompt) for other in others if other is not None]
         leads = [f"{name} {self._addresses.get(name, '')}" for name in kept.told.leads]
         return short_digest(
             self.shared, step.log, *sorted(self._around.digests((*near, *names))), *sorted(labels), *leads
@@ -160,9 +156,6 @@ class BuildPlan:
     def names(self, step: BuildStep) -> tuple[FoundLog, ...]:
         """The logs that may hold a name for a session."""
         return tuple(self._around.names(step.found))
-
-    def _kept(self, found: FoundLog) -> BuiltSession | None:
-        return self.manifest.sessions.get(self._ids[found.path])
 
     def _offered(self, step: BuildStep) -> tuple[int, ...]:
         """The plans put forward in a session, which is read only where it has changed."""
@@ -183,7 +176,9 @@ def _steps(logs: Sequence[FoundLog], manifest: SiteManifest, kept: "KeptSessions
     folders: dict[str, str] = {}
     for found in logs:
         name, state = short_digest(_real(found.path, folders)), _log_state(found)
-        made.append(BuildStep(name, found, state, _start(found, manifest.sessions.get(name), state, kept)))
+        known = manifest.sessions.get(name)
+        begun = known.start if known is not None and known.log == state else start(found, kept)
+        made.append(BuildStep(name, found, state, begun))
     return made
 
 

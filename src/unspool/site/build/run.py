@@ -27,7 +27,6 @@ from unspool.site.list_pages import ProjectRows, master_page, project_page
 from unspool.site.options import SiteOptions
 from unspool.site.page_template import Crumb, Frame, PageTemplate, fill_template
 from unspool.site.search_files import SEARCH_FOLDER, SearchedSession, SearchIndexWriter
-from unspool.site.search_files import SEARCH_FOLDER as SEARCH
 from unspool.site.session_rows import SessionRow, session_row
 from unspool.site.turn_pages import session_folder
 from unspool.store.library import read_session
@@ -38,9 +37,6 @@ if TYPE_CHECKING:
     from unspool.store.library.kept_sessions import KeptSessions
 
 
-_EMPTY = ("empty", "stub")
-
-
 class _Around(Neighbours):
     """Neighbours that remember the beginnings of logs from one session to the next: many have the same around them."""
 
@@ -49,13 +45,13 @@ class _Around(Neighbours):
 
 
 _begun = lru_cache(maxsize=4096)(chain_head)
+_load_prices = cache(PriceTable.load)
 
 
 class LinkedSession(NamedTuple):
-    """A session, and what it says to its neighbours by itself."""
-
     session: Session
-    told: NeighbourFacts
+    facts: NeighbourFacts
+    """What the log says to its neighbours by itself."""
 
 
 def read_for_pages(
@@ -76,22 +72,16 @@ def is_empty_session(session: Session, *, strays: bool) -> bool:
     """Whether a session holds nothing that a person would look for; `strays` are subagents without a session."""
     if session.kind == "subagent":
         return not strays
-    return session.kind in _EMPTY or session.title.strip().casefold() == "warmup"
+    return session.kind in ("empty", "stub") or session.title.strip().casefold() == "warmup"
 
 
 class BuildContext(msgspec.Struct, frozen=True):
     """What all sessions of a run have in common."""
 
     site: str
-    options: SiteOptions
+    wanted: BuildOptions
     sessions: dict[str, str]
     """Where each session of the site lies, relative to its root, by id."""
-    prices: str = ""
-    """The user's own price table, if there is one."""
-    strays: bool = False
-    """Whether a subagent's log whose session is gone is a session."""
-    kept: "KeptSessions | None" = None
-    """Where sessions are read whose logs are gone from their sources."""
 
 
 class BuildTask(msgspec.Struct, frozen=True):
@@ -106,7 +96,7 @@ class BuildTask(msgspec.Struct, frozen=True):
 
 
 class BuildResult(msgspec.Struct, frozen=True):
-    told: NeighbourFacts
+    facts: NeighbourFacts
     card: SessionRow | None
     """None where the log holds no conversation, and no pages were made."""
     files: int = 0
@@ -115,24 +105,20 @@ class BuildResult(msgspec.Struct, frozen=True):
 
 def build_session(context: BuildContext, task: BuildTask) -> BuildResult:
     """Read a session and put its pages in place; what was there before stays until they are complete."""
-    session, told = read_for_pages(task.found, task.near, task.names, context.kept)
-    if is_empty_session(session, strays=context.strays):
-        return BuildResult(told, None)
-    prices = _prices(context.prices)
+    wanted = context.wanted
+    session, facts = read_for_pages(task.found, task.near, task.names, wanted.kept)
+    if is_empty_session(session, strays=wanted.strays):
+        return BuildResult(facts, None)
+    prices = _load_prices(Path(wanted.prices) if wanted.prices else None)
     counted = figures(session, prices)
     frame = Frame("../../", task.crumbs, context.sessions, SEARCH_FOLDER, prices)
     files = size = 0
     with swap_folder(Path(context.site, task.folder)) as folder:
-        for name, data in session_folder(session, counted, context.options, frame):
+        for name, data in session_folder(session, counted, wanted.options, frame):
             (folder / name).write_bytes(data)
             files, size = files + 1, size + len(data)
     shown = msgspec.structs.replace(session_row(session, counted), kept=bool(task.found.origin))
-    return BuildResult(told, shown, files, size)
-
-
-@cache
-def _prices(own: str) -> PriceTable:
-    return PriceTable.load(Path(own) if own else None)
+    return BuildResult(facts, shown, files, size)
 
 
 Shared = TypeVar("Shared")
@@ -164,7 +150,11 @@ def run_in_processes(
 
 
 def _run(work: Work[Shared, Job, Done], shared: Shared, tasks: Sequence[Job], jobs: int) -> Iterator[Ended[Job, Done]]:
-    pool = _pool(jobs, len(tasks), (work, shared))
+    pool: Executor
+    if jobs < 2 or not tasks:
+        pool = ThreadPoolExecutor(1, initializer=_hold, initargs=(work, shared))
+    else:
+        pool = worker_pool(min(jobs, len(tasks)), _set_up_worker, work, shared)
     try:
         with without_interrupts():
             futures = {pool.submit(_work, task): task for task in tasks}
@@ -173,12 +163,6 @@ def _run(work: Work[Shared, Job, Done], shared: Shared, tasks: Sequence[Job], jo
             yield futures.pop(future), future.result() if error is None else error
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
-
-
-def _pool(jobs: int, tasks: int, held: tuple[Any, Any]) -> Executor:
-    if jobs < 2 or tasks == 0:
-        return ThreadPoolExecutor(1, initializer=_hold, initargs=held)
-    return worker_pool(min(jobs, tasks), _set_up_worker, *held)
 
 
 def _hold(work: Any, shared: Any) -> None:
@@ -203,16 +187,6 @@ def crumbs_above(project: SiteProject) -> tuple[Crumb, ...]:
     return (_TOP, Crumb(project_name(project.path), f"{project.folder}/{INDEX}"))
 
 
-def project_rows(manifest: SiteManifest) -> list[ProjectRows]:
-    """Every project that has sessions with pages."""
-    rows: dict[str, list[tuple[str, SessionRow]]] = {}
-    places = {project.folder: project for project in manifest.projects.values()}
-    for kept in manifest.sessions.values():
-        if kept.card is not None:
-            rows.setdefault(manifest.projects[kept.project].folder, []).append((kept.folder, kept.card))
-    return [_project_rows(places[folder], tuple(found)) for folder, found in rows.items()]
-
-
 def _project_rows(project: SiteProject, rows: tuple[tuple[str, SessionRow], ...]) -> ProjectRows:
     return ProjectRows(project_name(project.path), project.path, project.folder, rows)
 
@@ -224,13 +198,18 @@ def write_missing_indexes(site: Path, manifest: SiteManifest, options: SiteOptio
             _write_project(site, _project_rows(project, ()), options)
     if not (site / INDEX).exists():
         _write_master(site, [], options)
-    if not (site / SEARCH).exists():
+    if not (site / SEARCH_FOLDER).exists():
         SearchIndexWriter(site).write()
 
 
 def write_indexes(site: Path, manifest: SiteManifest, options: SiteOptions) -> int:
     """All indexes, from what is in place; the number of files that were written."""
-    found = project_rows(manifest)
+    rows: dict[str, list[tuple[str, SessionRow]]] = {}
+    places = {project.folder: project for project in manifest.projects.values()}
+    for kept in manifest.sessions.values():
+        if kept.card is not None:
+            rows.setdefault(manifest.projects[kept.project].folder, []).append((kept.folder, kept.card))
+    found = [_project_rows(places[folder], tuple(listed)) for folder, listed in rows.items()]
     written = sum(_write_project(site, project, options) for project in found) + _write_master(site, found, options)
     writer = SearchIndexWriter(site)
     for project in found:
@@ -240,23 +219,13 @@ def write_indexes(site: Path, manifest: SiteManifest, options: SiteOptions) -> i
 
 
 def _write_project(site: Path, project: ProjectRows, options: SiteOptions) -> bool:
-    page = project_page(project, options, Frame("../", (_TOP,), search=SEARCH))
+    page = project_page(project, options, Frame("../", (_TOP,), search=SEARCH_FOLDER))
     return write_if_changed(site / project.folder / page.path, encode_html(page.html))
 
 
 def _write_master(site: Path, found: list[ProjectRows], options: SiteOptions) -> bool:
-    page = master_page(found, options, Frame(search=SEARCH))
+    page = master_page(found, options, Frame(search=SEARCH_FOLDER))
     return write_if_changed(site / page.path, encode_html(page.html))
-
-
-NOT_YET_MADE = "This session is being made into pages; look again in a moment."
-NO_CONVERSATION = "This session holds no conversation."
-
-
-def write_placeholder(folder: Path, title: str, words: str, options: SiteOptions, frame: Frame) -> None:
-    """Say in a session's place why there is nothing else."""
-    body = fill_template("pending.html", title=title, words=words)
-    write_if_changed(folder / INDEX, encode_html(PageTemplate(options, frame).page(title, body)))
 
 
 _SAVE = 2.0
@@ -277,7 +246,10 @@ class SiteBuild:
         finally:
             self._manifest.save(self._site)
             sweep_site(self._site)
-        self._index()
+        written = write_indexes(self._site, self._manifest, self._wanted.options)
+        self._report.indexed, self._report.files = bool(written), self._report.files + written
+        self._manifest.indexed = self._plan.shared
+        self._manifest.save(self._site)
         return self._report
 
     def _prepare(self) -> None:
@@ -288,7 +260,7 @@ class SiteBuild:
         write_missing_indexes(self._site, self._manifest, self._wanted.options)
         for step in self._plan.todo:
             if not (self._site / self._manifest.place(self._manifest.sessions[step.id]) / INDEX).exists():
-                self._say(step, NOT_YET_MADE)
+                self._say(step, "This session is being made into pages; look again in a moment.")
 
     def _left(self) -> list[BuildStep]:
         """Sessions that tell of others which have just got another title; those just made know it already."""
@@ -301,13 +273,11 @@ class SiteBuild:
         return left
 
     def _make(self, todo: Sequence[BuildStep], watch: BuildProgress) -> None:
-        wanted = self._wanted
         steps = {step.found.path: step for step in todo}
-        addresses = self._manifest.addresses()
-        context = BuildContext(str(self._site), wanted.options, addresses, wanted.prices, wanted.strays, wanted.kept)
+        context = BuildContext(str(self._site), self._wanted, self._manifest.addresses())
         tasks = [self._task(step) for step in todo]
         total = sum(task.found.size for task in tasks)
-        for task, result in run_in_processes(build_session, context, tasks, wanted.jobs):
+        for task, result in run_in_processes(build_session, context, tasks, self._wanted.jobs):
             self._done(steps[task.found.path], result)
             watch(task.found.size, total)
             if time.monotonic() > self._saved + _SAVE:
@@ -328,11 +298,11 @@ class SiteBuild:
             report.failures.append(BuildFailure(step.found.path, why))
             self._without_pages(step, f"This session could not be made into pages: {why}")
             return
-        kept.log, kept.start, kept.told, kept.card = step.log, step.start, result.told, result.card
+        kept.log, kept.start, kept.told, kept.card = step.log, step.start, result.facts, result.card
         kept.key = self._plan.key(step)
         if result.card is None:
             report.empty += 1
-            self._without_pages(step, NO_CONVERSATION)
+            self._without_pages(step, "This session holds no conversation.")
             return
         report.made, report.files, report.size = report.made + 1, report.files + result.files, report.size + result.size
 
@@ -341,16 +311,12 @@ class SiteBuild:
             self._say(step, words)
 
     def _say(self, step: BuildStep, words: str) -> None:
-        """A page in the place of a session."""
+        """A page in the place of a session, which says why there is nothing else."""
         kept = self._manifest.sessions[step.id]
-        frame = Frame("../../", crumbs_above(self._manifest.projects[kept.project]), search=SEARCH)
-        write_placeholder(self._site / self._manifest.place(kept), kept.id, words, self._wanted.options, frame)
-
-    def _index(self) -> None:
-        written = write_indexes(self._site, self._manifest, self._wanted.options)
-        self._report.indexed, self._report.files = bool(written), self._report.files + written
-        self._manifest.indexed = self._plan.shared
-        self._manifest.save(self._site)
+        frame = Frame("../../", crumbs_above(self._manifest.projects[kept.project]), search=SEARCH_FOLDER)
+        body = fill_template("pending.html", title=kept.id, words=words)
+        page = PageTemplate(self._wanted.options, frame).page(kept.id, body)
+        write_if_changed(self._site / self._manifest.place(kept) / INDEX, encode_html(page))
 
 
 def error_reason(error: BaseException) -> str:

@@ -1,0 +1,214 @@
+"""What every document shows of a turn, in which order, and how it stands: text, Markdown and pages only lay it out."""
+
+from typing import Literal, NamedTuple, assert_never
+
+import msgspec
+
+from unspool import human
+from unspool.doc import Diff, Fields, Fold, Node, Prose, Raw
+from unspool.model import Agent, Block, Image, Notice, Session, Text, Thinking, Todos, ToolCall, Turn, Unknown
+from unspool.render.notices import image_picture, notice_nodes
+from unspool.render.shorten import shorten
+from unspool.render.view import DEPTH, DIVIDERS, Participants, View, is_shown
+from unspool.tools import describe, fields
+from unspool.tools import summary as words
+
+_LOUD = frozenset(
+    {
+        "agent", "api-error", "bash-output", "command-output", "note", "peer", "queue", "recap", "refusal", "summary",
+        "task-notification", "teammate",
+    }
+)  # fmt: skip
+"""Notices that are shown whole in every view, as rows; all others but dividers are quiet."""
+STANDING = frozenset({"environment", "offer", "reminder", "system-prompt"})
+"""Quiet notices of what the agent tells the model unasked, many at a time: one line together in a short document."""
+_OUTPUTS = frozenset({"bash-output", "command-output"})
+"""Notices that answer what a person typed, and so stand open."""
+_CARDS = frozenset({"plan", "question", "todos"})
+_ON_FILES = ("read", "write", "edit")
+
+
+class RenderContext(msgspec.Struct, frozen=True):
+    """What turns are shown by: the view, who takes part, and for subagents how deep and under which anchors."""
+
+    view: View
+    participants: Participants
+    hidden: frozenset[str] = frozenset()
+    cwd: str = ""
+    """The folder that files are named from."""
+    depth: int = 0
+    prefix: str = ""
+
+    @classmethod
+    def of(cls, session: Session, view: View, turns: tuple[Turn, ...] = ()) -> "RenderContext":
+        return cls(view, Participants(session, turns), view.hidden, session.cwd)
+
+    def inside(self, prefix: str) -> "RenderContext":
+        """For what stands one level deeper."""
+        return msgspec.structs.replace(self, depth=self.depth + 1, prefix=prefix)
+
+    def level(self, step: int) -> int:
+        return min(6, 2 + self.depth + step)
+
+
+AgentPlace = Literal["here", "later", "apart", "again"]
+"""Where a subagent's conversation stands: at this call; at the document's end, as it is nested too deep; by itself or
+nowhere, as it is too large or not wanted; or at another call that came before."""
+
+
+class AgentItem(NamedTuple):
+    """A subagent at a call."""
+
+    agent: Agent
+    place: AgentPlace
+
+
+class TurnItem(NamedTuple):
+    """A block of a turn as every document shows it."""
+
+    block: Block
+    nodes: tuple[Node, ...]
+    place: Literal["answer", "card", "row", "divider", "quiet"]
+    """How it stands among its neighbours: rows in a box together, quiet ones folded, all others by themselves."""
+    name: str = ""
+    """What a quiet item is counted as where several are folded."""
+    model: str = ""
+    """The model that gives an answer, where it is another than before."""
+    agents: tuple[AgentItem, ...] = ()
+
+    @property
+    def is_todo_list(self) -> bool:
+        meaning, fold = getattr(self.block, "meaning", None), self.nodes[0]
+        return isinstance(meaning, Todos) and isinstance(fold, Fold) and fold.kind == "todos"
+
+
+def turn_items(turn: Turn, context: RenderContext) -> list[TurnItem]:
+    """All that is shown of a turn after its prompt, in reading order."""
+    items: list[TurnItem] = []
+    speaker = ""
+    last_todos = -1
+    for block in turn.blocks:
+        if not is_shown(block, context.hidden) or (
+            not context.view.full and isinstance(block, Notice) and block.kind == "progress"
+        ):
+            continue
+        item = _item(block, context)
+        if item.place == "answer" and isinstance(block, Text):
+            model = context.participants.models.get(block.message, "")
+            item = item._replace(model=model) if model != speaker else item
+            speaker = model or speaker or "?"
+        elif item.is_todo_list:
+            last_todos = len(items)
+        items.append(item)
+    if last_todos >= 0:  # it is how things then were
+        items[last_todos] = _opened(items[last_todos])
+    return items
+
+
+def _item(block: Block, context: RenderContext) -> TurnItem:
+    match block:
+        case Text():
+            item = TurnItem(block, (Prose(block.text),), "answer")
+        case Thinking():
+            item = TurnItem(block, (_thinking(block),), "card")
+            item = item if block.text else item._replace(place="quiet", name="thinking not kept")
+        case ToolCall():
+            fold = _call_row(block, context)
+            place: Literal["card", "row"] = "card" if fold.kind in _CARDS else "row"
+            item = TurnItem(block, (fold,), place, agents=_agent_items(block, context))
+        case Image():
+            item = TurnItem(block, (image_picture(block),), "card")
+        case Notice():
+            item = _notice_item(block, context)
+        case Unknown():
+            item = TurnItem(block, (_unknown(block, context),), "quiet", f"unknown {block.what}")
+        case _:
+            assert_never(block)
+    if getattr(block, "message", "") in context.participants.retracted:
+        withdrawn = Fold("retracted", "Withdrawn from the conversation", "", "warn", children=item.nodes)
+        return item._replace(nodes=(withdrawn,), place="row")
+    return item
+
+
+def _opened(item: TurnItem) -> TurnItem:
+    first, *rest = item.nodes
+    return item._replace(nodes=(msgspec.structs.replace(first, open=True), *rest)) if isinstance(first, Fold) else item
+
+
+def _thinking(block: Thinking) -> Fold:
+    took = human.duration(block.milliseconds / 1000) if block.milliseconds >= 1000 else ""
+    if block.text:
+        preview = words.first_line(block.text, 60)
+        return Fold("thinking", f"Thinking: {preview}", took, "quiet", children=(Prose(block.text),))
+    why = "redacted" if block.redacted else "not kept in the log"
+    return Fold("thinking", "Thinking", human.joined(took, why), "quiet")
+
+
+def _unknown(block: Unknown, context: RenderContext) -> Fold:
+    """What this version does not know: its name and place, and its data for those who want all."""
+    summary = f"Unknown: {words.first_line(block.what, 60) or 'line'}, line {block.place.line}"
+    data = (Raw(fields.json_text(block.data)),) if context.view.full else ()
+    return Fold("unknown", summary, human.size(block.place.size), "quiet", children=data)
+
+
+def _notice_item(notice: Notice, context: RenderContext) -> TurnItem:
+    """In the short view, notices that people seldom read are one line each."""
+    nodes = tuple(notice_nodes(notice, context.level(1)))
+    divides = notice.kind in DIVIDERS
+    quiet = not divides and notice.kind not in _LOUD
+    if not context.view.full:
+        nodes = tuple(short for node in nodes for short in _shorten_notice(node, notice, quiet))
+    item = TurnItem(notice, nodes, "divider" if divides else "quiet" if quiet else "row", notice.kind)
+    return _opened(item) if notice.kind in _OUTPUTS else item
+
+
+def _shorten_notice(node: Node, notice: Notice, quiet: bool) -> tuple[Node, ...]:
+    if quiet and isinstance(node, Fold):
+        return (msgspec.structs.replace(node, children=()),)
+    if isinstance(node, Fold) and notice.kind == "compaction":
+        said = tuple(child for child in node.children if not isinstance(child, Fields))
+        node = msgspec.structs.replace(node, children=said)
+    return shorten(node)
+
+
+def _call_row(call: ToolCall, context: RenderContext) -> Fold:
+    """A call as a row that opens to what it was given and what came of it."""
+    fold = describe(call)
+    if context.cwd and call.role in (*_ON_FILES, "shell"):
+        fold = _seen_from(fold, call, context.cwd)
+    if not context.view.full:
+        (short,) = shorten(fold)
+        fold = short if isinstance(short, Fold) else fold
+    return fold
+
+
+def _seen_from(fold: Fold, call: ToolCall, cwd: str) -> Fold:
+    """The fold with files named as seen from the session's folder, which is how a repository names them."""
+    children = tuple(
+        msgspec.structs.replace(node, path=words.shorten_path(node.path, cwd)) if isinstance(node, Diff) else node
+        for node in fold.children
+    )
+    name, _, what = fold.summary.partition(" ")
+    if what.endswith("…") and isinstance(call.input, dict):  # the row has only the beginning of what was given
+        given = (value for value in call.input.values() if isinstance(value, str) and value.startswith(what[:-1]))
+        what = next(given, what)
+    if call.role in _ON_FILES:
+        what = words.shorten_path(what, cwd)
+    else:  # a command without the way to where it is run anyway
+        what = what.removeprefix(f"cd {cwd} && ").removeprefix(f'cd "{cwd}" && ')
+    return msgspec.structs.replace(fold, summary=words.short_line(f"{name} {what}".strip()), children=children)
+
+
+def _agent_items(call: ToolCall, context: RenderContext) -> tuple[AgentItem, ...]:
+    if "agents" in context.hidden:
+        return ()
+    return tuple(AgentItem(agent, _agent_place(call, agent, context)) for agent in context.participants.of(call))
+
+
+def _agent_place(call: ToolCall, agent: Agent, context: RenderContext) -> AgentPlace:
+    view, participants = context.view, context.participants
+    if not participants.is_home(call, agent):
+        return "again"
+    if not view.agents or not participants.fits(agent, view.agent_limit):
+        return "apart"
+    return "here" if context.depth < DEPTH else "later"

@@ -1,0 +1,238 @@
+"""Turns as HTML: the prompt, the items of its answer in boxes and folds, subagents in place, and what it took."""
+
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from itertools import groupby
+from typing import Literal, NamedTuple
+
+import msgspec
+
+from unspool import human
+from unspool.doc import Fold, Node
+from unspool.figures import calls_of
+from unspool.model import Agent, Image, Notice, Prompt, Thinking, ToolCall, Turn
+from unspool.prices import Cost
+from unspool.render.blocks import problem_fold, prompt_nodes, prompt_notes
+from unspool.render.html import conversation as html
+from unspool.render.html import elements
+from unspool.render.html.elements import HtmlOptions, time_tag
+from unspool.render.html.nodes import nodes_html
+from unspool.render.notices import run_summary
+from unspool.render.turns import AgentItem, TurnItem, turn_items
+from unspool.site.address import agent_anchor
+from unspool.site.session_view import SessionView, format_cost
+from unspool.site.summaries import model_name
+
+
+class _Piece(NamedTuple):
+    """Markup, and how it stands: rows in a box with their neighbours, quiet pieces folded with theirs."""
+
+    html: str
+    place: Literal["alone", "row", "quiet"] = "alone"
+    name: str = ""
+    bare: bool = False
+    """Whether a quiet piece is a line by itself, which needs no folding away."""
+
+
+class TurnRenderer:
+    """Renders turns of one chapter, in order: how its anchors begin, whose prompts they are, how deep it is."""
+
+    def __init__(self, view: SessionView, prefix: str = "", agent: Agent | None = None, depth: int = 0) -> None:
+        self._view, self._prefix, self._agent, self._depth = view, prefix, agent, depth
+        self._context = msgspec.structs.replace(view.context, depth=depth)
+        self._options = HtmlOptions()
+        self._day = ""
+
+    def turn(self, turn: Turn) -> str:
+        self._options = self._view.html_options(turn.started)
+        name = f"Prompt {turn.number}" if turn.prompt else "Before the first prompt"
+        if self._prefix.startswith(("branch-", "part-")):  # several of them may stand on one page
+            name = f"{name}, {self._prefix.replace('-', ' ').rstrip('.')}"
+        head = ""
+        if turn.prompt is not None:
+            head = self._prompt(0 if self._agent else turn.number, turn.prompt)
+        elif turn.blocks:
+            head = html.opening_head(3 if self._agent else 2, self._clock(turn.started))
+        inside = head + self._items(turn) + turn_footer(turn, self._view.costs.of(turn))
+        return html.turn(f"{self._prefix}turn-{turn.number}", "" if self._agent else name, inside)
+
+    def _prompt(self, number: int, prompt: Prompt) -> str:
+        anchor = self._view.addresses.anchor(prompt)
+        link = elements.link_around(f"#{anchor}", self._clock(prompt.time)) if prompt.time else ""
+        return html.prompt(anchor, number, prompt_notes(prompt), link, nodes_html(prompt_nodes(prompt), self._options))
+
+    def _clock(self, time: datetime | None) -> str:
+        """The time of day; with the day where that is new."""
+        day = f"{time:%j %Y}" if time else ""
+        new, self._day = day != self._day, day
+        return time_tag(time, "" if new else "clock")
+
+    def _items(self, turn: Turn) -> str:
+        pieces = (piece for item in turn_items(turn, self._context) for piece in self._pieces(item))
+        parts: list[str] = []
+        for alone, group in groupby(pieces, key=lambda piece: piece.place == "alone"):
+            run = list(group)
+            inside = "".join(piece.html for piece in run) if alone else "".join(_rows(run))
+            parts.append(elements.div("calls", inside) if any(piece.place == "row" for piece in run) else inside)
+        return "".join(parts)
+
+    def _pieces(self, item: TurnItem) -> Iterator[_Piece]:
+        yield self._piece(item, self._view.addresses.anchor(item.block))
+        for agent in item.agents:
+            yield _Piece(self._agent_row(agent), "row")
+        if isinstance(item.block, ToolCall) and (cards := self._outcome_cards(item.block.call_id)):
+            yield _Piece(cards)
+
+    def _piece(self, item: TurnItem, anchor: str) -> _Piece:
+        first = item.nodes[0]
+        match item.place:
+            case "answer":
+                return _Piece(html.answer(anchor, self._speaker(item, anchor), nodes_html(item.nodes, self._options)))
+            case "divider":
+                return _Piece(self._divider(item, anchor))
+            case "card" if isinstance(item.block, Image):
+                return _Piece(html.block_part(anchor, "image", nodes_html(item.nodes, self._options)))
+            case "card" if item.is_todo_list and isinstance(first, Fold):
+                return _Piece(html.todo_box(anchor, first, nodes_html(first.children, self._options)))
+            case "quiet" if isinstance(item.block, Thinking) and isinstance(first, Fold):
+                line = html.block_line(anchor, "thinking", f"Thinking · {first.outcome}")
+                return _Piece(line, "quiet", item.name, bare=True)
+        made = nodes_html(_anchored(item.nodes, anchor), self._options)
+        return _Piece(made) if item.place == "card" else _Piece(made, item.place, item.name)
+
+    def _speaker(self, item: TurnItem, anchor: str) -> str:
+        """Who speaks, where that is new."""
+        if not item.model:
+            return ""
+        time = item.block.time
+        link = elements.link_around(f"#{anchor}", time_tag(time, "clock")) if time else ""
+        return html.answer_head(self._view.speaker, model_name(item.model), link)
+
+    def _divider(self, item: TurnItem, anchor: str) -> str:
+        """A line across the conversation, and below it what more is known."""
+        notice = item.block
+        first, *rest = item.nodes
+        bad = False
+        if isinstance(first, Fold):
+            bad, line = True, first.summary
+            more = isinstance(notice, Notice) and (notice.facts or len(notice.text) > 80)
+            if more and first.children:
+                rest = [Fold("notice", "What the log says of it", "", "quiet", children=first.children)]
+        else:
+            line = human.joined(getattr(first, "text", ""), *getattr(first, "notes", ()))
+        return html.block_part(anchor, "notice", html.divider(line, bad=bad) + nodes_html(rest, self._options))
+
+    def _outcome_cards(self, call_id: str) -> str:
+        """Cards of the commits, pushes and pull requests that a call made."""
+        if not call_id:
+            return ""
+        cards = [
+            elements.commit_card(commit.hash, commit.message, commit.branch, self._options)
+            for commit in self._view.commits.get(call_id, ())
+        ]
+        for push in self._view.pushes.get(call_id, ()):
+            name = f"Pull request #{push.number}" if push.kind == "pull-request" else "Pushed"
+            cards.append(
+                html.push_card(elements.link(push.url, elements.content(name)), push.branch or push.repository)
+            )
+        return "".join(cards)
+
+    def _agent_row(self, item: AgentItem) -> str:
+        agent, view = item.agent, self._view
+        single, href = view.options.single_page, view.agent_href(agent)
+        title, summary = agent_title(agent), agent_summary(agent, view)
+        if item.place == "here":
+            inside = render_agent(agent, view, self._depth + 1)
+            return html.agent_row(agent_anchor(agent), title, summary, "" if single else href, inside)
+        if single and item.place == "later":
+            view.late.append(agent)
+        # Its anchor is where its conversation is, which on a single page is elsewhere on the page.
+        anchor = "" if single or item.place == "again" else agent_anchor(agent)
+        return html.agent_link(anchor, href, title, summary)
+
+
+def _anchored(nodes: tuple[Node, ...], anchor: str) -> tuple[Node, ...]:
+    """The nodes with the anchor on the first, if that is a fold."""
+    first, *rest = nodes
+    return (msgspec.structs.replace(first, anchor=anchor), *rest) if isinstance(first, Fold) else nodes
+
+
+def _rows(run: list[_Piece]) -> Iterator[str]:
+    """Rows of a box, with the quiet pieces between them folded."""
+    for place, group in groupby(run, key=lambda piece: piece.place):
+        pieces = list(group)
+        inside = "".join(piece.html for piece in pieces)
+        if place == "row":
+            yield inside
+        elif all(piece.bare for piece in pieces):
+            yield elements.div("hush", inside)
+        else:
+            yield html.folded_notices(run_summary(piece.name for piece in pieces), inside)
+
+
+def agent_title(agent: Agent) -> str:
+    """What a subagent is called: its name, its kind, what it was to do."""
+    what = " ".join(agent.description.split())[:200]
+    return human.joined(agent.name, ": ".join(word for word in (agent.kind, what) if word)) or agent.id
+
+
+def agent_summary(agent: Agent, view: SessionView) -> str:
+    """How it ended and what it took."""
+    return human.joined(
+        agent.status if agent.status != "completed" else "",
+        "in the background" if agent.background else "",
+        human.count(sum(1 for _ in calls_of(agent.session)), "call"),
+        human.elapsed(agent.session.started, agent.session.ended),
+        format_cost(view.costs.all_of(agent.session)),
+    )
+
+
+def render_agent(agent: Agent, view: SessionView, depth: int = 0) -> str:
+    """All of a subagent's conversation, for a place inside a page."""
+    return agent_turns(agent, agent.session.turns, view, depth) + agent_leftovers(agent, view, depth)
+
+
+def agent_turns(agent: Agent, turns: Iterable[Turn], view: SessionView, depth: int = 0) -> str:
+    """Turns of a subagent. Those that also stand in place are rendered once for both, from the first one on."""
+    renderer = TurnRenderer(view, view.addresses.agents[agent.id].prefix, agent, depth)
+    twice = view.context.participants.fits(agent, view.context.view.agent_limit)
+    rendered = view.rendered_turns if twice else {}
+    for turn in agent.session.turns if twice else turns:
+        if id(turn) not in rendered:
+            rendered[id(turn)] = renderer.turn(turn)
+    return "".join(rendered[id(turn)] for turn in turns)
+
+
+def agent_leftovers(agent: Agent, view: SessionView, depth: int = 0) -> str:
+    """What a subagent left behind and what of its log could not be read."""
+    parts: list[str] = []
+    for branch in agent.session.branches:
+        prefix = f"{view.addresses.agents[agent.id].prefix}branch-{branch.number}."
+        inside = "".join(map(TurnRenderer(view, prefix, agent, depth).turn, branch.turns))
+        summary = f"Abandoned after turn {branch.after} · {human.count(len(branch.turns), 'turn')}"
+        parts.append(elements.card(summary, inside))
+    problems = (problem_fold(problem, view.context.view) for problem in agent.session.problems)
+    return "".join(parts) + nodes_html(problems, HtmlOptions())
+
+
+def turn_footer(turn: Turn, cost: Cost) -> str:
+    """Time, tokens and money of a turn."""
+    used = turn.usage
+    if turn.prompt is None and not used.total:
+        return ""
+    least = "at least " if used.floor else ""
+    unpriced = ", ".join(name for name, _ in cost.unpriced)
+    exact = f"without {unpriced}, which has no known price" if unpriced else f"${cost.amount:f}" if cost.amount else ""
+    tokens = ((used.input, "", "in"), (used.output, least, "out"), (used.cache_read, "", "cached"))
+    return html.turn_foot(
+        (
+            (human.elapsed(turn.started, turn.ended), ""),
+            *(
+                (f"{before}{human.tokens(number)} {name}", f"{number:,} tokens")
+                for number, before, name in (*tokens, (used.cache_write, "", "to cache"))
+                if number
+            ),
+            (format_cost(cost), exact),
+            (f"{human.tokens(turn.context)} in the window" if turn.context else "", f"{turn.context:,} tokens"),
+        )
+    )
