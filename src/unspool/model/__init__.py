@@ -38,6 +38,7 @@ from unspool.model.events import (
     EventKind,
     Facts,
     Part,
+    Preserved,
     Transcript,
 )
 from unspool.model.session import (
@@ -85,6 +86,7 @@ __all__ = [
     "Option",
     "Overview",
     "Part",
+    "Preserved",
     "Place",
     "Plan",
     "PlanStatus",

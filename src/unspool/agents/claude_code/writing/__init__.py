@@ -5,10 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from unspool.agents.claude_code.writing import editing, envelope, moving
-from unspool.agents.claude_code.writing import envelope as leaving
-from unspool.agents.claude_code.writing import envelope as references
-from unspool.agents.claude_code.writing import moving as placing
-from unspool.agents.writing import CopyIdentity, Cuts, LineLink, LintFinding, Preserved, RepairedLog
+from unspool.agents.writing import CopyIdentity, Cuts, LineLink, LintFinding, RepairedLog
 
 
 class ClaudeWriter:
@@ -30,26 +27,23 @@ class ClaudeWriter:
     def moves(self, old: str, new: str, homes: tuple[str, str]) -> tuple[tuple[str, str], ...]:
         return moving.path_renames(old, new, homes)
 
-    def preserved(self, raw: bytes) -> Preserved:
-        return references.preserved_by(raw)
-
     def leans(self, parts: Iterable[object]) -> bool:
         return editing.leans(parts)
 
     def is_request_record(self, raw: bytes) -> bool:
-        return leaving.is_request_record(raw)
+        return envelope.is_request_record(raw)
 
     def is_local_record(self, raw: bytes) -> bool:
-        return leaving.is_local_record(raw)
+        return envelope.is_local_record(raw)
 
     def binds(self, model: str) -> bool:
-        return placing.binds_thinking(model)
+        return moving.binds_thinking(model)
 
     def place(self, home: Path, cwd: str, session: str) -> Path:
-        return placing.log_place(home, cwd, session)
+        return moving.log_place(home, cwd, session)
 
     def agent_place(self, folder: Path, name: str) -> Path:
-        return placing.agent_place(folder, name)
+        return moving.agent_place(folder, name)
 
     def lint(self, lines: Iterable[bytes], *, strict: bool) -> list[LintFinding]:
         from unspool.agents.claude_code.lint import lint
