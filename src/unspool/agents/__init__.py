@@ -1,5 +1,5 @@
-"""From the bytes of an agent's logs to events: one folder an agent, listed in FORMATS. Imports the model, redact and
-what stands below them."""
+"""From the bytes of an agent's logs to events: one folder an agent, listed in FORMATS. Imports reading,
+for the tree of a conversation, and what stands below it."""
 
 from unspool.agents.base import AgentFormat, Companion, FoundAgent, FoundLog
 from unspool.agents.claude_code import ClaudeCodeFormat

@@ -241,18 +241,19 @@ class LivePath:
         """The line of each call; None where two messages made it."""
         self._results: dict[str, list[int]] = {}
         """Lines with results by the id of the line that they may answer."""
+        events = tree.events
         for index in tree.at.values():
-            self._add_member(index)
+            message = _message(events[index])
+            if message and not events[index].id.startswith("line-"):
+                self._members.setdefault(message, []).append(index)
+                self._own_calls(index, message)
         for index in tree.at.values():
-            for line in self._answered_lines(tree.events[index]):
-                self._results.setdefault(line, []).append(index)
+            if events[index].blocks and events[index].parent:
+                for line in self._answered_lines(events[index]):
+                    self._results.setdefault(line, []).append(index)
 
-    def _add_member(self, index: int) -> None:
+    def _own_calls(self, index: int, message: str) -> None:
         events = self._tree.events
-        message = _message(events[index])
-        if not message or events[index].id.startswith("line-"):
-            return
-        self._members.setdefault(message, []).append(index)
         for block in events[index].blocks:
             if isinstance(block, ToolCall):
                 other = self._owners.get(block.call_id, index)
@@ -260,6 +261,7 @@ class LivePath:
                 self._owners[block.call_id] = index if same else None
 
     def _answered_lines(self, event: Event) -> set[str]:
+        """Ids of the lines that an event may answer."""
         calls = _answers(event)
         if not calls or not event.parent:
             return set()
@@ -291,7 +293,7 @@ class LivePath:
         return self._whole([*path[:behind], *preserved, *path[behind:]])
 
     def preserved(self, boundary: int, *, partly: bool = False) -> list[int]:
-        """Positions of the earlier lines that a compaction keeps; unless `partly`, none where one of them is missing."""
+        """Positions of the earlier lines that a compaction keeps; unless `partly`, none where one is missing."""
         tree, kept = self._tree, self._tree.events[boundary].preserved
         if kept is None:
             return []
