@@ -99,6 +99,25 @@ def _no_spills(_: str) -> str | None:
     return None
 
 
+def chain_event(data: dict[str, Json], place: Place) -> Event:
+    """The event of a line of the conversation, as far as its place there goes: not what it says."""
+    identity = data.get("uuid")
+    parent = data.get("parentUuid")
+    return Event(
+        "notice",
+        place,
+        identity if isinstance(identity, str) and identity else f"line-{place.line}.{place.offset}",
+        parent if isinstance(parent, str) and parent else None,
+        time=moment(data.get("timestamp")),
+        sidechain=data.get("isSidechain") is True,
+        agent=text(data["agentId"]) if "agentId" in data else "",
+        meta=data.get("isMeta") is True,
+        team=bool(data.get("teamName")),
+        answers=text(data["sourceToolAssistantUUID"]) if "sourceToolAssistantUUID" in data else "",
+        link="parentUuid" not in data or not isinstance(identity, str),
+    )
+
+
 class ClaudeParser:
     """Reads the entries of one log, in order. `facts` is complete when the last one was read."""
 
@@ -135,21 +154,7 @@ class ClaudeParser:
         )
 
     def _chain(self, data: dict[str, Json], place: Place) -> Event:
-        identity = data.get("uuid")
-        parent = data.get("parentUuid")
-        event = Event(
-            "notice",
-            place,
-            identity if isinstance(identity, str) and identity else f"line-{place.line}.{place.offset}",
-            parent if isinstance(parent, str) and parent else None,
-            time=moment(data.get("timestamp")),
-            sidechain=data.get("isSidechain") is True,
-            agent=text(data["agentId"]) if "agentId" in data else "",
-            meta=data.get("isMeta") is True,
-            team=bool(data.get("teamName")),
-            answers=text(data["sourceToolAssistantUUID"]) if "sourceToolAssistantUUID" in data else "",
-            link="parentUuid" not in data or not isinstance(identity, str),
-        )
+        event = chain_event(data, place)
         self._envelope(data, event)
         kind = data["type"]
         if "session_id" in data and "sessionId" not in data:

@@ -36,7 +36,7 @@ def lint(lines: Iterable[bytes], *, strict: bool, edited_from: int | None = None
 def _check_copy(found: list[LintLine], chain: LintChain, live: list[LintLine], notes: Findings) -> None:
     """A copy's own rules; what came before a compaction must be as sound as what came behind it."""
     path = {line.id for line in live}
-    for boundary in (line for line in chain.lines if line.event.boundary):
+    for boundary in chain.boundaries:
         before = chain.in_context(chain.by_id.get(boundary.event.logical))
         if any(line.id not in path for line in before):
             content_rules.check_messages(lint_messages(before), notes)

@@ -5,13 +5,15 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from itertools import groupby
-from typing import cast
+from typing import Any, cast
 
 import msgspec
 
 from unspool.agents.claude_code.lint.block_rules import BlockFlaw, LintBlock, flaws_of_record, lint_content
 from unspool.agents.claude_code.lint.field_types import LineFields, drop_wrong_types
-from unspool.agents.claude_code.parse import ClaudeParser
+from unspool.agents.claude_code.messages import parse_assistant
+from unspool.agents.claude_code.notices import parse_system
+from unspool.agents.claude_code.parse import chain_event
 from unspool.agents.lines import BOM, Cursor, Lines
 from unspool.agents.writing import LintFinding, Severity
 from unspool.model import Entry, Event, Place, Result, ToolCall
@@ -19,13 +21,14 @@ from unspool.reading.tree import ConversationTree, LivePath
 
 CHAIN = frozenset({"user", "assistant", "system", "attachment", "progress"})
 """Types of lines that have a place in the conversation's tree."""
+_TURNS = ("user", "assistant")
 _OPENING = 60
 _LONE = re.compile(r"[\ud800-\udfff]")
 _UUID = re.compile(rb"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _DECODER = msgspec.json.Decoder(LineFields)
 
 
-class LintLine(msgspec.Struct, frozen=True, eq=False):
+class LintLine(msgspec.Struct, frozen=True, eq=False, gc=False):
     """A line that the agent can read. What was said is not kept: a log may be larger than there is memory."""
 
     number: int
@@ -119,12 +122,12 @@ class FieldsDecoder:
 
 def read_lines(lines: Iterable[bytes], notes: Findings) -> Iterator[LintLine]:
     """The lines that the agent can read; what it cannot is noted."""
-    reader, parser = Lines(FieldsDecoder()), ClaudeParser()
+    reader = Lines(FieldsDecoder())
     last = 0
     for _, (entry, *more) in groupby(reader.entries(lines, Cursor()), key=lambda entry: entry.place.line):
         if not (more or entry.problem) or _is_readable((entry, *more), notes):
             last = entry.place.line
-            yield _line(entry, parser, notes)
+            yield _line(entry, notes)
     if last == reader.cursor.line:
         notes.odd("no-newline", last, "The last line has no end: what the agent writes next is glued to it.")
 
@@ -175,13 +178,13 @@ def _note_unreadable(entries: tuple[Entry, ...], raw: bytes, notes: Findings) ->
         notes.error("torn-line", number, told)
 
 
-def _line(entry: Entry, parser: ClaudeParser, notes: Findings) -> LintLine:
-    number, raw = entry.place.line, entry.raw
+def _line(entry: Entry, notes: Findings) -> LintLine:
+    data, raw, number = entry.data or {}, entry.raw, entry.place.line
     if entry.problem:
         _drop_wrong_types(entry, notes)
     fields = cast("LineFields", entry.data)
     kind, message = fields.get("type"), fields.get("message")
-    is_turn = kind in ("user", "assistant")
+    is_turn = kind in _TURNS
     if kind is None:
         notes.odd("bad-json-type", number, "The line does not say what it is: the agent skips it.")
     elif is_turn and not fields.get("uuid"):
@@ -191,12 +194,12 @@ def _line(entry: Entry, parser: ClaudeParser, notes: Findings) -> LintLine:
         flaws += flaws_of_record(fields) if kind == "user" else ()
         del fields["toolUseResult"]
     said = message or {}
-    content = said.get("content")
+    content = said.pop("content", None)
     return LintLine(
         number,
         kind or "",
         fields.get("uuid") or "",
-        _event(entry, parser, blocks),
+        _event(data, entry.place, blocks),
         fields,
         said.get("role") or "",
         blocks,
@@ -213,15 +216,20 @@ def _drop_wrong_types(entry: Entry, notes: Findings) -> None:
         notes.judged(name.startswith("message"), "bad-json-type", entry.place.line, told)
 
 
-def _event(entry: Entry, parser: ClaudeParser, blocks: tuple[LintBlock, ...]) -> Event:
-    """The event of a line, whose words were looked at and are not kept."""
-    data = entry.data or {}
-    if data.get("message"):
-        data["message"] = {"id": data["message"].get("id"), "model": data["message"].get("model")}
-    event = parser.event(entry)
-    event.blocks = tuple(_light(block, event.place) for block in blocks if block.kind in ("tool_use", "tool_result"))
-    event.prompt = event.side = event.problem = None
+def _event(data: dict[str, Any], place: Place, blocks: tuple[LintBlock, ...]) -> Event:
+    """The event of a line, without what was said."""
+    kind = data.get("type")
+    if kind not in CHAIN:
+        return Event("side", place)
+    event = chain_event(data, place)
     event.link = False  # the agent follows the parents that lines name, and nothing else
+    event.turn = kind in _TURNS
+    if kind == "system":
+        parse_system(event, data)
+    elif kind == "assistant":
+        parse_assistant(event, data)
+    event.blocks = tuple(_light(block, place) for block in blocks if block.kind in ("tool_use", "tool_result"))
+    event.prompt = None
     return event
 
 
@@ -262,15 +270,28 @@ class LintChain:
         """Whether the lines that a compaction keeps are there."""
         return bool(self.live.preserved(self.tree.at[boundary.id]))
 
+    @cached_property
+    def boundaries(self) -> list[LintLine]:
+        """Where the conversation was compacted."""
+        return [line for line in self.lines if line.event.boundary]
+
+    @property
+    def last_words(self) -> LintLine | None:
+        """The last line of the main conversation in the log."""
+        return next((line for line in reversed(self.lines) if line.event.turn and line.is_main), None)
+
     def cycles(self) -> Iterator[list[LintLine]]:
-        """Lines that follow one another in a circle."""
+        """Lines that follow one another in a circle; each has one that stands before the line it follows, or at it."""
         seen: dict[str, str] = {}
-        for start in self.lines:
+        for start, event in enumerate(self.tree.events):
+            parent = self.tree.at.get(event.parent or "", -1)
+            if parent < start:
+                continue
             trail: list[str] = []
-            at = start.id
+            at = event.id
             while at in self.by_id and at not in seen:
-                seen[at] = start.id
+                seen[at] = event.id
                 trail.append(at)
                 at = self.by_id[at].parent
-            if trail and seen.get(at) == start.id:
+            if trail and seen.get(at) == event.id:
                 yield [self.by_id[line] for line in trail[trail.index(at) :]]

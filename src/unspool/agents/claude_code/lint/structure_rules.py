@@ -1,6 +1,7 @@
 """Rules about ids, parents, roots, the leaf, and references between lines."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -18,14 +19,13 @@ def check_chain(chain: LintChain, live: Sequence[LintLine], notes: Findings) -> 
     _cycles(chain, notes)
     _roots(chain, notes)
     _leaf(chain, on_path, notes)
-    for line in chain.lines:
-        if line.event.boundary:
-            _boundary(chain, line, line.id in on_path, notes)
+    for line in chain.boundaries:
+        _boundary(chain, line, line.id in on_path, notes)
 
 
 def _duplicates(chain: LintChain, on_path: set[str], notes: Findings) -> None:
     first: dict[str, LintLine] = {}
-    for line in chain.lines:
+    for line in chain.lines if len(chain.by_id) < len(chain.lines) else ():
         other = first.setdefault(line.id, line)
         if other is line:
             continue
@@ -40,7 +40,8 @@ def _parents(chain: LintChain, notes: Findings) -> None:
     oldest = chain.path(chain.leaf)[0]
     began = next((line for line in chain.lines if line.is_main), None)
     for line in chain.lines:
-        if not line.parent or line.parent in chain.by_id or line.event.sidechain:
+        parent = line.event.parent
+        if parent is None or parent in chain.by_id or line.event.sidechain:
             continue
         cut = line.id == oldest.id and began is not None and began.number < line.number
         told = "The line it follows is not in the log"
@@ -58,8 +59,9 @@ def _cycles(chain: LintChain, notes: Findings) -> None:
 
 
 def _roots(chain: LintChain, notes: Findings) -> None:
-    roots = [line for line in chain.lines if not line.parent and not line.event.boundary and not line.event.sidechain]
-    spoken = _with_words(chain)
+    events = ((line, line.event) for line in chain.lines)
+    roots = [line for line, event in events if event.parent is None and not event.boundary and not event.sidechain]
+    spoken = _with_words(chain) if len(roots) > 1 else set[str]()
     for line in roots[1:]:
         if notes.strict or line.id in spoken:
             told = "The conversation begins here once more: the agent sees only one of its beginnings."
@@ -75,13 +77,12 @@ def _with_words(chain: LintChain) -> set[str]:
 
 
 def _leaf(chain: LintChain, on_path: set[str], notes: Findings) -> None:
-    leaf = chain.leaf
-    said = [line for line in chain.lines if line.event.turn and line.is_main]
+    leaf, said = chain.leaf, chain.last_words
     if leaf is None:
         return
-    if said and said[-1].id not in on_path:
+    if said is not None and said.id not in on_path:
         told = f"The agent goes on from line {leaf.number}, not from here, where the log ends: this is left out."
-        notes.error("wrong-leaf", said[-1], told)
+        notes.error("wrong-leaf", said, told)
     elif notes.strict and not leaf.is_main:
         notes.error("wrong-leaf", leaf, "The agent goes on from a line that is no part of the main conversation.")
 
@@ -138,13 +139,13 @@ def references(fields: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 def _sessions(lines: Sequence[LintLine], notes: Findings) -> None:
     """One finding for each session that is not the one of most lines."""
-    counts: dict[str, int] = {}
+    counts: Counter[str] = Counter()
     first: dict[str, LintLine] = {}
     for line in lines:
         named, again = line.fields.get("sessionId"), line.fields.get("session_id")
         for one in (named, again if again != named else None):
             if one:
-                counts[one] = counts.get(one, 0) + 1
+                counts[one] += 1
                 first.setdefault(one, line)
     own = max(counts, key=lambda one: counts[one], default="")
     for one, line in first.items():

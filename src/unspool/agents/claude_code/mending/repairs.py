@@ -204,13 +204,13 @@ def repair_leaf(rows: RepairRows) -> None:
     """Where the agent would go on from elsewhere, the last words of the log are made the end."""
     chain = LintChain(rows.lines())
     live = {line.id for line in chain.in_context(chain.leaf)}
-    said = [line for line in chain.lines if line.event.turn and line.is_main]
-    if not said or chain.leaf is None or (said[-1].id in live and not chain.leaf.event.sidechain):
+    last = chain.last_words
+    if last is None or chain.leaf is None or (last.id in live and not chain.leaf.event.sidechain):
         return
-    last = said[-1]
+    said = [line for line in chain.lines if line.event.turn and line.is_main and line is not last]
     below = [line for line in said if any(one.id == last.id for one in chain.path(line))]
-    if len(below) > 1:
-        end = max((line for line in below if line is not last), key=lambda line: len(chain.path(line)))
+    if below:
+        end = max(below, key=lambda line: len(chain.path(line)))
         row = rows.row(end)
         rows.rows.remove(row)
         rows.rows.append(row)
