@@ -65,13 +65,7 @@ class CopyLines:
         return [*self.preserved, *self.segments[-1]] if self.segments else []
 
     def turns(self) -> list[list[Event]]:
-        """The lines cut at every prompt; what stands before the first is the first piece, which may be empty."""
-        cut: list[list[Event]] = [[]]
-        for event in self.lines:
-            if event.prompt is not None:
-                cut.append([])
-            cut[-1].append(event)
-        return cut
+        return split_turns(self.lines)
 
     def _preserved(self) -> list[Event]:
         """The lines before the last compaction that it let stay; those that no path led over are put on one."""
@@ -112,6 +106,20 @@ class CopyLines:
         for step in walked:
             home[step] = found
         return found
+
+
+def split_turns(lines: Iterable[Event]) -> list[list[Event]]:
+    """Lines cut at every prompt; what stands before the first is the first piece, which may be empty."""
+    cut: list[list[Event]] = [[]]
+    for event in lines:
+        if event.prompt is not None:
+            cut.append([])
+        cut[-1].append(event)
+    return cut
+
+
+def has_block(event: Event, kind: type) -> bool:
+    return any(isinstance(block, kind) for block in event.blocks)
 
 
 def is_loose(event: Event) -> bool:

@@ -1,7 +1,7 @@
 """Rules about messages that would be sent, and rules for copies alone."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from unspool.agents.claude_code.lint.block_rules import BlockFlaw, LintBlock
@@ -105,50 +105,47 @@ def binds(model: str) -> bool:
 
 
 def _pairs(sent: Sequence[LintMessage], notes: Findings) -> None:
+    """Every call once, and its result once, in the message behind it."""
     called: dict[str, int] = {}
-    answered: dict[str, int] = {}
+    answered: set[str] = set()
     for index, message in enumerate(sent):
         for line, block in message.blocks:
+            call = block.id
             if block.kind == "tool_use":
-                _called(line, block.id, called, index, notes)
+                if call in called:
+                    told = f"The call {call} is made twice: the model's service wants every id once."
+                    notes.error("duplicate-call-id", line, told, call)
+                called.setdefault(call, index)
             elif block.kind == "tool_result":
-                _answered(line, block.id, called, answered, (index, notes))
+                wrong = flaw_of_result(call, index, called, answered)
+                if wrong:
+                    notes.error(wrong[0], line, wrong[1], call)
+                answered.add(call)
     last = max((index for index, message in enumerate(sent) if message.role == "assistant"), default=-1)
     for index, message in enumerate(sent):
         for line, block in message.blocks:
-            if block.kind == "tool_use" and block.id not in answered:
-                _unanswered(line, block.id, notes, ended=index == last)
+            if block.kind != "tool_use" or block.id in answered:
+                continue
+            if index == last:
+                told = f"The call {block.id} has no result; the session stopped there, and the agent copes with it."
+                notes.odd("orphan-call", line, told, block.id)
+            else:
+                told = f"The call {block.id} has no result: the model's service refuses it."
+                notes.error("orphan-call", line, told, block.id)
 
 
-def _called(line: LintLine, call: str, called: dict[str, int], index: int, notes: Findings) -> None:
-    if call in called:
-        told = f"The call {call} is made twice: the model's service wants every id once."
-        notes.error("duplicate-call-id", line, told, call)
-    called.setdefault(call, index)
-
-
-def _answered(
-    line: LintLine, call: str, called: dict[str, int], answered: dict[str, int], at: tuple[int, Findings]
-) -> None:
-    index, notes = at
+def flaw_of_result(
+    call: str, message: int, called: Mapping[str, int], answered: Collection[str]
+) -> tuple[str, str] | None:
+    """(rule, sentence) where a result in the message of that number does not answer a call of the one before, once."""
     if call not in called:
-        told = f"A result of {call}, a call that is not there: the model's service refuses it."
-        notes.error("orphan-result", line, told, call)
-    elif call in answered:
-        notes.error("duplicate-result", line, f"A second result of {call}: the model's service takes one.", call)
-    elif called[call] != index - 1:
+        return "orphan-result", f"A result of {call}, a call that is not there: the model's service refuses it."
+    if call in answered:
+        return "duplicate-result", f"A second result of {call}: the model's service takes one."
+    if called[call] != message - 1:
         told = f"The result of {call} is not in the message behind the call: the model's service refuses it."
-        notes.error("result-not-next", line, told, call)
-    answered.setdefault(call, index)
-
-
-def _unanswered(line: LintLine, call: str, notes: Findings, *, ended: bool) -> None:
-    if ended:
-        told = f"The call {call} has no result; the session stopped there, and the agent copes with it."
-        notes.odd("orphan-call", line, told, call)
-    else:
-        told = f"The call {call} has no result: the model's service refuses it."
-        notes.error("orphan-call", line, told, call)
+        return "result-not-next", told
+    return None
 
 
 LATCHES = frozenset(

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from unspool.agents.claude_code.lint.block_rules import BlockFlaw, LintBlock, lint_block
+from unspool.agents.claude_code.lint.content_rules import flaw_of_result
 from unspool.agents.claude_code.lint.lines import LintChain, LintLine
 from unspool.agents.claude_code.mending.rows import RepairRow, RepairRows, new_id, row_data
 
@@ -17,6 +18,9 @@ _TOLD = {
     "bad-call-id": "The id of a call was made one that is taken.",
     "oversized-image": "A picture that is too large was replaced by words.",
     "bad-image": "A picture that the model does not take was replaced by words.",
+    "orphan-result": "A result of a call that is not there was taken out.",
+    "duplicate-result": "A second result of the same call was taken out.",
+    "result-not-next": "A result that stood too late was put behind its call.",
 }
 LOST = "[what was said before is lost]"
 PLACEHOLDER = "[a picture was here that could not be sent]"
@@ -260,37 +264,23 @@ def _double_calls(rows: RepairRows) -> None:
 def _results(rows: RepairRows) -> None:
     """Results that answer nothing, once more, or too late go; a late one is put where it belongs."""
     calls: dict[str, PairedBlock] = {}
+    messages: dict[str, int] = {}
     answered: set[str] = set()
     gone: list[PairedBlock] = []
     late: list[tuple[PairedBlock, dict[str, Any]]] = []
     for one in _found(rows):
         if one.kind == "tool_use":
-            calls[one.call] = one
+            calls[one.call], messages[one.call] = one, one.message
             continue
-        rule = _wrong(one, calls, answered)
+        wrong = flaw_of_result(one.call, one.message, messages, answered)
         answered.add(one.call)
-        if rule:
+        if wrong is not None:
             gone.append(one)
-            rows.tell(rule, one.row, _TOLD_pairs[rule], one.call)
-        if rule == "result-not-next":
-            late.append((calls[one.call], row_data(one.row)["message"]["content"][one.at]))
+            rows.tell(wrong[0], one.row, _TOLD[wrong[0]], one.call)
+            if wrong[0] == "result-not-next":
+                late.append((calls[one.call], row_data(one.row)["message"]["content"][one.at]))
     _place(rows, late)
     _take(rows, gone)
-
-
-_TOLD_pairs = {
-    "orphan-result": "A result of a call that is not there was taken out.",
-    "duplicate-result": "A second result of the same call was taken out.",
-    "result-not-next": "A result that stood too late was put behind its call.",
-}
-
-
-def _wrong(result: PairedBlock, calls: dict[str, PairedBlock], answered: set[str]) -> str:
-    if result.call not in calls:
-        return "orphan-result"
-    if result.call in answered:
-        return "duplicate-result"
-    return "" if calls[result.call].message == result.message - 1 else "result-not-next"
 
 
 def _unanswered(rows: RepairRows) -> None:

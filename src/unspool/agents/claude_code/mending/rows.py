@@ -29,19 +29,16 @@ class RepairRow(msgspec.Struct, eq=False):
     """What the validator knows of it, once it was asked; none for a line that it skips."""
 
 
-class ClearedLines(msgspec.Struct):
-    """Lines that can all be read, and what was done to get there."""
-
-    rows: list[RepairRow] = []
-    deeds: list[RepairStep] = []
-
-
 class RepairRows:
     """All lines; every change is told."""
 
-    def __init__(self, cleared: ClearedLines) -> None:
-        self.rows = cleared.rows
-        self.deeds = cleared.deeds
+    def __init__(self, lines: Iterable[bytes]) -> None:
+        self.deeds: list[RepairStep] = []
+        self.rows = [
+            RepairRow(number, readable)
+            for number, raw in enumerate(lines, 1)
+            for readable in _readable(raw, number, self.deeds)
+        ]
         self.end = ""
         """The line up to which messages are looked at; empty: where the agent goes on."""
 
@@ -123,14 +120,6 @@ def new_id(old: str, number: int) -> str:
     """An id for a line that needs one: the same damage is mended the same way."""
     made = uuid.uuid5(_OURS, f"{old}/{number}").int
     return str(uuid.UUID(int=made & ~(0xF << 76) | 4 << 76))
-
-
-def clear_rubble(lines: Iterable[bytes]) -> ClearedLines:
-    """Lines that can all be read; those that could be before are the same bytes."""
-    found = ClearedLines()
-    for number, raw in enumerate(lines, 1):
-        found.rows.extend(RepairRow(number, line) for line in _readable(raw, number, found.deeds))
-    return found
 
 
 def _readable(raw: bytes, number: int, deeds: list[RepairStep]) -> Iterator[bytes]:
