@@ -108,30 +108,32 @@ def _pairs(sent: Sequence[LintMessage], notes: Findings) -> None:
     """Every call once, and its result once, in the message behind it."""
     called: dict[str, int] = {}
     answered: set[str] = set()
-    for index, message in enumerate(sent):
-        for line, block in message.blocks:
-            call = block.id
-            if block.kind == "tool_use":
-                if call in called:
-                    told = f"The call {call} is made twice: the model's service wants every id once."
-                    notes.error("duplicate-call-id", line, told, call)
-                called.setdefault(call, index)
-            elif block.kind == "tool_result":
-                wrong = flaw_of_result(call, index, called, answered)
-                if wrong:
-                    notes.error(wrong[0], line, wrong[1], call)
-                answered.add(call)
+    blocks = [(index, line, block) for index, message in enumerate(sent) for line, block in message.blocks]
+    for index, line, block in blocks:
+        call = block.id
+        if block.kind == "tool_use":
+            if call in called:
+                told = f"The call {call} is made twice: the model's service wants every id once."
+                notes.error("duplicate-call-id", line, told, call)
+            called.setdefault(call, index)
+        elif block.kind == "tool_result":
+            wrong = flaw_of_result(call, index, called, answered)
+            if wrong:
+                notes.error(wrong[0], line, wrong[1], call)
+            answered.add(call)
     last = max((index for index, message in enumerate(sent) if message.role == "assistant"), default=-1)
-    for index, message in enumerate(sent):
-        for line, block in message.blocks:
-            if block.kind != "tool_use" or block.id in answered:
-                continue
-            if index == last:
-                told = f"The call {block.id} has no result; the session stopped there, and the agent copes with it."
-                notes.odd("orphan-call", line, told, block.id)
-            else:
-                told = f"The call {block.id} has no result: the model's service refuses it."
-                notes.error("orphan-call", line, told, block.id)
+    for index, line, block in blocks:
+        if block.kind == "tool_use" and block.id not in answered:
+            _note_unanswered(line, block.id, notes, ended=index == last)
+
+
+def _note_unanswered(line: LintLine, call: str, notes: Findings, *, ended: bool) -> None:
+    if ended:
+        told = f"The call {call} has no result; the session stopped there, and the agent copes with it."
+        notes.odd("orphan-call", line, told, call)
+    else:
+        told = f"The call {call} has no result: the model's service refuses it."
+        notes.error("orphan-call", line, told, call)
 
 
 def flaw_of_result(
