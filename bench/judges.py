@@ -65,7 +65,7 @@ def judged(pairs: Sequence[Pair]) -> list[Verdict]:
 def verdict(log: Path, source: Path) -> Verdict:
     """What each judge says, asked in this process."""
     from bench.messages_api import refusals
-    from unspool.agents.claude_code.lint import rebuilt
+    from bench.resumed_messages import rebuilt
 
     lines = log.read_bytes().splitlines(keepends=True)
     messages = rebuilt(lines)

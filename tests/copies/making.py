@@ -4,8 +4,8 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from bench.resumed_messages import rebuilt
 from unspool.agents import ClaudeCode, FoundLog
-from unspool.agents.claude_code.lint import rebuilt
 from unspool.copies.copy_plan import CopyPlan, CopyRequest, plan_copy
 from unspool.copies.original import OriginalLog
 from unspool.copies.treatment import PRESETS, Treatment

@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bench.messages_api import refusals
+from bench.resumed_messages import rebuilt
 from tests.copies.made_logs import VERSIONS, made
 from tests.copies.making import TREATMENTS, copied, decoded, draught, faults, said
 from tests.thorough import tries
-from unspool.agents.claude_code.lint import rebuilt
 from unspool.copies.copy_plan import count_copy
 from unspool.copies.treatment import Treatment
 

@@ -7,12 +7,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bench.messages_api import refusals
+from bench.resumed_messages import rebuilt
 from tests.copies import damage
 from tests.copies.damage import DAMAGES, Damage
 from tests.copies.made_logs import VERSIONS, made
 from tests.copies.making import NONE, TREATMENTS, copied, draught, faults
 from tests.thorough import tries
-from unspool.agents.claude_code.lint import rebuilt
 from unspool.copies.write import write_copy
 from unspool.errors import Unsound, UnspoolError
 

@@ -5,6 +5,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bench.messages_api import refusals
+from bench.resumed_messages import rebuilt
 from tests.copies.damage import (
     DAMAGES,
     Damage,
@@ -28,7 +29,7 @@ from tests.copies.damage import (
 )  # fmt: skip
 from tests.copies.made_logs import VERSIONS, made
 from tests.thorough import tries
-from unspool.agents.claude_code.lint import lint, rebuilt
+from unspool.agents.claude_code.lint import lint
 from unspool.agents.claude_code.mending import repair_log
 from unspool.agents.writing import errors
 
@@ -52,6 +53,15 @@ def test_every_kind_of_damage_is_mended(damage: Damage, number: int) -> None:
     assert errors(lint(done.lines, strict=False)) == []
     assert refusals(rebuilt(done.lines)) == []
     assert all(deed.line >= 1 and deed.message.endswith(".") for deed in done.deeds)
+
+
+def test_a_number_without_end_in_a_line_that_is_mended_leaves_a_line_that_can_be_read() -> None:
+    lines = made("2.1.230", STEPS)
+    lines[0] = lines[0].replace(b"{", b'{"cost":1e999,"slug":7,', 1)
+    done = repair_log(lines)
+    assert [deed.rule for deed in done.deeds] == ["bad-json-type"]
+    assert b"Infinity" not in done.lines[0]
+    assert lint(done.lines, strict=False) == []
 
 
 @pytest.mark.parametrize("version", VERSIONS)

@@ -8,12 +8,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bench.messages_api import refusals
+from bench.resumed_messages import rebuilt
 from tests.copies.made_logs import VERSIONS, made
 from tests.copies.making import NONE, faults, said
 from tests.log_builder.builder import LogBuilder
 from tests.thorough import tries
 from unspool.agents import AGENTS, FoundLog
-from unspool.agents.claude_code.lint import rebuilt
 from unspool.copies.copy_plan import CopyRequest, plan_copy
 from unspool.copies.fork import Fork
 from unspool.copies.original import OriginalLog, read_original

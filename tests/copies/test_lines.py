@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from bench.messages_api import refusals
+from bench.resumed_messages import rebuilt
 from tests.copies.making import NONE, TREATMENTS, copied, decoded, draught, faults, original, said
 from tests.log_builder.builder import LogBuilder
 from tests.log_builder.lines import encode_line
 from tests.log_builder.prompts import make_png
-from unspool.agents.claude_code.lint import rebuilt
 from unspool.copies.treatment import Treatment
 
 BARE = TREATMENTS["extreme"]

@@ -8,11 +8,11 @@ from types import ModuleType
 import pytest
 
 from bench.messages_api import refusals
+from bench.resumed_messages import rebuilt
 from tests.copies.made_logs import VERSIONS, made
 from tests.copies.making import NONE, TREATMENTS, copied, faults, said
 from tests.thorough import some, tries
 from unspool.agents import AGENTS
-from unspool.agents.claude_code.lint import rebuilt
 from unspool.copies.copy_plan import CopyPlan, CopyRequest, plan_copy
 from unspool.copies.fork import Fork, Move
 from unspool.copies.original import OriginalLog, read_original

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from bench.resumed_messages import rebuilt
 from tests.cli.running import run
 from tests.copies.damage import DAMAGES, Damage, reversed_end
 from tests.copies.made_logs import made
-from unspool.agents.claude_code.lint import rebuilt
 
 SESSION = "aaaaaaaa-0000-4000-8000-000000000001"
 

@@ -54,3 +54,37 @@ def test_the_last_line_in_the_file_decides_which_path_is_live() -> None:
 def test_an_empty_log_has_no_live_path() -> None:
     assert session(b"").live == ()
     assert session(jsonl({"type": "tag"})).live == ()
+
+
+def test_a_line_that_stands_twice_is_loaded_once() -> None:
+    twice = said("a", "m", [use("t1")], "u")
+    read = session(jsonl(asked("u", "go"), twice, twice, asked("r", [answer("t1")], "a")))
+    assert read.live == ("u", "a", "r")
+
+
+def test_a_result_of_a_call_that_two_messages_made_belongs_to_neither() -> None:
+    """Unless it hangs below one of them."""
+    read = session(
+        jsonl(
+            asked("u", "go"),
+            said("a", "m1", [use("t1")], "u"),
+            said("b", "m2", [use("t1")], "a"),
+            asked("left", "another way", "u"),
+            asked("r", [answer("t1")], "left"),
+            said("c", "m3", [text("Done.")], "b"),
+        )
+    )
+    assert read.live == ("u", "a", "b", "c")
+
+
+def test_a_result_that_another_writer_wrote_is_not_put_back() -> None:
+    read = session(
+        jsonl(
+            asked("u", "go"),
+            said("a", "m1", [use("t1")], "u"),
+            asked("left", "another way", "u"),
+            asked("r", [answer("t1")], "left", sourceToolAssistantUUID="a", agentId="other"),
+            said("c", "m3", [text("Done.")], "a"),
+        )
+    )
+    assert read.live == ("u", "a", "c")

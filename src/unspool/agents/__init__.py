@@ -1,5 +1,5 @@
-"""From the bytes of an agent's logs to events: one folder an agent, listed in AGENTS. Imports the model, redact and
-what stands below them."""
+"""From the bytes of an agent's logs to events: one folder an agent, listed in AGENTS. Imports reading,
+for the tree of a conversation, and what stands below it."""
 
 from typing import TYPE_CHECKING
 

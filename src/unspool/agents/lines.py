@@ -4,7 +4,7 @@ import io
 import json
 import math
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, BinaryIO, NamedTuple, Protocol
 
 import msgspec
@@ -223,10 +223,12 @@ def _may_be_document(stream: BinaryIO) -> bool:
     return isinstance(stream, io.BufferedReader) and starts_document(stream.peek(_HEAD)[:_HEAD])
 
 
-def line_entries(raw: bytes, number: int = 1, offset: int = 0) -> Iterator[Entry]:
+def line_entries(
+    raw: bytes, number: int = 1, offset: int = 0, decode: Callable[[bytes], Any] = _decode
+) -> Iterator[Entry]:
     """What one line holds: an object, or as much as can be read of it."""
     try:
-        data = _decode(raw)
+        data = decode(raw)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         data = None
     if isinstance(data, dict):

@@ -119,14 +119,6 @@ class LineLink(NamedTuple):
     """For a compaction: the line it really goes on from."""
 
 
-class Preserved(NamedTuple):
-    """The lines that a compaction let stay: from one to another, and others by themselves."""
-
-    head: str = ""
-    tail: str = ""
-    lines: tuple[str, ...] = ()
-
-
 class LogWriter(Protocol):
     """Makes lines of a log from lines of another."""
 
@@ -148,9 +140,6 @@ class LogWriter(Protocol):
     def moves(self, old: str, new: str, homes: tuple[str, str]) -> tuple[tuple[str, str], ...]:
         """What is renamed where a session goes from one working folder to another, and from one of the agent's folders
         to another."""
-
-    def preserved(self, raw: bytes) -> Preserved:
-        """The earlier lines that the agent still loads behind a compaction."""
 
     def leans(self, parts: Iterable[object]) -> bool:
         """Whether later lines lean on an answer of these pieces, so that it must stay."""

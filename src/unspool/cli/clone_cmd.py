@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Literal
 
-    from unspool.copies.compress import CompressOutcome, ModelProvider, Passage, ServiceOptions, TurnBands
+    from unspool.copies.compress.passages import CompressOutcome, Passage, TurnBands
+    from unspool.copies.compress.providers import ModelProvider, ServiceOptions
     from unspool.copies.copy_plan import CopyPlan
     from unspool.copies.treatment import Treatment
     from unspool.model import Event
@@ -50,7 +51,8 @@ def compress_options(command: options.Command) -> options.Command:
             if user or any(service):
                 raise UsageProblem("--compress-... says how to compress; --compress says that it shall be done.")
             return command(*args, compressing=None, **given)
-        from unspool.copies.compress import ServiceOptions, TurnBands
+        from unspool.copies.compress.passages import TurnBands
+        from unspool.copies.compress.providers import ServiceOptions
 
         provider, url, model, key_file = service
         said = ServiceOptions(provider, url, model, "", key_file)
@@ -84,7 +86,8 @@ def compress_copy(
     draught: "CopyPlan", wanted: CompressFlags, library: "Library", *, dry_run: bool
 ) -> CompressResult | None:
     """The passages of a copy made shorter; None where nothing was sent, because nothing need be, or on a dry run."""
-    from unspool.copies.compress import CompressOptions, Estimate, choose_passages, compress
+    from unspool.copies.compress.passages import CompressOptions, choose_passages
+    from unspool.copies.compress.run import Estimate, compress
 
     passages = list(_passages(draught))
     wish = CompressOptions(sum(event.prompt is not None for event in draught.lines), wanted.user)
@@ -108,7 +111,7 @@ def compress_copy(
 
 def _provider(draught: "CopyPlan", wanted: CompressFlags, *, dry_run: bool) -> "tuple[ModelProvider | None, str]":
     """Who is asked, and for which model; on a dry run, nobody need be there."""
-    from unspool.copies.compress import connect, service_options
+    from unspool.copies.compress.providers import connect, service_options
 
     said = service_options(wanted.given, os.environ, settings.settings_table("compress"))
     try:
@@ -131,7 +134,7 @@ def _ask(wanted: CompressFlags) -> None:
 
 def tell_compressed(done: CompressResult, session: str) -> None:
     """Say what became of it, and keep what was before and after beside the record of the copy."""
-    from unspool.copies.compress import write_record
+    from unspool.copies.compress.passages import write_record
     from unspool.store.archive.database import archive_folder
 
     outcome, stats = done.outcome, done.outcome.stats
@@ -151,7 +154,7 @@ def tell_compressed(done: CompressResult, session: str) -> None:
 
 def _passages(draught: "CopyPlan") -> "Iterator[Passage]":
     """The words of every line that the copy keeps, but for those that a model has shortened before."""
-    from unspool.copies.compress import Passage
+    from unspool.copies.compress.passages import Passage
     from unspool.copies.records import compressed_lines as shortened
 
     there = {event.id for event in draught.copy.lines} - shortened(draught.copy.original.session)

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from unspool.agents.writing import Cuts, LogWriter
-from unspool.copies.conversation import CopyLines, result_ids
+from unspool.copies.conversation import CopyLines, has_block, result_ids
 from unspool.model import Event, Result, Text, Thinking, ToolCall
 
 Lines = list[Event]
@@ -115,7 +115,7 @@ def _unbind(lines: Lines, cuts: Cuts, writer: LogWriter, altered: bool) -> None:
     """Reasoning that nobody signed goes; what is bound to the words before it goes once one of them has changed."""
     changed = altered
     for event in lines:
-        bound = changed and event.part is not None and _thinks(event) and writer.binds(event.part.model)
+        bound = changed and event.part is not None and has_block(event, Thinking) and writer.binds(event.part.model)
         if bound or _unsigned(event):
             cuts.thinking.add(event.id)
         changed = changed or is_touched(event, cuts)
@@ -148,10 +148,6 @@ def _left(event: Event, cuts: Cuts) -> Iterator[tuple[str, bool]]:
                 yield event.id, False
         elif not (isinstance(block, Text) and event.id in cuts.blank and not block.text.strip()):
             yield event.id, False
-
-
-def _thinks(event: Event) -> bool:
-    return any(isinstance(block, Thinking) for block in event.blocks)
 
 
 def _unsigned(event: Event) -> bool:

@@ -245,7 +245,7 @@ def _is_id(said: str) -> bool:
 
 
 _LOGS = (".jsonl", ".json", ".jsonl.gz", ".jsonl.zst")
-_HEAD, _AT_ONCE_parcel = 512, 1 << 20
+_HEAD, _CHUNK = 512, 1 << 20
 _TAR = slice(257, 262)
 
 
@@ -310,7 +310,7 @@ def _unpacked(path: Path, to: Path, most: int, called: str) -> Path:
     """The lines of a log, no more than may come out of it."""
     left = most
     with open_log(str(path)) as stream, to.open("wb") as file:
-        while chunk := stream.read(min(_AT_ONCE_parcel, left + 1)):
+        while chunk := stream.read(min(_CHUNK, left + 1)):
             left -= len(chunk)
             if left < 0:
                 raise too_large(called)

@@ -10,20 +10,17 @@ from collections.abc import Callable, Iterable
 from copy import copy
 from typing import Self
 
-from unspool.agents.writing import Preserved
 from unspool.model import Event, Notice, Result, ToolCall
 from unspool.reading.draft import SessionDraft
 
 Bridge = Callable[[Event], int | None]
 """The line of the log that one follows whose parent lies in a subagent's log."""
-Keeper = Callable[[Event], Preserved]
-"""The earlier lines that a compaction let stay."""
 
 
 class CopyLines:
     """What is copied of a draft, up to the line `leaf` (its position in the chain), else to where it stands."""
 
-    def __init__(self, draft: SessionDraft, bridge: Bridge, keeper: Keeper, leaf: int | None = None) -> None:
+    def __init__(self, draft: SessionDraft, bridge: Bridge, leaf: int | None = None) -> None:
         self._draft = draft
         tip = draft.leaf if leaf is None else leaf
         parts = _segments(draft, tip, bridge) if tip is not None else []
@@ -31,7 +28,7 @@ class CopyLines:
         """Runs of lines, each but the first begun by a compaction."""
         self.forgot = False
         """Whether all before the last compaction is what that let stay."""
-        self.preserved = self._preserved(keeper)
+        self.preserved = self._preserved()
         """Earlier lines that the agent loads all the same."""
         self.strands = self._strands({draft.tree.at[event.id] for event in self.lines})
         """Lines beside the path, by the id of the line on it that they hang from."""
@@ -68,21 +65,16 @@ class CopyLines:
         return [*self.preserved, *self.segments[-1]] if self.segments else []
 
     def turns(self) -> list[list[Event]]:
-        """The lines cut at every prompt; what stands before the first is the first piece, which may be empty."""
-        cut: list[list[Event]] = [[]]
-        for event in self.lines:
-            if event.prompt is not None:
-                cut.append([])
-            cut[-1].append(event)
-        return cut
+        return split_turns(self.lines)
 
-    def _preserved(self, keeper: Keeper) -> list[Event]:
+    def _preserved(self) -> list[Event]:
         """The lines before the last compaction that it let stay; those that no path led over are put on one."""
         opening = self.segments[-1][0] if self.segments else None
         if opening is None or not opening.boundary:
             return []
         chain, inside = self._draft.chain, {event.id for event in self.segments[-1]}
-        kept = [chain[index] for index in self._stayed(keeper(opening)) if chain[index].id not in inside]
+        stayed = self._draft.live.preserved(self._draft.tree.at[opening.id], partly=True)
+        kept = [chain[index] for index in stayed if chain[index].id not in inside]
         there = {event.id for event in self.lines}
         strays = [event for event in kept if event.id not in there]
         if strays:
@@ -90,17 +82,6 @@ class CopyLines:
             earlier[-1] = _gathered([*earlier[-1], *strays])
             self.segments = [*earlier, self.segments[-1]]
         return [event for event in kept if not is_loose(event)]
-
-    def _stayed(self, kept: Preserved) -> list[int]:
-        """Positions of the lines named, or of those from the first to the last."""
-        tree = self._draft.tree
-        if kept.lines:
-            return [tree.at[line] for line in kept.lines if line in tree.at]
-        head, tail = tree.at.get(kept.head), tree.at.get(kept.tail)
-        if head is None or tail is None:
-            return []
-        path = tree.path(tail, tree.strict)
-        return path[path.index(head) :] if head in path else []
 
     def _strands(self, path: set[int]) -> dict[str, list[Event]]:
         found: dict[str, list[Event]] = defaultdict(list)
@@ -125,6 +106,20 @@ class CopyLines:
         for step in walked:
             home[step] = found
         return found
+
+
+def split_turns(lines: Iterable[Event]) -> list[list[Event]]:
+    """Lines cut at every prompt; what stands before the first is the first piece, which may be empty."""
+    cut: list[list[Event]] = [[]]
+    for event in lines:
+        if event.prompt is not None:
+            cut.append([])
+        cut[-1].append(event)
+    return cut
+
+
+def has_block(event: Event, kind: type) -> bool:
+    return any(isinstance(block, kind) for block in event.blocks)
 
 
 def is_loose(event: Event) -> bool:

@@ -9,10 +9,9 @@ from uuid import uuid4
 import msgspec
 
 from unspool.agents.writing import CopyIdentity, Cut, Cuts, LineLink
-from unspool.copies import material as titles
 from unspool.copies.api_constraints import add_required_cuts
 from unspool.copies.conversation import CopyLines, is_loose
-from unspool.copies.material import CopyMaterial, EditedLine, LineTally, tally_lines
+from unspool.copies.material import CopyMaterial, EditedLine, LineTally, clone_title, tally_lines
 from unspool.copies.original import OriginalLog
 from unspool.copies.treatment import Treatment, treatment_cuts
 from unspool.errors import Unsound
@@ -264,7 +263,7 @@ def count_copy(draught: CopyPlan) -> LineTally:
 def _making(log: OriginalLog, treatment: Treatment, wish: CopyRequest) -> CopyOptions:
     return CopyOptions(
         session=log.session if wish.shown else str(uuid4()),
-        title=wish.title or titles.clone_title(log, datetime.now().astimezone()),
+        title=wish.title or clone_title(log, datetime.now().astimezone()),
         snapshots=not treatment.drop_snapshots,
         side=not treatment.drop_side,
         paths=wish.paths,

@@ -76,8 +76,8 @@ class CopyMaterial:
 
     def __init__(self, log: OriginalLog, leaf: int | None = None) -> None:
         self.log = log
-        self.writer = writer = writer_of(log.format)
-        self.conversation = CopyLines(log.draft, Bridge(log), lambda event: writer.preserved(log.raw(event)), leaf)
+        self.writer = writer_of(log.format)
+        self.conversation = CopyLines(log.draft, Bridge(log), leaf)
         if not self.conversation.lines:
             raise Unsound(f"{log.path} holds no conversation that could be resumed.")
         self._read = log.reader()

@@ -6,7 +6,7 @@ from typing import Literal
 import msgspec
 
 from unspool.agents.writing import Cut, Cuts, Limits, LogWriter
-from unspool.copies.conversation import CopyLines, call_ids
+from unspool.copies.conversation import CopyLines, call_ids, has_block
 from unspool.errors import UsageProblem
 from unspool.model import Event, Image, Notice, Result, Thinking, ToolCall
 
@@ -70,19 +70,21 @@ Turns = list[list[Event]]
 
 
 def treatment_cuts(conversation: CopyLines, treatment: Treatment, writer: LogWriter) -> Cuts:
-    """The cuts that a treatment asks for; those that a sound copy needs anyway are `soundness.mended`."""
+    """The cuts that a treatment asks for; `add_required_cuts` adds those that a sound copy needs anyway."""
     turns = conversation.turns()
     cuts = Cuts(calls=_calls(turns, treatment, _leaned_on(conversation.lines, writer)), limits=treatment.limits)
-    cuts.thinking = {event.id for turn in _oldest(turns, treatment.thinking) for event in turn if _has(event, Thinking)}
+    thoughtless = (event for turn in _oldest(turns, treatment.thinking) for event in turn)
+    cuts.thinking = {event.id for event in thoughtless if has_block(event, Thinking)}
     if treatment.drop_images:
-        cuts.images = {event.id for event in _all_lines(conversation) if _pictured(event)}
+        lines = (*conversation.lines, *(event for strand in conversation.strands.values() for event in strand))
+        cuts.images = {event.id for event in lines if _pictured(event)}
     if cuts.calls:
         cuts.news = {event.id for event in conversation.lines if is_news(event)}
     return cuts
 
 
 def _calls(turns: Turns, treatment: Treatment, stay: set[str]) -> dict[str, Cut]:
-    using = [turn for turn in turns if any(_has(event, ToolCall) for event in turn)]
+    using = [turn for turn in turns if any(has_block(event, ToolCall) for event in turn)]
     cuts: dict[str, Cut] = {}
     if treatment.keep_tool_turns is not None:
         split = max(0, len(using) - treatment.keep_tool_turns)
@@ -115,10 +117,6 @@ def _leaned_on(lines: Iterable[Event], writer: LogWriter) -> set[str]:
     }
 
 
-def _has(event: Event, kind: type) -> bool:
-    return any(isinstance(block, kind) for block in event.blocks)
-
-
 def _pictured(event: Event) -> bool:
     if event.prompt is not None and event.prompt.images:
         return True
@@ -126,10 +124,6 @@ def _pictured(event: Event) -> bool:
         isinstance(block, Image) or (isinstance(block, Result | Notice) and bool(block.images))
         for block in event.blocks
     )
-
-
-def _all_lines(conversation: CopyLines) -> list[Event]:
-    return [*conversation.lines, *(event for strand in conversation.strands.values() for event in strand)]
 
 
 def is_news(event: Event) -> bool:

@@ -13,6 +13,7 @@ import msgspec
 from unspool import __version__
 from unspool.agents.writing import Cuts, LineLink, LintFinding, LogWriter
 from unspool.copies import records
+from unspool.copies.conversation import has_block, split_turns
 from unspool.copies.copy_plan import CopyPlan, SessionCopy, new_line_ids
 from unspool.copies.original import read_original
 from unspool.copies.records import FileToWrite, WrittenFiles, write_all_or_none
@@ -42,25 +43,12 @@ _DEEDS = {"remove": "removed", "truncate": "truncated", "stub": "stubbed", "hide
 def line_changes(draught: CopyPlan) -> Iterator[LineChange]:
     """Every change of the conversation, in its order."""
     names = _names(draught.lines)
-    for turn, lines in _turns(draught.lines):
-        if all(event.id in draught.cuts.lines for event in lines):
+    for turn, lines in enumerate(split_turns(draught.lines)):
+        if lines and all(event.id in draught.cuts.lines for event in lines):
             before = sum(map(draught.material.tokens, lines))
             yield LineChange(lines[0].place.line, turn, "turn", "", "left out", before, 0, len(lines))
         else:
             yield from (one for event in lines for one in _change(draught, event, turn, names))
-
-
-def _turns(lines: list[Event]) -> Iterator[tuple[int, list[Event]]]:
-    """The lines from prompt to prompt, counted; 0 is what stands before the first."""
-    turn, held = 0, list[Event]()
-    for event in lines:
-        if event.prompt is not None:
-            if held:
-                yield turn, held
-            turn, held = turn + 1, []
-        held.append(event)
-    if held:
-        yield turn, held
 
 
 def _change(draught: CopyPlan, event: Event, turn: int, names: dict[str, str]) -> Iterator[LineChange]:
@@ -93,7 +81,7 @@ def _told(event: Event, cuts: Cuts, names: dict[str, str]) -> tuple[str, str, st
         return "words", "", "rewritten"
     if event.id in cuts.images:
         return "picture", "", "left out"
-    if event.id in cuts.thinking and any(isinstance(block, Thinking) for block in event.blocks):
+    if event.id in cuts.thinking and has_block(event, Thinking):
         return "thinking", "", "removed"
     return "line", "", ""
 
@@ -122,7 +110,7 @@ def _own(copy: SessionCopy, folder: Path) -> Iterator[tuple[Path, Path]]:
     What lies in that folder itself are the agent's notes on this one session: its title, where its log is up to.
     """
     found = copy.original.found
-    for path in _plain_files(found.home):
+    for path in plain_files(found.home):
         if path.parent != found.home:
             yield path, folder / path.relative_to(found.home)
     for agent in found.agents:
@@ -131,7 +119,7 @@ def _own(copy: SessionCopy, folder: Path) -> Iterator[tuple[Path, Path]]:
                 yield path, copy.writer.agent_place(folder, path.name)
 
 
-def _plain_files(folder: Path) -> Iterator[Path]:
+def plain_files(folder: Path) -> Iterator[Path]:
     """Every file below a folder; links lead anywhere, and are not followed."""
     if folder.is_symlink():
         return

@@ -40,6 +40,7 @@ from unspool.model.events import (
     EventKind,
     Facts,
     Part,
+    Preserved,
     Transcript,
     id_by_place,
 )
@@ -93,6 +94,7 @@ __all__ = [
     "Place",
     "Plan",
     "PlanStatus",
+    "Preserved",
     "Problem",
     "Prompt",
     "PromptKind",

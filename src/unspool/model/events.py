@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 from datetime import datetime
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 import msgspec
 
@@ -43,6 +43,16 @@ class Part(msgspec.Struct, frozen=True, gc=False):
     """The id under which the log keeps the request itself."""
 
 
+class Preserved(NamedTuple):
+    """Earlier lines that a compaction keeps, by id: from one to another, or others by themselves."""
+
+    head: str = ""
+    tail: str = ""
+    lines: tuple[str, ...] = ()
+    anchor: str = ""
+    """The line that they follow from then on."""
+
+
 class Event(msgspec.Struct):
     """One entry, understood line by line; what needs other lines is settled later."""
 
@@ -74,6 +84,8 @@ class Event(msgspec.Struct):
     retracts: tuple[str, ...] = ()
     clears: bool = False
     """A prompt that empties the context: what follows begins anew, and belongs to the same conversation."""
+    preserved: Preserved | None = None
+    """For a compaction boundary: the earlier lines that the agent still loads behind it."""
 
 
 class Facts(msgspec.Struct):

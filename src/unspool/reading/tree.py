@@ -1,6 +1,7 @@
 """The tree of a conversation: parents, branches, and the live path that the agent would load on resume."""
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 from unspool.model import BY_PLACE, Event, Result, ToolCall
@@ -16,8 +17,6 @@ class ConversationTree:
         self.events = events
         self.at = {event.id: index for index, event in enumerate(events)}
         self.strict = [self._strict(index) for index in range(len(events))]
-        self.joined = self._joined()
-        _cut_cycles(self.joined)
 
     def _strict(self, index: int) -> int | None:
         event = self.events[index]
@@ -28,7 +27,9 @@ class ConversationTree:
         parent = self.at.get(event.parent)
         return parent if parent != index else None
 
-    def _joined(self) -> list[int | None]:
+    @cached_property
+    def joined(self) -> list[int | None]:
+        """The parents as a reader follows them: across compactions and gaps, without cycles."""
         joined: list[int | None] = []
         roots = _roots(self.strict)
         rooted_in_prompt = False
@@ -43,6 +44,7 @@ class ConversationTree:
                 parent = None if restart else _before(index, roots)
                 rooted_in_prompt = rooted_in_prompt or first_words
             joined.append(parent)
+        _cut_cycles(joined)
         return joined
 
     def _cleared(self, index: int) -> bool:
@@ -228,11 +230,43 @@ def _asked(event: Event) -> bool:
 
 
 class LivePath:
-    """What the agent loads of a tree, for any tip of it."""
+    """What the agent loads of a tree, for any tip of it; of two lines with one id the later counts."""
 
     def __init__(self, tree: ConversationTree) -> None:
         self._tree = tree
-        self._members, self._owners, self._answers = _index(tree.events)
+        self._members: dict[str, list[int]] = {}
+        """Lines by the message that they are parts of."""
+        self._owners: dict[str, int | None] = {}
+        """The line of each call; None where two messages made it."""
+        self._results: dict[str, list[int]] = {}
+        """Lines with results by the id of the line that they may answer."""
+        events = tree.events
+        for index in tree.at.values():
+            message = _message(events[index])
+            if message and not events[index].id.startswith("line-"):
+                self._members.setdefault(message, []).append(index)
+                self._own_calls(index, message)
+        for index in tree.at.values():
+            if events[index].blocks and events[index].parent:
+                for line in self._answered_lines(events[index]):
+                    self._results.setdefault(line, []).append(index)
+
+    def _own_calls(self, index: int, message: str) -> None:
+        events = self._tree.events
+        for block in events[index].blocks:
+            if isinstance(block, ToolCall):
+                other = self._owners.get(block.call_id, index)
+                same = other is not None and _message(events[other]) == message
+                self._owners[block.call_id] = index if same else None
+
+    def _answered_lines(self, event: Event) -> set[str]:
+        """Ids of the lines that an event may answer."""
+        calls = _answers(event)
+        if not calls or not event.parent:
+            return set()
+        named = [self._tree.at.get(event.answers), *(self._owners.get(call) for call in calls)]
+        lines = (self._tree.events[index] for index in named if index is not None)
+        return {event.parent, *(line.id for line in lines if _same_writer(event, line))}
 
     def ids(self, leaf: int | None) -> tuple[str, ...]:
         """Ids of the visible lines, in order. Lines that have no id of their own are not among them."""
@@ -243,92 +277,80 @@ class LivePath:
 
     def loaded(self, leaf: int) -> list[int]:
         """Positions of all lines from the root to `leaf` and of those put back, in order."""
-        path = self._tree.path(leaf, self._tree.strict)
-        put_back = self._recovered(path, set(path))
-        return [step for index in path for step in (index, *put_back.get(index, ()))]
+        return self._whole(self._tree.path(leaf, self._tree.strict))
 
-    def _recovered(self, path: list[int], on_path: set[int]) -> dict[int, list[int]]:
-        """Lines to put back, by the position on the path that they follow."""
+    def in_context(self, leaf: int) -> list[int]:
+        """The same, with the earlier lines that a compaction at the root keeps behind its summary."""
+        path = self._tree.path(leaf, self._tree.strict)
+        kept = self._tree.events[path[0]].preserved
+        anchor = self._tree.at.get(kept.anchor) if kept is not None else None
+        if anchor is None or anchor not in path:
+            return self._whole(path)
+        behind = path.index(anchor) + 1
+        on_path = set(path)
+        preserved = [index for index in self.preserved(path[0]) if index not in on_path]
+        return self._whole([*path[:behind], *preserved, *path[behind:]])
+
+    def preserved(self, boundary: int, *, partly: bool = False) -> list[int]:
+        """Positions of the earlier lines that a compaction keeps; unless `partly`, none where one is missing."""
+        tree, kept = self._tree, self._tree.events[boundary].preserved
+        if kept is None:
+            return []
+        if kept.lines:
+            there = [tree.at[line] for line in kept.lines if line in tree.at]
+            return there if partly or len(there) == len(kept.lines) else []
+        head, tail = tree.at.get(kept.head), tree.at.get(kept.tail)
+        path = tree.path(tail, tree.strict) if tail is not None else []
+        return path[path.index(head) :] if head in path else []
+
+    def _whole(self, path: list[int]) -> list[int]:
+        """A path with the other lines of each message on it, and their results, behind the message's last line."""
         events = self._tree.events
-        anchors = {part.message: index for index in path if (part := events[index].part) and _named(events[index])}
+        on_path = set(path)
+        anchors = {message: index for index in path if (message := _message(events[index]))}
         answered = {call for index in path for call in _answers(events[index])}
-        found: dict[int, list[int]] = {}
+        put_back: dict[int, list[int]] = {}
         for message, anchor in anchors.items():
             members = self._members.get(message, [])
             mates = [index for index in members if index not in on_path]
-            results = _results(events, members, self._answers, (on_path, self._owners, answered))
+            results = self._missing_results(members, on_path, answered)
             extra = sorted(mates, key=lambda i: _when(events[i])) + sorted(results, key=lambda i: _when(events[i]))
             if extra:
                 on_path.update(extra)
-                found[anchor] = extra
-        return found
+                put_back[anchor] = extra
+        return [step for index in path for step in (index, *put_back.get(index, ()))]
+
+    def _missing_results(self, members: list[int], on_path: set[int], answered: set[str]) -> list[int]:
+        """Results of a message's calls: those below its lines, and of the others those whose call has none yet."""
+        events = self._tree.events
+        lines = dict.fromkeys(events[index].id for index in members)
+        found = dict.fromkeys(result for line in lines for result in self._results.get(line, ()))
+        near = [result for result in found if result not in on_path and events[result].parent in lines]
+        stray = [result for result in found if result not in on_path and events[result].parent not in lines]
+        known = {call for index in near for call in _answers(events[index])}  # apart: `answered` is as long as the log
+        for result in sorted(stray):
+            given = [call for call in _answers(events[result]) if call not in known and call not in answered]
+            if any(self._owners.get(call) in members for call in given):
+                known.update(_answers(events[result]))
+                near.append(result)
+        return near
 
 
 def _visible(event: Event) -> bool:
     return event.turn and not (event.meta or event.sidechain or event.team) and not event.id.startswith(BY_PLACE)
 
 
-def _named(event: Event) -> bool:
-    return event.part is not None and event.part.message != event.id
+def _message(event: Event) -> str:
+    """The id of the message that a line is a part of, where that has one."""
+    return event.part.message if event.part is not None and event.part.message != event.id else ""
 
 
-def _index(events: Sequence[Event]) -> tuple[dict[str, list[int]], dict[str, int], dict[str, list[int]]]:
-    """(lines of each message, the line of each call, results by the id of the line they may answer)."""
-    members: dict[str, list[int]] = {}
-    owners: dict[str, int] = {}
-    for index, event in enumerate(events):
-        if event.part is not None and not event.id.startswith(BY_PLACE):
-            members.setdefault(event.part.message, []).append(index)
-            for block in event.blocks:
-                if isinstance(block, ToolCall):
-                    owners[block.call_id] = index
-    answers: dict[str, list[int]] = {}
-    for index, event in enumerate(events):
-        for line in _answered_lines(event, events, owners):
-            answers.setdefault(line, []).append(index)
-    return members, owners, answers
-
-
-def _answered_lines(event: Event, events: Sequence[Event], owners: dict[str, int]) -> set[str]:
-    if event.part is not None or not event.parent:
-        return set()
-    calls = _answers(event)
-    if not calls:
-        return set()
-    lines = {events[owners[call]].id for call in calls if call in owners and _same(event, events[owners[call]])}
-    return lines | {event.parent} | ({event.answers} if event.answers else set())
-
-
-def _same(one: Event, other: Event) -> bool:
+def _same_writer(one: Event, other: Event) -> bool:
     return one.sidechain == other.sidechain and one.agent == other.agent
 
 
 def _answers(event: Event) -> list[str]:
     return [block.call_id for block in event.blocks if isinstance(block, Result)] if event.part is None else []
-
-
-def _results(
-    events: Sequence[Event],
-    members: list[int],
-    answers: dict[str, list[int]],
-    state: tuple[set[int], dict[str, int], set[str]],
-) -> list[int]:
-    on_path, owners, answered = state
-    lines = {events[index].id for index in members}
-    near: list[int] = []
-    stray: list[int] = []
-    for line in (events[index].id for index in members):
-        for result in answers.get(line, ()):
-            if result in on_path or result in near or result in stray:
-                continue
-            (near if events[result].parent in lines else stray).append(result)
-    known = {call for index in near for call in _answers(events[index])}  # apart: `answered` is as long as the log
-    for result in sorted(stray):
-        given = [call for call in _answers(events[result]) if call not in known and call not in answered]
-        if any(owners.get(call) in members for call in given):
-            known.update(_answers(events[result]))
-            near.append(result)
-    return near
 
 
 def _when(event: Event) -> str:

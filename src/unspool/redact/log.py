@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 import msgspec
@@ -37,7 +38,7 @@ def redact_lines(
     A thought whose words change goes, since its signature is void: the log still resumes. Where it is `shown` to
     people, the thought stays and its signature goes.
     """
-    voided = _unsigned if shown else _without_void_thoughts
+    voided = partial(_mend_signatures, shown=shown)
     for some in _batches(lines):
         for line, found in _found(some, finder):
             made, _ = rebuild_value(line.value, found, finder, names, keep)
@@ -135,24 +136,22 @@ def encode_line(value: Json) -> bytes:
         return json.dumps(value, separators=(",", ":")).encode("ascii")
 
 
-def _without_void_thoughts(made: Any, before: Any) -> Any:
-    """A message without the thoughts whose words changed; words that nobody signed, where nothing else is left."""
+def _mend_signatures(made: Any, before: Any, *, shown: bool) -> Any:
+    """A message whose thoughts are all as they were signed: those whose words changed go, or lose their signature.
+
+    Where nothing else is left, the words stay that nobody signed.
+    """
     content, old = _content(made), _content(before)
     if content is None or old is None:
         return made
-    left = [one for one, was in zip(content, old, strict=True) if not _void(one, was)]
-    if len(left) == len(content):
+    pairs = [(one, _void(one, was)) for one, was in zip(content, old, strict=True)]
+    if not any(void for _, void in pairs):
         return made
+    if shown:
+        left = [{**one, "signature": ""} if void else one for one, void in pairs]
+    else:
+        left = [one for one, void in pairs if not void]
     left = left or [{"type": "text", "text": str(content[0].get("thinking", ""))}]
-    return {**made, "message": {**made["message"], "content": left}}
-
-
-def _unsigned(made: Any, before: Any) -> Any:
-    """A message whose changed thoughts nobody signed."""
-    content, old = _content(made), _content(before)
-    if content is None or old is None:
-        return made
-    left = [{**one, "signature": ""} if _void(one, was) else one for one, was in zip(content, old, strict=True)]
     return {**made, "message": {**made["message"], "content": left}}
 
 

@@ -13,8 +13,6 @@ from unspool.redact.replacements import SecretFinding
 from unspool.redact.rules import RuleSet
 from unspool.store.archive.database import archive_folder
 
-_FOLDER = "shares"
-
 
 class ShareChoices(msgspec.Struct, frozen=True):
     """The default shares everything, and lets nothing stay that was found."""
@@ -54,7 +52,11 @@ def save_choices(project: str, choices: ShareChoices) -> None:
 
 def choices_file(project: str) -> Path:
     """A project's file, by a name that tells nothing of it."""
-    return archive_folder() / _FOLDER / f"{hashlib.sha256(project.encode(errors='replace')).hexdigest()[:24]}.json"
+    return archive_folder() / "shares" / _untelling_name(project)
+
+
+def _untelling_name(text: str) -> str:
+    return f"{hashlib.sha256(text.encode(errors='replace')).hexdigest()[:24]}.json"
 
 
 def finding_id(rule: str, value: str) -> str:
@@ -95,5 +97,4 @@ def save_replacements(session: str, names: Mapping[str, str]) -> None:
 
 
 def _place(session: str) -> Path:
-    name = hashlib.sha256(session.encode(errors="replace")).hexdigest()[:24]
-    return archive_folder() / "shares" / "names" / f"{name}.json"
+    return archive_folder() / "shares" / "names" / _untelling_name(session)

@@ -18,8 +18,7 @@ from unspool.redact.log import redact_lines, scan_lines
 from unspool.redact.replacements import ReplacementNames, SecretFinding, SecretMatch
 from unspool.redact.rules import PersonalNames, git_signers
 from unspool.redact.values import redact_text, redact_value
-from unspool.share import choices as mapping
-from unspool.share.choices import ShareChoices, ShareSettings, finding_id
+from unspool.share.choices import ShareChoices, ShareSettings, finding_id, load_replacements, save_replacements
 from unspool.share.select_files import LeftOutCounts, SelectedFiles
 from unspool.share.side_files import FOLDER, FileToShare
 
@@ -159,12 +158,8 @@ def find_in_files(files: list[FileToShare], finder: Finder) -> Iterator[SecretFi
     """What is found in the files of a share, for a person to judge; each tells which file it is of."""
     for file in files:
         with file.path.open("rb") as lines:
-            yield from scan_lines(_as_line(lines) if file.kind == "picture" else lines, finder, file.name)
-
-
-def _as_line(picture: BinaryIO) -> list[bytes]:
-    """A picture as logs hold them."""
-    return [b'"%s"' % b64encode(picture.read())]
+            as_in_log = [b'"%s"' % b64encode(lines.read())] if file.kind == "picture" else lines
+            yield from scan_lines(as_in_log, finder, file.name)
 
 
 class RedactedFiles(NamedTuple):
@@ -190,11 +185,11 @@ def redact_files(
             finder = Finder(ask.rules, people, choices.terms)
             found = list(find_in_files(files, finder))
     first = drawings[0]
-    names = ReplacementNames({**mapping.load_replacements(first.session), **ask.names})
+    names = ReplacementNames({**load_replacements(first.session), **ask.names})
     scrub = FileRedactor(finder, names, choices)
     unnamed = sum(scrub.write(file, to) is None for file in files)
     if not ask.rehearsed:
-        mapping.save_replacements(first.session, names.mapping())
+        save_replacements(first.session, names.mapping())
     gone = reduce(add, (one.gone for one in drawings[1:]), first.gone) + LeftOutCounts(files=unnamed)
     return RedactedFiles(
         make_report(ask.rules.version, (one.match for one in found), choices, gone), choices, names.mapping()

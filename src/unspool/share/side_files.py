@@ -10,8 +10,10 @@ import msgspec
 
 from unspool.agents import FoundAgent, writer_of
 from unspool.agents.writing import CopyIdentity, Cut, Cuts, LineLink, LogWriter
+from unspool.copies.conversation import has_block
 from unspool.copies.original import OriginalLog, read_original
 from unspool.copies.treatment import is_news
+from unspool.copies.write import plain_files
 from unspool.model import Event, Result, Thinking, ToolCall
 from unspool.redact.log import decode_line
 from unspool.share.choices import ShareChoices
@@ -117,7 +119,7 @@ class SideFileWriter:
     def _spilled(self) -> Iterator[FileToShare]:
         """Answers of tools in files of their own."""
         folder = self._log.found.home / _SPILLED
-        for path in _plain_files(folder):
+        for path in plain_files(folder) if not folder.parent.is_symlink() else ():
             name = Path(_SPILLED, path.relative_to(folder))
             data = path.read_bytes()
             if self._choices.tools and self._spoken_of(path.stem) and _is_text(data):
@@ -136,20 +138,11 @@ def _cuts(events: Sequence[Event], writer: LogWriter, choices: ShareChoices) -> 
     """What the choices take from lines of a subagent."""
     cuts = Cuts(calls=hidden_answers(events, writer, choices), untold=set(hidden_notices(events, choices)))
     for event in events:
-        if not choices.thinking and any(isinstance(block, Thinking) for block in event.blocks):
+        if not choices.thinking and has_block(event, Thinking):
             cuts.thinking.add(event.id)
         if not choices.images:
             cuts.images.add(event.id)
     return cuts
-
-
-def _plain_files(folder: Path) -> Iterator[Path]:
-    """Every file below a folder; links lead anywhere, and are not followed."""
-    if folder.is_symlink() or folder.parent.is_symlink():
-        return
-    for place, folders, names in os.walk(folder):
-        folders.sort()
-        yield from (path for name in sorted(names) if (path := Path(place, name)).is_file() and not path.is_symlink())
 
 
 def _is_text(data: bytes) -> bool:

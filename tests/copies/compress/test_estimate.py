@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from tests.copies.compress.model import KEY, asked_of, model, passages
-from unspool.copies.compress import Estimate, TurnBands, choose_passages, compress
+from unspool.copies.compress.passages import TurnBands, choose_passages
 from unspool.copies.compress.providers import Anthropic
+from unspool.copies.compress.run import Estimate, compress
 from unspool.figures.tokens import estimate_tokens
 from unspool.prices import PriceTable
 

@@ -181,7 +181,9 @@ def test_whoever_breaks_off_is_not_kept_waiting() -> None:
 SCRIPT = """
 import signal, sys
 from tests.copies.compress.model import passages
-from unspool.copies.compress import ServiceOptions, TurnBands, compress, connect
+from unspool.copies.compress.passages import TurnBands
+from unspool.copies.compress.providers import ServiceOptions, connect
+from unspool.copies.compress.run import compress
 from unspool.agents import AGENTS
 asked = connect(ServiceOptions(url=sys.argv[1], model="m" if sys.argv[1] else ""), {}, AGENTS[0])
 signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -4,7 +4,7 @@ from unspool.agents.claude_code.line import Line
 from unspool.agents.claude_code.messages import parse_image, result_content
 from unspool.agents.claude_code.prompts import _PROMPT_SEGMENTS, Segment, make_prompt, segments
 from unspool.agents.claude_code.values import items, mapping, text
-from unspool.model import Event, Facts, Image, Json, Notice, Prompt
+from unspool.model import Event, Facts, Image, Json, Notice, Preserved, Prompt
 
 _ENVELOPE = frozenset(
     {
@@ -86,8 +86,18 @@ def parse_system(event: Event, line: Line, data: dict[str, Json]) -> None:
     if subtype == "compact_boundary":
         event.boundary = True
         event.logical = text(data.get("logicalParentUuid"))
+        event.preserved = _preserved(mapping(data.get("compactMetadata")))
     event.retracts = tuple(text(line) for line in items(data.get("retractedMessageUuids")))
     event.blocks = (Notice(event.place, kind, words, facts, event.id, event.time),)
+
+
+def _preserved(about: dict[str, Json]) -> Preserved | None:
+    if not (about.get("preservedSegment") or about.get("preservedMessages")):
+        return None
+    ends, messages = mapping(about.get("preservedSegment")), mapping(about.get("preservedMessages"))
+    anchor = text(ends.get("anchorUuid")) or text(messages.get("anchorUuid"))
+    lines = tuple(text(line) for line in items(messages.get("uuids")))
+    return Preserved(text(ends.get("headUuid")), text(ends.get("tailUuid")), lines, anchor)
 
 
 def _local_command(event: Event, line: Line, words: str) -> bool:

@@ -99,6 +99,24 @@ def _no_spills(_: str) -> str | None:
     return None
 
 
+def chain_event(line: Line, place: Place) -> Event:
+    """The event of a line of the conversation, as far as its place there goes: not what it says."""
+    identity, parent = line.uuid, line.parent_uuid
+    return Event(
+        "notice",
+        place,
+        identity or id_by_place(place),
+        parent or None,
+        time=moment(line.timestamp),
+        sidechain=line.is_sidechain is True,
+        agent=line.agent_id or "",
+        meta=line.is_meta is True,
+        team=bool(line.team_name),
+        answers=line.source_assistant or "",
+        link=parent is UNSET or identity is None,
+    )
+
+
 class ClaudeParser:
     """Understands the lines of one log, in order. `facts` are complete when the last one was read."""
 
@@ -177,23 +195,9 @@ class ClaudeParser:
             self.facts.first_mode = event.prompt.mode or "default"
 
     def _chained(self, line: Line, place: Place) -> Event:
-        """The event with what its line says of itself and its session."""
-        identity, parent = line.uuid, line.parent_uuid
-        time = moment(line.timestamp)
-        event = Event(
-            "notice",
-            place,
-            identity or id_by_place(place),
-            parent or None,
-            time=time,
-            sidechain=line.is_sidechain is True,
-            agent=line.agent_id or "",
-            meta=line.is_meta is True,
-            team=bool(line.team_name),
-            answers=line.source_assistant or "",
-            link=parent is UNSET or identity is None,
-        )
-        facts = self.facts
+        """The event with what its line says of itself; what it says of its session is noted."""
+        event = chain_event(line, place)
+        facts, time = self.facts, event.time
         if time is not None:
             if facts.started is None or time < facts.started:
                 facts.started = time

@@ -30,8 +30,7 @@ from unspool.model import (
     Usage,
 )
 
-_ROLES = {"exec_command": "shell", "shell": "shell", "local_shell": "shell", "apply_patch": "edit", "view_image": "read",
-          "web_search": "web", "spawn_agent": "agent"}  # fmt: skip
+_ROLES = {"exec_command": "shell", "shell": "shell", "apply_patch": "edit", "view_image": "read"}
 _RECORDS = ("session_meta", "turn_context", "response_item", "event_msg", "compacted")
 _EXIT = re.compile(r"(?:Process exited with code|Exit code:) (\d+)")
 _NAME = re.compile(r"([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.jsonl(?:\.zst)?$")

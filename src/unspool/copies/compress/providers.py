@@ -196,7 +196,6 @@ PROCESSES = 4
 """Processes at once: each is an agent of some hundred megabytes."""
 _LOOK = 0.05
 _MOST = 4 * 1024 * 1024
-_WORDS_printing = 200
 
 
 class PrintMode:
@@ -223,7 +222,7 @@ class PrintMode:
             with tempfile.TemporaryFile() as printed, tempfile.TemporaryFile() as complaint:
                 code = self._run(command, empty, (prompt, printed, complaint), (seconds, stop))
                 if code:
-                    words = one_line(_read(complaint) or _read(printed))[:_WORDS_printing]
+                    words = one_line(_read(complaint) or _read(printed))[:_WORDS]
                     raise ModelFailed(f"{self.name} ended with {code}" + (f": {words}" if words else ""))
                 return _read(printed)
 

@@ -8,9 +8,7 @@ import pytest
 
 from tests.copies.damage import DAMAGES, not_utf8
 from tests.copies.made_logs import VERSIONS, made
-from unspool.agents.claude_code.lint import read_lines
-from unspool.agents.claude_code.lint.lines import Findings, LintLine
-from unspool.agents.claude_code.lint.tree import LintTree, recover_lines
+from unspool.agents.claude_code.lint.lines import Findings, LintChain, read_lines
 from unspool.agents.claude_code.mending import repair_log
 
 SESSION = "aaaaaaaa-0000-4000-8000-000000000001"
@@ -18,12 +16,8 @@ SESSION = "aaaaaaaa-0000-4000-8000-000000000001"
 
 def ours(lines: list[bytes]) -> list[str]:
     """The ids of the lines that a person sees of what is resumed."""
-    tree = LintTree(list(read_lines(lines, Findings(strict=False))))
-    return [line.id for line in recover_lines(tree, tree.walk(tree.leaf).lines) if _is_seen(line)]
-
-
-def _is_seen(line: LintLine) -> bool:
-    return line.spoken and line.is_main
+    chain = LintChain(read_lines(lines, Findings(strict=False)))
+    return list(chain.live.ids(chain.tree.leaf()))
 
 
 def theirs(sdk: ModuleType, root: Path, lines: list[bytes], monkeypatch: pytest.MonkeyPatch) -> list[str]:

@@ -8,12 +8,13 @@ from hypothesis import strategies as st
 
 from bench.messages_api import refusals
 from bench.mutate import mutant
+from bench.resumed_messages import rebuilt
 from tests.copies.damage import DAMAGES, big_image
 from tests.copies.made_logs import VERSIONS, made
 from tests.steps import steps as work
 from tests.thorough import tries
 from tests.waiting import ending
-from unspool.agents.claude_code.lint import lint, rebuilt
+from unspool.agents.claude_code.lint import lint
 from unspool.agents.writing import errors
 
 steps = st.lists(st.integers(0, 8), max_size=10)

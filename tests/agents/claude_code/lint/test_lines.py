@@ -7,8 +7,8 @@ import msgspec
 import pytest
 
 from tests.log_builder.prompts import make_png
-from unspool.agents.claude_code.lint.lines import flaw_of_picture
-from unspool.agents.claude_code.lint.shapes import BlockShape
+from unspool.agents.claude_code.lint.block_rules import flaw_of_picture
+from unspool.agents.claude_code.lint.field_types import BlockFields
 
 
 def jpeg(width: int, height: int) -> bytes:
@@ -49,7 +49,7 @@ CASES = [(media, make) for media, makers in MAKERS.items() for make in makers]
 
 def flaw(data: str, media: str, kind: str = "image") -> str:
     block = {"type": kind, "source": {"type": "base64", "media_type": media, "data": data}}
-    found = flaw_of_picture(msgspec.json.decode(msgspec.json.encode(block), type=BlockShape))
+    found = flaw_of_picture(msgspec.json.decode(msgspec.json.encode(block), type=BlockFields))
     return found[0] if found else ""
 
 
@@ -88,7 +88,7 @@ def test_what_is_no_base64_is_refused(data: str) -> None:
 
 def test_slashes_may_be_escaped() -> None:
     raw = b'{"type":"image","source":{"type":"base64","media_type":"image/jpeg","data":"\\/9j\\/4AAQ"}}'
-    assert flaw_of_picture(msgspec.json.decode(raw, type=BlockShape)) is None
+    assert flaw_of_picture(msgspec.json.decode(raw, type=BlockFields)) is None
 
 
 @pytest.mark.parametrize(
@@ -96,4 +96,4 @@ def test_slashes_may_be_escaped() -> None:
 )
 def test_pictures_that_lie_elsewhere_are_not_looked_at(source: dict[str, str]) -> None:
     block = msgspec.json.encode({"type": "image", "source": source})
-    assert flaw_of_picture(msgspec.json.decode(block, type=BlockShape)) is None
+    assert flaw_of_picture(msgspec.json.decode(block, type=BlockFields)) is None

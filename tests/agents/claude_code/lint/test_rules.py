@@ -255,3 +255,17 @@ def test_a_subagents_lines_in_the_log_are_no_part_of_what_is_resumed() -> None:
     side = again(lines, 0, isSidechain=True, agentId="a1", parentUuid=None)
     orphan = again(lines, 5, isSidechain=True, agentId="a1", parentUuid="gone")
     assert findings([*lines[:4], side, orphan, *lines[4:]]) == []
+
+
+def test_a_number_without_end_beside_a_field_of_a_wrong_type_is_no_error() -> None:
+    """The agent reads 1e999 as it reads any other number."""
+    lines = raw(talk())
+    lines[0] = lines[0].replace(b"{", b'{"cost":1e999,"slug":7,', 1)
+    assert [(one.rule, one.line) for one in lint(lines, strict=False)] == [("bad-json-type", 1)]
+
+
+def test_half_a_character_is_found_however_it_is_written() -> None:
+    for half in (b"\\ud83d", b"\\uD83D"):
+        lines = raw(talk())
+        lines[0] = lines[0].replace(b"What is here?", b"What is here?" + half)
+        assert rules(lint(lines, strict=False)) == {"lone-surrogate"}

@@ -1,14 +1,47 @@
 """Rules about messages that would be sent, and rules for copies alone."""
 
 import re
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
-from unspool.agents.claude_code.lint.lines import BlockFlaw, Findings, LintLine
+from unspool.agents.claude_code.lint.block_rules import BlockFlaw, LintBlock
+from unspool.agents.claude_code.lint.lines import Findings, LintChain, LintLine
 from unspool.agents.claude_code.lint.structure_rules import references
-from unspool.agents.claude_code.lint.tree import LintMessage, LintTree
 
 _BINDING = re.compile(r"claude-(?:(?:fable|mythos)-(\d+)-(\d{1,2})|(?:opus|sonnet|haiku)-(\d+)-(\d{1,2}))(?!\d)")
+
+
+class LintMessage(NamedTuple):
+    """One message of a request, and the lines that it is made of."""
+
+    role: str
+    lines: list[LintLine]
+
+    @property
+    def blocks(self) -> list[tuple[LintLine, LintBlock]]:
+        return [(line, block) for line in self.lines for block in line.blocks]
+
+
+def lint_messages(lines: Sequence[LintLine]) -> list[LintMessage]:
+    """Lines as messages: those of one answer together whatever stands between, results behind the calls, roles in turn.
+
+    Errors that the agent noted as answers, and what was withdrawn, are not sent.
+    """
+    withdrawn = {one for line in lines for one in line.withdrawn}
+    found: list[LintMessage] = []
+    answer = ""
+    for line in lines:
+        if not line.event.turn or line.fields.get("isApiErrorMessage") or line.id in withdrawn:
+            continue
+        role = line.type
+        if role == "assistant" and line.message == answer and len(found) > 1:
+            (found[-1] if found[-1].role == role else found[-2]).lines.append(line)
+        elif found and found[-1].role == role:
+            found[-1].lines.append(line)
+        else:
+            found.append(LintMessage(role, [line]))
+        answer = line.message if role == "assistant" else answer
+    return found
 
 
 def check_messages(sent: Sequence[LintMessage], notes: Findings) -> None:
@@ -17,7 +50,7 @@ def check_messages(sent: Sequence[LintMessage], notes: Findings) -> None:
         told = "The first message is the assistant's: the model's service wants a person's."
         notes.odd("role-order", sent[0].lines[0], told)
     for message in sent:
-        if not message.pieces:
+        if not message.blocks:
             told = "A message without content: the model's service refuses it."
             notes.error("empty-content", message.lines[0], told)
             continue
@@ -28,12 +61,12 @@ def check_messages(sent: Sequence[LintMessage], notes: Findings) -> None:
 
 
 def _content(line: LintLine, notes: Findings) -> None:
-    if line.role and line.role != line.shape.type:
-        notes.error("role-order", line, f"A line of the {line.shape.type} that holds a message of the {line.role}.")
+    if line.role and line.role != line.type:
+        notes.error("role-order", line, f"A line of the {line.type} that holds a message of the {line.role}.")
     for flaw in line.flaws:
         _flawed(line, flaw, notes)
-    for piece in line.pieces:
-        for flaw in piece.flaws:
+    for block in line.blocks:
+        for flaw in block.flaws:
             _flawed(line, flaw, notes)
 
 
@@ -46,9 +79,9 @@ def _flawed(line: LintLine, flaw: BlockFlaw, notes: Findings) -> None:
 
 def _thoughts(sent: Sequence[LintMessage], notes: Findings) -> None:
     for message in sent:
-        pieces = message.pieces
-        if message.role == "assistant" and pieces and pieces[-1][1].is_thought:
-            line = pieces[-1][0]
+        blocks = message.blocks
+        if message.role == "assistant" and blocks and blocks[-1][1].is_thought:
+            line = blocks[-1][0]
             told = "An answer ends in reasoning; the agent leaves it out when it resumes, the service would refuse it."
             notes.odd("bad-thinking", line, told)
 
@@ -56,7 +89,7 @@ def _thoughts(sent: Sequence[LintMessage], notes: Findings) -> None:
 def check_bound(lines: Sequence[LintLine], edited_from: int, notes: Findings) -> None:
     """Reasoning behind the first edited line, of models that take it only behind the words it was written behind."""
     for line in lines:
-        if line.number >= edited_from and binds(line.model) and any(piece.is_thought for piece in line.pieces):
+        if line.number >= edited_from and binds(line.model) and any(block.is_thought for block in line.blocks):
             told = f"Reasoning of {line.model} behind a change of what came before: the model's service refuses it."
             notes.error("bound-thinking", line, told)
 
@@ -72,50 +105,49 @@ def binds(model: str) -> bool:
 
 
 def _pairs(sent: Sequence[LintMessage], notes: Findings) -> None:
+    """Every call once, and its result once, in the message behind it."""
     called: dict[str, int] = {}
-    answered: dict[str, int] = {}
-    for index, message in enumerate(sent):
-        for line, piece in message.pieces:
-            if piece.kind == "tool_use":
-                _called(line, piece.id, called, index, notes)
-            elif piece.kind == "tool_result":
-                _answered(line, piece.id, called, answered, (index, notes))
+    answered: set[str] = set()
+    blocks = [(index, line, block) for index, message in enumerate(sent) for line, block in message.blocks]
+    for index, line, block in blocks:
+        call = block.id
+        if block.kind == "tool_use":
+            if call in called:
+                told = f"The call {call} is made twice: the model's service wants every id once."
+                notes.error("duplicate-call-id", line, told, call)
+            called.setdefault(call, index)
+        elif block.kind == "tool_result":
+            wrong = flaw_of_result(call, index, called, answered)
+            if wrong:
+                notes.error(wrong[0], line, wrong[1], call)
+            answered.add(call)
     last = max((index for index, message in enumerate(sent) if message.role == "assistant"), default=-1)
-    for index, message in enumerate(sent):
-        for line, piece in message.pieces:
-            if piece.kind == "tool_use" and piece.id not in answered:
-                _unanswered(line, piece.id, notes, ended=index == last)
+    for index, line, block in blocks:
+        if block.kind == "tool_use" and block.id not in answered:
+            _note_unanswered(line, block.id, notes, ended=index == last)
 
 
-def _called(line: LintLine, call: str, called: dict[str, int], index: int, notes: Findings) -> None:
-    if call in called:
-        told = f"The call {call} is made twice: the model's service wants every id once."
-        notes.error("duplicate-call-id", line, told, call)
-    called.setdefault(call, index)
-
-
-def _answered(
-    line: LintLine, call: str, called: dict[str, int], answered: dict[str, int], at: tuple[int, Findings]
-) -> None:
-    index, notes = at
-    if call not in called:
-        told = f"A result of {call}, a call that is not there: the model's service refuses it."
-        notes.error("orphan-result", line, told, call)
-    elif call in answered:
-        notes.error("duplicate-result", line, f"A second result of {call}: the model's service takes one.", call)
-    elif called[call] != index - 1:
-        told = f"The result of {call} is not in the message behind the call: the model's service refuses it."
-        notes.error("result-not-next", line, told, call)
-    answered.setdefault(call, index)
-
-
-def _unanswered(line: LintLine, call: str, notes: Findings, *, ended: bool) -> None:
+def _note_unanswered(line: LintLine, call: str, notes: Findings, *, ended: bool) -> None:
     if ended:
         told = f"The call {call} has no result; the session stopped there, and the agent copes with it."
         notes.odd("orphan-call", line, told, call)
     else:
         told = f"The call {call} has no result: the model's service refuses it."
         notes.error("orphan-call", line, told, call)
+
+
+def flaw_of_result(
+    call: str, message: int, called: Mapping[str, int], answered: Collection[str]
+) -> tuple[str, str] | None:
+    """(rule, sentence) where a result in the message of that number does not answer a call of the one before, once."""
+    if call not in called:
+        return "orphan-result", f"A result of {call}, a call that is not there: the model's service refuses it."
+    if call in answered:
+        return "duplicate-result", f"A second result of {call}: the model's service takes one."
+    if called[call] != message - 1:
+        told = f"The result of {call} is not in the message behind the call: the model's service refuses it."
+        return "result-not-next", told
+    return None
 
 
 LATCHES = frozenset(
@@ -129,30 +161,30 @@ LATCHES = frozenset(
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 
 
-def check_copy(lines: Sequence[LintLine], tree: LintTree, path: set[str], notes: Findings) -> None:
+def check_copy(lines: Sequence[LintLine], chain: LintChain, path: set[str], notes: Findings) -> None:
     """Every rule of this file; `path` holds the ids of all lines that some part of the conversation leads over."""
     for line in lines:
-        if line.shape.type in LATCHES:
-            notes.error("latch-line", line, f"A {line.shape.type} line ties the copy to what the source is tied to.")
-    _origins(tree, notes)
-    _old_ids(lines, tree, notes)
-    _shape(tree, path, notes)
-    _order(tree, notes)
+        if line.type in LATCHES:
+            notes.error("latch-line", line, f"A {line.type} line ties the copy to what the source is tied to.")
+    _origins(chain, notes)
+    _old_ids(lines, chain, notes)
+    _shape(chain, path, notes)
+    _order(chain, notes)
     _title(lines, notes)
 
 
-def _origins(tree: LintTree, notes: Findings) -> None:
-    for line in tree.lines:
-        origin = line.shape.forked_from
-        if origin is None or not origin.session_id or not origin.message_uuid:
+def _origins(chain: LintChain, notes: Findings) -> None:
+    for line in chain.lines:
+        origin = line.fields.get("forkedFrom")
+        if not origin or not origin.get("sessionId") or not origin.get("messageUuid"):
             notes.error("no-origin", line, "The line does not say which line it was copied from.")
-        elif origin.session_id in (line.shape.session_id, line.shape.session_again):
+        elif origin["sessionId"] in (line.fields.get("sessionId"), line.fields.get("session_id")):
             notes.error("old-session", line, "The line is of the session that it was copied from.")
 
 
-def _old_ids(lines: Sequence[LintLine], tree: LintTree, notes: Findings) -> None:
-    old = {line.shape.forked_from.message_uuid for line in tree.lines if line.shape.forked_from is not None}
-    for line in tree.lines:
+def _old_ids(lines: Sequence[LintLine], chain: LintChain, notes: Findings) -> None:
+    old = {(line.fields.get("forkedFrom") or {}).get("messageUuid") for line in chain.lines}
+    for line in chain.lines:
         if line.id in old:
             notes.error("old-uuid", line, "The line has an id of the source's: every line of a copy has its own.")
         elif not _UUID.fullmatch(line.id):
@@ -167,12 +199,11 @@ def _old_ids(lines: Sequence[LintLine], tree: LintTree, notes: Findings) -> None
 def _named(line: LintLine) -> Iterator[str]:
     """Every id that a line may refer to another by, whatever for."""
     yield from line.mentions
-    yield from (one for _, one in references(line))
+    yield from (one for _, one in references(line.fields))
     yield line.parent
-    yield line.shape.logical_parent_uuid or ""
-    if line.shape.attachment is not None:
-        yield line.shape.attachment.source_uuid or ""
-    yield from _texts(line.shape.compact_metadata)
+    yield line.fields.get("logicalParentUuid") or ""
+    yield (line.fields.get("attachment") or {}).get("source_uuid") or ""
+    yield from _texts(line.fields.get("compactMetadata"))
 
 
 def _texts(value: Any) -> Iterator[str]:
@@ -183,33 +214,33 @@ def _texts(value: Any) -> Iterator[str]:
             yield from _texts(inner)
 
 
-def _shape(tree: LintTree, path: set[str], notes: Findings) -> None:
-    for line in tree.lines:
-        shape = line.shape
-        if shape.type == "progress":
+def _shape(chain: LintChain, path: set[str], notes: Findings) -> None:
+    for line in chain.lines:
+        if line.type == "progress":
             notes.error("foreign-line", line, "A line that only tells of progress: a copy has none.")
-        if line.spoken and line.id not in path and not shape.is_sidechain:
+        if line.event.turn and line.id not in path and not line.event.sidechain:
             notes.error("off-path", line, "Words that no part of the conversation leads over: the agent skips them.")
-        kept = (("teamName", shape.team_name), ("agentName", shape.agent_name), ("slug", shape.slug))
-        for name, value in (*kept, ("sessionKind", shape.session_kind), ("requestRef", shape.request_ref)):
-            if value:
+        for name in ("teamName", "agentName", "slug", "sessionKind", "requestRef"):
+            if line.fields.get(name):
                 notes.error("kept-link", line, f"“{name}” ties the copy to what the source is tied to.")
 
 
-def _order(tree: LintTree, notes: Findings) -> None:
-    for line in tree.lines:
-        parent = tree.by_id.get(line.parent)
+def _order(chain: LintChain, notes: Findings) -> None:
+    for line in chain.lines:
+        parent = chain.by_id.get(line.parent)
         if parent is not None and parent.number > line.number:
             notes.error("out-of-order", line, f"It stands before the line it follows, line {parent.number}.")
-    times = [(line.shape.timestamp or "", line.number) for line in tree.lines if line.spoken and line.is_main]
-    if tree.leaf is not None and times and max(times)[0] > (tree.leaf.shape.timestamp or ""):
+    times = [_time(line) for line in chain.lines if line.event.turn and line.is_main]
+    if chain.leaf is not None and times and max(times) > _time(chain.leaf):
         told = "Another line is later than the one that the copy ends with: some versions go on from that one."
-        notes.error("wrong-leaf", tree.leaf, told)
+        notes.error("wrong-leaf", chain.leaf, told)
+
+
+def _time(line: LintLine) -> str:
+    return line.fields.get("timestamp") or ""
 
 
 def _title(lines: Sequence[LintLine], notes: Findings) -> None:
-    titled = (
-        bool(lines) and lines[-1].shape.type == "custom-title" and bool((lines[-1].shape.custom_title or "").strip())
-    )
-    if not titled:
-        notes.error("no-title", lines[-1] if lines else 0, "The copy does not end with a title of its own.")
+    last = lines[-1] if lines else None
+    if last is None or last.type != "custom-title" or not (last.fields.get("customTitle") or "").strip():
+        notes.error("no-title", last or 0, "The copy does not end with a title of its own.")

@@ -1,294 +1,80 @@
-"""What the validator knows of a line and its blocks, pictures included."""
+"""The lines of a log as rules see them: the event of each that the agent can read, its blocks, and its own fields."""
 
-import binascii
+import json
 import re
-from typing import Literal
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from typing import Any, cast
 
 import msgspec
-from msgspec import Raw
 
-from unspool.agents.claude_code.lint.shapes import NOTHING, BlockShape, DetailShape, LineShape, MessageShape
-from unspool.agents.pixels import HEAD, KINDS, kind_of, size_of
+from unspool.agents.base import Detail
+from unspool.agents.claude_code.line import CONVERSATION, line_of
+from unspool.agents.claude_code.lint.block_rules import BlockFlaw, LintBlock, flaws_of_record, lint_content
+from unspool.agents.claude_code.lint.field_types import LineFields, drop_wrong_types
+from unspool.agents.claude_code.messages import CallMemory, MessageParser
+from unspool.agents.claude_code.notices import parse_system
+from unspool.agents.claude_code.parse import chain_event
+from unspool.agents.lines import BOM, line_entries
 from unspool.agents.writing import LintFinding, Severity
+from unspool.model import Entry, Event, Place, Result, ToolCall
+from unspool.reading.tree import ConversationTree, LivePath
 
-LARGEST_BYTES = 5 * 1024 * 1024
-"""Of base64, as the service counts."""
-LARGEST_SIDE = 8000
-
-_ALPHABET = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
-
-
-def flaw_of_picture(block: BlockShape) -> tuple[str, str] | None:
-    """(rule, sentence) where an image or document block would be refused."""
-    source = block.source
-    if source is None or source.type is None:
-        return ("bad-image", "A picture has no source.") if block.type == "image" else None
-    if source.type != "base64":
-        return None
-    raw = memoryview(source.data)
-    data = bytes(raw[1:-1]).replace(b"\\/", b"/") if bytes(raw[:1]) == b'"' else b""
-    if not data:
-        return "bad-image", "A picture has no data."
-    if data.rstrip(b"=").translate(None, _ALPHABET) or len(data) % 4 == 1:
-        return "bad-image", "The data of a picture is no base64."
-    return _flaw_of_image(data, source.media_type or "") if block.type == "image" else None
-
-
-def _flaw_of_image(data: bytes, media: str) -> tuple[str, str] | None:
-    if media not in KINDS:
-        return "bad-image", f"A picture is of the kind {media[:40] or 'unknown'}, which the model does not take."
-    if len(data) > LARGEST_BYTES:
-        return "oversized-image", f"A picture has {len(data):,} bytes; the model takes {LARGEST_BYTES:,}."
-    head = binascii.a2b_base64(data[: min(HEAD, len(data) - len(data) % 4)])
-    real = kind_of(head)
-    if real and real != media:
-        return "bad-image", f"A picture is called {media} and is {real}."
-    width, height = size_of(head)
-    if max(width, height) > LARGEST_SIDE:
-        return "oversized-image", f"A picture has {width} × {height} pixels; the model takes {LARGEST_SIDE} a side."
-    return None
-
-
-_BLANK = re.compile(rb'"(?:[ \t]|\\[nrt])*"\s*\Z')
-_ID = re.compile(r"[a-zA-Z0-9_-]+")
-_KIND = re.compile(r"[a-z][a-z0-9_]*")
-_PARTS = msgspec.json.Decoder(list[BlockShape])
-_PART = msgspec.json.Decoder(BlockShape)
-_THOUGHTS = frozenset({"thinking", "redacted_thinking"})
-
-
-Grade = Literal["error", "odd", "warn"]
-
-
-class BlockFlaw(msgspec.Struct, frozen=True, gc=False):
-    """What is wrong with a block by itself, and how bad that is."""
-
-    rule: str
-    message: str
-    grade: Grade = "error"
-    """odd: the agent itself leaves it out, so that only a copy of ours must not have it; warn: nor is it there."""
-
-
-class LintBlock(msgspec.Struct, frozen=True, gc=False):
-    """A content block, without its contents."""
-
-    kind: str
-    id: str = ""
-    """The id of the call that it is, or answers."""
-    flaws: tuple[BlockFlaw, ...] = ()
-
-    @property
-    def is_thought(self) -> bool:
-        return self.kind in _THOUGHTS
-
-
-def lint_content(message: MessageShape | None) -> tuple[tuple[LintBlock, ...], tuple[BlockFlaw, ...]]:
-    """The blocks of a message, and what is wrong with it as a whole."""
-    if message is None:
-        return (), (BlockFlaw("empty-content", "The line has no message.", "odd"),)
-    content = message.content
-    if isinstance(content, str):
-        if content.strip():
-            return (LintBlock("text"),), ()
-        return (LintBlock("text", "", (BlockFlaw("empty-content", "The message is empty."),)),), ()
-    if not content:
-        return (), (BlockFlaw("empty-content", "The line has no content.", "odd"),)
-    assistant = message.role == "assistant"
-    return tuple([_piece(block, assistant) for block in content]), ()
-
-
-def lint_block(raw: bytes, *, assistant: bool) -> LintBlock:
-    """The facts of one block, given as JSON."""
-    try:
-        return _piece(_PART.decode(raw), assistant)
-    except msgspec.DecodeError:
-        return LintBlock("", "", (BlockFlaw("bad-json-type", "A content block cannot be understood."),))
-
-
-def _piece(block: BlockShape, assistant: bool) -> LintBlock:
-    match block.type:
-        case "text":
-            return LintBlock("text", "", _flaws_of_text(block, assistant))
-        case "tool_use":
-            return LintBlock("tool_use", block.id or "", _flaws_of_call(block))
-        case "tool_result":
-            return LintBlock("tool_result", block.tool_use_id or "", _flaws_of_result(block))
-        case "thinking":
-            return LintBlock("thinking", "", _flaws_of_thought(block))
-        case "image" | "document":
-            flaw = flaw_of_picture(block)
-            return LintBlock(block.type, "", (BlockFlaw(*flaw),) if flaw else ())
-        case None:
-            return LintBlock("", "", (BlockFlaw("bad-json-type", "A content block does not say what it is."),))
-        case other if _KIND.fullmatch(other):
-            return LintBlock(other)
-        case other:
-            return LintBlock(
-                other, "", (BlockFlaw("bad-json-type", "A content block is of a kind that there is none of."),)
-            )
-
-
-def _flaws_of_text(block: BlockShape, assistant: bool) -> tuple[BlockFlaw, ...]:
-    raw = memoryview(block.text)
-    if not raw:
-        return (BlockFlaw("empty-content", "A text block has no text."),)
-    if raw[0] != 34:
-        return (BlockFlaw("bad-json-type", "The text of a text block is no text."),)
-    if _BLANK.match(raw):
-        return (BlockFlaw("empty-content", "A text block is empty.", "odd" if assistant and len(raw) > 2 else "error"),)
-    return ()
-
-
-def _flaws_of_call(block: BlockShape) -> tuple[BlockFlaw, ...]:
-    if not block.id:
-        return (BlockFlaw("bad-json-type", "A tool call has no id."),)
-    found = (BlockFlaw("bad-call-id", "The id of a tool call holds more than letters, digits, - and _."),)
-    flaws = () if _ID.fullmatch(block.id) else found
-    if bytes(memoryview(block.input)[:1]) == b"{":
-        return flaws
-    grade: Grade = "warn" if _holds_object(block.input) else "error"  # a text is how some versions wrote an object
-    return (*flaws, BlockFlaw("bad-json-type", f"The input of the tool call {block.id} is no object.", grade))
-
-
-def _holds_object(raw: Raw) -> bool:
-    try:
-        return isinstance(msgspec.json.decode(msgspec.json.decode(raw, type=str)), dict)
-    except (msgspec.DecodeError, RecursionError):
-        return False
-
-
-def _flaws_of_result(block: BlockShape) -> tuple[BlockFlaw, ...]:
-    if not block.tool_use_id:
-        return (BlockFlaw("bad-json-type", "A tool result does not say which call it answers."),)
-    if not _ID.fullmatch(block.tool_use_id):
-        return (BlockFlaw("bad-call-id", "The id that a tool result names holds more than letters, digits, - and _."),)
-    raw = memoryview(block.content)
-    if bytes(raw[:1]) in (b"", b'"', b"n"):
-        return ()
-    try:
-        inner = _PARTS.decode(block.content)
-    except msgspec.DecodeError:
-        return (BlockFlaw("bad-json-type", f"The content of the result of {block.tool_use_id} is no list of blocks."),)
-    found = [flaw for part in inner for flaw in _piece(part, True).flaws]
-    return tuple(
-        msgspec.structs.replace(flaw, grade="warn") if flaw.rule == "empty-content" else flaw for flaw in found
-    )
-
-
-def _flaws_of_thought(block: BlockShape) -> tuple[BlockFlaw, ...]:
-    if _BLANK.match(memoryview(block.signature)) or bytes(memoryview(block.signature)[:1]) != b'"':
-        return (BlockFlaw("bad-thinking", "Reasoning without the signature that proves it."),)
-    if bytes(memoryview(block.thinking)[:1]) != b'"':
-        return (BlockFlaw("bad-thinking", "Reasoning that is no text."),)
-    return ()
-
-
-CHAIN = frozenset({"user", "assistant", "system", "attachment", "progress"})
-"""Types of lines that have a place in the conversation's tree."""
-SPOKEN = frozenset({"user", "assistant"})
-
-_DETAIL = msgspec.json.Decoder(DetailShape)
+_TURNS = ("user", "assistant")
 _OPENING = 60
-_STUB = b'"[left out: '
-"""How a result begins that a copy of ours tells in one line."""
+_LONE = re.compile(r"[\ud800-\udfff]")
+_UUID = re.compile(rb"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+_DECODER = msgspec.json.Decoder(LineFields)
 
 
-class LintLine(msgspec.Struct, frozen=True, gc=False, eq=False):
-    """A line of the conversation's tree, or beside it."""
+class LintLine(msgspec.Struct, frozen=True, eq=False, gc=False):
+    """A line that the agent can read. What was said is not kept: a log may be larger than there is memory."""
 
     number: int
+    type: str
     id: str
-    parent: str
-    shape: LineShape
-    """Without its message and the tool's record, which are as large as the line."""
+    event: Event
+    fields: LineFields
+    """The line's own fields, without its message and the tool's record, which are as large as the line."""
     role: str
-    message: str
-    """The id of the message it is a part of; its own where it has none."""
-    model: str
-    pieces: tuple[LintBlock, ...]
+    blocks: tuple[LintBlock, ...]
     flaws: tuple[BlockFlaw, ...]
     digest: int
     mentions: tuple[str, ...] = ()
     """Ids of the common shape that a line beside the conversation holds, where a copy is looked at."""
     opening: str = ""
     """How a message begins that is one text."""
-    start: int = 0
-    """Where the line begins, in bytes."""
+
+    @property
+    def parent(self) -> str:
+        return self.event.parent or ""
 
     @property
     def in_chain(self) -> bool:
-        return bool(self.id) and self.shape.type in CHAIN
-
-    @property
-    def spoken(self) -> bool:
-        return self.shape.type in SPOKEN
-
-    @property
-    def is_boundary(self) -> bool:
-        return self.shape.subtype == "compact_boundary" and self.shape.type == "system"
+        return bool(self.id) and self.type in CONVERSATION
 
     @property
     def is_main(self) -> bool:
         """Whether a session may go on from it: neither a subagent's nor a team's nor the agent's own remark."""
-        return not (self.shape.is_sidechain or self.shape.team_name or self.shape.is_meta)
+        return not (self.event.sidechain or self.event.team or self.event.meta)
 
     @property
-    def calls(self) -> list[str]:
-        return [piece.id for piece in self.pieces if piece.kind == "tool_use"]
+    def message(self) -> str:
+        """The id of the answer that it is a part of; its own where that has none."""
+        return self.event.part.message if self.event.part is not None else self.id
+
+    @property
+    def model(self) -> str:
+        return self.event.part.model if self.event.part is not None else ""
 
     @property
     def answers(self) -> list[str]:
-        return [piece.id for piece in self.pieces if piece.kind == "tool_result"]
+        return [block.id for block in self.blocks if block.kind == "tool_result"]
 
-
-def line_of(number: int, shape: LineShape, digest: int, mentions: tuple[str, ...], start: int) -> LintLine:
-    """The facts of a decoded line; nothing of it keeps the line's bytes in memory."""
-    message = shape.message
-    pieces, flaws = lint_content(message) if shape.type in SPOKEN else ((), ())
-    if shape.type == "user" and message is not None:
-        flaws += _record(shape, message.content)
-    shape.message = None
-    shape.tool_use_result = NOTHING
-    said = message or MessageShape()
-    opening = said.content[:_OPENING] if isinstance(said.content, str) else ""
-    return LintLine(
-        number, shape.uuid or "", shape.parent_uuid or "", shape,
-        said.role or "", said.id or shape.uuid or "", said.model or "", pieces, flaws, digest, mentions, opening, start,
-    )  # fmt: skip
-
-
-def _is_stub(block: BlockShape) -> bool:
-    return block.type == "tool_result" and bytes(memoryview(block.content)[: len(_STUB)]) == _STUB
-
-
-def _record(shape: LineShape, content: list[BlockShape] | str | None) -> tuple[BlockFlaw, ...]:
-    """Where the tool's own record of a result tells something else than the result that the model sees."""
-    record = memoryview(shape.tool_use_result)
-    if len(record) > 2 and isinstance(content, list) and any(map(_is_stub, content)):
-        return (
-            BlockFlaw("result-mismatch", "A result was left out, and the tool's own record still holds it.", "odd"),
-        )
-    if len(record) < 2000 or record[0] != 123 or not isinstance(content, list):
-        return ()
-    results = [block for block in content if block.type == "tool_result"]
-    if len(results) != 1:
-        return ()
-    shown = memoryview(results[0].content)
-    if bytes(shown[1:18]) == b"<persisted-output":
-        return ()  # the whole is in a file of the session
-    if bytes(shown[:1]) != b'"' or len(record) < 2 * len(shown):
-        return ()
-    try:
-        printed = len(memoryview(_DETAIL.decode(shape.tool_use_result).stdout))
-    except msgspec.DecodeError:
-        return ()
-    if printed > 2 * len(shown) + 200:
-        return (
-            BlockFlaw(
-                "result-mismatch", "The tool's own record holds more than the result that the model sees.", "odd"
-            ),
-        )
-    return ()
+    @property
+    def withdrawn(self) -> list[str]:
+        """Lines that are not sent any more because of it."""
+        return [*(self.fields.get("retractedMessageUuids") or ()), *(self.fields.get("supersedesUuids") or ())]
 
 
 class Findings:
@@ -322,3 +108,191 @@ class Findings:
     def sorted(self) -> list[LintFinding]:
         """By line, the worst of a line first."""
         return sorted(self.findings, key=lambda one: (one.line, one.severity, one.rule))
+
+
+def read_lines(lines: Iterable[bytes], notes: Findings) -> Iterator[LintLine]:
+    """The lines that the agent can read; what it cannot is noted."""
+    offset = number = last = 0
+    raw = b""
+    for number, raw in enumerate(lines, 1):
+        entries = tuple(line_entries(raw, number, offset, _decode_fields))
+        offset += len(raw)
+        if not entries or ((len(entries) > 1 or entries[0].problem) and not _is_readable(entries, notes)):
+            continue
+        last = number
+        yield _line(entries[0], notes)
+    if last and last == number and not raw.endswith(b"\n"):
+        notes.odd("no-newline", last, "The last line has no end: what the agent writes next is glued to it.")
+
+
+def _decode_fields(raw: bytes) -> LineFields:
+    """The fields that rules are about; a line where one is of a wrong type, or no text, is left to be recovered."""
+    if not raw.isascii():
+        raw.decode()  # the other fields are skipped as they are
+    return _DECODER.decode(raw)
+
+
+def _is_readable(entries: tuple[Entry, ...], notes: Findings) -> bool:
+    """Whether the agent can read a damaged line, of which these entries could be recovered."""
+    number, raw = entries[0].place.line, b"".join(entry.raw for entry in entries)
+    if number == 1 and raw.startswith(BOM):
+        notes.odd("byte-order-mark", number, "The log begins with a byte-order mark.")
+    text = raw.decode("utf-8-sig", "replace")
+    try:
+        raw.removeprefix(BOM).decode()
+    except UnicodeDecodeError as error:
+        notes.odd("not-utf8", number, f"Bytes that are no text, the first at {error.start}: they are read as “�”.")
+    if not text.strip(" \t\r\n"):
+        return False
+    try:
+        data = json.loads(text, parse_constant=_refuse)
+    except (ValueError, RecursionError):
+        _note_unreadable(entries, raw, notes)
+        return False
+    if not isinstance(data, dict):
+        notes.odd("bad-json-type", number, "The line is no object: the agent skips it.")
+        return False
+    if "message" in data and _LONE.search(json.dumps(data["message"], ensure_ascii=False)):
+        told = "Half of a character (a lone surrogate) is in the message: the model's service refuses it."
+        notes.error("lone-surrogate", number, told)
+    return True
+
+
+def _refuse(name: str) -> None:
+    """NaN and the like: Python reads them, JSON has none."""
+    raise ValueError(name)
+
+
+def _note_unreadable(entries: tuple[Entry, ...], raw: bytes, notes: Findings) -> None:
+    number = entries[0].place.line
+    if b"\0" in raw:
+        if raw.strip(b"\0 \t\r\n"):
+            notes.error("nul-bytes", number, "NUL bytes: the agent cannot read the line, and what it said is missing.")
+        else:
+            notes.odd("nul-bytes", number, "Nothing but NUL bytes: the agent skips the line.")
+    elif len(entries) > 1 and all(entry.data is not None for entry in entries):
+        told = "Several lines are glued into one: the agent can read none of them, and what they said is missing."
+        notes.error("glued-lines", number, told)
+    else:
+        told = "The line is torn: the agent skips it, before 2.1.121 it refuses the log; what it said is missing."
+        notes.error("torn-line", number, told)
+
+
+def _line(entry: Entry, notes: Findings) -> LintLine:
+    data, raw, number = entry.data or {}, entry.raw, entry.place.line
+    if entry.problem:
+        _drop_wrong_types(entry, notes)
+    fields = cast("LineFields", entry.data)
+    kind, message = fields.get("type"), fields.get("message")
+    is_turn = kind in _TURNS
+    if kind is None:
+        notes.odd("bad-json-type", number, "The line does not say what it is: the agent skips it.")
+    elif is_turn and not fields.get("uuid"):
+        notes.odd("bad-json-type", number, "A message without an id of its own: the agent skips it.")
+    blocks, flaws = lint_content(message) if is_turn else ((), ())
+    if "toolUseResult" in fields:
+        flaws += flaws_of_record(fields) if kind == "user" else ()
+        del fields["toolUseResult"]
+    said = message or {}
+    content = said.pop("content", None)
+    return LintLine(
+        number,
+        kind or "",
+        fields.get("uuid") or "",
+        _event(data, entry.place, blocks),
+        fields,
+        said.get("role") or "",
+        blocks,
+        flaws,
+        hash(raw if raw.endswith(b"\n") else raw + b"\n"),
+        tuple(one.decode() for one in _UUID.findall(raw)) if notes.strict and kind not in CONVERSATION else (),
+        content[:_OPENING] if isinstance(content, str) else "",
+    )
+
+
+def _drop_wrong_types(entry: Entry, notes: Findings) -> None:
+    for name in drop_wrong_types(entry.data or {}):
+        told = f"“{name}” is of a type that it never has: the agent may stumble over it."
+        notes.judged(name.startswith("message"), "bad-json-type", entry.place.line, told)
+
+
+def _event(data: dict[str, Any], place: Place, blocks: tuple[LintBlock, ...]) -> Event:
+    """The event of a line, without what was said."""
+    kind = data.get("type")
+    if kind not in CONVERSATION:
+        return Event("side", place)
+    line = line_of(data)
+    event = chain_event(line, place)
+    event.link = False  # the agent follows the parents that lines name, and nothing else
+    event.turn = kind in _TURNS
+    if kind == "system":
+        parse_system(event, line, data)
+    elif kind == "assistant":
+        MessageParser(Detail.FIGURES, CallMemory()).parse(event, line)
+    event.blocks = tuple(_light(block, place) for block in blocks if block.kind in ("tool_use", "tool_result"))
+    event.prompt = None
+    return event
+
+
+def _light(block: LintBlock, place: Place) -> ToolCall | Result:
+    if block.kind == "tool_use":
+        return ToolCall(place, block.id, "", None, "running")
+    return Result(place, block.id, "")
+
+
+class LintChain:
+    """The lines that have a place in the conversation, and what the agent loads of them."""
+
+    def __init__(self, lines: Iterable[LintLine]) -> None:
+        self.lines = [line for line in lines if line.id and line.type in CONVERSATION]
+        self.by_id = {line.id: line for line in self.lines}
+        """Of two lines with one id the later, as for the agent."""
+        self.tree = ConversationTree([line.event for line in self.lines])
+        leaf = self.tree.leaf()
+        self.leaf = self.lines[leaf] if leaf is not None else None
+
+    @cached_property
+    def live(self) -> LivePath:
+        return LivePath(self.tree)
+
+    def path(self, leaf: LintLine | None) -> list[LintLine]:
+        """From where no parent follows down to a line."""
+        if leaf is None:
+            return []
+        return [self.lines[index] for index in self.tree.path(self.tree.at[leaf.id], self.tree.strict)]
+
+    def in_context(self, leaf: LintLine | None) -> list[LintLine]:
+        """The lines that the agent has in mind at a line: since the last compaction, with what that one preserved."""
+        if leaf is None:
+            return []
+        return [self.lines[index] for index in self.live.in_context(self.tree.at[leaf.id])]
+
+    def preserves(self, boundary: LintLine) -> bool:
+        """Whether the lines that a compaction keeps are there."""
+        return bool(self.live.preserved(self.tree.at[boundary.id]))
+
+    @cached_property
+    def boundaries(self) -> list[LintLine]:
+        """Where the conversation was compacted."""
+        return [line for line in self.lines if line.event.boundary]
+
+    @property
+    def last_words(self) -> LintLine | None:
+        """The last line of the main conversation in the log."""
+        return next((line for line in reversed(self.lines) if line.event.turn and line.is_main), None)
+
+    def cycles(self) -> Iterator[list[LintLine]]:
+        """Lines that follow one another in a circle; each has one that stands before the line it follows, or at it."""
+        seen: dict[str, str] = {}
+        for start, event in enumerate(self.tree.events):
+            parent = self.tree.at.get(event.parent or "", -1)
+            if parent < start:
+                continue
+            trail: list[str] = []
+            at = event.id
+            while at in self.by_id and at not in seen:
+                seen[at] = event.id
+                trail.append(at)
+                at = self.by_id[at].parent
+            if trail and seen.get(at) == event.id:
+                yield [self.by_id[line] for line in trail[trail.index(at) :]]

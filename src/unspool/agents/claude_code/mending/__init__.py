@@ -7,7 +7,6 @@ told, and what could not be kept is told with its bytes. Imports its own agent's
 from collections.abc import Callable, Iterable, Mapping
 
 from unspool.agents.claude_code.mending import repairs
-from unspool.agents.claude_code.mending import rows as rubble
 from unspool.agents.claude_code.mending.rows import RepairRows
 from unspool.agents.writing import RepairedLog
 
@@ -21,7 +20,7 @@ def repair_log(lines: Iterable[bytes], elsewhere: Callable[[], Mapping[str, str]
     `elsewhere` gives the parents, by id, of lines that lie in the logs of the session's subagents; it is asked only
     where a parent is missing.
     """
-    rows = RepairRows(rubble.clear_rubble(lines))
+    rows = RepairRows(lines)
     repairs.repair_links(rows, elsewhere)
     for _ in range(_ROUNDS):
         before = len(rows.deeds)

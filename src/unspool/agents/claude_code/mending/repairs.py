@@ -1,12 +1,12 @@
 """Repairs of contents, links and pairs of calls and results."""
 
-import json
 import re
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from unspool.agents.claude_code.lint.lines import BlockFlaw, LintBlock, LintLine, lint_block
-from unspool.agents.claude_code.lint.tree import LintTree, lines_in_context
+from unspool.agents.claude_code.lint.block_rules import BlockFlaw, LintBlock, lint_block
+from unspool.agents.claude_code.lint.content_rules import flaw_of_result
+from unspool.agents.claude_code.lint.lines import LintChain, LintLine
 from unspool.agents.claude_code.mending.rows import RepairRow, RepairRows, new_id, row_data
 
 _OTHER = re.compile(r"[^a-zA-Z0-9_-]")
@@ -18,6 +18,9 @@ _TOLD = {
     "bad-call-id": "The id of a call was made one that is taken.",
     "oversized-image": "A picture that is too large was replaced by words.",
     "bad-image": "A picture that the model does not take was replaced by words.",
+    "orphan-result": "A result of a call that is not there was taken out.",
+    "duplicate-result": "A second result of the same call was taken out.",
+    "result-not-next": "A result that stood too late was put behind its call.",
 }
 LOST = "[what was said before is lost]"
 PLACEHOLDER = "[a picture was here that could not be sent]"
@@ -35,8 +38,8 @@ def _last_thoughts(rows: RepairRows) -> None:
     """No answer ends in reasoning."""
     empty: list[RepairRow] = []
     for message in rows.sent():
-        if message.role == "assistant" and message.pieces and message.pieces[-1][1].is_thought:
-            line = message.pieces[-1][0]
+        if message.role == "assistant" and message.blocks and message.blocks[-1][1].is_thought:
+            line = message.blocks[-1][0]
             row = rows.row(line)
             rows.tell("bad-thinking", row, "Reasoning that nothing followed was taken out.", line.id)
             value = row_data(row)
@@ -61,9 +64,9 @@ def _beginning(rows: RepairRows) -> None:
 
 
 def _is_flawed(line: LintLine) -> bool:
-    if line.role and line.role != line.shape.type:
+    if line.role and line.role != line.type:
         return True
-    flaws = [*line.flaws, *(flaw for piece in line.pieces for flaw in piece.flaws)]
+    flaws = [*line.flaws, *(flaw for block in line.blocks for flaw in block.flaws)]
     return any(map(_counts, flaws))
 
 
@@ -78,12 +81,12 @@ def _mended(rows: RepairRows, line: LintLine) -> bool:
     value = row_data(row)
     message = value.get("message")
     if isinstance(message, dict):
-        if message.get("role") != line.shape.type:
+        if message.get("role") != line.type:
             rows.tell("role-order", row, "The role of the message was set to the line's.", line.id)
-            message["role"] = line.shape.type
+            message["role"] = line.type
         content = message.get("content")
         blocks = content if isinstance(content, list) else [{"type": "text", "text": content or ""}]
-        kept = [one for block in blocks for one in _kept(rows, row, block, line.shape.type == "assistant")]
+        kept = [one for block in blocks for one in _kept(rows, row, block, line.type == "assistant")]
         if kept:
             message["content"] = kept if isinstance(content, list) else content
             rows.put(row, value)
@@ -93,7 +96,7 @@ def _mended(rows: RepairRows, line: LintLine) -> bool:
 
 
 def _kept(rows: RepairRows, row: RepairRow, block: Any, assistant: bool) -> list[dict[str, Any]]:
-    piece = lint_block(json.dumps(block).encode(), assistant=assistant)
+    piece = lint_block(block, assistant=assistant)
     for flaw in _errors(piece):
         rows.tell(flaw.rule, row, _TOLD.get(flaw.rule, flaw.message), piece.id)
     if not _errors(piece):
@@ -122,7 +125,7 @@ def _inner(content: Any) -> Any:
 
 
 def _refused(block: dict[str, Any]) -> bool:
-    return bool(_errors(lint_block(json.dumps(block).encode(), assistant=True)))
+    return bool(_errors(lint_block(block, assistant=True)))
 
 
 def _errors(piece: LintBlock) -> list[BlockFlaw]:
@@ -167,75 +170,57 @@ def _ids(rows: RepairRows) -> None:
 
 
 def _parents(rows: RepairRows, elsewhere: Elsewhere) -> None:
-    tree = LintTree(rows.lines())
+    chain = LintChain(rows.lines())
     last: LintLine | None = None
-    for line in tree.lines:
-        if line.shape.is_sidechain:
+    for line in chain.lines:
+        if line.event.sidechain:
             continue
-        if line.parent and line.parent not in tree.by_id:
-            parent = _above(line.parent, elsewhere(), tree) or (last.id if last is not None else "")
+        if line.parent and line.parent not in chain.by_id:
+            parent = _above(line.parent, elsewhere(), chain) or (last.id if last is not None else "")
             what = "it was tied to the line before" if parent else "it begins the conversation now"
             rows.tell("missing-parent", rows.row(line), f"The line it followed is not there: {what}.", line.id)
             rows.set(rows.row(line), parentUuid=parent or None)
         last = line
 
 
-def _above(parent: str, elsewhere: Mapping[str, str], tree: LintTree) -> str:
+def _above(parent: str, elsewhere: Mapping[str, str], chain: LintChain) -> str:
     """The nearest line of the log above one that lies in a subagent's."""
     seen: set[str] = set()
     while parent in elsewhere and parent not in seen:
         seen.add(parent)
         parent = elsewhere[parent]
-    return parent if parent in tree.by_id else ""
+    return parent if parent in chain.by_id else ""
 
 
 def _cycles(rows: RepairRows) -> None:
     """Each circle is cut above its first line, which is tied to the line before the circle."""
-    tree = LintTree(rows.lines())
-    done: set[str] = set()
-    for start in tree.lines:
-        trail: list[str] = []
-        line: LintLine | None = start
-        while line is not None and line.id not in done and line.id not in trail:
-            trail.append(line.id)
-            line = tree.by_id.get(line.parent)
-        if line is not None and line.id in trail:
-            ring = trail[trail.index(line.id) :]
-            _cut(rows, tree, ring)
-        done.update(trail)
-
-
-def _cut(rows: RepairRows, tree: LintTree, ring: list[str]) -> None:
-    first = min((tree.by_id[one] for one in ring), key=lambda one: one.number)
-    before = [line for line in tree.lines if line.number < first.number and line.is_main]
-    parent = before[-1].id if before else None
-    if parent is not None and _leads_to(tree, parent, set(ring)):
-        parent = None
-    rows.tell("cycle", rows.row(first), "Lines followed one another in a circle, which was cut here.", first.id)
-    rows.set(rows.row(first), parentUuid=parent)
-
-
-def _leads_to(tree: LintTree, line: str, ring: set[str]) -> bool:
-    return any(one.id in ring for one in tree.walk(tree.by_id.get(line)).lines)
+    chain = LintChain(rows.lines())
+    for ring in chain.cycles():
+        first = min(ring, key=lambda line: line.number)
+        before = next((one for one in reversed(chain.lines) if one.number < first.number and one.is_main), None)
+        above = {line.id for line in chain.path(before)}
+        parent = before.id if before is not None and above.isdisjoint(line.id for line in ring) else None
+        rows.tell("cycle", rows.row(first), "Lines followed one another in a circle, which was cut here.", first.id)
+        rows.set(rows.row(first), parentUuid=parent)
 
 
 def repair_leaf(rows: RepairRows) -> None:
     """Where the agent would go on from elsewhere, the last words of the log are made the end."""
-    tree = LintTree(rows.lines())
-    live = {line.id for line in lines_in_context(tree, tree.leaf)}
-    said = [line for line in tree.lines if line.spoken and line.is_main]
-    if not said or tree.leaf is None or (said[-1].id in live and not tree.leaf.shape.is_sidechain):
+    chain = LintChain(rows.lines())
+    live = {line.id for line in chain.in_context(chain.leaf)}
+    last = chain.last_words
+    if last is None or chain.leaf is None or (last.id in live and not chain.leaf.event.sidechain):
         return
-    last = said[-1]
-    below = [line for line in said if any(one.id == last.id for one in tree.walk(line).lines)]
-    if len(below) > 1:
-        end = max((line for line in below if line is not last), key=lambda line: len(tree.walk(line).lines))
+    said = [line for line in chain.lines if line.event.turn and line.is_main and line is not last]
+    below = [line for line in said if any(one.id == last.id for one in chain.path(line))]
+    if below:
+        end = max(below, key=lambda line: len(chain.path(line)))
         row = rows.row(end)
         rows.rows.remove(row)
         rows.rows.append(row)
         rows.tell("wrong-leaf", row, "The conversation's end stood before its last lines: it was moved behind them.")
         return
-    for line in tree.lines:
+    for line in chain.lines:
         if line.parent == last.id:
             rows.set(rows.row(line), parentUuid=last.parent or None)
     told = "The agent would have gone on from elsewhere: what hung below the last words hangs beside them now."
@@ -279,37 +264,23 @@ def _double_calls(rows: RepairRows) -> None:
 def _results(rows: RepairRows) -> None:
     """Results that answer nothing, once more, or too late go; a late one is put where it belongs."""
     calls: dict[str, PairedBlock] = {}
+    messages: dict[str, int] = {}
     answered: set[str] = set()
     gone: list[PairedBlock] = []
     late: list[tuple[PairedBlock, dict[str, Any]]] = []
     for one in _found(rows):
         if one.kind == "tool_use":
-            calls[one.call] = one
+            calls[one.call], messages[one.call] = one, one.message
             continue
-        rule = _wrong(one, calls, answered)
+        wrong = flaw_of_result(one.call, one.message, messages, answered)
         answered.add(one.call)
-        if rule:
+        if wrong is not None:
             gone.append(one)
-            rows.tell(rule, one.row, _TOLD_pairs[rule], one.call)
-        if rule == "result-not-next":
-            late.append((calls[one.call], row_data(one.row)["message"]["content"][one.at]))
+            rows.tell(wrong[0], one.row, _TOLD[wrong[0]], one.call)
+            if wrong[0] == "result-not-next":
+                late.append((calls[one.call], row_data(one.row)["message"]["content"][one.at]))
     _place(rows, late)
     _take(rows, gone)
-
-
-_TOLD_pairs = {
-    "orphan-result": "A result of a call that is not there was taken out.",
-    "duplicate-result": "A second result of the same call was taken out.",
-    "result-not-next": "A result that stood too late was put behind its call.",
-}
-
-
-def _wrong(result: PairedBlock, calls: dict[str, PairedBlock], answered: set[str]) -> str:
-    if result.call not in calls:
-        return "orphan-result"
-    if result.call in answered:
-        return "duplicate-result"
-    return "" if calls[result.call].message == result.message - 1 else "result-not-next"
 
 
 def _unanswered(rows: RepairRows) -> None:
@@ -340,7 +311,7 @@ def _behind(rows: RepairRows, members: list[RepairRow], block: dict[str, Any]) -
     for line in rows.lines():
         if line.parent == above and line.id not in ours:
             rows.set(rows.row(line), parentUuid=made)
-        if line.is_boundary and line.shape.logical_parent_uuid == above:
+        if line.event.boundary and line.event.logical == above:
             rows.set(rows.row(line), logicalParentUuid=made)
     message = {"role": "user", "content": [block]}
     rows.insert(last, {"parentUuid": above, "type": "user", "message": message, "uuid": made})
@@ -352,7 +323,7 @@ def _found(rows: RepairRows) -> list[PairedBlock]:
         PairedBlock(rows.row(line), index, piece.kind, piece.id, number)
         for number, message in enumerate(rows.sent())
         for line in message.lines
-        for index, piece in enumerate(line.pieces)
+        for index, piece in enumerate(line.blocks)
         if piece.kind in {"tool_use", "tool_result"}
     ]
 

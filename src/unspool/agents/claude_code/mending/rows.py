@@ -7,10 +7,10 @@ from typing import Any
 
 import msgspec
 
-from unspool.agents.claude_code.lint import json_objects, read_lines
-from unspool.agents.claude_code.lint.lines import Findings, LintLine
-from unspool.agents.claude_code.lint.shapes import drop_wrong_types
-from unspool.agents.claude_code.lint.tree import LintMessage, LintTree, lines_in_context, lint_messages
+from unspool.agents.claude_code.lint.content_rules import LintMessage, lint_messages
+from unspool.agents.claude_code.lint.field_types import drop_wrong_types
+from unspool.agents.claude_code.lint.lines import Findings, LintChain, LintLine, read_lines
+from unspool.agents.lines import BOM, recover_entries, scrub
 from unspool.agents.writing import RepairStep
 
 _OURS = uuid.UUID("9a0b5f1e-6d1c-5f0e-8b57-6f1d0c3f6a10")
@@ -29,19 +29,16 @@ class RepairRow(msgspec.Struct, eq=False):
     """What the validator knows of it, once it was asked; none for a line that it skips."""
 
 
-class ClearedLines(msgspec.Struct):
-    """Lines that can all be read, and what was done to get there."""
-
-    rows: list[RepairRow] = []
-    deeds: list[RepairStep] = []
-
-
 class RepairRows:
     """All lines; every change is told."""
 
-    def __init__(self, cleared: ClearedLines) -> None:
-        self.rows = cleared.rows
-        self.deeds = cleared.deeds
+    def __init__(self, lines: Iterable[bytes]) -> None:
+        self.deeds: list[RepairStep] = []
+        self.rows = [
+            RepairRow(number, readable)
+            for number, raw in enumerate(lines, 1)
+            for readable in _readable(raw, number, self.deeds)
+        ]
         self.end = ""
         """The line up to which messages are looked at; empty: where the agent goes on."""
 
@@ -59,13 +56,12 @@ class RepairRows:
 
     def sent(self) -> list[LintMessage]:
         """The messages that the agent would send, or would have sent at `end`, as they are by now."""
-        tree = LintTree(self.lines())
-        return lint_messages(lines_in_context(tree, tree.by_id.get(self.end) if self.end else tree.leaf))
+        chain = LintChain(self.lines())
+        return lint_messages(chain.in_context(chain.by_id.get(self.end) if self.end else chain.leaf))
 
     def ends(self) -> list[str]:
         """Where the agent goes on, and where compactions closed what came before them."""
-        logical = [line.shape.logical_parent_uuid or "" for line in self.lines() if line.is_boundary]
-        return ["", *(one for one in logical if one)]
+        return ["", *(line.event.logical for line in self.lines() if line.event.logical)]
 
     def tell(self, rule: str, row: RepairRow, message: str, where: str = "", lost: bytes = b"") -> None:
         self.deeds.append(RepairStep(rule, row.number, message, where, lost))
@@ -89,8 +85,8 @@ class RepairRows:
         for line in self.lines():
             if line.parent in above:
                 self.set(self.row(line), parentUuid=_climbed(line.parent, above))
-            if line.is_boundary and line.shape.logical_parent_uuid in above:
-                self.set(self.row(line), logicalParentUuid=_climbed(line.shape.logical_parent_uuid, above))
+            if line.event.logical in above:
+                self.set(self.row(line), logicalParentUuid=_climbed(line.event.logical, above))
 
     def insert(self, beside: RepairRow, value: dict[str, Any], *, before: bool = False) -> None:
         """A new line behind another, or before it, with the place and time of that one."""
@@ -116,27 +112,14 @@ def row_data(row: RepairRow) -> dict[str, Any]:
 
 def encode_row(value: dict[str, Any]) -> bytes:
     """A line as the agent writes it; halves of characters become the mark for what cannot be read."""
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode() + b"\n"
+    scrub(value)
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
 
 
 def new_id(old: str, number: int) -> str:
     """An id for a line that needs one: the same damage is mended the same way."""
     made = uuid.uuid5(_OURS, f"{old}/{number}").int
     return str(uuid.UUID(int=made & ~(0xF << 76) | 4 << 76))
-
-
-_BOM = b"\xef\xbb\xbf"
-_TRIES = 64
-"""Places of a torn line that are tried for the start of a whole one."""
-
-
-def clear_rubble(lines: Iterable[bytes]) -> ClearedLines:
-    """Lines that can all be read; those that could be before are the same bytes."""
-    found = ClearedLines()
-    for number, raw in enumerate(lines, 1):
-        found.rows.extend(RepairRow(number, line) for line in _readable(raw, number, found.deeds))
-    return found
 
 
 def _readable(raw: bytes, number: int, deeds: list[RepairStep]) -> Iterator[bytes]:
@@ -165,9 +148,9 @@ def _refused(name: str) -> None:
 
 def _text(raw: bytes, number: int, deeds: list[RepairStep]) -> bytes:
     """The line without what no text has: bytes that are no UTF-8, a byte-order mark, NULs."""
-    if number == 1 and raw.startswith(_BOM):
+    if number == 1 and raw.startswith(BOM):
         deeds.append(RepairStep("byte-order-mark", number, "The byte-order mark was taken off."))
-        raw = raw[len(_BOM) :]
+        raw = raw[len(BOM) :]
     try:
         raw.decode()
     except UnicodeDecodeError as error:
@@ -208,46 +191,15 @@ def _whole_characters(body: bytes, value: dict[str, object], number: int, deeds:
 
 
 def _parts(body: bytes, raw: bytes, number: int, deeds: list[RepairStep]) -> Iterator[bytes]:
-    """Lines that were glued together, or the whole one behind a torn one."""
-    text = body.decode().strip()
-    found = json_objects(text)
-    if found:
-        deeds.append(RepairStep("glued-lines", number, f"{len(found)} lines that were glued together were parted."))
-    else:
-        found, lost = _salvaged(text)
+    """Lines that were glued together, or the whole ones beside a torn one."""
+    entries = list(recover_entries(body, number, 0))
+    found = [entry.data for entry in entries if entry.data is not None]
+    lost = b"".join(entry.raw for entry in entries if entry.data is None)
+    if lost or len(found) < 2:
         what = "its whole rest is a line again" if found else "it was taken out"
-        deeds.append(
-            RepairStep("torn-line", number, f"The line was torn; {what}.", lost=lost.encode() if found else raw)
-        )
+        deeds.append(RepairStep("torn-line", number, f"The line was torn; {what}.", lost=lost if found else raw))
+    else:
+        deeds.append(RepairStep("glued-lines", number, f"{len(found)} lines that were glued together were parted."))
     for value in found:
         drop_wrong_types(value)
         yield encode_row(value)
-
-
-def _salvaged(text: str) -> tuple[list[dict[str, object]], str]:
-    """The whole lines at the end, or at the beginning, of a torn text; and the rest."""
-    at = 0
-    for _ in range(_TRIES):
-        at = text.find('{"', at + 1)
-        if at < 0:
-            break
-        found = json_objects(text[at:])
-        if found and all("type" in value for value in found):
-            return list(found), text[:at]
-    return _leading(text)
-
-
-def _leading(text: str) -> tuple[list[dict[str, object]], str]:
-    found: list[dict[str, object]] = []
-    at = 0
-    decoder = json.JSONDecoder()
-    while at < len(text):
-        try:
-            value, end = decoder.raw_decode(text, at)
-        except (ValueError, RecursionError):
-            break
-        if not isinstance(value, dict) or "type" not in value:
-            break
-        found.append(value)
-        at = end + len(text[end:]) - len(text[end:].lstrip())
-    return found, text[at:]

@@ -1,55 +1,25 @@
 """Lines of a log made from lines of another, as Claude Code itself would accept them. Imports its own agent's
 modules and `agents.writing`, whose interface it fills."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from pathlib import Path
+from collections.abc import Callable, Iterable, Mapping
 
 from unspool.agents.claude_code.writing import editing, envelope, moving
-from unspool.agents.claude_code.writing import envelope as leaving
-from unspool.agents.claude_code.writing import envelope as references
-from unspool.agents.claude_code.writing import moving as placing
-from unspool.agents.writing import CopyIdentity, Cuts, LineLink, LintFinding, Preserved, RepairedLog
+from unspool.agents.writing import LintFinding, RepairedLog
 
 
 class ClaudeWriter:
-    def edited(self, raw: bytes, line: str, cuts: Cuts) -> bytes | None:
-        return editing.edit_line(raw, line, cuts)
-
-    def renewed(self, raw: bytes, identity: CopyIdentity, link: LineLink) -> bytes:
-        return envelope.renew_line(raw, identity, link)
-
-    def beside(self, raw: bytes, identity: CopyIdentity) -> bytes | None:
-        return envelope.renew_side_line(raw, identity)
-
-    def closing(self, identity: CopyIdentity, title: str) -> Iterator[bytes]:
-        return envelope.closing_lines(identity, title)
-
-    def relocated(self, data: bytes, paths: tuple[tuple[str, str], ...]) -> bytes:
-        return moving.rename_in_file(data, paths)
-
-    def moves(self, old: str, new: str, homes: tuple[str, str]) -> tuple[tuple[str, str], ...]:
-        return moving.path_renames(old, new, homes)
-
-    def preserved(self, raw: bytes) -> Preserved:
-        return references.preserved_by(raw)
-
-    def leans(self, parts: Iterable[object]) -> bool:
-        return editing.leans(parts)
-
-    def is_request_record(self, raw: bytes) -> bool:
-        return leaving.is_request_record(raw)
-
-    def is_local_record(self, raw: bytes) -> bool:
-        return leaving.is_local_record(raw)
-
-    def binds(self, model: str) -> bool:
-        return placing.binds_thinking(model)
-
-    def place(self, home: Path, cwd: str, session: str) -> Path:
-        return placing.log_place(home, cwd, session)
-
-    def agent_place(self, folder: Path, name: str) -> Path:
-        return placing.agent_place(folder, name)
+    edited = staticmethod(editing.edit_line)
+    renewed = staticmethod(envelope.renew_line)
+    beside = staticmethod(envelope.renew_side_line)
+    closing = staticmethod(envelope.closing_lines)
+    relocated = staticmethod(moving.rename_in_file)
+    moves = staticmethod(moving.path_renames)
+    leans = staticmethod(editing.leans)
+    is_request_record = staticmethod(envelope.is_request_record)
+    is_local_record = staticmethod(envelope.is_local_record)
+    binds = staticmethod(moving.binds_thinking)
+    place = staticmethod(moving.log_place)
+    agent_place = staticmethod(moving.agent_place)
 
     def lint(self, lines: Iterable[bytes], *, strict: bool) -> list[LintFinding]:
         from unspool.agents.claude_code.lint import lint

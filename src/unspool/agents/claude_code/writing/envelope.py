@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from unspool.agents.claude_code.writing.moving import rename_in_line
-from unspool.agents.writing import CopyIdentity, LineLink, Preserved
+from unspool.agents.writing import CopyIdentity, LineLink
 from unspool.model import Json
 
 _decode = msgspec.json.Decoder().decode
@@ -27,19 +27,6 @@ def rewrite_references(fields: dict[str, Any], identity: CopyIdentity, skipped: 
             del fields[name]
         elif after is not data:
             fields[name] = after
-
-
-def preserved_by(raw: bytes) -> Preserved:
-    """The earlier lines that a compaction let stay."""
-    data = _decode(raw)
-    about = data.get("compactMetadata") if isinstance(data, dict) else None
-    if not isinstance(about, dict):
-        return Preserved()
-    segment, messages = about.get("preservedSegment"), about.get("preservedMessages")
-    ends = segment if isinstance(segment, dict) else {}
-    listed = messages.get("uuids") if isinstance(messages, dict) else None
-    lines = tuple(one for one in listed if isinstance(one, str)) if isinstance(listed, list) else ()
-    return Preserved(str(ends.get("headUuid", "")), str(ends.get("tailUuid", "")), lines)
 
 
 def _preserve(fields: dict[str, Any], identity: CopyIdentity) -> None:
