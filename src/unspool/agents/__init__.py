@@ -11,7 +11,7 @@ from unspool.errors import UsageProblem
 if TYPE_CHECKING:
     from unspool.agents.writing import LogWriter
 
-AGENTS: tuple[CodingAgent, ...] = (ClaudeCode(), Codex())
+AGENTS: list[CodingAgent] = [ClaudeCode(), Codex()]
 
 
 def by_id(name: str) -> CodingAgent:

@@ -1,5 +1,6 @@
 """The interface of an agent: a reader, which every agent has, and capabilities, which it has or lacks."""
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from datetime import datetime
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, BinaryIO, NamedTuple, Protocol
 import msgspec
 
 from unspool.agents.dialect import PlainDialect
-from unspool.agents.lines import Cursor, LogEvents
+from unspool.agents.lines import Cursor, LineParser, LogEvents
 from unspool.model import AgentSource, Call, Dialect, Entry, Event, Facts, Json, SideLine, Transcript
 from unspool.model.request import RecordedRequests
 
@@ -287,6 +288,8 @@ class CodingAgent(ABC):
     name: str
     files: AgentFiles = AgentFiles()
     prompt_list: PromptList = PromptList()
+    log_name = re.compile("$^()")
+    """The path of a session's own log; what it groups is the session's id."""
     hooks: Hooks | None = None
     resuming: Resuming | None = None
 
@@ -316,18 +319,23 @@ class CodingAgent(ABC):
         """Whether a line is one of this agent's."""
 
     @abstractmethod
+    def parser(self, found: FoundLog | None, detail: Detail) -> LineParser:
+        """What understands the lines of one log; `found` gives access to the log's companions."""
+
+    def session_of(self, path: str) -> str:
+        """The session that a file is of, by its path below the agent's folder; empty where it is no single one's."""
+        named = self.log_name.search(path)
+        return named[1] if named is not None else ""
+
+    def is_log(self, path: str) -> bool:
+        """Whether a file, by such a path, is a session's own log."""
+        return self.log_name.search(path) is not None
+
     def events(
         self, stream: BinaryIO, found: FoundLog | None = None, start: Cursor | None = None, detail: Detail = Detail.ALL
     ) -> LogEvents:
-        """The events of a log that stands at `start`; `found` gives access to the log's companions."""
-
-    @abstractmethod
-    def session_of(self, path: str) -> str:
-        """The session that a file is of, by its path below the agent's folder; empty where it is no single one's."""
-
-    @abstractmethod
-    def is_log(self, path: str) -> bool:
-        """Whether a file, by such a path, is a session's own log."""
+        """The events of a log whose stream stands at `start`; an agent that keeps no lines reads it in its own way."""
+        return LogEvents(self.parser(found, detail), stream, start)
 
     def dialect(self, found: FoundLog | None, facts: Facts) -> Dialect:
         """What its tools mean, for one session."""

@@ -4,12 +4,14 @@ import io
 import json
 import math
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
+from datetime import datetime
 from typing import Any, BinaryIO, NamedTuple, Protocol
 
 import msgspec
 
-from unspool.model import Entry, Event, Facts, Json, Place
+from unspool.model import Entry, Event, Facts, Json, Place, Problem
 
 BOM = b"\xef\xbb\xbf"
 _TRIES = 64
@@ -162,6 +164,38 @@ class LineParser(Protocol):
 
     def usual(self, raw: bytes, place: Place) -> Event | None:
         """The event of a line that is as most are, made quicker than from its plain data; None for any other."""
+
+
+class PlainParser(ABC):
+    """Understands lines from their plain data. What an agent adds is `line`."""
+
+    def __init__(self) -> None:
+        self.facts = Facts()
+
+    def usual(self, raw: bytes, place: Place) -> Event | None:
+        return None
+
+    def event(self, entry: Entry) -> Event:
+        place = entry.place
+        if entry.data is None:
+            return Event("problem", place, problem=Problem(place, entry.problem, entry.raw))
+        event = self.line(entry.data, place)
+        if entry.problem:
+            event.problem = Problem(place, entry.problem, entry.raw, mended=True)
+        return event
+
+    @abstractmethod
+    def line(self, data: dict[str, Json], place: Place) -> Event:
+        """The event of a line; what it says of its session goes into `facts`."""
+
+    def note_time(self, time: datetime | None) -> None:
+        """A session lasts from its first line to its last."""
+        facts = self.facts
+        if time is not None:
+            if facts.started is None or time < facts.started:
+                facts.started = time
+            if facts.ended is None or time > facts.ended:
+                facts.ended = time
 
 
 class LogEvents:

@@ -24,7 +24,6 @@ from unspool.agents.claude_code.billed import billed_calls
 from unspool.agents.claude_code.parse import ClaudeParser
 from unspool.agents.claude_code.requests import ClaudeRequests
 from unspool.agents.claude_code.tool_meanings import ClaudeCodeDialect
-from unspool.agents.lines import Cursor, LogEvents
 from unspool.model import AgentSource, Call, Entry, Facts, Json, Transcript
 
 if TYPE_CHECKING:
@@ -96,10 +95,8 @@ class ClaudeCode(CodingAgent):
     def recognises(self, data: dict[str, Json]) -> bool:
         return "sessionId" in data or "session_id" in data or "parentUuid" in data or "leafUuid" in data
 
-    def events(
-        self, stream: BinaryIO, found: FoundLog | None = None, start: Cursor | None = None, detail: Detail = Detail.ALL
-    ) -> LogEvents:
-        return LogEvents(ClaudeParser(Companions(found).spill, detail), stream, start)
+    def parser(self, found: FoundLog | None, detail: Detail) -> ClaudeParser:
+        return ClaudeParser(Companions(found).spill, detail)
 
     def session_of(self, path: str) -> str:
         return discover.session_of_file(path)

@@ -14,8 +14,8 @@ from unspool.agents.base import Detail, calls_in
 from unspool.agents.claude_code.line import SYNTHETIC, UsageRecord
 from unspool.agents.claude_code.messages import billing_terms, parse_usage
 from unspool.agents.claude_code.parse import ClaudeParser
-from unspool.agents.claude_code.values import moment
 from unspool.agents.lines import LogEvents, document_entries, line_entries, starts_document
+from unspool.agents.values import moment
 from unspool.model import BY_PLACE, Call
 
 _BLOCK = 4 * 1024 * 1024

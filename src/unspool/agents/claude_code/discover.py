@@ -9,7 +9,7 @@ from urllib.parse import unquote
 import msgspec
 
 from unspool.agents.base import Companion, FoundAgent, FoundLog
-from unspool.agents.claude_code.values import text
+from unspool.agents.values import text
 from unspool.model import Facts
 
 _PROJECTS = "projects/"

@@ -8,8 +8,8 @@ import msgspec
 
 from unspool.agents.base import PromptMention, TypedPrompt
 from unspool.agents.claude_code.discover import project_path
-from unspool.agents.claude_code.values import is_small_file, mapping, moment, text
 from unspool.agents.lines import read_entries
+from unspool.agents.values import is_small_file, mapping, moment, text
 from unspool.model import Entry, Facts, Json
 
 NAME = "history.jsonl"

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 import msgspec
 
 from unspool.agents.base import Survey, UnknownSighting
-from unspool.agents.claude_code.values import text
+from unspool.agents.values import text
 from unspool.model import Json
 
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
-from unspool.agents.claude_code.values import LARGEST, mapping, text, whole
+from unspool.agents.values import LARGEST, mapping, text, whole
 from unspool.model import Json
 
 CONVERSATION = frozenset({"user", "assistant", "system", "attachment", "progress"})

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from unspool.agents.base import Detail
 from unspool.agents.claude_code.line import SYNTHETIC, ContentBlock, Line, MessageRecord, UsageRecord, plain
-from unspool.agents.claude_code.values import items, mapping, text
+from unspool.agents.values import decode_object, items, mapping, text
 from unspool.model import (
     Block,
     Event,
@@ -315,8 +315,7 @@ class MessageParser:
         if role in ("plan", "todos"):
             self._calls.meant.add(call_id)
         given = plain(block.input) if self._wants_input(block, role) else None
-        if isinstance(given, str):
-            given = _decoded(given)
+        given = decode_object(given)  # versions before 2.1.92 wrote some inputs as JSON in a string
         return ToolCall(
             event.place,
             call_id,
@@ -344,15 +343,6 @@ def _failure(event: Event, line: Line, message: MessageRecord) -> Notice:
     return Notice(
         event.place, "api-error" if line.is_api_error_message else "agent", words, facts, event.id, event.time
     )
-
-
-def _decoded(given: str) -> Json:
-    """Versions before 2.1.92 wrote some inputs as JSON in a string."""
-    try:
-        value = json.loads(given)
-    except (ValueError, RecursionError):
-        return given
-    return value if isinstance(value, dict) else given
 
 
 def _server_result(block: dict[str, Json], event: Event) -> Result:

@@ -3,7 +3,7 @@
 from unspool.agents.claude_code.line import Line
 from unspool.agents.claude_code.messages import parse_image, result_content
 from unspool.agents.claude_code.prompts import _PROMPT_SEGMENTS, Segment, make_prompt, segments
-from unspool.agents.claude_code.values import items, mapping, text
+from unspool.agents.values import items, mapping, text
 from unspool.model import Event, Facts, Image, Json, Notice, Preserved, Prompt
 
 _ENVELOPE = frozenset(

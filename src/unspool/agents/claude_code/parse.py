@@ -10,8 +10,9 @@ from unspool.agents.claude_code import known, notices
 from unspool.agents.claude_code.line import CONVERSATION, Line, decode_line, line_of
 from unspool.agents.claude_code.messages import CallMemory, MessageParser, ResultParser, Spills, unknown_line
 from unspool.agents.claude_code.prompts import parse_user
-from unspool.agents.claude_code.values import items, mapping, moment, text
-from unspool.model import Entry, Event, Facts, Json, Place, Problem, SideLine, id_by_place
+from unspool.agents.lines import PlainParser
+from unspool.agents.values import items, mapping, moment, text
+from unspool.model import Event, Facts, Json, Place, SideLine, id_by_place
 
 _GENERIC = frozenset({"Claude Code CLI Session Start", "Conversation Cleared"})
 
@@ -117,11 +118,11 @@ def chain_event(line: Line, place: Place) -> Event:
     )
 
 
-class ClaudeParser:
+class ClaudeParser(PlainParser):
     """Understands the lines of one log, in order. `facts` are complete when the last one was read."""
 
     def __init__(self, spills: Spills = _no_spills, detail: Detail = Detail.ALL) -> None:
-        self.facts = Facts()
+        super().__init__()
         calls = CallMemory()
         self._messages = MessageParser(detail, calls)
         self._results = ResultParser(spills, detail, calls)
@@ -139,21 +140,12 @@ class ClaudeParser:
         except msgspec.DecodeError:  # a number that no float holds, in what was left as bytes
             return None
 
-    def event(self, entry: Entry) -> Event:
-        """The event of any line."""
-        data, place = entry.data, entry.place
-        if data is None:
-            return Event("problem", place, problem=Problem(place, entry.problem, entry.raw))
+    def line(self, data: dict[str, Json], place: Place) -> Event:
         kind = data.get("type")
         if not isinstance(kind, str) or kind not in CONVERSATION:
-            event = self._beside(data, place)
-        elif kind in ("user", "assistant"):
-            event = self._spoken(line_of(data), place)
-        else:
-            event = self._around(line_of(data), data, place)
-        if entry.problem:
-            event.problem = Problem(place, entry.problem, entry.raw, mended=True)
-        return event
+            return self._beside(data, place)
+        line = line_of(data)
+        return self._spoken(line, place) if kind in ("user", "assistant") else self._around(line, data, place)
 
     def _beside(self, data: dict[str, Json], place: Place) -> Event:
         kind = text(data.get("type"))
@@ -197,12 +189,7 @@ class ClaudeParser:
     def _chained(self, line: Line, place: Place) -> Event:
         """The event with what its line says of itself; what it says of its session is noted."""
         event = chain_event(line, place)
-        facts, time = self.facts, event.time
-        if time is not None:
-            if facts.started is None or time < facts.started:
-                facts.started = time
-            if facts.ended is None or time > facts.ended:
-                facts.ended = time
+        self.note_time(event.time)
         said = (line.session, line.cwd, line.version, line.git_branch, line.slug, line.entrypoint, line.session_kind,
                 line.team_name, line.forked_from)  # fmt: skip
         if said != self._said:  # lines that follow one another mostly say the same

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from unspool.agents.claude_code.line import Line
 from unspool.agents.claude_code.messages import KINDS, ResultParser, parse_image
-from unspool.agents.claude_code.values import text
+from unspool.agents.values import text
 from unspool.model import Block, Event, Image, Json, Notice, Plan, Prompt, Result, Unknown
 
 IMPLEMENT = "Implement the following plan:"

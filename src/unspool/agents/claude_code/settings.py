@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from unspool.agents.base import MARK, Retention, SettingsEdit
-from unspool.agents.claude_code.values import LARGEST_FILE, items, mapping, read_small_json, text
+from unspool.agents.values import LARGEST_FILE, items, mapping, read_small_json, text
 from unspool.errors import Unreadable
 from unspool.model import Json
 

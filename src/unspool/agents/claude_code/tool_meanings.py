@@ -6,7 +6,7 @@ from typing import Literal
 from unspool.agents.claude_code import prompts
 from unspool.agents.claude_code.agent_files import Companions
 from unspool.agents.claude_code.discover import ID
-from unspool.agents.claude_code.values import items, mapping, text
+from unspool.agents.values import items, mapping, text
 from unspool.model import (
     AgentDetails,
     Facts,

@@ -10,7 +10,7 @@ from urllib.parse import quote, urlencode
 
 import msgspec
 
-from unspool.agents.claude_code.values import items, mapping, moment, text
+from unspool.agents.values import items, mapping, moment, text
 from unspool.agents.web_sessions import RemoteSession, WebAccount
 from unspool.errors import FetchFailed, NotFound, UsageProblem
 from unspool.http import HttpStatusError, checked_address, get

@@ -1,5 +1,6 @@
 """Reads fields of untrusted data and small files: the value if it has the right type, else a harmless one."""
 
+import json
 import stat
 from datetime import UTC, datetime
 from pathlib import Path
@@ -48,6 +49,17 @@ def moment(value: Json) -> datetime | None:
 
 def _aware(found: datetime) -> datetime:
     return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
+
+
+def decode_object(value: Json) -> Json:
+    """The object that a string of JSON holds; any other value as it is."""
+    if not isinstance(value, str):
+        return value
+    try:
+        data = json.loads(value)
+    except (ValueError, RecursionError):
+        return value
+    return data if isinstance(data, dict) else value
 
 
 LARGEST_FILE = 4 * 1024 * 1024
