@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from unspool.cli import archive_helpers, options
+from unspool.cli.output import print_json, say_line
 from unspool.errors import NotFound, UsageProblem
 
 if TYPE_CHECKING:
@@ -47,18 +48,16 @@ def info(archive: Path, as_json: bool = False) -> None:
     with Archive.open(archive, key=options.key_of(archive), readonly=True) as opened:
         told = _told(opened)
     if as_json:
-        archive_helpers.print_json(told)
+        print_json(told)
         return
     share = f" ({100 * told['file_size'] / told['bytes']:.0f} % of them)" if told["bytes"] else ""
-    archive_helpers.say_line(f"{archive / ARCHIVE}{', encrypted' if told['encrypted'] else ''}")
+    say_line(f"{archive / ARCHIVE}{', encrypted' if told['encrypted'] else ''}")
     files = human.count(told["files"], "file")
-    archive_helpers.say_line(f"{human.size(told['bytes'])} in {files}, kept in {human.size(told['file_size'])}{share}")
+    say_line(f"{human.size(told['bytes'])} in {files}, kept in {human.size(told['file_size'])}{share}")
     for place in told["origins"]:
-        archive_helpers.say_line(
-            f"  {place['user']} on {place['machine']}, {place['root']}: {human.count(place['files'], 'file')}"
-        )
+        say_line(f"  {place['user']} on {place['machine']}, {place['root']}: {human.count(place['files'], 'file')}")
     if told["forgotten"]:
-        archive_helpers.say_line(f"{human.count(told['forgotten'], 'tombstone')} of what was forgotten for good")
+        say_line(f"{human.count(told['forgotten'], 'tombstone')} of what was forgotten for good")
 
 
 def _told(archive: "Archive") -> dict[str, Any]:
@@ -115,7 +114,7 @@ def merge(other: Path, other_key_file: Path | None, as_json: bool, archive: Path
         Archive.open(archive, key=options.key_of(archive)) as here,
     ):
         done = join(here, there, forget_rules)
-    archive_helpers.print_json(done) if as_json else _print_merged(done)
+    print_json(done) if as_json else _print_merged(done)
 
 
 def _print_merged(done: "MergeReport") -> None:
@@ -127,13 +126,11 @@ def _print_merged(done: "MergeReport") -> None:
         (done.generations, "further generation"),
     ]
     told = ", ".join(human.count(number, *_plural(what)) for number, what in news if number)
-    archive_helpers.say_line(
-        f"Merged: {told}, {human.size(done.bytes)}. Now run `unspool sync`." if told else "Nothing new there."
-    )
+    say_line(f"Merged: {told}, {human.size(done.bytes)}. Now run `unspool sync`." if told else "Nothing new there.")
     if done.forgotten:
-        archive_helpers.say_line(f"{human.count(done.forgotten, 'file')} left out: forgotten here.")
+        say_line(f"{human.count(done.forgotten, 'file')} left out: forgotten here.")
     for path in done.forgotten_there:
-        archive_helpers.say_line(f"Forgotten there, still here: {path}")
+        say_line(f"Forgotten there, still here: {path}")
 
 
 def _plural(what: str) -> tuple[str, str]:

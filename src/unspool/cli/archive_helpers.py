@@ -1,9 +1,8 @@
 """What the commands about the archive share: which files are a session's, and how they are printed."""
 
-import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import click
+from unspool.cli.output import say_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -82,45 +81,10 @@ def _lines(archive: "Archive", generation: int, needle: bytes, own: "Drops") -> 
     return sum(needle in line and not own(line) for line in split_lines(archive.stream(generation)))
 
 
-def printable_data(value: Any) -> Any:
-    """Data with what no text can hold (bytes of names that are no text) replaced."""
-    import msgspec
-
-    def mended(part: Any) -> Any:
-        if isinstance(part, str):
-            return part.encode(errors="replace").decode()
-        if isinstance(part, dict):
-            return {mended(key): mended(inner) for key, inner in part.items()}
-        return [mended(inner) for inner in part] if isinstance(part, (list, tuple)) else part
-
-    return mended(msgspec.to_builtins(value))
-
-
-def print_json(value: Any) -> None:
-    import msgspec
-
-    click.echo(msgspec.json.format(msgspec.json.encode(printable_data(value))).decode())
-
-
-def say_line(text: str, *, err: bool = False) -> None:
-    """Print a line in which names of files stand; they cannot drive the terminal."""
-    from unspool.render.sanitize import safe_lines
-
-    click.echo("\n".join(safe_lines(printable_data(text))), err=err)
-
-
 def say_damage(damages: "Iterable[Damage]") -> None:
     for one in damages:
         where = f"{one.path}, generation {one.generation}, bytes {one.start:,} to {one.start + one.size:,}"
         say_line(f"  {where} (of {one.machine}, {one.root}): {one.why}")
-
-
-def confirm_typed(question: str, answer: str) -> bool:
-    """Whether somebody at a terminal typed the answer."""
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        return False
-    typed: str = click.prompt(question, default="", show_default=False, err=True)
-    return typed.strip() == answer
 
 
 def file_size(path: "Path") -> int:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from unspool.cli import archive_helpers, copy_options, options, settings
+from unspool.cli import copy_options, options, settings
+from unspool.cli.output import print_json, say_line
 from unspool.errors import NotFound, UsageProblem
 
 if TYPE_CHECKING:
@@ -39,31 +40,21 @@ class CompressResult(NamedTuple):
     by: str
 
 
-def compress_options(command: options.Command) -> options.Command:
-    """The options that make `compressing`; None where nothing is to be compressed."""
+def _compress_flags(compress: str | None, user: bool, yes: bool, **service: str) -> CompressFlags | None:
+    """What is to be compressed and how; None where nothing is."""
+    if compress is None:
+        if user or any(service.values()):
+            raise UsageProblem("--compress-... says how to compress; --compress says that it shall be done.")
+        return None
+    from unspool.copies.compress import ServiceOptions, TurnBands
 
-    @wraps(command)
-    def run(*args: Any, **given: Any) -> Any:
-        bands, user, yes = given.pop("compress"), given.pop("compress_user"), given.pop("yes")
-        service = tuple(given.pop(f"compress_{name}") or "" for name in ("provider", "url", "model", "key_file"))
-        if bands is None:
-            if user or any(service):
-                raise UsageProblem("--compress-... says how to compress; --compress says that it shall be done.")
-            return command(*args, compressing=None, **given)
-        from unspool.copies.compress import ServiceOptions, TurnBands
-
-        provider, url, model, key_file = service
-        said = ServiceOptions(provider, url, model, "", key_file)
-        made = CompressFlags(TurnBands.parse(bands) if bands else TurnBands.parse(), said, user, yes)
-        return command(*args, compressing=made, **given)
-
-    made: options.Command = run
-    for option in reversed(_OPTIONS):
-        made = option(made)
-    return made
+    bands = TurnBands.parse(compress) if compress else TurnBands.parse()
+    return CompressFlags(bands, ServiceOptions(**service), user, yes)
 
 
-_OPTIONS = (
+compress_options = options.as_argument(
+    "compressing",
+    _compress_flags,
     click.option(
         "--compress",
         is_flag=False,
@@ -71,11 +62,11 @@ _OPTIONS = (
         metavar="BANDS",
         help="Let a model shorten old answers: 0-40:heavy,40-80:light. Asks first (docs/clones.md).",
     ),
-    click.option("--compress-user", is_flag=True, help="What you wrote too."),
-    click.option("--compress-provider", metavar="NAME", help="agent, openai or anthropic."),
-    click.option("--compress-url", metavar="URL", help="The service's address."),
-    click.option("--compress-model", metavar="NAME", help="The model to ask."),
-    click.option("--compress-key-file", metavar="FILE", help="The file that holds the key."),
+    click.option("--compress-user", "user", is_flag=True, help="What you wrote too."),
+    click.option("--compress-provider", "provider", default="", metavar="NAME", help="agent, openai or anthropic."),
+    click.option("--compress-url", "url", default="", metavar="URL", help="The service's address."),
+    click.option("--compress-model", "model", default="", metavar="NAME", help="The model to ask."),
+    click.option("--compress-key-file", "key_file", default="", metavar="FILE", help="The file that holds the key."),
     click.option("-y", "--yes", is_flag=True, help="Send without asking."),
 )
 
@@ -97,7 +88,7 @@ def compress_copy(
     provider, model = _provider(draught, wanted, dry_run=dry_run)
     estimate = Estimate.of(choice, model, library.prices, datetime.now(UTC))
     by = " ".join(word for word in (provider.name if provider else "the agent", model) if word)
-    archive_helpers.say_line(f"To {by}: {estimate}.", err=True)
+    say_line(f"To {by}: {estimate}.", err=True)
     if provider is None or dry_run:
         return None
     _ask(wanted)
@@ -140,13 +131,13 @@ def tell_compressed(done: CompressResult, session: str) -> None:
         write_record(outcome, path, done.by)
     except OSError as error:
         settings.warn_once(f"what was before and after could not be kept in {path}: {error.strerror}.")
-    archive_helpers.say_line(
+    say_line(
         f"Compressed {stats.compressed:,} passages, {stats.tokens_before:,} -> {stats.tokens_after:,} tokens; "
         f"{stats.skipped:,} too short, {stats.failed:,} kept as they were. Before and after: {path}",
         err=True,
     )
     for why, count in outcome.reasons[:3]:
-        archive_helpers.say_line(f"  {count:,} kept: {why}", err=True)
+        say_line(f"  {count:,} kept: {why}", err=True)
 
 
 def _passages(draught: "CopyPlan") -> "Iterator[Passage]":
@@ -184,52 +175,36 @@ def treatment_options(command: options.Command) -> options.Command:
     """The options that make a `treatment` and `chosen`, what was said of it."""
 
     @wraps(command)
-    def run(*args: Any, **given: Any) -> Any:
+    def run(*args: Any, preset: str | None, **given: Any) -> Any:
         from msgspec.structs import replace
 
-        from unspool.cli import settings
-        from unspool.copies.treatment import preset
+        from unspool.copies.treatment import preset as find_preset
 
-        name = given.pop("preset")
         figures = {key: given.pop(key) for key in _FIGURES}
-        said = {key: value for key, value in figures.items() if value is not None and value is not False}
-        name = name or ("none" if _CHOOSING & said.keys() else "default")
-        treatment = replace(preset(name, settings.chosen_presets()), **said)
-        return command(*args, treatment=treatment, chosen={"preset": name, **said}, **given)
+        chosen = {key: value for key, value in figures.items() if value is not None and value is not False}
+        name = preset or ("none" if _CHOOSING & chosen.keys() else "default")
+        treatment = replace(find_preset(name, settings.chosen_presets()), **chosen)
+        return command(*args, treatment=treatment, chosen={"preset": name, **chosen}, **given)
 
-    made: options.Command = run
-    for option in reversed(_OPTIONS_clone_cmd):
-        made = option(made)
-    return made
+    return options.with_options(run, _TREATMENT)
 
 
-_OPTIONS_clone_cmd = (
+def _share_option(name: str, help_line: str) -> options.Decorator:
+    return click.option(name, callback=copy_options.parse_percent, metavar="PERCENT", help=help_line)
+
+
+_TREATMENT = (
     click.option("--preset", metavar="NAME", help="default, aggressive, heavy, extreme, none, or one of your own."),
     click.option(
         "--keep-tool-turns", type=click.IntRange(min=0), metavar="N", help="The newest N turns keep their tools."
     ),
-    click.option(
-        "--truncate",
-        callback=copy_options.parse_percent,
-        metavar="PERCENT",
-        help="Of these, the oldest share is truncated.",
-    ),
+    _share_option("--truncate", "Of these, the oldest share is truncated."),
     click.option("--truncate-lines", type=click.IntRange(min=1), metavar="N", help="Lines left where truncated [2]."),
     click.option(
         "--truncate-chars", type=click.IntRange(min=1), metavar="N", help="Characters left where truncated [120]."
     ),
-    click.option(
-        "--strip-tools",
-        callback=copy_options.parse_percent,
-        metavar="PERCENT",
-        help="Strip the oldest share of all turns.",
-    ),
-    click.option(
-        "--strip-thinking",
-        callback=copy_options.parse_percent,
-        metavar="PERCENT",
-        help="The oldest share loses its reasoning.",
-    ),
+    _share_option("--strip-tools", "Strip the oldest share of all turns."),
+    _share_option("--strip-thinking", "The oldest share loses its reasoning."),
     click.option(
         "--mode",
         type=click.Choice(["remove", "truncate", "stub"]),
@@ -314,8 +289,8 @@ def _undo(session: str, output: copy_options.CopyOutput, *, force: bool) -> None
     else:
         removed = [str(path) for path in records.undo_copy(record, force=force)]
     if output.as_json:
-        archive_helpers.print_json({"session": record.session, "removed": removed, "dry_run": output.dry_run})
+        print_json({"session": record.session, "removed": removed, "dry_run": output.dry_run})
         return
     word = "Would remove" if output.dry_run else "Removed"
     for path in removed:
-        archive_helpers.say_line(f"{word} {path}")
+        say_line(f"{word} {path}")

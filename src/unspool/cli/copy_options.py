@@ -1,13 +1,13 @@
 """What the commands that make copies share: options, where a copy goes, and how it is told."""
 
 from collections.abc import Iterator
-from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from unspool.cli import archive_helpers, options
+from unspool.cli import options
+from unspool.cli.output import print_json, say_line
 from unspool.errors import Exists, UsageProblem
 
 if TYPE_CHECKING:
@@ -38,37 +38,22 @@ class CopyTelling(NamedTuple):
     words: list[str]
 
 
-def copy_output_options(command: options.Command) -> options.Command:
-    """The options that make an `output`."""
-
-    @wraps(command)
-    def run(*args: Any, **given: Any) -> Any:
-        output = CopyOutput(
-            given.pop("output_path"),
-            given.pop("dry_run"),
-            given.pop("as_json"),
-            given.pop("dsp"),
-            given.pop("title") or "",
-        )
-        return command(*args, output=output, **given)
-
-    made: options.Command = run
-    for option in (
-        click.option("--dsp", is_flag=True, help="Print a resume command that skips permission prompts."),
-        click.option("--json", "as_json", is_flag=True, help="Tell as JSON."),
-        click.option("--title", metavar="TEXT", help="What the copy is called."),
-        click.option("-n", "--dry-run", is_flag=True, help="Tell what would be made, line by line; write nothing."),
-        click.option(
-            "-o",
-            "--output",
-            "output_path",
-            metavar="PATH",
-            type=click.Path(path_type=Path),
-            help="Write the log to this file, or into this folder, instead of the agent's.",
-        ),
-    ):
-        made = option(made)
-    return made
+copy_output_options = options.as_argument(
+    "output",
+    CopyOutput,
+    click.option(
+        "-o",
+        "--output",
+        "path",
+        metavar="PATH",
+        type=click.Path(path_type=Path),
+        help="Write the log to this file, or into this folder, instead of the agent's.",
+    ),
+    click.option("-n", "--dry-run", is_flag=True, help="Tell what would be made, line by line; write nothing."),
+    click.option("--title", default="", metavar="TEXT", help="What the copy is called."),
+    click.option("--json", "as_json", is_flag=True, help="Tell as JSON."),
+    click.option("--dsp", is_flag=True, help="Print a resume command that skips permission prompts."),
+)
 
 
 def finish_copy(
@@ -77,9 +62,9 @@ def finish_copy(
     """Write the copy, or only plan it, and tell of it; `told` is what else JSON tells."""
     telling = write_or_plan(draught, source, output, cwd)
     if output.as_json:
-        archive_helpers.print_json({**telling.data, **(told or {})})
+        print_json({**telling.data, **(told or {})})
     else:
-        archive_helpers.say_line("\n".join(telling.words))
+        say_line("\n".join(telling.words))
 
 
 def write_or_plan(draught: "CopyPlan", source: "CopySource", output: CopyOutput, cwd: str = "") -> CopyTelling:
@@ -98,12 +83,12 @@ def write_or_plan(draught: "CopyPlan", source: "CopySource", output: CopyOutput,
 def show_copies(tellings: list[CopyTelling], output: CopyOutput, failed: list[str]) -> None:
     """Tell of several copies, and of sessions that none could be made of."""
     if output.as_json:
-        archive_helpers.print_json({"sessions": [one.data for one in tellings], "failed": failed})
+        print_json({"sessions": [one.data for one in tellings], "failed": failed})
         return
     for one in tellings:
-        archive_helpers.say_line("\n".join([*one.words, ""]))
+        say_line("\n".join([*one.words, ""]))
     for why in failed:
-        archive_helpers.say_line(f"Left out: {why}", err=True)
+        say_line(f"Left out: {why}", err=True)
 
 
 def _place(draught: "CopyPlan", source: "CopySource", output: CopyOutput, cwd: str) -> tuple[Path, Path | None]:

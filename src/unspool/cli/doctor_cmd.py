@@ -9,6 +9,7 @@ import click
 import msgspec
 
 from unspool.cli import options, settings
+from unspool.cli.output import print_json
 from unspool.errors import UnspoolError
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def command(as_json: bool, source: tuple[Path, ...], archive: Path) -> None:
         map(_printable, diagnose(settings.chosen_sources(source), archive, datetime.now(UTC), _key(archive)))
     )
     if as_json:
-        click.echo(msgspec.json.format(msgspec.json.encode({"findings": findings})).decode())
+        print_json({"findings": findings})
     else:
         _print(findings)
     if any(finding.level == "bad" for finding in findings):

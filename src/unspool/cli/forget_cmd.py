@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from unspool.cli import archive_helpers, options
+from unspool.cli.output import confirm_typed, print_json, say_line
 
 if TYPE_CHECKING:
     from unspool.store.archive.forget import Erasure, FileToForget
@@ -42,11 +43,9 @@ def command(session: str, yes: bool, as_json: bool, archive: Path) -> None:
         told["mentions"] = still = archive_helpers.other_mentions(opened, name, its.parts.drops)
         if not as_json:
             _print(name, rows, its.lines, still)
-        if not (
-            yes or (not as_json and archive_helpers.confirm_typed(f"Type {name[:8]} to remove it for good", name[:8]))
-        ):
+        if not (yes or (not as_json and confirm_typed(f"Type {name[:8]} to remove it for good", name[:8]))):
             if as_json:
-                archive_helpers.print_json(told)
+                print_json(told)
             else:
                 click.echo("Nothing was removed. Add --yes to remove it for good.")
             return
@@ -55,7 +54,7 @@ def command(session: str, yes: bool, as_json: bool, archive: Path) -> None:
             proof = forget(opened, files, lambda: remove_database(archive / INDEX), its.parts)
     _forget_marks(archive, name)
     if as_json:
-        archive_helpers.print_json({**told, "removed": True, "proof": proof})
+        print_json({**told, "removed": True, "proof": proof})
     else:
         _print_proof(proof)
     if proof.found:
@@ -73,19 +72,15 @@ def _forget_marks(archive: Path, session: str) -> None:
 def _print(session: str, rows: "list[FileToForget]", prompts: dict[str, int], still: dict[str, int]) -> None:
     from unspool import human
 
-    archive_helpers.say_line(
-        f"Session {session}: {human.count(len(rows), 'file')}, {human.size(sum(row.bytes for row in rows))}"
-    )
+    say_line(f"Session {session}: {human.count(len(rows), 'file')}, {human.size(sum(row.bytes for row in rows))}")
     for row in rows:
         shared = f", {human.size(row.shared)} of it also in files that stay" if row.shared else ""
         size = f"{human.count(row.generations, 'generation')}, {human.size(row.bytes)}{shared}"
-        archive_helpers.say_line(f"  {row.path} ({row.machine}): {size}")
+        say_line(f"  {row.path} ({row.machine}): {size}")
     for path, count in prompts.items():
-        archive_helpers.say_line(
-            f"  {path}: {human.count(count, 'line')}, its own prompts; the rest of that file stays"
-        )
+        say_line(f"  {path}: {human.count(count, 'line')}, its own prompts; the rest of that file stays")
     for path, count in still.items():
-        archive_helpers.say_line(f"  {path} names it in {human.count(count, 'line')} of others, which {_stay(count)}.")
+        say_line(f"  {path} names it in {human.count(count, 'line')} of others, which {_stay(count)}.")
 
 
 def _stay(count: int) -> str:
@@ -97,12 +92,10 @@ def _print_proof(proof: "Erasure") -> None:
 
     if proof.found:
         where = ", ".join(proof.where)
-        archive_helpers.say_line(
+        say_line(
             f"Removed, but {human.count(proof.found, 'sample')} of {proof.samples} are still in {where}.", err=True
         )
         return
     shared = f" ({proof.shared} more are in sessions that stay)" if proof.shared else ""
-    archive_helpers.say_line(
-        f"Removed for good: {human.count(proof.samples, 'sample')} looked for, none found{shared}."
-    )
-    archive_helpers.say_line("The index was removed too; the next `unspool sync` makes it anew.")
+    say_line(f"Removed for good: {human.count(proof.samples, 'sample')} looked for, none found{shared}.")
+    say_line("The index was removed too; the next `unspool sync` makes it anew.")

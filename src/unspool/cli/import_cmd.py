@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from unspool.cli import archive_helpers, copy_options, options, settings
+from unspool.cli import copy_options, options, settings
+from unspool.cli.output import print_json, say_line
 from unspool.errors import Exists, Unreadable, UnspoolError, UsageProblem
 
 if TYPE_CHECKING:
@@ -42,18 +43,16 @@ def keep_logs(logs: list[Path], called: str, archive: Path, output: copy_options
     _check(came, archive, key)
     outcome = "would be kept" if output.dry_run else _kept(came, archive, key)
     if output.as_json:
-        archive_helpers.print_json(
-            {"archive": str(archive), "outcome": outcome, "sessions": [one.data() for one in came]}
-        )
+        print_json({"archive": str(archive), "outcome": outcome, "sessions": [one.data() for one in came]})
         return
     for one in came:
-        archive_helpers.say_line(_told(one))
+        say_line(_told(one))
     name = came[0].log.stem[:8]
-    archive_helpers.say_line(f"\n{outcome.capitalize()} in {archive}")
+    say_line(f"\n{outcome.capitalize()} in {archive}")
     if not output.dry_run:
-        archive_helpers.say_line(f"Read it:    unspool show {name}\nGo on:      unspool move {name} --to DIR")
+        say_line(f"Read it:    unspool show {name}\nGo on:      unspool move {name} --to DIR")
     if first and not output.dry_run:
-        archive_helpers.say_line("The archive is new: `unspool sync` keeps your own sessions in it, too.")
+        say_line("The archive is new: `unspool sync` keeps your own sessions in it, too.")
 
 
 def _read(logs: list[Path], called: str) -> list[_Came]:

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import click
-import msgspec
 
 from unspool import human
 from unspool.cli import options, settings, terminal
+from unspool.cli.output import print_json
 from unspool.cli.session_tables import SessionMark, session_marks
 from unspool.figures import Figures, figures
 from unspool.model import Call, Plan, Session, Usage
@@ -147,7 +147,7 @@ def command(session: str, as_json: bool, library: Library) -> None:
         mark = session_marks()(found.id)
         said = mark._asdict() if any(mark) else None
         data = {"session": _identity_info_cmd(found), "mark": said, "figures": counted, "companions": companions}
-        click.echo(msgspec.json.format(msgspec.json.encode(data)).decode())
+        print_json(data)
         return
     _print(found, counted, [f"{companion.kind} {Path(companion.path).name}" for companion in companions])
 

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from unspool.cli import archive_helpers, options
+from unspool.cli import options
+from unspool.cli.output import print_json, say_line
 
 if TYPE_CHECKING:
     from unspool.agents.writing import LintFinding
@@ -39,7 +40,7 @@ def command(session: str, strict: bool, as_json: bool, library: "Library") -> No
     findings = _findings(session, library, strict=strict)
     wrong = [one for one in findings if one.severity == "error"]
     if as_json:
-        archive_helpers.print_json({"sound": not wrong, "findings": findings})
+        print_json({"sound": not wrong, "findings": findings})
     else:
         _print(session, findings, strict=strict)
     if wrong:
@@ -62,17 +63,17 @@ def _print(session: str, findings: "list[LintFinding]", *, strict: bool) -> None
         shown[one.severity, one.rule] += 1
         if shown[one.severity, one.rule] <= _LISTED:
             where = f"line {one.line}" if one.line else "the log"
-            archive_helpers.say_line(f"{where:<12}{one.severity:<9}{one.rule:<20}{one.message}")
+            say_line(f"{where:<12}{one.severity:<9}{one.rule:<20}{one.message}")
     for (severity, rule), count in shown.items():
         if count > _LISTED:
-            archive_helpers.say_line(f"{'':<12}{severity:<9}{rule:<20}and {count - _LISTED:,} more; --json lists all.")
+            say_line(f"{'':<12}{severity:<9}{rule:<20}and {count - _LISTED:,} more; --json lists all.")
     if not wrong:
         odd = f" {human.count(len(findings), 'thing')} in it {_is(len(findings))} odd." if findings else ""
-        archive_helpers.say_line(f"Nothing keeps the session from being resumed.{odd}")
+        say_line(f"Nothing keeps the session from being resumed.{odd}")
         return
-    archive_helpers.say_line(f"\n{human.count(wrong, 'error')}, {human.count(len(findings) - wrong, 'warning')}.")
+    say_line(f"\n{human.count(wrong, 'error')}, {human.count(len(findings) - wrong, 'warning')}.")
     if not strict and any(one.severity == "error" and one.rule != "no-chain" for one in findings):
-        archive_helpers.say_line(f"`unspool repair {session}` writes a mended copy; `-n` shows what it would do.")
+        say_line(f"`unspool repair {session}` writes a mended copy; `-n` shows what it would do.")
 
 
 def _is(number: int) -> str:

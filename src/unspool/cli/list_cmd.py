@@ -8,7 +8,8 @@ from typing import Any, get_args
 import click
 import msgspec
 
-from unspool.cli import archive_helpers, options, terminal
+from unspool.cli import options, terminal
+from unspool.cli.output import print_json
 from unspool.cli.session_tables import (
     Marks,
     SessionMark,
@@ -33,7 +34,7 @@ def show_clones(limit: int, *, as_json: bool) -> None:
     there = [bool(record.files) and Path(record.files[0].path).exists() for record in shown]
     if as_json:
         rows = [{**msgspec.to_builtins(record), "there": one} for record, one in zip(shown, there, strict=True)]
-        archive_helpers.print_json({"clones": rows, "all": len(found)})
+        print_json({"clones": rows, "all": len(found)})
     elif shown:
         columns = [
             Column("made", [record.made[:16].replace("T", " ") for record in shown], right=False),
@@ -120,7 +121,7 @@ def command(limit: int, projects: bool, clones: bool, as_json: bool, library: Li
             if projects
             else {"sessions": [_session(overview, marks(overview.id)) for overview in found[: limit or None]]}
         )
-        click.echo(msgspec.json.format(msgspec.json.encode({**rows, "all": _totals(listing)})).decode())
+        print_json({**rows, "all": _totals(listing)})
     else:
         _print(listing, found, marks, limit, projects=projects)
     terminal.complain(listing.failures)

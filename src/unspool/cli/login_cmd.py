@@ -2,7 +2,8 @@
 
 import click
 
-from unspool.cli import archive_helpers, hub_options, options
+from unspool.cli import hub_options, options
+from unspool.cli.output import say_line
 from unspool.errors import NotFound
 
 
@@ -29,7 +30,7 @@ def login_command(url: str, token_file: str, insecure: bool) -> None:
     me = hub_options.closing_client(HubClient(address, entry)).ask("GET", "/api/me")
     name = str(me.get("name", "")) if isinstance(me, dict) else ""
     save_login(config_folder(), address, HubEntry(entry.token, name, insecure))
-    archive_helpers.say_line(f"Signed in to {address.url} as {name or 'nobody in particular'}.")
+    say_line(f"Signed in to {address.url} as {name or 'nobody in particular'}.")
 
 
 @click.command("logout")
@@ -53,4 +54,4 @@ def logout_command(url: str, every: bool) -> None:
     if not gone:
         raise NotFound(f"You are not signed in to {named or 'any hub'}.")
     for address in gone:
-        archive_helpers.say_line(f"Signed out of {address}.")
+        say_line(f"Signed out of {address}.")

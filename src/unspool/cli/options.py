@@ -3,7 +3,7 @@
 import os
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from functools import wraps
 from pathlib import Path
@@ -18,31 +18,68 @@ from unspool.store.index.times import parse_zone as named_zone
 
 if TYPE_CHECKING:
     from unspool.store.index.database import Index
+    from unspool.store.library import Library
     from unspool.store.library.kept_sessions import KeptSessions
 
 
 Command = Callable[..., Any]
+Decorator = Callable[[Command], Command]
 
 
-def sources(command: Command) -> Command:
-    """--source and --demo, for a command that takes `library`."""
-
-    @wraps(command)
-    def run(*args: Any, **given: Any) -> Any:
-        from unspool.prices import PriceTable
-        from unspool.store.library import Library
-
-        named = [demo_folder()] if given.pop("demo") else given.pop("source")
-        given.pop("source", None)
-        kept = None if named else _kept()
-        library = Library(settings.chosen_sources(named), PriceTable.load(settings.price_file()), kept)
-        return command(*args, library=library, **given)
-
-    wrapped = click.option("--demo", is_flag=True, help="Use the bundled demo sessions instead of your own.")(run)
-    return named_sources(wrapped)
+def with_options(command: Command, options: Sequence[Decorator]) -> Command:
+    """The command with these options, in this order."""
+    for option in reversed(options):
+        command = option(command)
+    return command
 
 
-def _kept() -> "KeptSessions | None":
+def as_argument(name: str, make: Command, *options: Decorator) -> Decorator:
+    """Options that a command takes as one argument, which `make` makes of their values."""
+
+    def decorate(command: Command) -> Command:
+        @wraps(command)
+        def run(*args: Any, **given: Any) -> Any:
+            values = {own: given.pop(own) for own in names}
+            return command(*args, **{name: make(**values)}, **given)
+
+        params: list[click.Parameter] = run.__dict__.setdefault("__click_params__", [])
+        before = len(params)
+        with_options(run, options)
+        names = dict.fromkeys(str(param.name) for param in params[before:])
+        return run
+
+    return decorate
+
+
+named_sources = click.option(
+    "-s",
+    "--source",
+    multiple=True,
+    metavar="DIR",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Look here instead: a folder that holds projects/, or is one. May be given several times.",
+)
+zone = click.option("--tz", metavar="ZONE", help="Where days begin: Europe/Berlin, UTC, +05:30, local.")
+
+
+def _library(source: tuple[Path, ...], demo: bool) -> "Library":
+    from unspool.prices import PriceTable
+    from unspool.store.library import Library
+
+    named = (demo_folder(),) if demo else source
+    kept = None if named else _kept_sessions()
+    return Library(settings.chosen_sources(named), PriceTable.load(settings.price_file()), kept)
+
+
+sources = as_argument(
+    "library",
+    _library,
+    named_sources,
+    click.option("--demo", is_flag=True, help="Use the bundled demo sessions instead of your own."),
+)
+
+
+def _kept_sessions() -> "KeptSessions | None":
     """The archive's own sessions, where there is an archive that can be opened without asking."""
     from unspool.store.archive.database import ARCHIVE, INDEX, archive_folder
 
@@ -61,30 +98,31 @@ def _kept() -> "KeptSessions | None":
     return KeptSessions(place, found)
 
 
-def archive(command: Command) -> Command:
-    """--archive and --key-file, for a command that takes `archive`, the folder of the archive and the index."""
+def _archive_folder(archive: Path | None, key_file: Path | None) -> Path:
+    from unspool.store.archive.database import archive_folder
 
-    @wraps(command)
-    def run(*args: Any, **given: Any) -> Any:
-        from unspool.store.archive.database import archive_folder
+    if key_file is not None:
+        os.environ["UNSPOOL_KEY_FILE"] = str(key_file)
+    return archive_folder(archive)
 
-        key_file = given.pop("key_file")
-        if key_file is not None:
-            os.environ["UNSPOOL_KEY_FILE"] = str(key_file)
-        return command(*args, **{**given, "archive": archive_folder(given["archive"])})
 
-    wrapped = click.option(
-        "--key-file",
-        metavar="FILE",
-        type=click.Path(path_type=Path, dir_okay=False),
-        help="The key of an encrypted archive; else UNSPOOL_KEY_FILE or UNSPOOL_PASSPHRASE.",
-    )(run)
-    return click.option(
+archive = as_argument(
+    "archive",
+    _archive_folder,
+    click.option(
         "--archive",
         metavar="DIR",
         type=click.Path(path_type=Path, file_okay=False),
         help="The folder of the archive; else UNSPOOL_ARCHIVE, else unspool in your data folder.",
-    )(wrapped)
+    ),
+    click.option(
+        "--key-file",
+        metavar="FILE",
+        type=click.Path(path_type=Path, dir_okay=False),
+        help="The key of an encrypted archive; else UNSPOOL_KEY_FILE or UNSPOOL_PASSPHRASE.",
+    ),
+)
+"""The folder of the archive and the index."""
 
 
 def key_of(folder: Path) -> str | None:
@@ -95,36 +133,17 @@ def key_of(folder: Path) -> str | None:
     return needed_key(folder / ARCHIVE, lambda: find_key(os.environ, None, ask))
 
 
-def named_sources(command: Command) -> Command:
-    """--source, for a command that takes `source`, the folders named."""
-    return click.option(
-        "-s",
-        "--source",
-        multiple=True,
-        metavar="DIR",
-        type=click.Path(path_type=Path, file_okay=False),
-        help="Look here instead: a folder that holds projects/, or is one. May be given several times.",
-    )(command)
-
-
-def zone(command: Command) -> Command:
-    """--tz, for a command that takes `tz`, the name of a time zone or None."""
-    return click.option("--tz", metavar="ZONE", help="Where days begin: Europe/Berlin, UTC, +05:30, local.")(command)
-
-
-def serving(command: Command) -> Command:
-    """How the app is served, for a command that takes `port`, `host`, `no_browser` and `read_only`."""
-    for option in reversed(_SERVING):
-        command = option(command)
-    return command
-
-
 _SERVING = (
     click.option("--port", type=click.IntRange(1, 65535), metavar="N", help="Listen on this port and no other."),
     click.option("--host", default="", metavar="HOST", help="Let others reach it: the address to listen on."),
     click.option("--no-browser", is_flag=True, help="Only print the address."),
     click.option("--read-only", is_flag=True, help="Sync nothing and change nothing."),
 )
+
+
+def serving(command: Command) -> Command:
+    """How the app is served, for a command that takes `port`, `host`, `no_browser` and `read_only`."""
+    return with_options(command, _SERVING)
 
 
 def open_index(archive: Path) -> "Index":
@@ -152,18 +171,8 @@ def demo_folder() -> Path:
 
 def day(_: click.Context, __: click.Parameter, value: str | None) -> datetime | None:
     """A date (2026-01-31), a time (2026-01-31T12:00), or how long ago (12h, 3d, 2w, 6m, 1y)."""
-    if value is None:
-        return None
-    from unspool.store.index.times import parse_ago
-
-    before = parse_ago(value)
-    if before:
-        return before
-    try:
-        found = datetime.fromisoformat(value)
-    except ValueError:
-        raise click.BadParameter(f"{value!r} is neither a date (2026-01-31) nor an age (12h, 3d, 2w).") from None
-    return (found if found.tzinfo else found.replace(tzinfo=settings.chosen_zone())).astimezone(UTC)
+    moment = parse_since(value, settings.chosen_zone())
+    return None if moment is None else datetime.fromtimestamp(moment, UTC)
 
 
 def turn_ranges(_: click.Context, __: click.Parameter, value: str | None) -> tuple[tuple[int, int], ...]:

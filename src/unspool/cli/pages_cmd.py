@@ -2,10 +2,9 @@
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from functools import wraps
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,7 @@ from unspool import human
 from unspool.agents import FoundLog
 from unspool.agents.web_sessions import RemoteSession, WebAccount, connect
 from unspool.cli import options, settings, terminal
-from unspool.cli.page_options import PageMaking, make_pages, making_options, page_options, with_options
+from unspool.cli.page_options import PAGES, PageMaking, make_pages, making_options, open_page
 from unspool.cli.picker import PickerChoice, pick_one
 from unspool.cli.session_tables import is_hidden, kept_mark
 from unspool.errors import NotFound
@@ -28,6 +27,7 @@ from unspool.prices import PriceTable
 from unspool.render.sanitize import one_line
 from unspool.site.address import slug
 from unspool.site.build.plan import BuildFailure, BuildOptions, BuildPlan, BuildProgress, BuildReport, build_site
+from unspool.site.options import SiteOptions
 from unspool.store.library import Library, read_stream
 
 
@@ -184,31 +184,25 @@ def _choice(one: RemoteSession) -> PickerChoice:
     )
 
 
-Command = Callable[..., Any]
-
 _LISTED = 3
 _FAILURES = 20
 
 
-def _wanted(command: Command) -> Command:
-    """How the site is made, for a command that takes `wanted`."""
-
-    @wraps(command)
-    def run(*args: Any, **given: Any) -> Any:
-        own = settings.price_file()
-        fields = {name: given.pop(name) for name in ("project", "force", "strays")}
-        jobs = given.pop("jobs") or _cores()
-        return command(*args, wanted=BuildOptions(given.pop("site"), jobs, prices=str(own or ""), **fields), **given)
-
-    return page_options(with_options(run, _OPTIONS))
+def _build_options(jobs: int | None, **given: Any) -> BuildOptions:
+    site = SiteOptions(**{name: given.pop(name) for name in SiteOptions.__struct_fields__})
+    cores = len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
+    return BuildOptions(site, jobs or cores, prices=str(settings.price_file() or ""), **given)
 
 
-_OPTIONS = [
+_build = options.as_argument(
+    "wanted",
+    _build_options,
+    *PAGES,
     click.option("-p", "--project", default="", metavar="TEXT", help="Only projects whose path holds TEXT."),
     click.option("--include-agents", "strays", is_flag=True, help="Also subagents' logs whose session is gone."),
     click.option("--force", is_flag=True, help="Make every session again."),
     click.option("-j", "--jobs", type=click.IntRange(min=1), help="Processes at once; one a core by default."),
-]
+)
 
 
 @click.command("all")
@@ -224,7 +218,7 @@ _OPTIONS = [
 @click.option("--dry-run", is_flag=True, help="Say what would be made, and make nothing.")
 @click.option("--open", "open_", is_flag=True, help="Open the site in the browser.")
 @click.option("-q", "--quiet", is_flag=True, help="Say only what went wrong.")
-@_wanted
+@_build
 @options.sources
 def all_command(output: Path, dry_run: bool, open_: bool, quiet: bool, wanted: BuildOptions, library: Library) -> None:
     """Make a web site of all your sessions.
@@ -250,16 +244,9 @@ def all_command(output: Path, dry_run: bool, open_: bool, quiet: bool, wanted: B
         click.echo(_summary(report, output))
     _fail(report.failures)
     if open_:
-        from unspool.cli.page_options import open_page
-
         open_page(output / "index.html")
     if report.failures:
         sys.exit(1)
-
-
-def _cores() -> int:
-    """How many processes can run at once here."""
-    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
 
 
 def _tell(plan: BuildPlan) -> None:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from unspool.cli import archive_helpers, hub_options, options
+from unspool.cli import hub_options, options
+from unspool.cli.output import print_json, say_line
 from unspool.errors import Declined, UsageProblem
 
 if TYPE_CHECKING:
@@ -96,7 +97,7 @@ def _choices(client: "HubClient", chosen: tuple[str, ...], gone: tuple[str, ...]
         project, where = login.parse_folder_choice(one)
         if not project_exists(client, project):
             client.ask("POST", "/api/projects", {"name": project})
-            archive_helpers.say_line(f"Made the project {project} on {url}.", err=True)
+            say_line(f"Made the project {project} on {url}.", err=True)
         login.choose_folder(place, url, project, where)
     for name in gone:
         login.forget_project(place, url, name)
@@ -134,18 +135,18 @@ def _ask(rehearsed: "Sequence[PushResult]", url: str) -> None:
             "Nothing was pushed: there is no terminal to show what leaves on. --dry-run tells, --yes pushes it."
         )
     for line in [*_listed(rehearsed), *_replaced(rehearsed)]:
-        archive_helpers.say_line(line, err=True)
+        say_line(line, err=True)
     click.confirm(f"Push {len(rehearsed):,} to {url}?", abort=True, err=True)
 
 
 def _tell(done: "Sequence[PushResult]", all_: int, manner: PushManner) -> None:
     refused = [one for one in done if one.outcome == "refused"]
     if manner.as_json:
-        archive_helpers.print_json(_data(done, all_))
+        print_json(_data(done, all_))
     else:
         shown = _listed(done) if manner.dry_run else [f"  {one.session}  {one.reason}" for one in refused]
         for line in [*shown, *_replaced(done), _summed(done, all_, manner)]:
-            archive_helpers.say_line(line)
+            say_line(line)
     if refused:
         raise Declined(f"{len(refused):,} of {len(done):,} sessions were refused; nothing of them was kept.")
 

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from unspool.cli import archive_helpers, options
+from unspool.cli import options
+from unspool.cli.output import print_json, say_line
 
 if TYPE_CHECKING:
     from unspool.copies.fit import TreatmentAdvice
@@ -35,7 +36,7 @@ def command(session: str, as_json: bool, library: "Library") -> None:
     with open_source(library, session) as source:
         given = advise(CopyMaterial(source.log), window_of(source.log))
     if as_json:
-        archive_helpers.print_json(given)
+        print_json(given)
     else:
         _print(session, given)
 
@@ -65,4 +66,4 @@ def _print(session: str, given: "TreatmentAdvice") -> None:
     click.echo(given.reason)
     flags = next((one.flags for one in rows if one.name == given.recommended), "")
     if flags:
-        archive_helpers.say_line(f"  unspool clone {quote(session)} {flags}")
+        say_line(f"  unspool clone {quote(session)} {flags}")

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from unspool.cli import archive_helpers, options
+from unspool.cli import options
+from unspool.cli.output import print_json, say_line
 from unspool.errors import UsageProblem
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ def command(session: str | None, output: str | None, library: "Library", **manne
     if output == "-":
         list(told)  # the log has the output for itself
     elif how.as_json:
-        archive_helpers.print_json({"rules": rules.version, "logs": [_data(log) for log in told if log.findings]})
+        print_json({"rules": rules.version, "logs": [_data(log) for log in told if log.findings]})
     else:
         _print(told, everything=how.everything)
 
@@ -125,7 +126,7 @@ def _logs(found: "FoundLog", here: "FoundLog", finder: "Callable[[list[bytes]], 
             with open_log(path) as stream:
                 lines = list(stream)
         except (OSError, Unreadable) as error:
-            archive_helpers.say_line(f"unspool: {place} is left out: {error}", err=True)
+            say_line(f"unspool: {place} is left out: {error}", err=True)
             continue
         yield _looked(found.session_id, place, lines, finder(lines))
 
@@ -174,7 +175,7 @@ def _write(session: str, lines: list[bytes], finder: "Finder", output: str) -> N
         sys.stdout.buffer.writelines(made)
     else:
         write_atomically(Path(output), made)
-        archive_helpers.say_line(output, err=True)
+        say_line(output, err=True)
 
 
 def _print(logs: "Iterable[_Log]", *, everything: bool) -> None:
@@ -183,24 +184,22 @@ def _print(logs: "Iterable[_Log]", *, everything: bool) -> None:
     counts: Counter[tuple[str, str]] = Counter()
     for number, log in enumerate(logs):
         if log.findings and (everything or number):
-            archive_helpers.say_line(f"{log.session}  {log.path}" if everything else log.path)
+            say_line(f"{log.session}  {log.path}" if everything else log.path)
         shown: Counter[str] = Counter()
         for one in log.findings:
             counts[one.match.kind, one.match.rule] += 1
             shown[one.match.rule] += 1
             if shown[one.match.rule] <= _LISTED:
                 where = f"line {one.line}"
-                archive_helpers.say_line(
-                    f"{where:<12}{one.match.kind:<10}{one.match.rule:<22}{mask_secret(one):<10}{one.path}"
-                )
+                say_line(f"{where:<12}{one.match.kind:<10}{one.match.rule:<22}{mask_secret(one):<10}{one.path}")
         for rule, count in shown.items():
             if count > _LISTED:
-                archive_helpers.say_line(f"{'':<12}{'':<10}{rule:<22}and {count - _LISTED:,} more; --json lists all.")
+                say_line(f"{'':<12}{'':<10}{rule:<22}and {count - _LISTED:,} more; --json lists all.")
     if not counts:
-        archive_helpers.say_line("Nothing was found.")
+        say_line("Nothing was found.")
         return
     kinds = Counter({kind: sum(count for (of, _), count in counts.items() if of == kind) for kind, _ in counts})
-    archive_helpers.say_line("\n" + human.joined(*(f"{count:,} {kind}" for kind, count in kinds.most_common())))
+    say_line("\n" + human.joined(*(f"{count:,} {kind}" for kind, count in kinds.most_common())))
 
 
 def mask_secret(finding: "SecretFinding") -> str:

@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from unspool.cli import archive_helpers, copy_options, options
+from unspool.cli import copy_options, options
+from unspool.cli.output import print_json, say_line
 
 if TYPE_CHECKING:
     from unspool.agents.writing import RepairedLog
@@ -57,9 +58,9 @@ def command(session: str, output: copy_options.CopyOutput, library: "Library") -
 
 def _nothing(output: copy_options.CopyOutput, told: dict[str, Any]) -> None:
     if output.as_json:
-        archive_helpers.print_json(told)
+        print_json(told)
     else:
-        archive_helpers.say_line("Nothing is wrong with the log, and nothing was written.")
+        say_line("Nothing is wrong with the log, and nothing was written.")
 
 
 def _plain(deed: Any) -> dict[str, Any]:
@@ -70,7 +71,7 @@ def _plain(deed: Any) -> dict[str, Any]:
 
 def _tell(done: "RepairedLog") -> None:
     for deed in done.deeds[:_LISTED]:
-        archive_helpers.say_line(f"line {deed.line:<8}{deed.rule:<20}{deed.message}")
+        say_line(f"line {deed.line:<8}{deed.rule:<20}{deed.message}")
     if len(done.deeds) > _LISTED:
-        archive_helpers.say_line(f"... and {len(done.deeds) - _LISTED:,} more; --json lists all.")
-    archive_helpers.say_line("")
+        say_line(f"... and {len(done.deeds) - _LISTED:,} more; --json lists all.")
+    say_line("")

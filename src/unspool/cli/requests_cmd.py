@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from unspool.cli import archive_helpers, options
+from unspool.cli import options
+from unspool.cli.output import print_json
 from unspool.errors import NotFound
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def _show(recorded: "RecordedRequests", name: str, *, as_json: bool) -> None:
     if request is None:
         raise NotFound(f"The log keeps no request whose id begins with “{name}”.")
     if as_json:
-        archive_helpers.print_json(request.body)
+        print_json(request.body)
         return
     console = terminal.console()
     colour = console.color_system is not None and not console.no_color
@@ -73,7 +74,7 @@ def _list(recorded: "RecordedRequests", windows: "dict[str, RequestWindow]", *, 
 
     rows = [request for name in recorded if (request := recorded.get(name)) is not None]
     if as_json:
-        archive_helpers.print_json({"requests": [_row(request, windows.get(request.id)) for request in rows]})
+        print_json({"requests": [_row(request, windows.get(request.id)) for request in rows]})
         return
     found = [windows.get(request.id) for request in rows]
     columns = [

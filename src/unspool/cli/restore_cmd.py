@@ -1,12 +1,12 @@
 """`unspool restore`: the files of a session, as they were."""
 
-from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from unspool.cli import archive_helpers, options
+from unspool.cli.output import print_json, say_line
 from unspool.errors import UsageProblem
 
 if TYPE_CHECKING:
@@ -14,28 +14,14 @@ if TYPE_CHECKING:
     from unspool.store.archive.restore import RestoredFile, RestoreOptions
 
 
-def restore_options(command: options.Command) -> options.Command:
-    """The options that make a `wish`."""
+def _restore_options(
+    generation: int | None, all_generations: bool, machine: str | None, force: bool
+) -> "RestoreOptions":
+    from unspool.store.archive.restore import RestoreOptions
 
-    @wraps(command)
-    def run(*args: Any, **given: Any) -> Any:
-        from unspool.store.archive.restore import RestoreOptions
-
-        number, every = given.pop("generation"), given.pop("all_generations")
-        if number and every:
-            raise UsageProblem("--generation and --all-generations contradict each other.")
-        wish = RestoreOptions(number or 0, every, given.pop("force"), given.pop("machine") or "")
-        return command(*args, wish=wish, **given)
-
-    made: options.Command = run
-    for option in (
-        click.option("--force", is_flag=True, help="Replace files of other content."),
-        click.option("--machine", metavar="NAME", help="Only what came from that machine."),
-        click.option("--all-generations", is_flag=True, help="All of them; earlier ones are called NAME.generation-N."),
-        click.option("--generation", type=click.IntRange(min=1), help="That generation of files that were rewritten."),
-    ):
-        made = option(made)
-    return made
+    if generation and all_generations:
+        raise UsageProblem("--generation and --all-generations contradict each other.")
+    return RestoreOptions(generation or 0, all_generations, force, machine or "")
 
 
 @click.command("restore")
@@ -44,11 +30,18 @@ def restore_options(command: options.Command) -> options.Command:
     "--to", metavar="DIR", type=click.Path(path_type=Path, file_okay=False), help="Write them here [./SESSION]."
 )
 @click.option("--into-agent", is_flag=True, help="Put them back where they were, so that the agent can resume it.")
-@restore_options
+@options.as_argument(
+    "wanted",
+    _restore_options,
+    click.option("--generation", type=click.IntRange(min=1), help="That generation of files that were rewritten."),
+    click.option("--all-generations", is_flag=True, help="All of them; earlier ones are called NAME.generation-N."),
+    click.option("--machine", metavar="NAME", help="Only what came from that machine."),
+    click.option("--force", is_flag=True, help="Replace files of other content."),
+)
 @click.option("--json", "as_json", is_flag=True, help="Print what was written as JSON.")
 @options.archive
 def command(
-    session: str, to: Path | None, into_agent: bool, wish: "RestoreOptions", as_json: bool, archive: Path
+    session: str, to: Path | None, into_agent: bool, wanted: "RestoreOptions", as_json: bool, archive: Path
 ) -> None:
     """Give the files of a session back, byte for byte.
 
@@ -72,9 +65,9 @@ def command(
         name, files = archive_helpers.session_files(opened, session)
         files += own_prompts(opened, name).pasted
         place = None if into_agent else to or Path(name)
-        done = restore(opened, files, place, wish)
+        done = restore(opened, files, place, wanted)
     if as_json:
-        archive_helpers.print_json({"session": name, "files": done})
+        print_json({"session": name, "files": done})
     else:
         _print(done, files, place)
 
@@ -86,7 +79,7 @@ def _print(done: "list[RestoredFile]", files: "list[SessionFile]", place: Path |
     where = place if place is not None else " and ".join(sorted({one.place.root for one in files}))
     same = sum(one.outcome == "same" for one in done)
     note = f" ({same} of them were there already)" if same else ""
-    archive_helpers.say_line(f"Restored {human.count(len(done), 'file')}, {total}, in {where}{note}.")
+    say_line(f"Restored {human.count(len(done), 'file')}, {total}, in {where}{note}.")
     for one in done:
         if one.outcome == "replaced":
-            archive_helpers.say_line(f"  replaced {one.path}")
+            say_line(f"  replaced {one.path}")

@@ -12,6 +12,7 @@ import click
 
 from unspool import human
 from unspool.cli import options, settings
+from unspool.cli.output import print_json
 from unspool.errors import UnspoolError, UsageProblem
 
 if TYPE_CHECKING:
@@ -251,9 +252,7 @@ def _exact(
 
 def _print(results: "SearchResults", *, as_json: bool) -> None:
     if as_json:
-        import msgspec
-
-        click.echo(msgspec.json.format(msgspec.json.encode(results)).decode())
+        print_json(results)
         return
 
     for note in results.notes:

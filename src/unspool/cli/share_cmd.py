@@ -1,17 +1,17 @@
 """`unspool share`: a session shown to others, without what must not leave."""
 
 import sys
-from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import click
 
-from unspool.cli import archive_helpers, options, share_review
+from unspool.cli import options, share_review
+from unspool.cli.output import print_json, say_line
 from unspool.errors import NotFound, UsageProblem
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from unspool.redact.replacements import SecretFinding
     from unspool.redact.rules import RuleSet
@@ -125,27 +125,15 @@ _MANNER = [
 ]
 
 
-def share_flags(command: "Callable[..., Any]") -> "Callable[..., Any]":
-    """The options that make `left`, `target` and `manner`."""
-
-    @wraps(command)
-    def run(*args: Any, **given: Any) -> Any:
-        left = LeftOut(**{name: given.pop(name) for name in LeftOut._fields})
-        placed = share_review.HubTarget(**{name: given.pop(name) for name in share_review.HubTarget._fields})
-        target = ShareTarget(**{name: given.pop(name) for name in ShareTarget._fields[:-1]}, placed=placed)
-        manner = ShareManner(**{name: given.pop(name) for name in ShareManner._fields})
-        return command(*args, left=left, target=check_manner(target, manner), manner=manner, **given)
-
-    made: Callable[..., Any] = run
-    for option in reversed((*_TARGET, *share_review.OPTIONS, *_LEFT, *_MANNER)):
-        made = option(made)
-    return made
+def _target(**given: Any) -> ShareTarget:
+    placed = share_review.HubTarget(**{name: given.pop(name) for name in share_review.HubTarget._fields})
+    return ShareTarget(**given, placed=placed)
 
 
-def check_manner(target: ShareTarget, manner: ShareManner) -> ShareTarget:
-    """What is to be made; UsageProblem where that cannot be."""
-    placed = target.placed.checked(target.form)
-    if target.form is None and placed.hub is None and not manner.dry_run:
+def _check(target: ShareTarget, manner: ShareManner) -> None:
+    """UsageProblem where what is asked for cannot be made."""
+    target.placed.check(target.form)
+    if target.form is None and target.placed.hub is None and not manner.dry_run:
         raise UsageProblem(
             "Say what to make: --html, --site, --bundle, --gist or --hub; --dry-run tells what is found."
         )
@@ -157,12 +145,13 @@ def check_manner(target: ShareTarget, manner: ShareManner) -> ShareTarget:
         raise UsageProblem("--public says something of a gist: add --gist.")
     if (target.encrypt or target.passphrase_file) and target.form not in ("html", "site"):
         raise UsageProblem("What is encrypted are pages: add --html or --site.")
-    return target
 
 
 @click.command("share")
 @click.argument("session")
-@share_flags
+@options.as_argument("target", _target, *_TARGET, *share_review.OPTIONS)
+@options.as_argument("left", LeftOut, *_LEFT)
+@options.as_argument("manner", ShareManner, *_MANNER)
 @options.sources
 def command(session: str, left: LeftOut, target: ShareTarget, manner: ShareManner, library: "Library") -> None:
     """Show a session to others, without what must not leave.
@@ -187,6 +176,7 @@ def command(session: str, left: LeftOut, target: ShareTarget, manner: ShareManne
     from unspool.share.choices import save_choices
     from unspool.share.prepare import prepare_shares, sessions_of_chain
 
+    _check(target, manner)
     names = sessions_of_chain(library, session) if manner.chain else [library.resolve(session)]
     seen, secret = _Seen(manner, left.keep), _secret(target)
     to = share_review.hub_sending(target.placed) if target.placed.hub is not None and not manner.dry_run else None
@@ -280,11 +270,11 @@ def _tell(share: "PreparedShare", made: list[str], seen: _Seen, manner: ShareMan
     listed = values_to_review(seen.findings)
     if manner.as_json:
         data: dict[str, Any] = {"made": made, "report": share.report, "findings": [one._asdict() for one in listed]}
-        archive_helpers.print_json(data)
+        print_json(data)
         return
     for line in made:
-        archive_helpers.say_line(line)
+        say_line(line)
     if manner.dry_run:
-        archive_helpers.say_line("\n".join(review_summary(listed)) or "  Nothing was found.")
+        say_line("\n".join(review_summary(listed)) or "  Nothing was found.")
     told_of = f"If it were shared: {share.report.note()}" if manner.dry_run else share.report.note()
-    archive_helpers.say_line(told_of, err=bool(made))
+    say_line(told_of, err=bool(made))

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from unspool import human
-from unspool.cli import archive_helpers, hub_options
+from unspool.cli import hub_options
 from unspool.cli import options as typed
+from unspool.cli.output import say_line
 from unspool.errors import UsageProblem
 from unspool.render.sanitize import one_line
 
@@ -82,11 +83,9 @@ def review_values(findings: "Sequence[SecretFinding]", choices: "ShareChoices") 
 
 def _show(value: ReviewedValue, number: int, total: int) -> None:
     places = human.count(value.places, "place")
-    archive_helpers.say_line(
-        f"\n{number} of {total}  {value.rule} ({value.kind}), {places}, first in line {value.line}", err=True
-    )
-    archive_helpers.say_line(f"  {value.path}", err=True)
-    archive_helpers.say_line(f"  {value.before}{value.shown}{value.after}", err=True)
+    say_line(f"\n{number} of {total}  {value.rule} ({value.kind}), {places}, first in line {value.line}", err=True)
+    say_line(f"  {value.path}", err=True)
+    say_line(f"  {value.before}{value.shown}{value.after}", err=True)
 
 
 def _answer() -> str:
@@ -138,8 +137,8 @@ class HubTarget(NamedTuple):
         """The hub that is named; empty for the usual one."""
         return "" if self.hub in (None, _USUAL) else str(self.hub)
 
-    def checked(self, form: str | None) -> "HubTarget":
-        """The same; UsageProblem where it cannot be."""
+    def check(self, form: str | None) -> None:
+        """UsageProblem where it cannot be shown like that."""
         if self.hub is None and any(value not in (None, "") for value in self[1:]):
             raise UsageProblem(
                 "--password-file, --expires, --raw, --listed and --update say how a hub shows it: add --hub."
@@ -150,7 +149,6 @@ class HubTarget(NamedTuple):
             from unspool.hub_client.client import share_name
 
             share_name(self.update)
-        return self
 
 
 class HubSending(NamedTuple):

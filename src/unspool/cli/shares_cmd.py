@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from unspool.cli import archive_helpers, hub_options
+from unspool.cli import hub_options
 from unspool.cli import options as typed
+from unspool.cli.output import print_json, say_line
 from unspool.errors import UsageProblem
 
 if TYPE_CHECKING:
@@ -44,10 +45,10 @@ def list_(url: str = "", as_json: bool = False) -> None:
 
     shares = list(list_shares(hub_options.hub_client(url)))
     if as_json:
-        archive_helpers.print_json(shares)
+        print_json(shares)
         return
     if not shares:
-        archive_helpers.say_line("You share nothing here.")
+        say_line("You share nothing here.")
         return
     from unspool.cli.tables import Column, show_table, table_lines, terminal_width
 
@@ -71,7 +72,7 @@ def delete_(addresses: tuple[str, ...], url: str) -> None:
     client = hub_options.hub_client(url)
     for name in names:
         delete_share(client, name)
-        archive_helpers.say_line(f"{name} is no more.")
+        say_line(f"{name} is no more.")
 
 
 @command.command("update")
@@ -93,10 +94,10 @@ def update_(address: str, url: str, as_json: bool, **wish: Any) -> None:
         raise UsageProblem("Say what is to be otherwise: --title, --password-file, --expires, --raw or --listed.")
     shared = change_share(hub_options.hub_client(url), share_name(address), options)
     if as_json:
-        archive_helpers.print_json(shared)
+        print_json(shared)
         return
-    archive_helpers.say_line(shared.url)
-    archive_helpers.say_line(_state(shared), err=True)
+    say_line(shared.url)
+    say_line(_state(shared), err=True)
 
 
 def _password(password_file: str | None, no_password: bool, **_: Any) -> str | None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from unspool.cli import options, settings
+from unspool.cli.output import print_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -67,9 +68,8 @@ def sync_summary(report: "SyncReport", archive: Path) -> str:
 
 
 def _print_json(report: "SyncReport") -> None:
-    import msgspec
 
-    click.echo(msgspec.json.format(msgspec.json.encode(report)).decode())
+    print_json(report)
 
 
 @contextmanager

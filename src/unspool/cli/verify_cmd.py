@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from unspool.cli import archive_helpers, options, terminal
+from unspool.cli.output import print_json, say_line
 
 if TYPE_CHECKING:
     from unspool.store.archive.repair import RepairReport
@@ -43,9 +44,7 @@ def command(repair: bool, as_json: bool, archive: Path) -> None:
         with wait_for_lock(archive):
             outcome = mend(archive, proof, key=key)
     if as_json:
-        archive_helpers.print_json(
-            {"clean": outcome.proof.clean, "found": proof, "repair": outcome if repair else None}
-        )
+        print_json({"clean": outcome.proof.clean, "found": proof, "repair": outcome if repair else None})
     else:
         _print(proof)
         if repair and not proof.clean:
@@ -59,21 +58,19 @@ def _print(proof: "VerifyResult") -> None:
 
     if proof.clean:
         what = f"{human.count(proof.files, 'file')} in {human.count(proof.generations, 'generation')}"
-        archive_helpers.say_line(
-            f"Every byte is as it was: {what}, {human.size(proof.bytes)}, {human.count(proof.pages, 'page')}."
-        )
+        say_line(f"Every byte is as it was: {what}, {human.size(proof.bytes)}, {human.count(proof.pages, 'page')}.")
         return
-    archive_helpers.say_line(f"{proof.archive} is damaged.")
+    say_line(f"{proof.archive} is damaged.")
     if proof.damaged_pages:
         shown = ", ".join(map(str, proof.damaged_pages[:10])) + (", …" if len(proof.damaged_pages) > 10 else "")
-        archive_helpers.say_line(f"{human.count(len(proof.damaged_pages), 'page')} of {proof.pages:,}: {shown}")
+        say_line(f"{human.count(len(proof.damaged_pages), 'page')} of {proof.pages:,}: {shown}")
     for problem in proof.problems[:20]:
-        archive_helpers.say_line(problem)
+        say_line(problem)
     if proof.damages:
-        archive_helpers.say_line(f"{human.count(len(proof.damages), 'segment')} of files:")
+        say_line(f"{human.count(len(proof.damages), 'segment')} of files:")
         archive_helpers.say_damage(proof.damages)
     if not proof.damages and not proof.refused:
-        archive_helpers.say_line("No byte of a kept file is affected.")
+        say_line("No byte of a kept file is affected.")
 
 
 def _print_repair(outcome: "RepairReport") -> None:
@@ -84,13 +81,11 @@ def _print_repair(outcome: "RepairReport") -> None:
         f"{human.count(outcome.pieces, 'segment')} restored" if outcome.pieces else "",
         f"the rest put together anew (the broken file is kept as {outcome.broken})" if outcome.broken else "",
     ]
-    archive_helpers.say_line(
-        "\nRepaired: " + ("; ".join(part for part in done if part) or "everything was written anew") + "."
-    )
+    say_line("\nRepaired: " + ("; ".join(part for part in done if part) or "everything was written anew") + ".")
     if outcome.proof.clean:
-        archive_helpers.say_line("Every byte is as it was.")
+        say_line("Every byte is as it was.")
         return
-    archive_helpers.say_line("Lost, unless another archive that has it is merged (`unspool archive merge`):")
+    say_line("Lost, unless another archive that has it is merged (`unspool archive merge`):")
     for problem in outcome.proof.problems[:20]:
-        archive_helpers.say_line(f"  {problem}")
+        say_line(f"  {problem}")
     archive_helpers.say_damage(outcome.proof.damages)

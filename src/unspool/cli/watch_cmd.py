@@ -2,27 +2,22 @@
 
 import os
 import sys
-from collections.abc import Callable
 from datetime import datetime
-from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from unspool.cli import options, settings
-from unspool.cli.page_options import with_options
 from unspool.errors import UsageProblem
 
 if TYPE_CHECKING:
     from unspool.store.sync import SyncReport
     from unspool.store.sync.lock import StopSignal
 
-Command = Callable[..., Any]
 _KINDS = ("systemd", "launchd", "cron", "hooks")
 _USUAL = "usual"
 _INTERVAL = 600
-_KIND = click.Choice([*_KINDS, _USUAL])
 
 
 class WatchOptions(NamedTuple):
@@ -39,68 +34,36 @@ class WatchOptions(NamedTuple):
         return interval + (["--poll", f"{self.poll:g}"] if self.poll else [])
 
 
-class ServiceOption(NamedTuple):
-    """A service to put in or take out; empty where neither is asked for."""
-
-    install: str | None
-    uninstall: str | None
-    yes: bool
-
-
-_PACE = [
-    click.option(
-        "--interval",
-        type=click.FloatRange(min=1),
-        default=_INTERVAL,
-        show_default=True,
-        metavar="SECONDS",
-        help="Look at everything at least so often, in case an event was lost.",
-    ),
-    click.option(
-        "--poll",
-        type=click.FloatRange(min=1),
-        default=None,
-        metavar="SECONDS",
-        help="Look so often instead of waiting for file events, which network file systems do not have.",
-    ),
-]
-_SERVICE = [
-    click.option(
-        "--install",
-        is_flag=False,
-        flag_value=_USUAL,
-        type=_KIND,
-        metavar=f"[{'|'.join(_KINDS)}]",
-        help="Have it started by this; by what fits the machine where none is named.",
-    ),
-    click.option(
-        "--uninstall",
-        is_flag=False,
-        flag_value=_USUAL,
-        type=_KIND,
-        metavar=f"[{'|'.join(_KINDS)}]",
-        help="Undo that; all of it where none is named.",
-    ),
-    click.option("-y", "--yes", is_flag=True, help="Do not ask."),
-]
-
-
-def _wanted(command: Command) -> Command:
-    @wraps(command)
-    def run(*args: Any, **given: Any) -> Any:
-        service = ServiceOption(*(given.pop(name) for name in ("install", "uninstall", "yes")))
-        wanted = WatchOptions(
-            given.pop("archive"), given.pop("source"), given.pop("interval"), given.pop("poll") or 0.0
-        )
-        return command(*args, wanted=wanted, service=service, **given)
-
-    return options.named_sources(options.archive(with_options(run, _PACE + _SERVICE)))
+def _service_option(name: str, help_line: str) -> options.Decorator:
+    kinds = click.Choice([*_KINDS, _USUAL])
+    metavar = f"[{'|'.join(_KINDS)}]"
+    return click.option(name, is_flag=False, flag_value=_USUAL, type=kinds, metavar=metavar, help=help_line)
 
 
 @click.command("watch")
-@_wanted
+@options.named_sources
+@options.archive
+@click.option(
+    "--interval",
+    type=click.FloatRange(min=1),
+    default=_INTERVAL,
+    show_default=True,
+    metavar="SECONDS",
+    help="Look at everything at least so often, in case an event was lost.",
+)
+@click.option(
+    "--poll",
+    type=click.FloatRange(min=1),
+    metavar="SECONDS",
+    help="Look so often instead of waiting for file events, which network file systems do not have.",
+)
+@_service_option("--install", "Have it started by this; by what fits the machine where none is named.")
+@_service_option("--uninstall", "Undo that; all of it where none is named.")
+@click.option("-y", "--yes", is_flag=True, help="Do not ask.")
 @click.option("-q", "--quiet", is_flag=True, help="Say only what went wrong.")
-def command(wanted: WatchOptions, service: ServiceOption, quiet: bool) -> None:
+def command(
+    archive: Path, source: tuple[Path, ...], interval: float, poll: float | None, quiet: bool, **given: Any
+) -> None:
     """Keep the archive up to date while sessions go on.
 
     \b
@@ -116,21 +79,26 @@ def command(wanted: WatchOptions, service: ServiceOption, quiet: bool) -> None:
 
     Ends with 0 when asked to by SIGTERM, with 130 after Ctrl-C, and with 7 where the archive is watched already.
     """
-    if service.install and service.uninstall:
+    wanted, install, uninstall = (
+        WatchOptions(archive, source, interval, poll or 0.0),
+        given["install"],
+        given["uninstall"],
+    )
+    if install and uninstall:
         raise UsageProblem("Either --install or --uninstall.")
-    if service.install or service.uninstall:
-        _serve(wanted, service)
+    if install or uninstall:
+        _change_service(wanted, install or "", uninstall or "", yes=given["yes"])
     else:
         _follow(wanted, quiet)
 
 
-def _serve(wanted: WatchOptions, asked: ServiceOption) -> None:
+def _change_service(wanted: WatchOptions, install: str, uninstall: str, *, yes: bool) -> None:
     """Show what would be done, ask, and do it."""
     from unspool.render.sanitize import safe_row
     from unspool.store.sync import service
 
-    kind = (asked.install or asked.uninstall or "").replace(_USUAL, "")
-    if asked.install:
+    kind = (install or uninstall).replace(_USUAL, "")
+    if install:
         job = service.service_job(wanted.archive, wanted.sources, _key_file(wanted.archive), wanted.pace())
         plan = service.install(kind, job)
     else:
@@ -140,9 +108,9 @@ def _serve(wanted: WatchOptions, asked: ServiceOption) -> None:
     if not plan.steps:
         click.echo("Nothing to do.")
         return
-    if not asked.yes and not sys.stdin.isatty():
+    if not yes and not sys.stdin.isatty():
         raise UsageProblem("Nothing was done: give --yes to do this without being asked.")
-    if asked.yes or click.confirm("Do this?"):
+    if yes or click.confirm("Do this?"):
         service.perform_plan(plan)
         click.echo("Done.")
     else:
@@ -167,8 +135,11 @@ def _follow(wanted: WatchOptions, quiet: bool) -> None:
     stop, key = StopSignal(), options.key_of(wanted.archive)
     sources = wanted.sources or settings.wanted_sources() or tuple(usual_roots())
     with stop.heeding(), sole_lock(prepare_folder(wanted.archive)):
-        if not quiet:
-            _greet(wanted.archive, sources)
+        there = [source for source in sources if source.is_dir()]
+        for source in () if quiet else there:
+            _say(f"Watching {source} for {wanted.archive}.")
+        if not there and not quiet:
+            _say(f"There is no folder {' or '.join(map(str, sources))} yet; it is kept as soon as it is there.")
         try:
             _watch(wanted._replace(sources=sources), key, _Voice(quiet), stop)
         except Stopped:
@@ -200,14 +171,6 @@ def _watch(wanted: WatchOptions, key: str | None, voice: "_Voice", stop: "StopSi
         WatchPace(interval=wanted.interval, poll=wanted.poll),
         (UnspoolError, OSError, apsw.Error, BrokenExecutor),
     ).follow()
-
-
-def _greet(place: Path, sources: tuple[Path, ...]) -> None:
-    there = [source for source in sources if source.is_dir()]
-    for source in there:
-        _say(f"Watching {source} for {place}.")
-    if not there:
-        _say(f"There is no folder {' or '.join(map(str, sources))} yet; it is kept as soon as it is there.")
 
 
 def _say(text: str, *, err: bool = False) -> None:

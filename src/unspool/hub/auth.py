@@ -14,7 +14,7 @@ from starlette.responses import Response
 from unspool.hub.errors import BadRequest, Conflict, Forbidden, HubError, NotVisible, TooLarge
 from unspool.hub.people.projects import Right, right_on_project
 from unspool.hub.people.tokens import person_of_token
-from unspool.hub.people.users import ANYBODY, NewUser, Person, add_user, checked_name
+from unspool.hub.people.users import ANYBODY, Person, add_user, checked_name
 from unspool.hub.routes import Hub, HubRoute, Needs
 from unspool.hub.store.database import Database
 from unspool.web.guard import MAX_BODY, PATIENCE, check_size
@@ -68,7 +68,7 @@ def _person(db: Database, name: str) -> Person | None:
 
 def _added(db: Database, name: str) -> Person | None:
     try:
-        return Person(add_user(db, NewUser(name)), name, by="proxy")
+        return Person(add_user(db, name), name, by="proxy")
     except Conflict:  # another request of theirs was quicker
         return _person(db, name)
 

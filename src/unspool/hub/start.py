@@ -19,9 +19,8 @@ from unspool.hub.monitoring import log_to_stderr
 from unspool.hub.people.audit import seal_audit
 from unspool.hub.people.erasure import resume_erasures
 from unspool.hub.people.rate_limit import forget_old_counts
-from unspool.hub.people.tokens import NewTokenOptions as TokenWish
 from unspool.hub.people.tokens import create_token
-from unspool.hub.people.users import OWNER, NewUser, add_user
+from unspool.hub.people.users import OWNER, add_user
 from unspool.hub.routes import Hub, HubSettings
 from unspool.hub.server import HubApp, create_app
 from unspool.hub.sessions.session_store import sweep_passages
@@ -107,8 +106,8 @@ def create_first_admin(db: Database) -> str | None:
         if db.row("SELECT 1 FROM person WHERE admin = 1 AND ended IS NULL LIMIT 1") is not None:
             return None
         taken = db.row("SELECT 1 FROM person WHERE name = 'owner'") is not None
-        person = add_user(db, NewUser(f"owner {token_hex(2)}" if taken else "owner", OWNER, admin=True))
-        return create_token(db, TokenWish(person, "the first start"))
+        person = add_user(db, f"owner {token_hex(2)}" if taken else "owner", OWNER, admin=True)
+        return create_token(db, person, "the first start")
 
 
 PORT = 8750

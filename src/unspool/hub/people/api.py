@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
-from typing import Annotated, Any, TypeVar, get_type_hints
+from typing import Annotated, Any, TypeVar
 
 import msgspec
 from msgspec import Meta
@@ -12,7 +12,16 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from unspool.hub.errors import BadRequest, NotVisible
 from unspool.hub.people import erasure, holds, operations, projects, tokens, users
 from unspool.hub.people.audit import AuditFilters, audit_as_json_lines, list_audit, seal_audit, verify_audit
-from unspool.hub.people.operations import Actor, Arguments, Done, Operation, as_json, rows_as_json, team_as_json
+from unspool.hub.people.operations import (
+    ACTS,
+    Actor,
+    Done,
+    Operation,
+    arguments_of,
+    as_json,
+    rows_as_json,
+    team_as_json,
+)
 from unspool.hub.people.projects import Right, right_on_project
 from unspool.hub.people.rate_limit import count_attempt
 from unspool.hub.people.users import Person
@@ -38,29 +47,27 @@ def parse_body(request: Request, kind: type[T], path: Mapping[str, str] | None =
         raise BadRequest(f"What was sent is not as it should be: {error}.") from None
 
 
-def run_operation(request: Request, operation: Operation, args: Arguments, *, by_name: bool = False) -> Done:
+def run_operation(request: Request, operation: Operation, args: dict[str, Any], *, by_name: bool = False) -> Done:
     """Run an operation for whoever asks, and tell the audit log what it was about."""
     here = hub(request)
     url = here.terms.url or f"{request.url.scheme}://{request.headers.get('host', '')}"
     with here.store.db.transaction():
-        done = operation(Actor(here.store.db, person(request), by_name, url), args)
+        done = operation(Actor(here.store.db, person(request), by_name, url), **args)
     request.state.target, request.state.detail = done.target, done.detail
     return done
 
 
-def route(
-    path: str, operation: Operation, needs: Needs, act: str, method: str, scopes: tuple[str, ...] = ("all",)
-) -> HubRoute:
+def route(method: str, path: str, operation: Operation, needs: Needs, scopes: tuple[str, ...] = ("all",)) -> HubRoute:
     """An address of the API that runs an operation."""
-    kind: type[Arguments] = get_type_hints(operation)["args"]
 
     def handler(request: Request) -> Response:
-        done = run_operation(request, operation, parse_body(request, kind, request.path_params))
+        args = parse_body(request, arguments_of(operation), request.path_params)
+        done = run_operation(request, operation, msgspec.structs.asdict(args))
         if done.data is None:
             return Response(status_code=204)
         return json_response(done.data, 201 if method == "POST" else 200)
 
-    return HubRoute(path, handler, needs, act, method, scopes)
+    return HubRoute(path, handler, needs, ACTS[operation], method, scopes)
 
 
 def listing(path: str, rows: Callable[[Request, Database], dict[str, Any]], needs: Needs, **more: Any) -> HubRoute:
@@ -107,7 +114,7 @@ def _rights(request: Request, db: Database) -> dict[str, Any]:
     return rows_as_json("permits", projects.list_grants(db, project))
 
 
-class Acceptance(Arguments, frozen=True):
+class Acceptance(msgspec.Struct, forbid_unknown_fields=True):
     """An invitation that is taken."""
 
     invitation: Annotated[str, Meta(max_length=200)]
@@ -177,7 +184,7 @@ def parse_number(asked: Mapping[str, str], name: str) -> int | None:
     return int(said)
 
 
-class ErasureRequest(Arguments, frozen=True):
+class ErasureRequest(msgspec.Struct, forbid_unknown_fields=True):
     """What is to be erased, by its id: a share, session, project or person."""
 
     kind: str
@@ -217,42 +224,42 @@ ROUTES = (
     listing(
         "/api/tokens", lambda request, db: rows_as_json("tokens", tokens.list_tokens(db, person(request).id)), _PERSON
     ),
-    route("/api/tokens", operations.add_own_token, _PERSON, "token.make", "POST"),
-    route("/api/tokens/{token}", operations.end_token, _PERSON, "token.revoke", "DELETE"),
+    route("POST", "/api/tokens", operations.add_own_token, _PERSON),
+    route("DELETE", "/api/tokens/{token}", operations.end_token, _PERSON),
     listing("/api/people/{person}/tokens", _tokens_of, _ADMIN),
-    route("/api/people/{person}/tokens", operations.add_token, _ADMIN, "token.make", "POST"),
+    route("POST", "/api/people/{person}/tokens", operations.add_token, _ADMIN),
     listing(
         "/api/people",
         lambda request, db: rows_as_json("people", users.list_users(db, everybody=_everything(request))),
         _ADMIN,
     ),
-    route("/api/people", operations.add_person, _ADMIN, "person.add", "POST"),
+    route("POST", "/api/people", operations.add_person, _ADMIN),
     listing("/api/people/{person}", _person, _ADMIN),
-    route("/api/people/{person}", operations.change_person, _ADMIN, "person.change", "PATCH"),
-    route("/api/people/{person}", operations.end_person, _ADMIN, "person.end", "DELETE"),
+    route("PATCH", "/api/people/{person}", operations.change_person, _ADMIN),
+    route("DELETE", "/api/people/{person}", operations.end_person, _ADMIN),
     listing(
         "/api/invitations",
         lambda request, db: rows_as_json("invitations", tokens.list_invitations(db, everything=_everything(request))),
         _ADMIN,
     ),
-    route("/api/invitations", operations.add_invitation, _ADMIN, "invitation.make", "POST"),
-    route("/api/invitations/{id}", operations.end_invitation, _ADMIN, "invitation.revoke", "DELETE"),
+    route("POST", "/api/invitations", operations.add_invitation, _ADMIN),
+    route("DELETE", "/api/invitations/{id}", operations.end_invitation, _ADMIN),
     HubRoute("/api/join", accept_invitation, Needs.NOTHING, "invitation.take", "POST"),
     listing("/api/teams", _teams, _PERSON),
-    route("/api/teams", operations.add_team, _ADMIN, "team.make", "POST"),
-    route("/api/teams/{team}", operations.end_team, _ADMIN, "team.end", "DELETE"),
-    route(_MEMBER, operations.join_team, _ADMIN, "team.join", "PUT"),
-    route(_MEMBER, operations.leave_team, _ADMIN, "team.leave", "DELETE"),
+    route("POST", "/api/teams", operations.add_team, _ADMIN),
+    route("DELETE", "/api/teams/{team}", operations.end_team, _ADMIN),
+    route("PUT", _MEMBER, operations.join_team, _ADMIN),
+    route("DELETE", _MEMBER, operations.leave_team, _ADMIN),
     listing(
         "/api/projects",
         lambda request, db: rows_as_json("projects", projects.list_projects(db, person(request))),
         _PERSON,
         scopes=_ANY,
     ),
-    route("/api/projects", operations.add_project, _PERSON, "project.make", "POST", scopes=("all", "push")),
+    route("POST", "/api/projects", operations.add_project, _PERSON, scopes=("all", "push")),
     listing("/api/permits/{project}", _rights, _OWN),
-    route(_PERMIT, operations.give_right, _OWN, "permit.give", "PUT"),
-    route(_PERMIT, operations.take_right, _OWN, "permit.take", "DELETE"),
+    route("PUT", _PERMIT, operations.give_right, _OWN),
+    route("DELETE", _PERMIT, operations.take_right, _OWN),
     HubRoute("/api/audit", audit, _ADMIN, "audit.read"),
     HubRoute("/api/audit.jsonl", audit_file, _ADMIN, "audit.read"),
     HubRoute("/api/audit/proof", audit_proof, _ADMIN),
@@ -261,9 +268,9 @@ ROUTES = (
         lambda request, db: rows_as_json("holds", holds.list_holds(db, everything=_everything(request))),
         _ADMIN,
     ),
-    route("/api/holds", operations.add_hold, _ADMIN, "hold.place", "POST"),
-    route("/api/holds/{id}", operations.end_hold, _ADMIN, "hold.lift", "DELETE"),
+    route("POST", "/api/holds", operations.add_hold, _ADMIN),
+    route("DELETE", "/api/holds/{id}", operations.end_hold, _ADMIN),
     listing("/api/erase", lambda _, db: rows_as_json("erased", erasure.list_tombstones(db)), _ADMIN),
     HubRoute("/api/erase", erase_thing, _PERSON, "erase", "POST", ("all",)),
-    route("/api/erase/again", operations.allow_push_again, _ADMIN, "erase.again", "POST"),
+    route("POST", "/api/erase/again", operations.allow_push_again, _ADMIN),
 )

@@ -25,16 +25,6 @@ _USED_EVERY = 60_000
 _HOLDS = "token.ended IS NULL AND (token.expires IS NULL OR token.expires > ?)"
 
 
-class NewTokenOptions(NamedTuple):
-    """What a token is to be like."""
-
-    person: str
-    label: str
-    kind: str = "token"
-    scope: str = "all"
-    expires: int | None = None
-
-
 class Token(NamedTuple):
     """A token as it is listed: all but the secret, which nobody can be told again."""
 
@@ -55,15 +45,16 @@ def token_digest(secret: str) -> str:
     return sha256(secret.encode(errors="replace")).hexdigest()
 
 
-def create_token(db: Database, wish: NewTokenOptions) -> str:
+def create_token(
+    db: Database, person: str, label: str, kind: str = "token", scope: str = "all", expires: int | None = None
+) -> str:
     """A new token; nobody can be told it again."""
-    if wish.scope not in SCOPES:
+    if scope not in SCOPES:
         raise BadRequest(f"A token is good for one of: {', '.join(SCOPES)}.")
     secret = _PREFIX + secrets.token_urlsafe(32)
     db.run(
         "INSERT INTO token(id, person, digest, kind, scope, label, created, expires) VALUES(?, ?, ?, ?, ?, ?, ?, ?)",
-        secrets.token_hex(8), wish.person, token_digest(secret), wish.kind, wish.scope, wish.label[:_LABEL], now(),
-        wish.expires,
+        secrets.token_hex(8), person, token_digest(secret), kind, scope, label[:_LABEL], now(), expires,
     )  # fmt: skip
     return secret
 
@@ -124,17 +115,6 @@ _COLUMNS = (
 NONE = "This invitation does not hold (any more); ask for another one."
 
 
-class NewInvitationOptions(NamedTuple):
-    """Who is to be invited."""
-
-    name: str = ""
-    """What they will be called; empty: as they say themselves."""
-    team: str = ""
-    """The team that they will be in, by id or name."""
-    admin: bool = False
-    days: int = 7
-
-
 class Invitation(NamedTuple):
     """An invitation, without the secret that its link holds."""
 
@@ -158,16 +138,20 @@ class AcceptedInvitation(NamedTuple):
     """A token, or what a browser is signed in by."""
 
 
-def create_invitation(db: Database, by: Person, wish: NewInvitationOptions) -> str:
-    """The secret of a new invitation; nobody can be told it again."""
-    if not 1 <= wish.days <= _LONGEST:
+def create_invitation(
+    db: Database, by: Person, name: str = "", team: str = "", admin: bool = False, days: int = 7
+) -> str:
+    """The secret of a new invitation to a team, by its id or name; nobody can be told it again.
+
+    Whoever takes it is called `name`, or as they say themselves where that is empty.
+    """
+    if not 1 <= days <= _LONGEST:
         raise BadRequest(f"An invitation is open for 1 to {_LONGEST} days.")
     secret = secrets.token_urlsafe(32)
-    name = checked_name(wish.name) if wish.name else ""
-    team = projects.find_team(db, wish.team) if wish.team else None
     db.run(
         "INSERT INTO invitation(digest, made_by, name, team, admin, created, expires) VALUES(?, ?, ?, ?, ?, ?, ?)",
-        token_digest(secret), by.id, name, team, int(wish.admin), now(), now() + wish.days * DAY,
+        token_digest(secret), by.id, checked_name(name) if name else "",
+        projects.find_team(db, team) if team else None, int(admin), now(), now() + days * DAY,
     )  # fmt: skip
     return secret
 
@@ -207,13 +191,12 @@ def accept_invitation(db: Database, secret: str, name: str = "", kind: str = "to
         if not db.run(sql, now(), token_digest(secret)):
             raise NotVisible(NONE)  # somebody else was quicker
         called = offer.name or checked_name(name)
-        person = users.add_user(db, users.NewUser(called, admin=offer.admin))
+        person = users.add_user(db, called, admin=offer.admin)
         if offer.team:
             projects.add_member(db, offer.team, person)
         expires = now() + BROWSER * DAY if kind == "browser" else None
-        return AcceptedInvitation(
-            person, called, create_token(db, NewTokenOptions(person, "invitation", kind, expires=expires))
-        )
+        secret = create_token(db, person, "invitation", kind, expires=expires)
+        return AcceptedInvitation(person, called, secret)
 
 
 def list_invitations(db: Database, *, everything: bool = False) -> list[Invitation]:

@@ -71,24 +71,15 @@ class User(NamedTuple):
     ended: int | None
 
 
-class NewUser(NamedTuple):
-    """Who is to be added."""
-
-    name: str
-    kind: str = "person"
-    admin: bool = False
-    quota: int | None = None
-
-
-def add_user(db: Database, wish: NewUser) -> str:
+def add_user(db: Database, name: str, kind: str = "person", admin: bool = False, quota: int | None = None) -> str:
     """The id of somebody new; Conflict where the name is taken, were it by somebody who left."""
-    if wish.kind not in (*KINDS, OWNER):
+    if kind not in (*KINDS, OWNER):
         raise BadRequest(f"Somebody is one of: {', '.join(KINDS)}.")
     person = secrets.token_hex(16)
     done = db.run(
         "INSERT INTO person(id, name, kind, admin, quota, created) VALUES(?, ?, ?, ?, ?, ?)"
         " ON CONFLICT(name) DO NOTHING",
-        person, checked_name(wish.name), wish.kind, int(wish.admin), _quota(wish.quota), now(),
+        person, checked_name(name), kind, int(admin), _quota(quota), now(),
     )  # fmt: skip
     if not done:
         raise Conflict("Somebody of that name is or was here.")

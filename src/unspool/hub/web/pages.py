@@ -4,14 +4,15 @@ from decimal import Decimal
 from typing import Any, NamedTuple, get_args
 from urllib.parse import urlencode
 
+import msgspec
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from unspool.hub.errors import BadRequest, Forbidden, HubError
-from unspool.hub.people import projects, tokens, users
-from unspool.hub.people import projects as teams
+from unspool.hub.errors import BadRequest, HubError
+from unspool.hub.people import operations, projects, tokens, users
+from unspool.hub.people.api import run_operation
+from unspool.hub.people.operations import Done, Operation, arguments_of
 from unspool.hub.people.tokens import READING
-from unspool.hub.people.users import Person
 from unspool.hub.routes import hub, person
 from unspool.hub.sessions import listing
 from unspool.hub.sessions.listing import ListPage, SessionFacts, parse_page
@@ -20,7 +21,6 @@ from unspool.hub.sessions.usage import By, usage
 from unspool.hub.shares import routes
 from unspool.hub.shares.share import COLUMNS, HubShare, ShareOptions, live_share, options_of_upload
 from unspool.hub.shares.share_store import change_options, end_share
-from unspool.hub.store.blobs import DAY, now
 from unspool.hub.web.render import HOME, form_fields, moment_of, page, redirect, time_markup
 from unspool.hub.workers import run_in_thread
 from unspool.site.page_template import Crumb
@@ -160,38 +160,8 @@ def _query(asked: dict[str, str], **more: str) -> str:
     return urlencode({name: value for name, value in {**asked, **more}.items() if value})
 
 
-def me_page(request: Request) -> Response:
+def me_page(request: Request, secret: str = "") -> Response:
     """Who one is here, one's projects, tokens and browsers."""
-    return _shown(request)
-
-
-def create_token_form(request: Request) -> Response:
-    """A new token, shown this once."""
-    sent, who = form_fields(request), person(request)
-    scope, days = sent.get("scope", "all"), sent.get("days", "")
-    if scope not in tokens.SCOPES or (days and not days.isdecimal()):
-        raise BadRequest("A token has a scope, and a number of days or none.")
-    if scope not in _scopes(who):
-        raise Forbidden("Only admins make tokens for the hub's figures.")
-    expires = now() + int(days[:5]) * DAY if days else None
-    secret = tokens.create_token(
-        hub(request).store.db, tokens.NewTokenOptions(who.id, sent.get("label", "")[:80], "token", scope, expires)
-    )
-    request.state.target = who.id
-    return _shown(request, secret)
-
-
-def end_token_form(request: Request) -> Response:
-    """A token or a browser that lets nobody in any more."""
-    tokens.revoke_token(hub(request).store.db, request.path_params["token"], person(request).id)
-    return redirect("/me")
-
-
-def _scopes(who: Person) -> tuple[str, ...]:
-    return tokens.SCOPES if who.admin else tokens.OWN
-
-
-def _shown(request: Request, secret: str = "") -> Response:
     here, who = hub(request), person(request)
     db = here.store.db
     return page(
@@ -199,14 +169,40 @@ def _shown(request: Request, secret: str = "") -> Response:
         who.name,
         "me.html",
         projects=projects.list_projects(db, who),
-        teams=teams.list_teams(db, who.id),
+        teams=projects.list_teams(db, who.id),
         tokens=tokens.list_tokens(db, who.id),
         secret=secret,
         url=here.terms.url,
-        scopes=_scopes(who),
+        scopes=tokens.SCOPES if who.admin else tokens.OWN,
         kept=users.bytes_kept(db, who.id),
         most=users.bytes_allowed(db, who.id, here.terms.quota),
     )
+
+
+def run_form(request: Request, operation: Operation) -> Done:
+    """Run an operation as a form and its address say; a field that is needed and was not sent is empty."""
+    sent, kind = form_fields(request), arguments_of(operation)
+    fields = {
+        field.encode_name: sent.get(field.encode_name, "")
+        for field in msgspec.structs.fields(kind)
+        if field.required or sent.get(field.encode_name)
+    }
+    try:
+        args = msgspec.convert({**fields, **request.path_params}, kind, strict=False)
+    except msgspec.ValidationError:
+        raise BadRequest("This form was not sent by a page of the hub.") from None
+    return run_operation(request, operation, msgspec.structs.asdict(args), by_name=True)
+
+
+def create_token_form(request: Request) -> Response:
+    """A new token, shown this once."""
+    return me_page(request, run_form(request, operations.add_own_token).secret)
+
+
+def end_token_form(request: Request) -> Response:
+    """Revoke a token or a browser of one's own, also for admins, who revoke others' elsewhere."""
+    tokens.revoke_token(hub(request).store.db, request.path_params["token"], person(request).id)
+    return redirect("/me")
 
 
 _MOST = 200
@@ -214,9 +210,24 @@ _NEVER = 0
 """As a wish has it: no end."""
 
 
-def shares_page(request: Request) -> Response:
+def shares_page(request: Request, wrong: str = "") -> Response:
     """The list, and the form that sends one more."""
-    return _shown_shares(request)
+    here, who = hub(request), person(request)
+    rows = here.store.db.rows(
+        f"SELECT {COLUMNS} FROM share WHERE owner = ? ORDER BY ended IS NOT NULL, created DESC LIMIT ?",  # noqa: S608
+        who.id,
+        _MOST,
+    )
+    url = here.terms.url.rstrip("/") or str(request.base_url).rstrip("/")
+    return page(
+        request,
+        "Shares",
+        "shares.html",
+        scripts=("copy.js",),
+        shares=[HubShare(*r) for r in rows],
+        url=url,
+        wrong=wrong,
+    )
 
 
 async def upload_form(request: Request) -> Response:
@@ -224,7 +235,7 @@ async def upload_form(request: Request) -> Response:
     try:
         share = await routes.take_upload(request, ShareOptions())
     except HubError as error:
-        answer = _shown_shares(request, wrong=str(error))
+        answer = shares_page(request, wrong=str(error))
         answer.status_code = error.status
         return answer
     return RedirectResponse(f"/shares#{share.address}", 303)
@@ -254,22 +265,3 @@ def _wish(form: dict[str, str]) -> ShareOptions:
             _NEVER if form["expires"] == "never" else options_of_upload({"expires": form["expires"]}, {}).expires
         )
     return ShareOptions(**given)
-
-
-def _shown_shares(request: Request, wrong: str = "") -> Response:
-    here, who = hub(request), person(request)
-    rows = here.store.db.rows(
-        f"SELECT {COLUMNS} FROM share WHERE owner = ? ORDER BY ended IS NOT NULL, created DESC LIMIT ?",  # noqa: S608
-        who.id,
-        _MOST,
-    )
-    url = here.terms.url.rstrip("/") or str(request.base_url).rstrip("/")
-    return page(
-        request,
-        "Shares",
-        "shares.html",
-        scripts=("copy.js",),
-        shares=[HubShare(*r) for r in rows],
-        url=url,
-        wrong=wrong,
-    )

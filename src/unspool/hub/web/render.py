@@ -178,10 +178,8 @@ def sign_in(request: Request) -> Response:
         answer.status_code = 401
         return answer
     request.state.target = who.id
-    wish = tokens.NewTokenOptions(
-        who.id, "browser", "browser", who.scope, tokens.session_end(db, token, now() + tokens.BROWSER * DAY)
-    )
-    return _let_in(request, tokens.create_token(db, wish))
+    ends = tokens.session_end(db, token, now() + tokens.BROWSER * DAY)
+    return _let_in(request, tokens.create_token(db, who.id, "browser", "browser", who.scope, ends))
 
 
 def sign_out(request: Request) -> Response:
