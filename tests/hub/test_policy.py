@@ -10,7 +10,8 @@ from tests.share import made
 from unspool.errors import UsageProblem
 from unspool.hub.people import projects
 from unspool.hub.people.users import Person
-from unspool.hub.policy import RedactionPolicy, findings_sentence, policy_findings, policy_of, save_policy
+from unspool.hub.policy import findings_sentence, policy_findings, policy_of, save_policy
+from unspool.redact.policy import RedactionPolicy
 from unspool.hub.store.connect import Store
 from unspool.hub_client.prepare import PushRedaction, prepare_push
 from unspool.redact.policy import parse_policy

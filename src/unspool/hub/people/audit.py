@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from unspool.hub.people.users import HUB, Person
 from unspool.hub.store.blobs import now
-from unspool.hub.store.database import Database, Row, Value
+from unspool.hub.store.database import Database, Row, Value, get_setting, set_setting
 
 _WRITE = "INSERT INTO audit(id, at, person, name, what, target, outcome, detail) VALUES(?, ?, ?, ?, ?, ?, ?, ?)"
 _LOT = 2_000
@@ -119,20 +119,13 @@ def next_mark(mark: ChainMark, row: Row) -> ChainMark:
 
 def mark_of(db: Database, which: str) -> ChainMark:
     """The head or the start of the chain."""
-    row = db.row("SELECT value FROM setting WHERE key = ?", which)
-    if row is None:
-        return ChainMark(0, NOBODY)
-    seq, _, digest = row[0].partition(" ")
+    seq, _, digest = (get_setting(db, which) or f"0 {NOBODY}").partition(" ")
     return ChainMark(int(seq), digest)
 
 
 def set_mark(db: Database, which: str, mark: ChainMark) -> None:
     """Write the head or the start of the chain down, in the transaction that moves it."""
-    db.run(
-        "INSERT INTO setting(key, value) VALUES(?, ?) ON CONFLICT(key) DO UPDATE SET value = excluded.value",
-        which,
-        f"{mark.seq} {mark.digest}",
-    )
+    set_setting(db, which, f"{mark.seq} {mark.digest}")
 
 
 _COLUMNS = "SELECT seq, at, person, name, what, target, outcome, detail, id, digest FROM audit"

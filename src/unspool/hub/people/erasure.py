@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
@@ -13,7 +13,7 @@ from unspool.hub.people import holds, users
 from unspool.hub.people.users import HUB, Person
 from unspool.hub.store.blobs import PREFIX, REFERENCES, key_time, now
 from unspool.hub.store.connect import Store
-from unspool.hub.store.database import Database, Row, Value
+from unspool.hub.store.database import Database, Row, Value, batches, placeholders
 
 
 def remove_content(store: Store, digest: str, at: int) -> bool:
@@ -36,7 +36,6 @@ def content_mark(digest: str) -> str:
     return sha256(digest.encode()).hexdigest()
 
 
-_LOT = 500
 _OF_SHARES = (("share_file", "address"), ("share", "address"))
 _OF_SESSIONS = (
     ("piece", "session"),
@@ -124,16 +123,6 @@ def write_tombstones(db: Database, by: Person, sessions: list[str]) -> None:
 def tombstone_key(person: str, key: str) -> str:
     """What a person's session is known by once it was erased."""
     return sha256(f"{person}\0{key}".encode(errors="surrogatepass")).hexdigest()
-
-
-def batches(values: Sequence[str], size: int = _LOT) -> Iterator[Sequence[str]]:
-    """Values, as many at a time as a statement takes."""
-    return (values[start : start + size] for start in range(0, len(values), size))
-
-
-def placeholders(values: Sequence[str]) -> str:
-    """As many places for values."""
-    return ", ".join("?" * len(values))
 
 
 SEARCHED = {

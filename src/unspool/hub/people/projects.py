@@ -7,9 +7,8 @@ from typing import NamedTuple
 from unspool.hub.errors import BadRequest, Conflict, Forbidden, NotVisible
 from unspool.hub.people import users
 from unspool.hub.people.users import Person, checked_name, keep_owners
-from unspool.hub.people.users import find_user as somebody
 from unspool.hub.store.blobs import now
-from unspool.hub.store.database import Database
+from unspool.hub.store.database import Database, find_id, get_setting, set_setting
 
 
 class TeamMember(NamedTuple):
@@ -34,10 +33,9 @@ def create_team(db: Database, name: str) -> str:
 
 def find_team(db: Database, named: str) -> str:
     """The id of a team, by id or name."""
-    row = db.row("SELECT id FROM team WHERE id = ? OR name = ? ORDER BY id = ? DESC", named, named, named)
-    if row is None:
+    team = find_id(db, "team", named)
+    if team is None:
         raise NotVisible("There is no such team.")
-    team: str = row[0]
     return team
 
 
@@ -63,17 +61,14 @@ def team_members(db: Database, team: str) -> tuple[TeamMember, ...]:
 
 def add_member(db: Database, team: str, person: str) -> None:
     """Have somebody in a team; again changes nothing."""
-    db.run(
-        "INSERT INTO member(team, person) VALUES(?, ?) ON CONFLICT(team, person) DO NOTHING",
-        find_team(db, team),
-        somebody(db, person).id,
-    )
+    sql = "INSERT INTO member(team, person) VALUES(?, ?) ON CONFLICT(team, person) DO NOTHING"
+    db.run(sql, find_team(db, team), users.find_user(db, person).id)
 
 
 def remove_member(db: Database, team: str, person: str) -> None:
     """Have somebody no longer in a team."""
     with keep_owners(db):
-        db.run("DELETE FROM member WHERE team = ? AND person = ?", find_team(db, team), somebody(db, person).id)
+        db.run("DELETE FROM member WHERE team = ? AND person = ?", find_team(db, team), users.find_user(db, person).id)
 
 
 def delete_team(db: Database, team: str) -> None:
@@ -176,10 +171,9 @@ def project_to_push_to(db: Database, by: Person, name: str) -> str:
 
 def find_project(db: Database, named: str) -> str:
     """The id of a project by id or name, whoever asks."""
-    row = db.row("SELECT id FROM project WHERE id = ? OR name = ? ORDER BY id = ? DESC", named, named, named)
-    if row is None:
+    project = find_id(db, "project", named)
+    if project is None:
         raise NotVisible("There is no such project.")
-    project: str = row[0]
     return project
 
 
@@ -204,17 +198,12 @@ def project_names(db: Database, person: Person) -> list[ProjectName]:
 
 def anyone_may_create(db: Database) -> bool:
     """Whether everybody may make projects, as they may unless an admin said otherwise."""
-    row = db.row("SELECT value FROM setting WHERE key = ?", NEW)
-    return row is None or row[0] == "everybody"
+    return get_setting(db, NEW) in (None, "everybody")
 
 
 def let_anyone_create(db: Database, *, everybody: bool) -> None:
     """Say who may make projects."""
-    db.run(
-        "INSERT INTO setting(key, value) VALUES(?, ?) ON CONFLICT(key) DO UPDATE SET value = excluded.value",
-        NEW,
-        "everybody" if everybody else "admins",
-    )
+    set_setting(db, NEW, "everybody" if everybody else "admins")
 
 
 KINDS = ("person", "team")

@@ -14,10 +14,11 @@ from msgspec.structs import replace
 from unspool.agents import FoundLog
 from unspool.figures import all_turns, figures
 from unspool.hub.errors import BadRequest, PolicyViolation
-from unspool.hub.policy import RedactionPolicy, findings_sentence, is_packed, policy_findings
+from unspool.hub.policy import findings_sentence, is_packed, policy_findings
 from unspool.hub.store.schema import MOST_CHARACTERS, text_vector
 from unspool.model import Agent, Session, ToolCall
 from unspool.prices.pico import MOST
+from unspool.redact.policy import RedactionPolicy
 from unspool.site.address import INDEX, Addresses
 from unspool.site.options import SiteOptions
 from unspool.site.page_template import Crumb, Frame

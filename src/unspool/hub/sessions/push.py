@@ -1,6 +1,6 @@
 """Takes in a push: pieces first, then the session in one step."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
@@ -16,13 +16,11 @@ from unspool.hub.routes import Hub
 from unspool.hub.sessions import session_store
 from unspool.hub.sessions.process_push import SENT, MadeSession, make_session
 from unspool.hub.store.blobs import DAY, Blobs, now
-from unspool.hub.store.database import Database
+from unspool.hub.store.database import Database, batches, placeholders
 from unspool.hub.workers import worker_pool
 from unspool.hub_client.manifest import PIECE, PushManifest, manifest_fault
 from unspool.site.build.manifest import fingerprint
 
-_AT_ONCE = 500
-"""Values in one statement."""
 _SPARE = 256 * 1024 * 1024
 """Bytes that everybody may send in a day, beside twice what they may keep."""
 _WINDOW = 16 * 1024 * 1024
@@ -33,8 +31,8 @@ def missing_pieces(db: Database, person: str, digests: Iterable[str]) -> list[st
     """The pieces that this person has to send; what others sent is not told. Those that are here stay for a day."""
     asked = list(dict.fromkeys(digests))
     there = piece_sizes(db, person, asked)
-    for some in _parted([digest for digest in asked if digest in there]):
-        db.run(f"UPDATE blob SET created = ? WHERE digest IN ({_marks(some)}) AND created < ?",  # noqa: S608
+    for some in batches([digest for digest in asked if digest in there]):
+        db.run(f"UPDATE blob SET created = ? WHERE digest IN ({placeholders(some)}) AND created < ?",  # noqa: S608
                now(), *some, now() - DAY // 4)  # fmt: skip
     return [digest for digest in asked if digest not in there]
 
@@ -42,20 +40,20 @@ def missing_pieces(db: Database, person: str, digests: Iterable[str]) -> list[st
 def piece_sizes(db: Database, person: str, digests: Sequence[str]) -> dict[str, int]:
     """The pieces that are here and that this person sent, each with its size."""
     found: dict[str, int] = {}
-    for some in _parted(digests):
+    for some in batches(digests):
         sql = "SELECT blob.digest, blob.size FROM sent JOIN blob ON blob.digest = sent.digest WHERE sent.person = ?"
-        found.update(db.rows(f"{sql} AND sent.digest IN ({_marks(some)})", person, *some))
+        found.update(db.rows(f"{sql} AND sent.digest IN ({placeholders(some)})", person, *some))
     return found
 
 
 def unknown_states(db: Database, person: str, project: str, states: Sequence[str]) -> list[str]:
     """The states that no session has which this person pushed to a project."""
     known: set[str] = set()
-    for some in _parted(states):
+    for some in batches(states):
         known.update(
             state
             for (state,) in db.rows(
-                f"SELECT state FROM session WHERE project = ? AND person = ? AND state IN ({_marks(some)})",  # noqa: S608
+                f"SELECT state FROM session WHERE project = ? AND person = ? AND state IN ({placeholders(some)})",  # noqa: S608
                 project,
                 person,
                 *some,
@@ -106,14 +104,6 @@ def _counted(db: Database, person: str, size: int, usual: int) -> None:
         " ON CONFLICT(who, span) DO UPDATE SET amount = pace.amount + excluded.amount",
         who, span, size,
     )  # fmt: skip
-
-
-def _parted(values: Sequence[str]) -> Iterator[Sequence[str]]:
-    return (values[at : at + _AT_ONCE] for at in range(0, len(values), _AT_ONCE))
-
-
-def _marks(values: Sequence[str]) -> str:
-    return ", ".join("?" * len(values))
 
 
 _TRIES = 5

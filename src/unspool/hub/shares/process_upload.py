@@ -15,11 +15,12 @@ from unspool.errors import UnspoolError
 from unspool.figures import Figures, figures
 from unspool.files import scratch_folder
 from unspool.hub.errors import BadRequest, HubError, PolicyViolation, StoreFull
-from unspool.hub.policy import RedactionPolicy, findings_sentence, is_packed, policy_findings
+from unspool.hub.policy import findings_sentence, is_packed, policy_findings
 from unspool.hub.shares.share import BUNDLE, DOCUMENT, ShareFacts
 from unspool.hub.store.blobs import pack
 from unspool.hub.web.render import render
 from unspool.prices import PriceTable
+from unspool.redact.policy import RedactionPolicy
 from unspool.render.html import elements
 from unspool.render.sessionshare import SessionShareWriter
 from unspool.render.view import View

@@ -15,7 +15,7 @@ import msgspec
 
 from unspool.hub.errors import BadRequest, NotVisible
 from unspool.hub.store.blobs import now
-from unspool.hub.store.database import Database
+from unspool.hub.store.database import Database, get_setting
 
 _SETTING = "secret"
 
@@ -37,12 +37,10 @@ def new_address(db: Database, owner: str, key: str) -> str:
 
 
 def _secret(db: Database) -> bytes:
-    found = db.row("SELECT value FROM setting WHERE key = ?", _SETTING)
-    if found is None:
+    if get_setting(db, _SETTING) is None:
         made = secrets.token_hex(32)
         db.run("INSERT INTO setting(key, value) VALUES(?, ?) ON CONFLICT(key) DO NOTHING", _SETTING, made)
-        found = db.row("SELECT value FROM setting WHERE key = ?", _SETTING)
-    return bytes.fromhex(found[0]) if found is not None else b""
+    return bytes.fromhex(get_setting(db, _SETTING) or "")
 
 
 COOKIE = "unspool-share"

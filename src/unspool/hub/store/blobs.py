@@ -11,7 +11,7 @@ import zstandard
 
 from unspool.errors import NotFound
 from unspool.hub.errors import StoreUnavailable
-from unspool.hub.store.database import Database
+from unspool.hub.store.database import Database, batches, placeholders
 
 CHUNK = 256 * 1024
 """Bytes that are held in memory at a time."""
@@ -113,7 +113,6 @@ UNREFERRED = " AND ".join(
     for table in REFERENCES
 )
 _COLUMNS = "digest, size, stored, encoding, key"
-_LOT = 500
 
 
 class Blob(NamedTuple):
@@ -193,9 +192,9 @@ class Blobs:
     def held(self, digests: Iterable[str]) -> bool:
         """Whether all of some contents are here; inside the transaction that refers to them, so that they stay."""
         wanted = sorted(set(digests))
-        lots = [wanted[at : at + _LOT] for at in range(0, len(wanted), _LOT)]
         sql = "UPDATE blob SET created = ?, unused = NULL WHERE digest IN ({})"
-        return len(wanted) == sum(self._db.run(sql.format(", ".join("?" * len(lot))), now(), *lot) for lot in lots)
+        found = (self._db.run(sql.format(placeholders(lot)), now(), *lot) for lot in batches(wanted))
+        return len(wanted) == sum(found)
 
     def drop(self, digest: str, before: int | None = None) -> bool:
         """Remove a content at once where nothing refers to it; outside a transaction. False where something does.

@@ -12,10 +12,11 @@ import msgspec
 
 from unspool.errors import Exists, NotFound, Unsound
 from unspool.files import write_atomically
+from unspool.hub.store.blobs import Blob
 from unspool.hub.store.connect import DATABASE, Store, StorePlace, open_store
 from unspool.hub.store.database import Database, Row
 from unspool.hub.store.schema import MARK, text_vector, without_timeout
-from unspool.hub.store.verify import KeptContent, content_fault, digest_parts, kept_contents, object_keys
+from unspool.hub.store.verify import content_fault, digest_parts, kept_contents, object_keys
 
 _COLUMNS = {
     "sqlite": "SELECT tables.name, columns.name FROM sqlite_master AS tables, pragma_table_info(tables.name) AS columns"
@@ -180,7 +181,7 @@ def _contents(source: Store, wanted: Database, target: Store) -> tuple[int, list
     return count, problems
 
 
-def _sent(source: Store, target: Store, one: KeptContent) -> str:
+def _sent(source: Store, target: Store, one: Blob) -> str:
     """Send a content and prove it; what is wrong with it, if anything is."""
     try:
         target.objects.put(one.key, source.objects.get(one.key))

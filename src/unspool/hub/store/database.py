@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Literal, Protocol
 
-from unspool.hub.errors import BadRequest
+from unspool.hub.errors import BadRequest, StoreFull, StoreUnavailable
 
 Value = str | int | float | bytes | None
 Row = tuple[Any, ...]
@@ -63,6 +63,10 @@ class Database(Protocol):
 
     def well(self) -> bool:
         """Whether it answers now."""
+        try:
+            return self.row("SELECT 1") == (1,)
+        except (StoreUnavailable, StoreFull):
+            return False
 
     def close(self) -> None:
         """Let go of every connection."""
@@ -81,3 +85,29 @@ def _kept(value: str | float | bytes) -> Value:
             raise BadRequest("A number is larger than anything that is counted here.")
         return int(value)
     return value
+
+
+def batches(values: Sequence[str], size: int = 500) -> Iterator[Sequence[str]]:
+    """Values, as many at a time as a statement takes."""
+    return (values[start : start + size] for start in range(0, len(values), size))
+
+
+def placeholders(values: Sequence[str]) -> str:
+    return ", ".join("?" * len(values))
+
+
+def get_setting(db: Database, key: str) -> str | None:
+    row = db.row("SELECT value FROM setting WHERE key = ?", key)
+    return None if row is None else str(row[0])
+
+
+def set_setting(db: Database, key: str, value: str) -> None:
+    sql = "INSERT INTO setting(key, value) VALUES(?, ?) ON CONFLICT(key) DO UPDATE SET value = excluded.value"
+    db.run(sql, key, value)
+
+
+def find_id(db: Database, table: str, named: str) -> str | None:
+    """The id of a person, team or project by id or name; an id counts before a name."""
+    sql = f"SELECT id FROM {table} WHERE id = ? OR name = ? ORDER BY id = ? DESC"  # noqa: S608  our own names
+    row = db.row(sql, named, named, named)
+    return None if row is None else str(row[0])

@@ -14,7 +14,7 @@ from obstore.store import S3Store
 
 from unspool.errors import NotFound, UsageProblem
 from unspool.hub.errors import StoreFull, StoreUnavailable
-from unspool.hub.store.blobs import CHUNK
+from unspool.hub.store.blobs import CHUNK, Objects
 
 if TYPE_CHECKING:
     from obstore.store import ClientConfig, RetryConfig, S3Config
@@ -37,7 +37,7 @@ _RETRY: "RetryConfig" = {
 }
 
 
-class Bucket:
+class Bucket(Objects):
     """An object store in a bucket: `s3://bucket/prefix?endpoint=http://host:port&region=…`.
 
     Who may is told by AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or by the machine's own role. An endpoint without
@@ -54,44 +54,41 @@ class Bucket:
         counted = _Counted(data)
         first = counted.up_to(_PART)
         try:
-            with _told(key):
+            with _as_hub_errors(key):
                 if counted.ended:
                     obstore.put(self._store, key, first, use_multipart=False)
                 else:
-                    self._put_parts(key, chain([first], counted))
+                    whole = chain([first], counted)
+                    obstore.put(
+                        self._patient, key, whole, use_multipart=True, chunk_size=_PART, max_concurrency=_AT_ONCE
+                    )
         except NotFound as error:  # an upload that the store forgot while it was under way
             raise StoreUnavailable("The hub's object store did not take an object; try again.") from error
         return counted.size
 
-    def _put_parts(self, key: str, data: Iterator[bytes]) -> None:
-        obstore.put(self._patient, key, data, use_multipart=True, chunk_size=_PART, max_concurrency=_AT_ONCE)
-
     def get(self, key: str) -> Iterator[bytes]:
-        """What is kept, piece by piece."""
-        with _told(key):
+        with _as_hub_errors(key):
             found = obstore.get(self._store, key)
             pieces = iter(found.stream(CHUNK))
         return _pieces(key, pieces)
 
     def size(self, key: str) -> int | None:
         try:
-            with _told(key):
+            with _as_hub_errors(key):
                 return obstore.head(self._store, key)["size"]
         except NotFound:
             return None
 
     def delete(self, key: str) -> None:
-        """Have nothing under a key any more."""
         try:
-            with _told(key):
+            with _as_hub_errors(key):
                 obstore.delete(self._store, key)
         except NotFound:
             return
 
     def keys(self, prefix: str) -> Iterator[str]:
-        """All keys that begin so, in order."""
         folder = prefix.rpartition("/")[0]
-        with _told(prefix):
+        with _as_hub_errors(prefix):
             found = [one["path"] for some in obstore.list(self._store, folder or None) for one in some]
         return iter(sorted(key for key in found if key.startswith(prefix)))
 
@@ -102,7 +99,7 @@ class Bucket:
     def well(self) -> bool:
         """Whether it answers now, and lets the hub in."""
         try:
-            with _told(""):
+            with _as_hub_errors(""):
                 next(iter(obstore.list(self._store, chunk_size=1)), None)
         except (StoreUnavailable, StoreFull, NotFound):
             return False
@@ -163,7 +160,7 @@ def _store(address: str, silence: timedelta) -> S3Store:
 def _pieces(key: str, pieces: Iterator[bytes]) -> Iterator[bytes]:
     """Pieces as they come, and Trouble where the store stops in between."""
     while True:
-        with _told(key):
+        with _as_hub_errors(key):
             piece = next(pieces, None)
         if piece is None:
             return
@@ -171,8 +168,7 @@ def _pieces(key: str, pieces: Iterator[bytes]) -> Iterator[bytes]:
 
 
 @contextmanager
-def _told(key: str) -> Iterator[None]:
-    """Say of a store that does not do what it should."""
+def _as_hub_errors(key: str) -> Iterator[None]:
     try:
         yield
     except FileNotFoundError as error:

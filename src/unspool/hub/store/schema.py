@@ -7,7 +7,7 @@ from typing import Any
 import apsw
 
 from unspool.errors import UsageProblem
-from unspool.hub.store.database import Database
+from unspool.hub.store.database import Database, get_setting, set_setting
 
 TOKENIZER = ("unicode61", "remove_diacritics", "2")
 MOST_CHARACTERS = 32_000
@@ -225,8 +225,7 @@ def schema_version(db: Database) -> int:
     }[db.dialect]
     if db.row(there) is None:
         return 0
-    found = db.row("SELECT value FROM setting WHERE key = 'version'")
-    return int(found[0]) if found else 0
+    return int(get_setting(db, "version") or 0)
 
 
 def without_timeout(db: Database) -> None:
@@ -251,9 +250,5 @@ def migrate(db: Database) -> int:
         for step in STEPS[was:]:
             db.script(step[db.dialect])
         if was < len(STEPS):
-            db.run(
-                "INSERT INTO setting(key, value) VALUES('version', ?)"
-                " ON CONFLICT(key) DO UPDATE SET value = excluded.value",
-                str(len(STEPS)),
-            )
+            set_setting(db, "version", str(len(STEPS)))
     return was

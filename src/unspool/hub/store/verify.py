@@ -7,23 +7,24 @@ from typing import NamedTuple
 
 from unspool.errors import NotFound
 from unspool.hub.errors import StoreUnavailable
-from unspool.hub.store.blobs import DAY, PREFIX, REFERENCES, UNREFERRED, DamagedContent, Objects, key_time, now, unpack
+from unspool.hub.store.blobs import (
+    DAY,
+    PREFIX,
+    REFERENCES,
+    UNREFERRED,
+    Blob,
+    DamagedContent,
+    Objects,
+    key_time,
+    now,
+    unpack,
+)
 from unspool.hub.store.connect import Store
 from unspool.hub.store.database import Database
 
 _MANY = 10_000
 """Contents that are looked at in one go."""
 _ROWS = "SELECT digest, size, stored, encoding, key FROM blob WHERE digest >= ? AND digest < ? ORDER BY digest"
-
-
-class KeptContent(NamedTuple):
-    """A content, as its row says."""
-
-    digest: str
-    size: int
-    stored: int
-    encoding: str
-    key: str
 
 
 def digest_parts(db: Database) -> tuple[str, ...]:
@@ -37,17 +38,16 @@ def object_keys(objects: Objects, part: str) -> set[str]:
     return set(objects.keys(f"{PREFIX}{part}/" if part else PREFIX))
 
 
-def kept_contents(db: Database, part: str) -> list[KeptContent]:
+def kept_contents(db: Database, part: str) -> list[Blob]:
     """The contents whose digests begin so."""
-    return [KeptContent(*row) for row in db.rows(_ROWS, part, f"{part}g")]
+    return [Blob(*row) for row in db.rows(_ROWS, part, f"{part}g")]
 
 
-def is_there(db: Database, one: KeptContent) -> bool:
-    """Whether a content is still kept, and there."""
+def is_there(db: Database, one: Blob) -> bool:
     return db.row("SELECT 1 FROM blob WHERE digest = ? AND key = ?", one.digest, one.key) is not None
 
 
-def content_fault(objects: Objects, one: KeptContent) -> str:
+def content_fault(objects: Objects, one: Blob) -> str:
     """What is wrong with a content in an object store, in a sentence; empty where it is as it should be."""
     proof, size = sha256(), 0
     try:
@@ -91,7 +91,7 @@ def verify(store: Store, told: Callable[[int], None] = lambda _: None) -> Verify
     return VerifyReport(contents, size, problems)
 
 
-def _wrong(store: Store, one: KeptContent) -> str:
+def _wrong(store: Store, one: Blob) -> str:
     """What is wrong with a content; nothing, where it was removed meanwhile."""
     said = content_fault(store.objects, one)
     return said if said and is_there(store.db, one) else ""
@@ -188,5 +188,5 @@ def _missing(store: Store, part: str, seen: set[str]) -> list[str]:
     return [one.digest for one in absent if _lost(store, one)]
 
 
-def _lost(store: Store, one: KeptContent) -> bool:
+def _lost(store: Store, one: Blob) -> bool:
     return store.objects.size(one.key) is None and is_there(store.db, one)
