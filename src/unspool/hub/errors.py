@@ -15,8 +15,6 @@ class HubError(UnspoolError):
 
 
 class Forbidden(HubError):
-    """The person is known and may not do this."""
-
     status = 403
 
 
@@ -31,8 +29,6 @@ class Gone(HubError):
 
 
 class BadRequest(HubError):
-    """What was sent is not what it should be."""
-
     status = 400
 
 
@@ -43,8 +39,6 @@ class PolicyViolation(HubError):
 
 
 class TooLarge(HubError):
-    """More was sent, or announced, than may be."""
-
     status = 413
 
 
@@ -65,8 +59,6 @@ class Conflict(HubError):
 
 
 class UnderLegalHold(HubError):
-    """A legal hold is on it: it can be neither changed nor removed."""
-
     status = 409
 
 

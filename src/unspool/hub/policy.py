@@ -83,13 +83,12 @@ def is_packed(name: str, path: Path) -> bool:
 
 
 def check_title(title: str, policy: RedactionPolicy) -> None:
-    """Unwanted where a title must not come in."""
+    """PolicyViolation where a title must not come in."""
     if found := policy.finder(policy.refused).find(title):
         raise PolicyViolation(findings_sentence([Finding(one.rule, one.kind, "the title", 0, "") for one in found]))
 
 
 def findings_sentence(findings: Sequence[Finding]) -> str:
-    """What was found, in a sentence."""
     named = []
     for one in findings[:_SAID]:
         line = f", line {one.line}" if one.line else ""

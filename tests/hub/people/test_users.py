@@ -236,19 +236,18 @@ def test_the_last_owner_of_a_project_stays(store: Store) -> None:
 def test_whoever_pushes_to_a_new_project_owns_it_where_that_is_allowed(store: Store) -> None:
     """Others are told no more than that the name is taken, or, where only admins make projects, not even that."""
     ada, bob = somebody(store.db, "ada"), somebody(store.db, "bob")
-    shop = projects.project_to_push_to(store.db, ada.person, "shop")
-    assert projects.project_to_push_to(store.db, ada.person, "shop") == shop
+    shop = projects.create_project(store.db, ada.person, "shop")
     assert right_on_project(store.db, ada.person, shop) is Right.OWN
     with pytest.raises(Conflict):
-        projects.project_to_push_to(store.db, bob.person, "shop")
+        projects.create_project(store.db, bob.person, "shop")
     projects.let_anyone_create(store.db, everybody=False)
     said = []
     for name in ("shop", "mill"):
         with pytest.raises(Forbidden) as error:
-            projects.project_to_push_to(store.db, bob.person, name)
+            projects.create_project(store.db, bob.person, name)
         said.append(str(error.value))
     assert said[0] == said[1]
-    assert projects.project_to_push_to(store.db, ROOT, "mill") != shop
+    assert projects.create_project(store.db, ROOT, "mill") != shop
 
 
 @pytest.mark.parametrize(

@@ -24,8 +24,6 @@ _TIMES = frozenset({"at", "created", "ended", "expires", "taken", "used"})
 
 
 class Actor(NamedTuple):
-    """Who runs an operation, and on what."""
-
     db: Database
     person: Person
     by_name: bool = False
@@ -38,8 +36,6 @@ class Actor(NamedTuple):
 
 
 class Done(NamedTuple):
-    """What came of an operation."""
-
     target: str = ""
     """The id of what was changed, for the audit log."""
     data: dict[str, Any] | None = None

@@ -84,23 +84,19 @@ def session_end(db: Database, secret: str, latest: int) -> int:
 
 def list_tokens(db: Database, person: str = "", *, everything: bool = False) -> list[Token]:
     """Tokens of a person or of all, newest first; `everything`: also those that do not hold any more."""
-    said = ["(? = '' OR token.person = ?)", "1 = 1" if everything else _HOLDS]
-    rows = db.rows(
+    only = "" if everything else f" AND {_HOLDS}"
+    sql = (
         "SELECT token.id, token.person, person.name, token.kind, token.scope, token.label, token.created,"  # noqa: S608
         " token.expires, token.used, token.ended FROM token JOIN person ON person.id = token.person"
-        f" WHERE {' AND '.join(said)} ORDER BY token.created DESC, token.id",
-        *(person, person, *(() if everything else (now(),))),
+        f" WHERE (? = '' OR token.person = ?){only} ORDER BY token.created DESC, token.id"
     )
-    return [Token(*row) for row in rows]
+    return [Token(*row) for row in db.rows(sql, person, person, *(() if everything else (now(),)))]
 
 
 def revoke_token(db: Database, token: str, person: str = "") -> None:
     """End a token from this moment; of this person, where one is named."""
-    done = db.run(
-        "UPDATE token SET ended = ? WHERE id = ? AND ended IS NULL AND (? = '' OR person = ?)",
-        now(), token, person, person,
-    )  # fmt: skip
-    if not done:
+    sql = "UPDATE token SET ended = ? WHERE id = ? AND ended IS NULL AND (? = '' OR person = ?)"
+    if not db.run(sql, now(), token, person, person):
         raise NotVisible("There is no such token.")
 
 
@@ -112,7 +108,7 @@ _COLUMNS = (
     f"SELECT substr(digest, 1, {_ID}), made_by, name, coalesce(team, ''), admin, created, expires, taken, ended"  # noqa: S608
     " FROM invitation"
 )
-NONE = "This invitation does not hold (any more); ask for another one."
+NONE = "This invitation is unknown, was revoked, taken or has expired; ask for another one."
 
 
 class Invitation(NamedTuple):
@@ -130,8 +126,6 @@ class Invitation(NamedTuple):
 
 
 class AcceptedInvitation(NamedTuple):
-    """What somebody has who took an invitation."""
-
     person: str
     name: str
     secret: str
@@ -162,19 +156,16 @@ def invitation_link(url: str, secret: str) -> str:
 
 
 def open_invitation(db: Database, secret: str) -> Invitation:
-    """What an invitation offers; Hidden where it does not hold (any more)."""
-    row = db.row(
-        f"{_COLUMNS} WHERE digest = ? AND taken IS NULL AND ended IS NULL AND expires > ?",
-        token_digest(secret),
-        now(),
-    )
+    """What an invitation offers; NotVisible where it does not hold (any more)."""
+    sql = f"{_COLUMNS} WHERE digest = ? AND taken IS NULL AND ended IS NULL AND expires > ?"
+    row = db.row(sql, token_digest(secret), now())
     if row is None:
         raise NotVisible(NONE)
     return _invitation(row)
 
 
 def check_nameable(header: str, offer: Invitation) -> None:
-    """Refused where a proxy's header says who people are, and somebody would choose a name that it may give another."""
+    """Forbidden where a proxy says who people are, and somebody would choose a name that it may give another."""
     if header and not offer.name:
         raise Forbidden("Here an invitation must say your name: ask for one that does.")
 
@@ -207,12 +198,10 @@ def list_invitations(db: Database, *, everything: bool = False) -> list[Invitati
 
 
 def revoke_invitation(db: Database, invitation: str) -> None:
-    """Let nobody take an invitation any more."""
     sql = f"UPDATE invitation SET ended = ? WHERE substr(digest, 1, {_ID}) = ? AND taken IS NULL AND ended IS NULL"  # noqa: S608
     if not db.run(sql, now(), invitation):
         raise NotVisible("There is no such invitation.")
 
 
 def _invitation(row: Row) -> Invitation:
-    found = Invitation(*row)
-    return found._replace(admin=bool(found.admin))
+    return Invitation(*row)._replace(admin=bool(row[4]))

@@ -21,13 +21,14 @@ Row = tuple[Any, ...]
 
 _NO_TEXT = re.compile("[\0\ud800-\udfff]")
 _MOST = 2**63 - 1
+_LOT = 500
 
 
 class Database(Protocol):
-    """An open database, for all threads of a process. `Trouble` where it cannot be reached or does not answer.
+    """An open database, for all threads of a process. StoreUnavailable where it cannot be reached or does not answer.
 
     Text is kept as it is but for NUL and lone surrogates, which become U+FFFD; a number that 64 bits do not hold is
-    `Unfit`; a second row where there may be one is `Conflict`, and spoils the innermost transaction that it is in.
+    `BadRequest`; a second row where there may be one is `Conflict`, and spoils the innermost transaction that it is in.
     """
 
     @property
@@ -74,10 +75,10 @@ class Database(Protocol):
 
 def as_kept(values: Sequence[Value]) -> tuple[Value, ...]:
     """Values as every database keeps them."""
-    return tuple(value if value is None else _kept(value) for value in values)
+    return tuple(map(_kept, values))
 
 
-def _kept(value: str | float | bytes) -> Value:
+def _kept(value: Value) -> Value:
     if isinstance(value, str):
         return value if value.isascii() and "\0" not in value else _NO_TEXT.sub("\ufffd", value)
     if isinstance(value, int):
@@ -87,9 +88,9 @@ def _kept(value: str | float | bytes) -> Value:
     return value
 
 
-def batches(values: Sequence[str], size: int = 500) -> Iterator[Sequence[str]]:
+def batches(values: Sequence[str]) -> Iterator[Sequence[str]]:
     """Values, as many at a time as a statement takes."""
-    return (values[start : start + size] for start in range(0, len(values), size))
+    return (values[start : start + _LOT] for start in range(0, len(values), _LOT))
 
 
 def placeholders(values: Sequence[str]) -> str:

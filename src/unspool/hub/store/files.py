@@ -75,7 +75,6 @@ class FolderObjects(Objects):
         return count
 
     def well(self) -> bool:
-        """Whether the folder is there and can be written to."""
         return os.access(self._folder, os.W_OK | os.X_OK)
 
 
@@ -119,7 +118,6 @@ def _pieces(number: int) -> Iterator[bytes]:
 
 
 def _files(top: Path) -> Iterator[Path]:
-    """The files below a folder, links aside; none where there is no folder."""
     try:
         with os.scandir(top) as entries:
             found = list(entries)

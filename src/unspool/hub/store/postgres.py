@@ -40,8 +40,6 @@ class _Idle(NamedTuple):
 
 
 class ConnectionPool:
-    """At most so many connections, each made when it is needed first."""
-
     def __init__(self, connect: Callable[[], Connection], most: int) -> None:
         self._connect = connect
         self._turns = threading.BoundedSemaphore(most)
@@ -252,7 +250,6 @@ def _connected(address: str) -> Connection:
 
 @lru_cache(1024)
 def _own(sql: str) -> bytes:
-    """A statement as the driver wants it."""
     return sql.replace("%", "%%").replace("?", "%s").encode()
 
 

@@ -51,20 +51,31 @@ class Bucket(Objects):
 
     def put(self, key: str, data: Iterable[bytes]) -> int:
         """Keep what comes: small objects in one request, others part by part."""
-        counted = _Counted(data)
-        first = counted.up_to(_PART)
+        size = 0
+
+        def counted() -> Iterator[bytes]:
+            nonlocal size
+            for piece in data:
+                size += len(piece)
+                yield piece
+
+        first, pieces = bytearray(), counted()
+        for piece in pieces:
+            first += piece
+            if len(first) > _PART:
+                break
         try:
             with _as_hub_errors(key):
-                if counted.ended:
-                    obstore.put(self._store, key, first, use_multipart=False)
+                if len(first) <= _PART:
+                    obstore.put(self._store, key, bytes(first), use_multipart=False)
                 else:
-                    whole = chain([first], counted)
+                    whole = chain([bytes(first)], pieces)
                     obstore.put(
                         self._patient, key, whole, use_multipart=True, chunk_size=_PART, max_concurrency=_AT_ONCE
                     )
         except NotFound as error:  # an upload that the store forgot while it was under way
             raise StoreUnavailable("The hub's object store did not take an object; try again.") from error
-        return counted.size
+        return size
 
     def get(self, key: str) -> Iterator[bytes]:
         with _as_hub_errors(key):
@@ -106,34 +117,7 @@ class Bucket(Objects):
         return True
 
 
-class _Counted(Iterator[bytes]):
-    """Pieces as they come, whose bytes are counted."""
-
-    def __init__(self, pieces: Iterable[bytes]) -> None:
-        self._pieces = iter(pieces)
-        self.size = 0
-        self.ended = False
-
-    def __next__(self) -> bytes:
-        piece = next(self._pieces, None)
-        if piece is None:
-            self.ended = True
-            raise StopIteration
-        self.size += len(piece)
-        return piece
-
-    def up_to(self, size: int) -> bytes:
-        """The pieces until there are more bytes than so, or no more."""
-        held = bytearray()
-        for piece in self:
-            held += piece
-            if len(held) > size:
-                break
-        return bytes(held)
-
-
 def _store(address: str, silence: timedelta) -> S3Store:
-    """The store that an address names."""
     try:
         parts = urlsplit(address)
         asked = dict(parse_qsl(parts.query, strict_parsing=bool(parts.query)))
@@ -158,7 +142,7 @@ def _store(address: str, silence: timedelta) -> S3Store:
 
 
 def _pieces(key: str, pieces: Iterator[bytes]) -> Iterator[bytes]:
-    """Pieces as they come, and Trouble where the store stops in between."""
+    """Pieces as they come, and StoreUnavailable where the store stops in between."""
     while True:
         with _as_hub_errors(key):
             piece = next(pieces, None)

@@ -22,7 +22,6 @@ _local = threading.local()
 
 
 def split_words(text: str) -> list[str]:
-    """The words of a text, in order."""
     cut = getattr(_local, "cut", None)
     if cut is None:
         cut = _local.cut = _tokenizer()
@@ -43,7 +42,6 @@ def text_vector(text: str) -> str:
 
 
 def quote_word(word: str) -> str:
-    """A word as PostgreSQL reads it among others."""
     return "'" + word.replace("\\", "\\\\").replace("'", "''") + "'"
 
 

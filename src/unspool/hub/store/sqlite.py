@@ -16,16 +16,10 @@ from unspool.hub.store.database import Database, Row, Value, as_kept
 _WAIT_MS = 20_000
 _CACHE_KB = 16_000
 _LOG_BYTES = 64 * 1024 * 1024
-_UNIQUE = {
-    apsw.SQLITE_CONSTRAINT_UNIQUE,
-    apsw.SQLITE_CONSTRAINT_PRIMARYKEY,
-    apsw.SQLITE_CONSTRAINT_ROWID,
-}
+_UNIQUE = {apsw.SQLITE_CONSTRAINT_UNIQUE, apsw.SQLITE_CONSTRAINT_PRIMARYKEY, apsw.SQLITE_CONSTRAINT_ROWID}
 
 
 class Sqlite(Database):
-    """A database in a file, private to the user."""
-
     dialect: Literal["sqlite", "postgresql"] = "sqlite"
 
     def __init__(self, path: Path) -> None:
@@ -134,8 +128,6 @@ class Sqlite(Database):
 
 
 class _Local(threading.local):
-    """What a thread has of its own."""
-
     db: apsw.Connection | None = None
     spoiled = False
 

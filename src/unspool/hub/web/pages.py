@@ -1,7 +1,8 @@
 """Pages for people: home, sessions, search, usage, stories, one's own tokens and shares."""
 
+from collections.abc import Callable, Sequence
 from decimal import Decimal
-from typing import Any, NamedTuple, get_args
+from typing import Any, NamedTuple, TypeVar, get_args
 from urllib.parse import urlencode
 
 import msgspec
@@ -29,14 +30,11 @@ from unspool.store.index.results import Snippet
 
 
 class SnippetPiece(NamedTuple):
-    """Some text, lit or not."""
-
     text: str
     lit: bool
 
 
 def snippet_pieces(snippet: Snippet) -> list[SnippetPiece]:
-    """The text of a snippet, in order."""
     made, at = [SnippetPiece("…", False)] if snippet.before else [], 0
     for start, end in snippet.marks:
         made += [SnippetPiece(snippet.text[at:start], False), SnippetPiece(snippet.text[start:end], True)]
@@ -49,19 +47,11 @@ def listed_session(facts: SessionFacts) -> ListedSession:
     """A pushed session as every list shows it, with its project, its person and its story."""
     title = facts.title or "untitled"
     row = SessionRow(
-        facts.id,
-        title,
-        facts.kind,
-        branch=facts.branch,
-        started=moment_of(facts.started),
-        ended=moment_of(facts.finished),
-        prompts=facts.turns,
-        tool_calls=facts.calls,
-        tool_errors=facts.errors,
-        amount=Decimal(str(facts.cost)),
-        known=not facts.unpriced,
-        models=facts.models,
-    )
+        facts.id, title, facts.kind, branch=facts.branch, models=facts.models,
+        started=moment_of(facts.started), ended=moment_of(facts.finished),
+        prompts=facts.turns, tool_calls=facts.calls, tool_errors=facts.errors,
+        amount=Decimal(str(facts.cost)), known=not facts.unpriced,
+    )  # fmt: skip
     links = (
         RowLink(facts.project.name, f"/sessions?project={facts.project.id}"),
         RowLink(facts.person.name or "somebody", f"/sessions?person={facts.person.id}"),
@@ -76,10 +66,22 @@ _PAGE = 50
 _FOUND = 20
 _NAMES = ("q", *listing.NAMES)
 _USED = ("project", "person", "model", "since", "until")
+_Found = TypeVar("_Found")
+
+
+def _attempt(read: Callable[[], _Found]) -> tuple[_Found | None, str]:
+    """What was found, or what is wrong with the question, for the page to say."""
+    try:
+        return read(), ""
+    except HubError as error:
+        return None, str(error)
+
+
+def _given(request: Request, names: Sequence[str]) -> dict[str, str]:
+    return {name: request.query_params.get(name, "").strip() for name in names}
 
 
 def home(request: Request) -> Response:
-    """What is new, and where to go; for strangers, what this is."""
     who, db = person(request), hub(request).store.db
     if not who.known or who.scope not in READING:
         return page(request, "unspool hub", "welcome.html", crumbs=())
@@ -89,23 +91,18 @@ def home(request: Request) -> Response:
 
 
 def sessions_page(request: Request) -> Response:
-    """Sessions that fit, the last active first."""
     who, db = person(request), hub(request).store.db
-    asked = {name: request.query_params.get(name, "").strip() for name in _NAMES}
-    wrong, found = "", listing.SessionPage([], "")
-    try:
-        found = listing.list_sessions(
-            db, who, listing.parse_filters(asked), parse_page(request.query_params.get("after", ""), "", _PAGE)
-        )
-    except HubError as error:
-        wrong = str(error)
-    more = f"/sessions?{_query(asked, after=found.next)}" if found.next else ""
+    asked, after = _given(request, _NAMES), request.query_params.get("after", "")
+    found, wrong = _attempt(
+        lambda: listing.list_sessions(db, who, listing.parse_filters(asked), parse_page(after, "", _PAGE))
+    )
+    more = f"/sessions?{_query(asked, after=found.next)}" if found and found.next else ""
     return page(
         request,
         "Sessions",
         "sessions.html",
         asked=asked,
-        sessions=list(map(listed_session, found.sessions)),
+        sessions=list(map(listed_session, found.sessions if found else ())),
         more=more,
         wrong=wrong,
         filtered=any(asked.values()),
@@ -116,28 +113,18 @@ def sessions_page(request: Request) -> Response:
 
 def search_page(request: Request) -> Response:
     text, after = request.query_params.get("q", "").strip()[:1000], request.query_params.get("after", "")
-    wrong, found = "", None
+    found, wrong = None, ""
     if text:
-        try:
-            found = search(hub(request).store.db, person(request), text, parse_page(after, "", _FOUND))
-        except HubError as error:
-            wrong = str(error)
+        db, who = hub(request).store.db, person(request)
+        found, wrong = _attempt(lambda: search(db, who, text, parse_page(after, "", _FOUND)))
     more = f"/search?{_query({'q': text}, after=found.next)}" if found and found.next else ""
     return page(request, "Search", "search.html", text=text, found=found, wrong=wrong, more=more, pieces=snippet_pieces)
 
 
 def usage_page(request: Request) -> Response:
-    """What was used and what it cost, by person, project, model or time."""
     db, who = hub(request).store.db, person(request)
-    asked = {
-        name: request.query_params.get(name, "").strip() for name in ("project", "person", "model", "since", "until")
-    }
-    by = request.query_params.get("by", "week")
-    wrong, report = "", None
-    try:
-        report = usage(db, who, by, listing.parse_filters(asked))
-    except HubError as error:
-        wrong = str(error)
+    asked, by = _given(request, _USED), request.query_params.get("by", "week")
+    report, wrong = _attempt(lambda: usage(db, who, by, listing.parse_filters(asked)))
     ways = [(one, f"/usage?{_query(asked, by=one)}") for one in get_args(By)]
     return page(request, "Usage", "usage.html", report=report, by=by, ways=ways, asked=asked, wrong=wrong)
 
@@ -161,7 +148,6 @@ def _query(asked: dict[str, str], **more: str) -> str:
 
 
 def me_page(request: Request, secret: str = "") -> Response:
-    """Who one is here, one's projects, tokens and browsers."""
     here, who = hub(request), person(request)
     db = here.store.db
     return page(
@@ -207,53 +193,38 @@ def end_token_form(request: Request) -> Response:
 
 _MOST = 200
 _NEVER = 0
-"""As a wish has it: no end."""
+"""As options have it: no end."""
 
 
-def shares_page(request: Request, wrong: str = "") -> Response:
-    """The list, and the form that sends one more."""
+def shares_page(request: Request, wrong: str = "", status: int = 200) -> Response:
     here, who = hub(request), person(request)
-    rows = here.store.db.rows(
-        f"SELECT {COLUMNS} FROM share WHERE owner = ? ORDER BY ended IS NOT NULL, created DESC LIMIT ?",  # noqa: S608
-        who.id,
-        _MOST,
-    )
+    sql = f"SELECT {COLUMNS} FROM share WHERE owner = ? ORDER BY ended IS NOT NULL, created DESC LIMIT ?"  # noqa: S608
+    rows = here.store.db.rows(sql, who.id, _MOST)
     url = here.terms.url.rstrip("/") or str(request.base_url).rstrip("/")
-    return page(
-        request,
-        "Shares",
-        "shares.html",
-        scripts=("copy.js",),
-        shares=[HubShare(*r) for r in rows],
-        url=url,
-        wrong=wrong,
-    )
+    shares = [HubShare(*row) for row in rows]
+    return page(request, "Shares", "shares.html", status=status, shares=shares, url=url, wrong=wrong)
 
 
 async def upload_form(request: Request) -> Response:
-    """A bundle from a form: shown at its address, or why not."""
     try:
         share = await routes.take_upload(request, ShareOptions())
     except HubError as error:
-        answer = shares_page(request, wrong=str(error))
-        answer.status_code = error.status
-        return answer
+        return shares_page(request, wrong=str(error), status=error.status)
     return RedirectResponse(f"/shares#{share.address}", 303)
 
 
 async def change_share_form(request: Request) -> Response:
     share = await run_in_thread(live_share, hub(request).store.db, request.path_params["address"])
-    await run_in_thread(change_options, hub(request), share, _wish(form_fields(request)))
+    await run_in_thread(change_options, hub(request), share, _form_options(form_fields(request)))
     return redirect(f"/shares#{share.address}")
 
 
 def end_share_form(request: Request) -> Response:
-    """The end of a share."""
     end_share(hub(request).store.db, request.path_params["address"])
     return redirect("/shares")
 
 
-def _wish(form: dict[str, str]) -> ShareOptions:
+def _form_options(form: dict[str, str]) -> ShareOptions:
     """What a form asks for; a field that is left as it is asks for nothing."""
     given: dict[str, Any] = {"raw": form.get("raw") == "1", "listed": form.get("listed") == "1"}
     if form.get("password"):

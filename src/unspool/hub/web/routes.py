@@ -7,10 +7,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from unspool.hub.errors import BadRequest
-from unspool.hub.people import audit as audit_list
 from unspool.hub.people import operations, projects, tokens, users
 from unspool.hub.people.api import run_operation
-from unspool.hub.people.audit import AuditFilters
+from unspool.hub.people.audit import AuditFilters, list_audit
 from unspool.hub.people.operations import ACTS, Operation
 from unspool.hub.people.projects import Right
 from unspool.hub.routes import HubRoute, Needs, hub, person
@@ -31,7 +30,6 @@ def form(path: str, operation: Operation, needs: Needs, back: str) -> HubRoute:
 
 
 def people_page(request: Request, link: str = "", secret: str = "") -> Response:
-    """Everybody, and what can be done about them."""
     db = hub(request).store.db
     everybody = users.list_users(db, everybody=True)
     return page(
@@ -61,16 +59,11 @@ def create_service_form(request: Request) -> Response:
     return people_page(request, secret=run_operation(request, operations.add_person, wanted).secret)
 
 
-_LEVELS = tuple(right.name.lower() for right in Right)
-
-
 def create_project_form(request: Request) -> Response:
-    """A new project, owned by whoever makes it."""
     return redirect(f"/projects/{run_form(request, operations.add_project).target}/rights")
 
 
 def rights_page(request: Request) -> Response:
-    """The rights that were given."""
     db = hub(request).store.db
     project = projects.find_project(db, request.path_params["project"])
     name = next(one.name for one in projects.list_projects(db, person(request)) if one.id == project)
@@ -82,7 +75,7 @@ def rights_page(request: Request) -> Response:
         project=project,
         name=name,
         permits=projects.list_grants(db, project),
-        levels=_LEVELS,
+        levels=tuple(right.name.lower() for right in Right),
         people=users.list_users(db),
         teams=projects.list_teams(db),
     )
@@ -107,12 +100,11 @@ _ASKED = ("person", "what", "target", "outcome")
 
 
 def audit_page(request: Request) -> Response:
-    """The newest lines that fit."""
     asked = {name: request.query_params.get(name, "").strip() for name in _ASKED}
     before = request.query_params.get("before", "")
-    wanted = AuditFilters(asked["person"], asked["what"], asked["target"], asked["outcome"])
-    filters = wanted._replace(before=int(before[:18]) if before.isdecimal() else None)
-    lines = audit_list.list_audit(hub(request).store.db, filters, _PAGE + 1)
+    seq = int(before[:18]) if before.isdecimal() else None
+    filters = AuditFilters(asked["person"], asked["what"], asked["target"], asked["outcome"], before=seq)
+    lines = list_audit(hub(request).store.db, filters, _PAGE + 1)
     more = ""
     if len(lines) > _PAGE:
         given = {name: value for name, value in asked.items() if value}
@@ -125,7 +117,6 @@ _CHANGES = ("all",)
 
 
 def _form(path: str, handler: Callable[..., object], needs: Needs, act: str) -> HubRoute:
-    """A route that a form of a page takes."""
     return HubRoute(path, handler, needs, act, "POST", _CHANGES)
 
 
