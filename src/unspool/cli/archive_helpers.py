@@ -2,16 +2,14 @@
 
 from typing import TYPE_CHECKING
 
-from unspool.cli.output import say_line
+from unspool.errors import NotFound
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from pathlib import Path
 
     from unspool.store.archive import Archive
     from unspool.store.archive.forget import SessionFile
     from unspool.store.archive.line_filter import Drops
-    from unspool.store.archive.verify import Damage
     from unspool.store.sync.prompts import OwnPrompts
 
 _BEGINNING = 4096
@@ -34,7 +32,6 @@ def session_files(archive: "Archive", name: str) -> "tuple[str, list[SessionFile
 
 def forgettable_files(archive: "Archive", name: str) -> "tuple[str, list[SessionFile], OwnPrompts]":
     """A session, the files that go with it, and what is its own in files that stay. A ghost has only the latter."""
-    from unspool.errors import NotFound
     from unspool.store.sync.prompts import own_prompts, session_of_prompt
 
     try:
@@ -63,28 +60,19 @@ def _beside(archive: "Archive", session: str, files: "list[SessionFile]") -> "li
 def other_mentions(archive: "Archive", session: str, own: "Drops") -> dict[str, int]:
     """Kept files that are no single session's, and how many of their lines name one without being its `own`; all
     generations together."""
+    from unspool.store.archive.line_filter import split_lines
+
     found = {}
     for origin in archive.origins():
         for path, last in archive.kept(origin).items():
             if session_of_path(path):
                 continue
             generations = archive.generations(last.file)
-            count = sum(_lines(archive, kept.generation, session.encode(), own) for kept in generations)
+            lines = (line for kept in generations for line in split_lines(archive.stream(kept.generation)))
+            count = sum(session.encode() in line and not own(line) for line in lines)
             if count:
                 found[path] = count
     return found
-
-
-def _lines(archive: "Archive", generation: int, needle: bytes, own: "Drops") -> int:
-    from unspool.store.archive.line_filter import split_lines
-
-    return sum(needle in line and not own(line) for line in split_lines(archive.stream(generation)))
-
-
-def say_damage(damages: "Iterable[Damage]") -> None:
-    for one in damages:
-        where = f"{one.path}, generation {one.generation}, bytes {one.start:,} to {one.start + one.size:,}"
-        say_line(f"  {where} (of {one.machine}, {one.root}): {one.why}")
 
 
 def file_size(path: "Path") -> int:

@@ -3,14 +3,13 @@
 import os
 import sys
 from datetime import UTC, datetime
-from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from unspool.cli import copy_options, options, settings
-from unspool.cli.output import print_json, say_line
+from unspool.cli.output import print_result, say_line
 from unspool.errors import NotFound, UsageProblem
 
 if TYPE_CHECKING:
@@ -19,14 +18,10 @@ if TYPE_CHECKING:
 
     from unspool.copies.compress import CompressOutcome, ModelProvider, Passage, ServiceOptions, TurnBands
     from unspool.copies.copy_plan import CopyPlan
-    from unspool.copies.treatment import Treatment
-    from unspool.model import Event
     from unspool.store.library import Library
 
 
 class CompressFlags(NamedTuple):
-    """What was said about compression."""
-
     bands: "TurnBands"
     given: "ServiceOptions"
     user: bool
@@ -34,8 +29,6 @@ class CompressFlags(NamedTuple):
 
 
 class CompressResult(NamedTuple):
-    """What came of it, and who did it."""
-
     outcome: "CompressOutcome"
     by: str
 
@@ -72,52 +65,46 @@ compress_options = options.as_argument(
 
 
 def compress_copy(
-    draught: "CopyPlan", wanted: CompressFlags, library: "Library", *, dry_run: bool
+    plan: "CopyPlan", wanted: CompressFlags, library: "Library", *, dry_run: bool
 ) -> CompressResult | None:
     """The passages of a copy made shorter; None where nothing was sent, because nothing need be, or on a dry run."""
     from unspool.copies.compress import CompressOptions, Estimate, choose_passages, compress
 
-    passages = list(_passages(draught))
-    wish = CompressOptions(sum(event.prompt is not None for event in draught.lines), wanted.user)
-    choice = choose_passages(passages, wanted.bands, wish)
+    passages = list(_passages(plan))
+    how_to = CompressOptions(sum(event.prompt is not None for event in plan.lines), wanted.user)
+    choice = choose_passages(passages, wanted.bands, how_to)
     if not choice.chosen:
         click.echo(
             "Nothing is left to compress: what is in the bands is too short, or was compressed before.", err=True
         )
         return None
-    provider, model = _provider(draught, wanted, dry_run=dry_run)
+    provider, model = _provider(plan, wanted, dry_run=dry_run)
     estimate = Estimate.of(choice, model, library.prices, datetime.now(UTC))
     by = " ".join(word for word in (provider.name if provider else "the agent", model) if word)
     say_line(f"To {by}: {estimate}.", err=True)
     if provider is None or dry_run:
         return None
-    _ask(wanted)
+    if not wanted.yes and not sys.stdin.isatty():
+        raise UsageProblem("Words of the session would be sent; without a terminal to ask on, --yes agrees to that.")
+    if not wanted.yes:
+        click.confirm("Send these words?", err=True, abort=True)
     quiet = not sys.stderr.isatty()
     with click.progressbar(length=len(choice.chosen), label="Compressing", file=sys.stderr, hidden=quiet) as bar:
-        return CompressResult(compress(passages, wanted.bands, provider, wish, tell=lambda _: bar.update(1)), by)
+        return CompressResult(compress(passages, wanted.bands, provider, how_to, tell=lambda _: bar.update(1)), by)
 
 
-def _provider(draught: "CopyPlan", wanted: CompressFlags, *, dry_run: bool) -> "tuple[ModelProvider | None, str]":
+def _provider(plan: "CopyPlan", wanted: CompressFlags, *, dry_run: bool) -> "tuple[ModelProvider | None, str]":
     """Who is asked, and for which model; on a dry run, nobody need be there."""
     from unspool.copies.compress import connect, service_options
 
-    said = service_options(wanted.given, os.environ, settings.settings_table("compress"))
+    service = service_options(wanted.given, os.environ, settings.settings_table("compress"))
     try:
-        provider = connect(said, os.environ, draught.copy.original.format)
+        provider = connect(service, os.environ, plan.copy.original.format)
     except NotFound:
         if not dry_run:
             raise
-        return None, said.model
+        return None, service.model
     return provider, provider.model
-
-
-def _ask(wanted: CompressFlags) -> None:
-    """Go on only where somebody agrees."""
-    if wanted.yes:
-        return
-    if not sys.stdin.isatty():
-        raise UsageProblem("Words of the session would be sent; without a terminal to ask on, --yes agrees to that.")
-    click.confirm("Send these words?", err=True, abort=True)
 
 
 def tell_compressed(done: CompressResult, session: str) -> None:
@@ -140,60 +127,45 @@ def tell_compressed(done: CompressResult, session: str) -> None:
         say_line(f"  {count:,} kept: {why}", err=True)
 
 
-def _passages(draught: "CopyPlan") -> "Iterator[Passage]":
+def _passages(plan: "CopyPlan") -> "Iterator[Passage]":
     """The words of every line that the copy keeps, but for those that a model has shortened before."""
     from unspool.copies.compress import Passage
-    from unspool.copies.records import compressed_lines as shortened
+    from unspool.copies.records import compressed_lines
+    from unspool.model import Text
 
-    there = {event.id for event in draught.copy.lines} - shortened(draught.copy.original.session)
+    there = {event.id for event in plan.copy.lines} - compressed_lines(plan.copy.original.session)
     turn = -1
-    for event in draught.lines:
+    for event in plan.lines:
         turn += event.prompt is not None
-        role, words = _words(event)
+        if event.prompt is not None:
+            role: Literal["user", "assistant"] = "user"
+            words = event.prompt.text if event.prompt.kind == "text" else ""
+        else:
+            texts = (block.text for block in event.blocks if isinstance(block, Text) and block.text.strip())
+            role, words = "assistant", "\n\n".join(texts) if event.part is not None else ""
         if words and event.id in there:
             yield Passage(event.id, max(turn, 0), role, words)
 
 
-def _words(event: "Event") -> "tuple[Literal['user', 'assistant'], str]":
-    from unspool.model import Text
-
-    if event.prompt is not None:
-        return "user", event.prompt.text if event.prompt.kind == "text" else ""
-    texts = (block.text for block in event.blocks if isinstance(block, Text) and block.text.strip())
-    return "assistant", "\n\n".join(texts) if event.part is not None else ""
-
-
-_FIGURES = {
-    "keep_tool_turns", "truncate", "truncate_lines", "truncate_chars", "strip_tools", "strip_thinking", "mode",
-    "drop_images", "drop_snapshots", "drop_side", "drop_compacted",
+_CHOOSING = {
+    "keep_tool_turns", "strip_tools", "strip_thinking", "drop_images", "drop_snapshots", "drop_side", "drop_compacted",
 }  # fmt: skip
-_CHOOSING = _FIGURES - {"truncate", "truncate_lines", "truncate_chars", "mode"}
 """Figures that say by themselves what goes, so that no preset is taken for granted; the others only refine one."""
 
 
-def treatment_options(command: options.Command) -> options.Command:
-    """The options that make a `treatment` and `chosen`, what was said of it."""
-
-    @wraps(command)
-    def run(*args: Any, preset: str | None, **given: Any) -> Any:
-        from msgspec.structs import replace
-
-        from unspool.copies.treatment import preset as find_preset
-
-        figures = {key: given.pop(key) for key in _FIGURES}
-        chosen = {key: value for key, value in figures.items() if value is not None and value is not False}
-        name = preset or ("none" if _CHOOSING & chosen.keys() else "default")
-        treatment = replace(find_preset(name, settings.chosen_presets()), **chosen)
-        return command(*args, treatment=treatment, chosen={"preset": name, **chosen}, **given)
-
-    return options.with_options(run, _TREATMENT)
+def _chosen(preset: str | None, **figures: Any) -> dict[str, Any]:
+    """The preset and the figures that were named."""
+    named = {name: value for name, value in figures.items() if value is not None and value is not False}
+    return {"preset": preset or ("none" if _CHOOSING & named.keys() else "default"), **named}
 
 
 def _share_option(name: str, help_line: str) -> options.Decorator:
     return click.option(name, callback=copy_options.parse_percent, metavar="PERCENT", help=help_line)
 
 
-_TREATMENT = (
+_treatment = options.as_argument(
+    "chosen",
+    _chosen,
     click.option("--preset", metavar="NAME", help="default, aggressive, heavy, extreme, none, or one of your own."),
     click.option(
         "--keep-tool-turns", type=click.IntRange(min=0), metavar="N", help="The newest N turns keep their tools."
@@ -219,7 +191,7 @@ _TREATMENT = (
 
 @click.command("clone")
 @click.argument("session", required=False, default="")
-@treatment_options
+@_treatment
 @click.option(
     "--fit", type=click.IntRange(min=1), metavar="TOKENS", help="The mildest treatment that fits into so many."
 )
@@ -230,7 +202,6 @@ _TREATMENT = (
 @options.sources
 def command(
     session: str,
-    treatment: "Treatment",
     chosen: dict[str, Any],
     output: copy_options.CopyOutput,
     library: "Library",
@@ -263,21 +234,24 @@ def command(
     from unspool.copies.fit import mildest_fit, room_for_conversation, window_of
     from unspool.copies.material import CopyMaterial
     from unspool.copies.original import open_source
+    from unspool.copies.treatment import preset
 
-    wish = CopyRequest(title=output.title, options={**chosen, **({"fit": how["fit"]} if how["fit"] else {})})
+    request = CopyRequest(title=output.title, options={**chosen, **({"fit": how["fit"]} if how["fit"] else {})})
+    figures = {name: value for name, value in chosen.items() if name != "preset"}
+    treatment = replace(preset(chosen["preset"], settings.chosen_presets()), **figures)
     with open_source(library, session) as source:
         material = CopyMaterial(source.log)
         if how["fit"]:
             treatment = mildest_fit(material, treatment, room_for_conversation(how["fit"], window_of(source.log)))
-        draught, done = plan_copy(material, treatment, wish), None
+        plan, done = plan_copy(material, treatment, request), None
         if how["compressing"] is not None:
-            done = compress_copy(draught, how["compressing"], library, dry_run=output.dry_run)
+            done = compress_copy(plan, how["compressing"], library, dry_run=output.dry_run)
         if done is not None:
-            said = {**wish.options, "compress": str(how["compressing"].bands)}
-            draught = plan_copy(material, treatment, replace(wish, texts=done.outcome.texts, options=said))
-        copy_options.finish_copy(draught, source, output)
+            chosen = {**request.options, "compress": str(how["compressing"].bands)}
+            plan = plan_copy(material, treatment, replace(request, texts=done.outcome.texts, options=chosen))
+        copy_options.finish_copy(plan, source, output)
         if done is not None:
-            tell_compressed(done, draught.copy.making.session)
+            tell_compressed(done, plan.copy.making.session)
 
 
 def _undo(session: str, output: copy_options.CopyOutput, *, force: bool) -> None:
@@ -288,9 +262,6 @@ def _undo(session: str, output: copy_options.CopyOutput, *, force: bool) -> None
         removed = [one.path for one in record.files]
     else:
         removed = [str(path) for path in records.undo_copy(record, force=force)]
-    if output.as_json:
-        print_json({"session": record.session, "removed": removed, "dry_run": output.dry_run})
-        return
     word = "Would remove" if output.dry_run else "Removed"
-    for path in removed:
-        say_line(f"{word} {path}")
+    data = {"session": record.session, "removed": removed, "dry_run": output.dry_run}
+    print_result(data, (f"{word} {path}" for path in removed), as_json=output.as_json)

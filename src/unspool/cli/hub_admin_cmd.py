@@ -107,7 +107,7 @@ def verify_audit_log(store: "Store", known: str, as_json: bool) -> None:
 @click.option("--yes", is_flag=True, help="Remove them; without this, nothing is removed.")
 @store_options
 def trim_audit_log(store: "Store", before: datetime, yes: bool) -> None:
-    """Let go of old lines; what comes after still proves itself. Lines about what is under a legal hold stay."""
+    """Remove old lines; what comes after still proves itself. Lines about what is under a legal hold stay."""
     from unspool.hub.people.audit import trim_audit
 
     if not yes:
@@ -135,7 +135,6 @@ def erase_command() -> None:
 
 
 def _erasing(kind: str, named: str) -> click.Command:
-    """The command that erases something of one kind."""
 
     @click.command(kind, context_settings=hub_options.ANY_ADDRESS, help=f"Erase {named} for good, and print the proof.")
     @click.argument("target", metavar=kind.upper())

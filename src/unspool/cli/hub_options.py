@@ -11,8 +11,12 @@ from typing import TYPE_CHECKING, Any, Concatenate, NamedTuple, ParamSpec
 
 import click
 
+from unspool import human
+from unspool.cli import options
 from unspool.cli.options import Command, Decorator, as_argument, with_options
 from unspool.cli.output import print_json
+from unspool.cli.tables import Column, print_table
+from unspool.config import config_folder
 
 if TYPE_CHECKING:
     from unspool.hub.people.operations import Actor, Done
@@ -24,7 +28,6 @@ _Args = ParamSpec("_Args")
 
 def hub_client(url: str = "", rate: int = 0) -> "HubClient":
     """The hub that is meant, asked by whoever is signed in there; it sends `rate` bytes a second at most."""
-    from unspool.config import config_folder
     from unspool.hub_client.client import HubClient
     from unspool.hub_client.login import choose_hub, require_login
 
@@ -75,7 +78,7 @@ def _existing_store(**given: Any) -> "Store":
 
 _PLACE = (
     click.option(
-        "--data", type=click.Path(path_type=Path, file_okay=False), metavar="DIR", envvar="UNSPOOL_HUB_DATA",
+        "--data", type=options.FOLDER, metavar="DIR", envvar="UNSPOOL_HUB_DATA",
         help="The hub's folder.",
     ),
     click.option(
@@ -124,9 +127,6 @@ def run_audited(
 
 
 def row_time(value: int | None, never: str = "") -> str:
-    """A time as people read it."""
-    from unspool import human
-
     return never if value is None else human.minute(datetime.fromtimestamp(value / 1000, UTC))
 
 
@@ -146,13 +146,11 @@ def listing(key: str, heads: Sequence[str], none: str) -> Decorator:
             elif not found:
                 click.echo(none)
             else:
-                from unspool.cli.tables import Column, show_table, table_lines, terminal_width
-
                 cells = zip(*(cells for _, cells in found), strict=True)
                 columns = [
                     Column(head, column, right=False, least=8) for head, column in zip(heads, cells, strict=True)
                 ]
-                show_table(table_lines(columns, terminal_width()))
+                print_table(columns)
 
         return with_options(run, (as_json, store_options))
 

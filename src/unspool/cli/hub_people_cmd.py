@@ -48,7 +48,7 @@ def _add(group: click.Group, name: str, operation: Operation, *parameters: Decor
 
 @click.group("people")
 def people_command() -> None:
-    """Tell who there is; add people and services, and end them.
+    """Tell who there is; add people and services, and revoke their access.
 
     \b
     unspool hub people list
@@ -127,28 +127,22 @@ _add(team_command, "add", operations.add_team, click.argument("name"))
 _add(team_command, "end", operations.end_team, click.argument("team"))
 
 
-@team_command.command("join")
-@click.argument("team")
-@click.argument("people", nargs=-1, required=True)
-@store_options
-def join_team(store: "Store", team: str, people: tuple[str, ...]) -> None:
-    """Put people into a team."""
-    with store.db.transaction():
-        for person in people:
-            run_audited(operator(store), operations.join_team, team, person)
-    say_line(f"In {team} now: {', '.join(people)}.")
+def _add_membership(name: str, operation: Operation, help_line: str, done: str) -> None:
+    """Add a command that puts all of some people into a team or takes them out, or none."""
+
+    @team_command.command(name, help=help_line)
+    @click.argument("team")
+    @click.argument("people", nargs=-1, required=True)
+    @store_options
+    def change_team(store: "Store", team: str, people: tuple[str, ...]) -> None:
+        with store.db.transaction():
+            for person in people:
+                run_audited(operator(store), operation, team, person)
+        say_line(f"{done.format(team)}: {', '.join(people)}.")
 
 
-@team_command.command("leave")
-@click.argument("team")
-@click.argument("people", nargs=-1, required=True)
-@store_options
-def leave_team(store: "Store", team: str, people: tuple[str, ...]) -> None:
-    """Take people out of a team."""
-    with store.db.transaction():
-        for person in people:
-            run_audited(operator(store), operations.leave_team, team, person)
-    say_line(f"No longer in {team}: {', '.join(people)}.")
+_add_membership("join", operations.join_team, "Put people into a team.", "In {} now")
+_add_membership("leave", operations.leave_team, "Take people out of a team.", "No longer in {}")
 
 
 @click.group("token")

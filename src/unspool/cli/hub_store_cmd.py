@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from unspool import human
+from unspool.cli import options
 from unspool.cli.hub_options import PlaceOptions, as_json, closing_store, place_options, store_options
 from unspool.cli.output import print_json
 from unspool.errors import Unsound, UsageProblem
@@ -40,7 +41,7 @@ def _report(result: "CopyReport", done: str, *, as_json: bool) -> None:
 
 
 @click.command("backup")
-@click.argument("folder", type=click.Path(path_type=Path, file_okay=False), metavar="DIR")
+@click.argument("folder", type=options.FOLDER, metavar="DIR")
 @_JSON
 @store_options
 def backup_command(folder: Path, as_json: bool, store: "Store") -> None:
@@ -82,7 +83,7 @@ def restore_command(folder: Path, as_json: bool, place: "StorePlace") -> None:
 
 
 @click.command("move")
-@click.option("--from-data", type=click.Path(path_type=Path, file_okay=False), metavar="DIR", help="Where it is now.")
+@click.option("--from-data", type=options.FOLDER, metavar="DIR", help="Where it is now.")
 @click.option("--from-database", default="", metavar="URL", help="Its database now, if no file in the folder.")
 @click.option("--from-objects", default="", metavar="URL", help="Its objects now, if not in the folder.")
 @_JSON

@@ -1,4 +1,4 @@
-"""Options that several commands share: sources, archive, time spans, secrets."""
+"""Options that several commands share: sources, archive, time spans, what to show, secrets."""
 
 import os
 import re
@@ -17,6 +17,9 @@ from unspool.store.index.times import day_start, parse_ago
 from unspool.store.index.times import parse_zone as named_zone
 
 if TYPE_CHECKING:
+    from unspool.model import Session
+    from unspool.render.view import View
+    from unspool.store.archive import Archive
     from unspool.store.index.database import Index
     from unspool.store.library import Library
     from unspool.store.library.kept_sessions import KeptSessions
@@ -24,6 +27,9 @@ if TYPE_CHECKING:
 
 Command = Callable[..., Any]
 Decorator = Callable[[Command], Command]
+PATH = click.Path(path_type=Path)
+FILE = click.Path(path_type=Path, dir_okay=False)
+FOLDER = click.Path(path_type=Path, file_okay=False)
 
 
 def with_options(command: Command, options: Sequence[Decorator]) -> Command:
@@ -56,19 +62,18 @@ named_sources = click.option(
     "--source",
     multiple=True,
     metavar="DIR",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=FOLDER,
     help="Look here instead: a folder that holds projects/, or is one. May be given several times.",
 )
 zone = click.option("--tz", metavar="ZONE", help="Where days begin: Europe/Berlin, UTC, +05:30, local.")
 
 
 def _library(source: tuple[Path, ...], demo: bool) -> "Library":
-    from unspool.prices import PriceTable
     from unspool.store.library import Library
 
     named = (demo_folder(),) if demo else source
     kept = None if named else _kept_sessions()
-    return Library(settings.chosen_sources(named), PriceTable.load(settings.price_file()), kept)
+    return Library(settings.chosen_sources(named), settings.price_table(), kept)
 
 
 sources = as_argument(
@@ -112,25 +117,31 @@ archive = as_argument(
     click.option(
         "--archive",
         metavar="DIR",
-        type=click.Path(path_type=Path, file_okay=False),
+        type=FOLDER,
         help="The folder of the archive; else UNSPOOL_ARCHIVE, else unspool in your data folder.",
     ),
     click.option(
         "--key-file",
         metavar="FILE",
-        type=click.Path(path_type=Path, dir_okay=False),
+        type=FILE,
         help="The key of an encrypted archive; else UNSPOOL_KEY_FILE or UNSPOOL_PASSPHRASE.",
     ),
 )
 """The folder of the archive and the index."""
 
 
+def prompt_for(text: str, *, confirm: bool = False) -> Callable[[], str] | None:
+    """Asks for a secret; None where there is no terminal to ask on."""
+    if not sys.stdin.isatty():
+        return None
+    return lambda: str(click.prompt(text, hide_input=True, confirmation_prompt=confirm, err=True))
+
+
 def key_of(folder: Path) -> str | None:
     """The key that the archive of a folder needs, asked for on a terminal; None where it is not encrypted."""
     from unspool.store.archive.database import ARCHIVE, find_key, needed_key
 
-    ask = (lambda: str(click.prompt("Passphrase", hide_input=True, err=True))) if sys.stdin.isatty() else None
-    return needed_key(folder / ARCHIVE, lambda: find_key(os.environ, None, ask))
+    return needed_key(folder / ARCHIVE, lambda: find_key(os.environ, None, prompt_for("Passphrase")))
 
 
 _SERVING = (
@@ -144,6 +155,13 @@ _SERVING = (
 def serving(command: Command) -> Command:
     """How the app is served, for a command that takes `port`, `host`, `no_browser` and `read_only`."""
     return with_options(command, _SERVING)
+
+
+def open_archive(folder: Path, *, readonly: bool = False) -> "Archive":
+    """An archive, with the key that it needs."""
+    from unspool.store.archive import Archive
+
+    return Archive.open(folder, key=key_of(folder), readonly=readonly)
 
 
 def open_index(archive: Path) -> "Index":
@@ -191,6 +209,48 @@ def _range(part: str) -> tuple[int, int]:
     if last < first:
         raise UsageProblem(f"The range {part} ends before it begins.")
     return first, last
+
+
+def view_options(*, whole: bool) -> Decorator:
+    """Options for a command that takes `view`; `whole`: everything is shown unless asked otherwise."""
+    return as_argument(
+        "view",
+        _view,
+        click.option("--full/--short", default=whole, help="Long outputs whole, or cut.", show_default=True),
+        click.option("--no-thinking", is_flag=True, help="Leave out the model's thinking."),
+        click.option("--no-tools", is_flag=True, help="Leave out tool calls; plans and questions stay."),
+        click.option("--no-notices", is_flag=True, help="Leave out hooks, reminders and other notices."),
+        click.option(
+            "--turn", "turns", callback=turn_ranges, metavar="3..7", help="Only these turns: 3, 3..7, 5.., 1,4."
+        ),
+        click.option("--branch", type=click.IntRange(min=0), default=0, metavar="N", help="Follow abandoned branch N."),
+        click.option(
+            "--with-subagents/--no-subagents",
+            "agents",
+            default=whole,
+            help="Subagents' conversations in place, or not.",
+            show_default=True,
+        ),
+    )
+
+
+def _view(no_thinking: bool, no_tools: bool, no_notices: bool, **given: Any) -> "View":
+    from unspool.render.view import View
+
+    zone = settings.chosen_zone()
+    return View(thinking=not no_thinking, tools=not no_tools, notices=not no_notices, zone=zone, **given)
+
+
+def check_view(session: "Session", view: "View") -> None:
+    """NotFound where the view asks for a branch or turns that the session does not have."""
+    numbers = [one.number for one in session.branches]
+    if view.branch and view.branch not in numbers:
+        listed = ", ".join(map(str, numbers)) or "none"
+        raise NotFound(f"Session {session.id} has no branch {view.branch}; its branches: {listed}.")
+    every = [turn.number for turn in session.turns]
+    every += [turn.number for branch in session.branches for turn in branch.turns]
+    if view.turns and not any(view.has_turn(number) for number in every):
+        raise NotFound(f"Session {session.id} has no such turn; its last is {max(every, default=0)}.")
 
 
 _DATE = re.compile(r"\d{4}-?\d{2}-?\d{2}")

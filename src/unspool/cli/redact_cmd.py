@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from unspool import human
 from unspool.cli import options
 from unspool.cli.output import print_json, say_line
-from unspool.errors import UsageProblem
+from unspool.config import config_folder
+from unspool.errors import Unreadable, UsageProblem
+from unspool.files import write_atomically
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -25,20 +28,9 @@ _LISTED = 5
 
 
 class _Log(NamedTuple):
-    """A log and what was found in it."""
-
     session: str
     path: str
     findings: "list[SecretFinding]"
-
-
-class _Manner(NamedTuple):
-    """What is asked beside the session."""
-
-    everything: bool
-    terms: tuple[str, ...]
-    secrets: bool
-    as_json: bool
 
 
 @click.command("redact")
@@ -49,7 +41,7 @@ class _Manner(NamedTuple):
 @click.option("--secrets", is_flag=True, help="Tell only secrets, not names, addresses and home folders.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, with every finding.")
 @options.sources
-def command(session: str | None, output: str | None, library: "Library", **manner: Any) -> None:
+def command(session: str | None, output: str | None, everything: bool, library: "Library", **given: Any) -> None:
     """Tell what in a session must not leave: keys, passwords, names, addresses.
 
     \b
@@ -62,22 +54,20 @@ def command(session: str | None, output: str | None, library: "Library", **manne
     In the log that -o writes, the same is replaced by the same; what replaced what is kept on this machine alone. Your
     own rules go into redact.toml beside the settings. Nothing is found with certainty: read what you give away.
     """
-    how = _Manner(**manner)
-    if how.everything == bool(session) or (how.everything and output):
+    if everything == bool(session) or (everything and output):
         raise UsageProblem("Name one session, or give --archive alone to look through all of them.")
-    from unspool.config import config_folder
     from unspool.redact.rules import OWN, own_rules
 
-    rules = own_rules(config_folder() / OWN)
-    logs = _all(library, rules, how.terms) if how.everything else _one(library, session or "", output, rules, how.terms)
-    kinds = {"secret", "term"} if how.secrets else {"secret", "term", "personal"}
-    told = (log._replace(findings=[one for one in log.findings if one.match.kind in kinds]) for log in logs)
+    rules, terms = own_rules(config_folder() / OWN), given["terms"]
+    logs = _all(library, rules, terms) if everything else _one(library, session or "", output, rules, terms)
+    kinds = {"secret", "term"} if given["secrets"] else {"secret", "term", "personal"}
+    found = (log._replace(findings=[one for one in log.findings if one.match.kind in kinds]) for log in logs)
     if output == "-":
-        list(told)  # the log has the output for itself
-    elif how.as_json:
-        print_json({"rules": rules.version, "logs": [_data(log) for log in told if log.findings]})
+        list(found)  # the log has the output for itself
+    elif given["as_json"]:
+        print_json({"rules": rules.version, "logs": [_data(log) for log in found if log.findings]})
     else:
-        _print(told, everything=how.everything)
+        _print(found, everything=everything)
 
 
 def _one(
@@ -115,7 +105,6 @@ def _all(library: "Library", rules: "RuleSet", terms: tuple[str, ...]) -> "Itera
 
 def _logs(found: "FoundLog", here: "FoundLog", finder: "Callable[[list[bytes]], Finder]") -> "Iterator[_Log]":
     """The files of a session, which are `here`, told by where they are or were; what cannot be read is told too."""
-    from unspool.errors import Unreadable
     from unspool.store.library.inputs import open_log
 
     agents = [agent.path for agent in here.agents]
@@ -139,20 +128,12 @@ def _looked(session: str, path: str, lines: list[bytes], finder: "Finder") -> _L
 
 def _finder(lines: list[bytes], rules: "RuleSet", terms: tuple[str, ...]) -> "Finder":
     from unspool.redact.finder import Finder
+    from unspool.redact.log import decode_line
     from unspool.redact.rules import PersonalNames, git_signers
 
-    return Finder(rules, PersonalNames.of(os.environ, set(_cwds(lines)), git_signers(lines)), terms)
-
-
-def _cwds(lines: "Iterable[bytes]") -> "Iterator[str]":
-    """The folders that a session ran in."""
-    from unspool.redact.log import decode_line
-
-    for line in lines:
-        if b'"cwd"' in line:
-            value = decode_line(line)
-            if isinstance(value, dict) and isinstance(value.get("cwd"), str):
-                yield value["cwd"]
+    values = (decode_line(line) for line in lines if b'"cwd"' in line)
+    folders = {value["cwd"] for value in values if isinstance(value, dict) and isinstance(value.get("cwd"), str)}
+    return Finder(rules, PersonalNames.of(os.environ, folders, git_signers(lines)), terms)
 
 
 def _write(session: str, lines: list[bytes], finder: "Finder", output: str) -> None:
@@ -160,7 +141,6 @@ def _write(session: str, lines: list[bytes], finder: "Finder", output: str) -> N
     import sys
 
     from unspool.agents import FORMATS
-    from unspool.files import write_atomically
     from unspool.redact.log import redact_lines
     from unspool.redact.replacements import ReplacementNames
     from unspool.share import choices
@@ -179,8 +159,6 @@ def _write(session: str, lines: list[bytes], finder: "Finder", output: str) -> N
 
 
 def _print(logs: "Iterable[_Log]", *, everything: bool) -> None:
-    from unspool import human
-
     counts: Counter[tuple[str, str]] = Counter()
     for number, log in enumerate(logs):
         if log.findings and (everything or number):
@@ -203,7 +181,6 @@ def _print(logs: "Iterable[_Log]", *, everything: bool) -> None:
 
 
 def mask_secret(finding: "SecretFinding") -> str:
-    """What was found, told by how it begins."""
     value = finding.match.value
     return f"{value[:4] if len(value) >= 16 else value[:1]}…"
 

@@ -1,16 +1,17 @@
 """`unspool restore`: the files of a session, as they were."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from unspool import human
 from unspool.cli import archive_helpers, options
-from unspool.cli.output import print_json, say_line
+from unspool.cli.output import print_result
 from unspool.errors import UsageProblem
 
 if TYPE_CHECKING:
-    from unspool.store.archive.forget import SessionFile
     from unspool.store.archive.restore import RestoredFile, RestoreOptions
 
 
@@ -26,9 +27,7 @@ def _restore_options(
 
 @click.command("restore")
 @click.argument("session")
-@click.option(
-    "--to", metavar="DIR", type=click.Path(path_type=Path, file_okay=False), help="Write them here [./SESSION]."
-)
+@click.option("--to", metavar="DIR", type=options.FOLDER, help="Write them here [./SESSION].")
 @click.option("--into-agent", is_flag=True, help="Put them back where they were, so that the agent can resume it.")
 @options.as_argument(
     "wanted",
@@ -55,31 +54,23 @@ def command(
     may read the files. A file that is there already and differs stops everything before a byte is written, unless
     --force is given.
     """
-    from unspool.store.archive import Archive
     from unspool.store.archive.restore import restore
     from unspool.store.sync.prompts import own_prompts
 
     if to is not None and into_agent:
         raise UsageProblem("--to and --into-agent are two places; choose one.")
-    with Archive.open(archive, key=options.key_of(archive), readonly=True) as opened:
+    with options.open_archive(archive, readonly=True) as opened:
         name, files = archive_helpers.session_files(opened, session)
         files += own_prompts(opened, name).pasted
         place = None if into_agent else to or Path(name)
         done = restore(opened, files, place, wanted)
-    if as_json:
-        print_json({"session": name, "files": done})
-    else:
-        _print(done, files, place)
-
-
-def _print(done: "list[RestoredFile]", files: "list[SessionFile]", place: Path | None) -> None:
-    from unspool import human
-
-    total = human.size(sum(one.size for one in done))
     where = place if place is not None else " and ".join(sorted({one.place.root for one in files}))
+    print_result({"session": name, "files": done}, _lines(done, where), as_json=as_json)
+
+
+def _lines(done: "list[RestoredFile]", where: object) -> Iterator[str]:
+    total = human.size(sum(one.size for one in done))
     same = sum(one.outcome == "same" for one in done)
     note = f" ({same} of them were there already)" if same else ""
-    say_line(f"Restored {human.count(len(done), 'file')}, {total}, in {where}{note}.")
-    for one in done:
-        if one.outcome == "replaced":
-            say_line(f"  replaced {one.path}")
+    yield f"Restored {human.count(len(done), 'file')}, {total}, in {where}{note}."
+    yield from (f"  replaced {one.path}" for one in done if one.outcome == "replaced")

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from unspool import human
 from unspool.cli import options, settings
-from unspool.errors import UsageProblem
+from unspool.errors import UnspoolError, UsageProblem
 
 if TYPE_CHECKING:
     from unspool.store.sync import SyncReport
@@ -21,8 +22,6 @@ _INTERVAL = 600
 
 
 class WatchOptions(NamedTuple):
-    """What is kept where, and how often it is looked."""
-
     archive: Path
     sources: tuple[Path, ...]
     interval: float
@@ -95,11 +94,17 @@ def command(
 def _change_service(wanted: WatchOptions, install: str, uninstall: str, *, yes: bool) -> None:
     """Show what would be done, ask, and do it."""
     from unspool.render.sanitize import safe_row
+    from unspool.store.archive.database import ARCHIVE, KEY_FILE, is_encrypted
     from unspool.store.sync import service
 
     kind = (install or uninstall).replace(_USUAL, "")
     if install:
-        job = service.service_job(wanted.archive, wanted.sources, _key_file(wanted.archive), wanted.pace())
+        key_file = os.environ.get(KEY_FILE)
+        if not key_file and is_encrypted(wanted.archive / ARCHIVE):  # a service has nobody to ask for a passphrase
+            raise UsageProblem(
+                f"The archive in {wanted.archive} is encrypted: a service needs its key in a file, --key-file FILE."
+            )
+        job = service.service_job(wanted.archive, wanted.sources, Path(key_file) if key_file else None, wanted.pace())
         plan = service.install(kind, job)
     else:
         plan = service.uninstall(kind)
@@ -115,16 +120,6 @@ def _change_service(wanted: WatchOptions, install: str, uninstall: str, *, yes: 
         click.echo("Done.")
     else:
         click.echo("Nothing was done.")
-
-
-def _key_file(place: Path) -> Path | None:
-    """The key file that a service opens the archive with; it has nobody to ask for a passphrase."""
-    from unspool.store.archive.database import ARCHIVE, KEY_FILE, is_encrypted
-
-    named = os.environ.get(KEY_FILE)
-    if not named and is_encrypted(place / ARCHIVE):
-        raise UsageProblem(f"The archive in {place} is encrypted: a service needs its key in a file, --key-file FILE.")
-    return Path(named) if named else None
 
 
 def _follow(wanted: WatchOptions, quiet: bool) -> None:
@@ -155,8 +150,6 @@ def _watch(wanted: WatchOptions, key: str | None, voice: "_Voice", stop: "StopSi
     import apsw
 
     from unspool.agents import FORMATS
-    from unspool.errors import UnspoolError
-    from unspool.prices import PriceTable
     from unspool.store.sync import sync
     from unspool.store.sync.watch import Watcher, WatchPace, WatchReport
 
@@ -164,7 +157,7 @@ def _watch(wanted: WatchOptions, key: str | None, voice: "_Voice", stop: "StopSi
         return list(dict.fromkeys(path for format_ in FORMATS for path in format_.lively(root)))
 
     Watcher(
-        lambda changed: sync(wanted.archive, changed, None, key, PriceTable.load(settings.price_file())),
+        lambda changed: sync(wanted.archive, changed, None, key, settings.price_table()),
         WatchReport(wanted.sources, lively, wanted.archive),
         voice,
         stop,
@@ -188,8 +181,6 @@ class _Voice:
         self._told: set[str] = set()
 
     def synced(self, report: "SyncReport") -> None:
-        from unspool import human
-
         for failure in report.failures:
             if failure not in self._told:  # once: a log that cannot be read now cannot be read in ten minutes
                 _say(failure, err=True)
@@ -206,11 +197,7 @@ class _Voice:
             _say(f"{kept} ({human.duration(report.seconds)})")
 
     def failed(self, why: Exception, wait: float) -> None:
-        from unspool import human
-
         _say(f"The sync failed: {why} It is tried again in {human.duration(wait)}.", err=True)
 
     def deaf(self, why: OSError, poll: float) -> None:
-        from unspool import human
-
         _say(f"No file events ({why}); looking every {human.duration(poll)} instead.", err=True)
