@@ -125,7 +125,6 @@ def _last(lines: list[str]) -> int:
 
 
 def format_value(value: Any) -> str:
-    """A value as TOML has it."""
     if isinstance(value, (list, tuple)):
         return f"[{', '.join(map(format_value, value))}]"
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
