@@ -71,8 +71,8 @@ def compress_copy(
     from unspool.copies.compress import CompressOptions, Estimate, choose_passages, compress
 
     passages = list(_passages(plan))
-    how_to = CompressOptions(sum(event.prompt is not None for event in plan.lines), wanted.user)
-    choice = choose_passages(passages, wanted.bands, how_to)
+    choices = CompressOptions(sum(event.prompt is not None for event in plan.lines), wanted.user)
+    choice = choose_passages(passages, wanted.bands, choices)
     if not choice.chosen:
         click.echo(
             "Nothing is left to compress: what is in the bands is too short, or was compressed before.", err=True
@@ -90,7 +90,7 @@ def compress_copy(
         click.confirm("Send these words?", err=True, abort=True)
     quiet = not sys.stderr.isatty()
     with click.progressbar(length=len(choice.chosen), label="Compressing", file=sys.stderr, hidden=quiet) as bar:
-        return CompressResult(compress(passages, wanted.bands, provider, how_to, tell=lambda _: bar.update(1)), by)
+        return CompressResult(compress(passages, wanted.bands, provider, choices, tell=lambda _: bar.update(1)), by)
 
 
 def _provider(plan: "CopyPlan", wanted: CompressFlags, *, dry_run: bool) -> "tuple[ModelProvider | None, str]":

@@ -287,10 +287,12 @@ def _moment(text: str, where: tzinfo | None, after: int) -> float:
         raise click.BadParameter(f"{text!r} is neither a date (2026-01-31) nor an age (12h, 3d, 2w).") from None
 
 
-def read_secret(file: str, asked: str, *, twice: bool = False) -> str:
+def read_secret(file: str, question: str, *, twice: bool = False) -> str:
     """The first line of a file; `-` is standard input, or typed without being shown where that is a terminal."""
     if file == "-" and sys.stdin.isatty():
-        return str(click.prompt(asked, hide_input=True, confirmation_prompt="Once more" if twice else False, err=True))
+        return str(
+            click.prompt(question, hide_input=True, confirmation_prompt="Once more" if twice else False, err=True)
+        )
     try:
         text = sys.stdin.readline() if file == "-" else Path(file).read_text("utf-8")
     except UnicodeDecodeError:

@@ -1,6 +1,6 @@
 """`unspool repair`: a damaged session, mended in a copy."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -35,6 +35,8 @@ def command(session: str, output: copy_options.CopyOutput, library: "Library") -
     SESSION is an id or its first characters, a path, "-" for standard input, an http(s) URL, a piece of a title, or
     `latest`, which is the default. `unspool lint` only tells what is wrong.
     """
+    from msgspec.structs import asdict
+
     from unspool.copies import material
     from unspool.copies.copy_plan import CopyRequest, plan_copy
     from unspool.copies.fork import repair_original
@@ -43,7 +45,12 @@ def command(session: str, output: copy_options.CopyOutput, library: "Library") -
 
     with open_source(library, session) as source:
         log, done = repair_original(source.log)
-        data = {"deeds": [_plain(deed) for deed in done.deeds]}
+        data = {
+            "deeds": [
+                {**asdict(deed), "lost": deed.lost[:_SHOWN].decode(errors="replace"), "lost_bytes": len(deed.lost)}
+                for deed in done.deeds
+            ]
+        }
         if not done.deeds:
             print_result(data, ["Nothing is wrong with the log, and nothing was written."], as_json=output.as_json)
             return
@@ -56,9 +63,3 @@ def command(session: str, output: copy_options.CopyOutput, library: "Library") -
         request = CopyRequest("repair", title, options={"deeds": len(done.deeds)})
         plan = plan_copy(log, PRESETS["none"], request)
         copy_options.finish_copy(plan, source._replace(log=log), output, data=data)
-
-
-def _plain(deed: Any) -> dict[str, Any]:
-    from msgspec.structs import asdict
-
-    return {**asdict(deed), "lost": deed.lost[:_SHOWN].decode(errors="replace"), "lost_bytes": len(deed.lost)}

@@ -92,7 +92,7 @@ def sessions_table(overviews: Sequence[Overview], marks: Marks, width: int) -> T
 
 def _cells(overview: Overview, mark: SessionMark, written: Callable[..., str]) -> dict[str, Text | str]:
     kind = _KIND_WORDS.get(overview.kind, overview.kind)
-    said = f"{one_line(mark.short)} " if mark.short else ""
+    marked = f"{one_line(mark.short)} " if mark.short else ""
     floor = bool(overview.unpriced) or overview.usage.floor
     cost = "?" if overview.unpriced and not overview.cost else human.money(overview.cost, floor=floor)
     return {
@@ -104,7 +104,9 @@ def _cells(overview: Overview, mark: SessionMark, written: Callable[..., str]) -
         "cost": cost if overview.calls else "",
         "size": human.size(overview.size),
         "kind": Text(kind, _KIND_STYLES.get(kind, "")),
-        "title": Text.assemble((kept_mark(overview), "dim"), (said, "yellow"), one_line(mark.title or overview.title)),
+        "title": Text.assemble(
+            (kept_mark(overview), "dim"), (marked, "yellow"), one_line(mark.title or overview.title)
+        ),
     }
 
 

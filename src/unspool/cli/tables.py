@@ -38,9 +38,9 @@ def safe_text(text: str) -> str:
 
 
 def terminal_width() -> int:
-    said = os.environ.get("COLUMNS", "")
-    if said.isdecimal() and int(said):
-        return max(int(said), _NARROWEST)
+    wide = os.environ.get("COLUMNS", "")
+    if wide.isdecimal() and int(wide):
+        return max(int(wide), _NARROWEST)
     try:
         return max(os.get_terminal_size(sys.stdout.fileno()).columns, _NARROWEST)
     except (OSError, ValueError):

@@ -52,7 +52,7 @@ _IN_TIME = ("day", "week", "month", "block")
 _T = TypeVar("_T")
 
 
-class _Asked(NamedTuple):
+class _UsageRequest(NamedTuple):
     by: str
     wanted: UsageFilter
     zone: str
@@ -100,15 +100,15 @@ def command(what: str | None, by: str | None, archive: Path, source: tuple[Path,
     named = _WORDS.get(what, what) if what else None
     if named and by and named != by:
         raise UsageProblem(f"A row can be of one thing only, not of a {named} and a {by}.")
-    asked = _asked(named or by or "day", given["tz"], given)
+    request = _parse_request(named or by or "day", given["tz"], given)
     chosen = click.get_current_context().get_parameter_source("archive") is ParameterSource.COMMANDLINE
     kept = chosen or "UNSPOOL_ARCHIVE" in os.environ or (archive / INDEX).exists()
-    opened = options.open_index(archive) if kept and not source else usage_from_logs(asked.by, asked.wanted, source)
+    opened = options.open_index(archive) if kept and not source else usage_from_logs(request.by, request.wanted, source)
     with opened as index:
-        {"tool": _tools, "block": _blocks}.get(asked.by, _usage)(index, asked)
+        {"tool": _tools, "block": _blocks}.get(request.by, _usage)(index, request)
 
 
-def _asked(by: str, tz: str | None, given: dict[str, Any]) -> _Asked:
+def _parse_request(by: str, tz: str | None, given: dict[str, Any]) -> _UsageRequest:
     if given["as_json"] and given["as_csv"]:
         raise UsageProblem("--json and --csv exclude each other.")
     if by == "tool" and given["model"]:
@@ -124,74 +124,74 @@ def _asked(by: str, tz: str | None, given: dict[str, Any]) -> _Asked:
     )
     order = given["order"] or ("asc" if by in _IN_TIME else "cost")
     name = tz or settings.chosen_zone_name()
-    return _Asked(by, wanted, name, given["limit"], order, given["as_json"], given["as_csv"], given["breakdown"])
+    return _UsageRequest(by, wanted, name, given["limit"], order, given["as_json"], given["as_csv"], given["breakdown"])
 
 
-def _ordered(rows: Sequence[_T], asked: _Asked) -> list[_T]:
+def _ordered(rows: Sequence[_T], request: _UsageRequest) -> list[_T]:
     """The rows in the order asked for; a limit keeps the newest, the dearest or the largest."""
 
     def moment(row: Any) -> tuple[float, float]:
-        first = row.start if asked.by == "block" else row.first
+        first = row.start if request.by == "block" else row.first
         return (float("inf"), 0.0) if first is None else (first, row.last or 0.0)
 
-    if asked.order in ("cost", "tokens"):
-        size = (lambda row: row.sum.cost) if asked.order == "cost" else (lambda row: row.sum.total)
-        return sorted(rows, key=size, reverse=True)[: asked.limit or None]
-    found = sorted(rows, key=moment)[-asked.limit :]
-    return found if asked.order == "asc" else found[::-1]
+    if request.order in ("cost", "tokens"):
+        size = (lambda row: row.sum.cost) if request.order == "cost" else (lambda row: row.sum.total)
+        return sorted(rows, key=size, reverse=True)[: request.limit or None]
+    found = sorted(rows, key=moment)[-request.limit :]
+    return found if request.order == "asc" else found[::-1]
 
 
-def _usage(index: "HasDatabase", asked: _Asked) -> None:
+def _usage(index: "HasDatabase", request: _UsageRequest) -> None:
     from unspool.cli.usage_rows import row_data, usage_document, usage_notes_lines, usage_table
     from unspool.store.index.usage import usage_report
 
-    report = usage_report(index, asked.by, asked.wanted)  # type: ignore[arg-type]
-    rows = _ordered(report.rows, asked)
-    if asked.as_json or asked.as_csv:
-        data = [row_data(asked.by, row) for row in rows]
-        _print_data(usage_document(data, report, asked.by, asked.wanted, asked.zone), asked)
+    report = usage_report(index, request.by, request.wanted)  # type: ignore[arg-type]
+    rows = _ordered(report.rows, request)
+    if request.as_json or request.as_csv:
+        data = [row_data(request.by, row) for row in rows]
+        _print_data(usage_document(data, report, request.by, request.wanted, request.zone), request)
     elif not _empty(rows):
-        usage_table(report, rows, breakdown=asked.breakdown)
+        usage_table(report, rows, breakdown=request.breakdown)
         _say(len(rows), len(report.rows), usage_notes_lines(report.sum, report.models, report.untimed))
 
 
-def _blocks(index: "HasDatabase", asked: _Asked) -> None:
+def _blocks(index: "HasDatabase", request: _UsageRequest) -> None:
     from unspool.cli.usage_rows import block_data, blocks_table, running_block, usage_document, usage_notes_lines
     from unspool.store.index.five_hour_blocks import five_hour_blocks
 
-    report = five_hour_blocks(index, asked.wanted)
-    shown = [row for row in report.rows if not row.gap] if asked.order in ("cost", "tokens") else report.rows
-    rows = _ordered(shown, asked)
-    if asked.as_json or asked.as_csv:
+    report = five_hour_blocks(index, request.wanted)
+    shown = [row for row in report.rows if not row.gap] if request.order in ("cost", "tokens") else report.rows
+    rows = _ordered(shown, request)
+    if request.as_json or request.as_csv:
         data = [block_data(row) for row in rows]
-        _print_data(usage_document(data, report, asked.by, asked.wanted, asked.zone), asked)
+        _print_data(usage_document(data, report, request.by, request.wanted, request.zone), request)
     elif not _empty(rows):
-        blocks_table(report, rows, asked.wanted)
+        blocks_table(report, rows, request.wanted)
         notes = usage_notes_lines(report.sum, report.models, report.untimed)
         _say(len(rows), len(shown), [*running_block(report), *notes])
 
 
-def _tools(index: "HasDatabase", asked: _Asked) -> None:
+def _tools(index: "HasDatabase", request: _UsageRequest) -> None:
     from unspool.cli.usage_rows import tool_data, tools_table
     from unspool.store.index.stats import tool_stats
 
-    found = tool_stats(index, asked.wanted)
-    rows = found[: asked.limit or None]
-    if asked.as_json or asked.as_csv:
-        _print_data({"by": "tool", "rows": [tool_data(tool) for tool in rows]}, asked)
+    found = tool_stats(index, request.wanted)
+    rows = found[: request.limit or None]
+    if request.as_json or request.as_csv:
+        _print_data({"by": "tool", "rows": [tool_data(tool) for tool in rows]}, request)
     elif not _empty(rows):
         tools_table(rows, found)
-        whole = ["Sessions that were active in that time are counted whole."] if asked.wanted.timed else []
+        whole = ["Sessions that were active in that time are counted whole."] if request.wanted.timed else []
         _say(len(rows), len(found), [*whole, "Tokens are billed by request, not by tool, so none are told here."])
 
 
-def _print_data(data: dict[str, Any], asked: _Asked) -> None:
+def _print_data(data: dict[str, Any], request: _UsageRequest) -> None:
     from unspool.cli.usage_rows import usage_as_csv
 
-    if asked.as_json:
+    if request.as_json:
         print_json(data)
     else:
-        click.echo(usage_as_csv(data["rows"], breakdown=asked.breakdown), nl=False)
+        click.echo(usage_as_csv(data["rows"], breakdown=request.breakdown), nl=False)
 
 
 def _empty(rows: Sequence[object]) -> bool:

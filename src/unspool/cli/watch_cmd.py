@@ -178,13 +178,13 @@ class _Voice:
 
     def __init__(self, quiet: bool) -> None:
         self._quiet = quiet
-        self._told: set[str] = set()
+        self._failures: set[str] = set()
 
     def synced(self, report: "SyncReport") -> None:
         for failure in report.failures:
-            if failure not in self._told:  # once: a log that cannot be read now cannot be read in ten minutes
+            if failure not in self._failures:  # once: a log that cannot be read now cannot be read in ten minutes
                 _say(failure, err=True)
-        self._told |= set(report.failures)
+        self._failures |= set(report.failures)
         if report.changed and not self._quiet:
             counts = (
                 ("new", report.new),

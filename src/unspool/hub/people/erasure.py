@@ -181,10 +181,10 @@ def _in_file(path: Path, digests: set[str]) -> tuple[int, list[str]]:
     """How many bytes a database's files have, and which of the digests stand in them, in whatever page."""
     wanted = {digest.encode() for digest in digests}
     files = [one for one in (path, path.with_name(f"{path.name}-wal")) if one.exists()]
-    found = set()
+    found = set[bytes]()
     for run in chain.from_iterable(map(_hex_runs, files)):
-        windows = {run[start : start + _DIGEST] for start in range(len(run) - _DIGEST + 1)}
-        found |= windows & wanted
+        windows = (run[start : start + _DIGEST] for start in range(len(run) - _DIGEST + 1))
+        found.update(one for one in windows if one in wanted)
     return sum(file.stat().st_size for file in files), [f"file {one.decode()}" for one in sorted(found)]
 
 

@@ -30,12 +30,12 @@ _WINDOW = 16 * 1024 * 1024
 
 def missing_pieces(db: Database, person: str, digests: Iterable[str]) -> list[str]:
     """The pieces that this person has to send; what others sent is not told. Those that are here stay for a day."""
-    asked = list(dict.fromkeys(digests))
-    there = piece_sizes(db, person, asked)
-    for some in batches([digest for digest in asked if digest in there]):
+    wanted = list(dict.fromkeys(digests))
+    there = piece_sizes(db, person, wanted)
+    for some in batches([digest for digest in wanted if digest in there]):
         db.run(f"UPDATE blob SET created = ? WHERE digest IN ({placeholders(some)}) AND created < ?",  # noqa: S608
                now(), *some, now() - DAY // 4)  # fmt: skip
-    return [digest for digest in asked if digest not in there]
+    return [digest for digest in wanted if digest not in there]
 
 
 def piece_sizes(db: Database, person: str, digests: Sequence[str]) -> dict[str, int]:

@@ -44,12 +44,14 @@ def json_response(value: Any, status: int = 200) -> Response:
 
 
 def have(request: Request) -> Response:
-    asked = read_json(request, HaveRequest)
-    if len(asked.digests) + len(asked.states) > _MOST:
+    wanted = read_json(request, HaveRequest)
+    if len(wanted.digests) + len(wanted.states) > _MOST:
         raise BadRequest(f"At most {_MOST:,} are asked for at once.")
     db, who = hub(request).store.db, person(request)
-    lacks = pieces.missing_pieces(db, who.id, asked.digests)
-    return json_response({"lacks": lacks, "states": pieces.unknown_states(db, who.id, _project(request), asked.states)})
+    lacks = pieces.missing_pieces(db, who.id, wanted.digests)
+    return json_response(
+        {"lacks": lacks, "states": pieces.unknown_states(db, who.id, _project(request), wanted.states)}
+    )
 
 
 def piece(request: Request) -> Response:

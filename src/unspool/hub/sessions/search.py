@@ -35,8 +35,8 @@ def gather_in_postgres(db: Database, tree: Node, passages: SqlCondition) -> SqlC
     plan = db.row(f"EXPLAIN (FORMAT JSON) SELECT 1 FROM passage WHERE {found.sql}", *found.values)  # noqa: S608
     if plan is None:
         return None
-    told = msgspec.json.decode(plan[0]) if isinstance(plan[0], str | bytes) else plan[0]
-    if float(told[0]["Plan"]["Plan Rows"]) > _MANY:
+    explained = msgspec.json.decode(plan[0]) if isinstance(plan[0], str | bytes) else plan[0]
+    if float(explained[0]["Plan"]["Plan Rows"]) > _MANY:
         return None
     inner = f"SELECT DISTINCT passage.session FROM passage WHERE {passages.sql}"  # noqa: S608
     sql = f"session.id IN (WITH found AS MATERIALIZED ({inner}) SELECT found.session FROM found)"  # noqa: S608

@@ -108,8 +108,8 @@ def options_of_upload(query: Mapping[str, str], headers: Mapping[str, str]) -> S
 
 def password_in(headers: Mapping[str, str]) -> str | None:
     """The password that came along, in which letters beyond ASCII and `%` are written as an address has them."""
-    said = headers.get(PASSWORD)
-    return None if said is None else unquote(said)
+    given = headers.get(PASSWORD)
+    return None if given is None else unquote(given)
 
 
 def options_of_change(data: Any) -> ShareOptions:
@@ -142,12 +142,12 @@ def _password(text: str | None) -> str | None:
 
 
 def _truth(query: Mapping[str, str], name: str) -> bool | None:
-    said = query.get(name)
-    if said is None:
+    given = query.get(name)
+    if given is None:
         return None
-    if said.lower() not in (*_TRUE, *_FALSE):
+    if given.lower() not in (*_TRUE, *_FALSE):
         raise BadRequest(f"“{name}” is yes or no.")
-    return said.lower() in _TRUE
+    return given.lower() in _TRUE
 
 
 def _expires(text: str | None) -> int | None:
@@ -163,12 +163,12 @@ def _expires(text: str | None) -> int | None:
         moment = int(text)
     else:
         try:
-            said = datetime.fromisoformat(text[: _DIGITS * 2])
+            given = datetime.fromisoformat(text[: _DIGITS * 2])
         except ValueError:
             raise BadRequest(
                 "A share ends after 30m, 12h, 7d or 4w, at a time like 2030-01-31T12:00Z, or never."
             ) from None
-        moment = int((said if said.tzinfo else said.replace(tzinfo=UTC)).timestamp() * 1000)
+        moment = int((given if given.tzinfo else given.replace(tzinfo=UTC)).timestamp() * 1000)
     if not now() < moment <= now() + _LONGEST * 1000:
         raise BadRequest("A share ends at some time within the next ten years, or never.")
     return moment

@@ -120,20 +120,20 @@ class Bucket(Objects):
 def _store(address: str, silence: timedelta) -> S3Store:
     try:
         parts = urlsplit(address)
-        asked = dict(parse_qsl(parts.query, strict_parsing=bool(parts.query)))
+        settings = dict(parse_qsl(parts.query, strict_parsing=bool(parts.query)))
     except ValueError:
         raise UsageProblem("This is no address of a bucket: s3://bucket/prefix?endpoint=…&region=… is one.") from None
     if not parts.netloc or "@" in parts.netloc or ":" in parts.netloc:
         raise UsageProblem("A bucket is given as s3://bucket/prefix; its keys come from AWS_… in the environment.")
-    if unknown := sorted(asked.keys() - _SETTINGS):
+    if unknown := sorted(settings.keys() - _SETTINGS):
         raise UsageProblem(f"A bucket's address can say endpoint and region, not {', '.join(unknown)}.")
     client: ClientConfig = {
-        "allow_http": asked.get("endpoint", "").startswith("http://"),
+        "allow_http": settings.get("endpoint", "").startswith("http://"),
         "connect_timeout": timedelta(seconds=2),
         "read_timeout": silence,
         "timeout": timedelta(days=1),  # an object may take its time while it comes
     }
-    config = cast("S3Config", asked)
+    config = cast("S3Config", settings)
     prefix = parts.path.strip("/") or None
     try:
         return S3Store(parts.netloc, prefix=prefix, config=config, client_options=client, retry_config=_RETRY)
