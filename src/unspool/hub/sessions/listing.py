@@ -237,8 +237,10 @@ def get_session_facts(db: Database, session: str) -> SessionFacts:
 def people_who_pushed(db: Database, person: Person) -> list[NamedThing]:
     """Who pushed what a person may see, by name; nobody is told of others."""
     where = visible_to(db, person)
-    pushed = f"SELECT 1 FROM session WHERE session.person = person.id AND {where.sql}"  # noqa: S608
-    sql = f"SELECT id, name FROM person WHERE EXISTS ({pushed}) ORDER BY name"  # noqa: S608
+    sql = (
+        "SELECT id, name FROM person WHERE EXISTS (SELECT 1 FROM session"  # noqa: S608  values are bound
+        f" WHERE session.person = person.id AND {where.sql}) ORDER BY name"
+    )
     return [NamedThing(*row) for row in db.rows(sql, *where.values)]
 
 
