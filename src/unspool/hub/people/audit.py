@@ -198,7 +198,7 @@ def _line(row: Row) -> AuditLine:
     return line._replace(detail=json.loads(row[7]))
 
 
-_SIGNED = "seq, id, at, person, what, target, outcome, detail, digest"
+_SIGNED = "SELECT seq, id, at, person, what, target, outcome, detail, digest FROM audit WHERE seq IS NOT NULL"
 
 
 def verify_audit(db: Database, known: str = "") -> list[str]:
@@ -209,8 +209,7 @@ def verify_audit(db: Database, known: str = "") -> list[str]:
     """
     seal_audit(db)
     mark, seen = mark_of(db, START), False
-    select = f"SELECT {_SIGNED} FROM audit WHERE seq IS NOT NULL"  # noqa: S608  our own names
-    for row in _rows_in_order(db, select, [], mark.seq):
+    for row in _rows_in_order(db, _SIGNED, [], mark.seq):
         if row[0] != mark.seq + 1:
             return [f"Rows {mark.seq + 1} to {row[0] - 1} of the audit log are missing."]
         mark = next_mark(mark, row[:-1])
