@@ -13,8 +13,7 @@ from bench.answers import UNSPOOL
 from bench.family import Family, spent
 from bench.serving import HOST, Server, free_port, started
 from tests.hub.servers import KEY, SECRET, ObjectServer, Postgresql, Servers, postgresql_programs, rclone
-from unspool.hub.people.tokens import NewTokenOptions, create_token
-from unspool.hub.people.users import NewUser as Somebody
+from unspool.hub.people.tokens import create_token
 from unspool.hub.people.users import add_user
 from unspool.hub.store.connect import Store, StorePlace, open_store
 
@@ -94,10 +93,10 @@ def running(place: StorePlace, processes: int, on: Servers | None = None) -> Ite
     store = open_store(place)
     with ExitStack() as stack:
         stack.callback(store.db.close)
-        admin = add_user(store.db, Somebody("bench", "person", admin=True))
+        admin = add_user(store.db, "bench", "person", admin=True)
         servers = tuple(stack.enter_context(_process(place)) for _ in range(processes))
         database = int((on.postgresql.folder / "data/postmaster.pid").read_text().split()[0]) if on else 0
-        yield Hubs(servers, store, create_token(store.db, NewTokenOptions(admin, "bench")), database)
+        yield Hubs(servers, store, create_token(store.db, admin, "bench"), database)
 
 
 @contextmanager

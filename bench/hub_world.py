@@ -8,7 +8,7 @@ from urllib.parse import quote
 from bench.hub_running import Hubs
 from bench.hub_scale import fill
 from bench.hub_sending import Crowd, Ready, Sending, logs_only, push, share
-from unspool.hub.people.tokens import NewTokenOptions, create_token
+from unspool.hub.people.tokens import create_token
 
 WHO, PROJECT = "p7", "j7"
 """Somebody of those that `fill` makes, who may read five projects of fifty, and one that they may write to."""
@@ -57,7 +57,7 @@ def words() -> list[str]:
 def crowd(hubs: Hubs, sessions: int) -> tuple[str, Crowd]:
     """Fill a hub that has nobody in it with made sessions; the token of somebody of it, and people who send."""
     fill(hubs.store.db, sessions)
-    token = create_token(hubs.store.db, NewTokenOptions(WHO, "bench"))
+    token = create_token(hubs.store.db, WHO, "bench")
     return token, Crowd(hubs, token)
 
 

@@ -61,7 +61,7 @@ class _Parser(PlainParser):
 
 def write_tale(folder: Path) -> Path:
     """A log of the made-up agent: two prompts, a call with its result, and a line of a kind that nobody knows."""
-    said = [
+    said: list[dict[str, Any]] = [
         {"says": "you", "words": "Build a harbour", "folder": "/home/ada/harbour"},
         {"says": "it", "words": "A quay first, of granite.", "used": {"in": 1000, "out": 50}},
         {"says": "does", "words": "dig"},

@@ -3,20 +3,13 @@
 What it lacks is told in one sentence that names it; all else works as for any other.
 """
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.agents.made_up import SESSION, MadeUp, write_tale
-from tests.app.asking import get
-from tests.app.serving import served
-from tests.cli.running import run
 from unspool.agents import AGENTS
-from unspool.app.api_routes import ROUTES as API_ROUTES
-from unspool.app.context import AppContext
-from unspool.cli.group import COMMANDS
 
 
 @pytest.fixture

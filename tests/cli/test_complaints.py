@@ -2,7 +2,7 @@
 
 import pytest
 
-from unspool.cli.terminal import complain
+from unspool.cli.output import complain
 
 
 def test_a_name_cannot_drive_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:

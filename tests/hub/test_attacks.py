@@ -59,7 +59,7 @@ def test_a_token_that_is_good_for_push_reads_nothing_of_the_first_page(files_sto
     session(files_store, project(files_store.db, "harbour", own=ann), ann, "the tide is high")
     assert b"the tide is high" in anybody.as_(ann.token).get("/").body
     for scope in ("push", "metrics"):
-        token = tokens.create_token(files_store.db, tokens.NewTokenOptions(ann.id, "ci", scope=scope))
+        token = tokens.create_token(files_store.db, ann.id, "ci", scope=scope)
         shown = anybody.as_(token).get("/").body
         assert b"the tide is high" not in shown
         assert b"harbour" not in shown
@@ -78,7 +78,7 @@ def test_who_is_no_admin_makes_no_token_for_the_figures(files_store: Store, anyb
 def test_a_browser_is_let_in_no_longer_than_the_token_it_came_by(files_store: Store, anybody: Client) -> None:
     ann = somebody(files_store.db, "ann")
     soon = now() + DAY
-    token = tokens.create_token(files_store.db, tokens.NewTokenOptions(ann.id, "for a day", expires=soon))
+    token = tokens.create_token(files_store.db, ann.id, "for a day", expires=soon)
     assert anybody.ask("POST", "/sign-in", f"token={token}".encode(), OURS).status == 303
     row = files_store.db.row("SELECT expires FROM token WHERE kind = 'browser'")
     assert row is not None
@@ -86,9 +86,7 @@ def test_a_browser_is_let_in_no_longer_than_the_token_it_came_by(files_store: St
 
 
 def test_a_browser_that_came_by_an_invitation_is_not_let_in_for_ever(files_store: Store, anybody: Client) -> None:
-    secret = invitations.create_invitation(
-        files_store.db, Person("", "root", admin=True), invitations.NewInvitationOptions("bob")
-    )
+    secret = invitations.create_invitation(files_store.db, Person("", "root", admin=True), "bob")
     assert anybody.ask("POST", f"/join/{secret}", b"", OURS).status == 303
     (row,) = files_store.db.rows("SELECT expires FROM token WHERE kind = 'browser'")
     assert row[0] is not None
@@ -97,7 +95,7 @@ def test_a_browser_that_came_by_an_invitation_is_not_let_in_for_ever(files_store
 
 def test_invitations_of_somebody_who_is_no_admin_any_more_do_not_hold(files_store: Store) -> None:
     ann, _ = somebody(files_store.db, "ann", admin=True), somebody(files_store.db, "root", admin=True)
-    secret = invitations.create_invitation(files_store.db, ann.person, invitations.NewInvitationOptions(admin=True))
+    secret = invitations.create_invitation(files_store.db, ann.person, admin=True)
     users.change_user(files_store.db, ann.id, admin=False)
     assert invitations.list_invitations(files_store.db) == []
     with pytest.raises(NotVisible):
@@ -107,12 +105,8 @@ def test_invitations_of_somebody_who_is_no_admin_any_more_do_not_hold(files_stor
 def test_behind_a_proxy_nobody_takes_the_name_that_another_is_known_by(files_store: Store) -> None:
     """Whoever joined as somebody before that one's first request would have a token to all that they are given."""
     with running(files_store, HubSettings(header="X-User")) as anybody:
-        secret = invitations.create_invitation(
-            files_store.db, Person("", "root", admin=True), invitations.NewInvitationOptions()
-        )
-        named = invitations.create_invitation(
-            files_store.db, Person("", "root", admin=True), invitations.NewInvitationOptions("bob")
-        )
+        secret = invitations.create_invitation(files_store.db, Person("", "root", admin=True))
+        named = invitations.create_invitation(files_store.db, Person("", "root", admin=True), "bob")
         assert anybody.send("POST", "/api/join", {"invitation": secret, "name": "ann"}).status == 403
         assert anybody.ask("POST", f"/join/{secret}", b"name=ann", OURS).status == 403
         assert anybody.send("POST", "/api/join", {"invitation": named}).status == 201
@@ -131,9 +125,7 @@ def test_nobody_says_from_where_they_come(tmp_path: Path) -> None:
 def test_wrong_tokens_of_others_keep_nobody_from_signing_in(files_store: Store, anybody: Client) -> None:
     """Behind a proxy all come from one address."""
     ann = somebody(files_store.db, "ann")
-    invited = invitations.create_invitation(
-        files_store.db, Person("", "root", admin=True), invitations.NewInvitationOptions("bob")
-    )
+    invited = invitations.create_invitation(files_store.db, Person("", "root", admin=True), "bob")
     for _ in range(25):
         last = anybody.ask("POST", "/sign-in", b"token=uns_wrong", OURS)
     assert last.status == 429
@@ -329,7 +321,7 @@ def test_nothing_that_anybody_says_becomes_markup(files_store: Store, anybody: C
     files_store.db.run("UPDATE person SET name = ? WHERE id = ?", evil, admin.id)
     files_store.db.run("UPDATE project SET name = ?", evil)
     files_store.db.run("INSERT INTO team VALUES('t', ?, 1)", evil)
-    tokens.create_token(files_store.db, tokens.NewTokenOptions(admin.id, evil))
+    tokens.create_token(files_store.db, admin.id, evil)
     client, asked = anybody.as_(admin.token), quote(evil, safe="")
     client.ask("DELETE", f"/api/people/{asked}")
     for path in (

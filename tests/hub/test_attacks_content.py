@@ -212,7 +212,7 @@ def test_a_content_that_is_just_referred_to_is_not_dropped(store: Store) -> None
 
 
 def test_nothing_is_left_of_the_name_of_somebody_who_was_erased(store: Store) -> None:
-    secret = tokens.create_invitation(store.db, ROOT, tokens.NewInvitationOptions("Ann Onymous"))
+    secret = tokens.create_invitation(store.db, ROOT, "Ann Onymous")
     taken = tokens.accept_invitation(store.db, secret)
     erasure.erase_permanently(store, ROOT, "person", taken.person)
     assert store.db.rows("SELECT name FROM invitation WHERE name <> ''") == []

@@ -9,7 +9,6 @@ import pytest
 from tests.hub.running import Answer, Client, running
 from unspool.hub.auth import COOKIE
 from unspool.hub.people import tokens, users
-from unspool.hub.people.tokens import NewTokenOptions
 from unspool.hub.routes import Hub, HubSettings
 from unspool.hub.server import create_app
 from unspool.hub.start import create_first_admin
@@ -35,7 +34,7 @@ def browser(store: Store, token: str) -> dict[str, str]:
     """What the browser of somebody who signed in sends."""
     who = tokens.person_of_token(store.db, token)
     assert who is not None
-    return {"Cookie": f"{COOKIE}={tokens.create_token(store.db, NewTokenOptions(who.id, 'browser', 'browser'))}"}
+    return {"Cookie": f"{COOKIE}={tokens.create_token(store.db, who.id, 'browser', 'browser')}"}
 
 
 def label(client: Client, headers: dict[str, str]) -> Answer:
@@ -116,7 +115,7 @@ def test_signing_in_is_not_tried_for_ever(client: Client) -> None:
 
 
 def test_an_identity_header_is_believed_only_from_where_it_is_configured(files_store: Store, token: str) -> None:
-    users.add_user(files_store.db, users.NewUser("ada"))
+    users.add_user(files_store.db, "ada")
     given = {"X-User": "ada"}
     with running(files_store) as unconfigured:
         assert unconfigured.ask("GET", "/api/me", None, given).status == 401
@@ -129,7 +128,7 @@ def test_an_identity_header_is_believed_only_from_where_it_is_configured(files_s
 def test_a_token_of_one_scope_is_good_for_nothing_else(files_store: Store, client: Client, token: str) -> None:
     who = tokens.person_of_token(files_store.db, token)
     assert who is not None
-    read = tokens.create_token(files_store.db, NewTokenOptions(who.id, "reader", scope="read"))
+    read = tokens.create_token(files_store.db, who.id, "reader", scope="read")
     assert client.as_(read).get("/people").status == 200
     assert label(client.as_(read), {}).status == 403
 
@@ -175,9 +174,9 @@ def test_the_log_has_neither_addresses_nor_content(files_store: Store, token: st
 
 
 def test_figures_are_for_those_who_look_after_the_hub(files_store: Store, client: Client, token: str) -> None:
-    ada = users.add_user(files_store.db, users.NewUser("ada"))
-    plain = tokens.create_token(files_store.db, NewTokenOptions(ada, "plain"))
-    scraping = tokens.create_token(files_store.db, NewTokenOptions(ada, "scraper", scope="metrics"))
+    ada = users.add_user(files_store.db, "ada")
+    plain = tokens.create_token(files_store.db, ada, "plain")
+    scraping = tokens.create_token(files_store.db, ada, "scraper", scope="metrics")
     assert client.get("/metrics").status == 401
     assert client.as_(plain).get("/metrics").status == 403
     client.get("/sign-in")

@@ -10,10 +10,10 @@ from tests.share import made
 from unspool.errors import UsageProblem
 from unspool.hub.people import projects
 from unspool.hub.people.users import Person
-from unspool.hub.policy import RedactionPolicy, findings_sentence, policy_findings, policy_of, save_policy
+from unspool.hub.policy import findings_sentence, policy_findings, policy_of, save_policy
 from unspool.hub.store.connect import Store
 from unspool.hub_client.prepare import PushRedaction, prepare_push
-from unspool.redact.policy import parse_policy
+from unspool.redact.policy import RedactionPolicy, parse_policy
 from unspool.store.library import Library
 
 ALL = RedactionPolicy(refused=frozenset({"secret", "personal", "term"}), terms=("Tidewater",))

@@ -104,7 +104,7 @@ class World:
 
     def token(self, whose: str, scope: str = "all") -> str:
         """A new token of somebody."""
-        return tokens.create_token(self.db, tokens.NewTokenOptions(self.people[whose].id, "another", scope=scope))
+        return tokens.create_token(self.db, self.people[whose].id, "another", scope=scope)
 
     def token_id(self, whose: str = "writer") -> str:
         """The id of a new token."""
@@ -132,7 +132,7 @@ class World:
 
     def invitation(self) -> str:
         """The secret of a new invitation."""
-        return invitations.create_invitation(self.db, ROOT, invitations.NewInvitationOptions())
+        return invitations.create_invitation(self.db, ROOT)
 
     def invitation_id(self) -> str:
         """The id of a new invitation."""

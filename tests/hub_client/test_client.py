@@ -171,21 +171,6 @@ def test_a_rate_is_kept(script: Script, tmp_path: Path) -> None:
     client.close()
 
 
-def test_a_stream_comes_piece_by_piece_and_one_that_breaks_off_is_told(script: Script) -> None:
-    script.answers = [(200, b"y" * 150_000, {}), (200, b"y" * 1000, {"Content-Length": "5000", "Connection": "close"})]
-    client = script.client()
-    with client.stream("/x") as pieces:
-        assert b"".join(pieces) == b"y" * 150_000
-    with pytest.raises(FetchFailed, match="broke off"), client.stream("/x") as pieces:
-        list(pieces)
-
-
-def test_a_stream_of_nothing_is_not_found(script: Script) -> None:
-    script.answers = [(404, b'{"reason": "There is nothing."}', {})]
-    with pytest.raises(NotFound), script.client().stream("/x"):
-        pass
-
-
 @pytest.fixture
 def impostor(tmp_path: Path) -> Iterator[int]:
     """The port of a server whose certificate nobody signed."""

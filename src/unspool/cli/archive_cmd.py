@@ -1,13 +1,15 @@
 """`unspool archive`: what the archive holds; merging, encrypting, and other care of it."""
 
 import os
-import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from unspool import human
 from unspool.cli import archive_helpers, options
+from unspool.cli.output import print_result
 from unspool.errors import NotFound, UsageProblem
 
 if TYPE_CHECKING:
@@ -40,32 +42,31 @@ def command(ctx: click.Context) -> None:
 @options.archive
 def info(archive: Path, as_json: bool = False) -> None:
     """Tell what the archive holds, and how small."""
-    from unspool import human
-    from unspool.store.archive import Archive
     from unspool.store.archive.database import ARCHIVE
 
-    with Archive.open(archive, key=options.key_of(archive), readonly=True) as opened:
-        told = _told(opened)
-    if as_json:
-        archive_helpers.print_json(told)
-        return
-    share = f" ({100 * told['file_size'] / told['bytes']:.0f} % of them)" if told["bytes"] else ""
-    archive_helpers.say_line(f"{archive / ARCHIVE}{', encrypted' if told['encrypted'] else ''}")
-    files = human.count(told["files"], "file")
-    archive_helpers.say_line(f"{human.size(told['bytes'])} in {files}, kept in {human.size(told['file_size'])}{share}")
-    for place in told["origins"]:
-        archive_helpers.say_line(
-            f"  {place['user']} on {place['machine']}, {place['root']}: {human.count(place['files'], 'file')}"
-        )
-    if told["forgotten"]:
-        archive_helpers.say_line(f"{human.count(told['forgotten'], 'tombstone')} of what was forgotten for good")
+    with options.open_archive(archive, readonly=True) as opened:
+        data = _facts(opened)
+    share = f" ({100 * data['file_size'] / data['bytes']:.0f} % of them)" if data["bytes"] else ""
+    files, kept = human.count(data["files"], "file"), human.size(data["file_size"])
+    lines = [
+        f"{archive / ARCHIVE}{', encrypted' if data['encrypted'] else ''}",
+        f"{human.size(data['bytes'])} in {files}, kept in {kept}{share}",
+    ]
+    lines += [
+        f"  {place['user']} on {place['machine']}, {place['root']}: {human.count(place['files'], 'file')}"
+        for place in data["origins"]
+    ]
+    if data["forgotten"]:
+        lines.append(f"{human.count(data['forgotten'], 'tombstone')} of what was forgotten for good")
+    print_result(data, lines, as_json=as_json)
 
 
-def _told(archive: "Archive") -> dict[str, Any]:
+def _facts(archive: "Archive") -> dict[str, Any]:
     from unspool.store.archive.database import is_encrypted
 
     count = archive.db.execute
     per_place = dict(count("SELECT origin, count(*) FROM file GROUP BY origin"))
+    origins = archive.origins().items()
     return {
         "path": str(archive.path),
         "encrypted": is_encrypted(archive.path),
@@ -76,17 +77,13 @@ def _told(archive: "Archive") -> dict[str, Any]:
         "stored": count("SELECT coalesce(sum(size), 0) FROM pack").get,
         "packs": count("SELECT count(*) FROM pack").get,
         "forgotten": len(archive.buried()),
-        "origins": [
-            {**place._asdict(), "files": per_place.get(number, 0)} for number, place in archive.origins().items()
-        ],
+        "origins": [{**place._asdict(), "files": per_place.get(number, 0)} for number, place in origins],
     }
 
 
 @command.command("merge")
 @click.argument("other", type=click.Path(path_type=Path, exists=True))
-@click.option(
-    "--other-key-file", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False), help="The other's key."
-)
+@click.option("--other-key-file", metavar="FILE", type=options.FILE, help="The other's key.")
 @click.option("--json", "as_json", is_flag=True, help="Print what it brought as JSON.")
 @options.archive
 def merge(other: Path, other_key_file: Path | None, as_json: bool, archive: Path) -> None:
@@ -98,52 +95,34 @@ def merge(other: Path, other_key_file: Path | None, as_json: bool, archive: Path
     """
     from unspool.store.archive import Archive
     from unspool.store.archive.database import ARCHIVE, find_key, needed_key
-    from unspool.store.archive.merge import merge_archives as join
+    from unspool.store.archive.merge import merge_archives
     from unspool.store.sync.scan import forget_rules
 
     folder = other if other.is_dir() else other.parent
     if not other.is_dir() and other.name != ARCHIVE:
         raise UsageProblem(f"{other} is no archive: name its folder, or {ARCHIVE} in it.")
-    ask = (
-        (lambda: str(click.prompt("Passphrase of the other", hide_input=True, err=True)))
-        if sys.stdin.isatty()
-        else None
-    )
+    ask = options.prompt_for("Passphrase of the other")
     theirs = needed_key(folder / ARCHIVE, lambda: find_key(os.environ, other_key_file, ask))
-    with (
-        Archive.open(folder, key=theirs, readonly=True) as there,
-        Archive.open(archive, key=options.key_of(archive)) as here,
-    ):
-        done = join(here, there, forget_rules)
-    archive_helpers.print_json(done) if as_json else _print_merged(done)
+    with Archive.open(folder, key=theirs, readonly=True) as there, options.open_archive(archive) as here:
+        done = merge_archives(here, there, forget_rules)
+    print_result(done, _merge_lines(done), as_json=as_json)
 
 
-def _print_merged(done: "MergeReport") -> None:
-    from unspool import human
-
-    news = [
-        (done.files, "new file"),
-        (done.grown, "log that went on there"),
-        (done.generations, "further generation"),
-    ]
-    told = ", ".join(human.count(number, *_plural(what)) for number, what in news if number)
-    archive_helpers.say_line(
-        f"Merged: {told}, {human.size(done.bytes)}. Now run `unspool sync`." if told else "Nothing new there."
+def _merge_lines(done: "MergeReport") -> Iterator[str]:
+    counts = (
+        (done.files, "new file", "new files"),
+        (done.grown, "log that went on there", "logs that went on there"),
+        (done.generations, "further generation", "further generations"),
     )
+    news = ", ".join(human.count(number, one, many) for number, one, many in counts if number)
+    yield f"Merged: {news}, {human.size(done.bytes)}. Now run `unspool sync`." if news else "Nothing new there."
     if done.forgotten:
-        archive_helpers.say_line(f"{human.count(done.forgotten, 'file')} left out: forgotten here.")
-    for path in done.forgotten_there:
-        archive_helpers.say_line(f"Forgotten there, still here: {path}")
-
-
-def _plural(what: str) -> tuple[str, str]:
-    return (what, "logs that went on there") if what.startswith("log ") else (what, what + "s")
+        yield f"{human.count(done.forgotten, 'file')} left out: forgotten here."
+    yield from (f"Forgotten there, still here: {path}" for path in done.forgotten_there)
 
 
 @command.command("encrypt")
-@click.option(
-    "--new-key-file", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False), help="The key from now on."
-)
+@click.option("--new-key-file", metavar="FILE", type=options.FILE, help="The key from now on.")
 @options.archive
 def encrypt(new_key_file: Path | None, archive: Path) -> None:
     """Encrypt the archive, or give it another key.
@@ -158,7 +137,7 @@ def encrypt(new_key_file: Path | None, archive: Path) -> None:
     _there(archive)
     old = options.key_of(archive)
     outside = {} if is_encrypted(archive / ARCHIVE) else os.environ
-    new = find_key(outside, new_key_file, _ask_twice if sys.stdin.isatty() else None)
+    new = find_key(outside, new_key_file, options.prompt_for("New passphrase", confirm=True))
     if new is None:
         raise UsageProblem("Name a key: --new-key-file FILE, UNSPOOL_KEY_FILE or UNSPOOL_PASSPHRASE.")
     _convert(archive, old, new)
@@ -174,11 +153,6 @@ def _convert(archive: Path, old: str | None, new: str | None) -> None:
     with wait_for_lock(archive):
         convert(archive, old, new)
         MarkStore(archive, old).rekeyed(new)
-
-
-def _ask_twice() -> str:
-    typed: str = click.prompt("New passphrase", hide_input=True, confirmation_prompt=True, err=True)
-    return typed
 
 
 @command.command("decrypt")
@@ -203,14 +177,12 @@ def unbury(names: tuple[str, ...], archive: Path) -> None:
     NAMES are paths below the agent's folder, such as projects/-home-me-shop/ID.jsonl. A tombstone does not tell what
     it is of, so the ids of sessions are tried with the files that the agent has now.
     """
-    from unspool import human
     from unspool.agents import AGENTS
-    from unspool.store.archive import Archive
     from unspool.store.archive.forget import unbury as raise_
     from unspool.store.sync.lock import wait_for_lock
 
     _there(archive)
-    with Archive.open(archive, key=options.key_of(archive)) as opened:
+    with options.open_archive(archive) as opened:
         found = {one for name in names for one in _candidates(opened, name)}
         with wait_for_lock(archive):
             count = raise_(opened, found, {format_.prompt_list.name for format_ in AGENTS})
@@ -243,17 +215,15 @@ def _candidates(archive: "Archive", name: str) -> set[str]:
 @options.archive
 def tidy(archive: Path) -> None:
     """Join many small packs to large ones, and give room that is not needed back to the disk."""
-    from unspool import human
-    from unspool.store.archive import Archive
     from unspool.store.archive.database import ARCHIVE
-    from unspool.store.archive.pack_writer import tidy_packs as join
+    from unspool.store.archive.pack_writer import tidy_packs
 
     _there(archive)
     before = archive_helpers.file_size(archive / ARCHIVE)
-    with Archive.open(archive, key=options.key_of(archive)) as opened:
-        while join(opened, 64):
+    with options.open_archive(archive) as opened:
+        while tidy_packs(opened, 64):
             pass
-        join(opened, 1)
+        tidy_packs(opened, 1)
         opened.compact()
     after = archive_helpers.file_size(archive / ARCHIVE)
     click.echo(f"{human.size(before)} became {human.size(after)}.")

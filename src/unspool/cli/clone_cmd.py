@@ -3,13 +3,13 @@
 import os
 import sys
 from datetime import UTC, datetime
-from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from unspool.cli import archive_helpers, copy_options, options, settings
+from unspool.cli import copy_options, options, settings
+from unspool.cli.output import print_result, say_line
 from unspool.errors import NotFound, UsageProblem
 
 if TYPE_CHECKING:
@@ -19,14 +19,10 @@ if TYPE_CHECKING:
     from unspool.copies.compress.passages import CompressOutcome, Passage, TurnBands
     from unspool.copies.compress.providers import ModelProvider, ServiceOptions
     from unspool.copies.copy_plan import CopyPlan
-    from unspool.copies.treatment import Treatment
-    from unspool.model import Event
     from unspool.store.library import Library
 
 
 class CompressFlags(NamedTuple):
-    """What was said about compression."""
-
     bands: "TurnBands"
     given: "ServiceOptions"
     user: bool
@@ -34,38 +30,26 @@ class CompressFlags(NamedTuple):
 
 
 class CompressResult(NamedTuple):
-    """What came of it, and who did it."""
-
     outcome: "CompressOutcome"
     by: str
 
 
-def compress_options(command: options.Command) -> options.Command:
-    """The options that make `compressing`; None where nothing is to be compressed."""
+def _compress_flags(compress: str | None, user: bool, yes: bool, **service: str) -> CompressFlags | None:
+    """What is to be compressed and how; None where nothing is."""
+    if compress is None:
+        if user or any(service.values()):
+            raise UsageProblem("--compress-... says how to compress; --compress says that it shall be done.")
+        return None
+    from unspool.copies.compress.passages import TurnBands
+    from unspool.copies.compress.providers import ServiceOptions
 
-    @wraps(command)
-    def run(*args: Any, **given: Any) -> Any:
-        bands, user, yes = given.pop("compress"), given.pop("compress_user"), given.pop("yes")
-        service = tuple(given.pop(f"compress_{name}") or "" for name in ("provider", "url", "model", "key_file"))
-        if bands is None:
-            if user or any(service):
-                raise UsageProblem("--compress-... says how to compress; --compress says that it shall be done.")
-            return command(*args, compressing=None, **given)
-        from unspool.copies.compress.passages import TurnBands
-        from unspool.copies.compress.providers import ServiceOptions
-
-        provider, url, model, key_file = service
-        said = ServiceOptions(provider, url, model, "", key_file)
-        made = CompressFlags(TurnBands.parse(bands) if bands else TurnBands.parse(), said, user, yes)
-        return command(*args, compressing=made, **given)
-
-    made: options.Command = run
-    for option in reversed(_OPTIONS):
-        made = option(made)
-    return made
+    bands = TurnBands.parse(compress) if compress else TurnBands.parse()
+    return CompressFlags(bands, ServiceOptions(**service), user, yes)
 
 
-_OPTIONS = (
+compress_options = options.as_argument(
+    "compressing",
+    _compress_flags,
     click.option(
         "--compress",
         is_flag=False,
@@ -73,63 +57,57 @@ _OPTIONS = (
         metavar="BANDS",
         help="Let a model shorten old answers: 0-40:heavy,40-80:light. Asks first (docs/clones.md).",
     ),
-    click.option("--compress-user", is_flag=True, help="What you wrote too."),
-    click.option("--compress-provider", metavar="NAME", help="agent, openai or anthropic."),
-    click.option("--compress-url", metavar="URL", help="The service's address."),
-    click.option("--compress-model", metavar="NAME", help="The model to ask."),
-    click.option("--compress-key-file", metavar="FILE", help="The file that holds the key."),
+    click.option("--compress-user", "user", is_flag=True, help="What you wrote too."),
+    click.option("--compress-provider", "provider", default="", metavar="NAME", help="agent, openai or anthropic."),
+    click.option("--compress-url", "url", default="", metavar="URL", help="The service's address."),
+    click.option("--compress-model", "model", default="", metavar="NAME", help="The model to ask."),
+    click.option("--compress-key-file", "key_file", default="", metavar="FILE", help="The file that holds the key."),
     click.option("-y", "--yes", is_flag=True, help="Send without asking."),
 )
 
 
 def compress_copy(
-    draught: "CopyPlan", wanted: CompressFlags, library: "Library", *, dry_run: bool
+    plan: "CopyPlan", wanted: CompressFlags, library: "Library", *, dry_run: bool
 ) -> CompressResult | None:
     """The passages of a copy made shorter; None where nothing was sent, because nothing need be, or on a dry run."""
     from unspool.copies.compress.passages import CompressOptions, choose_passages
     from unspool.copies.compress.run import Estimate, compress
 
-    passages = list(_passages(draught))
-    wish = CompressOptions(sum(event.prompt is not None for event in draught.lines), wanted.user)
-    choice = choose_passages(passages, wanted.bands, wish)
+    passages = list(_passages(plan))
+    choices = CompressOptions(sum(event.prompt is not None for event in plan.lines), wanted.user)
+    choice = choose_passages(passages, wanted.bands, choices)
     if not choice.chosen:
         click.echo(
             "Nothing is left to compress: what is in the bands is too short, or was compressed before.", err=True
         )
         return None
-    provider, model = _provider(draught, wanted, dry_run=dry_run)
+    provider, model = _provider(plan, wanted, dry_run=dry_run)
     estimate = Estimate.of(choice, model, library.prices, datetime.now(UTC))
     by = " ".join(word for word in (provider.name if provider else "the agent", model) if word)
-    archive_helpers.say_line(f"To {by}: {estimate}.", err=True)
+    say_line(f"To {by}: {estimate}.", err=True)
     if provider is None or dry_run:
         return None
-    _ask(wanted)
+    if not wanted.yes and not sys.stdin.isatty():
+        raise UsageProblem("Words of the session would be sent; without a terminal to ask on, --yes agrees to that.")
+    if not wanted.yes:
+        click.confirm("Send these words?", err=True, abort=True)
     quiet = not sys.stderr.isatty()
     with click.progressbar(length=len(choice.chosen), label="Compressing", file=sys.stderr, hidden=quiet) as bar:
-        return CompressResult(compress(passages, wanted.bands, provider, wish, tell=lambda _: bar.update(1)), by)
+        return CompressResult(compress(passages, wanted.bands, provider, choices, tell=lambda _: bar.update(1)), by)
 
 
-def _provider(draught: "CopyPlan", wanted: CompressFlags, *, dry_run: bool) -> "tuple[ModelProvider | None, str]":
+def _provider(plan: "CopyPlan", wanted: CompressFlags, *, dry_run: bool) -> "tuple[ModelProvider | None, str]":
     """Who is asked, and for which model; on a dry run, nobody need be there."""
     from unspool.copies.compress.providers import connect, service_options
 
-    said = service_options(wanted.given, os.environ, settings.settings_table("compress"))
+    service = service_options(wanted.given, os.environ, settings.settings_table("compress"))
     try:
-        provider = connect(said, os.environ, draught.copy.original.format)
+        provider = connect(service, os.environ, plan.copy.original.format)
     except NotFound:
         if not dry_run:
             raise
-        return None, said.model
+        return None, service.model
     return provider, provider.model
-
-
-def _ask(wanted: CompressFlags) -> None:
-    """Go on only where somebody agrees."""
-    if wanted.yes:
-        return
-    if not sys.stdin.isatty():
-        raise UsageProblem("Words of the session would be sent; without a terminal to ask on, --yes agrees to that.")
-    click.confirm("Send these words?", err=True, abort=True)
 
 
 def tell_compressed(done: CompressResult, session: str) -> None:
@@ -143,96 +121,65 @@ def tell_compressed(done: CompressResult, session: str) -> None:
         write_record(outcome, path, done.by)
     except OSError as error:
         settings.warn_once(f"what was before and after could not be kept in {path}: {error.strerror}.")
-    archive_helpers.say_line(
+    say_line(
         f"Compressed {stats.compressed:,} passages, {stats.tokens_before:,} -> {stats.tokens_after:,} tokens; "
         f"{stats.skipped:,} too short, {stats.failed:,} kept as they were. Before and after: {path}",
         err=True,
     )
     for why, count in outcome.reasons[:3]:
-        archive_helpers.say_line(f"  {count:,} kept: {why}", err=True)
+        say_line(f"  {count:,} kept: {why}", err=True)
 
 
-def _passages(draught: "CopyPlan") -> "Iterator[Passage]":
+def _passages(plan: "CopyPlan") -> "Iterator[Passage]":
     """The words of every line that the copy keeps, but for those that a model has shortened before."""
     from unspool.copies.compress.passages import Passage
-    from unspool.copies.records import compressed_lines as shortened
+    from unspool.copies.records import compressed_lines
+    from unspool.model import Text
 
-    there = {event.id for event in draught.copy.lines} - shortened(draught.copy.original.session)
+    there = {event.id for event in plan.copy.lines} - compressed_lines(plan.copy.original.session)
     turn = -1
-    for event in draught.lines:
+    for event in plan.lines:
         turn += event.prompt is not None
-        role, words = _words(event)
+        if event.prompt is not None:
+            role: Literal["user", "assistant"] = "user"
+            words = event.prompt.text if event.prompt.kind == "text" else ""
+        else:
+            texts = (block.text for block in event.blocks if isinstance(block, Text) and block.text.strip())
+            role, words = "assistant", "\n\n".join(texts) if event.part is not None else ""
         if words and event.id in there:
             yield Passage(event.id, max(turn, 0), role, words)
 
 
-def _words(event: "Event") -> "tuple[Literal['user', 'assistant'], str]":
-    from unspool.model import Text
-
-    if event.prompt is not None:
-        return "user", event.prompt.text if event.prompt.kind == "text" else ""
-    texts = (block.text for block in event.blocks if isinstance(block, Text) and block.text.strip())
-    return "assistant", "\n\n".join(texts) if event.part is not None else ""
-
-
-_FIGURES = {
-    "keep_tool_turns", "truncate", "truncate_lines", "truncate_chars", "strip_tools", "strip_thinking", "mode",
-    "drop_images", "drop_snapshots", "drop_side", "drop_compacted",
+_CHOOSING = {
+    "keep_tool_turns", "strip_tools", "strip_thinking", "drop_images", "drop_snapshots", "drop_side", "drop_compacted",
 }  # fmt: skip
-_CHOOSING = _FIGURES - {"truncate", "truncate_lines", "truncate_chars", "mode"}
 """Figures that say by themselves what goes, so that no preset is taken for granted; the others only refine one."""
 
 
-def treatment_options(command: options.Command) -> options.Command:
-    """The options that make a `treatment` and `chosen`, what was said of it."""
-
-    @wraps(command)
-    def run(*args: Any, **given: Any) -> Any:
-        from msgspec.structs import replace
-
-        from unspool.cli import settings
-        from unspool.copies.treatment import preset
-
-        name = given.pop("preset")
-        figures = {key: given.pop(key) for key in _FIGURES}
-        said = {key: value for key, value in figures.items() if value is not None and value is not False}
-        name = name or ("none" if _CHOOSING & said.keys() else "default")
-        treatment = replace(preset(name, settings.chosen_presets()), **said)
-        return command(*args, treatment=treatment, chosen={"preset": name, **said}, **given)
-
-    made: options.Command = run
-    for option in reversed(_OPTIONS_clone_cmd):
-        made = option(made)
-    return made
+def _chosen(preset: str | None, **figures: Any) -> dict[str, Any]:
+    """The preset and the figures that were named."""
+    named = {name: value for name, value in figures.items() if value is not None and value is not False}
+    return {"preset": preset or ("none" if _CHOOSING & named.keys() else "default"), **named}
 
 
-_OPTIONS_clone_cmd = (
+def _share_option(name: str, help_line: str) -> options.Decorator:
+    return click.option(name, callback=copy_options.parse_percent, metavar="PERCENT", help=help_line)
+
+
+_treatment = options.as_argument(
+    "chosen",
+    _chosen,
     click.option("--preset", metavar="NAME", help="default, aggressive, heavy, extreme, none, or one of your own."),
     click.option(
         "--keep-tool-turns", type=click.IntRange(min=0), metavar="N", help="The newest N turns keep their tools."
     ),
-    click.option(
-        "--truncate",
-        callback=copy_options.parse_percent,
-        metavar="PERCENT",
-        help="Of these, the oldest share is truncated.",
-    ),
+    _share_option("--truncate", "Of these, the oldest share is truncated."),
     click.option("--truncate-lines", type=click.IntRange(min=1), metavar="N", help="Lines left where truncated [2]."),
     click.option(
         "--truncate-chars", type=click.IntRange(min=1), metavar="N", help="Characters left where truncated [120]."
     ),
-    click.option(
-        "--strip-tools",
-        callback=copy_options.parse_percent,
-        metavar="PERCENT",
-        help="Strip the oldest share of all turns.",
-    ),
-    click.option(
-        "--strip-thinking",
-        callback=copy_options.parse_percent,
-        metavar="PERCENT",
-        help="The oldest share loses its reasoning.",
-    ),
+    _share_option("--strip-tools", "Strip the oldest share of all turns."),
+    _share_option("--strip-thinking", "The oldest share loses its reasoning."),
     click.option(
         "--mode",
         type=click.Choice(["remove", "truncate", "stub"]),
@@ -247,7 +194,7 @@ _OPTIONS_clone_cmd = (
 
 @click.command("clone")
 @click.argument("session", required=False, default="")
-@treatment_options
+@_treatment
 @click.option(
     "--fit", type=click.IntRange(min=1), metavar="TOKENS", help="The mildest treatment that fits into so many."
 )
@@ -258,7 +205,6 @@ _OPTIONS_clone_cmd = (
 @options.sources
 def command(
     session: str,
-    treatment: "Treatment",
     chosen: dict[str, Any],
     output: copy_options.CopyOutput,
     library: "Library",
@@ -291,21 +237,24 @@ def command(
     from unspool.copies.fit import mildest_fit, room_for_conversation, window_of
     from unspool.copies.material import CopyMaterial
     from unspool.copies.original import open_source
+    from unspool.copies.treatment import preset
 
-    wish = CopyRequest(title=output.title, options={**chosen, **({"fit": how["fit"]} if how["fit"] else {})})
+    request = CopyRequest(title=output.title, options={**chosen, **({"fit": how["fit"]} if how["fit"] else {})})
+    figures = {name: value for name, value in chosen.items() if name != "preset"}
+    treatment = replace(preset(chosen["preset"], settings.chosen_presets()), **figures)
     with open_source(library, session) as source:
         material = CopyMaterial(source.log)
         if how["fit"]:
             treatment = mildest_fit(material, treatment, room_for_conversation(how["fit"], window_of(source.log)))
-        draught, done = plan_copy(material, treatment, wish), None
+        plan, done = plan_copy(material, treatment, request), None
         if how["compressing"] is not None:
-            done = compress_copy(draught, how["compressing"], library, dry_run=output.dry_run)
+            done = compress_copy(plan, how["compressing"], library, dry_run=output.dry_run)
         if done is not None:
-            said = {**wish.options, "compress": str(how["compressing"].bands)}
-            draught = plan_copy(material, treatment, replace(wish, texts=done.outcome.texts, options=said))
-        copy_options.finish_copy(draught, source, output)
+            chosen = {**request.options, "compress": str(how["compressing"].bands)}
+            plan = plan_copy(material, treatment, replace(request, texts=done.outcome.texts, options=chosen))
+        copy_options.finish_copy(plan, source, output)
         if done is not None:
-            tell_compressed(done, draught.copy.making.session)
+            tell_compressed(done, plan.copy.making.session)
 
 
 def _undo(session: str, output: copy_options.CopyOutput, *, force: bool) -> None:
@@ -316,9 +265,6 @@ def _undo(session: str, output: copy_options.CopyOutput, *, force: bool) -> None
         removed = [one.path for one in record.files]
     else:
         removed = [str(path) for path in records.undo_copy(record, force=force)]
-    if output.as_json:
-        archive_helpers.print_json({"session": record.session, "removed": removed, "dry_run": output.dry_run})
-        return
     word = "Would remove" if output.dry_run else "Removed"
-    for path in removed:
-        archive_helpers.say_line(f"{word} {path}")
+    data = {"session": record.session, "removed": removed, "dry_run": output.dry_run}
+    print_result(data, (f"{word} {path}" for path in removed), as_json=output.as_json)

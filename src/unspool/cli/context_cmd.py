@@ -1,18 +1,19 @@
 """`unspool context`: what fills the window of a session."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from unspool import human
 from unspool.cli import options, tables
-from unspool.cli.tables import Column, safe_text, table_lines
+from unspool.cli.output import print_json
+from unspool.cli.tables import Column, print_heading, print_table, safe_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from unspool.figures.context_window import ContextWindow, KindCost, RequestWindow, TurnWindow
-    from unspool.model import Prompt, Session
+    from unspool.model import Session
     from unspool.store.library import Library
 
 
@@ -42,23 +43,30 @@ def context_heading(filled: "ContextWindow") -> "Iterator[str]":
 
 
 def context_sections(
-    session: "Session", filled: "ContextWindow", costs: "Sequence[KindCost]", sizes: tuple[int, int]
-) -> "Iterator[tuple[str, list[str], str]]":
-    """Title, table and note of every section that has something to say; `sizes` are turns and columns at most."""
-    turns, wide = sizes
+    session: "Session", filled: "ContextWindow", costs: "Sequence[KindCost]", turns: int
+) -> "Iterator[tuple[str, list[Column], str]]":
+    """Title, table and note of every section that has something to say, with so many turns at most."""
     if filled.now is None:
         return
-    yield "By kind", table_lines(_kinds(filled.now, filled.window), wide), ""
-    chosen = _chosen(filled.turns, turns)
+    yield "By kind", _kinds(filled.now, filled.window), ""
+    adding = sorted((turn for turn in filled.turns if turn.tokens), key=lambda turn: -turn.tokens)
+    chosen = sorted(adding[:turns], key=lambda turn: turn.number)
     if chosen:
-        left = sum(1 for turn in filled.turns if turn.tokens) - len(chosen)
+        left = len(adding) - len(chosen)
         note = f"{human.count(left, 'turn')} that added less left out." if left > 0 else ""
-        yield "By turn", table_lines(_turns(session, chosen), wide), note
+        yield "By turn", _turns(session, chosen), note
     if costs:
-        yield "What each kind cost as input, over all requests", table_lines(_costs(costs), wide), ""
+        bars = tables.bar_texts([int(one.cost * 10**9) for one in costs], _BAR)
+        columns = [
+            Column("kind", [one.name for one in costs], right=False),
+            Column("tokens sent", [f"{one.tokens:,}" for one in costs]),
+            Column("cost", [human.money(one.cost) for one in costs]),
+            Column("", bars, right=False, rank=1),
+        ]
+        yield "What each kind cost as input, over all requests", columns, ""
     if filled.tools:
         note = f"{len(filled.tools) - _TOOLS} more tools." if len(filled.tools) > _TOOLS else ""
-        yield "By tool, of what is in the window", table_lines(_tools(filled), wide), note
+        yield "By tool, of what is in the window", _tools(filled), note
 
 
 def _kinds(now: "RequestWindow", window: int | None) -> list[Column]:
@@ -74,24 +82,14 @@ def _kinds(now: "RequestWindow", window: int | None) -> list[Column]:
     ]
 
 
-def _costs(costs: "Sequence[KindCost]") -> list[Column]:
-    return [
-        Column("kind", [one.name for one in costs], right=False),
-        Column("tokens sent", [f"{one.tokens:,}" for one in costs]),
-        Column("cost", [human.money(one.cost) for one in costs]),
-        Column("", tables.bar_texts([int(one.cost * 10**9) for one in costs], _BAR), right=False, rank=1),
-    ]
-
-
-def _chosen(turns: "Sequence[TurnWindow]", most: int) -> list["TurnWindow"]:
-    """The turns that added most, in order."""
-    adding = sorted((turn for turn in turns if turn.tokens), key=lambda turn: -turn.tokens)[:most]
-    return sorted(adding, key=lambda turn: turn.number)
-
-
 def _turns(session: "Session", chosen: "Sequence[TurnWindow]") -> list[Column]:
     prompts = {turn.number: turn.prompt for turn in session.turns}
     most = [max(turn.added.items(), key=lambda one: one[1])[0] for turn in chosen]
+    words = []
+    for turn in chosen:
+        prompt = prompts[turn.number]
+        text = "before the first prompt" if prompt is None else f"{prompt.command} {prompt.text}"[:_WORDS].strip()
+        words.append(f"[compacted] {text}" if turn.compactions else text)
     full = ["" if turn.window is None else f"{turn.window.total:,}" for turn in chosen]
     return [
         Column("turn", [str(turn.number) for turn in chosen]),
@@ -99,13 +97,8 @@ def _turns(session: "Session", chosen: "Sequence[TurnWindow]") -> list[Column]:
         Column("mostly", most, right=False, rank=2),
         Column("window then", full, rank=1),
         Column("", tables.bar_texts([turn.tokens for turn in chosen], _BAR // 2), right=False, rank=3),
-        Column("prompt", [_words(prompts[turn.number], turn) for turn in chosen], right=False, least=12),
+        Column("prompt", words, right=False, least=12),
     ]
-
-
-def _words(prompt: "Prompt | None", turn: "TurnWindow") -> str:
-    said = "before the first prompt" if prompt is None else f"{prompt.command} {prompt.text}"[:_WORDS].strip()
-    return f"[compacted] {said}" if turn.compactions else said
 
 
 def _tools(filled: "ContextWindow") -> list[Column]:
@@ -149,28 +142,17 @@ def command(session: str, turns: int, as_json: bool, library: "Library") -> None
     filled = context_window(found, recorded)
     costs = input_costs(found, request_windows(found, recorded), library.prices) if recorded else ()
     if as_json:
-        click.echo(_json(found, filled, costs))
-    else:
-        _print(found, filled, costs, turns)
+        from msgspec.structs import asdict
 
-
-def _print(session: "Session", filled: "ContextWindow", costs: "tuple[KindCost, ...]", turns: int) -> None:
-    from unspool.cli.tables import has_colours, safe_text, show_table, terminal_width
-
-    click.echo(click.style(safe_text(session.title), bold=True), color=has_colours())
+        heading = {"session": found.id, "title": found.title, "share": filled.share}
+        print_json({**heading, **asdict(filled), "costs": costs})
+        return
+    print_heading(safe_text(found.title))
     for line in context_heading(filled):
         click.echo(line)
-    for title, table, note in context_sections(session, filled, costs, (turns, terminal_width())):
+    for title, columns, note in context_sections(found, filled, costs, turns):
         click.echo()
-        click.echo(click.style(title, bold=True), color=has_colours())
-        show_table(table)
+        print_heading(title)
+        print_table(columns)
         if note:
             click.echo(note)
-
-
-def _json(session: "Session", filled: "ContextWindow", costs: "tuple[KindCost, ...]") -> str:
-    import msgspec
-
-    data: dict[str, Any] = {"session": session.id, "title": session.title, "share": filled.share}
-    whole = {**data, **msgspec.structs.asdict(filled), "costs": costs}
-    return msgspec.json.format(msgspec.json.encode(whole)).decode()

@@ -1,29 +1,30 @@
 """What the commands that make copies share: options, where a copy goes, and how it is told."""
 
 from collections.abc import Iterator
-from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from unspool.cli import archive_helpers, options
+from unspool import human
+from unspool.cli import options
+from unspool.cli.output import print_json, print_result, say_line
 from unspool.errors import Exists, UsageProblem
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from unspool.copies.copy_plan import CopyPlan
     from unspool.copies.material import LineTally
     from unspool.copies.original import CopySource
     from unspool.copies.records import CopyRecord
 
 _LISTED = 40
+_FIGURES = (
+    ("lines", "lines"), ("turns", "turns"), ("tool calls", "calls"), ("thinking", "thinking"), ("images", "images"),
+    ("tokens *", "tokens"), ("size", "bytes"),
+)  # fmt: skip
 
 
 class CopyOutput(NamedTuple):
-    """Where a copy goes and how it is told."""
-
     path: Path | None
     dry_run: bool
     as_json: bool
@@ -32,85 +33,65 @@ class CopyOutput(NamedTuple):
 
 
 class CopyTelling(NamedTuple):
-    """What became of one copy, or would."""
-
     data: dict[str, Any]
     words: list[str]
 
 
-def copy_output_options(command: options.Command) -> options.Command:
-    """The options that make an `output`."""
-
-    @wraps(command)
-    def run(*args: Any, **given: Any) -> Any:
-        output = CopyOutput(
-            given.pop("output_path"),
-            given.pop("dry_run"),
-            given.pop("as_json"),
-            given.pop("dsp"),
-            given.pop("title") or "",
-        )
-        return command(*args, output=output, **given)
-
-    made: options.Command = run
-    for option in (
-        click.option("--dsp", is_flag=True, help="Print a resume command that skips permission prompts."),
-        click.option("--json", "as_json", is_flag=True, help="Tell as JSON."),
-        click.option("--title", metavar="TEXT", help="What the copy is called."),
-        click.option("-n", "--dry-run", is_flag=True, help="Tell what would be made, line by line; write nothing."),
-        click.option(
-            "-o",
-            "--output",
-            "output_path",
-            metavar="PATH",
-            type=click.Path(path_type=Path),
-            help="Write the log to this file, or into this folder, instead of the agent's.",
-        ),
-    ):
-        made = option(made)
-    return made
+copy_output_options = options.as_argument(
+    "output",
+    CopyOutput,
+    click.option(
+        "-o",
+        "--output",
+        "path",
+        metavar="PATH",
+        type=options.PATH,
+        help="Write the log to this file, or into this folder, instead of the agent's.",
+    ),
+    click.option("-n", "--dry-run", is_flag=True, help="Tell what would be made, line by line; write nothing."),
+    click.option("--title", default="", metavar="TEXT", help="What the copy is called."),
+    click.option("--json", "as_json", is_flag=True, help="Tell as JSON."),
+    click.option("--dsp", is_flag=True, help="Print a resume command that skips permission prompts."),
+)
 
 
 def finish_copy(
-    draught: "CopyPlan", source: "CopySource", output: CopyOutput, cwd: str = "", told: dict[str, Any] | None = None
+    plan: "CopyPlan", source: "CopySource", output: CopyOutput, cwd: str = "", data: dict[str, Any] | None = None
 ) -> None:
-    """Write the copy, or only plan it, and tell of it; `told` is what else JSON tells."""
-    telling = write_or_plan(draught, source, output, cwd)
-    if output.as_json:
-        archive_helpers.print_json({**telling.data, **(told or {})})
-    else:
-        archive_helpers.say_line("\n".join(telling.words))
+    """Write the copy, or only plan it, and tell of it; `data` is what else JSON tells."""
+    telling = write_or_plan(plan, source, output, cwd)
+    print_result({**telling.data, **(data or {})}, telling.words, as_json=output.as_json)
 
 
-def write_or_plan(draught: "CopyPlan", source: "CopySource", output: CopyOutput, cwd: str = "") -> CopyTelling:
+def write_or_plan(plan: "CopyPlan", source: "CopySource", output: CopyOutput, cwd: str = "") -> CopyTelling:
     """Write the copy, or only plan it: what is to be told of it."""
     from unspool.copies.write import write_copy
 
     folder = cwd or source.log.facts.cwd
-    path, home = _place(draught, source, output, folder)
+    path, home = _place(plan, source, output, folder)
     if home is None:
-        draught.copy.leave_history()
+        plan.copy.leave_history()
     if output.dry_run:
-        return _planned(draught, path)
-    return _told(write_copy(draught, path, home, folder), source, output)
+        return _planned(plan, path)
+    return _written(write_copy(plan, path, home, folder), source, output)
 
 
 def show_copies(tellings: list[CopyTelling], output: CopyOutput, failed: list[str]) -> None:
     """Tell of several copies, and of sessions that none could be made of."""
     if output.as_json:
-        archive_helpers.print_json({"sessions": [one.data for one in tellings], "failed": failed})
+        print_json({"sessions": [one.data for one in tellings], "failed": failed})
         return
     for one in tellings:
-        archive_helpers.say_line("\n".join([*one.words, ""]))
+        say_line("\n".join([*one.words, ""]))
     for why in failed:
-        archive_helpers.say_line(f"Left out: {why}", err=True)
+        say_line(f"Left out: {why}", err=True)
 
 
-def _place(draught: "CopyPlan", source: "CopySource", output: CopyOutput, cwd: str) -> tuple[Path, Path | None]:
+def _place(plan: "CopyPlan", source: "CopySource", output: CopyOutput, cwd: str) -> tuple[Path, Path | None]:
     """The path of the copy, and the agent's folder where what goes along with it goes; None: nowhere."""
     from unspool.copies.original import copy_target
 
-    session = draught.copy.making.session
+    session = plan.copy.making.session
     if output.path is None:
         return copy_target(source, session, cwd), source.home
     if output.path.is_dir() or str(output.path).endswith("/"):
@@ -120,7 +101,7 @@ def _place(draught: "CopyPlan", source: "CopySource", output: CopyOutput, cwd: s
     return output.path, None
 
 
-def _told(record: "CopyRecord", source: "CopySource", output: CopyOutput) -> CopyTelling:
+def _written(record: "CopyRecord", source: "CopySource", output: CopyOutput) -> CopyTelling:
     from msgspec import to_builtins
 
     name = record.session if output.path is None else str(Path(record.files[0].path).absolute())
@@ -136,21 +117,21 @@ def _told(record: "CopyRecord", source: "CopySource", output: CopyOutput) -> Cop
     return CopyTelling({**to_builtins(record), "resume": resume}, words)
 
 
-def _planned(draught: "CopyPlan", path: Path) -> CopyTelling:
+def _planned(plan: "CopyPlan", path: Path) -> CopyTelling:
     from unspool.copies.copy_plan import count_copy
     from unspool.copies.write import line_changes
 
-    listed, after, copy = list(line_changes(draught)), count_copy(draught), draught.copy
+    listed, after, copy = list(line_changes(plan)), count_copy(plan), plan.copy
     data = {
         "session": copy.making.session,
         "source": copy.identity.source,
         "path": str(path),
         "title": copy.making.title,
-        "before": draught.before,
+        "before": plan.before,
         "after": after,
         "changes": [one._asdict() for one in listed],
     }
-    words = [*_figures(copy.making.title, draught.before, after), *([""] if listed else [])]
+    words = [*_figures(copy.making.title, plan.before, after), *([""] if listed else [])]
     for one in listed[:_LISTED]:
         what = f"{one.tool} {one.what}" if one.tool else one.what
         what += f" of {one.lines} lines" if one.lines > 1 else ""
@@ -162,22 +143,13 @@ def _planned(draught: "CopyPlan", path: Path) -> CopyTelling:
 
 
 def _figures(title: str, before: "LineTally", after: "LineTally") -> Iterator[str]:
-    from unspool import human
-
     yield title
-    rows: list[tuple[str, int, int, Callable[[int], str]]] = [
-        ("lines", before.lines, after.lines, "{:,}".format),
-        ("turns", before.turns, after.turns, "{:,}".format),
-        ("tool calls", before.calls, after.calls, "{:,}".format),
-        ("thinking", before.thinking, after.thinking, "{:,}".format),
-        ("images", before.images, after.images, "{:,}".format),
-        ("tokens *", before.tokens, after.tokens, "{:,}".format),
-        ("size", before.bytes, after.bytes, human.size),
-    ]
     yield f"  {'':12}{'before':>12}{'after':>12}"
-    for name, old, new, shown in rows:
+    for name, field in _FIGURES:
+        old, new = getattr(before, field), getattr(after, field)
+        written = human.size if field == "bytes" else "{:,}".format
         change = f"{(new - old) / old:+9.0%}" if old and new != old else ""
-        yield f"  {name:12}{shown(old):>12}{shown(new):>12}{change}"
+        yield f"  {name:12}{written(old):>12}{written(new):>12}{change}"
     yield "  * of what the agent loads, estimated by kinds of characters (docs/context.md)"
 
 

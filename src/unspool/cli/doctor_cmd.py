@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-import msgspec
 
 from unspool.cli import options, settings
+from unspool.cli.output import console, print_json, printable_data
 from unspool.errors import UnspoolError
 
 if TYPE_CHECKING:
@@ -42,56 +42,43 @@ def command(as_json: bool, source: tuple[Path, ...], archive: Path) -> None:
     """
     from unspool.store.sync.doctor import diagnose
 
-    findings = tuple(
-        map(_printable, diagnose(settings.chosen_sources(source), archive, datetime.now(UTC), _key(archive)))
-    )
+    try:
+        key = options.key_of(archive)
+    except UnspoolError:  # that the archive cannot be read is a finding like others
+        key = None
+    findings = tuple(diagnose(settings.chosen_sources(source), archive, datetime.now(UTC), key))
     if as_json:
-        click.echo(msgspec.json.format(msgspec.json.encode({"findings": findings})).decode())
+        print_json({"findings": findings})
     else:
         _print(findings)
     if any(finding.level == "bad" for finding in findings):
         sys.exit(1)
 
 
-def _printable(finding: "DoctorFinding") -> "DoctorFinding":
-    """The finding with what no text can hold (bytes of paths that are no text) replaced."""
-    message, remedy, *details = (
-        text.encode(errors="replace").decode() for text in (finding.message, finding.remedy, *finding.details)
-    )
-    return msgspec.structs.replace(finding, message=message, remedy=remedy, details=tuple(details))
-
-
-def _key(archive: Path) -> str | None:
-    """The archive's key; without it, that the archive cannot be read is a finding like others."""
-    try:
-        return options.key_of(archive)
-    except UnspoolError:
-        return None
-
-
 def _print(findings: "tuple[DoctorFinding, ...]") -> None:
     from rich.text import Text
 
-    from unspool.cli import terminal
-
-    console = terminal.console()
+    to = console()
     groups = [(level, [one for one in findings if one.level == level]) for level in _WORDS]
     for level, group in ((level, group) for level, group in groups if group):
-        console.print(Text(_WORDS[level], _STYLES[level]))
+        to.print(Text(_WORDS[level], _STYLES[level]))
         for finding in group:
-            console.print(Text("\n".join(_lines(finding))), soft_wrap=True)
-        console.print()
+            to.print(Text("\n".join(_lines(finding))), soft_wrap=True)
+        to.print()
 
 
 def _lines(finding: "DoctorFinding") -> list[str]:
     """A finding in lines that cannot drive the terminal."""
     from unspool.render.sanitize import one_line
 
-    found = [f"  {one_line(finding.message)}"]
+    def safe(text: str) -> str:
+        return one_line(printable_data(text))
+
+    found = [f"  {safe(finding.message)}"]
     if finding.level != "ok":
-        found += [f"      {one_line(detail)}" for detail in finding.details[:_LISTED]]
+        found += [f"      {safe(detail)}" for detail in finding.details[:_LISTED]]
         if len(finding.details) > _LISTED:
             found.append(f"      and {len(finding.details) - _LISTED:,} more")
     if finding.remedy:
-        found.append(f"    → {one_line(finding.remedy)}")
+        found.append(f"    → {safe(finding.remedy)}")
     return found

@@ -49,12 +49,8 @@ def command(
             fork.until(at)
         if without:
             fork.leave_out(without)
-        said = {"at": at, "without": without, "branch": branch}
-        wish = CopyRequest(
-            "fork",
-            output.title or material.marked_title(source.log, "fork"),
-            fork.leaf,
-            frozenset(fork.without),
-            options={name: value for name, value in said.items() if value},
-        )
-        copy_options.finish_copy(plan_copy(fork.material, PRESETS["none"], wish), source, output)
+        chosen = {"at": at, "without": without, "branch": branch}
+        title = output.title or material.marked_title(source.log, "fork")
+        named: dict[str, object] = {name: value for name, value in chosen.items() if value}
+        request = CopyRequest("fork", title, fork.leaf, frozenset(fork.without), options=named)
+        copy_options.finish_copy(plan_copy(fork.material, PRESETS["none"], request), source, output)

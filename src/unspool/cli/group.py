@@ -2,6 +2,7 @@
 
 import os
 import sys
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from importlib import import_module
 from typing import Any
@@ -54,34 +55,43 @@ COMMANDS = (
 """Name and help line of every command; the module of that name holds it. Adding one is a file and a line here."""
 
 _HOMES = {
-    "json": "pages", "local": "pages", "web": "pages", "all": "pages", "login": "login", "logout": "login",
-    "schema": "schema", "completion": "schema",
+    "json": "pages", "local": "pages", "web": "pages", "all": "pages", "login": "shares", "logout": "shares",
+    "schema": "schema", "completion": "schema", "shares": "shares", "push": "shares",
 }  # fmt: skip
 """Commands that share a module, where each is called NAME_command."""
 
 INTERRUPTED = 130
 
 
-class _Lazy(click.Group):
-    """A group that imports a command only when it is called, so that help stays quick."""
+class LazyGroup(click.Group):
+    """A group that imports a command only when it is called, so that help stays quick.
+
+    `lines` are the names and help lines of its commands, `homes` the modules that hold several of them.
+    """
+
+    def __init__(self, *args: Any, lines: Sequence[tuple[str, str]], homes: Mapping[str, str], **more: Any) -> None:
+        super().__init__(*args, **more)
+        self._lines, self._homes = lines, homes
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return [name for name, _ in COMMANDS]
+        return [name for name, _ in self._lines]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in dict(COMMANDS):
+        if cmd_name not in dict(self._lines):
             return None
-        module = import_module(f"unspool.cli.{_HOMES.get(cmd_name, cmd_name)}_cmd")
-        command: click.Command = getattr(module, f"{cmd_name}_command" if cmd_name in _HOMES else "command")
+        module = import_module(f"unspool.cli.{self._homes.get(cmd_name, cmd_name)}_cmd")
+        command: click.Command = getattr(module, f"{cmd_name}_command" if cmd_name in self._homes else "command")
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
-            formatter.write_dl(COMMANDS)
+            formatter.write_dl(self._lines)
 
 
 @click.group(
-    cls=_Lazy,
+    cls=LazyGroup,
+    lines=COMMANDS,
+    homes=_HOMES,
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="A SESSION is an id or its first characters, a path, a URL, a piece of its title, or `latest`.",
@@ -97,12 +107,12 @@ def cli(ctx: click.Context, /, **serving: Any) -> None:
     what it prints goes to a pipe or a file, it lists the newest sessions instead, and ends; --port, --host,
     --no-browser or --read-only make it serve there too.
     """
-    asked = any(serving.values())
+    serve = any(serving.values())
     if ctx.invoked_subcommand is None:
-        command = cli.get_command(ctx, "open" if asked or sys.stdout.isatty() else "list")
+        command = cli.get_command(ctx, "open" if serve or sys.stdout.isatty() else "list")
         if command is not None:
             ctx.invoke(command, **(serving if command.name == "open" else {}))
-    elif asked:
+    elif serve:
         raise UsageProblem("--port, --host, --no-browser and --read-only are of `unspool open`, and stand after it.")
 
 
@@ -110,7 +120,11 @@ def run() -> int:
     """Run the command line; the exit code that the outcome has."""
     os.umask(0o077)  # whatever is written holds what an agent saw: it is the user's alone
     try:
-        _invoke()
+        if "_UNSPOOL_COMPLETE" in os.environ:
+            cli.main(prog_name="unspool")
+        # what click's own main does, without its answer to a closed pipe, which is to fail
+        with cli.make_context("unspool", sys.argv[1:]) as context:
+            cli.invoke(context)
         sys.stdout.flush()
     except click.exceptions.Exit as ended:
         return ended.exit_code
@@ -135,14 +149,6 @@ def _drop_output() -> None:
     """Nothing more can be written: what waits to be must not fail again when Python ends."""
     with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def _invoke() -> None:
-    """What click's own main does, without its answer to a closed pipe, which is to fail."""
-    if "_UNSPOOL_COMPLETE" in os.environ:
-        cli.main(prog_name="unspool")
-    with cli.make_context("unspool", sys.argv[1:]) as context:
-        cli.invoke(context)
 
 
 def _fail(message: str, code: int) -> int:

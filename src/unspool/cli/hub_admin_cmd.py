@@ -1,16 +1,20 @@
 """`unspool hub audit`, `erase` and `policy`."""
 
 import sys
+from collections.abc import Iterator
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import click
+import msgspec
 
-from unspool.cli import archive_helpers, hub_options, options
-from unspool.cli.hub_options import store_options
+from unspool import human
+from unspool.cli import hub_options, options
+from unspool.cli.hub_options import ListedRow, listing, operator, row_time, run_audited, store_options
+from unspool.cli.output import confirm_typed, print_json, print_result
 from unspool.errors import UsageProblem
 from unspool.hub.people import erasure, operations
-from unspool.hub.people.operations import Actor, rows_as_json
+from unspool.hub.people.operations import as_json
 
 if TYPE_CHECKING:
     from typing import TextIO
@@ -29,16 +33,13 @@ _FILTERS = (
 )
 
 
-def _filtered(command: Any) -> Any:
-    for option in reversed(_FILTERS):
-        command = option(command)
-    return command
-
-
 def _filters(since: datetime | None, until: datetime | None, **words: Any) -> "AuditFilters":
     from unspool.hub.people.audit import AuditFilters
 
     return AuditFilters(**words, since=_ms(since), until=_ms(until))
+
+
+_filtered = options.as_argument("filters", _filters, *_FILTERS)
 
 
 def _ms(time: datetime | None) -> int | None:
@@ -64,31 +65,24 @@ def audit_command() -> None:
 @audit_command.command("list")
 @_filtered
 @click.option("-n", "--limit", type=click.IntRange(1, 1000), default=50, show_default=True, help="At most so many.")
-@hub_options.as_json
-@store_options
-def list_audit_lines(store: "Store", limit: int, as_json: bool, **asked: Any) -> None:
+@listing("lines", ("Line", "When (UTC)", "Who", "What", "To", "Outcome"), "Nothing of that was done.")
+def list_audit_lines(store: "Store", filters: "AuditFilters", limit: int) -> Iterator[ListedRow]:
     """List what was done, newest first."""
     from unspool.hub.people.audit import list_audit
 
-    found = list_audit(store.db, _filters(**asked), limit)
-    if as_json:
-        archive_helpers.print_json({"lines": [line.data() for line in found]})
-        return
-    rows = [
-        (str(one.seq), hub_options.row_time(one.at), one.name or one.person, one.what, one.target, one.outcome)
-        for one in found
-    ]
-    hub_options.print_table(("Line", "When (UTC)", "Who", "What", "To", "Outcome"), rows, "Nothing of that was done.")
+    for one in list_audit(store.db, filters, limit):
+        who = one.name or one.person
+        yield one.data(), (str(one.seq), row_time(one.at), who, one.what, one.target, one.outcome)
 
 
 @audit_command.command("export")
 @_filtered
 @store_options
-def export_audit(store: "Store", **asked: Any) -> None:
+def export_audit(store: "Store", filters: "AuditFilters") -> None:
     """Print every line, oldest first, as JSON lines."""
     from unspool.hub.people.audit import audit_as_json_lines
 
-    for line in audit_as_json_lines(store.db, _filters(**asked)):
+    for line in audit_as_json_lines(store.db, filters):
         click.echo(line, nl=False)
 
 
@@ -102,11 +96,8 @@ def verify_audit_log(store: "Store", known: str, as_json: bool) -> None:
 
     problems = verify_audit(store.db, known)
     head = seal_audit(store.db)
-    if as_json:
-        archive_helpers.print_json({"whole": not problems, "problems": problems, "head": head._asdict()})
-    else:
-        for problem in problems or [f"The audit log is whole, to line {head.seq:,}. Its head: {head.digest}"]:
-            archive_helpers.say_line(problem)
+    lines = problems or [f"The audit log is whole, to line {head.seq:,}. Its head: {head.digest}"]
+    print_result({"whole": not problems, "problems": problems, "head": head._asdict()}, lines, as_json=as_json)
     if problems:
         sys.exit(1)
 
@@ -116,8 +107,7 @@ def verify_audit_log(store: "Store", known: str, as_json: bool) -> None:
 @click.option("--yes", is_flag=True, help="Remove them; without this, nothing is removed.")
 @store_options
 def trim_audit_log(store: "Store", before: datetime, yes: bool) -> None:
-    """Let go of old lines; what comes after still proves itself. Lines about what is under a legal hold stay."""
-    from unspool import human
+    """Remove old lines; what comes after still proves itself. Lines about what is under a legal hold stay."""
     from unspool.hub.people.audit import trim_audit
 
     if not yes:
@@ -125,7 +115,7 @@ def trim_audit_log(store: "Store", before: datetime, yes: bool) -> None:
         return
     with store.db.transaction():
         count = trim_audit(store.db, _ms(before) or 0)
-        hub_options.audit_from_cli(store.db, "audit.trim", "")
+        hub_options.write_audit(operator(store), "audit.trim", "")
     click.echo(f"{human.count(count, 'line')} removed.")
 
 
@@ -145,7 +135,6 @@ def erase_command() -> None:
 
 
 def _erasing(kind: str, named: str) -> click.Command:
-    """The command that erases something of one kind."""
 
     @click.command(kind, context_settings=hub_options.ANY_ADDRESS, help=f"Erase {named} for good, and print the proof.")
     @click.argument("target", metavar=kind.upper())
@@ -153,11 +142,17 @@ def _erasing(kind: str, named: str) -> click.Command:
     @hub_options.as_json
     @store_options
     def erasing(store: "Store", target: str, yes: bool, as_json: bool) -> None:
-        which = operations.thing_id(Actor(store.db, hub_options.operator_person(), by_name=True), kind, target)
-        if yes or archive_helpers.confirm_typed(f"Type {target} to erase this {kind} for good", target):
-            _erased(store, kind, which, as_json=as_json)
-        else:
+        at = operator(store)
+        which = operations.thing_id(at, kind, target)
+        if not yes and not confirm_typed(f"Type {target} to erase this {kind} for good", target):
             click.echo("Nothing was erased. Add --yes to erase it for good.", err=as_json)
+            return
+        hub_options.write_audit(at, "erase", which, "asked")
+        proof = erasure.erase_permanently(store, at.person, kind, which, deep=True)
+        hub_options.write_audit(at, "erase", which, "done" if proof["proved"] else "not proved")
+        print_result(proof, _proof_lines(kind, proof), as_json=as_json)
+        if not proof["proved"]:
+            sys.exit(1)
 
     return erasing
 
@@ -171,47 +166,26 @@ for _kind, _named in (
     erase_command.add_command(_erasing(_kind, _named))
 
 
-def _erased(store: "Store", kind: str, which: str, *, as_json: bool) -> None:
-    hub_options.audit_from_cli(store.db, "erase", which, "asked")
-    proof = erasure.erase_permanently(store, hub_options.operator_person(), kind, which, deep=True)
-    hub_options.audit_from_cli(store.db, "erase", which, "done" if proof["proved"] else "not proved")
-    if as_json:
-        archive_helpers.print_json(proof)
-    else:
-        _print(kind, proof)
-    if not proof["proved"]:
-        sys.exit(1)
-
-
-def _print(kind: str, proof: dict[str, Any]) -> None:
-    from unspool import human
-
-    rows = human.count(sum(proof["rows"].values()), "row")
-    kept = (
-        f"; {human.count(proof['kept_for_others'], 'content')} others refer to stay" if proof["kept_for_others"] else ""
-    )
-    archive_helpers.say_line(f"The {kind} is erased: {rows}, {human.count(len(proof['contents']), 'content')}{kept}.")
+def _proof_lines(kind: str, proof: dict[str, Any]) -> Iterator[str]:
+    rows, contents = human.count(sum(proof["rows"].values()), "row"), human.count(len(proof["contents"]), "content")
+    others = human.count(proof["kept_for_others"], "content")
+    kept = f"; {others} others refer to stay" if proof["kept_for_others"] else ""
+    yield f"The {kind} is erased: {rows}, {contents}{kept}."
     searched = proof["searched"]
     size = f" and {human.size(searched['bytes'])} of the database's file" if "bytes" in searched else ""
-    archive_helpers.say_line(f"Searched: {human.count(searched['columns'], 'column')}, the object store{size}.")
+    yield f"Searched: {human.count(searched['columns'], 'column')}, the object store{size}."
     if not proof["cleared"]:
-        archive_helpers.say_line("The database is busy: what it keeps of removed rows goes when it next tidies up.")
-    for found in proof["found"] or ["Nothing of it was found."]:
-        archive_helpers.say_line(f"Still there: {found}" if proof["found"] else found)
+        yield "The database is busy: what it keeps of removed rows goes when it next tidies up."
+    yield from [f"Still there: {found}" for found in proof["found"]] or ["Nothing of it was found."]
 
 
 @erase_command.command("list")
-@hub_options.as_json
-@store_options
-def list_erased(store: "Store", as_json: bool) -> None:
+@listing("erased", ("When (UTC)", "Kind", "Id", "Proof"), "Nothing was erased.")
+def list_erased(store: "Store") -> Iterator[ListedRow]:
     """List what was erased, with its proofs."""
-    found = erasure.list_tombstones(store.db)
-    rows = [
-        (hub_options.row_time(one.at), one.kind, one.target, "proved" if one.proof.get("proved") else "not proved")
-        for one in found
-    ]
-    heads = ("When (UTC)", "Kind", "Id", "Proof")
-    hub_options.print_listing(rows_as_json("erased", found), heads, rows, "Nothing was erased.", as_json=as_json)
+    for one in erasure.list_tombstones(store.db):
+        proved = "proved" if one.proof.get("proved") else "not proved"
+        yield as_json(one), (row_time(one.at), one.kind, one.target, proved)
 
 
 @erase_command.command("again")
@@ -220,11 +194,7 @@ def list_erased(store: "Store", as_json: bool) -> None:
 @store_options
 def allow_again(store: "Store", person: str, key: str) -> None:
     """Let a person push a session again that was erased; KEY is the session's own id."""
-    wanted = operations.PushAgain(person, key)
-    with store.db.transaction():
-        done = operations.allow_push_again(Actor(store.db, hub_options.operator_person(), by_name=True), wanted)
-        hub_options.audit_from_cli(store.db, "erase.again", done.target)
-    click.echo(done.message)
+    click.echo(run_audited(operator(store), operations.allow_push_again, person, key).message)
 
 
 @click.command("policy")
@@ -260,10 +230,6 @@ def policy_command(store: "Store", project: str, given: "TextIO | None", reset: 
     if given is not None or reset:
         with store.db.transaction():
             save_policy(store.db, given.read() if given is not None else "", which)
-            hub_options.audit_from_cli(store.db, "policy.set", which)
-    policy = policy_of(store.db, which)
-    archive_helpers.print_json({name: _plain(getattr(policy, name)) for name in policy.__struct_fields__})
-
-
-def _plain(value: object) -> object:
-    return sorted(value) if isinstance(value, frozenset) else value
+            hub_options.write_audit(operator(store), "policy.set", which)
+    fields = msgspec.structs.asdict(policy_of(store.db, which))
+    print_json({name: sorted(one) if isinstance(one, frozenset) else one for name, one in fields.items()})

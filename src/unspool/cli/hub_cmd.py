@@ -1,19 +1,20 @@
 """`unspool hub`: the place where shares live and where a team keeps its sessions."""
 
 import signal
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from unspool.cli.group import LazyGroup
 from unspool.cli.hub_options import PlaceOptions, place_options
+from unspool.errors import UsageProblem
 
 if TYPE_CHECKING:
     from unspool.hub.routes import HubSettings
     from unspool.hub.store.connect import StorePlace
 
 HUB_COMMANDS: tuple[tuple[str, str], ...] = (
-    ("people", "Tell who there is; add people and services, and end them."),
+    ("people", "Tell who there is; add people and services, and revoke their access."),
     ("invite", "Invite people by a link that works once."),
     ("token", "Make, list and revoke tokens."),
     ("team", "Make teams, and put people into them."),
@@ -31,40 +32,21 @@ HUB_COMMANDS: tuple[tuple[str, str], ...] = (
 """Name and help line of every command that cares for a hub."""
 
 _HOMES = {
-    "people": "people", "invite": "people", "token": "people", "team": "people", "project": "people",
-    "policy": "admin", "audit": "admin", "hold": "people", "erase": "admin", "backup": "store", "restore": "store",
-    "move": "store", "verify": "store", "tidy": "store",
-}  # fmt: skip
-"""The module `hub_HOME_cmd` that holds each command, called NAME_command there."""
-
+    **dict.fromkeys(("people", "invite", "token", "team", "project", "hold"), "hub_people"),
+    **dict.fromkeys(("policy", "audit", "erase"), "hub_admin"),
+    **dict.fromkeys(("backup", "restore", "move", "verify", "tidy"), "hub_store"),
+}
+"""The module `HOME_cmd` that holds each command, called NAME_command there."""
 _MB = 1024 * 1024
 
 
-class _Lazy(click.Group):
-    """A group that imports a command only when it is called."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return [name for name, _ in HUB_COMMANDS]
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in dict(HUB_COMMANDS):
-            return None
-        module = import_module(f"unspool.cli.hub_{_HOMES[cmd_name]}_cmd")
-        found: click.Command = getattr(module, f"{cmd_name}_command")
-        return found
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl(HUB_COMMANDS)
-
-
-@click.group("hub", cls=_Lazy, invoke_without_command=True)
+@click.group("hub", cls=LazyGroup, lines=HUB_COMMANDS, homes=_HOMES, invoke_without_command=True)
 @click.option("--host", default="127.0.0.1", metavar="HOST", help="The address to listen on.  [default: 127.0.0.1]")
 @click.option("--port", type=click.IntRange(1, 65535), metavar="N", help="The port.  [default: 8750]")
 @click.option("--url", default="", envvar="UNSPOOL_HUB_URL", metavar="URL", help="Where people reach it.")
-@click.option("--identity-header", default="", metavar="NAME", help="Believe this header of a reverse proxy.")
+@click.option("--identity-header", "header", default="", metavar="NAME", help="Believe this header of a reverse proxy.")
 @click.option("--proxy", "proxies", multiple=True, metavar="NET", help="From where it is believed: 10.0.0.0/8.")
-@click.option("--max-upload", default=512, metavar="MB", help="Of one upload.  [default: 512]")
+@click.option("--max-upload", "upload", default=512, metavar="MB", help="Of one upload.  [default: 512]")
 @click.option("--quota", default=20_480, metavar="MB", help="That a person may keep.  [default: 20480]")
 @click.option("--an-hour", default=100_000, metavar="N", help="Requests of one person.  [default: 100000]")
 @click.option("--open-shares", is_flag=True, help="Let anybody upload a share.")
@@ -90,29 +72,20 @@ def command(ctx: click.Context, /, place: "StorePlace", host: str, port: int | N
         return
     from unspool.hub.start import HubOptions, run
 
-    if run(HubOptions(place, _terms(**given), host, port, quiet), click.echo) == signal.SIGINT:
+    if run(HubOptions(place, _settings(**given), host, port, quiet), click.echo) == signal.SIGINT:
         raise KeyboardInterrupt
 
 
-def _terms(proxies: tuple[str, ...], **given: Any) -> "HubSettings":
+def _settings(url: str, header: str, proxies: tuple[str, ...], no_door: bool, **given: Any) -> "HubSettings":
     from ipaddress import ip_network
 
-    from unspool.errors import UsageProblem
     from unspool.hub.routes import HubSettings
 
     try:
         nets = tuple(ip_network(net) for net in proxies)
     except ValueError as error:
         raise UsageProblem(f"--proxy wants a network such as 10.0.0.0/8: {error}.") from None
-    if bool(nets) != bool(given["identity_header"]):
+    if bool(nets) != bool(header):
         raise UsageProblem("--identity-header and --proxy go together: a header is believed from somewhere.")
-    return HubSettings(
-        url=given["url"].rstrip("/"),
-        header=given["identity_header"],
-        proxies=nets,
-        upload=given["max_upload"] * _MB,
-        quota=given["quota"] * _MB,
-        an_hour=given["an_hour"],
-        open_shares=given["open_shares"],
-        door=not given["no_door"],
-    )
+    sizes = {name: given.pop(name) * _MB for name in ("upload", "quota")}
+    return HubSettings(url.rstrip("/"), header, nets, door=not no_door, **sizes, **given)

@@ -1,31 +1,33 @@
-"""What commands about a hub share: its store, its client, tables and reports."""
+"""What commands about a hub share: its store, its client, lists and reports."""
 
 import getpass
-import json
 import os
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Concatenate, NamedTuple, ParamSpec
 
 import click
 
-from unspool.cli import archive_helpers, tables
+from unspool import human
+from unspool.cli import options
+from unspool.cli.options import Command, Decorator, as_argument, with_options
+from unspool.cli.output import print_json
+from unspool.cli.tables import Column, print_table
+from unspool.config import config_folder
 
 if TYPE_CHECKING:
-    from unspool.hub.people.users import Person
+    from unspool.hub.people.operations import Actor, Done
     from unspool.hub.store.connect import Store, StorePlace
-    from unspool.hub.store.copy import CopyReport
-    from unspool.hub.store.database import Database
     from unspool.hub_client.client import HubClient
+
+_Args = ParamSpec("_Args")
 
 
 def hub_client(url: str = "", rate: int = 0) -> "HubClient":
     """The hub that is meant, asked by whoever is signed in there; it sends `rate` bytes a second at most."""
-    from unspool.config import config_folder
     from unspool.hub_client.client import HubClient
     from unspool.hub_client.login import choose_hub, require_login
 
@@ -39,9 +41,6 @@ def closing_client(client: "HubClient") -> "HubClient":
     return client
 
 
-Command = Callable[..., Any]
-
-
 class PlaceOptions(NamedTuple):
     """What the command line and the environment say; a group's own counts for its commands that say nothing."""
 
@@ -49,10 +48,37 @@ class PlaceOptions(NamedTuple):
     database: str
     objects: str
 
+    def place(self) -> "StorePlace":
+        """Where a hub keeps things; its folder is unspool's in the user's data folder where none is named."""
+        from unspool.hub.store.connect import StorePlace
 
-_OPTIONS = (
+        base = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
+        return StorePlace((self.data or Path(base) / "unspool" / "hub").absolute(), self.database, self.objects)
+
+
+def _chosen_place(**given: Any) -> "StorePlace":
+    own = PlaceOptions(**given)
+    return (own if any(own) else click.get_current_context().find_object(PlaceOptions) or own).place()
+
+
+@contextmanager
+def closing_store(store: "Store") -> "Iterator[Store]":
+    try:
+        yield store
+    finally:
+        store.db.close()
+
+
+def _existing_store(**given: Any) -> "Store":
+    """The store of a hub that is there, open while the command runs: a wrong path must not make a new hub."""
+    from unspool.hub.store.connect import open_store
+
+    return click.get_current_context().with_resource(closing_store(open_store(_chosen_place(**given), new=False)))
+
+
+_PLACE = (
     click.option(
-        "--data", type=click.Path(path_type=Path, file_okay=False), metavar="DIR", envvar="UNSPOOL_HUB_DATA",
+        "--data", type=options.FOLDER, metavar="DIR", envvar="UNSPOOL_HUB_DATA",
         help="The hub's folder.",
     ),
     click.option(
@@ -64,46 +90,8 @@ _OPTIONS = (
         help="s3://bucket/prefix?endpoint=…, instead of the folder.",
     ),
 )  # fmt: skip
-
-
-def place_options(command: Command) -> Command:
-    """`--data`, `--database` and `--objects`, as one argument `place`."""
-
-    @wraps(command)
-    def with_place(*args: Any, data: Path | None, database: str, objects: str, **given: Any) -> Any:
-        before = click.get_current_context().find_object(PlaceOptions)
-        mine = PlaceOptions(data, database, objects)
-        return command(*args, place=store_place(mine if any(mine) else before or mine), **given)
-
-    for option in reversed(_OPTIONS):
-        with_place = option(with_place)
-    return with_place
-
-
-def store_options(command: Command) -> Command:
-    """The same, as one argument `store`: open while the command runs."""
-
-    @wraps(command)
-    def with_store(*args: Any, place: "StorePlace", **given: Any) -> Any:
-        from unspool.hub.store.connect import open_store
-
-        store = open_store(place, new=False)
-        try:
-            return command(*args, store=store, **given)
-        finally:
-            store.db.close()
-
-    return place_options(with_store)
-
-
-def store_place(given: PlaceOptions) -> "StorePlace":
-    """Where a hub keeps things; its folder is unspool's in the user's data folder where none is named."""
-    from unspool.hub.store.connect import StorePlace
-
-    base = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
-    return StorePlace((given.data or Path(base) / "unspool" / "hub").absolute(), given.database, given.objects)
-
-
+place_options = as_argument("place", _chosen_place, *_PLACE)
+store_options = as_argument("store", _existing_store, *_PLACE)
 ANY_ADDRESS = {"ignore_unknown_options": True}
 """For commands that take a share's address, which may begin with a hyphen."""
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -111,88 +99,59 @@ everything = click.option("--all", "everything", is_flag=True, help="Also what h
 agreed = click.option("--yes", is_flag=True, help="Do it without asking.")
 
 
-def operator_person() -> "Person":
+def operator(store: "Store", url: str = "") -> "Actor":
     """Whoever works on the store itself: they may do everything, and the audit log says who it was."""
+    from unspool.hub.people.operations import Actor
     from unspool.hub.people.users import Person
 
-    return Person("", f"{getpass.getuser()} at the command line", admin=True, by="command")
+    person = Person("", f"{getpass.getuser()} at the command line", admin=True, by="command")
+    return Actor(store.db, person, by_name=True, url=url)
 
 
-def audit_from_cli(
-    db: "Database", what: str, target: str, outcome: str = "done", detail: dict[str, Any] | None = None
-) -> None:
-    """Write down what was done from the command line."""
-    from unspool.hub.people.audit import write_audit
+def write_audit(at: "Actor", act: str, target: str, outcome: str = "done", detail: Any = None) -> None:
+    from unspool.hub.people import audit
 
-    write_audit(db, operator_person(), what, target, outcome, detail)
+    audit.write_audit(at.db, at.person, act, target, outcome, detail)
+
+
+def run_audited(
+    at: "Actor", operation: "Callable[Concatenate[Actor, _Args], Done]", *args: _Args.args, **named: _Args.kwargs
+) -> "Done":
+    """Run an operation and write it down, or neither."""
+    from unspool.hub.people.operations import ACTS
+
+    with at.db.transaction():
+        done = operation(at, *args, **named)
+        write_audit(at, ACTS[operation], done.target, detail=done.detail)
+    return done
 
 
 def row_time(value: int | None, never: str = "") -> str:
-    """A time as people read it."""
-    from unspool import human
-
     return never if value is None else human.minute(datetime.fromtimestamp(value / 1000, UTC))
 
 
-def print_table(heads: Sequence[str], rows: Sequence[Sequence[str]], none: str) -> None:
-    """Print a table; where it would be empty, a sentence."""
-    if not rows:
-        click.echo(none)
-        return
-    cells = list(zip(*rows, strict=True))
-    columns = [tables.Column(head, column, right=False, least=8) for head, column in zip(heads, cells, strict=True)]
-    tables.show_table(tables.table_lines(columns, tables.terminal_width()))
+ListedRow = tuple[dict[str, Any], tuple[str, ...]]
+"""A row of a list as JSON has it, and its cells as a table shows them."""
 
 
-def print_listing(
-    data: dict[str, Any], heads: Sequence[str], rows: Sequence[Sequence[str]], none: str, *, as_json: bool
-) -> None:
-    """Print what a command lists, as JSON or as a table."""
-    if as_json:
-        archive_helpers.print_json(data)
-    else:
-        print_table(heads, rows, none)
+def listing(key: str, heads: Sequence[str], none: str) -> Decorator:
+    """A command of rows of a store, printed as JSON under `key` or as a table; `none` is said where there are none."""
 
+    def decorate(rows: Callable[..., Iterator[ListedRow]]) -> Command:
+        @wraps(rows)
+        def run(as_json: bool, **given: Any) -> None:
+            found = list(rows(**given))
+            if as_json:
+                print_json({key: [data for data, _ in found]})
+            elif not found:
+                click.echo(none)
+            else:
+                cells = zip(*(cells for _, cells in found), strict=True)
+                columns = [
+                    Column(head, column, right=False, least=8) for head, column in zip(heads, cells, strict=True)
+                ]
+                print_table(columns)
 
-def print_secret(what: str, value: str) -> None:
-    """Print something that is told this once: alone on standard output, so that it can be piped."""
-    click.echo(f"{what}, told this once:", err=True)
-    click.echo(value)
+        return with_options(run, (as_json, store_options))
 
-
-@contextmanager
-def existing_hub(place: "StorePlace") -> Iterator["Store"]:
-    """The store of a hub that is there: a wrong path must not make a new one, and save or prove that."""
-    from unspool.hub.store.connect import open_store
-
-    store = open_store(place, new=False)
-    try:
-        yield store
-    finally:
-        store.db.close()
-
-
-def say_step(step: str) -> None:
-    """Say what is being done, where somebody watches."""
-    if sys.stderr.isatty():
-        click.echo(f"{step} …", err=True)
-
-
-def say_copied(result: "CopyReport", done: str, *, as_json: bool) -> None:
-    """Say what was copied; exit code 11 where the hub itself has lost contents."""
-    from unspool import human
-    from unspool.errors import Unsound
-
-    rows = sum(table.rows for table in result.sums.values())
-    contents = result.sums["blob"].rows
-    if as_json:
-        tables = {name: {"rows": table.rows, "digest": table.digest} for name, table in result.sums.items()}
-        found = {"rows": rows, "contents": contents, "sent": result.sent, "tables": tables, "problems": result.problems}
-        click.echo(json.dumps(found, indent=2))
-    else:
-        what = f"{human.count(rows, 'row')} and {human.count(contents, 'content')}, {result.sent} of them new"
-        click.echo(f"{done}: {what}; every one is as it was.")
-        for problem in result.problems:
-            click.echo(problem, err=True)
-    if result.problems:
-        raise Unsound("The hub itself does not have all of its contents as they were; the rest is copied.")
+    return decorate

@@ -1,64 +1,77 @@
 """`unspool hub people`, `team`, `token`, `invite`, `project` and `hold`: the hub's operations as commands."""
 
-from typing import TYPE_CHECKING
+import inspect
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec
 
 import click
 
-from unspool.cli import archive_helpers, hub_options
-from unspool.cli.hub_options import print_listing, row_time, store_options
+from unspool import human
+from unspool.cli import hub_options
+from unspool.cli.hub_options import ListedRow, listing, operator, row_time, run_audited, store_options
+from unspool.cli.options import Decorator, with_options
+from unspool.cli.output import say_line
 from unspool.errors import UsageProblem
 from unspool.hub.people import holds, operations, projects, tokens, users
-from unspool.hub.people.operations import Actor, Arguments, Operation, rows_as_json
+from unspool.hub.people.operations import Actor, Operation, as_json
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from unspool.hub.people.operations import Done
     from unspool.hub.store.connect import Store
 
 _MB = 1024 * 1024
+_Args = ParamSpec("_Args")
 
 
-def _run(store: "Store", act: str, operation: Operation, *arguments: Arguments, url: str = "", say: str = "") -> None:
-    """Run an operation for each of the arguments, or for none of them; write it down and say what came of it."""
-    with store.db.transaction():
-        at = Actor(store.db, hub_options.operator_person(), by_name=True, url=url)
-        for one in arguments:
-            done = operation(at, one)
-            hub_options.audit_from_cli(store.db, act, done.target, detail=done.detail)
+def _run(
+    at: Actor, operation: "Callable[Concatenate[Actor, _Args], Done]", *args: _Args.args, **named: _Args.kwargs
+) -> None:
+    done = run_audited(at, operation, *args, **named)
     if done.secret:
-        hub_options.print_secret(done.message, done.secret)
+        click.echo(f"{done.message}, told this once:", err=True)
+        click.echo(done.secret)  # alone on standard output, so that it can be piped
     else:
-        archive_helpers.say_line(say or done.message)
+        say_line(done.message)
+
+
+def _add(group: click.Group, name: str, operation: Operation, *parameters: Decorator, **settings: Any) -> None:
+    """Add a command that runs an operation, with the operation's docstring as its help."""
+
+    @store_options
+    def run(store: "Store", **given: Any) -> None:
+        _run(operator(store), operation, **given)
+
+    group.command(name, help=inspect.getdoc(operation), **settings)(with_options(run, parameters))
 
 
 @click.group("people")
 def people_command() -> None:
-    """Tell who there is; add people and services, and end them.
+    """Tell who there is; add people and services, and revoke their access.
 
     \b
     unspool hub people list
     unspool hub people add ada                prints a token of hers
     unspool hub people add ci --service --scope push
-    unspool hub people end ada                lets her in no more, at once
+    unspool hub people end ada                revokes her access at once
 
     Everybody but services can be invited instead: `unspool hub invite add`.
     """
 
 
+_NAME = click.argument("person", metavar="NAME")
+_SCOPES = "all, read, push or metrics."
+
+
 @people_command.command("list")
 @hub_options.everything
-@hub_options.as_json
-@store_options
-def list_people(store: "Store", everything: bool, as_json: bool) -> None:
+@listing("people", ("Name", "Kind", "", "Keeps", "Since", "Ended", "Id"), "There is nobody yet.")
+def list_people(store: "Store", everything: bool) -> Iterator[ListedRow]:
     """List people and services, the admins among them marked."""
-    from unspool import human
-
-    found = users.list_users(store.db, everybody=everything)
-    rows = [
-        (one.name, one.kind, "admin" if one.admin else "", human.size(users.bytes_kept(store.db, one.id)),
-         row_time(one.created), row_time(one.ended), one.id)
-        for one in found
-    ]  # fmt: skip
-    heads = ("Name", "Kind", "", "Keeps", "Since", "Ended", "Id")
-    print_listing(rows_as_json("people", found), heads, rows, "There is nobody yet.", as_json=as_json)
+    for one in users.list_users(store.db, everybody=everything):
+        size, admin = human.size(users.bytes_kept(store.db, one.id)), "admin" if one.admin else ""
+        yield as_json(one), (one.name, one.kind, admin, size, row_time(one.created), row_time(one.ended), one.id)
 
 
 @people_command.command("add")
@@ -66,40 +79,28 @@ def list_people(store: "Store", everything: bool, as_json: bool) -> None:
 @click.option("--admin", is_flag=True, help="Let them do everything.")
 @click.option("--service", is_flag=True, help="A program, not a person.")
 @click.option("--quota", type=click.IntRange(0), metavar="MB", help="That they may keep; else as everybody.")
-@click.option("--scope", default="all", metavar="WORD", help="Of their token: all, read, push or metrics.")
+@click.option("--scope", default="all", metavar="WORD", help=f"Of their token: {_SCOPES}")
 @store_options
 def add_person(store: "Store", name: str, admin: bool, service: bool, quota: int | None, scope: str) -> None:
     """Add somebody, and print a token that lets them in."""
     kind, most = "service" if service else "person", None if quota is None else quota * _MB
-    _run(store, "person.add", operations.add_person, operations.AddPerson(name, kind, admin, most, scope))
+    _run(operator(store), operations.add_person, name, kind, admin, most, scope)
 
 
-@people_command.command("end")
-@click.argument("name")
-@store_options
-def end_person(store: "Store", name: str) -> None:
-    """Let somebody in no more, from this moment. What they shared and pushed stays."""
-    _run(store, "person.end", operations.end_person, operations.OnePerson(name))
-
-
-@people_command.command("back")
-@click.argument("name")
-@store_options
-def bring_back(store: "Store", name: str) -> None:
-    """Let somebody who was ended in again; they need a new token."""
-    _run(store, "person.back", operations.bring_back_person, operations.OnePerson(name))
+_add(people_command, "end", operations.end_person, _NAME)
+_add(people_command, "back", operations.bring_back_person, _NAME)
 
 
 @people_command.command("change")
-@click.argument("name")
+@_NAME
 @click.option("--admin/--no-admin", default=None, help="Whether they may do everything.")
 @click.option("--quota", type=click.IntRange(0), metavar="MB", help="That they may keep.")
 @click.option("--usual-quota", is_flag=True, help="As much as everybody.")
 @store_options
-def change_person(store: "Store", name: str, admin: bool | None, quota: int | None, usual_quota: bool) -> None:
+def change_person(store: "Store", person: str, admin: bool | None, quota: int | None, usual_quota: bool) -> None:
     """Make somebody an admin or none; give them a quota of their own."""
     most = -1 if usual_quota else None if quota is None else quota * _MB
-    _run(store, "person.change", operations.change_person, operations.ChangePerson(name, admin, most))
+    _run(operator(store), operations.change_person, person, admin, most)
 
 
 @click.group("team")
@@ -115,50 +116,33 @@ def team_command() -> None:
 
 
 @team_command.command("list")
-@hub_options.as_json
-@store_options
-def list_teams(store: "Store", as_json: bool) -> None:
+@listing("teams", ("Name", "Members", "Id"), "There is no team.")
+def list_teams(store: "Store") -> Iterator[ListedRow]:
     """List teams with who is in them."""
-    found = projects.list_teams(store.db)
-    data = {"teams": [operations.team_as_json(one) for one in found]}
-    rows = [(one.name, ", ".join(member.name for member in one.members), one.id) for one in found]
-    print_listing(data, ("Name", "Members", "Id"), rows, "There is no team.", as_json=as_json)
+    for one in projects.list_teams(store.db):
+        yield operations.team_as_json(one), (one.name, ", ".join(member.name for member in one.members), one.id)
 
 
-@team_command.command("add")
-@click.argument("name")
-@store_options
-def add_team(store: "Store", name: str) -> None:
-    """Make a team of that name."""
-    _run(store, "team.make", operations.add_team, operations.NewName(name))
+_add(team_command, "add", operations.add_team, click.argument("name"))
+_add(team_command, "end", operations.end_team, click.argument("team"))
 
 
-@team_command.command("end")
-@click.argument("team")
-@store_options
-def end_team(store: "Store", team: str) -> None:
-    """Have a team no more, nor any right it was given."""
-    _run(store, "team.end", operations.end_team, operations.OneTeam(team))
+def _add_membership(name: str, operation: Operation, help_line: str, done: str) -> None:
+    """Add a command that puts all of some people into a team or takes them out, or none."""
+
+    @team_command.command(name, help=help_line)
+    @click.argument("team")
+    @click.argument("people", nargs=-1, required=True)
+    @store_options
+    def change_team(store: "Store", team: str, people: tuple[str, ...]) -> None:
+        with store.db.transaction():
+            for person in people:
+                run_audited(operator(store), operation, team, person)
+        say_line(f"{done.format(team)}: {', '.join(people)}.")
 
 
-@team_command.command("join")
-@click.argument("team")
-@click.argument("people", nargs=-1, required=True)
-@store_options
-def join_team(store: "Store", team: str, people: tuple[str, ...]) -> None:
-    """Put people into a team."""
-    members = [operations.Membership(team, person) for person in people]
-    _run(store, "team.join", operations.join_team, *members, say=f"In {team} now: {', '.join(people)}.")
-
-
-@team_command.command("leave")
-@click.argument("team")
-@click.argument("people", nargs=-1, required=True)
-@store_options
-def leave_team(store: "Store", team: str, people: tuple[str, ...]) -> None:
-    """Take people out of a team."""
-    members = [operations.Membership(team, person) for person in people]
-    _run(store, "team.leave", operations.leave_team, *members, say=f"No longer in {team}: {', '.join(people)}.")
+_add_membership("join", operations.join_team, "Put people into a team.", "In {} now")
+_add_membership("leave", operations.leave_team, "Take people out of a team.", "No longer in {}")
 
 
 @click.group("token")
@@ -175,42 +159,30 @@ def token_command() -> None:
     """
 
 
-@token_command.command("add")
-@click.argument("person")
-@click.option("--scope", default="all", show_default=True, metavar="WORD", help="all, read, push or metrics.")
-@click.option("--days", type=click.IntRange(1, 3650), metavar="N", help="Until it expires; else never.")
-@click.option("--label", default="", metavar="TEXT", help="What it is for.")
-@store_options
-def add_token(store: "Store", person: str, scope: str, days: int | None, label: str) -> None:
-    """Make a token of somebody, and print it."""
-    wanted = operations.AddToken(person=person, label=label, scope=scope, days=days)
-    _run(store, "token.make", operations.add_token, wanted)
+_add(
+    token_command,
+    "add",
+    operations.add_token,
+    click.argument("person"),
+    click.option("--scope", default="all", show_default=True, metavar="WORD", help=_SCOPES),
+    click.option("--days", type=click.IntRange(1, 3650), metavar="N", help="Until it expires; else never."),
+    click.option("--label", default="", metavar="TEXT", help="What it is for."),
+)
 
 
 @token_command.command("list")
 @click.option("--person", default="", metavar="NAME", help="Of this one alone.")
 @hub_options.everything
-@hub_options.as_json
-@store_options
-def list_tokens(store: "Store", person: str, everything: bool, as_json: bool) -> None:
+@listing("tokens", ("Id", "Of", "Kind", "Scope", "Label", "Made", "Expires", "Used", "Ended"), "There is no token.")
+def list_tokens(store: "Store", person: str, everything: bool) -> Iterator[ListedRow]:
     """List tokens and signed-in browsers, without their secrets."""
     whose = users.find_user(store.db, person).id if person else ""
-    found = tokens.list_tokens(store.db, whose, everything=everything)
-    rows = [
-        (one.id, one.name, one.kind, one.scope, one.label, row_time(one.created), row_time(one.expires, "never"),
-         row_time(one.used, "never"), row_time(one.ended))
-        for one in found
-    ]  # fmt: skip
-    heads = ("Id", "Of", "Kind", "Scope", "Label", "Made", "Expires", "Used", "Ended")
-    print_listing(rows_as_json("tokens", found), heads, rows, "There is no token.", as_json=as_json)
+    for one in tokens.list_tokens(store.db, whose, everything=everything):
+        times = row_time(one.created), row_time(one.expires, "never"), row_time(one.used, "never"), row_time(one.ended)
+        yield as_json(one), (one.id, one.name, one.kind, one.scope, one.label, *times)
 
 
-@token_command.command("end")
-@click.argument("token")
-@store_options
-def end_token(store: "Store", token: str) -> None:
-    """Revoke a token by its id, from this moment."""
-    _run(store, "token.revoke", operations.end_token, operations.OneToken(token))
+_add(token_command, "end", operations.end_token, click.argument("token"))
 
 
 @click.group("invite")
@@ -232,36 +204,25 @@ def invite_command() -> None:
 @click.option("--days", type=click.IntRange(1, 90), default=7, show_default=True, help="Until it expires.")
 @click.option("--url", default="", envvar="UNSPOOL_HUB_URL", metavar="URL", help="Where people reach the hub.")
 @store_options
-def add_invitation(store: "Store", name: str, team: str, admin: bool, days: int, url: str) -> None:
+def add_invitation(store: "Store", url: str, **given: Any) -> None:
     """Make an invitation and print its link. Without NAME, they choose one themselves."""
     if not url:
         click.echo("Put the address of your hub before it, or give --url.", err=True)
-    wanted = operations.AddInvitation(name, team, admin, days)
-    _run(store, "invitation.make", operations.add_invitation, wanted, url=url)
+    _run(operator(store, url), operations.add_invitation, **given)
 
 
 @invite_command.command("list")
 @hub_options.everything
-@hub_options.as_json
-@store_options
-def list_invitations(store: "Store", everything: bool, as_json: bool) -> None:
+@listing("invitations", ("Id", "For", "", "Expires", "State"), "Nobody is invited.")
+def list_invitations(store: "Store", everything: bool) -> Iterator[ListedRow]:
     """List invitations, without their links."""
-    found = tokens.list_invitations(store.db, everything=everything)
-    rows = [
-        (one.id, one.name or "(they choose)", "admin" if one.admin else "", row_time(one.expires),
-         "taken" if one.taken else "revoked" if one.ended else "open")
-        for one in found
-    ]  # fmt: skip
-    heads = ("Id", "For", "", "Expires", "State")
-    print_listing(rows_as_json("invitations", found), heads, rows, "Nobody is invited.", as_json=as_json)
+    for one in tokens.list_invitations(store.db, everything=everything):
+        state = "taken" if one.taken else "revoked" if one.ended else "open"
+        admin = "admin" if one.admin else ""
+        yield as_json(one), (one.id, one.name or "(they choose)", admin, row_time(one.expires), state)
 
 
-@invite_command.command("end")
-@click.argument("invitation")
-@store_options
-def end_invitation(store: "Store", invitation: str) -> None:
-    """Let nobody take an invitation any more."""
-    _run(store, "invitation.revoke", operations.end_invitation, operations.OneInvitation(invitation))
+_add(invite_command, "end", operations.end_invitation, click.argument("id_", metavar="INVITATION"))
 
 
 @click.group("project")
@@ -281,39 +242,31 @@ def project_command() -> None:
 
 
 @project_command.command("list")
-@hub_options.as_json
-@store_options
-def list_projects(store: "Store", as_json: bool) -> None:
+@listing("projects", ("Name", "Sessions", "Since", "", "Id"), "There is no project.")
+def list_projects(store: "Store") -> Iterator[ListedRow]:
     """List projects, and which have no owner."""
-    found = projects.list_projects(store.db, hub_options.operator_person())
     alone = dict(users.projects_without_owner(store.db))
-    rows = [
-        (one.name, f"{one.sessions:,}", row_time(one.created), "no owner" if one.id in alone else "", one.id)
-        for one in found
-    ]
-    heads = ("Name", "Sessions", "Since", "", "Id")
-    print_listing(rows_as_json("projects", found), heads, rows, "There is no project.", as_json=as_json)
+    for one in projects.list_projects(store.db, operator(store).person):
+        owner = "no owner" if one.id in alone else ""
+        yield as_json(one), (one.name, f"{one.sessions:,}", row_time(one.created), owner, one.id)
 
 
-@project_command.command("add")
-@click.argument("name")
-@click.option("--owner", default="", metavar="NAME", help="A person who owns it.")
-@store_options
-def add_project(store: "Store", name: str, owner: str) -> None:
-    """Make a project of that name."""
-    _run(store, "project.make", operations.add_project, operations.AddProject(name, owner))
+_add(
+    project_command,
+    "add",
+    operations.add_project,
+    click.argument("name"),
+    click.option("--owner", default="", metavar="NAME", help="A person who owns it."),
+)
 
 
 @project_command.command("rights")
 @click.argument("project")
-@hub_options.as_json
-@store_options
-def list_rights(store: "Store", project: str, as_json: bool) -> None:
+@listing("permits", ("Right", "Kind", "Name", "Id"), "Nobody but admins may see it.")
+def list_rights(store: "Store", project: str) -> Iterator[ListedRow]:
     """List who may what in a project."""
-    found = projects.list_grants(store.db, projects.find_project(store.db, project))
-    rows = [(one.level, one.kind, one.name, one.subject) for one in found]
-    heads, none = ("Right", "Kind", "Name", "Id"), "Nobody but admins may see it."
-    print_listing(rows_as_json("permits", found), heads, rows, none, as_json=as_json)
+    for one in projects.list_grants(store.db, projects.find_project(store.db, project)):
+        yield as_json(one), (one.level, one.kind, one.name, one.subject)
 
 
 @project_command.command("grant")
@@ -328,17 +281,17 @@ def grant(store: "Store", project: str, level: str, person: str, team: str) -> N
         raise UsageProblem("Name one person or one team: --person NAME or --team NAME.")
     kind, named = ("person", person) if person else ("team", team)
     if level == "nothing":
-        _run(store, "permit.take", operations.take_right, operations.TakeRight(project, kind, named))
+        _run(operator(store), operations.take_right, project, kind, named)
     else:
-        _run(store, "permit.give", operations.give_right, operations.GiveRight(project, kind, named, level))
+        _run(operator(store), operations.give_right, project, kind, named, level)
 
 
-@project_command.command("let")
-@click.argument("who", type=click.Choice(["everybody", "admins"]))
-@store_options
-def let_create(store: "Store", who: str) -> None:
-    """Say who may make projects, by pushing to a new one."""
-    _run(store, "project.let", operations.let_create_projects, operations.LetCreate(who))
+_add(
+    project_command,
+    "let",
+    operations.let_create_projects,
+    click.argument("who", type=click.Choice(["everybody", "admins"])),
+)
 
 
 @click.group("hold")
@@ -356,31 +309,24 @@ def hold_command() -> None:
     """
 
 
-@hold_command.command("add", context_settings=hub_options.ANY_ADDRESS)
-@click.argument("kind", type=click.Choice(["person", "project", "session", "share"]))
-@click.argument("target")
-@click.option("--reason", default="", metavar="TEXT", help="Why.")
-@store_options
-def add_hold(store: "Store", kind: str, target: str, reason: str) -> None:
-    """Place a hold, and print its id; people and projects by name or id."""
-    _run(store, "hold.place", operations.add_hold, operations.AddHold(kind, target, reason))
+_add(
+    hold_command,
+    "add",
+    operations.add_hold,
+    click.argument("kind", type=click.Choice(holds.KINDS)),
+    click.argument("id_", metavar="TARGET"),
+    click.option("--reason", default="", metavar="TEXT", help="Why."),
+    context_settings=hub_options.ANY_ADDRESS,
+)
 
 
 @hold_command.command("list")
 @hub_options.everything
-@hub_options.as_json
-@store_options
-def list_holds(store: "Store", everything: bool, as_json: bool) -> None:
+@listing("holds", ("Id", "On", "Which", "Since", "Lifted", "Reason"), "There is no hold.")
+def list_holds(store: "Store", everything: bool) -> Iterator[ListedRow]:
     """List holds, the newest first."""
-    found = holds.list_holds(store.db, everything=everything)
-    rows = [(one.id, one.kind, one.target, row_time(one.created), row_time(one.ended), one.reason) for one in found]
-    heads = ("Id", "On", "Which", "Since", "Lifted", "Reason")
-    print_listing(rows_as_json("holds", found), heads, rows, "There is no hold.", as_json=as_json)
+    for one in holds.list_holds(store.db, everything=everything):
+        yield as_json(one), (one.id, one.kind, one.target, row_time(one.created), row_time(one.ended), one.reason)
 
 
-@hold_command.command("end")
-@click.argument("hold")
-@store_options
-def end_hold(store: "Store", hold: str) -> None:
-    """Lift a hold by its id."""
-    _run(store, "hold.lift", operations.end_hold, operations.OneHold(hold))
+_add(hold_command, "end", operations.end_hold, click.argument("id_", metavar="HOLD"))

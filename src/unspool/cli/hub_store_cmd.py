@@ -1,24 +1,50 @@
 """`unspool hub backup`, `restore`, `move`, `tidy` and `verify`."""
 
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from unspool.cli.hub_options import PlaceOptions, place_options
-from unspool.cli.hub_options import store_place as source_place
+from unspool import human
+from unspool.cli import options
+from unspool.cli.hub_options import PlaceOptions, as_json, closing_store, place_options, store_options
+from unspool.cli.output import print_json
+from unspool.errors import Unsound, UsageProblem
 
 if TYPE_CHECKING:
-    from unspool.hub.store.connect import StorePlace
+    from unspool.hub.store.connect import Store, StorePlace
+    from unspool.hub.store.copy import CopyReport
+
+_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON, with a digest of every table.")
+
+
+def _say_step(step: str) -> None:
+    if sys.stderr.isatty():
+        click.echo(f"{step} …", err=True)
+
+
+def _report(result: "CopyReport", done: str, *, as_json: bool) -> None:
+    """Say what was copied; exit code 11 where the hub itself has lost contents."""
+    rows, contents = sum(table.rows for table in result.sums.values()), result.sums["blob"].rows
+    if as_json:
+        tables = {name: table._asdict() for name, table in result.sums.items()}
+        counts = {"rows": rows, "contents": contents, "sent": result.sent}
+        print_json({**counts, "tables": tables, "problems": result.problems})
+    else:
+        what = f"{human.count(rows, 'row')} and {human.count(contents, 'content')}, {result.sent} of them new"
+        click.echo(f"{done}: {what}; every one is as it was.")
+        for problem in result.problems:
+            click.echo(problem, err=True)
+    if result.problems:
+        raise Unsound("The hub itself does not have all of its contents as they were; the rest is copied.")
 
 
 @click.command("backup")
-@click.argument("folder", type=click.Path(path_type=Path, file_okay=False), metavar="DIR")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, with a digest of every table.")
-@place_options
-def backup_command(folder: Path, as_json: bool, place: "StorePlace") -> None:
+@click.argument("folder", type=options.FOLDER, metavar="DIR")
+@_JSON
+@store_options
+def backup_command(folder: Path, as_json: bool, store: "Store") -> None:
     """Save all of a hub to a folder, as it is at one moment, while it runs.
 
     \b
@@ -28,16 +54,14 @@ def backup_command(folder: Path, as_json: bool, place: "StorePlace") -> None:
     The same folder again takes only what is new, and holds the backup before until the new one is complete. `unspool
     hub verify --data DIR` proves a backup, `unspool hub restore DIR` brings it back.
     """
-    from unspool.cli.hub_options import existing_hub, say_copied, say_step
     from unspool.hub.store.copy import backup
 
-    with existing_hub(place) as store:
-        say_copied(backup(store, folder.absolute(), say_step), "Saved", as_json=as_json)
+    _report(backup(store, folder.absolute(), _say_step), "Saved", as_json=as_json)
 
 
 @click.command("restore")
 @click.argument("folder", type=click.Path(path_type=Path, exists=True, file_okay=False), metavar="DIR")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, with a digest of every table.")
+@_JSON
 @place_options
 def restore_command(folder: Path, as_json: bool, place: "StorePlace") -> None:
     """Bring a hub back from what `unspool hub backup` saved, to an empty place of either kind.
@@ -49,25 +73,20 @@ def restore_command(folder: Path, as_json: bool, place: "StorePlace") -> None:
     Rows and contents are compared with the backup. Where it breaks off, the same command goes on. Tokens, shares and
     rights are as they were at the moment of the backup.
     """
-    from unspool.cli.hub_options import say_copied, say_step
-    from unspool.errors import UsageProblem
     from unspool.hub.store.connect import open_store
     from unspool.hub.store.copy import restore
 
     if folder.absolute() == place.folder and not (place.database and place.bucket):
         raise UsageProblem("A backup is brought back to another place than its own folder.")
-    target = open_store(place, unfinished=True)
-    try:
-        say_copied(restore(folder.absolute(), target, say_step), "Restored", as_json=as_json)
-    finally:
-        target.db.close()
+    with closing_store(open_store(place, unfinished=True)) as target:
+        _report(restore(folder.absolute(), target, _say_step), "Restored", as_json=as_json)
 
 
 @click.command("move")
-@click.option("--from-data", type=click.Path(path_type=Path, file_okay=False), metavar="DIR", help="Where it is now.")
+@click.option("--from-data", type=options.FOLDER, metavar="DIR", help="Where it is now.")
 @click.option("--from-database", default="", metavar="URL", help="Its database now, if no file in the folder.")
 @click.option("--from-objects", default="", metavar="URL", help="Its objects now, if not in the folder.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, with a digest of every table.")
+@_JSON
 @place_options
 def move_command(
     from_data: Path | None, from_database: str, from_objects: str, as_json: bool, place: "StorePlace"
@@ -82,35 +101,24 @@ def move_command(
     compared, and the old place stays as it is. Where it breaks off, the same command goes on; the new place must be
     empty but for that. The exit code is 0 where everything arrived.
     """
-    from unspool.cli.hub_options import say_copied, say_step
-    from unspool.errors import UsageProblem
     from unspool.hub.store.connect import open_store
     from unspool.hub.store.copy import move
 
-    before = source_place(PlaceOptions(from_data, from_database, from_objects))
-    if _same(before, place):
+    before = PlaceOptions(from_data, from_database, from_objects).place()
+    same_database = (before.database or before.folder) == (place.database or place.folder)
+    if same_database or (before.bucket or before.folder) == (place.bucket or place.folder):
         raise UsageProblem("A hub moves from one place to another: --from-… and the others name the same.")
-    source = open_store(before, new=False)
-    try:
-        target = open_store(place, unfinished=True)
-        try:
-            say_copied(move(source, target, say_step), "Moved", as_json=as_json)
-        finally:
-            target.db.close()
-    finally:
-        source.db.close()
-
-
-def _same(one: "StorePlace", other: "StorePlace") -> bool:
-    """Whether two places share a database or an object store."""
-    database = (one.database or one.folder) == (other.database or other.folder)
-    return database or (one.bucket or one.folder) == (other.bucket or other.folder)
+    with (
+        closing_store(open_store(before, new=False)) as source,
+        closing_store(open_store(place, unfinished=True)) as target,
+    ):
+        _report(move(source, target, _say_step), "Moved", as_json=as_json)
 
 
 @click.command("tidy")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, with every content that is missing.")
-@place_options
-def tidy_command(as_json: bool, place: "StorePlace") -> None:
+@store_options
+def tidy_command(as_json: bool, store: "Store") -> None:
     """Remove contents that nothing has referred to for a day, and what a crash left.
 
     \b
@@ -118,14 +126,11 @@ def tidy_command(as_json: bool, place: "StorePlace") -> None:
 
     A hub does this by itself while it runs; nothing that anybody can see changes.
     """
-    from unspool import human
-    from unspool.cli.hub_options import existing_hub
     from unspool.hub.store.verify import tidy
 
-    with existing_hub(place) as store:
-        found = tidy(store)
+    found = tidy(store)
     if as_json:
-        click.echo(json.dumps(found._asdict(), indent=2))
+        print_json(found._asdict())
         return
     strays = found.objects + found.parts
     click.echo(f"Removed {human.count(found.contents, 'content')}, {human.size(found.bytes)}, and {strays} left over.")
@@ -135,9 +140,9 @@ def tidy_command(as_json: bool, place: "StorePlace") -> None:
 
 @click.command("verify")
 @click.option("--head", default="", metavar="DIGEST", help="The audit log must hold this digest, which you kept.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@place_options
-def verify_command(head: str, as_json: bool, place: "StorePlace") -> None:
+@as_json
+@store_options
+def verify_command(head: str, as_json: bool, store: "Store") -> None:
     """Read every content of a hub and prove it, follow every reference, and prove the audit log.
 
     \b
@@ -146,16 +151,13 @@ def verify_command(head: str, as_json: bool, place: "StorePlace") -> None:
 
     Nothing is changed, and the hub may run. The exit code is 0 where all is well, 1 where something is not.
     """
-    from unspool import human
-    from unspool.cli.hub_options import existing_hub
     from unspool.hub.people.audit import verify_audit
     from unspool.hub.store.verify import verify
 
-    with existing_hub(place) as store:
-        found = verify(store)
-        problems = [*found.problems, *verify_audit(store.db, head)]
+    found = verify(store)
+    problems = [*found.problems, *verify_audit(store.db, head)]
     if as_json:
-        click.echo(json.dumps({"contents": found.contents, "bytes": found.bytes, "problems": problems}, indent=2))
+        print_json({"contents": found.contents, "bytes": found.bytes, "problems": problems})
     else:
         for problem in problems:
             click.echo(problem, err=True)

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from unspool.cli import archive_helpers, copy_options, options, settings
+from unspool import human
+from unspool.cli import copy_options, options, settings
+from unspool.cli.output import print_result
 from unspool.errors import Exists, Unreadable, UnspoolError, UsageProblem
 
 if TYPE_CHECKING:
@@ -15,8 +17,8 @@ if TYPE_CHECKING:
     from unspool.model import Session
 
 
-class _Came(NamedTuple):
-    """A log and the session that it holds."""
+class _Import(NamedTuple):
+    """A log that came, and the session that it holds."""
 
     log: Path
     session: "Session"
@@ -36,38 +38,32 @@ class _Came(NamedTuple):
 def keep_logs(logs: list[Path], called: str, archive: Path, output: copy_options.CopyOutput) -> None:
     """Keep the sessions of these logs, which lie together in a folder of their own, and tell of it."""
     from unspool.store.archive.database import ARCHIVE
-
-    came = _read(logs, called)
-    key, first = options.key_of(archive), not (archive / ARCHIVE).exists()
-    _check(came, archive, key)
-    outcome = "would be kept" if output.dry_run else _kept(came, archive, key)
-    if output.as_json:
-        archive_helpers.print_json(
-            {"archive": str(archive), "outcome": outcome, "sessions": [one.data() for one in came]}
-        )
-        return
-    for one in came:
-        archive_helpers.say_line(_told(one))
-    name = came[0].log.stem[:8]
-    archive_helpers.say_line(f"\n{outcome.capitalize()} in {archive}")
-    if not output.dry_run:
-        archive_helpers.say_line(f"Read it:    unspool show {name}\nGo on:      unspool move {name} --to DIR")
-    if first and not output.dry_run:
-        archive_helpers.say_line("The archive is new: `unspool sync` keeps your own sessions in it, too.")
-
-
-def _read(logs: list[Path], called: str) -> list[_Came]:
     from unspool.store.library import Library
 
     library = Library((logs[0].parents[1],))
-    came = [_Came(log, library.open(log)) for log in logs]
+    came = [_Import(log, library.open(log)) for log in logs]
     first = came[0].session
     if not first.messages and not any(turn.prompt for turn in first.turns):
         raise Unreadable(f"{called} holds no conversation; nothing was kept.")
-    return came
+    key, new = options.key_of(archive), not (archive / ARCHIVE).exists()
+    _check(came, archive, key)
+    outcome = "would be kept" if output.dry_run else _keep(came, archive, key)
+    lines = []
+    for one in came:
+        data = one.data()
+        facts = (human.count(data[name], name[:-1]) for name in ("turns", "subagents", "problems") if data[name])
+        lines.append(f"{one.log.stem}  {one.session.title}\n  {human.joined(data['project'], *facts)}")
+    name = came[0].log.stem[:8]
+    lines.append(f"\n{outcome.capitalize()} in {archive}")
+    if not output.dry_run:
+        lines.append(f"Read it:    unspool show {name}\nGo on:      unspool move {name} --to DIR")
+    if new and not output.dry_run:
+        lines.append("The archive is new: `unspool sync` keeps your own sessions in it, too.")
+    sessions = [one.data() for one in came]
+    print_result({"archive": str(archive), "outcome": outcome, "sessions": sessions}, lines, as_json=output.as_json)
 
 
-def _check(came: list[_Came], archive: Path, key: str | None) -> None:
+def _check(came: list[_Import], archive: Path, key: str | None) -> None:
     """Exists where a session is here that did not come this way: nobody could tell the two apart by their id."""
     from unspool.store.library import Library
     from unspool.store.library.kept_sessions import KeptSessions
@@ -77,40 +73,30 @@ def _check(came: list[_Came], archive: Path, key: str | None) -> None:
     library = Library(settings.chosen_sources(()), kept=kept if kept.there else None)
     here = {log.session_id: log.path for log in library.logs() if log.root != ROOT}
     for one in came:
-        if one.log.stem in here:
-            where = here[one.log.stem]
+        if where := here.get(one.log.stem):
             raise Exists(
                 f"This session is here already, in {where}. --to DIR makes a copy of it under an id of its own."
             )
 
 
-def _kept(came: list[_Came], archive: Path, key: str | None) -> str:
+def _keep(came: list[_Import], archive: Path, key: str | None) -> str:
     from unspool.agents import AGENTS
-    from unspool.prices import PriceTable
-    from unspool.store.sync.prompts import keep_imported as keep_in
+    from unspool.store.sync.prompts import keep_imported
 
     for one in came:
         if one.session.ended is not None:  # it is as old as what was last said in it, not as its coming here
             when = int(one.session.ended.timestamp() * 1e9)
             os.utime(one.log, ns=(when, when))
-    prices = PriceTable.load(settings.price_file())
-    report = keep_in(archive, came[0].log.parent, AGENTS[0], key, prices)
+    prices = settings.price_table()
+    report = keep_imported(archive, came[0].log.parent, AGENTS[0], key, prices)
     if report.failures:
         raise Unreadable(" ".join(report.failures))
     return "kept" if report.new or report.grown or report.rewritten else "already kept"
 
 
-def _told(one: _Came) -> str:
-    from unspool import human
-
-    data = one.data()
-    facts = (human.count(data[name], name[:-1]) for name in ("turns", "subagents", "problems") if data[name])
-    return f"{one.log.stem}  {one.session.title}\n  {human.joined(data['project'], *facts)}"
-
-
 @click.command("import")
 @click.argument("bundle", metavar="FILE|URL")
-@click.option("--to", metavar="DIR", type=click.Path(path_type=Path), help="Make it resumable: where it goes on.")
+@click.option("--to", metavar="DIR", type=options.PATH, help="Make it resumable: where it goes on.")
 @click.option("--rename", multiple=True, metavar="OLD=NEW", help="With --to: rename this path too. May be repeated.")
 @copy_options.copy_output_options
 @options.archive
@@ -131,56 +117,39 @@ def command(
     session does is refused whole, and nothing is left behind.
     """
     from unspool.copies.bundle import receive_logs
+    from unspool.copies.fork import Move, parse_renames
+    from unspool.copies.original import own_home
 
-    asked = {"--rename": rename, "-o": output.path, "--title": output.title, "--dsp": output.dsp}
-    if to is None and (useless := [name for name, given in asked.items() if given]):
+    resuming = {"--rename": rename, "-o": output.path, "--title": output.title, "--dsp": output.dsp}
+    if to is None and (useless := [name for name, given in resuming.items() if given]):
         raise UsageProblem(f"{useless[0]} is for a session that goes on: add --to, the folder it goes on in.")
     with receive_logs(bundle) as logs:
         if to is None:
             keep_logs(logs, bundle, archive, output)
         else:
-            _take(logs, ImportedParcel(bundle, to, rename), output)
+            _take(logs, bundle, Move(to, own_home(), parse_renames(rename)), output)
 
 
-class ImportedParcel(NamedTuple):
-    """What came, and where it goes on."""
-
-    name: str
-    to: Path
-    rename: tuple[str, ...]
-
-    def move(self) -> "Move":
-        from unspool.copies.fork import Move, parse_renames
-        from unspool.copies.original import own_home
-
-        return Move(self.to, own_home(), parse_renames(self.rename))
-
-
-def _take(logs: list[Path], parcel: ImportedParcel, output: copy_options.CopyOutput) -> None:
+def _take(logs: list[Path], name: str, move: "Move", output: copy_options.CopyOutput) -> None:
     """Make every log resumable, or none."""
+    from unspool.copies import records
     from unspool.copies.original import open_source
     from unspool.store.library import Library
 
-    move, library = parcel.move(), Library()
+    library = Library()
     with ExitStack() as stack:
         sources = [stack.enter_context(open_source(library, str(log))) for log in logs]
-        drawn = [move.drawn(source.log, output.title, "import") for source in sources]
-        if len(drawn) > 1 and output.path is not None and not output.path.is_dir():
-            raise UsageProblem(f"{len(drawn)} sessions need a folder to go to; {output.path} is none.")
-        tellings = list[copy_options.CopyTelling]()
-        for draught, source in zip(drawn, sources, strict=True):
-            source.log.path = parcel.name
+        plans = [move.drawn(source.log, output.title, "import") for source in sources]
+        if len(plans) > 1 and output.path is not None and not output.path.is_dir():
+            raise UsageProblem(f"{len(plans)} sessions need a folder to go to; {output.path} is none.")
+        done = list[copy_options.CopyTelling]()
+        for plan, source in zip(plans, sources, strict=True):
+            source.log.path = name
             try:
                 there = source._replace(home=move.home, folder=None)
-                tellings.append(copy_options.write_or_plan(draught, there, output, move.cwd))
+                done.append(copy_options.write_or_plan(plan, there, output, move.cwd))
             except UnspoolError:
-                _take_back(tellings, output)
+                for one in () if output.dry_run else done:
+                    records.undo_copy(records.find_record(one.data["session"]))
                 raise
-    copy_options.show_copies(tellings, output, [])
-
-
-def _take_back(tellings: list[copy_options.CopyTelling], output: copy_options.CopyOutput) -> None:
-    from unspool.copies import records
-
-    for one in () if output.dry_run else tellings:
-        records.undo_copy(records.find_record(one.data["session"]))
+    copy_options.show_copies(done, output, [])

@@ -4,30 +4,32 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import click
-import msgspec
 
 from unspool import human
-from unspool.cli import options, settings, terminal
-from unspool.cli.session_tables import SessionMark, session_marks
+from unspool.cli import options, settings
+from unspool.cli.output import console, print_json, show_renderable
+from unspool.cli.session_tables import session_marks
 from unspool.figures import Figures, figures
-from unspool.model import Call, Plan, Session, Usage
+from unspool.model import Session, Usage
 from unspool.render.sanitize import one_line
 from unspool.store.library import Library
 from unspool.tools.summary import first_line
 
 _LISTED = 8
+_FIELDS = (
+    "id", "agent", "kind", "project", "cwd", "branch", "slug", "versions", "entrypoint", "team",
+    "started", "ended", "log", "titles", "lines", "links", "todos", "source", "reported_cost",
+)  # fmt: skip
+"""What JSON tells of the session itself."""
 
 
 def fact_rows(session: Session, counted: Figures, companions: list[str]) -> Iterator[tuple[str, str]]:
-    """Name and value of everything worth a line; what is empty is left out."""
-    rows = (
-        *_identity(session),
-        *_conversation(counted),
-        *_work(counted),
-        *_use(session, counted),
-        *_log(session, companions),
-    )
-    return ((name, value) for name, value in rows if value)
+    """Name and value of everything that may be worth a line."""
+    yield from _identity(session)
+    yield from _conversation(counted)
+    yield from _work(counted)
+    yield from _use(session, counted)
+    yield from _log(session, companions)
 
 
 def _identity(session: Session) -> Iterator[tuple[str, str]]:
@@ -65,49 +67,38 @@ def _conversation(counted: Figures) -> Iterator[tuple[str, str]]:
 
 
 def _work(counted: Figures) -> Iterator[tuple[str, str]]:
-    yield "plans", "\n".join(_plan(plan) for plan in counted.plans)
+    plans = []
+    for plan in counted.plans:
+        by = f" by {plan.settled_by[:8]}" if plan.settled_by else ""
+        feedback = f": {first_line(plan.feedback)}" if plan.feedback else ""
+        plans.append(f"{plan.status}{by} · {plan.title}{feedback}")
+    yield "plans", "\n".join(plans)
     changed = [change for change in counted.files if change.writes]
     added, removed = sum(c.added for c in changed), sum(c.removed for c in changed)
     read = sum(1 for change in counted.files if change.reads)
     yield "files", f"{len(changed)} changed (+{added:,} −{removed:,}), {read} read" if counted.files else ""
     commits = [f"{commit.hash[:10]} {commit.message}" for commit in counted.commits]
-    yield "commits", "\n".join([*commits[:_LISTED], *_more(commits)])
-    yield "pushed", "\n".join(_push_line(push.kind, push.branch, push.url) for push in counted.pushes[:_LISTED])
+    more = [f"… and {len(commits) - _LISTED} more"] if len(commits) > _LISTED else []
+    yield "commits", "\n".join([*commits[:_LISTED], *more])
+    pushes = (
+        one.url if one.kind == "pull-request" else f"{one.branch} → {one.url}" for one in counted.pushes[:_LISTED]
+    )
+    yield "pushed", "\n".join(pushes)
     yield "repository", counted.repository
-
-
-def _push_line(kind: str, branch: str, url: str) -> str:
-    return url if kind == "pull-request" else f"{branch} → {url}"
-
-
-def _plan(plan: Plan) -> str:
-    by = f" by {plan.settled_by[:8]}" if plan.settled_by else ""
-    said = f": {first_line(plan.feedback)}" if plan.feedback else ""
-    return f"{plan.status}{by} · {plan.title}{said}"
-
-
-def _more(listed: list[str]) -> list[str]:
-    return [f"… and {len(listed) - _LISTED} more"] if len(listed) > _LISTED else []
 
 
 def _use(session: Session, counted: Figures) -> Iterator[tuple[str, str]]:
     yield "tokens", _usage(counted.usage)
     yield "… subagents", _usage(counted.agents_usage) if counted.agents_usage.total else ""
     for call in counted.models:
-        yield "model", f"{_model(call)} · {_usage(call.usage)}"
+        model = " ".join(filter(None, (call.model or "unknown model", call.speed, call.tier, call.geo)))
+        yield "model", f"{model} · {_usage(call.usage)}"
     floor = counted.cost.floor or bool(counted.cost.unpriced)
-    yield "cost", human.money(counted.cost.amount, floor=floor) + _unpriced(counted)
+    names = ", ".join(name for name, _ in counted.cost.unpriced)
+    unknown = f" (no known price: {names})" if names else ""
+    yield "cost", human.money(counted.cost.amount, floor=floor) + unknown
     yield "agent's own figure", human.money(float(session.reported_cost)) if session.reported_cost else ""
     yield "context", f"{human.tokens(counted.context)} tokens at the last request" if counted.context else ""
-
-
-def _unpriced(counted: Figures) -> str:
-    names = ", ".join(name for name, _ in counted.cost.unpriced)
-    return f" (no known price: {names})" if names else ""
-
-
-def _model(call: Call) -> str:
-    return " ".join(filter(None, (call.model or "unknown model", call.speed, call.tier, call.geo)))
 
 
 def _usage(usage: Usage) -> str:
@@ -145,35 +136,25 @@ def command(session: str, as_json: bool, library: Library) -> None:
     companions = library.companions(found)
     if as_json:
         mark = session_marks()(found.id)
-        said = mark._asdict() if any(mark) else None
-        data = {"session": _identity_info_cmd(found), "mark": said, "figures": counted, "companions": companions}
-        click.echo(msgspec.json.format(msgspec.json.encode(data)).decode())
+        session_data = {"title": found.title, **{name: getattr(found, name) for name in _FIELDS}}
+        own = {"mark": mark._asdict() if any(mark) else None, "figures": counted, "companions": companions}
+        print_json({"session": session_data, **own})
         return
     _print(found, counted, [f"{companion.kind} {Path(companion.path).name}" for companion in companions])
-
-
-def _identity_info_cmd(session: Session) -> dict[str, object]:
-    names = ("id", "agent", "kind", "project", "cwd", "branch", "slug", "versions", "entrypoint", "team")
-    more = ("started", "ended", "log", "titles", "lines", "links", "todos", "source", "reported_cost")
-    return {"title": session.title, **{name: getattr(session, name) for name in (*names, *more)}}
 
 
 def _print(session: Session, counted: Figures, companions: list[str]) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    console = terminal.console()
+    to = console()
     mark = session_marks()(session.id)
-    console.print(Text(one_line(mark.title or session.title), "bold"))
+    to.print(Text(one_line(mark.title or session.title), "bold"))
     table = Table.grid(padding=(0, 2))
     table.add_column(style="dim", no_wrap=True)
     table.add_column(overflow="fold")
-    for name, value in (*_said(session, mark), *fact_rows(session, counted, companions)):
-        table.add_row(name, "\n".join(one_line(line) for line in value.split("\n")))
-    terminal.show_renderable(table, console)
-
-
-def _said(session: Session, mark: SessionMark) -> list[tuple[str, str]]:
-    """What was said about it in the app."""
-    rows = [("own title", session.title if mark.title else ""), ("marked", mark.short), ("note", mark.note)]
-    return [(name, value) for name, value in rows if value]
+    marks = (("own title", session.title if mark.title else ""), ("marked", mark.short), ("note", mark.note))
+    for name, value in (*marks, *fact_rows(session, counted, companions)):
+        if value:
+            table.add_row(name, "\n".join(one_line(line) for line in value.split("\n")))
+    show_renderable(table, to)

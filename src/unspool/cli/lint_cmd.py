@@ -2,11 +2,14 @@
 
 import sys
 from collections import Counter
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import click
 
-from unspool.cli import archive_helpers, options
+from unspool import human
+from unspool.cli import options
+from unspool.cli.output import print_result
 
 if TYPE_CHECKING:
     from unspool.agents.writing import LintFinding
@@ -36,44 +39,33 @@ def command(session: str, strict: bool, as_json: bool, library: "Library") -> No
     SESSION is an id or its first characters, a path, "-" for standard input, an http(s) URL, a piece of a title, or
     `latest`, which is the default.
     """
-    findings = _findings(session, library, strict=strict)
-    wrong = [one for one in findings if one.severity == "error"]
-    if as_json:
-        archive_helpers.print_json({"sound": not wrong, "findings": findings})
-    else:
-        _print(session, findings, strict=strict)
+    from unspool.copies.original import open_lines
+
+    with open_lines(library, session) as (lines, writer):
+        findings = writer.lint(lines, strict=strict)
+    wrong = sum(one.severity == "error" for one in findings)
+    print_result(
+        {"sound": not wrong, "findings": findings}, _lines(session, findings, wrong, strict=strict), as_json=as_json
+    )
     if wrong:
         sys.exit(1)
 
 
-def _findings(session: str, library: "Library", *, strict: bool) -> "list[LintFinding]":
-    from unspool.copies.original import open_lines
-
-    with open_lines(library, session) as (lines, writer):
-        return writer.lint(lines, strict=strict)
-
-
-def _print(session: str, findings: "list[LintFinding]", *, strict: bool) -> None:
-    from unspool import human
-
-    wrong = sum(one.severity == "error" for one in findings)
+def _lines(session: str, findings: "list[LintFinding]", wrong: int, *, strict: bool) -> Iterator[str]:
     shown: Counter[tuple[str, str]] = Counter()
     for one in findings:
         shown[one.severity, one.rule] += 1
         if shown[one.severity, one.rule] <= _LISTED:
             where = f"line {one.line}" if one.line else "the log"
-            archive_helpers.say_line(f"{where:<12}{one.severity:<9}{one.rule:<20}{one.message}")
+            yield f"{where:<12}{one.severity:<9}{one.rule:<20}{one.message}"
     for (severity, rule), count in shown.items():
         if count > _LISTED:
-            archive_helpers.say_line(f"{'':<12}{severity:<9}{rule:<20}and {count - _LISTED:,} more; --json lists all.")
+            yield f"{'':<12}{severity:<9}{rule:<20}and {count - _LISTED:,} more; --json lists all."
     if not wrong:
-        odd = f" {human.count(len(findings), 'thing')} in it {_is(len(findings))} odd." if findings else ""
-        archive_helpers.say_line(f"Nothing keeps the session from being resumed.{odd}")
+        things = human.count(len(findings), "thing")
+        odd = f" {things} in it {'is' if len(findings) == 1 else 'are'} odd." if findings else ""
+        yield f"Nothing keeps the session from being resumed.{odd}"
         return
-    archive_helpers.say_line(f"\n{human.count(wrong, 'error')}, {human.count(len(findings) - wrong, 'warning')}.")
+    yield f"\n{human.count(wrong, 'error')}, {human.count(len(findings) - wrong, 'warning')}."
     if not strict and any(one.severity == "error" and one.rule != "no-chain" for one in findings):
-        archive_helpers.say_line(f"`unspool repair {session}` writes a mended copy; `-n` shows what it would do.")
-
-
-def _is(number: int) -> str:
-    return "is" if number == 1 else "are"
+        yield f"`unspool repair {session}` writes a mended copy; `-n` shows what it would do."

@@ -8,18 +8,9 @@ from typing import Any, get_args
 import click
 import msgspec
 
-from unspool.cli import archive_helpers, options, terminal
-from unspool.cli.session_tables import (
-    Marks,
-    SessionMark,
-    by_project,
-    is_hidden,
-    projects_table,
-    session_marks,
-    sessions_table,
-    summary_line,
-)
-from unspool.cli.tables import Column, show_table, table_lines, terminal_width
+from unspool.cli import options, session_tables
+from unspool.cli.output import complain, console, print_json, progress, show_renderable
+from unspool.cli.tables import Column, print_table
 from unspool.copies.records import copy_records
 from unspool.model import Overview, SessionKind
 from unspool.store.library import Library, SessionListing
@@ -27,13 +18,12 @@ from unspool.store.library.library import usual_roots
 
 
 def show_clones(limit: int, *, as_json: bool) -> None:
-    """List the copies, the newest first."""
     found = list(copy_records())
     shown = found[: limit or None]
     there = [bool(record.files) and Path(record.files[0].path).exists() for record in shown]
     if as_json:
         rows = [{**msgspec.to_builtins(record), "there": one} for record, one in zip(shown, there, strict=True)]
-        archive_helpers.print_json({"clones": rows, "all": len(found)})
+        print_json({"clones": rows, "all": len(found)})
     elif shown:
         columns = [
             Column("made", [record.made[:16].replace("T", " ") for record in shown], right=False),
@@ -44,7 +34,7 @@ def show_clones(limit: int, *, as_json: bool) -> None:
             Column("", ["" if one else "gone" for one in there], right=False),
             Column("title", [record.title for record in shown], right=False, least=20),
         ]
-        show_table(table_lines(columns, terminal_width()))
+        print_table(columns)
     else:
         click.echo("No copy was made yet. `unspool clone SESSION` makes one.")
 
@@ -72,7 +62,7 @@ class ListFilter(msgspec.Struct, frozen=True):
             and (not self.model or any(self.model.casefold() in name.casefold() for name in overview.models))
             and (self.since is None or (when is not None and when >= self.since))
             and (self.until is None or (when is not None and when < self.until))
-            and (overview.kind == self.kind if self.kind else self.everything or not is_hidden(overview))
+            and (overview.kind == self.kind if self.kind else self.everything or not session_tables.is_hidden(overview))
         )
 
 
@@ -109,59 +99,48 @@ def command(limit: int, projects: bool, clones: bool, as_json: bool, library: Li
     if clones:
         show_clones(limit, as_json=as_json)
         return
-    library = _or_demo(library)
-    with terminal.progress(sum(log.size for log in library.logs()), "Reading sessions") as done:
+    if not library.sources and not library.logs():  # nobody named a source, and the agent has logged nothing yet
+        places = " or ".join(str(root) for root in usual_roots())
+        click.echo(f"No sessions yet under {places}; here is the demo (unspool list --demo).\n", err=True)
+        library = Library([options.demo_folder()])
+    with progress(sum(log.size for log in library.logs()), "Reading sessions") as done:
         listing = library.listing(done)
-    wanted, marks = ListFilter(**filters), session_marks()
+    wanted, marks = ListFilter(**filters), session_tables.session_marks()
     found = [overview for overview in listing.overviews if wanted.fits(overview, marks(overview.id).title)]
     if as_json:
         rows = (
-            {"projects": [one.figures for one in by_project(found)[: limit or None]]}
+            {"projects": [one.figures for one in session_tables.by_project(found)[: limit or None]]}
             if projects
             else {"sessions": [_session(overview, marks(overview.id)) for overview in found[: limit or None]]}
         )
-        click.echo(msgspec.json.format(msgspec.json.encode({**rows, "all": _totals(listing)})).decode())
+        total = {"sessions": len(listing.overviews), "usage": listing.usage, "cost": str(listing.cost.amount)}
+        print_json({**rows, "all": {**total, "unpriced": dict(listing.cost.unpriced)}})
     else:
         _print(listing, found, marks, limit, projects=projects)
-    terminal.complain(listing.failures)
+    complain(listing.failures)
     if listing.failures and not listing.overviews:
         sys.exit(5)
 
 
-def _or_demo(library: Library) -> Library:
-    """The library; the demo where nobody named a source and the agent has logged nothing yet."""
-    if library.sources or library.logs():
-        return library
-    places = " or ".join(str(root) for root in usual_roots())
-    click.echo(f"No sessions yet under {places}; here is the demo (unspool list --demo).\n", err=True)
-    return Library([options.demo_folder()])
-
-
-def _print(listing: SessionListing, found: list[Overview], marks: Marks, limit: int, *, projects: bool) -> None:
-    console = terminal.console()
+def _print(
+    listing: SessionListing, found: list[Overview], marks: session_tables.Marks, limit: int, *, projects: bool
+) -> None:
+    to = console()
     if not found:
-        console.print("No session fits." if listing.overviews else "No sessions were found.")
+        to.print("No session fits." if listing.overviews else "No sessions were found.")
         return
     shown = found[: limit or None]
-    table = projects_table(found, limit) if projects else sessions_table(shown, marks, console.width)
-    terminal.show_renderable(table, console)
-    console.print(summary_line(listing, found, shown), style="dim")
+    table = (
+        session_tables.projects_table(found, limit)
+        if projects
+        else session_tables.sessions_table(shown, marks, to.width)
+    )
+    show_renderable(table, to)
+    to.print(session_tables.summary_line(listing, found, shown), style="dim")
 
 
-def _totals(listing: SessionListing) -> dict[str, object]:
-    """What all sessions used together, copied history counted once."""
-    return {
-        "sessions": len(listing.overviews),
-        "usage": listing.usage,
-        "cost": str(listing.cost.amount),
-        "unpriced": dict(listing.cost.unpriced),
-    }
-
-
-def _session(overview: Overview, mark: SessionMark) -> dict[str, object]:
+def _session(overview: Overview, mark: session_tables.SessionMark) -> dict[str, object]:
     row: dict[str, object] = msgspec.to_builtins(overview)
     row.update(title=overview.title, models=overview.models, usage=overview.usage, cost=str(overview.cost))
     row.update(turns=overview.turns, tool_calls=overview.tool_calls, mark=mark._asdict() if any(mark) else None)
-    row.pop("offered", None)
-    row.pop("accepted", None)
-    return row
+    return {name: value for name, value in row.items() if name not in ("offered", "accepted")}

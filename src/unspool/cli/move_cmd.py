@@ -23,12 +23,9 @@ if TYPE_CHECKING:
 
 @click.command("move")
 @click.argument("what", metavar="SESSION|PROJECT")
-@click.option("--to", required=True, metavar="DIR", type=click.Path(path_type=Path), help="The folder it goes on in.")
+@click.option("--to", required=True, metavar="DIR", type=options.PATH, help="The folder it goes on in.")
 @click.option(
-    "--into",
-    metavar="DIR",
-    type=click.Path(path_type=Path, file_okay=False),
-    help="The agent's folder of another user or machine; else your own.",
+    "--into", metavar="DIR", type=options.FOLDER, help="The agent's folder of another user or machine; else your own."
 )
 @click.option("--rename", multiple=True, metavar="OLD=NEW", help="Rename this path too. May be given several times.")
 @copy_options.copy_output_options
@@ -53,29 +50,21 @@ def command(
     move = Move(to, into or own_home(), parse_renames(rename))
     logs = _project(library, what)
     if not logs:
-        with _moved(library, what, move, output) as (draught, source):
-            copy_options.finish_copy(draught, source, output, move.cwd)
+        with _moved(library, what, move, output) as (plan, source):
+            copy_options.finish_copy(plan, source, output, move.cwd)
         return
     if output.path is not None and not output.path.is_dir():
         raise UsageProblem(f"The sessions of a project need a folder to go to; {output.path} is none.")
-    done, failed = _all(library, logs, move, output)
-    copy_options.show_copies(done, output, failed)
-
-
-def _all(
-    library: "Library", logs: "list[FoundLog]", move: "Move", output: copy_options.CopyOutput
-) -> tuple[list[copy_options.CopyTelling], list[str]]:
-    """Every session that can be moved, and why the others cannot; where none can, the reason is raised."""
     done, failed = list[copy_options.CopyTelling](), list[str]()
     for log in logs:
         try:
-            with _moved(library, log, move, output) as (draught, source):
-                done.append(copy_options.write_or_plan(draught, source, output, move.cwd))
+            with _moved(library, log, move, output) as (plan, source):
+                done.append(copy_options.write_or_plan(plan, source, output, move.cwd))
         except (Unsound, Unreadable, UsageProblem) as error:
-            if not done and log is logs[-1]:
+            if not done and log is logs[-1]:  # none can be moved
                 raise
             failed.append(str(error))
-    return done, failed
+    copy_options.show_copies(done, output, failed)
 
 
 @contextmanager

@@ -35,22 +35,16 @@ def command(session: str | None, source: tuple[Path, ...], archive: Path, no_bro
     Ctrl-C.
     """
     from unspool.app.server import ServeOptions, serve_app
-    from unspool.prices import PriceTable
 
-    prices, key = PriceTable.load(settings.price_file()), options.key_of(archive)
-    wanted = ServeOptions(
-        archive, _absolute(source) or settings.wanted_sources(), key, prices, browser=not no_browser, **given
-    )
-    ended = serve_app(wanted._replace(at=_page(session, wanted, prices)) if session else wanted, click.echo, _warn)
-    if ended == signal.SIGINT:
+    if missing := [folder for folder in source if not folder.is_dir()]:
+        raise NotFound(f"There is no folder {missing[0]}.")
+    sources = tuple(folder.absolute() for folder in source) or settings.wanted_sources()
+    prices, key = settings.price_table(), options.key_of(archive)
+    wanted = ServeOptions(archive, sources, key, prices, browser=not no_browser, **given)
+    if session:
+        wanted = wanted._replace(at=_page(session, wanted, prices))
+    if serve_app(wanted, click.echo, lambda text: click.echo(f"unspool: {text}", err=True)) == signal.SIGINT:
         raise KeyboardInterrupt
-
-
-def _absolute(sources: tuple[Path, ...]) -> tuple[Path, ...]:
-    for source in sources:
-        if not source.is_dir():
-            raise NotFound(f"There is no folder {source}.")
-    return tuple(source.absolute() for source in sources)
 
 
 def _page(name: str, wanted: "ServeOptions", prices: "PriceTable") -> str:
@@ -63,7 +57,3 @@ def _page(name: str, wanted: "ServeOptions", prices: "PriceTable") -> str:
     kept = KeptSessions(wanted.folder, wanted.key)
     found = Library(wanted.sources, prices, kept if kept.there else None).find(name)
     return f"/s/{quote(found.session_id, safe='')}/"
-
-
-def _warn(text: str) -> None:
-    click.echo(f"unspool: {text}", err=True)

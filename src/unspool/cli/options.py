@@ -1,9 +1,9 @@
-"""Options that several commands share: sources, archive, time spans, secrets."""
+"""Options that several commands share: sources, archive, time spans, what to show, secrets."""
 
 import os
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from functools import wraps
 from pathlib import Path
@@ -17,32 +17,74 @@ from unspool.store.index.times import day_start, parse_ago
 from unspool.store.index.times import parse_zone as named_zone
 
 if TYPE_CHECKING:
+    from unspool.model import Session
+    from unspool.render.view import View
+    from unspool.store.archive import Archive
     from unspool.store.index.database import Index
+    from unspool.store.library import Library
     from unspool.store.library.kept_sessions import KeptSessions
 
 
 Command = Callable[..., Any]
+Decorator = Callable[[Command], Command]
+PATH = click.Path(path_type=Path)
+FILE = click.Path(path_type=Path, dir_okay=False)
+FOLDER = click.Path(path_type=Path, file_okay=False)
 
 
-def sources(command: Command) -> Command:
-    """--source and --demo, for a command that takes `library`."""
-
-    @wraps(command)
-    def run(*args: Any, **given: Any) -> Any:
-        from unspool.prices import PriceTable
-        from unspool.store.library import Library
-
-        named = [demo_folder()] if given.pop("demo") else given.pop("source")
-        given.pop("source", None)
-        kept = None if named else _kept()
-        library = Library(settings.chosen_sources(named), PriceTable.load(settings.price_file()), kept)
-        return command(*args, library=library, **given)
-
-    wrapped = click.option("--demo", is_flag=True, help="Use the bundled demo sessions instead of your own.")(run)
-    return named_sources(wrapped)
+def with_options(command: Command, options: Sequence[Decorator]) -> Command:
+    """The command with these options, in this order."""
+    for option in reversed(options):
+        command = option(command)
+    return command
 
 
-def _kept() -> "KeptSessions | None":
+def as_argument(name: str, make: Command, *options: Decorator) -> Decorator:
+    """Options that a command takes as one argument, which `make` makes of their values."""
+
+    def decorate(command: Command) -> Command:
+        @wraps(command)
+        def run(*args: Any, **given: Any) -> Any:
+            values = {own: given.pop(own) for own in names}
+            return command(*args, **{name: make(**values)}, **given)
+
+        params: list[click.Parameter] = run.__dict__.setdefault("__click_params__", [])
+        before = len(params)
+        with_options(run, options)
+        names = dict.fromkeys(str(param.name) for param in params[before:])
+        return run
+
+    return decorate
+
+
+named_sources = click.option(
+    "-s",
+    "--source",
+    multiple=True,
+    metavar="DIR",
+    type=FOLDER,
+    help="Look here instead: a folder that holds projects/, or is one. May be given several times.",
+)
+zone = click.option("--tz", metavar="ZONE", help="Where days begin: Europe/Berlin, UTC, +05:30, local.")
+
+
+def _library(source: tuple[Path, ...], demo: bool) -> "Library":
+    from unspool.store.library import Library
+
+    named = (demo_folder(),) if demo else source
+    kept = None if named else _kept_sessions()
+    return Library(settings.chosen_sources(named), settings.price_table(), kept)
+
+
+sources = as_argument(
+    "library",
+    _library,
+    named_sources,
+    click.option("--demo", is_flag=True, help="Use the bundled demo sessions instead of your own."),
+)
+
+
+def _kept_sessions() -> "KeptSessions | None":
     """The archive's own sessions, where there is an archive that can be opened without asking."""
     from unspool.store.archive.database import ARCHIVE, INDEX, archive_folder
 
@@ -61,62 +103,45 @@ def _kept() -> "KeptSessions | None":
     return KeptSessions(place, found)
 
 
-def archive(command: Command) -> Command:
-    """--archive and --key-file, for a command that takes `archive`, the folder of the archive and the index."""
+def _archive_folder(archive: Path | None, key_file: Path | None) -> Path:
+    from unspool.store.archive.database import archive_folder
 
-    @wraps(command)
-    def run(*args: Any, **given: Any) -> Any:
-        from unspool.store.archive.database import archive_folder
+    if key_file is not None:
+        os.environ["UNSPOOL_KEY_FILE"] = str(key_file)
+    return archive_folder(archive)
 
-        key_file = given.pop("key_file")
-        if key_file is not None:
-            os.environ["UNSPOOL_KEY_FILE"] = str(key_file)
-        return command(*args, **{**given, "archive": archive_folder(given["archive"])})
 
-    wrapped = click.option(
-        "--key-file",
-        metavar="FILE",
-        type=click.Path(path_type=Path, dir_okay=False),
-        help="The key of an encrypted archive; else UNSPOOL_KEY_FILE or UNSPOOL_PASSPHRASE.",
-    )(run)
-    return click.option(
+archive = as_argument(
+    "archive",
+    _archive_folder,
+    click.option(
         "--archive",
         metavar="DIR",
-        type=click.Path(path_type=Path, file_okay=False),
+        type=FOLDER,
         help="The folder of the archive; else UNSPOOL_ARCHIVE, else unspool in your data folder.",
-    )(wrapped)
+    ),
+    click.option(
+        "--key-file",
+        metavar="FILE",
+        type=FILE,
+        help="The key of an encrypted archive; else UNSPOOL_KEY_FILE or UNSPOOL_PASSPHRASE.",
+    ),
+)
+"""The folder of the archive and the index."""
+
+
+def prompt_for(text: str, *, confirm: bool = False) -> Callable[[], str] | None:
+    """Asks for a secret; None where there is no terminal to ask on."""
+    if not sys.stdin.isatty():
+        return None
+    return lambda: str(click.prompt(text, hide_input=True, confirmation_prompt=confirm, err=True))
 
 
 def key_of(folder: Path) -> str | None:
     """The key that the archive of a folder needs, asked for on a terminal; None where it is not encrypted."""
     from unspool.store.archive.database import ARCHIVE, find_key, needed_key
 
-    ask = (lambda: str(click.prompt("Passphrase", hide_input=True, err=True))) if sys.stdin.isatty() else None
-    return needed_key(folder / ARCHIVE, lambda: find_key(os.environ, None, ask))
-
-
-def named_sources(command: Command) -> Command:
-    """--source, for a command that takes `source`, the folders named."""
-    return click.option(
-        "-s",
-        "--source",
-        multiple=True,
-        metavar="DIR",
-        type=click.Path(path_type=Path, file_okay=False),
-        help="Look here instead: a folder that holds projects/, or is one. May be given several times.",
-    )(command)
-
-
-def zone(command: Command) -> Command:
-    """--tz, for a command that takes `tz`, the name of a time zone or None."""
-    return click.option("--tz", metavar="ZONE", help="Where days begin: Europe/Berlin, UTC, +05:30, local.")(command)
-
-
-def serving(command: Command) -> Command:
-    """How the app is served, for a command that takes `port`, `host`, `no_browser` and `read_only`."""
-    for option in reversed(_SERVING):
-        command = option(command)
-    return command
+    return needed_key(folder / ARCHIVE, lambda: find_key(os.environ, None, prompt_for("Passphrase")))
 
 
 _SERVING = (
@@ -125,6 +150,18 @@ _SERVING = (
     click.option("--no-browser", is_flag=True, help="Only print the address."),
     click.option("--read-only", is_flag=True, help="Sync nothing and change nothing."),
 )
+
+
+def serving(command: Command) -> Command:
+    """How the app is served, for a command that takes `port`, `host`, `no_browser` and `read_only`."""
+    return with_options(command, _SERVING)
+
+
+def open_archive(folder: Path, *, readonly: bool = False) -> "Archive":
+    """An archive, with the key that it needs."""
+    from unspool.store.archive import Archive
+
+    return Archive.open(folder, key=key_of(folder), readonly=readonly)
 
 
 def open_index(archive: Path) -> "Index":
@@ -152,18 +189,8 @@ def demo_folder() -> Path:
 
 def day(_: click.Context, __: click.Parameter, value: str | None) -> datetime | None:
     """A date (2026-01-31), a time (2026-01-31T12:00), or how long ago (12h, 3d, 2w, 6m, 1y)."""
-    if value is None:
-        return None
-    from unspool.store.index.times import parse_ago
-
-    before = parse_ago(value)
-    if before:
-        return before
-    try:
-        found = datetime.fromisoformat(value)
-    except ValueError:
-        raise click.BadParameter(f"{value!r} is neither a date (2026-01-31) nor an age (12h, 3d, 2w).") from None
-    return (found if found.tzinfo else found.replace(tzinfo=settings.chosen_zone())).astimezone(UTC)
+    moment = parse_since(value, settings.chosen_zone())
+    return None if moment is None else datetime.fromtimestamp(moment, UTC)
 
 
 def turn_ranges(_: click.Context, __: click.Parameter, value: str | None) -> tuple[tuple[int, int], ...]:
@@ -182,6 +209,48 @@ def _range(part: str) -> tuple[int, int]:
     if last < first:
         raise UsageProblem(f"The range {part} ends before it begins.")
     return first, last
+
+
+def view_options(*, whole: bool) -> Decorator:
+    """Options for a command that takes `view`; `whole`: everything is shown unless asked otherwise."""
+    return as_argument(
+        "view",
+        _view,
+        click.option("--full/--short", default=whole, help="Long outputs whole, or cut.", show_default=True),
+        click.option("--no-thinking", is_flag=True, help="Leave out the model's thinking."),
+        click.option("--no-tools", is_flag=True, help="Leave out tool calls; plans and questions stay."),
+        click.option("--no-notices", is_flag=True, help="Leave out hooks, reminders and other notices."),
+        click.option(
+            "--turn", "turns", callback=turn_ranges, metavar="3..7", help="Only these turns: 3, 3..7, 5.., 1,4."
+        ),
+        click.option("--branch", type=click.IntRange(min=0), default=0, metavar="N", help="Follow abandoned branch N."),
+        click.option(
+            "--with-subagents/--no-subagents",
+            "agents",
+            default=whole,
+            help="Subagents' conversations in place, or not.",
+            show_default=True,
+        ),
+    )
+
+
+def _view(no_thinking: bool, no_tools: bool, no_notices: bool, **given: Any) -> "View":
+    from unspool.render.view import View
+
+    zone = settings.chosen_zone()
+    return View(thinking=not no_thinking, tools=not no_tools, notices=not no_notices, zone=zone, **given)
+
+
+def check_view(session: "Session", view: "View") -> None:
+    """NotFound where the view asks for a branch or turns that the session does not have."""
+    numbers = [one.number for one in session.branches]
+    if view.branch and view.branch not in numbers:
+        listed = ", ".join(map(str, numbers)) or "none"
+        raise NotFound(f"Session {session.id} has no branch {view.branch}; its branches: {listed}.")
+    every = [turn.number for turn in session.turns]
+    every += [turn.number for branch in session.branches for turn in branch.turns]
+    if view.turns and not any(view.has_turn(number) for number in every):
+        raise NotFound(f"Session {session.id} has no such turn; its last is {max(every, default=0)}.")
 
 
 _DATE = re.compile(r"\d{4}-?\d{2}-?\d{2}")
@@ -218,10 +287,12 @@ def _moment(text: str, where: tzinfo | None, after: int) -> float:
         raise click.BadParameter(f"{text!r} is neither a date (2026-01-31) nor an age (12h, 3d, 2w).") from None
 
 
-def read_secret(file: str, asked: str, *, twice: bool = False) -> str:
+def read_secret(file: str, question: str, *, twice: bool = False) -> str:
     """The first line of a file; `-` is standard input, or typed without being shown where that is a terminal."""
     if file == "-" and sys.stdin.isatty():
-        return str(click.prompt(asked, hide_input=True, confirmation_prompt="Once more" if twice else False, err=True))
+        return str(
+            click.prompt(question, hide_input=True, confirmation_prompt="Once more" if twice else False, err=True)
+        )
     try:
         text = sys.stdin.readline() if file == "-" else Path(file).read_text("utf-8")
     except UnicodeDecodeError:

@@ -1,14 +1,15 @@
 """`unspool json`, `local`, `web` and `all`: sessions as web pages."""
 
 import os
+import shutil
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+import tempfile
+import webbrowser
+from collections.abc import Sequence
 from datetime import UTC, datetime
-from functools import wraps
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, get_args
 from urllib.parse import urlsplit
 
 import click
@@ -17,18 +18,148 @@ import msgspec
 from unspool import human
 from unspool.agents import FoundLog
 from unspool.agents.web_sessions import RemoteSession, WebAccount, connect
-from unspool.cli import options, settings, terminal
-from unspool.cli.page_options import PageMaking, make_pages, making_options, page_options, with_options
+from unspool.cli import options, settings
+from unspool.cli.options import as_argument
+from unspool.cli.output import progress, progress_bar
 from unspool.cli.picker import PickerChoice, pick_one
 from unspool.cli.session_tables import is_hidden, kept_mark
-from unspool.errors import NotFound
+from unspool.config import config_folder
+from unspool.errors import NotFound, UsageProblem
+from unspool.figures import figures
 from unspool.files import scratch_folder
-from unspool.model import Overview
+from unspool.model import Overview, Session
 from unspool.prices import PriceTable
 from unspool.render.sanitize import one_line
 from unspool.site.address import slug
-from unspool.site.build.plan import BuildFailure, BuildOptions, BuildPlan, BuildProgress, BuildReport, build_site
+from unspool.site.build.plan import BuildOptions, BuildPlan, BuildReport, build_site
+from unspool.site.options import KINDS, SiteOptions, Theme
 from unspool.store.library import Library, read_stream
+
+if TYPE_CHECKING:
+    from unspool.redact.replacements import SecretFinding
+    from unspool.share.choices import ShareChoices
+
+
+def parse_hidden_kinds(_: click.Context, __: click.Parameter, value: tuple[str, ...]) -> frozenset[str]:
+    """Kinds of blocks, with commas or given several times."""
+    named = frozenset(part.strip().lower() for one in value for part in one.split(",") if part.strip())
+    if unknown := sorted(named - set(KINDS)):
+        raise click.BadParameter(f"{', '.join(unknown)}: can hide {', '.join(KINDS)}.")
+    return named
+
+
+PAGES = (
+    click.option("--repo", "repository", default="", metavar="OWNER/NAME", help="Link commits and files there."),
+    click.option("--per-page", type=click.IntRange(min=1), default=5, show_default=True, help="Prompts on a page."),
+    click.option("--single-page", is_flag=True, help="A whole session on one page."),
+    click.option("--self-contained", is_flag=True, help="Styles and scripts inside each page."),
+    click.option("--theme", type=click.Choice(get_args(Theme)), default="system", show_default=True, help="Colours."),
+    click.option("--hide", multiple=True, callback=parse_hidden_kinds, metavar="KINDS",
+                 help=f"Leave out, with commas: {', '.join(KINDS)}."),
+)  # fmt: skip
+"""How pages are made: the fields of SiteOptions."""
+
+
+class PageMaking(msgspec.Struct, frozen=True):
+    site: SiteOptions = SiteOptions()
+    output: Path | None = None
+    auto: bool = False
+    copy: bool = False
+    open: bool = False
+    gist: bool = False
+    public: bool = False
+    allow_secrets: bool = False
+
+    @property
+    def one_file(self) -> bool:
+        return self.output is not None and self.output.suffix.lower() in (".html", ".htm")
+
+
+_ONE = (
+    click.option("-o", "--output", type=options.PATH, metavar="PATH",
+                 help="A folder; or one file where it ends with .html."),
+    click.option("-a", "--output-auto", "auto", is_flag=True, help="Into a folder named after the session."),
+    click.option("--json", "copy", is_flag=True, help="Put a copy of the log beside the pages."),
+    click.option("--open", is_flag=True, help="Open the browser; the default without -o, -a and --gist."),
+    click.option("--gist", is_flag=True, help="Publish as a secret gist, through gh."),
+    click.option("--public", is_flag=True, help="Make the gist a public one."),
+    click.option("--allow-secrets", is_flag=True, help="Publish secrets too, which are replaced otherwise."),
+)  # fmt: skip
+
+
+def _making(**given: Any) -> PageMaking:
+    """What was asked for; UsageProblem where it contradicts itself."""
+    site = SiteOptions(**{name: given.pop(name) for name in SiteOptions.__struct_fields__})
+    making = PageMaking(site, **given)
+    if (making.public or making.allow_secrets) and not making.gist:
+        raise UsageProblem("--public and --allow-secrets say something of a gist: add --gist.")
+    if making.gist and making.copy:
+        raise UsageProblem("--json would publish the whole log in the gist: leave one of them out.")
+    if not making.one_file:
+        return making
+    if making.auto or making.copy or making.gist:
+        raise UsageProblem(f"{making.output} is one file: -a, --json and --gist need a folder.")
+    single = msgspec.structs.replace(site, single_page=True, self_contained=True)
+    return msgspec.structs.replace(making, site=single)
+
+
+making_options = as_argument("making", _making, *_ONE, *PAGES)
+"""How the pages of one session are made."""
+
+
+def make_pages(session: Session, making: PageMaking, prices: PriceTable, source: Path | None = None) -> None:
+    """Make a session's pages, and publish or open them as asked; `source` is the log, to copy or to publish from."""
+    from unspool.site.turn_pages import write_file, write_folder
+
+    if making.gist:
+        _publish(making, prices, source)
+        if making.output is None and not making.auto:
+            return
+    counted, name = figures(session, prices), slug(session.id)
+    if making.auto:
+        target = (making.output or Path()) / name
+    else:
+        target = making.output or Path(tempfile.mkdtemp(prefix=f"unspool-{name[:40]}-"))
+    if making.one_file:
+        first = write_file(session, counted, making.site, target)
+    else:
+        first = write_folder(session, counted, making.site, target)
+        if making.copy and source is not None:
+            shutil.copyfile(source, target / source.name)
+    click.echo(str(first))
+    if making.open or not (making.output or making.auto or making.gist):
+        open_page(first)
+
+
+def open_page(page: Path) -> None:
+    """Open a page in the browser; where there is none, its address is already printed."""
+    if not webbrowser.open(page.resolve().as_uri()):
+        click.echo("No browser could be opened; open the page yourself.", err=True)
+
+
+def _publish(making: PageMaking, prices: PriceTable, source: Path | None) -> None:
+    """Publish the session of a log as a gist, redacted as it was chosen for its project."""
+    from unspool.redact.rules import OWN, own_rules
+    from unspool.share.choices import ShareSettings, load_choices
+    from unspool.share.prepare import prepare_shares
+    from unspool.share.publish import publish_share_gist
+    from unspool.store.library import Library
+
+    if source is None:
+        raise UsageProblem("--gist needs a log that can be read more than once.")
+    review = _keep_secrets if making.allow_secrets else None
+    ask = ShareSettings(load_choices, own_rules(config_folder() / OWN), review=review)
+    with prepare_shares(Library(prices=prices), [str(source.absolute())], ask) as share:
+        gist = publish_share_gist(share, making.site, prices, public=making.public)
+    click.echo(f"Gist: {gist.address}\nPreview: {gist.preview}")
+    click.echo(share.report.note(), err=True)
+    if making.open:
+        webbrowser.open(gist.preview)
+
+
+def _keep_secrets(findings: "Sequence[SecretFinding]", choices: "ShareChoices") -> "ShareChoices":
+    secret = {one.match.rule for one in findings if one.match.kind == "secret"}
+    return msgspec.structs.replace(choices, keep=choices.keep | secret)
 
 
 @click.command("json")
@@ -52,7 +183,6 @@ def json_command(session: str, making: PageMaking, library: Library) -> None:
         with library.located(found) as here:
             make_pages(library.open(found), making, library.prices, Path(here.path))
         return
-    from unspool.files import scratch_folder
 
     with scratch_folder() as folder:
         kept = _kept(found, folder) if making.copy or making.gist else None
@@ -66,19 +196,15 @@ def _kept(name: str, folder: Path) -> Path:
 
     path = Path(name)
     if is_url(name):
-        path = folder / _file_name(name)
+        last = urlsplit(name).path.rpartition("/")[2]
+        plain = "".join(letter if letter.isalnum() or letter in "._-" else "_" for letter in last).lstrip(".")[:100]
+        known = plain.endswith((".json", ".jsonl", ".gz", ".zst"))
+        path = folder / (plain if known else f"{plain or 'session'}.jsonl")
         path.write_bytes(fetch(name))
     elif name == "-":
         path = folder / "stdin.jsonl"
         path.write_bytes(sys.stdin.buffer.read())
     return path
-
-
-def _file_name(url: str) -> str:
-    """The last part of an address as a file name, with a log's suffix."""
-    last = urlsplit(url).path.rpartition("/")[2]
-    plain = "".join(letter if letter.isalnum() or letter in "._-" else "_" for letter in last).lstrip(".")[:100]
-    return plain if plain.endswith((".json", ".jsonl", ".gz", ".zst")) else f"{plain or 'session'}.jsonl"
 
 
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
@@ -94,7 +220,7 @@ def local_command(making: PageMaking, limit: int | None, library: Library) -> No
     Sessions of the project that you are in come first, then the newest. Type to filter by title, project or
     date; without a terminal the sessions are numbered, and the number is read from standard input.
     """
-    with terminal.progress(sum(log.size for log in library.logs()), "Reading sessions") as done:
+    with progress(sum(log.size for log in library.logs()), "Reading sessions") as done:
         found = [overview for overview in library.overviews(done) if not is_hidden(overview)]
     if not found:
         raise NotFound("No sessions were found. `unspool local --demo` shows what they look like.")
@@ -112,26 +238,18 @@ def sessions_to_choose(found: list[Overview], here: Path) -> list[Overview]:
     """The sessions of the project we are in, then the others; newest first."""
 
     def rank(overview: Overview) -> tuple[bool, float]:
-        when = overview.ended or overview.log.modified or _LONG_AGO
-        return not _inside(here, overview.project), -when.timestamp()
+        when, project = overview.ended or overview.log.modified or _LONG_AGO, Path(overview.project)
+        inside = project.is_absolute() and (here == project or project in here.parents)
+        return not inside, -when.timestamp()
 
     return sorted(found, key=rank)
 
 
-def _inside(here: Path, project: str) -> bool:
-    """Whether a folder is a project's, or lies below it."""
-    place = Path(project)
-    return place.is_absolute() and (here == place or place in here.parents)
-
-
 def session_choice(overview: Overview) -> PickerChoice:
-    when = overview.ended or overview.log.modified
-    shown = human.minute(when, settings.chosen_zone())
-    turns = human.count(overview.turns, "turn")
+    when = human.minute(overview.ended or overview.log.modified, settings.chosen_zone())
+    turns, size = human.count(overview.turns, "turn"), human.size(overview.size)
     project = one_line(human.last_part(overview.project))[:24]
-    return PickerChoice(
-        (shown, f"{turns:>9}", f"{human.size(overview.size):>7}", project), f"{kept_mark(overview)}{overview.title}"
-    )
+    return PickerChoice((when, f"{turns:>9}", f"{size:>7}", project), f"{kept_mark(overview)}{overview.title}")
 
 
 @click.command("web")
@@ -163,7 +281,7 @@ def web_command(
     with scratch_folder() as folder:
         log = folder / f"{slug(picked)}.jsonl"
         log.write_bytes(remote.log(picked))
-        make_pages(read_stream(str(log)), making, PriceTable.load(settings.price_file()), log)
+        make_pages(read_stream(str(log)), making, settings.price_table(), log)
 
 
 def _picked(listed: Sequence[RemoteSession], repository: str, limit: int | None) -> str:
@@ -172,50 +290,41 @@ def _picked(listed: Sequence[RemoteSession], repository: str, limit: int | None)
     offered = [one for one in listed if wanted in one.repository.casefold()]
     if not offered:
         raise NotFound(f"No session of {repository} is there." if listed and repository else "No sessions are there.")
-    at = pick_one([_choice(one) for one in offered], limit)
+    choices = []
+    for one in offered:
+        when = human.minute(one.updated or one.created, settings.chosen_zone())
+        place, status = one_line(one.repository)[:30] or "(no repository)", one_line(one.status)[:10]
+        choices.append(PickerChoice((when, place, status), one.title))
+    at = pick_one(choices, limit)
     return offered[at].id if at is not None else ""
 
-
-def _choice(one: RemoteSession) -> PickerChoice:
-    when = one.updated or one.created
-    shown = human.minute(when, settings.chosen_zone())
-    return PickerChoice(
-        (shown, one_line(one.repository)[:30] or "(no repository)", one_line(one.status)[:10]), one.title
-    )
-
-
-Command = Callable[..., Any]
 
 _LISTED = 3
 _FAILURES = 20
 
 
-def _wanted(command: Command) -> Command:
-    """How the site is made, for a command that takes `wanted`."""
-
-    @wraps(command)
-    def run(*args: Any, **given: Any) -> Any:
-        own = settings.price_file()
-        fields = {name: given.pop(name) for name in ("project", "force", "strays")}
-        jobs = given.pop("jobs") or _cores()
-        return command(*args, wanted=BuildOptions(given.pop("site"), jobs, prices=str(own or ""), **fields), **given)
-
-    return page_options(with_options(run, _OPTIONS))
+def _build_options(jobs: int | None, **given: Any) -> BuildOptions:
+    site = SiteOptions(**{name: given.pop(name) for name in SiteOptions.__struct_fields__})
+    cores = len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
+    return BuildOptions(site, jobs or cores, prices=str(settings.price_file() or ""), **given)
 
 
-_OPTIONS = [
+_build = options.as_argument(
+    "wanted",
+    _build_options,
+    *PAGES,
     click.option("-p", "--project", default="", metavar="TEXT", help="Only projects whose path holds TEXT."),
     click.option("--include-agents", "strays", is_flag=True, help="Also subagents' logs whose session is gone."),
     click.option("--force", is_flag=True, help="Make every session again."),
     click.option("-j", "--jobs", type=click.IntRange(min=1), help="Processes at once; one a core by default."),
-]
+)
 
 
 @click.command("all")
 @click.option(
     "-o",
     "--output",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=options.FOLDER,
     default="unspool-site",
     show_default=True,
     metavar="DIR",
@@ -224,7 +333,7 @@ _OPTIONS = [
 @click.option("--dry-run", is_flag=True, help="Say what would be made, and make nothing.")
 @click.option("--open", "open_", is_flag=True, help="Open the site in the browser.")
 @click.option("-q", "--quiet", is_flag=True, help="Say only what went wrong.")
-@_wanted
+@_build
 @options.sources
 def all_command(output: Path, dry_run: bool, open_: bool, quiet: bool, wanted: BuildOptions, library: Library) -> None:
     """Make a web site of all your sessions.
@@ -244,28 +353,23 @@ def all_command(output: Path, dry_run: bool, open_: bool, quiet: bool, wanted: B
     if dry_run:
         _tell(BuildPlan(logs, output, wanted))
         return
-    with _progress(quiet=quiet) as watch:
-        report = build_site(logs, output, wanted, watch)
+    with progress_bar("Making pages", quiet=quiet) as advance:
+        report = build_site(logs, output, wanted, advance)
     if not quiet:
         click.echo(_summary(report, output))
-    _fail(report.failures)
+    if failures := report.failures:
+        click.echo(f"{human.count(len(failures), 'session')} could not be made:", err=True)
+        for failure in failures[:_FAILURES]:
+            click.echo(f"  {one_line(failure.log)}: {one_line(failure.why)}", err=True)
+        if len(failures) > _FAILURES:
+            click.echo(f"  … and {len(failures) - _FAILURES} more", err=True)
     if open_:
-        from unspool.cli.page_options import open_page
-
         open_page(output / "index.html")
-    if report.failures:
+    if failures:
         sys.exit(1)
 
 
-def _cores() -> int:
-    """How many processes can run at once here."""
-    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
-
-
 def _tell(plan: BuildPlan) -> None:
-    """Projects with how much is to be made of each."""
-    from unspool.render.sanitize import one_line
-
     todo = {step.id for step in plan.todo}
     where = {step.id: plan.manifest.projects[plan.manifest.sessions[step.id].project].path for step in plan.steps}
     for path, group in groupby(sorted(plan.steps, key=lambda step: where[step.id]), key=lambda step: where[step.id]):
@@ -279,7 +383,6 @@ def _tell(plan: BuildPlan) -> None:
 
 
 def _summary(report: BuildReport, output: Path) -> str:
-    """What was done, in one line; that there was nothing to do, too."""
     if not report.made and not report.indexed and not report.failures:
         return f"Nothing has changed: {human.count(report.unchanged, 'session')} in {output / 'index.html'}"
     parts = [f"{human.count(report.made, 'session')} made ({human.count(report.files, 'file')})"]
@@ -287,27 +390,3 @@ def _summary(report: BuildReport, output: Path) -> str:
     parts += [f"{human.count(report.empty, 'log')} without conversation"] if report.empty else []
     parts += [f"{report.gone} kept though their logs are gone"] if report.gone else []
     return f"{', '.join(parts)}: {output / 'index.html'}"
-
-
-def _fail(failures: Sequence[BuildFailure]) -> None:
-    if not failures:
-        return
-    from unspool.render.sanitize import one_line
-
-    click.echo(f"{human.count(len(failures), 'session')} could not be made:", err=True)
-    for failure in failures[:_FAILURES]:
-        click.echo(f"  {one_line(failure.log)}: {one_line(failure.why)}", err=True)
-    if len(failures) > _FAILURES:
-        click.echo(f"  … and {len(failures) - _FAILURES} more", err=True)
-
-
-@contextmanager
-def _progress(*, quiet: bool) -> Iterator[BuildProgress]:
-    """A bar with rate and time left on standard error, where that is a terminal."""
-    if quiet or not sys.stderr.isatty():
-        yield lambda _, __: None
-        return
-    from unspool.cli.terminal import progress_bar
-
-    with progress_bar("Making pages") as advance:
-        yield advance

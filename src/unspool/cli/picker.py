@@ -69,7 +69,7 @@ else:
             return "escape"
         if first == b"\x1b":
             return _sequence(descriptor)
-        while len(first) < 4 and not _whole(first):
+        while len(first) < 4 and not first.decode("utf-8", "ignore"):  # a character of several bytes
             first += os.read(descriptor, 1)
         return _named(first.decode("utf-8", "ignore"))
 
@@ -81,14 +81,6 @@ else:
             if (typed[-1].isalpha() and typed != "O") or typed[-1] == "~":
                 break
         return _FINALS.get(typed[1:], "") if typed else "escape"
-
-
-def _whole(typed: bytes) -> bool:
-    try:
-        typed.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 def _named(typed: str) -> str:

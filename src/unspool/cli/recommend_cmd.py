@@ -5,10 +5,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from unspool.cli import archive_helpers, options
+from unspool.cli import options
+from unspool.cli.output import print_json, say_line
+from unspool.cli.tables import Column, print_table
 
 if TYPE_CHECKING:
-    from unspool.copies.fit import TreatmentAdvice
     from unspool.store.library import Library
 
 
@@ -35,34 +36,24 @@ def command(session: str, as_json: bool, library: "Library") -> None:
     with open_source(library, session) as source:
         given = advise(CopyMaterial(source.log), window_of(source.log))
     if as_json:
-        archive_helpers.print_json(given)
-    else:
-        _print(session, given)
-
-
-def _print(session: str, given: "TreatmentAdvice") -> None:
-    from unspool.cli.tables import Column, show_table, table_lines, terminal_width
+        print_json(given)
+        return
 
     known = "" if given.window_known else " (taken for granted: the model's own is not known)"
     how = "exact: the log keeps the last request" if given.exact else "estimated"
-    click.echo(f"{given.total:,} of {given.window:,} tokens{known}, {given.share:.0%} ({how})")
-    click.echo()
+    click.echo(f"{given.total:,} of {given.window:,} tokens{known}, {given.share:.0%} ({how})\n")
     rows = given.choices
-    show_table(
-        table_lines(
-            [
-                Column("", ["→" if one.name == given.recommended else "" for one in rows], right=False),
-                Column("treatment", [one.name for one in rows], right=False),
-                Column("leaves", [f"{one.total:,}" for one in rows]),
-                Column("of window", [f"{one.share:.0%}" for one in rows]),
-                Column("wins", [f"{one.gain:,}" for one in rows]),
-                Column("unspool clone SESSION ...", [one.flags for one in rows], right=False, rank=1),
-            ],
-            terminal_width(),
-        )
+    print_table(
+        [
+            Column("", ["→" if one.name == given.recommended else "" for one in rows], right=False),
+            Column("treatment", [one.name for one in rows], right=False),
+            Column("leaves", [f"{one.total:,}" for one in rows]),
+            Column("of window", [f"{one.share:.0%}" for one in rows]),
+            Column("wins", [f"{one.gain:,}" for one in rows]),
+            Column("unspool clone SESSION ...", [one.flags for one in rows], right=False, rank=1),
+        ]
     )
-    click.echo()
-    click.echo(given.reason)
+    click.echo(f"\n{given.reason}")
     flags = next((one.flags for one in rows if one.name == given.recommended), "")
     if flags:
-        archive_helpers.say_line(f"  unspool clone {quote(session)} {flags}")
+        say_line(f"  unspool clone {quote(session)} {flags}")

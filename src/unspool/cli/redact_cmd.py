@@ -7,8 +7,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from unspool.cli import archive_helpers, options
-from unspool.errors import UsageProblem
+from unspool import human
+from unspool.cli import options
+from unspool.cli.output import print_json, say_line
+from unspool.config import config_folder
+from unspool.errors import Unreadable, UsageProblem
+from unspool.files import write_atomically
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -24,20 +28,9 @@ _LISTED = 5
 
 
 class _Log(NamedTuple):
-    """A log and what was found in it."""
-
     session: str
     path: str
     findings: "list[SecretFinding]"
-
-
-class _Manner(NamedTuple):
-    """What is asked beside the session."""
-
-    everything: bool
-    terms: tuple[str, ...]
-    secrets: bool
-    as_json: bool
 
 
 @click.command("redact")
@@ -48,7 +41,7 @@ class _Manner(NamedTuple):
 @click.option("--secrets", is_flag=True, help="Tell only secrets, not names, addresses and home folders.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, with every finding.")
 @options.sources
-def command(session: str | None, output: str | None, library: "Library", **manner: Any) -> None:
+def command(session: str | None, output: str | None, everything: bool, library: "Library", **given: Any) -> None:
     """Tell what in a session must not leave: keys, passwords, names, addresses.
 
     \b
@@ -61,22 +54,20 @@ def command(session: str | None, output: str | None, library: "Library", **manne
     In the log that -o writes, the same is replaced by the same; what replaced what is kept on this machine alone. Your
     own rules go into redact.toml beside the settings. Nothing is found with certainty: read what you give away.
     """
-    how = _Manner(**manner)
-    if how.everything == bool(session) or (how.everything and output):
+    if everything == bool(session) or (everything and output):
         raise UsageProblem("Name one session, or give --archive alone to look through all of them.")
-    from unspool.config import config_folder
     from unspool.redact.rules import OWN, own_rules
 
-    rules = own_rules(config_folder() / OWN)
-    logs = _all(library, rules, how.terms) if how.everything else _one(library, session or "", output, rules, how.terms)
-    kinds = {"secret", "term"} if how.secrets else {"secret", "term", "personal"}
-    told = (log._replace(findings=[one for one in log.findings if one.match.kind in kinds]) for log in logs)
+    rules, terms = own_rules(config_folder() / OWN), given["terms"]
+    logs = _all(library, rules, terms) if everything else _one(library, session or "", output, rules, terms)
+    kinds = {"secret", "term"} if given["secrets"] else {"secret", "term", "personal"}
+    found = (log._replace(findings=[one for one in log.findings if one.match.kind in kinds]) for log in logs)
     if output == "-":
-        list(told)  # the log has the output for itself
-    elif how.as_json:
-        archive_helpers.print_json({"rules": rules.version, "logs": [_data(log) for log in told if log.findings]})
+        list(found)  # the log has the output for itself
+    elif given["as_json"]:
+        print_json({"rules": rules.version, "logs": [_data(log) for log in found if log.findings]})
     else:
-        _print(told, everything=how.everything)
+        _print(found, everything=everything)
 
 
 def _one(
@@ -114,7 +105,6 @@ def _all(library: "Library", rules: "RuleSet", terms: tuple[str, ...]) -> "Itera
 
 def _logs(found: "FoundLog", here: "FoundLog", finder: "Callable[[list[bytes]], Finder]") -> "Iterator[_Log]":
     """The files of a session, which are `here`, told by where they are or were; what cannot be read is told too."""
-    from unspool.errors import Unreadable
     from unspool.store.library.inputs import open_log
 
     agents = [agent.path for agent in here.agents]
@@ -125,7 +115,7 @@ def _logs(found: "FoundLog", here: "FoundLog", finder: "Callable[[list[bytes]], 
             with open_log(path) as stream:
                 lines = list(stream)
         except (OSError, Unreadable) as error:
-            archive_helpers.say_line(f"unspool: {place} is left out: {error}", err=True)
+            say_line(f"unspool: {place} is left out: {error}", err=True)
             continue
         yield _looked(found.session_id, place, lines, finder(lines))
 
@@ -138,27 +128,18 @@ def _looked(session: str, path: str, lines: list[bytes], finder: "Finder") -> _L
 
 def _finder(lines: list[bytes], rules: "RuleSet", terms: tuple[str, ...]) -> "Finder":
     from unspool.redact.finder import Finder
+    from unspool.redact.log import decode_line
     from unspool.redact.rules import PersonalNames, git_signers
 
-    return Finder(rules, PersonalNames.of(os.environ, set(_cwds(lines)), git_signers(lines)), terms)
-
-
-def _cwds(lines: "Iterable[bytes]") -> "Iterator[str]":
-    """The folders that a session ran in."""
-    from unspool.redact.log import decode_line
-
-    for line in lines:
-        if b'"cwd"' in line:
-            value = decode_line(line)
-            if isinstance(value, dict) and isinstance(value.get("cwd"), str):
-                yield value["cwd"]
+    values = (decode_line(line) for line in lines if b'"cwd"' in line)
+    folders = {value["cwd"] for value in values if isinstance(value, dict) and isinstance(value.get("cwd"), str)}
+    return Finder(rules, PersonalNames.of(os.environ, folders, git_signers(lines)), terms)
 
 
 def _write(session: str, lines: list[bytes], finder: "Finder", output: str) -> None:
     """The log without what was found; what replaced what stays in the user's own folder."""
     import sys
 
-    from unspool.files import write_atomically
     from unspool.redact.log import redact_lines
     from unspool.redact.replacements import ReplacementNames
     from unspool.share import choices
@@ -175,37 +156,32 @@ def _write(session: str, lines: list[bytes], finder: "Finder", output: str) -> N
         sys.stdout.buffer.writelines(made)
     else:
         write_atomically(Path(output), made)
-        archive_helpers.say_line(output, err=True)
+        say_line(output, err=True)
 
 
 def _print(logs: "Iterable[_Log]", *, everything: bool) -> None:
-    from unspool import human
-
     counts: Counter[tuple[str, str]] = Counter()
     for number, log in enumerate(logs):
         if log.findings and (everything or number):
-            archive_helpers.say_line(f"{log.session}  {log.path}" if everything else log.path)
+            say_line(f"{log.session}  {log.path}" if everything else log.path)
         shown: Counter[str] = Counter()
         for one in log.findings:
             counts[one.match.kind, one.match.rule] += 1
             shown[one.match.rule] += 1
             if shown[one.match.rule] <= _LISTED:
                 where = f"line {one.line}"
-                archive_helpers.say_line(
-                    f"{where:<12}{one.match.kind:<10}{one.match.rule:<22}{mask_secret(one):<10}{one.path}"
-                )
+                say_line(f"{where:<12}{one.match.kind:<10}{one.match.rule:<22}{mask_secret(one):<10}{one.path}")
         for rule, count in shown.items():
             if count > _LISTED:
-                archive_helpers.say_line(f"{'':<12}{'':<10}{rule:<22}and {count - _LISTED:,} more; --json lists all.")
+                say_line(f"{'':<12}{'':<10}{rule:<22}and {count - _LISTED:,} more; --json lists all.")
     if not counts:
-        archive_helpers.say_line("Nothing was found.")
+        say_line("Nothing was found.")
         return
     kinds = Counter({kind: sum(count for (of, _), count in counts.items() if of == kind) for kind, _ in counts})
-    archive_helpers.say_line("\n" + human.joined(*(f"{count:,} {kind}" for kind, count in kinds.most_common())))
+    say_line("\n" + human.joined(*(f"{count:,} {kind}" for kind, count in kinds.most_common())))
 
 
 def mask_secret(finding: "SecretFinding") -> str:
-    """What was found, told by how it begins."""
     value = finding.match.value
     return f"{value[:4] if len(value) >= 16 else value[:1]}…"
 

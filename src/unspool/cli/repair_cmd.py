@@ -1,13 +1,13 @@
 """`unspool repair`: a damaged session, mended in a copy."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from unspool.cli import archive_helpers, copy_options, options
+from unspool.cli import copy_options, options
+from unspool.cli.output import print_result, say_line
 
 if TYPE_CHECKING:
-    from unspool.agents.writing import RepairedLog
     from unspool.store.library import Library
 
 _LISTED = 40
@@ -35,6 +35,8 @@ def command(session: str, output: copy_options.CopyOutput, library: "Library") -
     SESSION is an id or its first characters, a path, "-" for standard input, an http(s) URL, a piece of a title, or
     `latest`, which is the default. `unspool lint` only tells what is wrong.
     """
+    from msgspec.structs import asdict
+
     from unspool.copies import material
     from unspool.copies.copy_plan import CopyRequest, plan_copy
     from unspool.copies.fork import repair_original
@@ -43,34 +45,21 @@ def command(session: str, output: copy_options.CopyOutput, library: "Library") -
 
     with open_source(library, session) as source:
         log, done = repair_original(source.log)
-        told = {"deeds": [_plain(deed) for deed in done.deeds]}
+        data = {
+            "deeds": [
+                {**asdict(deed), "lost": deed.lost[:_SHOWN].decode(errors="replace"), "lost_bytes": len(deed.lost)}
+                for deed in done.deeds
+            ]
+        }
         if not done.deeds:
-            _nothing(output, told)
+            print_result(data, ["Nothing is wrong with the log, and nothing was written."], as_json=output.as_json)
             return
+        for deed in () if output.as_json else done.deeds[:_LISTED]:
+            say_line(f"line {deed.line:<8}{deed.rule:<20}{deed.message}")
         if not output.as_json:
-            _tell(done)
-        wish = CopyRequest(
-            "repair", output.title or material.marked_title(log, "mended"), options={"deeds": len(done.deeds)}
-        )
-        copy_options.finish_copy(plan_copy(log, PRESETS["none"], wish), source._replace(log=log), output, told=told)
-
-
-def _nothing(output: copy_options.CopyOutput, told: dict[str, Any]) -> None:
-    if output.as_json:
-        archive_helpers.print_json(told)
-    else:
-        archive_helpers.say_line("Nothing is wrong with the log, and nothing was written.")
-
-
-def _plain(deed: Any) -> dict[str, Any]:
-    from msgspec.structs import asdict
-
-    return {**asdict(deed), "lost": deed.lost[:_SHOWN].decode(errors="replace"), "lost_bytes": len(deed.lost)}
-
-
-def _tell(done: "RepairedLog") -> None:
-    for deed in done.deeds[:_LISTED]:
-        archive_helpers.say_line(f"line {deed.line:<8}{deed.rule:<20}{deed.message}")
-    if len(done.deeds) > _LISTED:
-        archive_helpers.say_line(f"... and {len(done.deeds) - _LISTED:,} more; --json lists all.")
-    archive_helpers.say_line("")
+            more = f"... and {len(done.deeds) - _LISTED:,} more; --json lists all.\n"
+            say_line(more if len(done.deeds) > _LISTED else "")
+        title = output.title or material.marked_title(log, "mended")
+        request = CopyRequest("repair", title, options={"deeds": len(done.deeds)})
+        plan = plan_copy(log, PRESETS["none"], request)
+        copy_options.finish_copy(plan, source._replace(log=log), output, data=data)

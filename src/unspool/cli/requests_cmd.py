@@ -4,7 +4,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from unspool.cli import archive_helpers, options
+from unspool import human
+from unspool.cli import options
+from unspool.cli.output import print_json, print_nodes
+from unspool.cli.tables import Column, print_table
 from unspool.errors import NotFound
 
 if TYPE_CHECKING:
@@ -52,30 +55,23 @@ def command(session: str, request: str, turn: int | None, as_json: bool, library
 
 
 def _show(recorded: "RecordedRequests", name: str, *, as_json: bool) -> None:
-    from unspool.cli import terminal
-    from unspool.render.text import render_text
     from unspool.render.transcript import request_nodes
 
     request = recorded.get(name)
     if request is None:
         raise NotFound(f"The log keeps no request whose id begins with “{name}”.")
     if as_json:
-        archive_helpers.print_json(request.body)
+        print_json(request.body)
         return
-    console = terminal.console()
-    colour = console.color_system is not None and not console.no_color
-    terminal.paged(render_text(request_nodes(request), min(console.width, 110), colour=colour), pager=True)
+    print_nodes(request_nodes(request))
 
 
 def _list(recorded: "RecordedRequests", windows: "dict[str, RequestWindow]", *, as_json: bool) -> None:
-    from unspool import human
-    from unspool.cli.tables import Column, show_table, table_lines, terminal_width
-
     rows = [request for name in recorded if (request := recorded.get(name)) is not None]
-    if as_json:
-        archive_helpers.print_json({"requests": [_row(request, windows.get(request.id)) for request in rows]})
-        return
     found = [windows.get(request.id) for request in rows]
+    if as_json:
+        print_json({"requests": [_data(request, window) for request, window in zip(rows, found, strict=True)]})
+        return
     columns = [
         Column("id", [request.id[:8] for request in rows], right=False),
         Column("when", [human.moment(request.time, None) for request in rows], right=False, rank=2),
@@ -87,10 +83,10 @@ def _list(recorded: "RecordedRequests", windows: "dict[str, RequestWindow]", *, 
         Column("tokens", [f"{one.total:,}" if one is not None else "" for one in found]),
         Column("", ["" if request.complete else "not whole" for request in rows], right=False),
     ]
-    show_table(table_lines(columns, terminal_width()))
+    print_table(columns)
 
 
-def _row(request: "SentRequest", window: "RequestWindow | None") -> dict[str, object]:
+def _data(request: "SentRequest", window: "RequestWindow | None") -> dict[str, object]:
     return {
         "id": request.id,
         "time": request.time,

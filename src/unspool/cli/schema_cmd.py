@@ -1,9 +1,9 @@
 """`unspool schema` and `completion`."""
 
 import click
-import msgspec
 from click.shell_completion import get_completion_class
 
+from unspool.cli.output import print_json
 from unspool.errors import UsageProblem
 from unspool.render.json import session_schema
 
@@ -14,7 +14,7 @@ def schema_command() -> None:
 
     The schema is versioned (unspool.session/1): a new version means that a reader has to change.
     """
-    click.echo(msgspec.json.format(msgspec.json.encode(session_schema())).decode())
+    print_json(session_schema())
 
 
 @click.command("completion")

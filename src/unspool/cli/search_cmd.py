@@ -12,6 +12,7 @@ import click
 
 from unspool import human
 from unspool.cli import options, settings
+from unspool.cli.output import print_json
 from unspool.errors import UnspoolError, UsageProblem
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
     from unspool.store.archive import Archive
     from unspool.store.index.database import Index
-    from unspool.store.index.query import Filter, SearchQuery
+    from unspool.store.index.query import SearchQuery
     from unspool.store.index.results import FoundSession, Hit, SearchResults, Snippet
     from unspool.store.index.search import SearchRequest
 
@@ -29,15 +30,7 @@ if TYPE_CHECKING:
 _KIND_WIDTH = 8
 
 
-def lit_text() -> bool:
-    """Whether colours are wanted: on a terminal, unless NO_COLOR or a dumb terminal says no."""
-    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
-        return False
-    return bool(os.environ.get("FORCE_COLOR")) or sys.stdout.isatty()
-
-
 def result_lines(results: "SearchResults") -> "Iterator[str]":
-    """The page, line by line, styled."""
     for number, session in enumerate(results.sessions):
         if number:
             yield ""
@@ -58,7 +51,7 @@ def _session(session: "FoundSession") -> "Iterator[str]":
     )
     yield click.style("  " + human.joined(*about), dim=True)
     for hit in session.hits:
-        yield f"  {_label(hit)} {_snippet(hit)}"
+        yield f"  {_label(hit)} {_file(hit) if hit.file else _snippet(hit.snippet)}"
     if session.hits and session.hits[0].link:
         yield click.style(f"  {result_line(session.hits[0].link)}", fg="cyan")
     if session.resume:
@@ -69,21 +62,16 @@ def _label(hit: "Hit") -> str:
     turn = "" if hit.turn is None else f"{hit.turn} (branch {hit.branch})" if hit.branch else str(hit.turn)
     where = f"{hit.kind:<{_KIND_WIDTH}} {turn:>3}"
     tool = result_line(hit.tool) + ("!" if hit.error else "")
-    said = " ".join(filter(None, (where, tool, f"[{result_line(hit.agent)}]" if hit.agent else "")))
-    return click.style(said, fg="red" if hit.error else "green")
+    label = " ".join(filter(None, (where, tool, f"[{result_line(hit.agent)}]" if hit.agent else "")))
+    return click.style(label, fg="red" if hit.error else "green")
 
 
-def _snippet(hit: "Hit") -> str:
-    if hit.file:
-        return click.style(f"{hit.how} ", bold=True) + result_line(hit.file) + "  " + _dated(hit)
-    return _lit(hit.snippet)
+def _file(hit: "Hit") -> str:
+    when = click.style(_moment(None if hit.time is None else hit.time / 1000), dim=True)
+    return click.style(f"{hit.how} ", bold=True) + result_line(hit.file) + "  " + when
 
 
-def _dated(hit: "Hit") -> str:
-    return click.style(_moment(None if hit.time is None else hit.time / 1000), dim=True)
-
-
-def _lit(snippet: "Snippet") -> str:
+def _snippet(snippet: "Snippet") -> str:
     """The snippet on one line; each piece is made inert by itself, so that no style of ours is in it."""
     parts, at = [], 0
     for start, end in snippet.marks:
@@ -191,30 +179,23 @@ def command(query: tuple[str, ...], archive: "Path", as_json: bool, **given: Any
     Names are found in either spelling (read_file, readFile). --substring and --regex heed capitals where they have
     some. The archive is what `unspool sync` has kept. Ends with 1 where nothing is found.
     """
-    from unspool.store.archive import Archive
-    from unspool.store.index.query import parse_query
+    from unspool.store.index.query import Filter, parse_query
     from unspool.store.index.search import SearchRequest
 
-    asked = parse_query(" ".join(query), _filters(given), settings.chosen_zone())
-    wanted = SearchRequest(given["limit"], given["hits"], given["context"])
-    with (
-        options.open_index(archive) as index,
-        Archive.open(archive, key=options.key_of(archive), readonly=True) as kept,
-    ):
-        results = _results(index, kept, asked, wanted, given)
-    _print(results, as_json=as_json)
-    if not results.sessions:
-        raise click.exceptions.Exit(1)
-
-
-def _filters(given: dict[str, Any]) -> "list[Filter]":
-    from unspool.store.index.query import Filter
-
-    found = [Filter("is", "error")] if given["errors"] else []
+    filters = [Filter("is", "error")] if given["errors"] else []
     for name in _FILTERS:
         values = given[name]
-        found += [Filter(name, value) for value in ((values,) if isinstance(values, str) else values or ())]
-    return found
+        filters += [Filter(name, value) for value in ((values,) if isinstance(values, str) else values or ())]
+    parsed = parse_query(" ".join(query), filters, settings.chosen_zone())
+    wanted = SearchRequest(given["limit"], given["hits"], given["context"])
+    with options.open_index(archive) as index, options.open_archive(archive, readonly=True) as kept:
+        results = _results(index, kept, parsed, wanted, given)
+    if as_json:
+        print_json(results)
+    else:
+        _print(results)
+    if not results.sessions:
+        raise click.exceptions.Exit(1)
 
 
 def _results(
@@ -234,33 +215,21 @@ def _results(
 
         return sessions_touching(index.db, archive, given["file"], query, wanted)
 
-    with patience(_PATIENCE, f"The search took longer than {_PATIENCE} seconds; a simpler pattern may do."):
-        return _exact(index, archive, query, wanted, (modes[0], given[modes[0]]))
-
-
-def _exact(
-    index: "Index", archive: "Archive", query: "SearchQuery", wanted: "SearchRequest", asked: tuple[str, str]
-) -> "SearchResults":
     from unspool.store.index import exact_search
 
-    mode, text = asked
-    sought = exact_search.regex_pattern(text) if mode == "regex" else exact_search.substring_pattern(text)
-    more = [exact_search.shell_calls(index.db)] if mode == "command" else []
-    return exact_search.exact_search(index.db, archive, sought, query, wanted, more)
+    with patience(_PATIENCE, f"The search took longer than {_PATIENCE} seconds; a simpler pattern may do."):
+        make = exact_search.regex_pattern if modes == ["regex"] else exact_search.substring_pattern
+        more = [exact_search.shell_calls(index.db)] if modes == ["command"] else []
+        return exact_search.exact_search(index.db, archive, make(given[modes[0]]), query, wanted, more)
 
 
-def _print(results: "SearchResults", *, as_json: bool) -> None:
-    if as_json:
-        import msgspec
-
-        click.echo(msgspec.json.format(msgspec.json.encode(results)).decode())
-        return
-
+def _print(results: "SearchResults") -> None:
     for note in results.notes:
         click.echo(f"unspool: {result_line(note)}", err=True)
     if not results.sessions:
         click.echo("Nothing was found.", err=True)
         return
-    colour = lit_text()
+    plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+    colour = not plain and (bool(os.environ.get("FORCE_COLOR")) or sys.stdout.isatty())
     for line in result_lines(results):
         click.echo(line, color=colour)

@@ -18,8 +18,6 @@ from unspool.store.library import SessionListing
 
 
 class SessionMark(NamedTuple):
-    """What a person said about a session."""
-
     starred: bool = False
     title: str = ""
     note: str = ""
@@ -27,7 +25,6 @@ class SessionMark(NamedTuple):
 
     @property
     def short(self) -> str:
-        """The star and the tags, in a line."""
         return " ".join([*(["★"] if self.starred else []), *(f"#{tag}" for tag in self.tags)])
 
 
@@ -82,14 +79,9 @@ def sessions_table(overviews: Sequence[Overview], marks: Marks, width: int) -> T
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim", expand=True)
     shown = [column for column in _COLUMNS if width >= column[1]]
     for name, _, justify, least, most in shown:
+        style = "cyan" if name == "id" else ""
         table.add_column(
-            name,
-            justify=justify,
-            no_wrap=True,
-            overflow="ellipsis",
-            min_width=least,
-            max_width=most,
-            style="cyan" if name == "id" else "",
+            name, style=style, justify=justify, no_wrap=True, overflow="ellipsis", min_width=least, max_width=most
         )
     table.add_column("title", no_wrap=True, overflow="ellipsis", ratio=1)
     for overview in overviews:
@@ -100,7 +92,7 @@ def sessions_table(overviews: Sequence[Overview], marks: Marks, width: int) -> T
 
 def _cells(overview: Overview, mark: SessionMark, written: Callable[..., str]) -> dict[str, Text | str]:
     kind = _KIND_WORDS.get(overview.kind, overview.kind)
-    said = f"{one_line(mark.short)} " if mark.short else ""
+    marked = f"{one_line(mark.short)} " if mark.short else ""
     floor = bool(overview.unpriced) or overview.usage.floor
     cost = "?" if overview.unpriced and not overview.cost else human.money(overview.cost, floor=floor)
     return {
@@ -112,7 +104,9 @@ def _cells(overview: Overview, mark: SessionMark, written: Callable[..., str]) -
         "cost": cost if overview.calls else "",
         "size": human.size(overview.size),
         "kind": Text(kind, _KIND_STYLES.get(kind, "")),
-        "title": Text.assemble((kept_mark(overview), "dim"), (said, "yellow"), one_line(mark.title or overview.title)),
+        "title": Text.assemble(
+            (kept_mark(overview), "dim"), (marked, "yellow"), one_line(mark.title or overview.title)
+        ),
     }
 
 
@@ -122,8 +116,6 @@ def kept_mark(overview: Overview) -> str:
 
 
 class ProjectTotals(NamedTuple):
-    """A project's sessions, in the order given, and what they add up to."""
-
     path: str
     overviews: list[Overview]
 
@@ -143,7 +135,6 @@ class ProjectTotals(NamedTuple):
 
 
 def by_project(overviews: Sequence[Overview]) -> list[ProjectTotals]:
-    """The projects of sessions, in the order given."""
     groups: dict[str, list[Overview]] = {}
     for overview in overviews:
         groups.setdefault(overview.project, []).append(overview)
@@ -151,7 +142,6 @@ def by_project(overviews: Sequence[Overview]) -> list[ProjectTotals]:
 
 
 def projects_table(overviews: Sequence[Overview], limit: int) -> Table:
-    """One row a project, the most recently active first."""
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
     table.add_column("last active", no_wrap=True)
     for name in ("sessions", "turns", "cost", "size"):
@@ -160,13 +150,10 @@ def projects_table(overviews: Sequence[Overview], limit: int) -> Table:
     for project in by_project(overviews)[: limit or None]:
         figures = project.figures
         floor = any(one.unpriced or one.usage.floor for one in project.overviews)
+        ended, cost = human.minute(figures["ended"], settings.chosen_zone()), Decimal(figures["cost"])
+        counts = str(figures["sessions"]), str(figures["turns"])
         table.add_row(
-            human.minute(figures["ended"], settings.chosen_zone()),
-            str(figures["sessions"]),
-            str(figures["turns"]),
-            human.money(Decimal(figures["cost"]), floor=floor),
-            human.size(figures["size"]),
-            one_line(project.path),
+            ended, *counts, human.money(cost, floor=floor), human.size(figures["size"]), one_line(project.path)
         )
     return table
 

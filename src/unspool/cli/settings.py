@@ -14,9 +14,10 @@ from unspool.errors import NotFound, UsageProblem
 if TYPE_CHECKING:
     from unspool.config.settings import Settings
     from unspool.copies.treatment import Treatment
+    from unspool.prices import PriceTable
 
 _VARIABLES = ("UNSPOOL_SOURCES", "UNSPOOL_PRICES", "UNSPOOL_TIME_ZONE")
-_TOLD = "unspool.settings.told"
+_WARNED = "unspool.settings.warned"
 
 
 def chosen_sources(named: Sequence[Path]) -> tuple[Path, ...]:
@@ -54,16 +55,22 @@ def price_file() -> Path | None:
     return None
 
 
+def price_table() -> "PriceTable":
+    """The built-in list prices, with the user's own laid over them."""
+    from unspool.prices import PriceTable
+
+    return PriceTable.load(price_file())
+
+
 def chosen_zone() -> tzinfo | None:
     """Where days begin; None: as this machine's clock has it, with its summer time."""
-    held = _settings()
-    return held.zone if held else None
+    found = _settings()
+    return found.zone if found else None
 
 
 def chosen_zone_name() -> str:
-    """The zone as a person names it."""
-    held = _settings()
-    return held.time_zone if held else "local"
+    found = _settings()
+    return found.time_zone if found else "local"
 
 
 def chosen_presets() -> "dict[str, Treatment]":
@@ -83,7 +90,7 @@ def chosen_presets() -> "dict[str, Treatment]":
 
 def settings_table(name: str) -> "dict[str, Any]":
     """A table of the settings file; empty where there is none."""
-    if not (config_folder() / "settings.toml").exists():
+    if not (config_folder() / SETTINGS_FILE).exists():
         return {}
     from unspool.config.settings import load_settings
 
@@ -112,7 +119,7 @@ def warn_once(text: str) -> None:
     from unspool.render.sanitize import one_line
 
     context = click.get_current_context(silent=True)
-    told: set[str] = context.meta.setdefault(_TOLD, set()) if context else set()
-    if text not in told:
-        told.add(text)
+    warned: set[str] = context.meta.setdefault(_WARNED, set()) if context else set()
+    if text not in warned:
+        warned.add(text)
         click.echo(one_line(f"unspool: {text}"), err=True)

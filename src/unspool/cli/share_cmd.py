@@ -1,44 +1,169 @@
-"""`unspool share`: a session shown to others, without what must not leave."""
+"""`unspool share`: a session shown to others, without what must not leave, once its findings were judged."""
 
-import sys
-from functools import wraps
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import click
 
-from unspool.cli import archive_helpers, options, share_review
+from unspool import human
+from unspool.cli import hub_options, options
+from unspool.cli.output import is_interactive, print_result, say_line
+from unspool.config import config_folder
 from unspool.errors import NotFound, UsageProblem
+from unspool.files import scratch_folder
+from unspool.render.sanitize import one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from unspool.redact.replacements import SecretFinding
     from unspool.redact.rules import RuleSet
-    from unspool.share.choices import ShareChoices, ShareSettings
+    from unspool.share.choices import ShareChoices
     from unspool.share.encryption import ShareSecret
     from unspool.share.prepare import PreparedShare
     from unspool.store.library import Library
 
 
-def secret_of(passphrase_file: str) -> "ShareSecret":
-    """A fresh key where no file is named; else the passphrase that is its first line, `-` being asked for."""
-    from unspool.share.encryption import passphrase, random_key
+_AROUND = 60
+_SHOWN = 4
+_WAYS = "[a]ccept  [k]eep  accept all of this [r]ule  accept [e]verything  [q]uit"
 
-    return (
-        passphrase(options.read_secret(passphrase_file, "Passphrase", twice=True)) if passphrase_file else random_key()
+
+class ReviewedValue(NamedTuple):
+    id: str
+    rule: str
+    kind: str
+    shown: str
+    """Enough of it to know it by; of a secret, its first characters."""
+    places: int
+    line: int
+    path: str
+    before: str
+    after: str
+    """Words around its first place, with the brackets that it stands in."""
+
+
+def values_to_review(findings: "Sequence[SecretFinding]") -> list[ReviewedValue]:
+    """What was found, each value once, in the order it stands; neither line nor context where there are many."""
+    from unspool.share.choices import finding_id
+
+    found: dict[str, list[SecretFinding]] = {}
+    for one in findings:
+        found.setdefault(finding_id(one.match.rule, one.match.value), []).append(one)
+    return [_reviewed(name, ones) for name, ones in found.items()]
+
+
+def _reviewed(name: str, findings: "list[SecretFinding]") -> ReviewedValue:
+    first = findings[0]
+    match = first.match
+    shown = f"{match.value[:_SHOWN]}…" if match.kind == "secret" else match.value
+    before, after = one_line(f"{first.before}⟦")[-_AROUND:], one_line(f"⟧{first.after}")[:_AROUND]
+    where = f"{first.path} in {first.log}" if "/" in first.log else first.path
+    return ReviewedValue(
+        name, match.rule, match.kind, one_line(shown)[:80], len(findings), first.line, one_line(where), before, after
     )
 
 
-def encrypted_lines(file: Path, secret: "ShareSecret") -> list[str]:
-    """Where the file is and how it is opened, a line each."""
-    if secret.how == "passphrase":
-        return [str(file)]
-    return [
-        str(file),
-        f"Link: {file.resolve().as_uri()}{secret.fragment}",
-        f"Key: {secret.fragment} goes behind its address, wherever it is put; without it nobody can open it.",
-    ]
+def review_values(findings: "Sequence[SecretFinding]", choices: "ShareChoices") -> "ShareChoices":
+    """The choices after a person has judged each value; click.Abort where they would rather not share."""
+    from msgspec.structs import replace
+
+    keep, accepted = set(choices.keep), set[str]()
+    left = [value for value in values_to_review(findings) if value.rule not in keep and value.id not in keep]
+    for number, value in enumerate(left, 1):
+        if value.rule in accepted:
+            continue
+        places = human.count(value.places, "place")
+        say_line(
+            f"\n{number} of {len(left)}  {value.rule} ({value.kind}), {places}, first in line {value.line}", err=True
+        )
+        say_line(f"  {value.path}\n  {value.before}{value.shown}{value.after}\n  {_WAYS}", err=True)
+        answer = click.prompt(
+            "  ",
+            default="a",
+            show_default=False,
+            prompt_suffix="> ",
+            err=True,
+            type=click.Choice(list("akreq")),
+            show_choices=False,
+        )
+        if answer == "q":
+            raise click.Abort
+        if answer == "k":
+            keep.add(value.id)
+        elif answer == "r":
+            accepted.add(value.rule)
+        elif answer == "e":
+            break
+    return replace(choices, keep=frozenset(keep))
+
+
+def review_summary(listed: Sequence[ReviewedValue]) -> list[str]:
+    """The values as lines: id, rule, places, what is seen of it."""
+    return [f"  {one.id}  {one.rule:28} {human.count(one.places, 'place'):>12}  {one.shown}" for one in listed]
+
+
+_USUAL = "-"
+HUB_OPTIONS = [
+    click.option(
+        "--hub", is_flag=False, flag_value=_USUAL, metavar="[URL]", help="Show it on a hub; the one signed in to last."
+    ),
+    click.option("--password-file", metavar="FILE", help="With --hub: ask readers for its first line; -: typed."),
+    click.option("--expires", metavar="WHEN", help="With --hub: when it ends, such as 12h, 7d, 2030-01-31."),
+    click.option("--raw/--no-raw", default=None, help="With --hub: whether the session can be downloaded."),
+    click.option("--listed/--unlisted", default=None, help="With --hub: whether all of the hub find it."),
+    click.option("--update", default="", metavar="ADDRESS", help="With --hub: in place of what is there."),
+]
+
+
+class HubTarget(NamedTuple):
+    hub: str | None
+    password_file: str | None
+    expires: str | None
+    raw: bool | None
+    listed: bool | None
+    update: str
+
+    @property
+    def url(self) -> str:
+        """The hub that is named; empty for the usual one."""
+        return "" if self.hub in (None, _USUAL) else str(self.hub)
+
+    def check(self, form: str | None) -> None:
+        """UsageProblem where it cannot be shown like that."""
+        if self.hub is None and any(value not in (None, "") for value in self[1:]):
+            raise UsageProblem(
+                "--password-file, --expires, --raw, --listed and --update say how a hub shows it: add --hub."
+            )
+        if self.hub is not None and form is not None:
+            raise UsageProblem(f"--hub and --{form} are two shares: make them one after the other.")
+        if self.update:
+            from unspool.hub_client.client import share_name
+
+            share_name(self.update)
+
+
+def hub_sender(placed: HubTarget) -> "Callable[[PreparedShare], list[str]]":
+    """Sends a share to the hub that is meant and says where it is.
+
+    The hub is asked before anything is judged: nobody works in vain for one that does not let them in.
+    """
+    from unspool.hub_client.client import UploadOptions, upload_share
+    from unspool.share.publish import write_bundle
+
+    client = hub_options.hub_client(placed.url)
+    client.ask("GET", "/api/me")
+    file = placed.password_file
+    password = options.read_secret(file, "Password of the share", twice=True) if file else None
+    shown = UploadOptions(password=password, expires=placed.expires, raw=placed.raw, listed=placed.listed)
+
+    def send(share: "PreparedShare") -> list[str]:
+        with scratch_folder() as folder:
+            bundle = write_bundle(share, folder / "bundle.tar.gz")
+            return [upload_share(client, bundle, shown, placed.update).url]
+
+    return send
 
 
 Form = Literal["html", "site", "bundle", "gist"]
@@ -69,13 +194,11 @@ class LeftOut(NamedTuple):
             without=self.without,
             terms=tuple(dict.fromkeys((*before.terms, *self.terms))),
             keep=before.keep | set(self.keep),
-            **{name: said for name, said in kinds.items() if said is not None},
+            **{name: wanted for name, wanted in kinds.items() if wanted is not None},
         )
 
 
 class ShareTarget(NamedTuple):
-    """What is made, and where it goes."""
-
     form: Form | None
     path: Path | None
     title: str
@@ -83,12 +206,10 @@ class ShareTarget(NamedTuple):
     public: bool
     encrypt: bool
     passphrase_file: str
-    placed: share_review.HubTarget
+    placed: HubTarget
 
 
 class ShareManner(NamedTuple):
-    """How it is asked and told."""
-
     yes: bool
     dry_run: bool
     as_json: bool
@@ -110,7 +231,7 @@ _TARGET = [
     click.option("--site", "form", flag_value="site", help="A folder of pages."),
     click.option("--bundle", "form", flag_value="bundle", help="One file that `unspool import` goes on with."),
     click.option("--gist", "form", flag_value="gist", help="A secret gist, through gh."),
-    click.option("-o", "--output", "path", metavar="PATH", type=click.Path(path_type=Path), help="Where it goes."),
+    click.option("-o", "--output", "path", metavar="PATH", type=options.PATH, help="Where it goes."),
     click.option("--title", default="", metavar="TEXT", help="What it is called."),
     click.option("--url", default="", metavar="URL", help="Where a folder will be found, for link previews."),
     click.option("--public", is_flag=True, help="Make the gist a public one."),
@@ -125,27 +246,15 @@ _MANNER = [
 ]
 
 
-def share_flags(command: "Callable[..., Any]") -> "Callable[..., Any]":
-    """The options that make `left`, `target` and `manner`."""
-
-    @wraps(command)
-    def run(*args: Any, **given: Any) -> Any:
-        left = LeftOut(**{name: given.pop(name) for name in LeftOut._fields})
-        placed = share_review.HubTarget(**{name: given.pop(name) for name in share_review.HubTarget._fields})
-        target = ShareTarget(**{name: given.pop(name) for name in ShareTarget._fields[:-1]}, placed=placed)
-        manner = ShareManner(**{name: given.pop(name) for name in ShareManner._fields})
-        return command(*args, left=left, target=check_manner(target, manner), manner=manner, **given)
-
-    made: Callable[..., Any] = run
-    for option in reversed((*_TARGET, *share_review.OPTIONS, *_LEFT, *_MANNER)):
-        made = option(made)
-    return made
+def _target(**given: Any) -> ShareTarget:
+    placed = HubTarget(**{name: given.pop(name) for name in HubTarget._fields})
+    return ShareTarget(**given, placed=placed)
 
 
-def check_manner(target: ShareTarget, manner: ShareManner) -> ShareTarget:
-    """What is to be made; UsageProblem where that cannot be."""
-    placed = target.placed.checked(target.form)
-    if target.form is None and placed.hub is None and not manner.dry_run:
+def _check(target: ShareTarget, manner: ShareManner) -> None:
+    """UsageProblem where what is asked for cannot be made."""
+    target.placed.check(target.form)
+    if target.form is None and target.placed.hub is None and not manner.dry_run:
         raise UsageProblem(
             "Say what to make: --html, --site, --bundle, --gist or --hub; --dry-run tells what is found."
         )
@@ -157,12 +266,13 @@ def check_manner(target: ShareTarget, manner: ShareManner) -> ShareTarget:
         raise UsageProblem("--public says something of a gist: add --gist.")
     if (target.encrypt or target.passphrase_file) and target.form not in ("html", "site"):
         raise UsageProblem("What is encrypted are pages: add --html or --site.")
-    return target
 
 
 @click.command("share")
 @click.argument("session")
-@share_flags
+@options.as_argument("target", _target, *_TARGET, *HUB_OPTIONS)
+@options.as_argument("left", LeftOut, *_LEFT)
+@options.as_argument("manner", ShareManner, *_MANNER)
 @options.sources
 def command(session: str, left: LeftOut, target: ShareTarget, manner: ShareManner, library: "Library") -> None:
     """Show a session to others, without what must not leave.
@@ -184,35 +294,35 @@ def command(session: str, left: LeftOut, target: ShareTarget, manner: ShareManne
     first; elsewhere nothing is made unless --yes accepts them all. Choices are remembered for the project. The turn
     that shares a session is no part of what is shared, nor are branches that were left.
     """
-    from unspool.share.choices import save_choices
+    from unspool.redact.rules import OWN, own_rules
+    from unspool.share.choices import ShareSettings, save_choices
     from unspool.share.prepare import prepare_shares, sessions_of_chain
 
+    _check(target, manner)
     names = sessions_of_chain(library, session) if manner.chain else [library.resolve(session)]
-    seen, secret = _Seen(manner, left.keep), _secret(target)
-    to = share_review.hub_sending(target.placed) if target.placed.hub is not None and not manner.dry_run else None
-    with prepare_shares(library, names, _ask(left, target, seen)) as share:
-        made = [] if manner.dry_run else to.sent(share) if to is not None else _made(share, target, library, secret)
+    review, secret = _Review(manner, left.keep, own_rules(config_folder() / OWN)), _secret(target)
+    send = hub_sender(target.placed) if target.placed.hub is not None and not manner.dry_run else None
+    wanted = ShareSettings(left.choices, review.rules, target.title, review, rehearsed=manner.dry_run)
+    with prepare_shares(library, names, wanted) as share:
+        made = [] if manner.dry_run else send(share) if send is not None else _made(share, target, library, secret)
         if not manner.dry_run:
             save_choices(share.project, share.choices)
-    _tell(share, made, seen, manner)
+    _tell(share, made, review, manner)
 
 
-class _Seen:
-    """What a review was shown."""
+class _Review:
+    """Has findings judged, and keeps them for what is told at the end."""
 
-    def __init__(self, manner: ShareManner, keep: tuple[str, ...]) -> None:
-        self.manner, self._keep = manner, keep
+    def __init__(self, manner: ShareManner, keep: tuple[str, ...], rules: "RuleSet") -> None:
+        self._manner, self._keep, self.rules = manner, keep, rules
         self.findings: Sequence[SecretFinding] = ()
-        self.rules: RuleSet | None = None
 
-    def review(self, findings: "Sequence[SecretFinding]", choices: "ShareChoices") -> "ShareChoices":
-        from unspool.cli.share_review import review_values
-
+    def __call__(self, findings: "Sequence[SecretFinding]", choices: "ShareChoices") -> "ShareChoices":
         self.findings = findings
         self._check()
-        if self.manner.yes or self.manner.dry_run:
+        if self._manner.yes or self._manner.dry_run:
             return choices
-        if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        if not is_interactive():
             raise UsageProblem(
                 "Nothing was made: there is no terminal to show what was found on. --dry-run lists it, --yes replaces "
                 "all of it."
@@ -223,8 +333,7 @@ class _Seen:
         """NotFound where something is to be kept that is neither a rule nor was found: it may be misspelt."""
         from unspool.share.choices import finding_id
 
-        found = {rule.id for rule in self.rules.rules} if self.rules is not None else set()
-        found |= {one.match.rule for one in self.findings}
+        found = {rule.id for rule in self.rules.rules} | {one.match.rule for one in self.findings}
         found |= {finding_id(one.match.rule, one.match.value) for one in self.findings}
         if unknown := [name for name in self._keep if name not in found]:
             known = ", ".join(sorted({one.match.rule for one in self.findings})) or "nothing"
@@ -233,58 +342,44 @@ class _Seen:
 
 def _secret(target: ShareTarget) -> "ShareSecret | None":
     """What will open it, asked for before anything is judged; None where it is not encrypted."""
-    if not target.encrypt and not target.passphrase_file:
-        return None
+    from unspool.share.encryption import passphrase, random_key
 
-    return secret_of(target.passphrase_file)
-
-
-def _ask(left: LeftOut, target: ShareTarget, seen: _Seen) -> "ShareSettings":
-    from unspool.config import config_folder
-    from unspool.redact.rules import OWN, own_rules
-    from unspool.share.choices import ShareSettings
-
-    seen.rules = own_rules(config_folder() / OWN)
-    return ShareSettings(left.choices, seen.rules, target.title, seen.review, rehearsed=seen.manner.dry_run)
+    if target.passphrase_file:
+        return passphrase(options.read_secret(target.passphrase_file, "Passphrase", twice=True))
+    return random_key() if target.encrypt else None
 
 
 def _made(share: "PreparedShare", target: ShareTarget, library: "Library", secret: "ShareSecret | None") -> list[str]:
     """Make what was asked for; where it is."""
-    from unspool.share.publish import SharePages, write_bundle
+    from unspool.share import publish
     from unspool.site.options import SiteOptions
 
-    pages = SharePages(share, SiteOptions(), library.prices, target.url)
+    path = target.path or Path()
+    pages = publish.SharePages(share, SiteOptions(), library.prices, target.url)
     match target.form:
         case "html" | "site" if secret is not None:
-            from unspool.share.publish import write_encrypted, write_encrypted_folder
-
-            write = write_encrypted if target.form == "html" else write_encrypted_folder
-            return encrypted_lines(write(share, library.prices, target.path or Path(), secret), secret)
+            write = publish.write_encrypted if target.form == "html" else publish.write_encrypted_folder
+            file = write(share, library.prices, path, secret)
+            if secret.how == "passphrase":
+                return [str(file)]
+            key = f"Key: {secret.fragment} goes behind its address, wherever it is put; without it nobody can open it."
+            return [str(file), f"Link: {file.resolve().as_uri()}{secret.fragment}", key]
         case "html":
-            return [str(path) for path in pages.write_file(target.path or Path())]
+            return [str(page) for page in pages.write_file(path)]
         case "site":
-            return [str(pages.write_folder(target.path or Path()))]
+            return [str(pages.write_folder(path))]
         case "bundle":
-            path = target.path or Path(f"{share.main.session.id[:8]}.tar.gz")
-            return [str(write_bundle(share, path))]
+            return [str(publish.write_bundle(share, target.path or Path(f"{share.main.session.id[:8]}.tar.gz")))]
         case _:
-            from unspool.share.publish import publish_share_gist
-
-            gist = publish_share_gist(share, SiteOptions(), library.prices, public=target.public)
+            gist = publish.publish_share_gist(share, SiteOptions(), library.prices, public=target.public)
             return [f"Gist: {gist.address}", f"Preview: {gist.preview}"]
 
 
-def _tell(share: "PreparedShare", made: list[str], seen: _Seen, manner: ShareManner) -> None:
-    from unspool.cli.share_review import review_summary, values_to_review
-
-    listed = values_to_review(seen.findings)
-    if manner.as_json:
-        data: dict[str, Any] = {"made": made, "report": share.report, "findings": [one._asdict() for one in listed]}
-        archive_helpers.print_json(data)
-        return
-    for line in made:
-        archive_helpers.say_line(line)
-    if manner.dry_run:
-        archive_helpers.say_line("\n".join(review_summary(listed)) or "  Nothing was found.")
-    told_of = f"If it were shared: {share.report.note()}" if manner.dry_run else share.report.note()
-    archive_helpers.say_line(told_of, err=bool(made))
+def _tell(share: "PreparedShare", made: list[str], review: _Review, manner: ShareManner) -> None:
+    listed = values_to_review(review.findings)
+    summary = (review_summary(listed) or ["  Nothing was found."]) if manner.dry_run else []
+    data = {"made": made, "report": share.report, "findings": [one._asdict() for one in listed]}
+    print_result(data, [*made, *summary], as_json=manner.as_json)
+    if not manner.as_json:
+        note = share.report.note()
+        say_line(f"If it were shared: {note}" if manner.dry_run else note, err=bool(made))

@@ -7,11 +7,11 @@ from datetime import datetime
 import click
 import msgspec
 
-from unspool.cli import options, terminal
-from unspool.cli.view_options import check_view, view_options
+from unspool.cli import options
+from unspool.cli.options import check_view, view_options
+from unspool.cli.output import print_nodes
 from unspool.errors import NotFound
 from unspool.model import Session, ToolCall, Turn
-from unspool.render.text import render_text
 from unspool.render.transcript import transcript_nodes
 from unspool.render.view import View
 from unspool.store.library import Library
@@ -38,7 +38,7 @@ def view_at(session: Session, view: View, moment: int | None) -> View:
         return view
     place = _place(session, moment)
     called = _calling(session, moment) if place is None else None
-    branch, number = place or called or _begun(session, moment)
+    branch, number = place or called or (0, _begun(session, moment))
     agents = view.agents or called is not None
     return msgspec.structs.replace(view, turns=((number, number),), branch=branch, agents=agents)
 
@@ -79,15 +79,13 @@ def _calling(session: Session, moment: int) -> tuple[int, int] | None:
     return None
 
 
-def _begun(session: Session, moment: int) -> tuple[int, int]:
-    begun = [turn for turn in session.turns if turn.started is not None and _milliseconds(turn.started) <= moment]
+def _begun(session: Session, moment: int) -> int:
+    """The last turn that had begun at a moment."""
+    times = ((turn.number, turn.started) for turn in session.turns)
+    begun = [number for number, started in times if started is not None and _milliseconds(started) <= moment]
     if not begun:
         raise NotFound(f"Session {session.id} has nothing at msg-{moment}.")
-    return 0, max(turn.number for turn in begun)
-
-
-_WIDEST = 110
-"""Prose in longer lines is hard to read."""
+    return max(begun)
 
 
 @click.command("show")
@@ -113,7 +111,4 @@ def command(session: str, view: View, at: int | None, pager: bool, width: int | 
     found = library.open(session)
     view = view_at(found, view, at)
     check_view(found, view)
-    console = terminal.console()
-    colour = console.color_system is not None and not console.no_color
-    lines = render_text(transcript_nodes(found, view), width or min(console.width, _WIDEST), colour=colour)
-    terminal.paged(lines, pager=pager)
+    print_nodes(transcript_nodes(found, view), pager=pager, width=width)

@@ -6,7 +6,7 @@ import click
 
 from unspool import human
 from unspool.cli import options, tables
-from unspool.cli import options as span
+from unspool.cli.output import print_json
 from unspool.cli.tables import Column, table_lines
 from unspool.cli.usage_rows import spent_text, usage_notes_lines
 from unspool.store.index.billing import UsageFilter, format_priced
@@ -25,8 +25,9 @@ _TOOLS = 15
 _PROJECTS = 10
 
 
-def stats_sections(found: "IndexStats", zone: "tzinfo | None", most: int) -> "Iterator[tuple[str, list[str]]]":
+def stats_sections(found: "IndexStats", zone: "tzinfo | None") -> "Iterator[tuple[str, list[str]]]":
     """Heading and lines of every section that has something to say."""
+    most = tables.terminal_width()
     yield "", _facts(found)
     for heading, columns in (
         ("By model", _models(found)),
@@ -40,14 +41,14 @@ def stats_sections(found: "IndexStats", zone: "tzinfo | None", most: int) -> "It
             yield heading, table_lines(columns, most)
     if any(map(any, found.hours)):
         yield "Hours of the week (requests)", _week(found.hours)
-    for heading, told in (("Longest sessions", found.longest), ("Dearest sessions", found.dearest)):
-        if told:
-            yield heading, table_lines(_told(told, zone), most)
+    for heading, sessions in (("Longest sessions", found.longest), ("Dearest sessions", found.dearest)):
+        if sessions:
+            yield heading, table_lines(_sessions(sessions, zone), most)
     if found.files:
         yield "Files touched most", table_lines(_files(found), most)
-    said = usage_notes_lines(found.sum, found.models, found.untimed)
-    if said:
-        yield "", said
+    notes = usage_notes_lines(found.sum, found.models, found.untimed)
+    if notes:
+        yield "", notes
 
 
 def _facts(found: "IndexStats") -> list[str]:
@@ -143,15 +144,15 @@ def _week(hours: tuple[tuple[int, ...], ...]) -> list[str]:
     return [f"     {heads}".rstrip(), *rows]
 
 
-def _told(told: "Sequence[StatNotes]", zone: "tzinfo | None") -> list[Column]:
-    when = ["" if one.started is None else f"{local_time(one.started, zone):%Y-%m-%d %H:%M}" for one in told]
+def _sessions(rows: "Sequence[StatNotes]", zone: "tzinfo | None") -> list[Column]:
+    when = ["" if one.started is None else f"{local_time(one.started, zone):%Y-%m-%d %H:%M}" for one in rows]
     return [
-        Column("session", [one.key[:8] for one in told], right=False),
+        Column("session", [one.key[:8] for one in rows], right=False),
         Column("began", when, right=False, rank=2),
-        Column("length", [human.duration(one.seconds) for one in told], rank=1),
-        Column("turns", [f"{one.turns:,}" for one in told], rank=3),
-        Column("cost", [format_priced(one.cost, unpriced=one.unpriced, open=one.open) for one in told]),
-        Column("title", [one.title for one in told], right=False, least=16),
+        Column("length", [human.duration(one.seconds) for one in rows], rank=1),
+        Column("turns", [f"{one.turns:,}" for one in rows], rank=3),
+        Column("cost", [format_priced(one.cost, unpriced=one.unpriced, open=one.open) for one in rows]),
+        Column("title", [one.title for one in rows], right=False, least=16),
     ]
 
 
@@ -188,57 +189,48 @@ def command(since: str | None, until: str | None, project: str, tz: str | None, 
     """
     from unspool.store.index.stats import index_stats
 
-    zone = span.parse_tz(tz)
+    zone = options.parse_tz(tz)
     wanted = UsageFilter(
-        since=span.parse_since(since, zone), until=span.parse_until(until, zone), project=project, zone=zone
+        since=options.parse_since(since, zone), until=options.parse_until(until, zone), project=project, zone=zone
     )
     with options.open_index(archive) as index:
         found = index_stats(index, wanted)
     if as_json:
-        click.echo(_json(found))
-    else:
-        _print(found, wanted)
-
-
-def _print(found: "IndexStats", wanted: UsageFilter) -> None:
-    from unspool.cli.tables import has_colours, terminal_width
-
-    for number, (heading, told) in enumerate(stats_sections(found, wanted.zone, terminal_width())):
+        print_json(_data(found))
+        return
+    for number, (heading, lines) in enumerate(stats_sections(found, zone)):
         if number:
             click.echo()
         if heading:
-            click.echo(click.style(heading, bold=True), color=has_colours())
-        for line in told:
+            tables.print_heading(heading)
+        for line in lines:
             click.echo(line)
 
 
-def _json(found: "IndexStats") -> str:
-    import msgspec
+def _data(found: "IndexStats") -> dict[str, Any]:
+    from msgspec.structs import asdict
 
-    from unspool.cli.usage_rows import encode_usage, row_data, tool_data, usage_by_model, usage_figures, usage_time
+    from unspool.cli.usage_rows import row_data, tool_data, usage_by_model, usage_figures, usage_time
     from unspool.store.index.billing import exact_dollars
 
-    def told(one: Any) -> dict[str, Any]:
-        data: dict[str, Any] = msgspec.structs.asdict(one)
+    def session(one: Any) -> dict[str, Any]:
         times = {"started": usage_time(one.started), "ended": usage_time(one.ended), "seconds": one.seconds}
-        return {**data, **times, "cost": exact_dollars(one.cost)}
+        return {**asdict(one), **times, "cost": exact_dollars(one.cost)}
 
-    return encode_usage(
-        {
-            "totals": msgspec.structs.asdict(found.totals),
-            "usage": {**usage_figures(found.sum), "cached": found.sum.cached},
-            "models": usage_by_model(found.models),
-            "tools": [tool_data(tool) for tool in found.tools],
-            "projects": [row_data("project", row) for row in found.projects],
-            "busiest_days": [row_data("day", row) for row in found.days],
-            "hours": found.hours,
-            "longest": [told(one) for one in found.longest],
-            "dearest": [told(one) for one in found.dearest],
-            "files": [msgspec.structs.asdict(file) for file in found.files],
-            "wasted": [{**msgspec.structs.asdict(one), "cost": exact_dollars(one.cost)} for one in found.wasted],
-            "filled": [msgspec.structs.asdict(one) for one in found.filled],
-            "filling_tools": [msgspec.structs.asdict(one) for one in found.filling],
-            "streak": msgspec.structs.asdict(found.streak),
-            "untimed": found.untimed,
-        }
-    )
+    return {
+        "totals": asdict(found.totals),
+        "usage": {**usage_figures(found.sum), "cached": found.sum.cached},
+        "models": usage_by_model(found.models),
+        "tools": [tool_data(tool) for tool in found.tools],
+        "projects": [row_data("project", row) for row in found.projects],
+        "busiest_days": [row_data("day", row) for row in found.days],
+        "hours": found.hours,
+        "longest": [session(one) for one in found.longest],
+        "dearest": [session(one) for one in found.dearest],
+        "files": [asdict(file) for file in found.files],
+        "wasted": [{**asdict(one), "cost": exact_dollars(one.cost)} for one in found.wasted],
+        "filled": [asdict(one) for one in found.filled],
+        "filling_tools": [asdict(one) for one in found.filling],
+        "streak": asdict(found.streak),
+        "untimed": found.untimed,
+    }

@@ -1,20 +1,16 @@
 """`unspool sync`: everything new into the archive."""
 
 import sys
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from unspool.cli import options, settings
+from unspool.cli.output import WORTH_A_BAR, complain, print_json, progress_bar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from unspool.store.sync import SyncReport
-
-_WORTH_A_BAR = 32 * 1024 * 1024
 
 
 @click.command("sync")
@@ -33,18 +29,14 @@ def command(as_json: bool, quiet: bool, source: tuple[Path, ...], archive: Path)
     Logs and all that belongs to them are copied byte for byte, compressed, into archive.db, which is readable by
     you alone. What is already kept costs nothing; what the agent deletes stays. Nothing is ever written to a source.
     """
-    from unspool.prices import PriceTable
     from unspool.store.sync import sync
 
-    sources, prices = settings.chosen_sources(source), PriceTable.load(settings.price_file())
-    with _bar(quiet or as_json) as progress:
+    sources, prices = settings.chosen_sources(source), settings.price_table()
+    with progress_bar("Keeping sessions", quiet=quiet or as_json, least=WORTH_A_BAR) as progress:
         report = sync(archive, sources, progress, options.key_of(archive), prices)
-    if report.failures:
-        from unspool.cli.terminal import complain
-
-        complain(report.failures)
+    complain(report.failures)
     if as_json:
-        _print_json(report)
+        print_json(report)
     elif not quiet:
         click.echo(sync_summary(report, archive))
     if report.failures:
@@ -52,7 +44,6 @@ def command(as_json: bool, quiet: bool, source: tuple[Path, ...], archive: Path)
 
 
 def sync_summary(report: "SyncReport", archive: Path) -> str:
-    """One or two sentences on what a sync did."""
     from unspool.human import size
 
     if not report.changed:
@@ -64,21 +55,3 @@ def sync_summary(report: "SyncReport", archive: Path) -> str:
         f"Kept {size(report.bytes)} in {archive} ({files} of {report.files} files)"
         f" and indexed {report.parsed} sessions in {report.seconds:.1f} s.{gone}"
     )
-
-
-def _print_json(report: "SyncReport") -> None:
-    import msgspec
-
-    click.echo(msgspec.json.format(msgspec.json.encode(report)).decode())
-
-
-@contextmanager
-def _bar(quiet: bool) -> "Iterator[Callable[[int, int], None] | None]":
-    """A bar on standard error, where it is a terminal and there is enough to do."""
-    if quiet or not sys.stderr.isatty():
-        yield None
-        return
-    from unspool.cli.terminal import progress_bar
-
-    with progress_bar("Keeping sessions") as advance:
-        yield lambda done, total: advance(done, total) if total >= _WORTH_A_BAR else None

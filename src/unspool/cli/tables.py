@@ -38,10 +38,9 @@ def safe_text(text: str) -> str:
 
 
 def terminal_width() -> int:
-    """The columns that there are."""
-    said = os.environ.get("COLUMNS", "")
-    if said.isdecimal() and int(said):
-        return max(int(said), _NARROWEST)
+    wide = os.environ.get("COLUMNS", "")
+    if wide.isdecimal() and int(wide):
+        return max(int(wide), _NARROWEST)
     try:
         return max(os.get_terminal_size(sys.stdout.fileno()).columns, _NARROWEST)
     except (OSError, ValueError):
@@ -49,7 +48,6 @@ def terminal_width() -> int:
 
 
 def has_colours() -> bool:
-    """Whether the output is a terminal that has colours, and nobody forbids them."""
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
@@ -60,11 +58,22 @@ def table_room(columns: Sequence[Column]) -> int:
 
 def table_lines(columns: Sequence[Column], most: int) -> list[str]:
     """The table, its heads first, in at most so many characters a line."""
-    inert = [column._replace(cells=[safe_text(cell) for cell in column.cells]) for column in columns]
-    shown = _fitted(inert, most)
+    shown = [column._replace(cells=[safe_text(cell) for cell in column.cells]) for column in columns]
+    if table_room(shown) > most:
+        shown = [column._replace(cells=column.short) if column.short else column for column in shown]
+    while table_room(shown) > most and any(column.rank for column in shown):
+        shown.remove(max(shown, key=lambda column: column.rank))
     widths = _widths(shown, most)
     heads = _line((column.name for column in shown), shown, widths)
     return [heads, *(_line(cells, shown, widths) for cells in zip(*(column.cells for column in shown), strict=True))]
+
+
+def print_table(columns: Sequence[Column], *, total: bool = False) -> None:
+    show_table(table_lines(columns, terminal_width()), total)
+
+
+def print_heading(text: str) -> None:
+    click.echo(click.style(text, bold=True), color=has_colours())
 
 
 def show_table(table: Sequence[str], total: bool = False) -> None:
@@ -84,14 +93,6 @@ def _least(column: Column) -> int:
     return min(_needed(column), max(column.least, _cells(column.name))) if column.least else _needed(column)
 
 
-def _fitted(columns: list[Column], most: int) -> list[Column]:
-    if table_room(columns) > most:
-        columns = [column._replace(cells=column.short) if column.short else column for column in columns]
-    while table_room(columns) > most and any(column.rank for column in columns):
-        columns.remove(max(columns, key=lambda column: column.rank))
-    return columns
-
-
 def _widths(columns: list[Column], most: int) -> list[int]:
     """What each column gets: of those that can be cut, the widest gives way first."""
     widths = [_needed(column) for column in columns]
@@ -104,14 +105,12 @@ def _widths(columns: list[Column], most: int) -> list[int]:
 
 
 def _line(cells: Iterable[str], columns: list[Column], widths: list[int]) -> str:
-    parts = (_placed(cell, column, wide) for cell, column, wide in zip(cells, columns, widths, strict=True))
+    parts = []
+    for cell, column, wide in zip(cells, columns, widths, strict=True):
+        text = cut_text(cell[::-1], wide)[::-1] if column.tail else cut_text(cell, wide)
+        space = " " * (wide - _cells(text))
+        parts.append(space + text if column.right else text + space)
     return (" " * _GAP).join(parts).rstrip()
-
-
-def _placed(text: str, column: Column, wide: int) -> str:
-    text = cut_text(text[::-1], wide)[::-1] if column.tail else cut_text(text, wide)
-    space = " " * (wide - _cells(text))
-    return space + text if column.right else text + space
 
 
 def cut_text(text: str, wide: int) -> str:
@@ -128,7 +127,6 @@ def cut_text(text: str, wide: int) -> str:
 
 
 def _cells(text: str) -> int:
-    """How many characters of a terminal a text takes."""
     if text.isascii():
         return len(text)
     from unicodedata import combining, east_asian_width

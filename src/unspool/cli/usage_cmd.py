@@ -4,24 +4,21 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import click
 from click.core import ParameterSource
 
 from unspool.cli import options, settings
-from unspool.cli import options as span
+from unspool.cli.output import complain, print_json
+from unspool.cli.tables import has_colours
 from unspool.errors import NotFound, UsageProblem
 from unspool.store.index.billing import HasDatabase, UsageFilter
-
-if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
 
 
 @contextmanager
 def usage_from_logs(by: str, wanted: UsageFilter, sources: Sequence[Path]) -> Iterator[HasDatabase]:
     """The requests of the logs of these folders, or of the agents' own; logs that cannot be read are named."""
-    from unspool.prices import PriceTable
     from unspool.store.library.library import discover_logs
     from unspool.store.library.usage_from_logs import ANSWERS, light_index
 
@@ -34,10 +31,8 @@ def usage_from_logs(by: str, wanted: UsageFilter, sources: Sequence[Path]) -> It
         raise NotFound(
             "Nothing is kept yet, and no sessions were found; `unspool sync -s DIR` keeps those of a folder."
         )
-    found = light_index(logs, PriceTable.load(settings.price_file()))
+    found = light_index(logs, settings.price_table())
     if found.failures:
-        from unspool.cli.terminal import complain
-
         complain(found.failures)
     if not sources:
         click.echo(
@@ -57,9 +52,7 @@ _IN_TIME = ("day", "week", "month", "block")
 _T = TypeVar("_T")
 
 
-class _Asked(NamedTuple):
-    """What to show, and how."""
-
+class _UsageRequest(NamedTuple):
     by: str
     wanted: UsageFilter
     zone: str
@@ -102,37 +95,28 @@ def command(what: str | None, by: str | None, archive: Path, source: tuple[Path,
     that is not known. The figures are of what `unspool sync` has kept; where nothing is kept yet, of the agent's own
     logs. Subagents whose lines stand in the session's own log count with the main conversation.
     """
-    asked = _asked(_what(what, by), given["tz"], given)
-    with _opened(asked, source, archive) as index:
-        {"tool": _tools, "block": _blocks}.get(asked.by, _usage)(index, asked)
-
-
-def _opened(asked: _Asked, source: tuple[Path, ...], archive: Path) -> "AbstractContextManager[HasDatabase]":
-    """The index; the logs themselves where they are named, or where nothing is kept yet and nobody named an archive."""
     from unspool.store.archive.database import INDEX
 
-    named = click.get_current_context().get_parameter_source("archive") is ParameterSource.COMMANDLINE
-    if source or not (named or "UNSPOOL_ARCHIVE" in os.environ or (archive / INDEX).exists()):
-        return usage_from_logs(asked.by, asked.wanted, source)
-    return options.open_index(archive)
-
-
-def _what(word: str | None, by: str | None) -> str:
-    named = _WORDS.get(word, word) if word else None
+    named = _WORDS.get(what, what) if what else None
     if named and by and named != by:
         raise UsageProblem(f"A row can be of one thing only, not of a {named} and a {by}.")
-    return named or by or "day"
+    request = _parse_request(named or by or "day", given["tz"], given)
+    chosen = click.get_current_context().get_parameter_source("archive") is ParameterSource.COMMANDLINE
+    kept = chosen or "UNSPOOL_ARCHIVE" in os.environ or (archive / INDEX).exists()
+    opened = options.open_index(archive) if kept and not source else usage_from_logs(request.by, request.wanted, source)
+    with opened as index:
+        {"tool": _tools, "block": _blocks}.get(request.by, _usage)(index, request)
 
 
-def _asked(by: str, tz: str | None, given: dict[str, Any]) -> _Asked:
+def _parse_request(by: str, tz: str | None, given: dict[str, Any]) -> _UsageRequest:
     if given["as_json"] and given["as_csv"]:
         raise UsageProblem("--json and --csv exclude each other.")
     if by == "tool" and given["model"]:
         raise UsageProblem("Calls of tools are not counted by model: leave out --model.")
-    zone = span.parse_tz(tz)
+    zone = options.parse_tz(tz)
     wanted = UsageFilter(
-        since=span.parse_since(given["since"], zone),
-        until=span.parse_until(given["until"], zone),
+        since=options.parse_since(given["since"], zone),
+        until=options.parse_until(given["until"], zone),
         project=given["project"],
         model=given["model"],
         zone=zone,
@@ -140,83 +124,74 @@ def _asked(by: str, tz: str | None, given: dict[str, Any]) -> _Asked:
     )
     order = given["order"] or ("asc" if by in _IN_TIME else "cost")
     name = tz or settings.chosen_zone_name()
-    return _Asked(by, wanted, name, given["limit"], order, given["as_json"], given["as_csv"], given["breakdown"])
+    return _UsageRequest(by, wanted, name, given["limit"], order, given["as_json"], given["as_csv"], given["breakdown"])
 
 
-def _ordered(rows: Sequence[_T], asked: _Asked) -> list[_T]:
+def _ordered(rows: Sequence[_T], request: _UsageRequest) -> list[_T]:
     """The rows in the order asked for; a limit keeps the newest, the dearest or the largest."""
 
     def moment(row: Any) -> tuple[float, float]:
-        first = row.start if asked.by == "block" else row.first
+        first = row.start if request.by == "block" else row.first
         return (float("inf"), 0.0) if first is None else (first, row.last or 0.0)
 
-    if asked.order in ("cost", "tokens"):
-        size = (lambda row: row.sum.cost) if asked.order == "cost" else (lambda row: row.sum.total)
-        return sorted(rows, key=size, reverse=True)[: asked.limit or None]
-    found = sorted(rows, key=moment)[-asked.limit :]
-    return found if asked.order == "asc" else found[::-1]
+    if request.order in ("cost", "tokens"):
+        size = (lambda row: row.sum.cost) if request.order == "cost" else (lambda row: row.sum.total)
+        return sorted(rows, key=size, reverse=True)[: request.limit or None]
+    found = sorted(rows, key=moment)[-request.limit :]
+    return found if request.order == "asc" else found[::-1]
 
 
-def _usage(index: "HasDatabase", asked: _Asked) -> None:
+def _usage(index: "HasDatabase", request: _UsageRequest) -> None:
+    from unspool.cli.usage_rows import row_data, usage_document, usage_notes_lines, usage_table
     from unspool.store.index.usage import usage_report
 
-    report = usage_report(index, asked.by, asked.wanted)  # type: ignore[arg-type]
-    rows = _ordered(report.rows, asked)
-    if asked.as_json or asked.as_csv:
-        from unspool.cli.usage_rows import row_data, usage_as_csv, usage_document
-
-        data = [row_data(asked.by, row) for row in rows]
-        made = usage_document(data, report, asked.by, asked.wanted, asked.zone) if asked.as_json else ""
-        click.echo(made or usage_as_csv(data, breakdown=asked.breakdown), nl=asked.as_json)
-        return
-    from unspool.cli.usage_rows import usage_notes_lines, usage_table
-
-    if _empty(rows):
-        return
-    usage_table(report, rows, breakdown=asked.breakdown)
-    _say(len(rows), len(report.rows), usage_notes_lines(report.sum, report.models, report.untimed))
+    report = usage_report(index, request.by, request.wanted)  # type: ignore[arg-type]
+    rows = _ordered(report.rows, request)
+    if request.as_json or request.as_csv:
+        data = [row_data(request.by, row) for row in rows]
+        _print_data(usage_document(data, report, request.by, request.wanted, request.zone), request)
+    elif not _empty(rows):
+        usage_table(report, rows, breakdown=request.breakdown)
+        _say(len(rows), len(report.rows), usage_notes_lines(report.sum, report.models, report.untimed))
 
 
-def _blocks(index: "HasDatabase", asked: _Asked) -> None:
+def _blocks(index: "HasDatabase", request: _UsageRequest) -> None:
+    from unspool.cli.usage_rows import block_data, blocks_table, running_block, usage_document, usage_notes_lines
     from unspool.store.index.five_hour_blocks import five_hour_blocks
 
-    report = five_hour_blocks(index, asked.wanted)
-    shown = [row for row in report.rows if not row.gap] if asked.order in ("cost", "tokens") else report.rows
-    rows = _ordered(shown, asked)
-    if asked.as_json or asked.as_csv:
-        from unspool.cli.usage_rows import block_data, usage_as_csv, usage_document
-
+    report = five_hour_blocks(index, request.wanted)
+    shown = [row for row in report.rows if not row.gap] if request.order in ("cost", "tokens") else report.rows
+    rows = _ordered(shown, request)
+    if request.as_json or request.as_csv:
         data = [block_data(row) for row in rows]
-        made = usage_document(data, report, asked.by, asked.wanted, asked.zone) if asked.as_json else ""
-        click.echo(made or usage_as_csv(data, breakdown=asked.breakdown), nl=asked.as_json)
-        return
-    from unspool.cli.usage_rows import blocks_table, running_block, usage_notes_lines
-
-    if _empty(rows):
-        return
-    blocks_table(report, rows, asked.wanted)
-    _say(len(rows), len(shown), [*running_block(report), *usage_notes_lines(report.sum, report.models, report.untimed)])
+        _print_data(usage_document(data, report, request.by, request.wanted, request.zone), request)
+    elif not _empty(rows):
+        blocks_table(report, rows, request.wanted)
+        notes = usage_notes_lines(report.sum, report.models, report.untimed)
+        _say(len(rows), len(shown), [*running_block(report), *notes])
 
 
-def _tools(index: "HasDatabase", asked: _Asked) -> None:
+def _tools(index: "HasDatabase", request: _UsageRequest) -> None:
+    from unspool.cli.usage_rows import tool_data, tools_table
     from unspool.store.index.stats import tool_stats
 
-    found = tool_stats(index, asked.wanted)
-    rows = found[: asked.limit or None]
-    if asked.as_json or asked.as_csv:
-        from unspool.cli.usage_rows import encode_usage, tool_data, usage_as_csv
+    found = tool_stats(index, request.wanted)
+    rows = found[: request.limit or None]
+    if request.as_json or request.as_csv:
+        _print_data({"by": "tool", "rows": [tool_data(tool) for tool in rows]}, request)
+    elif not _empty(rows):
+        tools_table(rows, found)
+        whole = ["Sessions that were active in that time are counted whole."] if request.wanted.timed else []
+        _say(len(rows), len(found), [*whole, "Tokens are billed by request, not by tool, so none are told here."])
 
-        data = [tool_data(tool) for tool in rows]
-        made = encode_usage({"by": "tool", "rows": data}) if asked.as_json else ""
-        click.echo(made or usage_as_csv(data, breakdown=False), nl=asked.as_json)
-        return
-    from unspool.cli.usage_rows import tools_table
 
-    if _empty(rows):
-        return
-    tools_table(rows, found)
-    whole = ["Sessions that were active in that time are counted whole."] if asked.wanted.timed else []
-    _say(len(rows), len(found), [*whole, "Tokens are billed by request, not by tool, so none are told here."])
+def _print_data(data: dict[str, Any], request: _UsageRequest) -> None:
+    from unspool.cli.usage_rows import usage_as_csv
+
+    if request.as_json:
+        print_json(data)
+    else:
+        click.echo(usage_as_csv(data["rows"], breakdown=request.breakdown), nl=False)
 
 
 def _empty(rows: Sequence[object]) -> bool:
@@ -226,8 +201,6 @@ def _empty(rows: Sequence[object]) -> bool:
 
 
 def _say(shown: int, every: int, notes: list[str]) -> None:
-    from unspool.cli.tables import has_colours
-
-    said = [f"{shown} of {every} rows; the total is of all.", *notes] if shown < every else notes
-    for number, note in enumerate(said):
+    lines = [f"{shown} of {every} rows; the total is of all.", *notes] if shown < every else notes
+    for number, note in enumerate(lines):
         click.echo(click.style(("\n" if not number else "") + note, dim=True), color=has_colours())

@@ -8,7 +8,7 @@ import msgspec
 
 from unspool import human
 from unspool.cli import tables
-from unspool.cli.tables import Column, safe_text, show_table, table_lines, table_room, terminal_width
+from unspool.cli.tables import Column, print_table, safe_text, table_room, terminal_width
 from unspool.store.index import billing
 from unspool.store.index.billing import ModelUsage, UsageFilter, UsageSum, exact_dollars, format_money, unpriced_models
 from unspool.store.index.five_hour_blocks import FiveHourBlock, FiveHourBlocks
@@ -104,31 +104,28 @@ def _charted(columns: list[Column], totals: list[UsageSum | None]) -> None:
         cells = tables.bar_texts(values, min(max(left // 2, _SHORTEST_BAR), _LONGEST_BAR))
         place = next(number for number, column in enumerate(columns) if column.name == "cost") + 1
         columns.insert(place, Column("", cells, right=False, rank=9))
-    show_table(table_lines(columns, terminal_width()), total=True)
+    print_table(columns, total=True)
 
 
 def blocks_table(report: "FiveHourBlocks", rows: "Sequence[FiveHourBlock]", wanted: "UsageFilter") -> None:
-    """Print blocks, the gaps between them, and where the running one leads."""
     sums = [row.sum for row in rows] + [report.sum]
     starts = [*(f"{local_time(row.start, wanted.zone):%Y-%m-%d %H:%M}" for row in rows), "total"]
-    lengths = [*(_length(row) for row in rows), ""]
-    figures = [_blank(column, [*(row.gap for row in rows), False]) for column in _figures(sums)]
+    lengths, gaps = list[str](), [*(row.gap for row in rows), False]
+    for row in rows:
+        length = human.duration(row.end - row.start if row.gap else (row.last or 0) - (row.first or 0))
+        lengths.append(f"gap of {length}" if row.gap else "active" if row.active else length)
+    lengths.append("")
+
+    def blanked(cells: Sequence[str]) -> list[str]:
+        return ["" if gap else cell for cell, gap in zip(cells, gaps, strict=True)]
+
+    figures = [
+        column._replace(cells=blanked(column.cells), short=blanked(column.short) if column.short else ())
+        for column in _figures(sums)
+    ]
     models = _models(report.models, (row.models for row in rows))
     columns = [Column("block", starts, right=False), Column("", lengths, right=False, rank=3), *figures, models]
     _charted(columns, [*(row.sum for row in rows), None])
-
-
-def _blank(column: Column, gaps: list[bool]) -> Column:
-    def emptied(cells: Sequence[str]) -> list[str]:
-        return ["" if gap else cell for cell, gap in zip(cells, gaps, strict=True)]
-
-    return column._replace(cells=emptied(column.cells), short=emptied(column.short) if column.short else ())
-
-
-def _length(block: "FiveHourBlock") -> str:
-    if block.gap:
-        return f"gap of {human.duration(block.end - block.start)}"
-    return "active" if block.active else human.duration((block.last or 0) - (block.first or 0))
 
 
 def running_block(report: "FiveHourBlocks") -> list[str]:
@@ -154,7 +151,7 @@ def tools_table(found: "Sequence[ToolStats]", every: "Sequence[ToolStats]") -> N
         Column("sessions", [*(f"{tool.sessions:,}" for tool in found), ""], rank=2),
         Column("", [*tables.bar_texts([tool.calls for tool in found], _LONGEST_BAR), ""], right=False, rank=3),
     ]
-    show_table(table_lines(columns, terminal_width()), total=True)
+    print_table(columns, total=True)
 
 
 def usage_notes_lines(total: UsageSum, models: tuple[ModelUsage, ...], untimed: int) -> list[str]:
@@ -175,19 +172,14 @@ def usage_by_model(models: Iterable[ModelUsage]) -> list[dict[str, Any]]:
 
 def usage_document(
     rows: list[dict[str, Any]], report: PeriodReport | FiveHourBlocks, by: str, wanted: UsageFilter, zone: str
-) -> str:
-    """The whole answer as JSON."""
-    asked = {"by": by, "zone": zone, "since": usage_time(wanted.since), "until": usage_time(wanted.until)}
+) -> dict[str, Any]:
+    query = {"by": by, "zone": zone, "since": usage_time(wanted.since), "until": usage_time(wanted.until)}
     total = {
         **usage_figures(report.sum),
         "models": usage_by_model(report.models),
         "unpriced_models": unpriced_models(report.models),
     }
-    return encode_usage({**asked, "rows": rows, "total": total, "untimed": report.untimed})
-
-
-def encode_usage(data: Any) -> str:
-    return msgspec.json.format(msgspec.json.encode(data)).decode()
+    return {**query, "rows": rows, "total": total, "untimed": report.untimed}
 
 
 def usage_time(seconds: float | None) -> str | None:
@@ -195,7 +187,6 @@ def usage_time(seconds: float | None) -> str | None:
 
 
 def row_data(by: str, row: UsagePeriod) -> dict[str, Any]:
-    """One row, named after what it is a row of."""
     data: dict[str, Any] = {by: row.key or None}
     names = {"title": row.title, "project": row.project} if by in ("session", "subagent") else {}
     if by == "subagent":
@@ -223,18 +214,15 @@ def tool_data(tool: ToolStats) -> dict[str, Any]:
 
 def usage_as_csv(rows: Sequence[dict[str, Any]], *, breakdown: bool) -> str:
     """The rows as CSV, with their heads; by model where asked for. No cell is a formula."""
-    flat = [line for row in rows for line in (_split(row) if breakdown and "models" in row else [_joined(row)])]
+    flat: list[dict[str, Any]] = []
+    for row in rows:
+        line = {name: value for name, value in row.items() if name not in ("models", "pace")}
+        models = row.get("models", ())
+        if breakdown and models:
+            flat += [{**line, **one} for one in models]
+        elif breakdown or "models" not in row:
+            flat.append(line)
+        else:
+            flat.append({**line, "models": "; ".join(one["model"] for one in models)})
     heads = list(dict.fromkeys(name for line in flat for name in line))
     return billing.as_csv(heads, ([line.get(name, "") for name in heads] for line in flat))
-
-
-def _split(row: dict[str, Any]) -> list[dict[str, Any]]:
-    names = {name: value for name, value in row.items() if name not in ("models", "pace")}
-    return [{**names, **one} for one in row["models"]] or [names]
-
-
-def _joined(row: dict[str, Any]) -> dict[str, Any]:
-    line = {name: value for name, value in row.items() if name != "pace"}
-    if "models" in line:
-        line["models"] = "; ".join(one["model"] for one in line["models"])
-    return line

@@ -1,16 +1,19 @@
 """`unspool verify`: every byte of the archive proved, and mended."""
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from unspool.cli import archive_helpers, options, terminal
+from unspool import human
+from unspool.cli import archive_helpers, options
+from unspool.cli.output import print_result, progress
 
 if TYPE_CHECKING:
     from unspool.store.archive.repair import RepairReport
-    from unspool.store.archive.verify import VerifyResult
+    from unspool.store.archive.verify import Damage, VerifyResult
 
 
 @click.command("verify")
@@ -30,67 +33,56 @@ def command(repair: bool, as_json: bool, archive: Path) -> None:
     code is 0 where all is well (or is again), 1 where something is damaged.
     """
     from unspool.store.archive.database import ARCHIVE
-    from unspool.store.archive.repair import RepairReport
-    from unspool.store.archive.repair import repair_archive as mend
+    from unspool.store.archive.repair import RepairReport, repair_archive
     from unspool.store.archive.verify import verify_archive
     from unspool.store.sync.lock import wait_for_lock
 
     key = options.key_of(archive)
-    with terminal.progress(2 * archive_helpers.file_size(archive / ARCHIVE), "Verifying") as done:
+    with progress(2 * archive_helpers.file_size(archive / ARCHIVE), "Verifying") as done:
         proof = verify_archive(archive, key=key, progress=done)
     outcome = RepairReport(proof)
     if repair and not proof.clean:
         with wait_for_lock(archive):
-            outcome = mend(archive, proof, key=key)
-    if as_json:
-        archive_helpers.print_json(
-            {"clean": outcome.proof.clean, "found": proof, "repair": outcome if repair else None}
-        )
-    else:
-        _print(proof)
-        if repair and not proof.clean:
-            _print_repair(outcome)
+            outcome = repair_archive(archive, proof, key=key)
+    lines = [*_lines(proof), *(_repair_lines(outcome) if repair and not proof.clean else ())]
+    data = {"clean": outcome.proof.clean, "found": proof, "repair": outcome if repair else None}
+    print_result(data, lines, as_json=as_json)
     if not outcome.proof.clean:
         sys.exit(1)
 
 
-def _print(proof: "VerifyResult") -> None:
-    from unspool import human
-
+def _lines(proof: "VerifyResult") -> Iterator[str]:
     if proof.clean:
         what = f"{human.count(proof.files, 'file')} in {human.count(proof.generations, 'generation')}"
-        archive_helpers.say_line(
-            f"Every byte is as it was: {what}, {human.size(proof.bytes)}, {human.count(proof.pages, 'page')}."
-        )
+        yield f"Every byte is as it was: {what}, {human.size(proof.bytes)}, {human.count(proof.pages, 'page')}."
         return
-    archive_helpers.say_line(f"{proof.archive} is damaged.")
+    yield f"{proof.archive} is damaged."
     if proof.damaged_pages:
         shown = ", ".join(map(str, proof.damaged_pages[:10])) + (", …" if len(proof.damaged_pages) > 10 else "")
-        archive_helpers.say_line(f"{human.count(len(proof.damaged_pages), 'page')} of {proof.pages:,}: {shown}")
-    for problem in proof.problems[:20]:
-        archive_helpers.say_line(problem)
+        yield f"{human.count(len(proof.damaged_pages), 'page')} of {proof.pages:,}: {shown}"
+    yield from proof.problems[:20]
     if proof.damages:
-        archive_helpers.say_line(f"{human.count(len(proof.damages), 'segment')} of files:")
-        archive_helpers.say_damage(proof.damages)
+        yield f"{human.count(len(proof.damages), 'segment')} of files:"
+        yield from map(_damage_line, proof.damages)
     if not proof.damages and not proof.refused:
-        archive_helpers.say_line("No byte of a kept file is affected.")
+        yield "No byte of a kept file is affected."
 
 
-def _print_repair(outcome: "RepairReport") -> None:
-    from unspool import human
+def _damage_line(one: "Damage") -> str:
+    where = f"{one.path}, generation {one.generation}, bytes {one.start:,} to {one.start + one.size:,}"
+    return f"  {where} (of {one.machine}, {one.root}): {one.why}"
 
+
+def _repair_lines(outcome: "RepairReport") -> Iterator[str]:
     done = [
         f"{human.count(outcome.pages, 'page')} put right" if outcome.pages else "",
         f"{human.count(outcome.pieces, 'segment')} restored" if outcome.pieces else "",
         f"the rest put together anew (the broken file is kept as {outcome.broken})" if outcome.broken else "",
     ]
-    archive_helpers.say_line(
-        "\nRepaired: " + ("; ".join(part for part in done if part) or "everything was written anew") + "."
-    )
+    yield f"\nRepaired: {'; '.join(filter(None, done)) or 'everything was written anew'}."
     if outcome.proof.clean:
-        archive_helpers.say_line("Every byte is as it was.")
+        yield "Every byte is as it was."
         return
-    archive_helpers.say_line("Lost, unless another archive that has it is merged (`unspool archive merge`):")
-    for problem in outcome.proof.problems[:20]:
-        archive_helpers.say_line(f"  {problem}")
-    archive_helpers.say_damage(outcome.proof.damages)
+    yield "Lost, unless another archive that has it is merged (`unspool archive merge`):"
+    yield from (f"  {problem}" for problem in outcome.proof.problems[:20])
+    yield from map(_damage_line, outcome.proof.damages)

@@ -2,32 +2,26 @@
 
 import os
 import sys
-from collections.abc import Callable
 from datetime import datetime
-from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from unspool import human
 from unspool.cli import options, settings
-from unspool.cli.page_options import with_options
-from unspool.errors import UsageProblem
+from unspool.errors import UnspoolError, UsageProblem
 
 if TYPE_CHECKING:
     from unspool.store.sync import SyncReport
     from unspool.store.sync.lock import StopSignal
 
-Command = Callable[..., Any]
 _KINDS = ("systemd", "launchd", "cron", "hooks")
 _USUAL = "usual"
 _INTERVAL = 600
-_KIND = click.Choice([*_KINDS, _USUAL])
 
 
 class WatchOptions(NamedTuple):
-    """What is kept where, and how often it is looked."""
-
     archive: Path
     sources: tuple[Path, ...]
     interval: float
@@ -39,68 +33,36 @@ class WatchOptions(NamedTuple):
         return interval + (["--poll", f"{self.poll:g}"] if self.poll else [])
 
 
-class ServiceOption(NamedTuple):
-    """A service to put in or take out; empty where neither is asked for."""
-
-    install: str | None
-    uninstall: str | None
-    yes: bool
-
-
-_PACE = [
-    click.option(
-        "--interval",
-        type=click.FloatRange(min=1),
-        default=_INTERVAL,
-        show_default=True,
-        metavar="SECONDS",
-        help="Look at everything at least so often, in case an event was lost.",
-    ),
-    click.option(
-        "--poll",
-        type=click.FloatRange(min=1),
-        default=None,
-        metavar="SECONDS",
-        help="Look so often instead of waiting for file events, which network file systems do not have.",
-    ),
-]
-_SERVICE = [
-    click.option(
-        "--install",
-        is_flag=False,
-        flag_value=_USUAL,
-        type=_KIND,
-        metavar=f"[{'|'.join(_KINDS)}]",
-        help="Have it started by this; by what fits the machine where none is named.",
-    ),
-    click.option(
-        "--uninstall",
-        is_flag=False,
-        flag_value=_USUAL,
-        type=_KIND,
-        metavar=f"[{'|'.join(_KINDS)}]",
-        help="Undo that; all of it where none is named.",
-    ),
-    click.option("-y", "--yes", is_flag=True, help="Do not ask."),
-]
-
-
-def _wanted(command: Command) -> Command:
-    @wraps(command)
-    def run(*args: Any, **given: Any) -> Any:
-        service = ServiceOption(*(given.pop(name) for name in ("install", "uninstall", "yes")))
-        wanted = WatchOptions(
-            given.pop("archive"), given.pop("source"), given.pop("interval"), given.pop("poll") or 0.0
-        )
-        return command(*args, wanted=wanted, service=service, **given)
-
-    return options.named_sources(options.archive(with_options(run, _PACE + _SERVICE)))
+def _service_option(name: str, help_line: str) -> options.Decorator:
+    kinds = click.Choice([*_KINDS, _USUAL])
+    metavar = f"[{'|'.join(_KINDS)}]"
+    return click.option(name, is_flag=False, flag_value=_USUAL, type=kinds, metavar=metavar, help=help_line)
 
 
 @click.command("watch")
-@_wanted
+@options.named_sources
+@options.archive
+@click.option(
+    "--interval",
+    type=click.FloatRange(min=1),
+    default=_INTERVAL,
+    show_default=True,
+    metavar="SECONDS",
+    help="Look at everything at least so often, in case an event was lost.",
+)
+@click.option(
+    "--poll",
+    type=click.FloatRange(min=1),
+    metavar="SECONDS",
+    help="Look so often instead of waiting for file events, which network file systems do not have.",
+)
+@_service_option("--install", "Have it started by this; by what fits the machine where none is named.")
+@_service_option("--uninstall", "Undo that; all of it where none is named.")
+@click.option("-y", "--yes", is_flag=True, help="Do not ask.")
 @click.option("-q", "--quiet", is_flag=True, help="Say only what went wrong.")
-def command(wanted: WatchOptions, service: ServiceOption, quiet: bool) -> None:
+def command(
+    archive: Path, source: tuple[Path, ...], interval: float, poll: float | None, quiet: bool, **given: Any
+) -> None:
     """Keep the archive up to date while sessions go on.
 
     \b
@@ -116,22 +78,33 @@ def command(wanted: WatchOptions, service: ServiceOption, quiet: bool) -> None:
 
     Ends with 0 when asked to by SIGTERM, with 130 after Ctrl-C, and with 7 where the archive is watched already.
     """
-    if service.install and service.uninstall:
+    wanted, install, uninstall = (
+        WatchOptions(archive, source, interval, poll or 0.0),
+        given["install"],
+        given["uninstall"],
+    )
+    if install and uninstall:
         raise UsageProblem("Either --install or --uninstall.")
-    if service.install or service.uninstall:
-        _serve(wanted, service)
+    if install or uninstall:
+        _change_service(wanted, install or "", uninstall or "", yes=given["yes"])
     else:
         _follow(wanted, quiet)
 
 
-def _serve(wanted: WatchOptions, asked: ServiceOption) -> None:
+def _change_service(wanted: WatchOptions, install: str, uninstall: str, *, yes: bool) -> None:
     """Show what would be done, ask, and do it."""
     from unspool.render.sanitize import safe_row
+    from unspool.store.archive.database import ARCHIVE, KEY_FILE, is_encrypted
     from unspool.store.sync import service
 
-    kind = (asked.install or asked.uninstall or "").replace(_USUAL, "")
-    if asked.install:
-        job = service.service_job(wanted.archive, wanted.sources, _key_file(wanted.archive), wanted.pace())
+    kind = (install or uninstall).replace(_USUAL, "")
+    if install:
+        key_file = os.environ.get(KEY_FILE)
+        if not key_file and is_encrypted(wanted.archive / ARCHIVE):  # a service has nobody to ask for a passphrase
+            raise UsageProblem(
+                f"The archive in {wanted.archive} is encrypted: a service needs its key in a file, --key-file FILE."
+            )
+        job = service.service_job(wanted.archive, wanted.sources, Path(key_file) if key_file else None, wanted.pace())
         plan = service.install(kind, job)
     else:
         plan = service.uninstall(kind)
@@ -140,23 +113,13 @@ def _serve(wanted: WatchOptions, asked: ServiceOption) -> None:
     if not plan.steps:
         click.echo("Nothing to do.")
         return
-    if not asked.yes and not sys.stdin.isatty():
+    if not yes and not sys.stdin.isatty():
         raise UsageProblem("Nothing was done: give --yes to do this without being asked.")
-    if asked.yes or click.confirm("Do this?"):
+    if yes or click.confirm("Do this?"):
         service.perform_plan(plan)
         click.echo("Done.")
     else:
         click.echo("Nothing was done.")
-
-
-def _key_file(place: Path) -> Path | None:
-    """The key file that a service opens the archive with; it has nobody to ask for a passphrase."""
-    from unspool.store.archive.database import ARCHIVE, KEY_FILE, is_encrypted
-
-    named = os.environ.get(KEY_FILE)
-    if not named and is_encrypted(place / ARCHIVE):
-        raise UsageProblem(f"The archive in {place} is encrypted: a service needs its key in a file, --key-file FILE.")
-    return Path(named) if named else None
 
 
 def _follow(wanted: WatchOptions, quiet: bool) -> None:
@@ -167,8 +130,11 @@ def _follow(wanted: WatchOptions, quiet: bool) -> None:
     stop, key = StopSignal(), options.key_of(wanted.archive)
     sources = wanted.sources or settings.wanted_sources() or tuple(usual_roots())
     with stop.heeding(), sole_lock(prepare_folder(wanted.archive)):
-        if not quiet:
-            _greet(wanted.archive, sources)
+        there = [source for source in sources if source.is_dir()]
+        for source in () if quiet else there:
+            _say(f"Watching {source} for {wanted.archive}.")
+        if not there and not quiet:
+            _say(f"There is no folder {' or '.join(map(str, sources))} yet; it is kept as soon as it is there.")
         try:
             _watch(wanted._replace(sources=sources), key, _Voice(quiet), stop)
         except Stopped:
@@ -184,8 +150,6 @@ def _watch(wanted: WatchOptions, key: str | None, voice: "_Voice", stop: "StopSi
     import apsw
 
     from unspool.agents import AGENTS
-    from unspool.errors import UnspoolError
-    from unspool.prices import PriceTable
     from unspool.store.sync import sync
     from unspool.store.sync.watch import Watcher, WatchPace, WatchReport
 
@@ -193,21 +157,13 @@ def _watch(wanted: WatchOptions, key: str | None, voice: "_Voice", stop: "StopSi
         return list(dict.fromkeys(path for format_ in AGENTS for path in format_.watched_paths(root)))
 
     Watcher(
-        lambda changed: sync(wanted.archive, changed, None, key, PriceTable.load(settings.price_file())),
+        lambda changed: sync(wanted.archive, changed, None, key, settings.price_table()),
         WatchReport(wanted.sources, lively, wanted.archive),
         voice,
         stop,
         WatchPace(interval=wanted.interval, poll=wanted.poll),
         (UnspoolError, OSError, apsw.Error, BrokenExecutor),
     ).follow()
-
-
-def _greet(place: Path, sources: tuple[Path, ...]) -> None:
-    there = [source for source in sources if source.is_dir()]
-    for source in there:
-        _say(f"Watching {source} for {place}.")
-    if not there:
-        _say(f"There is no folder {' or '.join(map(str, sources))} yet; it is kept as soon as it is there.")
 
 
 def _say(text: str, *, err: bool = False) -> None:
@@ -222,15 +178,13 @@ class _Voice:
 
     def __init__(self, quiet: bool) -> None:
         self._quiet = quiet
-        self._told: set[str] = set()
+        self._failures: set[str] = set()
 
     def synced(self, report: "SyncReport") -> None:
-        from unspool import human
-
         for failure in report.failures:
-            if failure not in self._told:  # once: a log that cannot be read now cannot be read in ten minutes
+            if failure not in self._failures:  # once: a log that cannot be read now cannot be read in ten minutes
                 _say(failure, err=True)
-        self._told |= set(report.failures)
+        self._failures |= set(report.failures)
         if report.changed and not self._quiet:
             counts = (
                 ("new", report.new),
@@ -243,11 +197,7 @@ class _Voice:
             _say(f"{kept} ({human.duration(report.seconds)})")
 
     def failed(self, why: Exception, wait: float) -> None:
-        from unspool import human
-
         _say(f"The sync failed: {why} It is tried again in {human.duration(wait)}.", err=True)
 
     def deaf(self, why: OSError, poll: float) -> None:
-        from unspool import human
-
         _say(f"No file events ({why}); looking every {human.duration(poll)} instead.", err=True)

@@ -24,8 +24,6 @@ _LONGEST = 4096
 
 
 class Settings(msgspec.Struct, frozen=True):
-    """Every choice, as it holds."""
-
     theme: str = "system"
     font_size: str = "medium"
     density: str = "normal"
@@ -165,7 +163,6 @@ def settings_path(environment: Mapping[str, str] | None = None) -> Path:
 
 
 def current_settings() -> Settings:
-    """The settings as they hold now."""
     return load_settings().settings
 
 
@@ -225,7 +222,6 @@ def change_settings(changes: Mapping[str, Any], path: Path | None = None) -> Non
 
 
 def _text(path: Path) -> tuple[str, tuple[TomlProblem, ...]]:
-    """The text of the file; empty where there is none."""
     try:
         with path.open("rb") as stream:
             data = stream.read(_LARGEST + 1)

@@ -39,7 +39,8 @@ def parse_toml(text: str) -> ParsedToml:
             return ParsedToml(tomllib.loads("\n".join(lines)), tuple(troubles))
         except tomllib.TOMLDecodeError as problem:
             words, found = str(problem), _LINE.search(str(problem))
-            at = int(found[1]) if found else _last(lines)
+            filled = (number for number, line in enumerate(lines, 1) if line.strip())
+            at = int(found[1]) if found else max(filled, default=1)  # an end was missed
             troubles.append(TomlProblem(at, f"This is no TOML: {words.split(' (at', maxsplit=1)[0]}."))
             if not lines[at - 1]:
                 break
@@ -119,13 +120,7 @@ def _parsed(text: str) -> dict[str, Any] | None:
         return None
 
 
-def _last(lines: list[str]) -> int:
-    """The last line that says anything, which is where an end was missed."""
-    return max((at for at, line in enumerate(lines, 1) if line.strip()), default=1)
-
-
 def format_value(value: Any) -> str:
-    """A value as TOML has it."""
     if isinstance(value, (list, tuple)):
         return f"[{', '.join(map(format_value, value))}]"
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -5,72 +5,56 @@ import hmac
 import inspect
 from collections.abc import Awaitable, Callable
 from ipaddress import IPv4Address, IPv6Address, ip_address
-from typing import Any, Protocol, cast
+from typing import Any, cast
 
 from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import Response
 
 from unspool.hub.errors import BadRequest, Conflict, Forbidden, HubError, NotVisible, TooLarge
 from unspool.hub.people.projects import Right, right_on_project
 from unspool.hub.people.tokens import person_of_token
-from unspool.hub.people.users import ANYBODY, NewUser, Person, add_user, checked_name
+from unspool.hub.people.users import ANYBODY, Person, add_user, checked_name
 from unspool.hub.routes import Hub, HubRoute, Needs
-from unspool.hub.store.database import Database
+from unspool.hub.store.database import Database, find_id
 from unspool.web.guard import MAX_BODY, PATIENCE, check_size
 
 
-class HeaderMap(Protocol):
-    """The headers of a request."""
-
-    def getlist(self, key: str) -> list[str]:
-        """All values of one header, in whatever case it is written."""
-
-
-def identify_by_proxy(hub: Hub, peer: str, headers: HeaderMap) -> Person | None:
+def identify_by_proxy(hub: Hub, peer: str, headers: Headers) -> Person | None:
     """Whom the proxy at `peer` vouches for; None where it is no proxy, or vouches for nobody who may come in."""
-    if not hub.terms.header or not _believed(hub, peer):
+    if not hub.terms.header:
+        return None
+    try:
+        address: IPv4Address | IPv6Address = ip_address(peer)
+    except ValueError:
+        return None
+    if isinstance(address, IPv6Address):
+        address = address.ipv4_mapped or address
+    if not any(address.version == network.version and address in network for network in hub.terms.proxies):
         return None
     values = headers.getlist(hub.terms.header)
     if not values or values == [""]:
         return None
     if len(values) > 1 or "," in values[0]:
         raise BadRequest("The identity header says more than one name.")
-    return _person(hub.store.db, checked_name(_decoded(values[0])))
-
-
-def _believed(hub: Hub, peer: str) -> bool:
     try:
-        address: IPv4Address | IPv6Address = ip_address(peer)
-    except ValueError:
-        return False
-    if isinstance(address, IPv6Address):
-        address = address.ipv4_mapped or address
-    return any(address.version == network.version and address in network for network in hub.terms.proxies)
-
-
-def _decoded(value: str) -> str:
-    """The bytes of a header, which are handed on as Latin-1, as what they are."""
-    try:
-        return value.encode("latin-1").decode()
+        name = values[0].encode("latin-1").decode()  # headers are handed on as Latin-1
     except UnicodeError:
         raise BadRequest("The identity header is no UTF-8.") from None
+    return _person(hub.store.db, checked_name(name))
 
 
 def _person(db: Database, name: str) -> Person | None:
     """The person of a name; services, and the owner whom the first start made, come in by their tokens alone."""
     row = db.row("SELECT id, admin, kind, ended FROM person WHERE name = ?", name)
     if row is None:
-        return _added(db, name)
+        try:
+            return Person(add_user(db, name), name, by="proxy")
+        except Conflict:  # another request of theirs was quicker
+            return _person(db, name)
     person, admin, kind, ended = row
     return Person(person, name, bool(admin), by="proxy") if kind == "person" and ended is None else None
-
-
-def _added(db: Database, name: str) -> Person | None:
-    try:
-        return Person(add_user(db, NewUser(name)), name, by="proxy")
-    except Conflict:  # another request of theirs was quicker
-        return _person(db, name)
 
 
 COOKIE = "unspool-hub"
@@ -85,10 +69,9 @@ class NotAuthenticated(HubError):
     status = 401
 
 
-Before = Callable[[Request], Awaitable[None]]
-
-
-def protect(route: HubRoute, before: Before | None = None) -> Callable[[Request], Awaitable[Response]]:
+def protect(
+    route: HubRoute, before: Callable[[Request], Awaitable[None]] | None = None
+) -> Callable[[Request], Awaitable[Response]]:
     """A route's handler, wrapped: who asks is found out, their right is checked and the body read before it runs.
 
     `before` is awaited once it is clear that they may.
@@ -164,8 +147,10 @@ def _check_right(hub: Hub, person: Person, route: HubRoute, path: dict[str, Any]
         raise NotAuthenticated("Sign in first, or bring a token.")
     if route.needs is Needs.ADMIN and not person.admin:
         raise Forbidden("This is for admins.")
-    if route.needs is Needs.MINE and not _owns(hub, person, path["address"]):
-        raise NotVisible(NOTHING)
+    if route.needs is Needs.MINE:
+        owner = hub.store.db.row("SELECT owner FROM share WHERE address = ?", path["address"])
+        if owner is None or not (person.admin or hmac.compare_digest(owner[0], person.id)):
+            raise NotVisible(NOTHING)
     if route.needs in _RIGHTS:
         has = right_on_project(hub.store.db, person, _project(hub, path))
         if has is Right.NONE:
@@ -174,22 +159,15 @@ def _check_right(hub: Hub, person: Person, route: HubRoute, path: dict[str, Any]
             raise Forbidden(f"This needs the right to {route.needs} in this project.")
 
 
-def _owns(hub: Hub, person: Person, address: str) -> bool:
-    found = hub.store.db.row("SELECT owner FROM share WHERE address = ?", address)
-    return found is not None and (person.admin or hmac.compare_digest(found[0], person.id))
-
-
 def _project(hub: Hub, path: dict[str, Any]) -> str:
     """The id of the project that a path means, by its id or name or by a session of it; empty where there is none."""
-    db = hub.store.db
     if "session" in path:
-        found = db.row("SELECT project FROM session WHERE id = ?", path["session"])
+        found = hub.store.db.row("SELECT project FROM session WHERE id = ?", path["session"])
+        project = str(found[0]) if found else None
     else:
-        named = path["project"]
-        found = db.row("SELECT id FROM project WHERE id = ? OR name = ?", named, named)
-    if found is None:
+        project = find_id(hub.store.db, "project", path["project"])
+    if project is None:
         raise NotVisible(NOTHING)
-    project: str = found[0]
     return project
 
 

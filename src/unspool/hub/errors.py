@@ -1,20 +1,11 @@
-"""What can keep a hub from doing what it is asked to; each becomes an answer with a status and a sentence.
+"""What can keep a hub from doing what it is asked to; each becomes an answer with its status and a sentence."""
 
-HubError            an answer of its own status
-├── Refused     403 the person may not
-├── Hidden      404 nothing that this person may know of
-├── Gone        410 it was there, and its owner or its time ended it
-├── Unfit       400 what was sent is not what it should be
-├── Unwanted    422 policy refuses what was sent, and says by which rule
-├── TooLarge    413 more than may be sent
-├── TooMuch     429 more than this person may do, in an hour or in all
-├── Conflict    409 it is taken, or something else needs it as it is
-├── Held        409 a legal hold is on it
-├── Full        507 no room in the store
-└── Trouble     503 the database or the object store does not answer; to be tried again
-"""
+import errno
 
 from unspool.errors import UnspoolError
+
+NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+"""Errors of the system that mean a full disk."""
 
 
 class HubError(UnspoolError):
@@ -24,8 +15,6 @@ class HubError(UnspoolError):
 
 
 class Forbidden(HubError):
-    """The person is known and may not do this."""
-
     status = 403
 
 
@@ -40,8 +29,6 @@ class Gone(HubError):
 
 
 class BadRequest(HubError):
-    """What was sent is not what it should be."""
-
     status = 400
 
 
@@ -52,8 +39,6 @@ class PolicyViolation(HubError):
 
 
 class TooLarge(HubError):
-    """More was sent, or announced, than may be."""
-
     status = 413
 
 
@@ -74,8 +59,6 @@ class Conflict(HubError):
 
 
 class UnderLegalHold(HubError):
-    """A legal hold is on it: it can be neither changed nor removed."""
-
     status = 409
 
 

@@ -8,7 +8,6 @@ import time
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
-from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
@@ -29,8 +28,6 @@ _BYTES = "SELECT coalesce(sum(size), 0), coalesce(sum(stored), 0) FROM blob"
 
 
 class Metrics:
-    """Counters of a process, for all its threads."""
-
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._answers: Counter[tuple[str, str, int]] = Counter()
@@ -43,7 +40,6 @@ class Metrics:
             self._now += 1
 
     def ended(self, route: str, method: str, status: int, seconds: float, moved: tuple[int, int]) -> None:
-        """A request was answered: by which route, and how many bytes came and went."""
         with self._lock:
             self._now -= 1
             self._answers[route, method, status] += 1
@@ -56,7 +52,11 @@ class Metrics:
         held = {name: (store.db.row(sql) or (0,))[0] for name, sql in _HELD.items()}
         size, stored = store.db.row(_BYTES) or (0, 0)
         with self._lock:
-            lines = [*self._requests(), *self._durations()]
+            lines = [*_head("unspool_hub_requests_total", "counter", "Requests answered.")]
+            for (route, method, status), count in sorted(self._answers.items()):
+                labels = f'way="{route}",method="{method}",status="{status}"'
+                lines.append(f"unspool_hub_requests_total{{{labels}}} {count}")
+            lines += self._durations()
             lines += _one("unspool_hub_requests_in_flight", "gauge", "Requests being answered now.", self._now)
             lines += _one("unspool_hub_received_bytes_total", "counter", "Bytes of bodies that came.", self._received)
             lines += _one("unspool_hub_sent_bytes_total", "counter", "Bytes of bodies that went.", self._sent)
@@ -65,11 +65,6 @@ class Metrics:
         lines += _one("unspool_hub_content_bytes", "gauge", "Bytes of all contents, each once.", size)
         lines += _one("unspool_hub_stored_bytes", "gauge", "Bytes that they take in the object store.", stored)
         return "\n".join([*lines, ""])
-
-    def _requests(self) -> Iterator[str]:
-        yield from _head("unspool_hub_requests_total", "counter", "Requests answered.")
-        for (route, method, status), count in sorted(self._answers.items()):
-            yield f'unspool_hub_requests_total{{way="{route}",method="{method}",status="{status}"}} {count}'
 
     def _durations(self) -> Iterator[str]:
         name = "unspool_hub_request_seconds"
@@ -96,13 +91,10 @@ _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"
 
 
 def log_to_stderr(line: str) -> None:
-    """A line of the log, on standard error."""
     sys.stderr.write(line + "\n")
 
 
 class RequestLog:
-    """An app that is watched."""
-
     def __init__(self, app: ASGIApp, metrics: Metrics, log: Write | None) -> None:
         self._app, self._metrics, self._log = app, metrics, log
 
@@ -120,21 +112,19 @@ class RequestLog:
             route = str(scope.get("state", {}).get("way", "none"))
             self._metrics.ended(route, _method(scope), seen.status, took, (seen.came, seen.went))
             if self._log is not None:
-                self._log(json.dumps(self._line(scope, seen, route, took)))
-
-    def _line(self, scope: Scope, seen: "_Seen", route: str, took: float) -> dict[str, Any]:
-        person = scope["state"].get("person")
-        return {
-            "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-            "request": seen.id,
-            "method": _method(scope),
-            "way": route,
-            "status": seen.status,
-            "milliseconds": round(took * 1000, 1),
-            "person": person.id if person is not None else "",
-            "received": seen.came,
-            "sent": seen.went,
-        }
+                person = scope["state"].get("person")
+                line = {
+                    "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+                    "request": seen.id,
+                    "method": _method(scope),
+                    "way": route,
+                    "status": seen.status,
+                    "milliseconds": round(took * 1000, 1),
+                    "person": person.id if person is not None else "",
+                    "received": seen.came,
+                    "sent": seen.went,
+                }
+                self._log(json.dumps(line))
 
 
 def _method(scope: Scope) -> str:
@@ -144,8 +134,6 @@ def _method(scope: Scope) -> str:
 
 
 class _Seen:
-    """What went to and fro in one request."""
-
     def __init__(self, receive: Receive, send: Send) -> None:
         self._receive, self._send = receive, send
         self.id = secrets.token_hex(8)
@@ -178,7 +166,6 @@ class HealthCheck:
         self._seen: dict[str, bool] = {}
 
     def seen(self, store: Store) -> dict[str, bool]:
-        """What was seen a moment ago, or else now."""
         if self._looking.acquire(blocking=not self._seen):
             try:
                 if time.monotonic() - self._at > _MOMENT or not self._seen:
@@ -197,9 +184,9 @@ async def alive(request: Request) -> Response:
 def ready(request: Request) -> Response:
     """The database and the object store answer as well; a balancer sends people elsewhere until they do."""
     state = request.app.state
-    said = {**state.health.seen(hub(request).store), "stopping": state.stopping}
-    well = said["database"] and said["objects"] and not said["stopping"]
-    return JSONResponse({"ready": well, **said}, 200 if well else 503)
+    facts = {**state.health.seen(hub(request).store), "stopping": state.stopping}
+    well = facts["database"] and facts["objects"] and not facts["stopping"]
+    return JSONResponse({"ready": well, **facts}, 200 if well else 503)
 
 
 def metrics(request: Request) -> Response:

@@ -8,24 +8,13 @@ import msgspec
 
 from unspool.errors import UsageProblem
 from unspool.hub.errors import PolicyViolation
-from unspool.hub.store.database import Database
+from unspool.hub.store.database import Database, get_setting, set_setting
 from unspool.redact.finder import Finder
 from unspool.redact.log import decode_line, encode_line
 from unspool.redact.policy import PolicyFinding as Finding
 from unspool.redact.policy import RedactionPolicy, find_in_file, parse_policy
 from unspool.redact.replacements import ReplacementNames
 from unspool.redact.values import redact_text
-
-__all__ = [
-    "Finding",
-    "RedactionPolicy",
-    "check_title",
-    "findings_sentence",
-    "is_packed",
-    "policy_findings",
-    "policy_of",
-    "save_policy",
-]
 
 _SETTING = "policy"
 _MOST = 100
@@ -39,8 +28,8 @@ _PACKED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\xff\xfe", b"\xfe\xff", b"BZh", b
 def policy_of(db: Database, project: str = "") -> RedactionPolicy:
     """What holds for a project, by its id, or else for all of the hub."""
     own = db.row("SELECT policy FROM project WHERE id = ?", project) if project else None
-    found = own if own and own[0] else db.row("SELECT value FROM setting WHERE key = ?", _SETTING)
-    return parse_policy(found[0]) if found and found[0] else RedactionPolicy()
+    text = own[0] if own and own[0] else get_setting(db, _SETTING)
+    return parse_policy(text) if text else RedactionPolicy()
 
 
 def save_policy(db: Database, text: str, project: str = "") -> RedactionPolicy:
@@ -48,8 +37,7 @@ def save_policy(db: Database, text: str, project: str = "") -> RedactionPolicy:
     policy = parse_policy(text) if text else RedactionPolicy()
     kept = msgspec.json.encode(policy, order="deterministic").decode() if text else ""
     if not project:
-        put = "INSERT INTO setting(key, value) VALUES(?, ?) ON CONFLICT(key) DO UPDATE SET value = excluded.value"
-        db.run(put, _SETTING, kept)
+        set_setting(db, _SETTING, kept)
     elif not db.run("UPDATE project SET policy = ? WHERE id = ?", kept, project):
         raise UsageProblem("There is no such project.")
     return policy
@@ -67,12 +55,12 @@ def _places(name: str, path: Path, finder: Finder) -> Iterator[Finding]:
     """What a file's name, its content, and those of its bytes hold that its content does not tell."""
     shown = redact_text(name, finder, ReplacementNames())[0]
     yield from (Finding(one.rule, one.kind, shown, 0, "its name") for one in finder.find(name))
-    told = set()
+    seen = set()
     for found in find_in_file(name, path, finder):
-        told.add(found.line)
+        seen.add(found.line)
         yield found
     if name.endswith(_LOG):
-        yield from (found for found in _unsaid(shown, path, finder) if found.line not in told)
+        yield from (found for found in _unsaid(shown, path, finder) if found.line not in seen)
 
 
 def _unsaid(shown: str, path: Path, finder: Finder) -> Iterator[Finding]:
@@ -95,18 +83,16 @@ def is_packed(name: str, path: Path) -> bool:
 
 
 def check_title(title: str, policy: RedactionPolicy) -> None:
-    """Unwanted where a title must not come in."""
+    """PolicyViolation where a title must not come in."""
     if found := policy.finder(policy.refused).find(title):
         raise PolicyViolation(findings_sentence([Finding(one.rule, one.kind, "the title", 0, "") for one in found]))
 
 
 def findings_sentence(findings: Sequence[Finding]) -> str:
-    """What was found, in a sentence."""
-    told = [f"{one.rule} in {one.file}{_line(one)}{one.place and f' ({one.place})'}" for one in findings[:_SAID]]
-    more = len(findings) - len(told)
+    named = []
+    for one in findings[:_SAID]:
+        line = f", line {one.line}" if one.line else ""
+        named.append(f"{one.rule} in {one.file}{line}{one.place and f' ({one.place})'}")
+    more = len(findings) - len(named)
     rest = f", and {more} more" if more else ""
-    return f"Policy keeps this out: {'; '.join(told)}{rest}. Nothing was kept."
-
-
-def _line(one: Finding) -> str:
-    return f", line {one.line}" if one.line else ""
+    return f"Policy keeps this out: {'; '.join(named)}{rest}. Nothing was kept."

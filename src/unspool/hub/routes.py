@@ -6,19 +6,21 @@ from importlib import import_module
 from ipaddress import IPv4Network, IPv6Network
 from typing import Any, NamedTuple, cast
 
+import msgspec
 from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
 from starlette.routing import BaseRoute, Match, Route
 from starlette.types import Receive, Scope, Send
 
+from unspool.hub.errors import BadRequest
 from unspool.hub.people.users import Person
+from unspool.hub.store.blobs import unpack
 from unspool.hub.store.connect import Store
 
 MB = 1024 * 1024
 
 
 class HubSettings(NamedTuple):
-    """How a hub is run."""
-
     url: str = ""
     """Where people reach it, such as https://hub.example; empty: at whatever name it is asked by."""
     header: str = ""
@@ -38,14 +40,11 @@ class HubSettings(NamedTuple):
 
 
 class Hub(NamedTuple):
-    """A hub, for all its requests."""
-
     store: Store
     terms: HubSettings = HubSettings()
 
 
 def hub(request: Request) -> Hub:
-    """The hub that is asked."""
     return cast("Hub", request.app.state.hub)
 
 
@@ -54,8 +53,43 @@ def person(request: Request) -> Person:
 
 
 def request_body(request: Request) -> bytes:
-    """What was sent, which `door` has read whole."""
+    """What was sent, which `auth` has read whole."""
     return cast("bytes", getattr(request.state, "body", b""))
+
+
+def read_json(request: Request, kind: Any = Any) -> Any:
+    """What was sent, as JSON of a kind; BadRequest with the reason where it is not as it should be."""
+    try:
+        return msgspec.json.decode(request_body(request), type=kind)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise BadRequest(f"What was sent is not as it should be: {error}.") from None
+
+
+_AT_ONCE = 1024 * 1024
+"""Bytes up to which a content is sent whole: a piece at a time costs a change of threads each."""
+
+
+def blob_response(request: Request, digest: str, kind: str, headers: dict[str, str]) -> Response:
+    """A content, packed where the client takes that; 304 where the client has what its ETag says."""
+    known = [one.strip() for one in request.headers.get("if-none-match", "").split(",")]
+    if headers["ETag"] in known and headers["Cache-Control"] != "no-store":
+        return Response(status_code=304, headers=headers)
+    blob, pieces = hub(request).store.blobs.packed(digest)
+    packed = blob.encoding == "gzip" and _takes_gzip(request)
+    size = blob.stored if packed else blob.size
+    headers = {**headers, "Content-Length": str(size), **({"Content-Encoding": "gzip"} if packed else {})}
+    body = pieces if packed else unpack(pieces, blob.encoding)
+    if size <= _AT_ONCE:
+        return Response(b"".join(body), headers=headers, media_type=kind)
+    return StreamingResponse(body, headers=headers, media_type=kind)
+
+
+def _takes_gzip(request: Request) -> bool:
+    for one in request.headers.get("accept-encoding", "").split(","):
+        name, _, weight = one.partition(";")
+        if name.strip().lower() in ("gzip", "*"):
+            return weight.replace(" ", "") not in ("q=0", "q=0.0", "q=0.00", "q=0.000")
+    return False
 
 
 PARTS = ("monitoring", "web.render", "web.routes", "people.api", "sessions.routes", "shares.routes")
@@ -63,8 +97,6 @@ PARTS = ("monitoring", "web.render", "web.routes", "people.api", "sessions.route
 
 
 class Needs(StrEnum):
-    """What a person needs for a route."""
-
     NOTHING = "nothing"
     """Anybody; what the handler shows is open, or it asks for more itself (an address of 128 bits, a password)."""
     SHARING = "sharing"
@@ -83,7 +115,7 @@ class HubRoute(NamedTuple):
     path: str
     """As Starlette has it: `/api/shares/{address}`. Paths below `/api/` answer trouble in JSON, others as a page."""
     handler: Callable[..., Any]
-    """`def` or `async def`, of a request. What it may raise is in `trouble`; NotFound is 404."""
+    """`def` or `async def`, of a request. What it may raise is in `errors`; NotFound is 404."""
     needs: Needs
     act: str = ""
     """For the audit log, such as `share.delete`; empty: nothing worth a line."""
@@ -91,9 +123,9 @@ class HubRoute(NamedTuple):
     scopes: tuple[str, ...] = ("all", "read")
     """Tokens that are good for it; a route that changes something says ("all",) or ("all", "push")."""
     body: int = 256 * 1024
-    """Bytes that may be sent. Up to this size `door` reads them whole; 0: the handler streams them itself."""
+    """Bytes that may be sent. Up to this size `auth` reads them whole; 0: the handler streams them itself."""
     free: bool = False
-    """Whether it counts against nobody's pace."""
+    """Whether it counts against nobody's limit of requests."""
 
 
 def all_routes() -> tuple[HubRoute, ...]:
@@ -128,13 +160,11 @@ class Router(BaseRoute):
         return (Match.NONE, {}) if half is None else (Match.PARTIAL, half)
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Go the route that was found."""
         taken: Any = scope[_TAKEN]
         await taken.handle(scope, receive, send)
 
     def url_path_for(self, name: str, /, **path_params: Any) -> Any:
-        """Nothing: routes have no names."""
-        raise NotImplementedError
+        raise NotImplementedError("routes have no names")
 
 
 def _beginning(path: str) -> str | None:

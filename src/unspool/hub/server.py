@@ -29,9 +29,14 @@ _SOON = 5
 
 
 def error_response(request: Request, error: Exception) -> Response:
-    """What is said of an error."""
-    status, reason = _said(error)
-    headers = _headers(error)
+    status, reason = _status_and_reason(error)
+    headers = dict(getattr(error, "headers", None) or {})
+    if isinstance(error, TooManyRequests):
+        headers["Retry-After"] = str(error.after)
+    if isinstance(error, StoreUnavailable):
+        headers["Retry-After"] = str(_SOON)
+    if isinstance(error, NotAuthenticated):
+        headers["WWW-Authenticate"] = "Bearer"
     if status == HTTPStatus.INTERNAL_SERVER_ERROR:
         # where it happened and not what it says, which may be of what somebody wrote
         sys.stderr.write("".join([*traceback.format_tb(error.__traceback__), type(error).__name__, "\n"]))
@@ -41,8 +46,8 @@ def error_response(request: Request, error: Exception) -> Response:
     return HTMLResponse(body, status, headers)
 
 
-def _said(error: Exception) -> tuple[int, str]:
-    """Status and sentence. What nobody foresaw says nothing of itself: it may hold anything."""
+def _status_and_reason(error: Exception) -> tuple[int, str]:
+    """What nobody foresaw says nothing of itself: it may hold anything."""
     if isinstance(error, HubError):
         return error.status, str(error)
     if isinstance(error, NotFound):
@@ -55,26 +60,7 @@ def _said(error: Exception) -> tuple[int, str]:
     return HTTPStatus.INTERNAL_SERVER_ERROR, "Something went wrong here; the hub's log has it."
 
 
-def _headers(error: Exception) -> dict[str, str]:
-    headers = dict(getattr(error, "headers", None) or {})
-    if isinstance(error, TooManyRequests):
-        headers["Retry-After"] = str(error.after)
-    if isinstance(error, StoreUnavailable):
-        headers["Retry-After"] = str(_SOON)
-    if isinstance(error, NotAuthenticated):
-        headers["WWW-Authenticate"] = "Bearer"
-    return headers
-
-
-HANDLERS: dict[Any, Any] = {
-    HTTPException: error_response,
-    HubError: error_response,
-    UnspoolError: error_response,
-    OSError: error_response,
-    Exception: error_response,
-}
-
-
+HANDLERS: dict[Any, Any] = dict.fromkeys((HTTPException, HubError, UnspoolError, OSError, Exception), error_response)
 _TARGETS = ("address", "session", "project", "person", "team", "token", "id")
 """Names in a path that tell what is meant, the nearest first."""
 _SAFE = ("GET", "HEAD")
@@ -83,8 +69,6 @@ Answer = Callable[[Request], Awaitable[Response]]
 
 
 class HubApp(RequestLog):
-    """A hub, for whoever serves it."""
-
     state: State
     routes: tuple[Route, ...]
 
@@ -105,12 +89,8 @@ def create_app(hub: Hub, log: Write | None = None) -> HubApp:
 
 
 def _route(route: HubRoute) -> Route:
+    """Tells the request log which route was taken; an error is an answer, so that it is logged too."""
     answer = _audited(route) if route.act else protect(route)
-    return Route(route.path, _named(route, answer), methods=[route.method])
-
-
-def _named(route: HubRoute, answer: Answer) -> Answer:
-    """A handler that tells those who watch which route was taken; trouble is an answer, so that it is watched too."""
 
     async def handler(request: Request) -> Response:
         request.state.way = route.path
@@ -119,7 +99,7 @@ def _named(route: HubRoute, answer: Answer) -> Answer:
         except HubError as error:
             return error_response(request, error)
 
-    return handler
+    return Route(route.path, handler, methods=[route.method])
 
 
 def _audited(route: HubRoute) -> Answer:
@@ -141,7 +121,9 @@ def _audited(route: HubRoute) -> Answer:
         try:
             given = await answer(request)
         except HubError as error:
-            if _telling(request, error.status):
+            known = getattr(request.state, "person", ANYBODY).known
+            within_limits = known and error.status != TooManyRequests.status
+            if getattr(request.state, "begun", False) or within_limits:
                 await run_in_threadpool(_note, request, route, f"refused {error.status}")
             raise
         outcome = "done" if given.status_code < 400 else f"refused {given.status_code}"
@@ -154,12 +136,6 @@ def _audited(route: HubRoute) -> Answer:
     return handler
 
 
-def _telling(request: Request, status: int) -> bool:
-    """Whether a refusal is worth a line: of what was begun, and of what somebody known tried within their pace."""
-    known = getattr(request.state, "person", ANYBODY).known
-    return getattr(request.state, "begun", False) or (known and status != TooManyRequests.status)
-
-
 def _note(request: Request, route: HubRoute, outcome: str) -> None:
     person = getattr(request.state, "person", ANYBODY)
     detail = {"request": request.state.request, **getattr(request.state, "detail", {})}
@@ -168,5 +144,5 @@ def _note(request: Request, route: HubRoute, outcome: str) -> None:
 
 def _target(request: Request) -> str:
     """What was meant: as the handler says, or as the path does."""
-    said = getattr(request.state, "target", "")
-    return said or next((str(request.path_params[name]) for name in _TARGETS if name in request.path_params), "")
+    target: str = getattr(request.state, "target", "")
+    return target or next((str(request.path_params[name]) for name in _TARGETS if name in request.path_params), "")

@@ -19,9 +19,8 @@ from unspool.hub.monitoring import log_to_stderr
 from unspool.hub.people.audit import seal_audit
 from unspool.hub.people.erasure import resume_erasures
 from unspool.hub.people.rate_limit import forget_old_counts
-from unspool.hub.people.tokens import NewTokenOptions as TokenWish
 from unspool.hub.people.tokens import create_token
-from unspool.hub.people.users import OWNER, NewUser, add_user
+from unspool.hub.people.users import OWNER, add_user
 from unspool.hub.routes import Hub, HubSettings
 from unspool.hub.server import HubApp, create_app
 from unspool.hub.sessions.session_store import sweep_passages
@@ -35,12 +34,10 @@ from unspool.web.guard import MAX_HEADERS
 from unspool.web.server import LOOPBACK, TimeoutProtocol, open_listener, raise_open_file_limit, server_url
 
 _PATIENCE = 15.0
-"""Seconds that the end waits for the chore at hand."""
+"""Seconds that the end waits for the job at hand."""
 
 
 class Job(NamedTuple):
-    """Something to be done every so many seconds."""
-
     name: str
     every: float
     do: Callable[[], object]
@@ -48,40 +45,35 @@ class Job(NamedTuple):
     """Whether it is done once more at the end."""
 
 
-class JobThread:
-    """A thread that does them, until it is stopped."""
-
-    def __init__(self, chores: tuple[Job, ...]) -> None:
-        self._chores = chores
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._work, name="chores", daemon=True)
-
-    def start(self) -> None:
-        self._thread.start()
+class JobThread(threading.Thread):
+    def __init__(self, jobs: tuple[Job, ...]) -> None:
+        super().__init__(name="jobs", daemon=True)
+        self._jobs = jobs
+        self._ended = threading.Event()
 
     def stop(self) -> None:
-        """End after the chore at hand, and do what must not stay undone once more."""
-        self._stop.set()
-        self._thread.join(_PATIENCE)
-        for chore in self._chores:
-            if chore.last:
-                _done(chore)
+        """End after the job at hand, and do what must not stay undone once more."""
+        self._ended.set()
+        self.join(_PATIENCE)
+        for job in self._jobs:
+            if job.last:
+                _done(job)
 
-    def _work(self) -> None:
-        due = {chore.name: time.monotonic() + chore.every for chore in self._chores}
-        while not self._stop.wait(max(0.05, min(due.values()) - time.monotonic())):
-            for chore in self._chores:
-                if due[chore.name] <= time.monotonic():
-                    _done(chore)
-                    due[chore.name] = time.monotonic() + chore.every
+    def run(self) -> None:
+        due = {job.name: time.monotonic() + job.every for job in self._jobs}
+        while not self._ended.wait(max(0.05, min(due.values()) - time.monotonic())):
+            for job in self._jobs:
+                if due[job.name] <= time.monotonic():
+                    _done(job)
+                    due[job.name] = time.monotonic() + job.every
 
 
-def _done(chore: Job) -> None:
-    """Do a chore; where a store does not answer, it is done the next time."""
+def _done(job: Job) -> None:
+    """Do a job; where a store does not answer, it is done the next time."""
     try:
-        chore.do()
+        job.do()
     except UnspoolError as error:
-        sys.stderr.write(f'{{"chore": "{chore.name}", "trouble": "{type(error).__name__}"}}\n')
+        sys.stderr.write(f'{{"chore": "{job.name}", "trouble": "{type(error).__name__}"}}\n')
 
 
 def background_jobs(hub: Hub, state: State) -> tuple[JobThread, JobThread]:
@@ -107,8 +99,8 @@ def create_first_admin(db: Database) -> str | None:
         if db.row("SELECT 1 FROM person WHERE admin = 1 AND ended IS NULL LIMIT 1") is not None:
             return None
         taken = db.row("SELECT 1 FROM person WHERE name = 'owner'") is not None
-        person = add_user(db, NewUser(f"owner {token_hex(2)}" if taken else "owner", OWNER, admin=True))
-        return create_token(db, TokenWish(person, "the first start"))
+        person = add_user(db, f"owner {token_hex(2)}" if taken else "owner", OWNER, admin=True)
+        return create_token(db, person, "the first start")
 
 
 PORT = 8750
@@ -122,8 +114,6 @@ Say = Callable[[str], None]
 
 
 class HubOptions(NamedTuple):
-    """How a hub is to be started."""
-
     place: StorePlace
     terms: HubSettings = HubSettings()
     host: str = LOOPBACK
@@ -133,53 +123,44 @@ class HubOptions(NamedTuple):
 
 
 def run(wanted: HubOptions, say: Say) -> int:
-    """Serve until a signal; its number."""
+    """Serve until a signal, then let what has begun come to its end; the signal's number."""
     raise_open_file_limit()
     store = open_store(wanted.place)
     try:
-        with open_listener(wanted.host, PORT if wanted.port is None else wanted.port) as door:
+        with open_listener(wanted.host, PORT if wanted.port is None else wanted.port) as listener:
             token = create_first_admin(store.db)
             hub = Hub(store, wanted.terms)
             served = create_app(hub, None if wanted.quiet else log_to_stderr)
-            running = RunningHub(served, door)
-            with heed_signals(running.hear):
-                say(f"The hub is at {wanted.terms.url or server_url(wanted.host, door.getsockname()[1])}")
+            server, signals = _Server(_config(served)), list[int]()
+
+            def stop(number: int) -> None:
+                signals.append(number)
+                served.state.stopping = True
+                server.should_exit = True
+
+            with heed_signals(stop):
+                say(f"The hub is at {wanted.terms.url or server_url(wanted.host, listener.getsockname()[1])}")
                 if token is not None:
                     say(f"The owner's token, which is shown this once: {token}")
-                running.serve(background_jobs(hub, served.state))
-            return running.signal
+                _serve(server, listener, background_jobs(hub, served.state))
+            return signals[0] if signals else 0
     finally:
         stop_workers()
         store.db.close()
 
 
-class RunningHub:
-    """A hub on its socket."""
-
-    def __init__(self, served: HubApp, door: socket.socket) -> None:
-        self._served, self._door = served, door
-        self._server = _Server(_config(served))
-        self.signal = 0
-
-    def serve(self, work: Sequence[JobThread]) -> None:
-        """Serve until the end is asked for, then let what has begun come to its end."""
-        for one in work:
-            one.start()
-        try:
-            asyncio.run(self._serve())
-        finally:
-            for one in work:
-                one.stop()
-
-    async def _serve(self) -> None:
+def _serve(server: "_Server", listener: socket.socket, jobs: Sequence[JobThread]) -> None:
+    async def serve() -> None:
         current_default_thread_limiter().total_tokens = _THREADS
-        await self._server.serve([self._door])
+        await server.serve([listener])
 
-    def hear(self, number: int) -> None:
-        """Be told of a signal: the first one begins the end."""
-        self.signal = self.signal or number
-        self._served.state.stopping = True
-        self._server.should_exit = True
+    for one in jobs:
+        one.start()
+    try:
+        asyncio.run(serve())
+    finally:
+        for one in jobs:
+            one.stop()
 
 
 class _Server(uvicorn.Server):

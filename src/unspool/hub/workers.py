@@ -6,12 +6,11 @@ work. What a function makes of files it leaves in a folder that the caller named
 
 import asyncio
 import contextlib
-import errno
 import os
 import sys
 import threading
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, partial
 from multiprocessing import get_context
@@ -20,7 +19,7 @@ from types import TracebackType
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 from unspool.errors import UnspoolError
-from unspool.hub.errors import BadRequest, StoreFull, StoreUnavailable
+from unspool.hub.errors import NO_ROOM, BadRequest, StoreFull, StoreUnavailable
 from unspool.workers import start_worker
 
 _Given = ParamSpec("_Given")
@@ -56,11 +55,25 @@ class WorkerPool:
     def run(self, function: Callable[_Given, _Made], *args: _Given.args, **named: _Given.kwargs) -> _Made:
         """What a function of a module makes; what it raises of ours is raised here.
 
-        Trouble where every process is busy for long; Unfit where it takes more time or memory than it may.
+        StoreUnavailable where every process is busy for long; BadRequest where it takes too much time or memory.
         """
-        with self._worker() as worker:
-            made: _Made = worker.run((function, args, named), self._bounds.seconds)
-            return made
+        if not self._free.acquire(timeout=self._bounds.waiting):
+            raise StoreUnavailable("The hub is busy with what others sent; try again in a minute.")
+        try:
+            worker = self._taken()
+            try:
+                made: _Made = worker.run((function, args, named), self._bounds.seconds)
+                return made
+            finally:
+                with self._lock:
+                    self._busy.discard(worker)
+                    again = worker.fit and not self._stopped
+                    if again:
+                        self._idle.append(worker)
+                if not again:
+                    worker.end()
+        finally:
+            self._free.release()
 
     def stop(self) -> None:
         """End all processes; who waits for one is told that it did not come to its end."""
@@ -70,23 +83,9 @@ class WorkerPool:
         for worker in idle:
             worker.end()
         for worker in busy:
-            worker.kill()
-
-    @contextlib.contextmanager
-    def _worker(self) -> "Iterator[_Worker]":
-        if not self._free.acquire(timeout=self._bounds.waiting):
-            raise StoreUnavailable("The hub is busy with what others sent; try again in a minute.")
-        try:
-            worker = self._taken()
-            try:
-                yield worker
-            finally:
-                self._given_back(worker)
-        finally:
-            self._free.release()
+            worker.process.kill()  # whoever waits for it notices
 
     def _taken(self) -> "_Worker":
-        """A process that has nothing to do, or a new one."""
         while True:
             with self._lock:
                 worker = self._idle.pop() if self._idle else None
@@ -100,22 +99,13 @@ class WorkerPool:
             if stopped:
                 raise StoreUnavailable("The hub is about to end; try again in a minute.")
 
-    def _given_back(self, worker: "_Worker") -> None:
-        with self._lock:
-            self._busy.discard(worker)
-            again = worker.fit and not self._stopped
-            if again:
-                self._idle.append(worker)
-        if not again:
-            worker.end()
-
 
 class _Worker:
     def __init__(self, memory: int) -> None:
         context = get_context("spawn")  # the hub has threads, which a fork would not survive
         self._end, there = context.Pipe()
-        self._process = context.Process(target=_serve, args=(there, memory), daemon=True, name="unspool-work")
-        self._process.start()
+        self.process = context.Process(target=_serve, args=(there, memory), daemon=True, name="unspool-work")
+        self.process.start()
         there.close()
         self._tasks = 0
         if not self._end.poll(_START):  # what it takes to start is no part of a task's time
@@ -125,44 +115,32 @@ class _Worker:
 
     @property
     def fit(self) -> bool:
-        """Whether it can be given more work."""
-        return self._tasks < _TASKS and self._process.is_alive() and not self._end.closed
+        return self._tasks < _TASKS and self.process.is_alive() and not self._end.closed
 
     def run(self, task: tuple[Any, ...], seconds: float) -> Any:
         """What one task makes; a process that has not answered is of no use any more."""
         self._tasks += 1
-        answer = None
-        try:
-            answer = self._answer(task, seconds)
-        finally:
-            if answer is None:
-                self.end()
-        if answer[0]:
-            return answer[1]
-        raise answer[1]
-
-    def _answer(self, task: tuple[Any, ...], seconds: float) -> tuple[bool, Any]:
-        try:
-            self._end.send(task)
-            if not self._end.poll(seconds):
-                raise BadRequest(f"It could not be read within {seconds:g} seconds.")
-            answer: tuple[bool, Any] = self._end.recv()
-        except (EOFError, OSError):
-            raise BadRequest(_BEYOND) from None
-        return answer
-
-    def kill(self) -> None:
-        """Have it do nothing more; whoever waits for it notices."""
-        self._process.kill()
+        with contextlib.ExitStack() as unanswered:
+            unanswered.callback(self.end)
+            try:
+                self._end.send(task)
+                if not self._end.poll(seconds):
+                    raise BadRequest(f"It could not be read within {seconds:g} seconds.")
+                done, made = self._end.recv()
+            except (EOFError, OSError):
+                raise BadRequest(_BEYOND) from None
+            unanswered.pop_all()
+        if done:
+            return made
+        raise made
 
     def end(self) -> None:
-        """Kill it, and leave nothing of it."""
-        self._process.kill()
-        self._process.join()
+        self.process.kill()
+        self.process.join()
         self._end.close()
 
 
-class _Hushed:
+class _QuietCrash:
     """Ends the process where nobody foresaw what happens; the log is told where, and nothing of what was worked on."""
 
     def __enter__(self) -> None:
@@ -176,17 +154,18 @@ class _Hushed:
 
 
 def _serve(end: Connection, memory: int) -> None:
-    """Do what is asked, one task after the other."""
     start_worker()
-    _bound(memory)
-    with _Hushed(), contextlib.suppress(EOFError, OSError):  # nobody asks any more
+    if os.name == "posix":
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+    with _QuietCrash(), contextlib.suppress(EOFError, OSError):  # nobody asks any more
         end.send(True)
         while True:
             end.send(_done(*end.recv()))
 
 
 def _done(function: Callable[..., Any], args: tuple[Any, ...], named: dict[str, Any]) -> tuple[bool, Any]:
-    """Whether it went well, and what it made or why not."""
     try:
         return True, function(*args, **named)
     except UnspoolError as error:
@@ -194,21 +173,13 @@ def _done(function: Callable[..., Any], args: tuple[Any, ...], named: dict[str, 
     except (MemoryError, RecursionError):
         return False, BadRequest(_BEYOND)
     except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        if error.errno in NO_ROOM:
             return False, StoreFull("The hub has no room to work on this now.")
         return False, StoreUnavailable("The hub's disk does not do what it should.")
 
 
-def _bound(memory: int) -> None:
-    if os.name == "posix":
-        import resource
-
-        resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
-
-
 @cache
 def worker_pool() -> WorkerPool:
-    """The processes that work for this one."""
     return WorkerPool()
 
 

@@ -7,7 +7,6 @@ import ssl
 import time
 import urllib.request
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode, urlsplit
@@ -103,7 +102,8 @@ class HubClient:
         self, method: str, path: str, sent: UploadBody | None = None, headers: Mapping[str, str] | None = None
     ) -> HubAnswer:
         """What the hub answers to what is sent; its errors as ours."""
-        for wait in _waits():
+        waits = [min(_LONGEST, _FIRST * 2**tried) * random.uniform(0.5, 1.0) for tried in range(_TRIES - 1)]  # noqa: S311
+        for wait in (*waits, None):
             try:
                 answer = self._once(method, path, sent, headers or {})
             except ssl.SSLCertVerificationError as error:
@@ -118,24 +118,12 @@ class HubClient:
             if answer.status < 300:
                 return answer
             self.close()
-            if answer.status not in _AGAIN or wait is None or _late(answer):
+            after = answer.headers.get("retry-after", "")
+            seconds = float(after) if after.isdecimal() else wait
+            if answer.status not in _AGAIN or wait is None or seconds is None or seconds > _PATIENCE:
                 raise _refusal(answer, self.url)
-            self._pause(_told(answer, wait))
+            self._pause(min(seconds, _LONGEST * 2))
         raise AssertionError("the last try returns or raises")
-
-    @contextmanager
-    def stream(self, path: str) -> Iterator[Iterator[bytes]]:
-        """What lies at a path, piece by piece; FetchFailed where it breaks off."""
-        try:
-            self._begin("GET", path, None, {})
-            response = self._open().getresponse()
-            if response.status != http.client.OK:
-                raise _refusal(_read(response), self.url)
-            yield _pieces(response)
-        except (http.client.HTTPException, ConnectionError, TimeoutError) as error:
-            raise FetchFailed(f"{self.url} broke off: {_reason(error)}.") from None
-        finally:
-            self.close()
 
     def close(self) -> None:
         """Let go of the connection; the next request makes another."""
@@ -180,11 +168,11 @@ class HubClient:
 
     def _open(self) -> http.client.HTTPConnection:
         if self._connection is None:
-            self._connection = _connection(self._address)
+            self._connection = _connect(self._address)
         return self._connection
 
 
-def _connection(address: HubAddress) -> http.client.HTTPConnection:
+def _connect(address: HubAddress) -> http.client.HTTPConnection:
     """A connection with the system's trust, through the proxy that the environment names for secure ones."""
     if address.scheme == "http":
         return http.client.HTTPConnection(address.host, address.port, timeout=_WAIT)
@@ -198,25 +186,6 @@ def _connection(address: HubAddress) -> http.client.HTTPConnection:
     return made
 
 
-def _waits() -> Iterator[float | None]:
-    """Seconds to wait before each further try, and None at the last one."""
-    for number in range(_TRIES - 1):
-        yield min(_LONGEST, _FIRST * 2**number) * random.uniform(0.5, 1.0)  # noqa: S311  no secret: many clients spread
-    yield None
-
-
-def _late(answer: HubAnswer) -> bool:
-    """Whether the hub says to come back later than anybody waits."""
-    said = answer.headers.get("retry-after", "")
-    return said.isdecimal() and float(said) > _PATIENCE
-
-
-def _told(answer: HubAnswer, wait: float) -> float:
-    """How long the hub asks to wait, within reason."""
-    said = answer.headers.get("retry-after", "")
-    return min(float(said), _LONGEST * 2) if said.isdecimal() else wait
-
-
 def _read(response: http.client.HTTPResponse) -> HubAnswer:
     data = response.read(_ANSWER + 1)
     if len(data) > _ANSWER:
@@ -224,34 +193,19 @@ def _read(response: http.client.HTTPResponse) -> HubAnswer:
     return HubAnswer(response.status, {name.lower(): value for name, value in response.getheaders()}, data)
 
 
-def _pieces(response: http.client.HTTPResponse) -> Iterator[bytes]:
-    while piece := response.read(_CHUNK):
-        yield piece
-    if response.length:
-        raise http.client.IncompleteRead(b"", response.length)
-
-
 def _refusal(answer: HubAnswer, url: str) -> UnspoolError:
-    """What the hub says is wrong, as an error of ours."""
-    return _error(answer.status)(f"{url}: {_sentence(answer)}")
-
-
-def _error(status: int) -> type[UnspoolError]:
-    if status in (401, 403):
-        return NotAllowed
-    if status in (404, 410):
-        return NotFound
-    return FetchFailed if status < 400 or (status >= 500 and status != 507) else Declined
-
-
-def _sentence(answer: HubAnswer) -> str:
-    """What the hub says of an error."""
     try:
-        said = msgspec.json.decode(answer.data)
+        data = msgspec.json.decode(answer.data)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        said = None
-    text = said.get("reason") or said.get("error") if isinstance(said, dict) else None
-    return text if isinstance(text, str) and text else f"answered {answer.status}."
+        data = None
+    text = data.get("reason") or data.get("error") if isinstance(data, dict) else None
+    sentence = f"{url}: {text if isinstance(text, str) and text else f'answered {answer.status}.'}"
+    if answer.status in (401, 403):
+        return NotAllowed(sentence)
+    if answer.status in (404, 410):
+        return NotFound(sentence)
+    broken = answer.status < 400 or (answer.status >= 500 and answer.status != 507)
+    return FetchFailed(sentence) if broken else Declined(sentence)
 
 
 def _reason(error: Exception) -> str:
@@ -272,13 +226,11 @@ class UploadOptions(NamedTuple):
     raw: bool | None = None
     listed: bool | None = None
 
-    def said(self) -> dict[str, Any]:
+    def given(self) -> dict[str, Any]:
         return {name: value for name, value in self._asdict().items() if value is not None}
 
 
 class UploadedShare(msgspec.Struct, frozen=True):
-    """A share, as its hub tells its owner."""
-
     address: str
     url: str
     title: str = ""
@@ -296,9 +248,9 @@ class UploadedShare(msgspec.Struct, frozen=True):
 
 def upload_share(client: HubClient, bundle: Path, options: UploadOptions, update: str = "") -> UploadedShare:
     """Share a bundle, at a new address or in place of what an address shows. Trying again makes no second one."""
-    said = options.said()
-    password = said.pop("password", None)
-    query = {name: value if isinstance(value, str) else str(int(value)) for name, value in said.items()}
+    given = options.given()
+    password = given.pop("password", None)
+    query = {name: value if isinstance(value, str) else str(int(value)) for name, value in given.items()}
     headers = {"Idempotency-Key": secrets.token_urlsafe(24)}
     if password is not None:
         headers["Share-Password"] = quote(password, safe="")
@@ -309,7 +261,6 @@ def upload_share(client: HubClient, bundle: Path, options: UploadOptions, update
 
 
 def list_shares(client: HubClient) -> Iterator[UploadedShare]:
-    """One's own shares, the newest first."""
     where = "/api/shares"
     while True:
         page = client.ask("GET", where)
@@ -322,8 +273,7 @@ def list_shares(client: HubClient) -> Iterator[UploadedShare]:
 
 
 def change_share(client: HubClient, address: str, options: UploadOptions) -> UploadedShare:
-    """Have a share be otherwise."""
-    return _shared(client.ask("PATCH", f"/api/shares/{share_name(address)}", options.said()))
+    return _shared(client.ask("PATCH", f"/api/shares/{share_name(address)}", options.given()))
 
 
 def delete_share(client: HubClient, address: str) -> None:

@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping
 from ipaddress import ip_address
 from pathlib import Path, PurePosixPath, PureWindowsPath
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
 import msgspec
@@ -13,6 +13,7 @@ from unspool.errors import NotAllowed, Unreadable, UsageProblem
 from unspool.files import write_atomically
 
 _PORTS = {"http": 80, "https": 443}
+_Loaded = TypeVar("_Loaded")
 
 
 class HubAddress(NamedTuple):
@@ -31,7 +32,12 @@ class HubAddress(NamedTuple):
     @property
     def private(self) -> bool:
         """Whether what is sent there can be read by nobody on the way."""
-        return self.scheme == "https" or _is_loopback(self.host)
+        if self.scheme == "https" or self.host == "localhost":
+            return True
+        try:
+            return ip_address(self.host).is_loopback
+        except ValueError:
+            return False
 
 
 def parse_address(url: str) -> HubAddress:
@@ -49,23 +55,12 @@ def parse_address(url: str) -> HubAddress:
     return HubAddress(parts.scheme, host, port or _PORTS[parts.scheme], parts.path.rstrip("/"))
 
 
-def _is_loopback(host: str) -> bool:
-    if host == "localhost":
-        return True
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return False
-
-
 FILE = "hubs.json"
 HUB, TOKEN = "UNSPOOL_HUB", "UNSPOOL_HUB_TOKEN"
 """What the environment may say in place of the file."""
 
 
 class HubEntry(msgspec.Struct, frozen=True):
-    """A hub that a person is signed in to."""
-
     token: str
     name: str = ""
     """Who they are there."""
@@ -89,18 +84,26 @@ class HubLogin(msgspec.Struct, frozen=True):
 
 def load_hubs(folder: Path) -> KnownHubs:
     """The hubs of the file; none where there is no file. Unreadable where it is something else."""
+    return _load(folder / FILE, KnownHubs, "sign in again")
+
+
+def _load(path: Path, kind: type[_Loaded], remedy: str) -> _Loaded:
     try:
-        return msgspec.json.decode((folder / FILE).read_bytes(), type=KnownHubs)
+        return msgspec.json.decode(path.read_bytes(), type=kind)
     except FileNotFoundError:
-        return KnownHubs()
+        return kind()
     except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise Unreadable(f"{folder / FILE} cannot be read: {error}. Remove it, and sign in again.") from None
+        raise Unreadable(f"{path} cannot be read: {error}. Remove it, and {remedy}.") from None
+
+
+def _save(path: Path, data: object) -> None:
+    write_atomically(path, [msgspec.json.format(msgspec.json.encode(data, order="sorted")), b"\n"])
 
 
 def save_login(folder: Path, address: HubAddress, entry: HubEntry) -> None:
     """Remember a hub's token; the hub is the usual one from now on."""
     hubs = load_hubs(folder).hubs | {address.url: entry}
-    _write(folder, KnownHubs(address.url, hubs))
+    _save(folder / FILE, KnownHubs(address.url, hubs))
 
 
 def forget_login(folder: Path, url: str = "") -> list[str]:
@@ -110,7 +113,7 @@ def forget_login(folder: Path, url: str = "") -> list[str]:
     left = {name: entry for name, entry in there.hubs.items() if name not in gone}
     usual = there.usual if there.usual in left else next(iter(left), "")
     if left:
-        _write(folder, KnownHubs(usual, left))
+        _save(folder / FILE, KnownHubs(usual, left))
     else:
         (folder / FILE).unlink(missing_ok=True)
     return [name for name in gone if name in there.hubs]
@@ -122,14 +125,14 @@ def choose_hub(folder: Path, url: str = "", environment: Mapping[str, str] | Non
     UsageProblem where there is none. A token of the environment goes to the hub that the environment or the user names,
     and to no other.
     """
-    said = os.environ if environment is None else environment
+    variables = os.environ if environment is None else environment
     there = load_hubs(folder)
-    named = url or said.get(HUB, "") or there.usual
+    named = url or variables.get(HUB, "") or there.usual
     if not named:
         raise UsageProblem(f"No hub is known: name one, set {HUB}, or sign in with `unspool login URL`.")
     address = parse_address(named)
     entry = there.hubs.get(address.url, HubEntry(""))
-    if token := said.get(TOKEN, "").strip():
+    if token := variables.get(TOKEN, "").strip():
         entry = msgspec.structs.replace(entry, token=token)
     return HubLogin(address, entry)
 
@@ -149,10 +152,6 @@ def check_token(token: str) -> str:
     return token
 
 
-def _write(folder: Path, hubs: KnownHubs) -> None:
-    write_atomically(folder / FILE, [msgspec.json.format(msgspec.json.encode(hubs, order="sorted")), b"\n"])
-
-
 _FILE = "chosen.json"
 
 Folders = dict[str, list[str]]
@@ -160,7 +159,6 @@ Folders = dict[str, list[str]]
 
 
 def chosen_folders(folder: Path, hub: str) -> Folders:
-    """What was chosen for a hub."""
     return _all(folder).get(hub, {})
 
 
@@ -169,7 +167,7 @@ def choose_folder(folder: Path, hub: str, project: str, place: str) -> None:
     every = _all(folder)
     mine = {name: [one for one in places if one != place] for name, places in every.get(hub, {}).items()}
     mine.setdefault(project, []).append(place)
-    _write_choices(folder, {**every, hub: {name: places for name, places in mine.items() if places}})
+    _save(folder / _FILE, {**every, hub: {name: places for name, places in mine.items() if places}})
 
 
 def forget_project(folder: Path, hub: str, project: str) -> None:
@@ -178,7 +176,7 @@ def forget_project(folder: Path, hub: str, project: str) -> None:
     if project not in every.get(hub, {}):
         raise UsageProblem(f"Nothing is pushed to a project “{project}” from here.")
     left = {name: places for name, places in every[hub].items() if name != project}
-    _write_choices(folder, {**every, hub: left})
+    _save(folder / _FILE, {**every, hub: left})
 
 
 def parse_folder_choice(text: str) -> tuple[str, str]:
@@ -192,24 +190,14 @@ def parse_folder_choice(text: str) -> tuple[str, str]:
 
 def project_for(choices: Mapping[str, list[str]], place: str) -> str:
     """The project that a session goes to which ran in a place: by the nearest folder above it; empty where to none."""
-    found = [(len(one), name) for name, places in choices.items() for one in places if _within(place, one)]
+    found = []
+    for name, folders in choices.items() if place else ():
+        for folder in folders:
+            kind = PureWindowsPath if "\\" in folder or "\\" in place else PurePosixPath
+            if kind(place).is_relative_to(kind(folder)):
+                found.append((len(folder), name))
     return max(found)[1] if found else ""
 
 
-def _within(place: str, folder: str) -> bool:
-    kind = PureWindowsPath if "\\" in folder or "\\" in place else PurePosixPath
-    return bool(place) and kind(place).is_relative_to(kind(folder))
-
-
 def _all(folder: Path) -> dict[str, Folders]:
-    path = folder / _FILE
-    try:
-        return msgspec.json.decode(path.read_bytes(), type=dict[str, Folders])
-    except FileNotFoundError:
-        return {}
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise Unreadable(f"{path} cannot be read: {error}. Remove it, and choose again what is pushed.") from None
-
-
-def _write_choices(folder: Path, every: dict[str, Folders]) -> None:
-    write_atomically(folder / _FILE, [msgspec.json.format(msgspec.json.encode(every, order="sorted")), b"\n"])
+    return _load(folder / _FILE, dict[str, Folders], "choose again what is pushed")

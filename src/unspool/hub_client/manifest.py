@@ -42,8 +42,6 @@ class ManifestFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class PushManifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A session as it is pushed."""
-
     key: str
     """The session's own id."""
     files: tuple[ManifestFile, ...]
@@ -61,13 +59,11 @@ class PushManifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def make_manifest(key: str, files: Iterable[ManifestFile], agent: str = "") -> PushManifest:
-    """The manifest of some files."""
     ordered = tuple(sorted(files, key=lambda file: file.name))
     return PushManifest(key, ordered, content_digest(key, ordered), agent)
 
 
 def content_digest(key: str, files: Iterable[ManifestFile]) -> str:
-    """The digest of a session and what it consists of."""
     return sha256(msgspec.json.encode((key, tuple(files)), order="deterministic")).hexdigest()
 
 
@@ -102,7 +98,6 @@ _MOST = 3 * 1024 * 1024
 
 
 def file_chunks(path: Path) -> Iterator[bytes]:
-    """The pieces of a file, in order."""
     with path.open("rb") as file:
         while chunk := file.read(_USUAL):
             yield chunk + file.readline(_MOST - _USUAL)

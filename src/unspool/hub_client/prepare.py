@@ -41,7 +41,6 @@ class KeyedNames(ReplacementNames):
         """How often something was replaced, by kind and rule."""
 
     def of(self, match: SecretMatch) -> str:
-        """The name for what was found."""
         self.places[match.kind, match.rule] += 1
         value = match.value.encode("utf-8", "surrogatepass")
         self._number = int.from_bytes(blake2b(value, key=self._key, digest_size=8).digest())
@@ -84,16 +83,12 @@ Kind = Literal["log", "other"]
 
 
 class FileToPush(NamedTuple):
-    """A file of a session, and what it is called in the archive."""
-
     name: str
     kind: Kind
     path: Path
 
 
 class PreparedPush(NamedTuple):
-    """What may leave of a session."""
-
     key: str
     files: tuple[tuple[str, Path], ...]
     replaced: Counter[tuple[str, str]]
@@ -105,8 +100,6 @@ class PreparedPush(NamedTuple):
 
 
 class PushRedaction(NamedTuple):
-    """How things leave this machine."""
-
     policy: RedactionPolicy
     key: bytes
     environment: Mapping[str, str] = os.environ
@@ -135,7 +128,12 @@ def source_digest(found: FoundLog, edge: PushRedaction) -> str:
     if found.origin:
         known.append(f"{found.path} {found.size} {found.modified}")
     else:
-        known += [f"{file.name} {_stamp(file.path)}" for file in files_to_push(found)]
+        for file in files_to_push(found):
+            try:
+                status = file.path.stat()
+                known.append(f"{file.name} {status.st_size} {status.st_mtime_ns}")
+            except OSError:
+                known.append(f"{file.name} ")
     return sha256("\n".join(known).encode(errors="replace")).hexdigest()
 
 
@@ -167,7 +165,13 @@ def _written(file: FileToPush, path: Path, finder: Finder, names: KeyedNames, wr
         data = file.path.read_bytes()
         if _NULL in data:
             return False
-        path.write_bytes(_clean(data, finder, names))
+        value = decode_line(data)
+        if isinstance(value, dict | list):
+            made, found = redact_value(value, finder, names)
+            path.write_bytes(encode_line(made) if found else data)
+        else:
+            text, matches = redact_text(data.decode("utf-8", "surrogateescape"), finder, names)
+            path.write_bytes(text.encode("utf-8", "surrogateescape") if matches else data)
     return path.stat().st_size > 0
 
 
@@ -181,31 +185,19 @@ def _settled(lines: Iterator[bytes], path: Path, writer: LogWriter) -> Iterator[
             yield line
 
 
-def _clean(data: bytes, finder: Finder, names: KeyedNames) -> bytes:
-    """A document or a text."""
-    value = decode_line(data)
-    if isinstance(value, dict | list):
-        made, found = redact_value(value, finder, names)
-        return encode_line(made) if found else data
-    text, matches = redact_text(data.decode("utf-8", "surrogateescape"), finder, names)
-    return text.encode("utf-8", "surrogateescape") if matches else data
-
-
 def _people(found: FoundLog, edge: PushRedaction) -> PersonalNames:
     """Whose session it is, by the environment, the folders that it ran in, and what it notes of repositories."""
-    said: set[bytes] = set()
+    written: set[bytes] = set()
     names: set[str] = set()
     with open_log(found.path) as lines:
         for line in lines:
-            said.update(match[1] for match in _CWD.finditer(line))
+            written.update(match[1] for match in _CWD.finditer(line))
             names |= git_signers((line,))
-    return PersonalNames.of(edge.environment, {text for one in said if (text := _text(one))}, names)
-
-
-def _text(said: bytes) -> str:
-    with suppress(msgspec.DecodeError, UnicodeDecodeError):
-        return msgspec.json.decode(b'"' + said + b'"', type=str)
-    return ""
+    folders = set()
+    for one in written:
+        with suppress(msgspec.DecodeError, UnicodeDecodeError):
+            folders.add(msgspec.json.decode(b'"' + one + b'"', type=str))
+    return PersonalNames.of(edge.environment, folders - {""}, names)
 
 
 def _place(found: FoundLog, path: Path) -> str:
@@ -222,11 +214,3 @@ def _plain(folder: Path) -> Iterator[Path]:
     for place, folders, names in os.walk(folder):
         folders.sort()
         yield from (path for name in sorted(names) if (path := Path(place, name)).is_file() and not path.is_symlink())
-
-
-def _stamp(path: Path) -> str:
-    try:
-        status = path.stat()
-    except OSError:
-        return ""
-    return f"{status.st_size} {status.st_mtime_ns}"

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from hashlib import sha256
 from itertools import islice
 from pathlib import Path
@@ -27,8 +28,6 @@ _WORN = 3
 
 
 class PushedSession(NamedTuple):
-    """A session as it was pushed."""
-
     project: str
     key: str
     seal: str
@@ -38,17 +37,19 @@ class PushedSession(NamedTuple):
 
 
 class PushMemory:
-    """What was pushed to one hub."""
-
     def __init__(self, folder: Path, hub: str) -> None:
         self._path = folder / f"pushed-{sha256(hub.encode()).hexdigest()[:16]}.jsonl"
         self._known: dict[tuple[str, str], PushedSession] = {}
-        lines = self._read()
+        decoder, lines = msgspec.json.Decoder(PushedSession), 0
+        for line in self._path.read_bytes().splitlines() if self._path.exists() else ():
+            lines += bool(line.strip())
+            with suppress(msgspec.DecodeError, UnicodeDecodeError):
+                past = decoder.decode(line)
+                self._known[past.project, past.key] = past
         if lines > 100 and lines > _WORN * len(self._known):
             write_atomically(self._path, (msgspec.json.encode(past) + b"\n" for past in self._known.values()))
 
     def past(self, project: str, key: str) -> PushedSession | None:
-        """What is known of a session."""
         return self._known.get((project, key))
 
     def remember(self, past: PushedSession) -> None:
@@ -60,25 +61,6 @@ class PushMemory:
         finally:
             os.close(file)
 
-    def _read(self) -> int:
-        decoder = msgspec.json.Decoder(PushedSession)
-        lines = 0
-        try:
-            with self._path.open("rb") as file:
-                for line in file:
-                    lines += bool(line.strip())
-                    self._take(decoder, line)
-        except FileNotFoundError:
-            pass
-        return lines
-
-    def _take(self, decoder: "msgspec.json.Decoder[PushedSession]", line: bytes) -> None:
-        try:
-            past = decoder.decode(line)
-        except (msgspec.DecodeError, UnicodeDecodeError):
-            return
-        self._known[past.project, past.key] = past
-
 
 _AT_ONCE = 5_000
 _TRIES = 5
@@ -87,15 +69,11 @@ _PACKED = "application/zstd"
 
 
 class PushTask(NamedTuple):
-    """A session and the project that it goes to."""
-
     found: FoundLog
     project: str
 
 
 class PushResult(NamedTuple):
-    """What became of a session."""
-
     session: str
     project: str
     outcome: str
@@ -108,8 +86,6 @@ class PushResult(NamedTuple):
 
 
 class Pusher:
-    """Pushes sessions to one hub."""
-
     def __init__(self, client: HubClient, library: Library, memory: PushMemory, key: bytes) -> None:
         self._client, self._library, self._memory, self._key = client, library, memory, key
         self._edges: dict[str, PushRedaction] = {}
@@ -130,17 +106,21 @@ class Pusher:
             else:
                 known.setdefault(task.project, {})[past.state] = task
         for project, states in known.items():
-            waiting += [states[state] for state in self._strange(project, states) if state in states]
+            unknown = self._have(project, "states", states, "states")
+            waiting += [states[state] for state in unknown if state in states]
         return waiting
 
-    def _strange(self, project: str, states: Iterable[str]) -> Iterator[str]:
-        left = iter(states)
+    def _have(self, project: str, what: str, values: Iterable[str], answer: str) -> Iterator[str]:
+        """Those of many digests that the hub has not, a lot at a time."""
+        left = iter(values)
         while some := list(islice(left, _AT_ONCE)):
-            yield from _words(self._client.ask("POST", f"{_way(project)}/have", {"states": some}), "states")
+            yield from _words(self._client.ask("POST", f"{_way(project)}/have", {what: some}), answer)
 
-    def rehearse(self, task: PushTask) -> PreparedPush:
+    def rehearse(self, task: PushTask) -> PushResult:
+        """What would leave, without sending it."""
         with scratch_folder() as folder, self._library.located(task.found) as here:
-            return prepare_push(here, self.edge(task.project), folder)
+            made = prepare_push(here, self.edge(task.project), folder)
+            return PushResult(made.key, task.project, "new", made.size, prepared=made)
 
     def push(self, task: PushTask) -> PushResult:
         edge = self.edge(task.project)
@@ -157,11 +137,14 @@ class Pusher:
         return done._replace(prepared=made, reason="" if done.outcome == "pushed" else done.reason)
 
     def _sent(self, project: str, whole: PushManifest, paths: dict[str, Path]) -> PushResult:
-        wanted = list(dict.fromkeys(piece.digest for piece in whole.pieces()))
-        lacks, size, count = self._lacking(project, wanted), 0, 0
+        wanted = dict.fromkeys(piece.digest for piece in whole.pieces())
+        lacks, size, count = set(self._have(project, "digests", wanted, "lacks")), 0, 0
         for _ in range(_TRIES):
-            for data in self._wanted(whole, paths, lacks):
-                size, count = size + self._piece(project, data), count + 1
+            for data in _lacking_pieces(whole, paths, lacks):
+                packed = zstandard.ZstdCompressor(_LEVEL).compress(data)
+                path = f"{_way(project)}/blobs/{sha256(data).hexdigest()}"
+                self._client.send("PUT", path, UploadBody(packed, _PACKED))
+                size, count = size + len(packed), count + 1
             try:
                 answer = self._client.ask("POST", f"{_way(project)}/sessions", whole)
             except (Declined, NotFound) as error:
@@ -171,28 +154,17 @@ class Pusher:
                 return PushResult(whole.key, project, "pushed", size, count, str(answer.get("state", "")))
         raise FetchFailed("The hub does not keep what is sent to it; try again later.")
 
-    def _lacking(self, project: str, digests: list[str]) -> set[str]:
-        lacks: set[str] = set()
-        for at in range(0, len(digests), _AT_ONCE):
-            some = digests[at : at + _AT_ONCE]
-            lacks.update(_words(self._client.ask("POST", f"{_way(project)}/have", {"digests": some}), "lacks"))
-        return lacks
 
-    def _wanted(self, whole: PushManifest, paths: dict[str, Path], lacks: set[str]) -> Iterator[bytes]:
-        """The pieces that have to be sent, each once."""
-        left = set(lacks)
-        for file in whole.files:
-            if left.isdisjoint(piece.digest for piece in file.pieces):
-                continue
-            for piece, data in zip(file.pieces, file_chunks(paths[file.name]), strict=True):
-                if piece.digest in left:
-                    left.discard(piece.digest)
-                    yield data
-
-    def _piece(self, project: str, data: bytes) -> int:
-        packed = zstandard.ZstdCompressor(_LEVEL).compress(data)
-        self._client.send("PUT", f"{_way(project)}/blobs/{sha256(data).hexdigest()}", UploadBody(packed, _PACKED))
-        return len(packed)
+def _lacking_pieces(whole: PushManifest, paths: dict[str, Path], lacks: set[str]) -> Iterator[bytes]:
+    """The pieces that have to be sent, each once."""
+    left = set(lacks)
+    for file in whole.files:
+        if left.isdisjoint(piece.digest for piece in file.pieces):
+            continue
+        for piece, data in zip(file.pieces, file_chunks(paths[file.name]), strict=True):
+            if piece.digest in left:
+                left.discard(piece.digest)
+                yield data
 
 
 def _policy(client: HubClient, project: str) -> RedactionPolicy:

@@ -3,7 +3,7 @@
 import asyncio
 import socket
 from collections.abc import Iterable
-from ipaddress import ip_address
+from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import NamedTuple
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -17,8 +17,6 @@ PATIENCE = 10.0
 
 
 class Refusal(NamedTuple):
-    """Why a request is not answered."""
-
     status: int
     reason: str
 
@@ -34,10 +32,8 @@ def check_size(scope: Scope, most: int = MAX_BODY) -> Refusal | None:
         return Refusal(414, f"The address is longer than {MAX_ADDRESS:,} bytes.")
     if sum(len(name) + len(value) for name, value in scope["headers"]) > MAX_HEADERS:
         return Refusal(431, f"The headers are longer than {MAX_HEADERS:,} bytes.")
-    return _body(scope, most if scope["method"] not in ("GET", "HEAD") else 0)
-
-
-def _body(scope: Scope, most: int) -> Refusal | None:
+    if scope["method"] in ("GET", "HEAD"):
+        most = 0
     lengths = [value for name, value in scope["headers"] if name == b"content-length"]
     chunked = any(name == b"transfer-encoding" for name, _ in scope["headers"])
     if any(not value.isdigit() or len(value) > 12 or int(value) > most for value in lengths) or (chunked and not most):
@@ -58,13 +54,10 @@ async def read_body(receive: Receive) -> Receive | Refusal:
                 if len(body) > MAX_BODY:
                     return Refusal(413, f"More than {MAX_BODY:,} bytes were sent.")
                 if not message.get("more_body"):
-                    return _replayed(bytes(body), receive)
+                    break
     except TimeoutError:
         return Refusal(408, f"What was sent did not come within {PATIENCE:g} seconds.")
-
-
-def _replayed(body: bytes, receive: Receive) -> Receive:
-    waiting = [body]
+    waiting = [bytes(body)]
 
     async def again() -> Message:
         if waiting:
@@ -87,21 +80,17 @@ class AllowedHosts(NamedTuple):
     """The host that was asked for; empty for this machine alone."""
 
     def own(self, host: str) -> bool:
-        """Whether a Host header means this server."""
         name, port = _split_port(host.lower())
         if port != str(self.port) and not (port == "" and self.port == _HTTP):
             return False
-        return name in self._names() or (self.given in _EVERYWHERE and _is_address(name))
+        names = set(_LOOPBACK)
+        if self.given:
+            names.add((socket.gethostname() if self.given in _EVERYWHERE else bracket_host(self.given)).lower())
+        return name in names or (self.given in _EVERYWHERE and _parse_ip(name) is not None)
 
     def same(self, origin: str, host: str) -> bool:
         """Whether an Origin header is that of a page of this server, asked for under this host."""
         return origin.lower() == f"http://{host.lower()}"
-
-    def _names(self) -> set[str]:
-        if not self.given:
-            return set(_LOOPBACK)
-        more = socket.gethostname() if self.given in _EVERYWHERE else bracket_host(self.given)
-        return {*_LOOPBACK, more.lower()}
 
 
 def bracket_host(host: str) -> str:
@@ -111,12 +100,8 @@ def bracket_host(host: str) -> str:
 
 def is_loopback(host: str) -> bool:
     """Whether only this machine can reach what listens there."""
-    if host.lower() == "localhost":
-        return True
-    try:
-        return ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return False
+    address = _parse_ip(host)
+    return host.lower() == "localhost" or (address is not None and address.is_loopback)
 
 
 def _split_port(host: str) -> tuple[str, str]:
@@ -128,11 +113,11 @@ def _split_port(host: str) -> tuple[str, str]:
     return name, port
 
 
-def _is_address(name: str) -> bool:
+def _parse_ip(host: str) -> IPv4Address | IPv6Address | None:
     try:
-        return bool(ip_address(name.strip("[]")))
+        return ip_address(host.strip("[]"))
     except ValueError:
-        return False
+        return None
 
 
 CONTENT_SECURITY_POLICY = (
@@ -156,8 +141,6 @@ Header = tuple[bytes, bytes]
 
 
 class SecurityHeaders:
-    """An app whose every answer has these headers."""
-
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
@@ -171,7 +154,6 @@ class SecurityHeaders:
 
 
 def add_security_headers(given: Iterable[Header]) -> list[Header]:
-    """The headers of an answer with those of every answer."""
     kept = [(name.lower(), value) for name, value in given if name.lower() not in SECURITY_HEADERS]
     names = {name for name, _ in kept}
     return [

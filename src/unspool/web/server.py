@@ -37,7 +37,7 @@ class _Taken(UsageProblem):
 def _bound(host: str, port: int) -> socket.socket:
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
-        return _prompt(socket.create_server((host, port), family=family, backlog=1024))
+        listener = socket.create_server((host, port), family=family, backlog=1024)
     except (socket.gaierror, UnicodeError):
         raise UsageProblem(f"There is no host {host}.") from None
     except OSError as error:
@@ -45,12 +45,8 @@ def _bound(host: str, port: int) -> socket.socket:
             why = "is taken" if error.errno == errno.EADDRINUSE else "may not be listened on"
             raise _Taken(f"Port {port} of {host} {why}; give another with --port, or none.") from None
         raise UsageProblem(f"Cannot listen on {host}: {error.strerror or error}.") from None
-
-
-def _prompt(made: socket.socket) -> socket.socket:
-    """A socket whose connections send what they have at once: an answer in two pieces would else take 40 ms."""
-    made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    return made
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # an answer in two pieces would else take 40 ms
+    return listener
 
 
 def server_url(host: str, port: int) -> str:

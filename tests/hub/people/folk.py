@@ -30,10 +30,8 @@ class One(NamedTuple):
 
 def somebody(db: Database, name: str, *, admin: bool = False, scope: str = "all", kind: str = "person") -> One:
     """Somebody new."""
-    made = users.add_user(db, users.NewUser(name, kind, admin))
-    return One(
-        Person(made, name, admin, scope), tokens.create_token(db, tokens.NewTokenOptions(made, "test", scope=scope))
-    )
+    made = users.add_user(db, name, kind, admin)
+    return One(Person(made, name, admin, scope), tokens.create_token(db, made, "test", scope=scope))
 
 
 def team(db: Database, name: str, *members: One) -> str:

@@ -159,7 +159,7 @@ def test_a_session_is_erased_by_its_person_and_by_owners(client: Client, files_s
 def test_guessing_invitations_ends_soon(client: Client, files_store: Store, boss: One) -> None:
     """After some attempts of one address; who has the right one is let in, or guesses would keep everybody out."""
     nobody = Client(client.port)
-    right = tokens.create_invitation(files_store.db, boss.person, tokens.NewInvitationOptions())
+    right = tokens.create_invitation(files_store.db, boss.person)
     statuses = [nobody.send("POST", "/api/join", {"invitation": f"x{n}", "name": "eve"}).status for n in range(31)]
     assert statuses == [404] * 30 + [429]
     refused = nobody.send("POST", "/api/join", {"invitation": "x", "name": "eve"})

@@ -99,7 +99,7 @@ def test_invitations_teams_projects_and_rights(data: Path) -> None:
 def test_a_hold_keeps_an_erasure_off(data: Path) -> None:
     """Nothing is erased without a word; what is held stays; what goes is proved gone, down to the file."""
     store = open_store(StorePlace(data))
-    ada = One(Person(users.add_user(store.db, users.NewUser("ada")), "ada"), "")
+    ada = One(Person(users.add_user(store.db, "ada"), "ada"), "")
     shop = project(store.db, "shop")
     one, link = session(store, shop, ada, "words", key="its-key"), share(store, ada, "page", "-PJEuR5zTyVVUXtPab5Pew")
     hold = done("hold", "add", "project", "shop", "--reason", "case 12").strip()

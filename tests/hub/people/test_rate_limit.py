@@ -55,11 +55,10 @@ def test_a_request_costs_no_statement(files_store: Store, monkeypatch: pytest.Mo
     limiter = RateLimiter(files_store.db, 20_000)
     written: list[int] = []
 
-    def write(_: int, taken: dict[str, int]) -> dict[str, int]:
-        written.append(sum(taken.values()))
-        return {}
+    def write(_sql: str, _who: str, _hour: int, count: int) -> None:
+        written.append(count)
 
-    monkeypatch.setattr(limiter, "_written", write)
+    monkeypatch.setattr(files_store.db, "row", write)
     for _ in range(1_200):
         limiter.count("ada")
     limiter.flush()
@@ -88,11 +87,11 @@ def test_a_database_that_has_no_room_refuses_nobody(files_store: Store, monkeypa
     """What this process counted is what it goes by; it is written once there is room."""
     limiter = RateLimiter(files_store.db, 1000)
 
-    def full(*_: object) -> dict[str, int]:
+    def full(*_: object) -> None:
         raise StoreFull("No room.")
 
     with monkeypatch.context() as patched:
-        patched.setattr(limiter, "_written", full)
+        patched.setattr(files_store.db, "row", full)
         for _ in range(1000):
             limiter.count("ada")
         with pytest.raises(TooManyRequests):

@@ -65,15 +65,15 @@ def test_people_who_were_added_before_the_first_start_do_not_keep_the_owner_out(
 
 def test_a_name_is_taken_once(store: Store) -> None:
     """Two who want one name at the same moment: one has it."""
-    results = at_once(4, lambda: users.add_user(store.db, users.NewUser("ada")))
+    results = at_once(4, lambda: users.add_user(store.db, "ada"))
     assert sorted(type(one).__name__ for one in results) == ["Conflict", "Conflict", "Conflict", "str"]
 
 
 def test_whoever_is_ended_is_let_in_no_more_at_once(store: Store) -> None:
     """Tokens, browsers and open invitations end with a person; back again, they need new ones."""
     boss, ada = somebody(store.db, "boss", admin=True), somebody(store.db, "ada", admin=True)
-    browser = tokens.create_token(store.db, tokens.NewTokenOptions(ada.id, "browser", "browser"))
-    invitation = invitations.create_invitation(store.db, ada.person, invitations.NewInvitationOptions())
+    browser = tokens.create_token(store.db, ada.id, "browser", "browser")
+    invitation = invitations.create_invitation(store.db, ada.person)
     users.deactivate_user(store.db, "ada")
     assert tokens.person_of_token(store.db, ada.token) is None
     assert tokens.person_of_token(store.db, browser, "browser") is None
@@ -105,8 +105,8 @@ def test_the_last_admin_stays(store: Store) -> None:
 def test_a_token_is_good_for_its_scope_until_it_ends(store: Store) -> None:
     """An expired, revoked or unknown token lets nobody in, and a list never tells a secret."""
     ada = somebody(store.db, "ada")
-    read = tokens.create_token(store.db, tokens.NewTokenOptions(ada.id, "reader", scope="read"))
-    old = tokens.create_token(store.db, tokens.NewTokenOptions(ada.id, "old", expires=now() - 1))
+    read = tokens.create_token(store.db, ada.id, "reader", scope="read")
+    old = tokens.create_token(store.db, ada.id, "old", expires=now() - 1)
     known = tokens.person_of_token(store.db, read)
     assert known is not None
     assert known.scope == "read"
@@ -123,7 +123,7 @@ def test_a_token_is_good_for_its_scope_until_it_ends(store: Store) -> None:
     tokens.revoke_token(store.db, which, ada.id)
     assert tokens.person_of_token(store.db, read) is None
     with pytest.raises(BadRequest):
-        tokens.create_token(store.db, tokens.NewTokenOptions(ada.id, "all powerful", scope="root"))
+        tokens.create_token(store.db, ada.id, "all powerful", scope="root")
 
 
 def test_a_full_disk_keeps_nobody_out(files_store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -140,7 +140,7 @@ def test_a_full_disk_keeps_nobody_out(files_store: Store, monkeypatch: pytest.Mo
 def test_an_invitation_makes_one_person(store: Store) -> None:
     """Several who take one invitation at once: one gets in, as a member of its team."""
     crew = team(store.db, "crew")
-    secret = invitations.create_invitation(store.db, ROOT, invitations.NewInvitationOptions(team="crew"))
+    secret = invitations.create_invitation(store.db, ROOT, team="crew")
     names = iter("abcd")
     results = at_once(4, lambda: invitations.accept_invitation(store.db, secret, f"eve {next(names)}"))
     taken = [one for one in results if isinstance(one, invitations.AcceptedInvitation)]
@@ -155,7 +155,7 @@ def test_an_invitation_makes_one_person(store: Store) -> None:
 def test_an_invitation_that_fails_stays_open(store: Store) -> None:
     """A name that is taken costs nothing; the invited one chooses another."""
     somebody(store.db, "ada")
-    secret = invitations.create_invitation(store.db, ROOT, invitations.NewInvitationOptions())
+    secret = invitations.create_invitation(store.db, ROOT)
     with pytest.raises(Conflict):
         invitations.accept_invitation(store.db, secret, "ada")
     with pytest.raises(BadRequest):
@@ -167,7 +167,7 @@ def test_an_invitation_that_fails_stays_open(store: Store) -> None:
 
 def test_an_invitation_can_be_revoked_and_expires(store: Store) -> None:
     """After either, it is as if there had never been one."""
-    secret = invitations.create_invitation(store.db, ROOT, invitations.NewInvitationOptions("eve", admin=True))
+    secret = invitations.create_invitation(store.db, ROOT, "eve", admin=True)
     offered = invitations.open_invitation(store.db, secret)
     assert (offered.name, offered.admin) == ("eve", True)
     assert secret not in str(invitations.list_invitations(store.db))
@@ -176,12 +176,12 @@ def test_an_invitation_can_be_revoked_and_expires(store: Store) -> None:
         invitations.open_invitation(store.db, secret)
     with pytest.raises(NotVisible):
         invitations.revoke_invitation(store.db, offered.id)
-    late = invitations.create_invitation(store.db, ROOT, invitations.NewInvitationOptions())
+    late = invitations.create_invitation(store.db, ROOT)
     store.db.run("UPDATE invitation SET expires = ?", now() - 1)
     with pytest.raises(NotVisible):
         invitations.accept_invitation(store.db, late, "eve")
     with pytest.raises(BadRequest):
-        invitations.create_invitation(store.db, ROOT, invitations.NewInvitationOptions(days=1000))
+        invitations.create_invitation(store.db, ROOT, days=1000)
 
 
 def test_a_right_is_ones_own_or_the_most_of_ones_teams(store: Store) -> None:
@@ -236,19 +236,18 @@ def test_the_last_owner_of_a_project_stays(store: Store) -> None:
 def test_whoever_pushes_to_a_new_project_owns_it_where_that_is_allowed(store: Store) -> None:
     """Others are told no more than that the name is taken, or, where only admins make projects, not even that."""
     ada, bob = somebody(store.db, "ada"), somebody(store.db, "bob")
-    shop = projects.project_to_push_to(store.db, ada.person, "shop")
-    assert projects.project_to_push_to(store.db, ada.person, "shop") == shop
+    shop = projects.create_project(store.db, ada.person, "shop")
     assert right_on_project(store.db, ada.person, shop) is Right.OWN
     with pytest.raises(Conflict):
-        projects.project_to_push_to(store.db, bob.person, "shop")
+        projects.create_project(store.db, bob.person, "shop")
     projects.let_anyone_create(store.db, everybody=False)
     said = []
     for name in ("shop", "mill"):
         with pytest.raises(Forbidden) as error:
-            projects.project_to_push_to(store.db, bob.person, name)
+            projects.create_project(store.db, bob.person, name)
         said.append(str(error.value))
     assert said[0] == said[1]
-    assert projects.project_to_push_to(store.db, ROOT, "mill") != shop
+    assert projects.create_project(store.db, ROOT, "mill") != shop
 
 
 @pytest.mark.parametrize(

@@ -93,12 +93,12 @@ class Team(NamedTuple):
 
     def member(self, name: str, right: Right = Right.WRITE, project: str = "harbour", scope: str = "all") -> Member:
         """Somebody with a right on a project, which is made where it is not there."""
-        person = users.add_user(self.store.db, users.NewUser(name))
+        person = users.add_user(self.store.db, name)
         if project not in (one for (one,) in self.store.db.rows("SELECT name FROM project")):
             projects.create_project(self.store.db, ANYBODY._replace(admin=True), project)
         if right:
             self.permit(person, project, right)
-        token = tokens.create_token(self.store.db, tokens.NewTokenOptions(person, "test", scope=scope))
+        token = tokens.create_token(self.store.db, person, "test", scope=scope)
         return Member(person, name, token, self.client.as_(token), self.store)
 
     def permit(self, person: str, project: str, right: Right) -> None:

@@ -7,8 +7,7 @@ import tarfile
 from collections.abc import Iterable
 
 from tests.log_builder.builder import LogBuilder
-from unspool.hub.people.tokens import NewTokenOptions, create_token
-from unspool.hub.people.users import NewUser as PersonWish
+from unspool.hub.people.tokens import create_token
 from unspool.hub.people.users import add_user
 from unspool.hub.store.connect import Store
 
@@ -69,8 +68,8 @@ def form(field: str, data: bytes, edge: str = "the-edge") -> tuple[bytes, dict[s
 
 def token(store: Store, name: str, scope: str = "all", *, admin: bool = False) -> str:
     """A new person's token."""
-    person = add_user(store.db, PersonWish(name, "person", admin=admin))
-    return create_token(store.db, NewTokenOptions(person, "test", scope=scope))
+    person = add_user(store.db, name, "person", admin=admin)
+    return create_token(store.db, person, "test", scope=scope)
 
 
 def counts(store: Store) -> dict[str, int]:

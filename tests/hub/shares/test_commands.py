@@ -105,7 +105,7 @@ def test_a_share_is_updated_in_place_changed_listed_and_deleted(
     assert at.anybody.get(f"/{address}/").status == 401
     assert run("shares", "update", address, "--no-password").code == 0
     assert at.anybody.get(f"/{address}/").status == 200
-    assert run("shares", "delete", address).out == f"{address} is no more.\n"
+    assert run("shares", "delete", address).out == f"{address} is deleted.\n"
     assert at.anybody.get(f"/{address}/").status == 404
     assert "deleted" in run("shares").out
 

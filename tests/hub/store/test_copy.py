@@ -96,7 +96,7 @@ def _sum(rows: list[Row]) -> TableSum:
 
 def test_a_move_that_broke_off_goes_on(source: Store, target: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """Killed among the contents, among the rows, or before the end: the same again, and all of it is there."""
-    for where in ("copy._rows", "copy.table_sums_inside", "copy.table_sums"):
+    for where in ("copy.insert_rows", "copy.table_sums_inside", "copy.table_sums"):
         with monkeypatch.context() as patched:
             patched.setattr(f"unspool.hub.store.{where}", _killed)
             with pytest.raises(KeyboardInterrupt):
@@ -270,7 +270,7 @@ def test_a_backup_that_was_never_finished_is_not_restored(files_store: Store, tm
     """One of a hub with nothing in it is."""
     target = open_store(StorePlace(tmp_path / "back"))
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("unspool.hub.store.copy._rows", _killed)
+        patched.setattr("unspool.hub.store.copy.insert_rows", _killed)
         with pytest.raises(KeyboardInterrupt):
             backup(files_store, tmp_path / "saved", _quiet)
     with pytest.raises(NotFound, match="never finished"):

@@ -1,8 +1,8 @@
 """The JSON API about people: operations as routes, and what only programs ask for."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Annotated, Any, TypeVar, get_type_hints
+from typing import Annotated, Any, TypeVar
 
 import msgspec
 from msgspec import Meta
@@ -12,11 +12,11 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from unspool.hub.errors import BadRequest, NotVisible
 from unspool.hub.people import erasure, holds, operations, projects, tokens, users
 from unspool.hub.people.audit import AuditFilters, audit_as_json_lines, list_audit, seal_audit, verify_audit
-from unspool.hub.people.operations import Actor, Arguments, Done, Operation, as_json, rows_as_json, team_as_json
+from unspool.hub.people.operations import Done, Operation, as_json, rows_as_json
 from unspool.hub.people.projects import Right, right_on_project
 from unspool.hub.people.rate_limit import count_attempt
 from unspool.hub.people.users import Person
-from unspool.hub.routes import HubRoute, Needs, hub, person, request_body
+from unspool.hub.routes import HubRoute, Needs, hub, person, read_json, request_body
 from unspool.hub.store.database import Database
 
 _TRIES, _SPAN = 30, 3600
@@ -25,51 +25,54 @@ T = TypeVar("T", bound=msgspec.Struct)
 
 
 def json_response(data: Any, status: int = 200) -> Response:
-    """An answer that nobody keeps."""
     return JSONResponse(data, status, {"Cache-Control": "no-store"})
 
 
 def parse_body(request: Request, kind: type[T], path: Mapping[str, str] | None = None) -> T:
     """What was sent, with what the path says; BadRequest with the reason where it is not as it should be."""
+    sent = read_json(request) if request_body(request) else {}
     try:
-        sent = msgspec.json.decode(request_body(request) or b"{}")
         return msgspec.convert({**sent, **(path or {})} if isinstance(sent, dict) else sent, kind)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+    except msgspec.ValidationError as error:
         raise BadRequest(f"What was sent is not as it should be: {error}.") from None
 
 
-def run_operation(request: Request, operation: Operation, args: Arguments, *, by_name: bool = False) -> Done:
+def run_operation(request: Request, operation: Operation, args: dict[str, Any], *, by_name: bool = False) -> Done:
     """Run an operation for whoever asks, and tell the audit log what it was about."""
     here = hub(request)
     url = here.terms.url or f"{request.url.scheme}://{request.headers.get('host', '')}"
     with here.store.db.transaction():
-        done = operation(Actor(here.store.db, person(request), by_name, url), args)
+        done = operation(operations.Actor(here.store.db, person(request), by_name, url), **args)
     request.state.target, request.state.detail = done.target, done.detail
     return done
 
 
-def route(
-    path: str, operation: Operation, needs: Needs, act: str, method: str, scopes: tuple[str, ...] = ("all",)
-) -> HubRoute:
-    """An address of the API that runs an operation."""
-    kind: type[Arguments] = get_type_hints(operation)["args"]
-
+def route(method: str, path: str, operation: Operation, needs: Needs, scopes: tuple[str, ...] = ("all",)) -> HubRoute:
     def handler(request: Request) -> Response:
-        done = run_operation(request, operation, parse_body(request, kind, request.path_params))
+        args = parse_body(request, operations.arguments_of(operation), request.path_params)
+        done = run_operation(request, operation, msgspec.structs.asdict(args))
         if done.data is None:
             return Response(status_code=204)
         return json_response(done.data, 201 if method == "POST" else 200)
 
-    return HubRoute(path, handler, needs, act, method, scopes)
+    return HubRoute(path, handler, needs, operations.ACTS[operation], method, scopes)
 
 
-def listing(path: str, rows: Callable[[Request, Database], dict[str, Any]], needs: Needs, **more: Any) -> HubRoute:
-    """An address of the API that lists something."""
-    return HubRoute(path, lambda request: json_response(rows(request, hub(request).store.db)), needs, **more)
+def reading(path: str, read: Callable[[Request, Database], dict[str, Any]], needs: Needs, **more: Any) -> HubRoute:
+    return HubRoute(path, lambda request: json_response(read(request, hub(request).store.db)), needs, **more)
 
 
-def _everything(request: Request) -> bool:
-    return request.query_params.get("all") == "1"
+def listing(
+    path: str, rows: Callable[[Request, Database], Sequence[Any]], needs: Needs, key: str = "", **more: Any
+) -> HubRoute:
+    """An address of the API that lists rows, under `key` or the last word of its path."""
+    name = key or path.rpartition("/")[2]
+    return reading(path, lambda request, db: rows_as_json(name, rows(request, db)), needs, **more)
+
+
+def _rows(rows: Callable[..., Sequence[Any]], word: str) -> Callable[[Request, Database], Sequence[Any]]:
+    """Rows that are in force; all of them where the address says `all=1`, which `rows` takes as `word`."""
+    return lambda request, db: rows(db, **{word: request.query_params.get("all") == "1"})
 
 
 def _me(request: Request, db: Database) -> dict[str, Any]:
@@ -89,7 +92,7 @@ def _me(request: Request, db: Database) -> dict[str, Any]:
 def _teams(request: Request, db: Database) -> dict[str, Any]:
     """One's own, or all for admins."""
     who = person(request)
-    return {"teams": [team_as_json(team) for team in projects.list_teams(db, "" if who.admin else who.id)]}
+    return {"teams": [operations.team_as_json(team) for team in projects.list_teams(db, "" if who.admin else who.id)]}
 
 
 def _person(request: Request, db: Database) -> dict[str, Any]:
@@ -97,19 +100,15 @@ def _person(request: Request, db: Database) -> dict[str, Any]:
     return {**as_json(who), "kept": users.bytes_kept(db, who.id)}
 
 
-def _tokens_of(request: Request, db: Database) -> dict[str, Any]:
-    owner = users.get_user(db, request.path_params["person"]).id
-    return rows_as_json("tokens", tokens.list_tokens(db, owner))
+def _tokens_of(request: Request, db: Database) -> list[tokens.Token]:
+    return tokens.list_tokens(db, users.get_user(db, request.path_params["person"]).id)
 
 
-def _rights(request: Request, db: Database) -> dict[str, Any]:
-    project = projects.find_project(db, request.path_params["project"])
-    return rows_as_json("permits", projects.list_grants(db, project))
+def _rights(request: Request, db: Database) -> list[projects.Grant]:
+    return projects.list_grants(db, projects.find_project(db, request.path_params["project"]))
 
 
-class Acceptance(Arguments, frozen=True):
-    """An invitation that is taken."""
-
+class Acceptance(msgspec.Struct, forbid_unknown_fields=True):
     invitation: Annotated[str, Meta(max_length=200)]
     name: str = ""
 
@@ -129,8 +128,8 @@ def accept_invitation(request: Request) -> Response:
 
 def audit(request: Request) -> Response:
     """Lines of the audit log that fit what is asked for, newest first; `before` in the answer leads to older ones."""
-    asked = request.query_params
-    found = list_audit(hub(request).store.db, parse_audit_filters(asked), parse_number(asked, "limit") or 100)
+    query = request.query_params
+    found = list_audit(hub(request).store.db, parse_audit_filters(query), parse_number(query, "limit") or 100)
     return json_response({"lines": [line.data() for line in found], "before": found[-1].seq if found else None})
 
 
@@ -150,42 +149,38 @@ def audit_proof(request: Request) -> Response:
     )
 
 
-def parse_audit_filters(asked: Mapping[str, str]) -> AuditFilters:
-    words = {name: asked.get(name, "") for name in ("person", "what", "target", "outcome")}
-    since, until = parse_moment(asked, "since"), parse_moment(asked, "until")
-    return AuditFilters(**words, since=since, until=until, before=parse_number(asked, "before"))
+def parse_audit_filters(query: Mapping[str, str]) -> AuditFilters:
+    words = {name: query.get(name, "") for name in ("person", "what", "target", "outcome")}
+    since, until = parse_moment(query, "since"), parse_moment(query, "until")
+    return AuditFilters(**words, since=since, until=until, before=parse_number(query, "before"))
 
 
-def parse_moment(asked: Mapping[str, str], name: str) -> int | None:
-    """A time that is asked for, in milliseconds."""
-    if name not in asked:
+def parse_moment(query: Mapping[str, str], name: str) -> int | None:
+    """In milliseconds."""
+    if name not in query:
         return None
     try:
-        found = datetime.fromisoformat(asked[name])
+        found = datetime.fromisoformat(query[name])
     except ValueError:
         raise BadRequest(f"`{name}` is a date or a time, such as 2026-01-31T12:00Z.") from None
     return int((found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp() * 1000)
 
 
-def parse_number(asked: Mapping[str, str], name: str) -> int | None:
-    """A number that is asked for."""
-    said = asked.get(name)
-    if said is None:
+def parse_number(query: Mapping[str, str], name: str) -> int | None:
+    text = query.get(name)
+    if text is None:
         return None
-    if not said.isascii() or not said.isdecimal() or len(said) > 18:
+    if not text.isascii() or not text.isdecimal() or len(text) > 18:
         raise BadRequest(f"`{name}` is a whole number.")
-    return int(said)
+    return int(text)
 
 
-class ErasureRequest(Arguments, frozen=True):
-    """What is to be erased, by its id: a share, session, project or person."""
-
+class ErasureRequest(msgspec.Struct, forbid_unknown_fields=True):
     kind: str
     id: str
 
 
 def erase_thing(request: Request) -> Response:
-    """Erase something; the proof that it is gone."""
     wanted, who, store = parse_body(request, ErasureRequest), person(request), hub(request).store
     request.state.target = wanted.id
     if not may_erase(store.db, who, wanted.kind, wanted.id):
@@ -194,7 +189,6 @@ def erase_thing(request: Request) -> Response:
 
 
 def may_erase(db: Database, who: Person, kind: str, target: str) -> bool:
-    """Whether somebody may erase something, which is then there."""
     if kind == "share":
         row = db.row("SELECT owner FROM share WHERE address = ?", target)
         return row is not None and (who.admin or row[0] == who.id)
@@ -213,57 +207,38 @@ _MEMBER = "/api/teams/{team}/members/{person}"
 _PERMIT = "/api/permits/{project}/{kind}/{subject}"
 
 ROUTES = (
-    listing("/api/me", _me, _PERSON, scopes=_ANY),
-    listing(
-        "/api/tokens", lambda request, db: rows_as_json("tokens", tokens.list_tokens(db, person(request).id)), _PERSON
-    ),
-    route("/api/tokens", operations.add_own_token, _PERSON, "token.make", "POST"),
-    route("/api/tokens/{token}", operations.end_token, _PERSON, "token.revoke", "DELETE"),
+    reading("/api/me", _me, _PERSON, scopes=_ANY),
+    listing("/api/tokens", lambda request, db: tokens.list_tokens(db, person(request).id), _PERSON),
+    route("POST", "/api/tokens", operations.add_own_token, _PERSON),
+    route("DELETE", "/api/tokens/{token}", operations.end_token, _PERSON),
     listing("/api/people/{person}/tokens", _tokens_of, _ADMIN),
-    route("/api/people/{person}/tokens", operations.add_token, _ADMIN, "token.make", "POST"),
-    listing(
-        "/api/people",
-        lambda request, db: rows_as_json("people", users.list_users(db, everybody=_everything(request))),
-        _ADMIN,
-    ),
-    route("/api/people", operations.add_person, _ADMIN, "person.add", "POST"),
-    listing("/api/people/{person}", _person, _ADMIN),
-    route("/api/people/{person}", operations.change_person, _ADMIN, "person.change", "PATCH"),
-    route("/api/people/{person}", operations.end_person, _ADMIN, "person.end", "DELETE"),
-    listing(
-        "/api/invitations",
-        lambda request, db: rows_as_json("invitations", tokens.list_invitations(db, everything=_everything(request))),
-        _ADMIN,
-    ),
-    route("/api/invitations", operations.add_invitation, _ADMIN, "invitation.make", "POST"),
-    route("/api/invitations/{id}", operations.end_invitation, _ADMIN, "invitation.revoke", "DELETE"),
+    route("POST", "/api/people/{person}/tokens", operations.add_token, _ADMIN),
+    listing("/api/people", _rows(users.list_users, "everybody"), _ADMIN),
+    route("POST", "/api/people", operations.add_person, _ADMIN),
+    reading("/api/people/{person}", _person, _ADMIN),
+    route("PATCH", "/api/people/{person}", operations.change_person, _ADMIN),
+    route("DELETE", "/api/people/{person}", operations.end_person, _ADMIN),
+    listing("/api/invitations", _rows(tokens.list_invitations, "everything"), _ADMIN),
+    route("POST", "/api/invitations", operations.add_invitation, _ADMIN),
+    route("DELETE", "/api/invitations/{id}", operations.end_invitation, _ADMIN),
     HubRoute("/api/join", accept_invitation, Needs.NOTHING, "invitation.take", "POST"),
-    listing("/api/teams", _teams, _PERSON),
-    route("/api/teams", operations.add_team, _ADMIN, "team.make", "POST"),
-    route("/api/teams/{team}", operations.end_team, _ADMIN, "team.end", "DELETE"),
-    route(_MEMBER, operations.join_team, _ADMIN, "team.join", "PUT"),
-    route(_MEMBER, operations.leave_team, _ADMIN, "team.leave", "DELETE"),
-    listing(
-        "/api/projects",
-        lambda request, db: rows_as_json("projects", projects.list_projects(db, person(request))),
-        _PERSON,
-        scopes=_ANY,
-    ),
-    route("/api/projects", operations.add_project, _PERSON, "project.make", "POST", scopes=("all", "push")),
-    listing("/api/permits/{project}", _rights, _OWN),
-    route(_PERMIT, operations.give_right, _OWN, "permit.give", "PUT"),
-    route(_PERMIT, operations.take_right, _OWN, "permit.take", "DELETE"),
+    reading("/api/teams", _teams, _PERSON),
+    route("POST", "/api/teams", operations.add_team, _ADMIN),
+    route("DELETE", "/api/teams/{team}", operations.end_team, _ADMIN),
+    route("PUT", _MEMBER, operations.join_team, _ADMIN),
+    route("DELETE", _MEMBER, operations.leave_team, _ADMIN),
+    listing("/api/projects", lambda request, db: projects.list_projects(db, person(request)), _PERSON, scopes=_ANY),
+    route("POST", "/api/projects", operations.add_project, _PERSON, scopes=("all", "push")),
+    listing("/api/permits/{project}", _rights, _OWN, "permits"),
+    route("PUT", _PERMIT, operations.give_right, _OWN),
+    route("DELETE", _PERMIT, operations.take_right, _OWN),
     HubRoute("/api/audit", audit, _ADMIN, "audit.read"),
     HubRoute("/api/audit.jsonl", audit_file, _ADMIN, "audit.read"),
     HubRoute("/api/audit/proof", audit_proof, _ADMIN),
-    listing(
-        "/api/holds",
-        lambda request, db: rows_as_json("holds", holds.list_holds(db, everything=_everything(request))),
-        _ADMIN,
-    ),
-    route("/api/holds", operations.add_hold, _ADMIN, "hold.place", "POST"),
-    route("/api/holds/{id}", operations.end_hold, _ADMIN, "hold.lift", "DELETE"),
-    listing("/api/erase", lambda _, db: rows_as_json("erased", erasure.list_tombstones(db)), _ADMIN),
+    listing("/api/holds", _rows(holds.list_holds, "everything"), _ADMIN),
+    route("POST", "/api/holds", operations.add_hold, _ADMIN),
+    route("DELETE", "/api/holds/{id}", operations.end_hold, _ADMIN),
+    listing("/api/erase", lambda _, db: erasure.list_tombstones(db), _ADMIN, "erased"),
     HubRoute("/api/erase", erase_thing, _PERSON, "erase", "POST", ("all",)),
-    route("/api/erase/again", operations.allow_push_again, _ADMIN, "erase.again", "POST"),
+    route("POST", "/api/erase/again", operations.allow_push_again, _ADMIN),
 )

@@ -11,21 +11,20 @@ from typing import Any, NamedTuple
 
 from unspool.hub.people.users import HUB, Person
 from unspool.hub.store.blobs import now
-from unspool.hub.store.database import Database, Row, Value
+from unspool.hub.store.database import Database, Row, Value, get_setting, placeholders, set_setting
 
 _WRITE = "INSERT INTO audit(id, at, person, name, what, target, outcome, detail) VALUES(?, ?, ?, ?, ?, ?, ?, ?)"
+_UNSEALED = "SELECT id, at, person, what, target, outcome, detail FROM audit WHERE seq IS NULL ORDER BY at, id LIMIT ?"
 _LOT = 2_000
 _MOST = 100_000
 """Readings that wait while the database does not answer; more are counted only."""
 _LONGEST = 300
 HEAD, START = "audit.head", "audit.start"
-"""Settings: the last row that was sealed, and the last one that was let go of; `seq digest` each."""
+"""Settings: the last row that was sealed, and the last one that was trimmed; `seq digest` each."""
 NOBODY = "0" * 64
 
 
 class ChainMark(NamedTuple):
-    """A place in the chain."""
-
     seq: int
     digest: str
 
@@ -41,9 +40,9 @@ def write_audit(
 
 
 def _row(person: Person, what: str, target: str, outcome: str, detail: dict[str, str | int] | None) -> list[Value]:
-    said = json.dumps(detail or {}, sort_keys=True)
+    more = json.dumps(detail or {}, sort_keys=True)
     unique = f"{time.time_ns():016x}{secrets.token_hex(8)}"  # so that rows of one millisecond keep their order
-    return [unique, now(), person.id, person.name, *map(_short, (what, target, outcome)), said]
+    return [unique, now(), person.id, person.name, *map(_short, (what, target, outcome)), more]
 
 
 def _short(text: str) -> str:
@@ -61,7 +60,6 @@ class AuditedReads:
         self._lost = 0
 
     def add(self, person: Person, what: str, target: str, outcome: str) -> None:
-        """Have a reading written down soon."""
         row = _row(person, what, target, outcome, None)
         with self._guard:
             if len(self._waiting) < _MOST:
@@ -86,57 +84,35 @@ def seal_audit(db: Database) -> ChainMark:
     while True:
         with db.transaction():
             db.alone("audit")
-            mark, rows = mark_of(db, HEAD), _unsealed(db)
-            sealed = _chained(mark, rows)
+            mark, rows = mark_of(db, HEAD), db.rows(_UNSEALED, _LOT)
+            sealed: list[tuple[Value, ...]] = []
+            for row in rows:
+                mark = next_mark(mark, (mark.seq + 1, *row))
+                sealed.append((*mark, row[0]))
             db.many("UPDATE audit SET seq = ?, digest = ? WHERE id = ?", sealed)
             if sealed:
-                mark = ChainMark(int(str(sealed[-1][0])), str(sealed[-1][1]))
                 set_mark(db, HEAD, mark)
         if len(rows) < _LOT:
             return mark
 
 
-def _unsealed(db: Database) -> list[Row]:
-    return db.rows(
-        "SELECT id, at, person, what, target, outcome, detail FROM audit WHERE seq IS NULL ORDER BY at, id LIMIT ?",
-        _LOT,
-    )
-
-
-def _chained(mark: ChainMark, rows: list[Row]) -> list[tuple[Value, ...]]:
-    sealed: list[tuple[Value, ...]] = []
-    for row in rows:
-        mark = next_mark(mark, (mark.seq + 1, *row))
-        sealed.append((mark.seq, mark.digest, row[0]))
-    return sealed
-
-
 def next_mark(mark: ChainMark, row: Row) -> ChainMark:
     """The place of a row, `seq` first, that comes after a mark."""
-    said = json.dumps([mark.digest, *row], ensure_ascii=False, separators=(",", ":"))
-    return ChainMark(row[0], sha256(said.encode(errors="surrogatepass")).hexdigest())
+    text = json.dumps([mark.digest, *row], ensure_ascii=False, separators=(",", ":"))
+    return ChainMark(row[0], sha256(text.encode(errors="surrogatepass")).hexdigest())
 
 
 def mark_of(db: Database, which: str) -> ChainMark:
-    """The head or the start of the chain."""
-    row = db.row("SELECT value FROM setting WHERE key = ?", which)
-    if row is None:
-        return ChainMark(0, NOBODY)
-    seq, _, digest = row[0].partition(" ")
+    seq, _, digest = (get_setting(db, which) or f"0 {NOBODY}").partition(" ")
     return ChainMark(int(seq), digest)
 
 
 def set_mark(db: Database, which: str, mark: ChainMark) -> None:
     """Write the head or the start of the chain down, in the transaction that moves it."""
-    db.run(
-        "INSERT INTO setting(key, value) VALUES(?, ?) ON CONFLICT(key) DO UPDATE SET value = excluded.value",
-        which,
-        f"{mark.seq} {mark.digest}",
-    )
+    set_setting(db, which, f"{mark.seq} {mark.digest}")
 
 
 _COLUMNS = "SELECT seq, at, person, name, what, target, outcome, detail, id, digest FROM audit"
-_LOT_audit_list = 1_000
 MOST = 1_000
 """Lines of one list."""
 
@@ -173,7 +149,6 @@ class AuditFilters(NamedTuple):
 
 
 def list_audit(db: Database, filters: AuditFilters = AuditFilters(), most: int = 100) -> list[AuditLine]:  # noqa: B008  it is immutable
-    """The newest lines that fit, newest first."""
     seal_audit(db)
     sql, values = _where(db, filters)
     rows = db.rows(f"{_COLUMNS} WHERE {sql} ORDER BY seq DESC LIMIT ?", *values, min(max(most, 1), MOST))
@@ -184,42 +159,38 @@ def audit_as_json_lines(db: Database, filters: AuditFilters = AuditFilters()) ->
     """Every line that fits, oldest first, as JSON with a newline."""
     seal_audit(db)
     sql, values = _where(db, filters)
-    last = 0
-    while True:
-        rows = db.rows(f"{_COLUMNS} WHERE {sql} AND seq > ? ORDER BY seq LIMIT ?", *values, last, _LOT_audit_list)
-        for row in rows:
-            yield json.dumps(_line(row).data(), ensure_ascii=False) + "\n"
-        if len(rows) < _LOT_audit_list:
-            return
+    for row in _rows_in_order(db, f"{_COLUMNS} WHERE {sql}", values):
+        yield json.dumps(_line(row).data(), ensure_ascii=False) + "\n"
+
+
+def _rows_in_order(db: Database, select: str, values: list[Value], last: int = 0) -> Iterator[Row]:
+    """Rows by `seq`, their first column, after the last one that is known; a lot at a time."""
+    while rows := db.rows(f"{select} AND seq > ? ORDER BY seq LIMIT ?", *values, last, _LOT):
+        yield from rows
         last = rows[-1][0]
 
 
 def _where(db: Database, filters: AuditFilters) -> tuple[str, list[Value]]:
-    said: list[tuple[str, list[Value]]] = [("seq IS NOT NULL", [])]
+    conditions: list[tuple[str, list[Value]]] = [("seq IS NOT NULL", [])]
     if filters.person:
-        said.append(_who(db, filters.person))
+        found = [row[0] for row in db.rows("SELECT id FROM person WHERE id = ? OR name = ?", *[filters.person] * 2)]
+        if found:
+            conditions.append((f"person IN ({placeholders(found)})", found))
+        else:  # by what they were called, where nobody of that name is left
+            conditions.append(("(person = ? OR name = ?)", [filters.person] * 2))
     if filters.what:
-        said.append(("(what = ? OR substr(what, 1, ?) = ?)", _beginning(filters.what)))
-    for column, wanted in (("target", filters.target), ("outcome", filters.outcome)):
-        if wanted:
-            said.append((f"{column} = ?", [wanted]))
-    for test, bound in (("at >= ?", filters.since), ("at < ?", filters.until), ("seq < ?", filters.before)):
-        if bound is not None:
-            said.append((test, [bound]))
-    return " AND ".join(sql for sql, _ in said), [value for _, values in said for value in values]
-
-
-def _who(db: Database, named: str) -> tuple[str, list[Value]]:
-    """Somebody by id or name, which an index finds; by what they were called where the roster has nobody of that."""
-    found = [row[0] for row in db.rows("SELECT id FROM person WHERE id = ? OR name = ?", named, named)]
-    if found:
-        return f"person IN ({', '.join('?' * len(found))})", found
-    return "(person = ? OR name = ?)", [named, named]
-
-
-def _beginning(what: str) -> list[Value]:
-    family = what.rstrip(".") + "."
-    return [what, len(family), family]
+        family = filters.what.rstrip(".") + "."
+        conditions.append(("(what = ? OR substr(what, 1, ?) = ?)", [filters.what, len(family), family]))
+    for test, value in (
+        ("target = ?", filters.target or None),
+        ("outcome = ?", filters.outcome or None),
+        ("at >= ?", filters.since),
+        ("at < ?", filters.until),
+        ("seq < ?", filters.before),
+    ):
+        if value is not None:
+            conditions.append((test, [value]))
+    return " AND ".join(sql for sql, _ in conditions), [value for _, values in conditions for value in values]
 
 
 def _line(row: Row) -> AuditLine:
@@ -227,8 +198,7 @@ def _line(row: Row) -> AuditLine:
     return line._replace(detail=json.loads(row[7]))
 
 
-_LOT_audit_proof = 5_000
-_SIGNED = "seq, id, at, person, what, target, outcome, detail, digest"
+_SIGNED = "SELECT seq, id, at, person, what, target, outcome, detail, digest FROM audit WHERE seq IS NOT NULL"
 
 
 def verify_audit(db: Database, known: str = "") -> list[str]:
@@ -239,35 +209,19 @@ def verify_audit(db: Database, known: str = "") -> list[str]:
     """
     seal_audit(db)
     mark, seen = mark_of(db, START), False
-    for row in _rows(db, mark):
+    for row in _rows_in_order(db, _SIGNED, [], mark.seq):
         if row[0] != mark.seq + 1:
             return [f"Rows {mark.seq + 1} to {row[0] - 1} of the audit log are missing."]
         mark = next_mark(mark, row[:-1])
         if mark.digest != row[-1]:
             return [f"Row {row[0]} of the audit log, or its place in it, was changed."]
         seen = seen or mark.digest == known
-    return _ends(db, mark, known_missing=bool(known) and not seen)
-
-
-def _ends(db: Database, last: ChainMark, *, known_missing: bool) -> list[str]:
-    """What is wrong with the end of a chain that holds as far as it goes."""
-    found = []
-    head = mark_of(db, HEAD)
-    if head.seq > last.seq or (head.seq == last.seq and head != last):
-        found.append(f"The audit log ends at row {last.seq}, but row {head.seq} was sealed.")
-    if known_missing:
+    found, head = [], mark_of(db, HEAD)
+    if head.seq > mark.seq or (head.seq == mark.seq and head != mark):
+        found.append(f"The audit log ends at row {mark.seq}, but row {head.seq} was sealed.")
+    if known and not seen:
         found.append("The digest that was kept elsewhere is not in the audit log.")
     return found
-
-
-def _rows(db: Database, mark: ChainMark) -> Iterator[Row]:
-    last = mark.seq
-    while True:
-        rows = db.rows(f"SELECT {_SIGNED} FROM audit WHERE seq > ? ORDER BY seq LIMIT ?", last, _LOT_audit_proof)  # noqa: S608
-        yield from rows
-        if len(rows) < _LOT_audit_proof:
-            return
-        last = rows[-1][0]
 
 
 def trim_audit(db: Database, before: int) -> int:
@@ -287,7 +241,6 @@ def trim_audit(db: Database, before: int) -> int:
 
 
 def _last(db: Database, before: int) -> int:
-    """The last row of those that may go."""
     young = db.row("SELECT min(seq) FROM audit WHERE at >= ?", before)
     held = db.row(
         "SELECT min(seq) FROM audit WHERE target IN (SELECT target FROM hold WHERE ended IS NULL)"

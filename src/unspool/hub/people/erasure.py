@@ -2,9 +2,10 @@
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import suppress
 from hashlib import sha256
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,7 +14,7 @@ from unspool.hub.people import holds, users
 from unspool.hub.people.users import HUB, Person
 from unspool.hub.store.blobs import PREFIX, REFERENCES, key_time, now
 from unspool.hub.store.connect import Store
-from unspool.hub.store.database import Database, Row, Value
+from unspool.hub.store.database import Database, Row, Value, batches, placeholders
 
 
 def remove_content(store: Store, digest: str, at: int) -> bool:
@@ -27,7 +28,6 @@ def remove_content(store: Store, digest: str, at: int) -> bool:
 
 
 def object_keys(store: Store, digest: str) -> list[str]:
-    """Keys of the objects of a content."""
     return list(store.objects.keys(f"{PREFIX}{digest[:2]}/{digest}"))
 
 
@@ -36,7 +36,6 @@ def content_mark(digest: str) -> str:
     return sha256(digest.encode()).hexdigest()
 
 
-_LOT = 500
 _OF_SHARES = (("share_file", "address"), ("share", "address"))
 _OF_SESSIONS = (
     ("piece", "session"),
@@ -86,24 +85,11 @@ def _gone(db: Database, table: str, column: str, values: list[str]) -> int:
     return sum(db.run(f"DELETE FROM {table} WHERE {column} IN ({placeholders(lot)})", *lot) for lot in batches(values))  # noqa: S608
 
 
-def remove_project(db: Database, project: str) -> dict[str, int]:
-    """Remove a project that has no sessions any more."""
-    return {
-        "permit": db.run("DELETE FROM permit WHERE project = ?", project),
-        "project": db.run("DELETE FROM project WHERE id = ?", project),
-    }
-
-
 def remove_person(db: Database, person: str) -> dict[str, int]:
     """Remove all that is about a person, but for themselves; in the audit log they are an id from now on."""
     db.run("UPDATE audit SET name = '' WHERE person = ?", person)
     db.run("UPDATE invitation SET name = '' WHERE name = (SELECT name FROM person WHERE id = ?)", person)
     return {table: db.run(f"DELETE FROM {table} WHERE {where}", person) for table, where in _OF_PERSONS.items()}  # noqa: S608
-
-
-def remove_counts(db: Database, names: list[str]) -> int:
-    """Remove what was counted of people and shares; how much that was."""
-    return sum(db.run("DELETE FROM pace WHERE who LIKE ?", f"%{name}%") for name in names)
 
 
 def write_tombstones(db: Database, by: Person, sessions: list[str]) -> None:
@@ -114,26 +100,12 @@ def write_tombstones(db: Database, by: Person, sessions: list[str]) -> None:
         for lot in batches(sessions)
         for person, key in db.rows(sql.format(placeholders(lot)), *lot)
     ]
-    db.many(
-        "INSERT INTO tombstone(kind, target, made_by, at, proof) VALUES(?, ?, ?, ?, ?)"
-        " ON CONFLICT(kind, target) DO NOTHING",
-        graves,
-    )
+    insert = f"INSERT INTO tombstone({_COLUMNS}) VALUES(?, ?, ?, ?, ?) ON CONFLICT(kind, target) DO NOTHING"
+    db.many(insert, graves)
 
 
 def tombstone_key(person: str, key: str) -> str:
-    """What a person's session is known by once it was erased."""
     return sha256(f"{person}\0{key}".encode(errors="surrogatepass")).hexdigest()
-
-
-def batches(values: Sequence[str], size: int = _LOT) -> Iterator[Sequence[str]]:
-    """Values, as many at a time as a statement takes."""
-    return (values[start : start + size] for start in range(0, len(values), size))
-
-
-def placeholders(values: Sequence[str]) -> str:
-    """As many places for values."""
-    return ", ".join("?" * len(values))
 
 
 SEARCHED = {
@@ -150,8 +122,6 @@ _DIGEST = 64
 
 
 class ErasedThings(NamedTuple):
-    """What should be found nowhere."""
-
     ids: list[str]
     digests: list[str]
     counts: dict[str, int]
@@ -164,9 +134,11 @@ class ErasedThings(NamedTuple):
 def prove_erased(store: Store, gone: ErasedThings, *, deep: bool = False) -> dict[str, Any]:
     """What was looked for, where, and what of it was found, which should be nothing."""
     cleared = _cleared(store.db, gone.counts) if deep else False
-    found = [*_in_tables(store.db, [*gone.ids, *gone.digests]), *_in_counts(store.db, gone.ids)]
-    found += _in_objects(store, gone.digests)
-    told: dict[str, Any] = {
+    counted = [row[0] for row in store.db.rows("SELECT DISTINCT who FROM pace")]  # names within a text, which are few
+    found = _in_tables(store.db, [*gone.ids, *gone.digests])
+    found += sorted(f"pace.who: {one}" for one in gone.ids for text in counted if one in text)
+    found += [f"object {key}" for digest in gone.digests for key in object_keys(store, digest)]
+    proof: dict[str, Any] = {
         "at": now(),
         "rows": gone.counts,
         "contents": gone.contents,
@@ -174,11 +146,11 @@ def prove_erased(store: Store, gone: ErasedThings, *, deep: bool = False) -> dic
         "searched": {"ids": len(gone.ids), "columns": sum(map(len, SEARCHED.values())), "objects": len(gone.digests)},
     }
     if deep:
-        told["cleared"] = cleared
-    if deep and (path := _file(store.db)) is not None:
-        told["searched"]["bytes"], more = _in_file(path, set(gone.digests))
+        proof["cleared"] = cleared
+    if deep and store.db.dialect == "sqlite" and (row := store.db.row("PRAGMA database_list")):
+        proof["searched"]["bytes"], more = _in_file(Path(row[2]), set(gone.digests))
         found += more
-    return {**told, "found": found, "proved": not found}
+    return {**proof, "found": found, "proved": not found}
 
 
 def _in_tables(db: Database, needles: list[str]) -> list[str]:
@@ -190,16 +162,6 @@ def _in_tables(db: Database, needles: list[str]) -> list[str]:
                 if row and row[0]:
                     found.append(f"{table}.{column}: {row[0]}")
     return found
-
-
-def _in_counts(db: Database, ids: list[str]) -> list[str]:
-    """What is counted of people and shares names them within a text; such texts are few."""
-    texts = [row[0] for row in db.rows("SELECT DISTINCT who FROM pace")]
-    return sorted(f"pace.who: {one}" for one in ids for text in texts if one in text)
-
-
-def _in_objects(store: Store, digests: list[str]) -> list[str]:
-    return [f"object {key}" for digest in digests for key in object_keys(store, digest)]
 
 
 def _cleared(db: Database, tables: dict[str, int]) -> bool:
@@ -215,21 +177,18 @@ def _cleared(db: Database, tables: dict[str, int]) -> bool:
     return True
 
 
-def _file(db: Database) -> Path | None:
-    """The file of a database that is one."""
-    row = db.row("PRAGMA database_list") if db.dialect == "sqlite" else None
-    return Path(row[2]) if row else None
-
-
 def _in_file(path: Path, digests: set[str]) -> tuple[int, list[str]]:
     """How many bytes a database's files have, and which of the digests stand in them, in whatever page."""
     wanted = {digest.encode() for digest in digests}
     files = [one for one in (path, path.with_name(f"{path.name}-wal")) if one.exists()]
-    found = {one for file in files for run in _runs(file) for one in _windows(run) if one in wanted}
+    found = set[bytes]()
+    for run in chain.from_iterable(map(_hex_runs, files)):
+        windows = (run[start : start + _DIGEST] for start in range(len(run) - _DIGEST + 1))
+        found.update(one for one in windows if one in wanted)
     return sum(file.stat().st_size for file in files), [f"file {one.decode()}" for one in sorted(found)]
 
 
-def _runs(file: Path) -> Iterator[bytes]:
+def _hex_runs(file: Path) -> Iterator[bytes]:
     rest = b""
     with file.open("rb") as opened:
         while piece := opened.read(_CHUNK):
@@ -238,31 +197,26 @@ def _runs(file: Path) -> Iterator[bytes]:
             rest = text[-_DIGEST:]
 
 
-def _windows(run: bytes) -> Iterator[bytes]:
-    return (run[start : start + _DIGEST] for start in range(len(run) - _DIGEST + 1))
-
-
 _COLUMNS = "kind, target, made_by, at, proof"
 KINDS = ("share", "session", "project", "person")
-_THERE = {
-    "share": "SELECT address FROM share WHERE address = ?",
-    "session": "SELECT id FROM session WHERE id = ?",
-    "project": "SELECT id FROM project WHERE id = ?",
-    "person": "SELECT id FROM person WHERE id = ?",
-}
 _LATE = (
     ("session", "SELECT id FROM session WHERE project IN (SELECT target FROM tombstone WHERE kind = 'project')"),
     ("session", "SELECT id FROM session WHERE person IN (SELECT target FROM tombstone WHERE kind = 'person')"),
     ("share", "SELECT address FROM share WHERE owner IN (SELECT target FROM tombstone WHERE kind = 'person')"),
 )
 """What came in while the project or the person it belongs to was being erased."""
-_SHARES = {"share": "address = ?", "person": "owner = ?"}
-_SESSIONS = {"session": "id = ?", "project": "project = ?", "person": "person = ?"}
+_SHARES = {
+    "share": "SELECT address FROM share WHERE address = ?",
+    "person": "SELECT address FROM share WHERE owner = ?",
+}
+_SESSIONS = {
+    "session": "SELECT id FROM session WHERE id = ?",
+    "project": "SELECT id FROM session WHERE project = ?",
+    "person": "SELECT id FROM session WHERE person = ?",
+}
 
 
 class Tombstone(NamedTuple):
-    """What is left of something that was erased."""
-
     kind: str
     target: str
     made_by: str
@@ -275,8 +229,8 @@ def erase_permanently(store: Store, by: Person, kind: str, target: str, *, deep:
 
     `deep` also clears what databases leave behind of removed rows, and searches the database's file.
     """
-    told = _finished(store, _rows_gone(store.db, by, kind, target), deep=deep)
-    return {"kind": kind, "target": target, **told}
+    proof = _finish(store, _remove(store.db, by, kind, target), deep=deep)
+    return {"kind": kind, "target": target, **proof}
 
 
 def resume_erasures(store: Store) -> int:
@@ -284,50 +238,47 @@ def resume_erasures(store: Store) -> int:
     for kind, late in _LATE:
         for (target,) in store.db.rows(late):
             with suppress(UnderLegalHold, NotVisible):  # a hold keeps it; another process was quicker
-                _rows_gone(store.db, HUB, kind, target)
+                _remove(store.db, HUB, kind, target)
     pending = store.db.rows(f"SELECT {_COLUMNS} FROM tombstone WHERE substr(proof, 1, 10) = '{{\"pending\"'")  # noqa: S608
     for row in pending:
-        _finished(store, _stone(row))
+        _finish(store, _stone(row))
     return len(pending)
 
 
-def _finished(store: Store, stone: Tombstone, *, deep: bool = False) -> dict[str, Any]:
+def _finish(store: Store, stone: Tombstone, *, deep: bool = False) -> dict[str, Any]:
     """The proof of an erasure whose rows are gone: its contents go now, but for those that others refer to again."""
     gone = ErasedThings(**stone.proof["pending"])
     digests = [digest for digest in gone.digests if remove_content(store, digest, stone.at)]
     contents, again = [*gone.contents, *map(content_mark, digests)], len(gone.digests) - len(digests)
     settled = gone._replace(digests=[], contents=contents, shared=gone.shared + again)
     _set(store.db, stone._replace(proof={"pending": settled._asdict()}))  # so that no digest is left to be found
-    told = prove_erased(store, settled._replace(digests=digests), deep=deep)
-    _set(store.db, stone._replace(proof=told))
-    return told
+    proof = prove_erased(store, settled._replace(digests=digests), deep=deep)
+    _set(store.db, stone._replace(proof=proof))
+    return proof
 
 
-def _rows_gone(db: Database, by: Person, kind: str, target: str) -> Tombstone:
+def _remove(db: Database, by: Person, kind: str, target: str) -> Tombstone:
     if kind not in KINDS:
         raise BadRequest(f"What can be erased is one of: {', '.join(KINDS)}.")
     with db.transaction():
-        if db.row(_THERE[kind], target) is None:
-            raise NotVisible(f"There is no such {kind}.")
+        holds.check_exists(db, kind, target)
         holds.check_nothing_held(db, kind, target)
-        shares = _ids(db, "SELECT address FROM share WHERE", _SHARES.get(kind), target)
-        sessions = _ids(db, "SELECT id FROM session WHERE", _SESSIONS.get(kind), target)
+        shares = [row[0] for row in db.rows(_SHARES[kind], target)] if kind in _SHARES else []
+        sessions = [row[0] for row in db.rows(_SESSIONS[kind], target)] if kind in _SESSIONS else []
         write_tombstones(db, by, sessions)
         rows = remove_rows(db, shares, sessions)
         if kind == "project":
-            rows.counts.update(remove_project(db, target))
+            rows.counts["permit"] = db.run("DELETE FROM permit WHERE project = ?", target)
+            rows.counts["project"] = db.run("DELETE FROM project WHERE id = ?", target)
         if kind == "person":
             rows.counts.update(remove_person(db, target))
             users.delete_user(db, target)
-        remove_counts(db, [target, *shares])
+        for name in (target, *shares):
+            db.run("DELETE FROM pace WHERE who LIKE ?", f"%{name}%")
         gone = ErasedThings([target, *shares, *sessions], rows.alone, rows.counts, len(rows.shared), [])
         stone = Tombstone(kind, target, by.id, now(), {"pending": gone._asdict()})
         _set(db, stone)
     return stone
-
-
-def _ids(db: Database, select: str, where: str | None, target: str) -> list[str]:
-    return [row[0] for row in db.rows(f"{select} {where}", target)] if where else []
 
 
 def _set(db: Database, stone: Tombstone) -> None:
@@ -343,7 +294,6 @@ def _stone(row: Row) -> Tombstone:
 
 
 def list_tombstones(db: Database) -> list[Tombstone]:
-    """What was erased, newest first."""
     rows = db.rows(f"SELECT {_COLUMNS} FROM tombstone WHERE kind <> 'key' ORDER BY at DESC, target")  # noqa: S608
     return [_stone(row) for row in rows]
 
@@ -355,6 +305,5 @@ def was_erased(db: Database, person: str, key: str) -> bool:
 
 
 def allow_push_again(db: Database, person: str, key: str) -> None:
-    """Let a session that was erased be pushed again."""
     if not db.run("DELETE FROM tombstone WHERE kind = 'key' AND target = ?", tombstone_key(person, key)):
         raise NotVisible("No such session was erased.")

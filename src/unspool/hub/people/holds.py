@@ -48,9 +48,8 @@ def place_hold(db: Database, by: Person, thing: Thing, reason: str) -> str:
     hold = secrets.token_hex(8)
     with db.transaction():
         db.alone("holds")
-        _waited(db, [thing])
-        if db.row(f"SELECT 1 FROM {kind} WHERE {_TABLES[kind]} = ?", target) is None:  # noqa: S608
-            raise NotVisible(f"There is no such {kind}.")
+        _wait_for(db, [thing])
+        check_exists(db, kind, target)
         db.run(
             "INSERT INTO hold(id, kind, target, made_by, reason, created) VALUES(?, ?, ?, ?, ?, ?)",
             hold, kind, target, by.id, reason[:1000], now(),
@@ -58,8 +57,13 @@ def place_hold(db: Database, by: Person, thing: Thing, reason: str) -> str:
     return hold
 
 
+def check_exists(db: Database, kind: str, target: str) -> None:
+    """NotVisible where there is no such person, project, session or share."""
+    if db.row(f"SELECT 1 FROM {kind} WHERE {_TABLES[kind]} = ?", target) is None:  # noqa: S608
+        raise NotVisible(f"There is no such {kind}.")
+
+
 def lift_hold(db: Database, hold: str) -> None:
-    """End a hold; others on the same thing stay."""
     if not db.run("UPDATE hold SET ended = ? WHERE id = ? AND ended IS NULL", now(), hold):
         raise NotVisible("There is no such hold.")
 
@@ -77,18 +81,18 @@ def is_held(db: Database, kind: str, target: str) -> bool:
 
 
 def check_not_held(db: Database, kind: str, target: str) -> None:
-    """Held where something may be neither changed nor removed.
+    """UnderLegalHold where something may be neither changed nor removed.
 
     Inside the transaction that does so: a hold that is placed meanwhile waits for its end.
     """
     things = with_parents(db, kind, target)
-    _waited(db, things)
+    _wait_for(db, things)
     if any(_on(db, thing) for thing in things):
         raise UnderLegalHold("A legal hold is on this.")
 
 
 def check_nothing_held(db: Database, kind: str, target: str) -> None:
-    """Held also where a hold is on anything that belongs to it; inside the transaction that removes it."""
+    """UnderLegalHold also where a hold is on anything that belongs to it; inside the transaction that removes it."""
     db.alone("holds")
     check_not_held(db, kind, target)
     if kind in _BELOW and db.row(_BELOW[kind], *[target] * _BELOW[kind].count("?")) is not None:
@@ -96,16 +100,15 @@ def check_nothing_held(db: Database, kind: str, target: str) -> None:
 
 
 def with_parents(db: Database, kind: str, target: str) -> list[Thing]:
-    """Something, and what it belongs to."""
     row = db.row(_ABOVE[kind], target) if kind in _ABOVE else None
-    project, person = row or ("", "")
-    return [(kind, target), *((("project", project),) if project else ()), *((("person", person),) if person else ())]
+    above = zip(("project", "person"), row or (), strict=False)
+    return [(kind, target), *((name, one) for name, one in above if one)]
 
 
 def _on(db: Database, thing: Thing) -> bool:
     return db.row("SELECT 1 FROM hold WHERE kind = ? AND target = ? AND ended IS NULL LIMIT 1", *thing) is not None
 
 
-def _waited(db: Database, things: list[Thing]) -> None:
+def _wait_for(db: Database, things: list[Thing]) -> None:
     for kind, target in sorted(things):
         db.alone(f"hold {kind} {target}")

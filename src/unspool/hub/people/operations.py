@@ -1,12 +1,15 @@
 """What can be done about people, tokens, teams, projects and holds, each declared once.
 
-The API's route, the form of a page and the command all run the same operation: see `api`, `web.admin` and
-`cli.hub_people_cmd`. An operation checks nothing about who asks, which its route does; it runs in one transaction.
+The API's route, the form of a page and the command all run the same operation: see `api`, `web.routes` and
+`cli.hub_people_cmd`. Its parameters are the fields of the body, the form and the command; its docstring is the
+command's help. An operation checks nothing about who asks, which its route does; it runs in one transaction.
 """
 
+import inspect
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
-from typing import Annotated, Any, NamedTuple
+from functools import cache
+from typing import Annotated, Any, NamedTuple, TypeVar, get_type_hints
 
 import msgspec
 from msgspec import Meta
@@ -21,8 +24,6 @@ _TIMES = frozenset({"at", "created", "ended", "expires", "taken", "used"})
 
 
 class Actor(NamedTuple):
-    """Who runs an operation, and on what."""
-
     db: Database
     person: Person
     by_name: bool = False
@@ -35,8 +36,6 @@ class Actor(NamedTuple):
 
 
 class Done(NamedTuple):
-    """What came of an operation."""
-
     target: str = ""
     """The id of what was changed, for the audit log."""
     data: dict[str, Any] | None = None
@@ -49,11 +48,31 @@ class Done(NamedTuple):
     """More for the audit log: ids and words of the hub's own, never a name."""
 
 
-class Arguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What an operation takes: from a path, a body, a form or a command line."""
+Operation = Callable[..., Done]
+_Declared = TypeVar("_Declared", bound=Operation)
+ACTS: dict[Operation, str] = {}
+"""Every operation, and what the audit log calls it."""
 
 
-Operation = Callable[[Actor, Any], Done]
+def operation(act: str) -> Callable[[_Declared], _Declared]:
+    def declare(run: _Declared) -> _Declared:
+        ACTS[run] = act
+        return run
+
+    return declare
+
+
+@cache
+def arguments_of(run: Operation) -> type[msgspec.Struct]:
+    """What an operation takes, for checking what a path, a body or a form says; `id_` is called `id` there."""
+    hints = get_type_hints(run, include_extras=True)
+    parameters = list(inspect.signature(run).parameters.values())[1:]
+    fields = [
+        (one.name, hints[one.name]) if one.default is one.empty else (one.name, hints[one.name], one.default)
+        for one in parameters
+    ]
+    plain = {one.name: one.name.rstrip("_") for one in parameters}
+    return msgspec.defstruct(run.__name__, fields, kw_only=True, rename=plain, forbid_unknown_fields=True)
 
 
 def as_json(row: Any) -> dict[str, Any]:
@@ -69,244 +88,182 @@ def rows_as_json(name: str, rows: Iterable[Any]) -> dict[str, Any]:
     return {name: [as_json(row) for row in rows]}
 
 
-class AddPerson(Arguments, frozen=True):
-    name: str
-    kind: str = "person"
-    admin: bool = False
-    quota: Annotated[int, Meta(ge=0)] | None = None
-    token_scope: str = ""
-    """What a first token of theirs is good for; empty: none is made."""
+def team_as_json(team: projects.Team) -> dict[str, Any]:
+    return {**team._asdict(), "members": [member._asdict() for member in team.members]}
 
 
-class OnePerson(Arguments, frozen=True):
-    person: str
-
-
-class ChangePerson(Arguments, frozen=True):
-    person: str
-    admin: bool | None = None
-    quota: Annotated[int, Meta(ge=-1)] | None = None
-    """Bytes; -1: as many as everybody."""
-    ended: bool | None = None
-
-
-def add_person(at: Actor, args: AddPerson) -> Done:
-    made = users.add_user(at.db, users.NewUser(args.name, args.kind, args.admin, args.quota))
+@operation("person.add")
+def add_person(
+    at: Actor,
+    name: str,
+    kind: str = "person",
+    admin: bool = False,
+    quota: Annotated[int, Meta(ge=0)] | None = None,
+    token_scope: str = "",
+) -> Done:
+    """Add somebody; with a scope, also a first token, which is told this once."""
+    made = users.add_user(at.db, name, kind, admin, quota)
     data, secret = as_json(users.get_user(at.db, made)), ""
-    if args.token_scope:
-        wish = tokens.NewTokenOptions(made, "the first", scope=args.token_scope)
-        secret = data["token"] = tokens.create_token(at.db, wish)
-    return Done(made, data, f"The token of {args.name}", secret)
+    if token_scope:
+        secret = data["token"] = tokens.create_token(at.db, made, "the first", scope=token_scope)
+    return Done(made, data, f"The token of {name}", secret)
 
 
-def change_person(at: Actor, args: ChangePerson) -> Done:
-    """Change somebody; what is not named stays."""
-    who = at.user(args.person)
-    users.change_user(at.db, who.id, admin=args.admin, quota=args.quota)
-    if args.ended is not None:
-        (users.deactivate_user if args.ended else users.reactivate_user)(at.db, who.id)
+@operation("person.change")
+def change_person(
+    at: Actor,
+    person: str,
+    admin: bool | None = None,
+    quota: Annotated[int, Meta(ge=-1)] | None = None,
+    ended: bool | None = None,
+) -> Done:
+    """Change somebody; what is not named stays. A quota of -1 is the hub's usual one."""
+    who = at.user(person)
+    users.change_user(at.db, who.id, admin=admin, quota=quota)
+    if ended is not None:
+        (users.deactivate_user if ended else users.reactivate_user)(at.db, who.id)
     return Done(who.id, as_json(users.get_user(at.db, who.id)), f"{who.name} is changed.")
 
 
-def end_person(at: Actor, args: OnePerson) -> Done:
-    """Let somebody in no more, from this moment. What they shared and pushed stays."""
-    who = at.user(args.person)
+@operation("person.end")
+def end_person(at: Actor, person: str) -> Done:
+    """Revoke somebody's access at once. What they shared and pushed stays."""
+    who = at.user(person)
     users.deactivate_user(at.db, who.id)
-    said = f"{who.name} is let in no more; their tokens and open invitations have ended."
+    message = f"The access of {who.name} is revoked, with their tokens and open invitations."
     if left := [name for _, name in users.projects_without_owner(at.db)]:
-        said += f"\nOnly admins look after these projects now: {', '.join(left)}."
-    return Done(who.id, message=said)
+        message += f"\nOnly admins look after these projects now: {', '.join(left)}."
+    return Done(who.id, message=message)
 
 
-def bring_back_person(at: Actor, args: OnePerson) -> Done:
-    """Let somebody who was ended in again; they need a new token."""
-    who = at.user(args.person)
+@operation("person.back")
+def bring_back_person(at: Actor, person: str) -> Done:
+    """Give somebody access again whose access was revoked; they need a new token."""
+    who = at.user(person)
     users.reactivate_user(at.db, who.id)
-    return Done(who.id, message=f"{who.name} may come in again: `unspool hub token add` makes a token.")
+    return Done(who.id, message=f"{who.name} has access again: `unspool hub token add` makes a token.")
 
 
-class AddOwnToken(Arguments, frozen=True, kw_only=True):
-    label: str = ""
-    scope: str = "all"
-    days: Annotated[int, Meta(ge=1, le=3650)] | None = None
-    """Until it expires; none: never."""
+_Days = Annotated[int, Meta(ge=1, le=3650)] | None
+"""Until a token expires; None: never."""
 
 
-class AddToken(AddOwnToken, frozen=True, kw_only=True):
-    person: str
-
-
-class OneToken(Arguments, frozen=True):
-    token: str
-
-
-def add_own_token(at: Actor, args: AddOwnToken) -> Done:
+@operation("token.make")
+def add_own_token(at: Actor, label: str = "", scope: str = "all", days: _Days = None) -> Done:
     """Make a token of whoever asks: the answer is the only one that holds it."""
-    return _new_token(at, args, at.person)
+    return _new_token(at, at.person, label, scope, days)
 
 
-def add_token(at: Actor, args: AddToken) -> Done:
-    """Make a token of somebody, such as a service: the answer is the only one that holds it."""
-    return _new_token(at, args, at.user(args.person))
+@operation("token.make")
+def add_token(at: Actor, person: str, label: str = "", scope: str = "all", days: _Days = None) -> Done:
+    """Make a token of somebody, such as a service, and print it."""
+    return _new_token(at, at.user(person), label, scope, days)
 
 
-def _new_token(at: Actor, args: AddOwnToken, owner: User | Person) -> Done:
+def _new_token(at: Actor, owner: User | Person, label: str, scope: str, days: int | None) -> Done:
     if at.person.scope != "all":
         raise Forbidden("A token of another scope makes no tokens.")
-    if args.scope == "metrics" and not at.person.admin:
+    if scope == "metrics" and not at.person.admin:
         raise Forbidden("Only admins make tokens for the hub's figures.")
-    expires = None if args.days is None else now() + args.days * DAY
-    wish = tokens.NewTokenOptions(owner.id, args.label, scope=args.scope, expires=expires)
-    secret = tokens.create_token(at.db, wish)
-    data = {"token": secret, "person": owner.id, "scope": args.scope}
-    return Done(owner.id, data, f"A token of {owner.name}", secret)
+    expires = None if days is None else now() + days * DAY
+    secret = tokens.create_token(at.db, owner.id, label, scope=scope, expires=expires)
+    return Done(owner.id, {"token": secret, "person": owner.id, "scope": scope}, f"A token of {owner.name}", secret)
 
 
-def end_token(at: Actor, args: OneToken) -> Done:
-    """Revoke a token by its id: one's own, or anybody's for admins."""
-    tokens.revoke_token(at.db, args.token, "" if at.person.admin else at.person.id)
-    return Done(args.token, message="It lets nobody in any more.")
+@operation("token.revoke")
+def end_token(at: Actor, token: str) -> Done:
+    """Revoke a token at once, by its id."""
+    tokens.revoke_token(at.db, token, "" if at.person.admin else at.person.id)
+    return Done(token, message="The token is revoked.")
 
 
-class AddInvitation(Arguments, frozen=True):
-    name: str = ""
-    team: str = ""
-    admin: bool = False
-    days: Annotated[int, Meta(ge=1, le=90)] = 7
-
-
-class OneInvitation(Arguments, frozen=True):
-    id: str
-
-
-def add_invitation(at: Actor, args: AddInvitation) -> Done:
+@operation("invitation.make")
+def add_invitation(
+    at: Actor, name: str = "", team: str = "", admin: bool = False, days: Annotated[int, Meta(ge=1, le=90)] = 7
+) -> Done:
     """Make an invitation: the answer is the only one that holds its link."""
-    wish = tokens.NewInvitationOptions(args.name, args.team, args.admin, args.days)
-    secret = tokens.create_invitation(at.db, at.person, wish)
+    secret = tokens.create_invitation(at.db, at.person, name, team, admin, days)
     made = tokens.open_invitation(at.db, secret)
     link = tokens.invitation_link(at.url, secret)
     return Done(made.id, {**as_json(made), "invitation": secret, "link": link}, "The link", link)
 
 
-def end_invitation(at: Actor, args: OneInvitation) -> Done:
-    """Let nobody take an invitation any more."""
-    tokens.revoke_invitation(at.db, args.id)
-    return Done(args.id, message="Nobody can take it any more.")
+@operation("invitation.revoke")
+def end_invitation(at: Actor, id_: str) -> Done:
+    """Revoke an invitation by its id."""
+    tokens.revoke_invitation(at.db, id_)
+    return Done(id_, message="The invitation is revoked.")
 
 
-class NewName(Arguments, frozen=True):
-    name: str
-
-
-class OneTeam(Arguments, frozen=True):
-    team: str
-
-
-class Membership(Arguments, frozen=True):
-    team: str
-    person: str
-
-
-def team_as_json(team: projects.Team) -> dict[str, Any]:
-    return {**team._asdict(), "members": [member._asdict() for member in team.members]}
-
-
-def add_team(at: Actor, args: NewName) -> Done:
+@operation("team.make")
+def add_team(at: Actor, name: str) -> Done:
     """Make a team of that name."""
-    made = projects.create_team(at.db, args.name)
-    return Done(made, {"id": made, "name": args.name, "members": []}, f"There is a team {args.name} now.")
+    made = projects.create_team(at.db, name)
+    return Done(made, {"id": made, "name": name, "members": []}, f"The team {name} is made.")
 
 
-def end_team(at: Actor, args: OneTeam) -> Done:
-    """Have a team no more, nor any right it was given."""
-    which = projects.find_team(at.db, args.team)
+@operation("team.end")
+def end_team(at: Actor, team: str) -> Done:
+    """Delete a team and its rights; its members stay."""
+    which = projects.find_team(at.db, team)
     projects.delete_team(at.db, which)
-    return Done(which, message=f"There is no team {args.team} any more.")
+    return Done(which, message=f"The team {team} is deleted.")
 
 
-def join_team(at: Actor, args: Membership) -> Done:
-    """Put somebody into a team."""
-    who, which = at.user(args.person), projects.find_team(at.db, args.team)
+@operation("team.join")
+def join_team(at: Actor, team: str, person: str) -> Done:
+    who, which = at.user(person), projects.find_team(at.db, team)
     projects.add_member(at.db, which, who.id)
-    return Done(which, message=f"In {args.team} now: {who.name}.", detail={"person": who.id})
+    return Done(which, detail={"person": who.id})
 
 
-def leave_team(at: Actor, args: Membership) -> Done:
-    """Take somebody out of a team."""
-    who, which = at.user(args.person), projects.find_team(at.db, args.team)
+@operation("team.leave")
+def leave_team(at: Actor, team: str, person: str) -> Done:
+    who, which = at.user(person), projects.find_team(at.db, team)
     projects.remove_member(at.db, which, who.id)
-    return Done(which, message=f"No longer in {args.team}: {who.name}.", detail={"person": who.id})
+    return Done(which, detail={"person": who.id})
 
 
-class AddProject(Arguments, frozen=True):
-    name: str
-    owner: str = ""
-    """A person who owns it beside whoever makes it."""
+@operation("project.make")
+def add_project(at: Actor, name: str, owner: str = "") -> Done:
+    """Make a project of that name."""
+    made = projects.create_project(at.db, at.person, name)
+    if owner:
+        projects.grant_right(at.db, made, "person", owner, projects.Right.OWN)
+    return Done(made, {"id": made, "name": name, "right": "own"}, f"The project {name} is made.")
 
 
-class GiveRight(Arguments, frozen=True):
-    project: str
-    kind: str
-    subject: str
-    level: str
-
-
-class TakeRight(Arguments, frozen=True):
-    project: str
-    kind: str
-    subject: str
-
-
-def add_project(at: Actor, args: AddProject) -> Done:
-    """Make a project, which is one's own."""
-    made = projects.create_project(at.db, at.person, args.name)
-    if args.owner:
-        projects.grant_right(at.db, made, "person", args.owner, projects.Right.OWN)
-    return Done(made, {"id": made, "name": args.name, "right": "own"}, f"There is a project {args.name} now.")
-
-
-def give_right(at: Actor, args: GiveRight) -> Done:
+@operation("permit.give")
+def give_right(at: Actor, project: str, kind: str, subject: str, level: str) -> Done:
     """Give a person or a team a right, in place of what they had."""
-    right = projects.parse_right(args.level)
-    which = projects.find_project(at.db, args.project)
-    who = projects.grant_right(at.db, which, args.kind, args.subject, right)
-    detail = {"kind": args.kind, "subject": who, "level": right.name.lower()}
-    return Done(which, message=f"{args.subject} in {args.project}: {args.level}.", detail=detail)
+    right = projects.parse_right(level)
+    which = projects.find_project(at.db, project)
+    who = projects.grant_right(at.db, which, kind, subject, right)
+    detail = {"kind": kind, "subject": who, "level": right.name.lower()}
+    return Done(which, message=f"{subject} in {project}: {level}.", detail=detail)
 
 
-def take_right(at: Actor, args: TakeRight) -> Done:
+@operation("permit.take")
+def take_right(at: Actor, project: str, kind: str, subject: str) -> Done:
     """Take the right of a person or a team away."""
-    which = projects.find_project(at.db, args.project)
-    who = projects.revoke_right(at.db, which, args.kind, args.subject)
-    detail = {"kind": args.kind, "subject": who}
-    return Done(which, message=f"{args.subject} in {args.project}: nothing.", detail=detail)
+    which = projects.find_project(at.db, project)
+    who = projects.revoke_right(at.db, which, kind, subject)
+    return Done(which, message=f"{subject} in {project}: nothing.", detail={"kind": kind, "subject": who})
 
 
-class LetCreate(Arguments, frozen=True):
-    who: str
+@operation("project.let")
+def let_create_projects(at: Actor, who: str) -> Done:
+    """Choose who may make projects, by pushing to a new one."""
+    projects.let_anyone_create(at.db, everybody=who == "everybody")
+    return Done(who, message=f"New projects are made by {who}.")
 
 
-def let_create_projects(at: Actor, args: LetCreate) -> Done:
-    """Say who may make projects, by pushing to a new one."""
-    projects.let_anyone_create(at.db, everybody=args.who == "everybody")
-    return Done(args.who, message=f"New projects are made by {args.who}.")
-
-
-class AddHold(Arguments, frozen=True):
-    kind: str
-    id: str
-    reason: Annotated[str, Meta(max_length=1000)] = ""
-
-
-class OneHold(Arguments, frozen=True):
-    id: str
-
-
-def add_hold(at: Actor, args: AddHold) -> Done:
-    """Place a hold on a person, project, session or share."""
-    which = thing_id(at, args.kind, args.id)
-    made = holds.place_hold(at.db, at.person, (args.kind, which), args.reason)
-    return Done(which, {"id": made, "kind": args.kind, "target": which}, made)
+@operation("hold.place")
+def add_hold(at: Actor, kind: str, id_: str, reason: Annotated[str, Meta(max_length=1000)] = "") -> Done:
+    """Place a hold, and print its id; people and projects by name or id."""
+    which = thing_id(at, kind, id_)
+    made = holds.place_hold(at.db, at.person, (kind, which), reason)
+    return Done(which, {"id": made, "kind": kind, "target": which}, made)
 
 
 def thing_id(at: Actor, kind: str, named: str) -> str:
@@ -316,19 +273,16 @@ def thing_id(at: Actor, kind: str, named: str) -> str:
     return projects.find_project(at.db, named) if at.by_name and kind == "project" else named
 
 
-def end_hold(at: Actor, args: OneHold) -> Done:
+@operation("hold.lift")
+def end_hold(at: Actor, id_: str) -> Done:
     """Lift a hold by its id."""
-    holds.lift_hold(at.db, args.id)
-    return Done(args.id, message="It is lifted.")
+    holds.lift_hold(at.db, id_)
+    return Done(id_, message="The hold is lifted.")
 
 
-class PushAgain(Arguments, frozen=True):
-    person: str
-    key: str
-
-
-def allow_push_again(at: Actor, args: PushAgain) -> Done:
+@operation("erase.again")
+def allow_push_again(at: Actor, person: str, key: str) -> Done:
     """Let a person push a session again that was erased; KEY is the session's own id."""
-    who = at.user(args.person).id if at.by_name else args.person
-    erasure.allow_push_again(at.db, who, args.key)
+    who = thing_id(at, "person", person)
+    erasure.allow_push_again(at.db, who, key)
     return Done(who, message="It can be pushed again.")

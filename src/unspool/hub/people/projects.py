@@ -7,9 +7,8 @@ from typing import NamedTuple
 from unspool.hub.errors import BadRequest, Conflict, Forbidden, NotVisible
 from unspool.hub.people import users
 from unspool.hub.people.users import Person, checked_name, keep_owners
-from unspool.hub.people.users import find_user as somebody
 from unspool.hub.store.blobs import now
-from unspool.hub.store.database import Database
+from unspool.hub.store.database import Database, find_id, get_setting, set_setting
 
 
 class TeamMember(NamedTuple):
@@ -24,7 +23,6 @@ class Team(NamedTuple):
 
 
 def create_team(db: Database, name: str) -> str:
-    """The id of a new team."""
     team = secrets.token_hex(16)
     sql = "INSERT INTO team(id, name, created) VALUES(?, ?, ?) ON CONFLICT(name) DO NOTHING"
     if not db.run(sql, team, checked_name(name), now()):
@@ -33,51 +31,38 @@ def create_team(db: Database, name: str) -> str:
 
 
 def find_team(db: Database, named: str) -> str:
-    """The id of a team, by id or name."""
-    row = db.row("SELECT id FROM team WHERE id = ? OR name = ? ORDER BY id = ? DESC", named, named, named)
-    if row is None:
+    team = find_id(db, "team", named)
+    if team is None:
         raise NotVisible("There is no such team.")
-    team: str = row[0]
     return team
 
 
 def list_teams(db: Database, person: str = "") -> list[Team]:
     """Teams by name, with who is in them; those that a person is in, where one is named."""
-    rows = db.rows(
-        "SELECT id, name FROM team WHERE ? = '' OR id IN (SELECT team FROM member WHERE person = ?) ORDER BY name",
-        person,
-        person,
-    )
-    return [Team(team, name, team_members(db, team)) for team, name in rows]
+    sql = "SELECT id, name FROM team WHERE ? = '' OR id IN (SELECT team FROM member WHERE person = ?) ORDER BY name"
+    return [Team(team, name, team_members(db, team)) for team, name in db.rows(sql, person, person)]
 
 
 def team_members(db: Database, team: str) -> tuple[TeamMember, ...]:
     """Who is in a team, by name; who left the hub is not."""
-    rows = db.rows(
+    sql = (
         "SELECT person.id, person.name FROM member JOIN person ON person.id = member.person"
-        " WHERE member.team = ? AND person.ended IS NULL ORDER BY person.name",
-        team,
+        " WHERE member.team = ? AND person.ended IS NULL ORDER BY person.name"
     )
-    return tuple(TeamMember(*row) for row in rows)
+    return tuple(TeamMember(*row) for row in db.rows(sql, team))
 
 
 def add_member(db: Database, team: str, person: str) -> None:
-    """Have somebody in a team; again changes nothing."""
-    db.run(
-        "INSERT INTO member(team, person) VALUES(?, ?) ON CONFLICT(team, person) DO NOTHING",
-        find_team(db, team),
-        somebody(db, person).id,
-    )
+    sql = "INSERT INTO member(team, person) VALUES(?, ?) ON CONFLICT(team, person) DO NOTHING"
+    db.run(sql, find_team(db, team), users.find_user(db, person).id)
 
 
 def remove_member(db: Database, team: str, person: str) -> None:
-    """Have somebody no longer in a team."""
     with keep_owners(db):
-        db.run("DELETE FROM member WHERE team = ? AND person = ?", find_team(db, team), somebody(db, person).id)
+        db.run("DELETE FROM member WHERE team = ? AND person = ?", find_team(db, team), users.find_user(db, person).id)
 
 
 def delete_team(db: Database, team: str) -> None:
-    """Have a team no more, nor any right it was given."""
     which = find_team(db, team)
     with keep_owners(db):
         db.run("DELETE FROM member WHERE team = ?", which)
@@ -132,8 +117,6 @@ NEW = "projects.new"
 
 
 class Project(NamedTuple):
-    """A project, as one person has it."""
-
     id: str
     name: str
     right: str
@@ -142,8 +125,6 @@ class Project(NamedTuple):
 
 
 class ProjectName(NamedTuple):
-    """A project by its name."""
-
     id: str
     name: str
 
@@ -165,26 +146,15 @@ def create_project(db: Database, by: Person, name: str) -> str:
     return project
 
 
-def project_to_push_to(db: Database, by: Person, name: str) -> str:
-    """The id of the project that somebody pushes to, made where it is new and they may."""
-    row = db.row("SELECT id FROM project WHERE name = ?", checked_name(name))
-    if row is not None and right_on_project(db, by, row[0]) >= Right.WRITE:
-        project: str = row[0]
-        return project
-    return create_project(db, by, name)
-
-
 def find_project(db: Database, named: str) -> str:
     """The id of a project by id or name, whoever asks."""
-    row = db.row("SELECT id FROM project WHERE id = ? OR name = ? ORDER BY id = ? DESC", named, named, named)
-    if row is None:
+    project = find_id(db, "project", named)
+    if project is None:
         raise NotVisible("There is no such project.")
-    project: str = row[0]
     return project
 
 
 def list_projects(db: Database, person: Person) -> list[Project]:
-    """The projects that a person may read, by name."""
     level, values = ("3", ()) if person.admin else (LEVEL, (person.id, person.id))
     rows = db.rows(
         "SELECT id, name, level, sessions, created FROM (SELECT project.id, project.name, project.created,"  # noqa: S608
@@ -204,25 +174,17 @@ def project_names(db: Database, person: Person) -> list[ProjectName]:
 
 def anyone_may_create(db: Database) -> bool:
     """Whether everybody may make projects, as they may unless an admin said otherwise."""
-    row = db.row("SELECT value FROM setting WHERE key = ?", NEW)
-    return row is None or row[0] == "everybody"
+    return get_setting(db, NEW) in (None, "everybody")
 
 
 def let_anyone_create(db: Database, *, everybody: bool) -> None:
-    """Say who may make projects."""
-    db.run(
-        "INSERT INTO setting(key, value) VALUES(?, ?) ON CONFLICT(key) DO UPDATE SET value = excluded.value",
-        NEW,
-        "everybody" if everybody else "admins",
-    )
+    set_setting(db, NEW, "everybody" if everybody else "admins")
 
 
 KINDS = ("person", "team")
 
 
 class Grant(NamedTuple):
-    """A right that somebody was given."""
-
     project: str
     kind: str
     subject: str
@@ -231,7 +193,6 @@ class Grant(NamedTuple):
 
 
 def parse_right(word: str) -> Right:
-    """A right by its word: none, read, write, own."""
     try:
         return Right[word.upper()]
     except KeyError:
@@ -239,7 +200,6 @@ def parse_right(word: str) -> Right:
 
 
 def find_subject(db: Database, kind: str, named: str) -> str:
-    """The id of a person or team by id or name."""
     if kind == "person":
         return users.find_user(db, named).id
     if kind == "team":

@@ -26,8 +26,6 @@ _ADD = (
 
 
 class RateLimiter:
-    """The requests of everybody in this hour."""
-
     def __init__(self, db: Database, an_hour: int) -> None:
         self._db, self._most = db, an_hour
         self._guard = threading.Lock()
@@ -38,17 +36,20 @@ class RateLimiter:
         """What it does not hold yet."""
 
     def count(self, who: str) -> None:
-        """Count a request; TooMuch where it is one too many."""
+        """Count a request; TooManyRequests where it is one too many."""
         who = _who(who)
         with self._guard:
-            self._turned()
+            hour = now() // _HOUR * _HOUR
+            if hour != self._hour:  # begin anew with every hour
+                self._hour = hour
+                self._known.clear()
+                self._new.clear()
             self._new[who] = lot = self._new.get(who, 0) + 1
             done = self._known.get(who, 0) + lot
             full = len(self._new) > _CROWD
         if lot >= min(_LOT, max(1, self._most // 4)) or full or done > self._most:
-            with suppress(
-                StoreFull, StoreUnavailable
-            ):  # what this process counted is enough to go by, until it can be written
+            # what this process counted is enough to go by, until it can be written
+            with suppress(StoreFull, StoreUnavailable):
                 self.flush(None if full else who)
             with self._guard:
                 done = max(done, self._known.get(who, 0))
@@ -63,37 +64,22 @@ class RateLimiter:
             for who in taken:
                 self._new.pop(who, None)
         try:
-            seen = self._written(hour, taken)
-        except HubError:
-            self._put_back(hour, taken)
+            with self._db.transaction():
+                rows = {who: self._db.row(_ADD, who, hour, lot) for who, lot in sorted(taken.items()) if lot}
+        except HubError:  # what was taken is put back
+            with self._guard:
+                for who, lot in taken.items() if hour == self._hour else ():
+                    self._new[who] = self._new.get(who, 0) + lot
             raise
         with self._guard:
             if len(self._known) > _CROWD:
                 self._known.clear()
             if hour == self._hour:
-                self._known.update(seen)
-
-    def _put_back(self, hour: int, taken: dict[str, int]) -> None:
-        with self._guard:
-            for who, lot in taken.items() if hour == self._hour else ():
-                self._new[who] = self._new.get(who, 0) + lot
-
-    def _written(self, hour: int, taken: dict[str, int]) -> dict[str, int]:
-        with self._db.transaction():
-            rows = {who: self._db.row(_ADD, who, hour, lot) for who, lot in sorted(taken.items()) if lot}
-        return {who: row[0] for who, row in rows.items() if row is not None}
-
-    def _turned(self) -> None:
-        """Begin anew with every hour."""
-        hour = now() // _HOUR * _HOUR
-        if hour != self._hour:
-            self._hour = hour
-            self._known.clear()
-            self._new.clear()
+                self._known.update({who: row[0] for who, row in rows.items() if row is not None})
 
 
 def count_attempt(db: Database, who: str, most: int, span: int) -> None:
-    """Count an attempt at a secret, of `most` in `span` seconds; TooMuch where it is one too many.
+    """Count an attempt at a secret, of `most` in `span` seconds; TooManyRequests where it is one too many.
 
     Call it outside any transaction: it counts even where what follows fails. `who` says what is attempted too.
     """
@@ -101,6 +87,15 @@ def count_attempt(db: Database, who: str, most: int, span: int) -> None:
     row = db.row(_ADD, _who(f"attempt {span} {who}"), now() // length * length, 1)
     if row is not None and row[0] > most:
         raise _too_much(length, "That was tried too often.")
+
+
+def count_bytes(db: Database, who: str, size: int, most: int) -> None:
+    """Count what somebody sends in a day; TooManyRequests, and nothing counted, where that is more than they may."""
+    day = now() // _DAY * _DAY
+    found = db.row("SELECT amount FROM pace WHERE who = ? AND span = ?", who, day)
+    if found and found[0] + size > most:
+        raise TooManyRequests(f"More than {most:,} bytes were sent today.", 3600)
+    db.row(_ADD, who, day, size)
 
 
 def _network(word: str) -> str:

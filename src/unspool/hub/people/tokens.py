@@ -25,16 +25,6 @@ _USED_EVERY = 60_000
 _HOLDS = "token.ended IS NULL AND (token.expires IS NULL OR token.expires > ?)"
 
 
-class NewTokenOptions(NamedTuple):
-    """What a token is to be like."""
-
-    person: str
-    label: str
-    kind: str = "token"
-    scope: str = "all"
-    expires: int | None = None
-
-
 class Token(NamedTuple):
     """A token as it is listed: all but the secret, which nobody can be told again."""
 
@@ -55,15 +45,16 @@ def token_digest(secret: str) -> str:
     return sha256(secret.encode(errors="replace")).hexdigest()
 
 
-def create_token(db: Database, wish: NewTokenOptions) -> str:
+def create_token(
+    db: Database, person: str, label: str, kind: str = "token", scope: str = "all", expires: int | None = None
+) -> str:
     """A new token; nobody can be told it again."""
-    if wish.scope not in SCOPES:
+    if scope not in SCOPES:
         raise BadRequest(f"A token is good for one of: {', '.join(SCOPES)}.")
     secret = _PREFIX + secrets.token_urlsafe(32)
     db.run(
         "INSERT INTO token(id, person, digest, kind, scope, label, created, expires) VALUES(?, ?, ?, ?, ?, ?, ?, ?)",
-        secrets.token_hex(8), wish.person, token_digest(secret), wish.kind, wish.scope, wish.label[:_LABEL], now(),
-        wish.expires,
+        secrets.token_hex(8), person, token_digest(secret), kind, scope, label[:_LABEL], now(), expires,
     )  # fmt: skip
     return secret
 
@@ -93,23 +84,19 @@ def session_end(db: Database, secret: str, latest: int) -> int:
 
 def list_tokens(db: Database, person: str = "", *, everything: bool = False) -> list[Token]:
     """Tokens of a person or of all, newest first; `everything`: also those that do not hold any more."""
-    said = ["(? = '' OR token.person = ?)", "1 = 1" if everything else _HOLDS]
-    rows = db.rows(
+    only = "" if everything else f" AND {_HOLDS}"
+    sql = (
         "SELECT token.id, token.person, person.name, token.kind, token.scope, token.label, token.created,"  # noqa: S608
         " token.expires, token.used, token.ended FROM token JOIN person ON person.id = token.person"
-        f" WHERE {' AND '.join(said)} ORDER BY token.created DESC, token.id",
-        *(person, person, *(() if everything else (now(),))),
+        f" WHERE (? = '' OR token.person = ?){only} ORDER BY token.created DESC, token.id"
     )
-    return [Token(*row) for row in rows]
+    return [Token(*row) for row in db.rows(sql, person, person, *(() if everything else (now(),)))]
 
 
 def revoke_token(db: Database, token: str, person: str = "") -> None:
     """End a token from this moment; of this person, where one is named."""
-    done = db.run(
-        "UPDATE token SET ended = ? WHERE id = ? AND ended IS NULL AND (? = '' OR person = ?)",
-        now(), token, person, person,
-    )  # fmt: skip
-    if not done:
+    sql = "UPDATE token SET ended = ? WHERE id = ? AND ended IS NULL AND (? = '' OR person = ?)"
+    if not db.run(sql, now(), token, person, person):
         raise NotVisible("There is no such token.")
 
 
@@ -121,18 +108,7 @@ _COLUMNS = (
     f"SELECT substr(digest, 1, {_ID}), made_by, name, coalesce(team, ''), admin, created, expires, taken, ended"  # noqa: S608
     " FROM invitation"
 )
-NONE = "This invitation does not hold (any more); ask for another one."
-
-
-class NewInvitationOptions(NamedTuple):
-    """Who is to be invited."""
-
-    name: str = ""
-    """What they will be called; empty: as they say themselves."""
-    team: str = ""
-    """The team that they will be in, by id or name."""
-    admin: bool = False
-    days: int = 7
+NONE = "This invitation is unknown, was revoked, taken or has expired; ask for another one."
 
 
 class Invitation(NamedTuple):
@@ -150,24 +126,26 @@ class Invitation(NamedTuple):
 
 
 class AcceptedInvitation(NamedTuple):
-    """What somebody has who took an invitation."""
-
     person: str
     name: str
     secret: str
     """A token, or what a browser is signed in by."""
 
 
-def create_invitation(db: Database, by: Person, wish: NewInvitationOptions) -> str:
-    """The secret of a new invitation; nobody can be told it again."""
-    if not 1 <= wish.days <= _LONGEST:
+def create_invitation(
+    db: Database, by: Person, name: str = "", team: str = "", admin: bool = False, days: int = 7
+) -> str:
+    """The secret of a new invitation to a team, by its id or name; nobody can be told it again.
+
+    Whoever takes it is called `name`, or as they say themselves where that is empty.
+    """
+    if not 1 <= days <= _LONGEST:
         raise BadRequest(f"An invitation is open for 1 to {_LONGEST} days.")
     secret = secrets.token_urlsafe(32)
-    name = checked_name(wish.name) if wish.name else ""
-    team = projects.find_team(db, wish.team) if wish.team else None
     db.run(
         "INSERT INTO invitation(digest, made_by, name, team, admin, created, expires) VALUES(?, ?, ?, ?, ?, ?, ?)",
-        token_digest(secret), by.id, name, team, int(wish.admin), now(), now() + wish.days * DAY,
+        token_digest(secret), by.id, checked_name(name) if name else "",
+        projects.find_team(db, team) if team else None, int(admin), now(), now() + days * DAY,
     )  # fmt: skip
     return secret
 
@@ -178,19 +156,16 @@ def invitation_link(url: str, secret: str) -> str:
 
 
 def open_invitation(db: Database, secret: str) -> Invitation:
-    """What an invitation offers; Hidden where it does not hold (any more)."""
-    row = db.row(
-        f"{_COLUMNS} WHERE digest = ? AND taken IS NULL AND ended IS NULL AND expires > ?",
-        token_digest(secret),
-        now(),
-    )
+    """What an invitation offers; NotVisible where it does not hold (any more)."""
+    sql = f"{_COLUMNS} WHERE digest = ? AND taken IS NULL AND ended IS NULL AND expires > ?"
+    row = db.row(sql, token_digest(secret), now())
     if row is None:
         raise NotVisible(NONE)
     return _invitation(row)
 
 
 def check_nameable(header: str, offer: Invitation) -> None:
-    """Refused where a proxy's header says who people are, and somebody would choose a name that it may give another."""
+    """Forbidden where a proxy says who people are, and somebody would choose a name that it may give another."""
     if header and not offer.name:
         raise Forbidden("Here an invitation must say your name: ask for one that does.")
 
@@ -207,13 +182,12 @@ def accept_invitation(db: Database, secret: str, name: str = "", kind: str = "to
         if not db.run(sql, now(), token_digest(secret)):
             raise NotVisible(NONE)  # somebody else was quicker
         called = offer.name or checked_name(name)
-        person = users.add_user(db, users.NewUser(called, admin=offer.admin))
+        person = users.add_user(db, called, admin=offer.admin)
         if offer.team:
             projects.add_member(db, offer.team, person)
         expires = now() + BROWSER * DAY if kind == "browser" else None
-        return AcceptedInvitation(
-            person, called, create_token(db, NewTokenOptions(person, "invitation", kind, expires=expires))
-        )
+        secret = create_token(db, person, "invitation", kind, expires=expires)
+        return AcceptedInvitation(person, called, secret)
 
 
 def list_invitations(db: Database, *, everything: bool = False) -> list[Invitation]:
@@ -224,12 +198,10 @@ def list_invitations(db: Database, *, everything: bool = False) -> list[Invitati
 
 
 def revoke_invitation(db: Database, invitation: str) -> None:
-    """Let nobody take an invitation any more."""
     sql = f"UPDATE invitation SET ended = ? WHERE substr(digest, 1, {_ID}) = ? AND taken IS NULL AND ended IS NULL"  # noqa: S608
     if not db.run(sql, now(), invitation):
         raise NotVisible("There is no such invitation.")
 
 
 def _invitation(row: Row) -> Invitation:
-    found = Invitation(*row)
-    return found._replace(admin=bool(found.admin))
+    return Invitation(*row)._replace(admin=bool(row[4]))

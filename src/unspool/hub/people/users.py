@@ -24,7 +24,6 @@ class Person(NamedTuple):
 
     @property
     def known(self) -> bool:
-        """Whether it is anybody at all."""
         return bool(self.id)
 
 
@@ -40,17 +39,17 @@ _FORBIDDEN = frozenset('/\\,"<>')
 _ID = re.compile("[0-9a-f]{16,}")
 
 
-def checked_name(name: str, what: str = "name") -> str:
-    """A name as it is kept; Unfit where it is none that a page, an address and a terminal can all show."""
+def checked_name(name: str) -> str:
+    """A name as it is kept; BadRequest where it is none that a page, an address and a terminal can all show."""
     kept = unicodedata.normalize("NFC", name).strip()
     if not kept or len(kept) > MOST:
-        raise BadRequest(f"A {what} has 1 to {MOST} characters.")
+        raise BadRequest(f"A name has 1 to {MOST} characters.")
     if not kept.isprintable() or not _FORBIDDEN.isdisjoint(kept):
-        raise BadRequest(f"A {what} has no control characters, slashes, commas, quotes or angle brackets.")
+        raise BadRequest("A name has no control characters, slashes, commas, quotes or angle brackets.")
     if kept.startswith((".", "-")):
-        raise BadRequest(f"A {what} begins with neither a dot nor a hyphen.")
+        raise BadRequest("A name begins with neither a dot nor a hyphen.")
     if _ID.fullmatch(kept):
-        raise BadRequest(f"A {what} does not look like an id: it could be taken for another's.")
+        raise BadRequest("A name does not look like an id: it could be taken for another's.")
     return kept
 
 
@@ -71,24 +70,15 @@ class User(NamedTuple):
     ended: int | None
 
 
-class NewUser(NamedTuple):
-    """Who is to be added."""
-
-    name: str
-    kind: str = "person"
-    admin: bool = False
-    quota: int | None = None
-
-
-def add_user(db: Database, wish: NewUser) -> str:
+def add_user(db: Database, name: str, kind: str = "person", admin: bool = False, quota: int | None = None) -> str:
     """The id of somebody new; Conflict where the name is taken, were it by somebody who left."""
-    if wish.kind not in (*KINDS, OWNER):
+    if kind not in (*KINDS, OWNER):
         raise BadRequest(f"Somebody is one of: {', '.join(KINDS)}.")
     person = secrets.token_hex(16)
     done = db.run(
         "INSERT INTO person(id, name, kind, admin, quota, created) VALUES(?, ?, ?, ?, ?, ?)"
         " ON CONFLICT(name) DO NOTHING",
-        person, checked_name(wish.name), wish.kind, int(wish.admin), _quota(wish.quota), now(),
+        person, checked_name(name), kind, int(admin), _quota(quota), now(),
     )  # fmt: skip
     if not done:
         raise Conflict("Somebody of that name is or was here.")
@@ -102,7 +92,6 @@ def list_users(db: Database, *, everybody: bool = False) -> list[User]:
 
 
 def find_user(db: Database, named: str) -> User:
-    """Somebody by id or name."""
     row = db.row(f"{_COLUMNS} WHERE id = ? OR name = ? ORDER BY id = ? DESC", named, named, named)
     if row is None:
         raise NotVisible("There is nobody of that name.")
@@ -124,14 +113,14 @@ def change_user(db: Database, person: str, *, admin: bool | None = None, quota: 
         if admin is not None:
             db.run("UPDATE person SET admin = ? WHERE id = ?", int(admin), who.id)
             if not admin:
-                _uninvited(db, who.id)
-            _administered(db, who)
+                _revoke_invitations(db, who.id)
+            _check_admin_left(db, who)
         if quota is not None:
             db.run("UPDATE person SET quota = ? WHERE id = ?", None if quota == -1 else _quota(quota), who.id)
 
 
 def deactivate_user(db: Database, person: str) -> None:
-    """Let somebody in no more, from this moment: their tokens, browsers and open invitations end with them.
+    """Revoke somebody's access at once: their tokens, browsers and open invitations end with them.
 
     What they shared and pushed stays; the last admin cannot be ended.
     """
@@ -140,30 +129,28 @@ def deactivate_user(db: Database, person: str) -> None:
         who, time = find_user(db, person), now()
         db.run("UPDATE person SET ended = ? WHERE id = ? AND ended IS NULL", time, who.id)
         db.run("UPDATE token SET ended = ? WHERE person = ? AND ended IS NULL", time, who.id)
-        _uninvited(db, who.id)
-        _administered(db, who)
+        _revoke_invitations(db, who.id)
+        _check_admin_left(db, who)
 
 
 def reactivate_user(db: Database, person: str) -> None:
-    """Let somebody who was ended in again; they need new tokens."""
+    """Give somebody access again whose access was revoked; they need new tokens."""
     db.run("UPDATE person SET ended = NULL WHERE id = ?", find_user(db, person).id)
 
 
 def delete_user(db: Database, person: str) -> None:
-    """Have nobody of this id any more; for erasure, inside its transaction."""
+    """For erasure, inside its transaction."""
     db.alone("admins")
     who = find_user(db, person)
     db.run("DELETE FROM person WHERE id = ?", who.id)
-    _administered(db, who)
+    _check_admin_left(db, who)
 
 
-def _uninvited(db: Database, person: str) -> None:
-    """Have no invitation of somebody open any more: it could make an admin."""
+def _revoke_invitations(db: Database, person: str) -> None:
     db.run("UPDATE invitation SET ended = ? WHERE made_by = ? AND taken IS NULL AND ended IS NULL", now(), person)
 
 
-def _administered(db: Database, changed: User) -> None:
-    """Conflict where somebody who was an admin was the last one."""
+def _check_admin_left(db: Database, changed: User) -> None:
     if (
         changed.admin
         and changed.ended is None
@@ -179,21 +166,13 @@ def _quota(quota: int | None) -> int | None:
 
 
 def _entry(row: Row) -> User:
-    entry = User(*row)
-    return entry._replace(admin=bool(entry.admin))
-
-
-_LATER = 3600
+    return User(*row)._replace(admin=bool(row[3]))
 
 
 def bytes_kept(db: Database, person: str) -> int:
-    """Bytes of what a person shares and pushed."""
-    row = db.row(
-        "SELECT (SELECT coalesce(sum(size), 0) FROM share WHERE owner = ? AND ended IS NULL)"
-        " + (SELECT coalesce(sum(size), 0) FROM session WHERE person = ?)",
-        person,
-        person,
-    )
+    shared = "SELECT coalesce(sum(size), 0) FROM share WHERE owner = ? AND ended IS NULL"
+    pushed = "SELECT coalesce(sum(size), 0) FROM session WHERE person = ?"
+    row = db.row(f"SELECT ({shared}) + ({pushed})", person, person)
     return int(row[0]) if row else 0
 
 
@@ -204,14 +183,14 @@ def bytes_allowed(db: Database, person: str, usual: int) -> int:
 
 
 def check_quota(db: Database, person: str, usual: int, more: int = 0) -> None:
-    """TooMuch where a person would keep more than they may, with `more` bytes beside what the tables say.
+    """TooManyRequests where a person would keep more than they may, with `more` bytes beside what the tables say.
 
     Inside the transaction that adds them: of several at the same time, each sees what the ones before it added.
     """
     db.alone(f"quota {person}")
     most = bytes_allowed(db, person, usual)
     if bytes_kept(db, person) + more > most:
-        raise TooManyRequests(f"With this you would keep more than the {most:,} bytes that you may.", _LATER)
+        raise TooManyRequests(f"With this you would keep more than the {most:,} bytes that you may.", 3600)
 
 
 _OWNED = (
@@ -235,6 +214,5 @@ def keep_owners(db: Database) -> Iterator[None]:
 
 
 def projects_without_owner(db: Database) -> list[tuple[str, str]]:
-    """Ids and names of projects that only admins can look after."""
     rows = db.rows(f"SELECT id, name FROM project WHERE id NOT IN ({_OWNED}) ORDER BY name")  # noqa: S608
     return [(project, name) for project, name in rows]

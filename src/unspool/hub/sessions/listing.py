@@ -29,14 +29,11 @@ Made = Callable[[Database, str], tuple[str, SqlCondition]]
 
 
 class ListPage(NamedTuple):
-    """Which part of a list: what comes after a place, and how much of it."""
-
     after: tuple[int, str] | None = None
     most: int = 50
 
 
 def parse_page(after: str, most: str, usual: int = 50) -> ListPage:
-    """As an address says it."""
     found = _CURSOR.fullmatch(after) if after else None
     if (after and found is None) or (most and not most.isdecimal()):
         raise BadRequest("`after` is what a list gave as `next`, `limit` a number.")
@@ -45,12 +42,10 @@ def parse_page(after: str, most: str, usual: int = 50) -> ListPage:
 
 
 def page_cursor(place: tuple[int, str]) -> str:
-    """A place in a list as an address says it."""
     return f"{place[0]}-{place[1]}"
 
 
 def visible_to(db: Database, person: Person) -> SqlCondition:
-    """Sessions of projects that a person may read."""
     if person.admin:
         return SqlCondition("TRUE")
     sql, values = readable_projects(person)
@@ -85,7 +80,6 @@ def _alternatives(groups: dict[tuple[str, bool], list[SqlCondition]]) -> list[Sq
 
 
 def after_cursor(after: tuple[int, str] | None) -> list[SqlCondition]:
-    """What comes after a place in a list."""
     return [SqlCondition("(session.finished, session.id) < (?, ?)", after)] if after else []
 
 
@@ -97,22 +91,24 @@ def _named(table: str) -> Made:
     """By id, by the whole name, or else by a part of it; looked up first, for a database plans better by values."""
     known = f"SELECT id FROM {table} WHERE"  # noqa: S608
 
-    def asked(db: Database, value: str) -> tuple[str, SqlCondition]:
+    def condition(db: Database, value: str) -> tuple[str, SqlCondition]:
         found = db.rows(f"{known} id = ? OR lower(name) = ?", value, value.lower())
         found = found or db.rows(f"{known} lower(name) {_HOLDS} LIMIT {_PROJECTS}", sessions_holding(value.lower()))
         return "session", one_of(f"session.{table}", [id_ for (id_,) in found])
 
-    return asked
+    return condition
+
+
+def parse_time(value: str) -> float:
+    """Seconds of the epoch; BadRequest where it is no time."""
+    found = parse_moment(value.strip())
+    if found is None:
+        raise BadRequest(f"“{value}” is neither a date (2026-01-31) nor an age (12h, 3d, 2w, 6m, 1y).")
+    return found
 
 
 def _time(column: str, sign: str) -> Made:
-    def asked(_: Database, value: str) -> tuple[str, SqlCondition]:
-        found = parse_moment(value)
-        if found is None:
-            raise BadRequest(f"“{value}” is neither a date (2026-01-31) nor an age (12h, 3d, 2w, 6m, 1y).")
-        return "session", SqlCondition(f"{column} {sign} ?", (round(found * 1000),))
-
-    return asked
+    return lambda _, value: ("session", SqlCondition(f"{column} {sign} ?", (round(parse_time(value) * 1000),)))
 
 
 def _kind(_: Database, value: str) -> tuple[str, SqlCondition]:
@@ -160,8 +156,6 @@ TABLES = "session LEFT JOIN project ON project.id = session.project LEFT JOIN pe
 
 
 class NamedThing(msgspec.Struct, frozen=True):
-    """A person or a project."""
-
     id: str
     name: str
 
@@ -187,22 +181,13 @@ class SessionFacts(LoggedFacts, frozen=True, kw_only=True):
 
 
 def session_facts(row: Row) -> SessionFacts:
-    """The facts of a row of COLUMNS."""
     id_, key, project, project_name, person, person_name, size, created, updated, *columns = row
     logged: dict[str, Any] = dict(zip(_LOGGED, columns, strict=True))
     logged["finished"] = logged["finished"] or None
     logged["cost"] /= PICO
     logged["models"] = tuple(msgspec.json.decode(logged["models"]))
-    return SessionFacts(
-        id=id_,
-        key=key,
-        project=NamedThing(project, project_name or ""),
-        person=NamedThing(person, person_name or ""),
-        size=size,
-        created=created,
-        updated=updated,
-        **logged,
-    )
+    logged["project"], logged["person"] = NamedThing(project, project_name or ""), NamedThing(person, person_name or "")
+    return SessionFacts(id=id_, key=key, size=size, created=created, updated=updated, **logged)
 
 
 NAMES = ("project", "person", "model", "branch", "kind", "since", "until")
@@ -217,7 +202,6 @@ class SessionPage(NamedTuple):
 
 
 def parse_filters(given: Mapping[str, str]) -> list[Filter]:
-    """The filters that an address names."""
     found = [Filter(name, given[name]) for name in NAMES if given.get(name)]
     return [*found, Filter("title", given["q"])] if given.get("q") else found
 
@@ -253,12 +237,11 @@ def get_session_facts(db: Database, session: str) -> SessionFacts:
 def people_who_pushed(db: Database, person: Person) -> list[NamedThing]:
     """Who pushed what a person may see, by name; nobody is told of others."""
     where = visible_to(db, person)
-    found = db.rows(
-        f"SELECT id, name FROM person WHERE EXISTS (SELECT 1 FROM session WHERE session.person = person.id AND {where.sql})"  # noqa: S608, E501
-        " ORDER BY name",
-        *where.values,
+    sql = (
+        "SELECT id, name FROM person WHERE EXISTS (SELECT 1 FROM session"  # noqa: S608  values are bound
+        f" WHERE session.person = person.id AND {where.sql}) ORDER BY name"
     )
-    return [NamedThing(*row) for row in found]
+    return [NamedThing(*row) for row in db.rows(sql, *where.values)]
 
 
 _MOST = 100
@@ -270,8 +253,6 @@ Role = Literal["planning", "implementation", "further"]
 
 
 class StoryStep(msgspec.Struct, frozen=True):
-    """A session and its part in the story."""
-
     role: Role
     session: SessionFacts
 
@@ -286,36 +267,32 @@ def story(db: Database, person: Person, session: str) -> list[StoryStep]:
             break
         known.update((link.id, link) for link in found[: _MOST - len(known)])
         fresh = found
-    told = sorted(known.values(), key=lambda facts: (facts.started or facts.finished or 0, facts.id))
-    return _roles(told)
+    sessions = sorted(known.values(), key=lambda facts: (facts.started or facts.finished or 0, facts.id))
+    return _with_roles(sessions)
 
 
 def _around(db: Database, seen: SqlCondition, fresh: list[SessionFacts]) -> list[SessionFacts]:
-    """What is directly before and after some sessions."""
     keys = {facts.key for facts in fresh}
     names = keys | {facts.source for facts in fresh if facts.source}
     slugs = {facts.slug for facts in fresh if facts.slug}
     found = session_rows(db, all_of([one_of("session.key", sorted(names)), seen]), _MOST)
     found += session_rows(db, all_of([one_of("session.source", sorted(keys)), seen]), _MOST)
     named = session_rows(db, all_of([one_of("session.slug", sorted(slugs)), seen]), _MOST) if slugs else []
-    found += [facts for facts in named if any(_near(facts, one) for one in fresh)]
+    for facts in named:  # agents make slugs up, and in time again: the same slug counts at about the same time
+        times = [one.started or one.finished or 0 for one in fresh if one.slug == facts.slug]
+        if any(abs((facts.started or facts.finished or 0) - time) < _APART for time in times):
+            found.append(facts)
     return list({facts.id: facts for facts in found}.values())
 
 
-def _near(one: SessionFacts, other: SessionFacts) -> bool:
-    """Whether two sessions carry the same slug at about the same time: agents make them up, and in time again."""
-    apart = abs((one.started or one.finished or 0) - (other.started or other.finished or 0))
-    return one.slug == other.slug and apart < _APART
-
-
-def _roles(told: list[SessionFacts]) -> list[StoryStep]:
+def _with_roles(sessions: list[SessionFacts]) -> list[StoryStep]:
     """Who plans is what somebody goes on from before anything is carried out; what comes after that is further work."""
-    built = next((number for number, facts in enumerate(told) if facts.kind == "implementation"), None)
+    built = next((number for number, facts in enumerate(sessions) if facts.kind == "implementation"), None)
     if built is None:
-        sources = {facts.source for facts in told}
-        return [StoryStep("planning" if facts.key in sources else "further", facts) for facts in told]
-    key = told[built].key
+        sources = {facts.source for facts in sessions}
+        return [StoryStep("planning" if facts.key in sources else "further", facts) for facts in sessions]
+    key = sessions[built].key
     return [
         StoryStep("planning" if at < built else "implementation" if facts.key == key else "further", facts)
-        for at, facts in enumerate(told)
+        for at, facts in enumerate(sessions)
     ]

@@ -14,15 +14,16 @@ from msgspec.structs import replace
 from unspool.agents import FoundLog
 from unspool.figures import all_turns, figures
 from unspool.hub.errors import BadRequest, PolicyViolation
-from unspool.hub.policy import RedactionPolicy, findings_sentence, is_packed, policy_findings
+from unspool.hub.policy import findings_sentence, is_packed, policy_findings
 from unspool.hub.store.schema import MOST_CHARACTERS, text_vector
 from unspool.model import Agent, Session, ToolCall
 from unspool.prices.pico import MOST
+from unspool.redact.policy import RedactionPolicy
 from unspool.site.address import INDEX, Addresses
 from unspool.site.options import SiteOptions
 from unspool.site.page_template import Crumb, Frame
 from unspool.site.turn_pages import session_folder
-from unspool.store.index.requests import LogRows, SessionRows
+from unspool.store.index.requests import SessionRows
 from unspool.store.index.schema import KINDS
 from unspool.store.library import Library
 from unspool.store.library.chains import source_id
@@ -65,8 +66,6 @@ class SessionColumns(LoggedFacts, frozen=True, kw_only=True):
 
 
 class Passage(NamedTuple):
-    """A text that is searched."""
-
     turn: int
     kind: str
     link: str
@@ -117,7 +116,8 @@ def passages(rows: SessionRows, session: Session, addresses: Addresses, dialect:
         for turn, kind, place, _, _, text in log.docs:
             titled = KINDS[kind] == "title"
             number = 0 if titled else log.turns[turn][0]
-            link = INDEX if titled else _link(links, log, place, number, addresses)
+            usual = INDEX if log.agent or titled else addresses.turn(number)
+            link = INDEX if titled else links.get((log.agent, place)) or usual
             body = plain_text(text)
             for at in range(0, len(body), MOST_CHARACTERS):
                 some = body[at : at + MOST_CHARACTERS]
@@ -128,7 +128,10 @@ def requests(rows: SessionRows) -> Iterator[RequestRow]:
     """The billed requests, by what they are known by wherever they are copied to."""
     for row in rows.requests:
         input_, output, read, write, *_ = (min(_FIGURE, figure) for figure in row.figures)
-        day = "" if row.time is None else _day(row.time)
+        try:
+            day = "" if row.time is None else datetime.fromtimestamp(row.time, UTC).date().isoformat()
+        except (OverflowError, OSError, ValueError):
+            day = ""
         identity = f"{row.message:016x}{row.request:016x}"
         yield RequestRow(identity, day, _short(row.terms[0]), input_, output, read, write, row.final, _cost(row.cost))
 
@@ -142,19 +145,11 @@ def _short(text: str) -> str:
 
 
 def plain_text(text: str) -> str:
-    """A text as every database takes it."""
     return text.encode("utf-8", "replace").decode().replace("\0", " ")
 
 
 def _moment(time: datetime | None) -> int | None:
     return None if time is None else int(time.timestamp() * 1000)
-
-
-def _day(time: float) -> str:
-    try:
-        return datetime.fromtimestamp(time, UTC).date().isoformat()
-    except (OverflowError, OSError, ValueError):
-        return ""
 
 
 def _links(session: Session, addresses: Addresses) -> dict[tuple[str, int], str]:
@@ -176,10 +171,6 @@ def _links(session: Session, addresses: Addresses) -> dict[tuple[str, int], str]
     return links
 
 
-def _link(links: dict[tuple[str, int], str], log: LogRows, place: int, turn: int, addresses: Addresses) -> str:
-    return links.get((log.agent, place)) or (INDEX if log.agent else addresses.turn(turn))
-
-
 SENT, MADE = "projects/pushed", "made"
 """Folders: what was sent, and what is made of it."""
 _KINDS = {".html": "text/html", ".js": "text/javascript", ".json": "application/json", ".css": "text/css"}
@@ -188,8 +179,6 @@ _FRAME = Frame(root="../../", crumbs=(Crumb("Sessions", "sessions"),))
 
 
 class MadePage(NamedTuple):
-    """A page that was made; it lies packed in the file of its number."""
-
     name: str
     kind: str
     digest: str
@@ -197,14 +186,12 @@ class MadePage(NamedTuple):
 
 
 class MadeSession(NamedTuple):
-    """What was made; passages and requests lie in files."""
-
     facts: SessionColumns
     pages: tuple[MadePage, ...]
 
 
 def make_session(folder: Path, key: str, dialect: str, policy: RedactionPolicy | None) -> MadeSession:
-    """Everything of a session whose files lie in a folder, for a database; Unwanted where policy keeps it out."""
+    """Everything of a session whose files lie in a folder, for a database; PolicyViolation where it is kept out."""
     found = _found(folder, key)
     if any(is_packed(name, path) for name, path in _files(folder / SENT)):
         raise BadRequest("A log is packed; send plain lines.")
@@ -231,17 +218,14 @@ def remake_pages(folder: Path, key: str) -> tuple[MadePage, ...]:
 
 
 def read_passages(folder: Path) -> Iterator[Passage]:
-    """The passages that were made."""
     return _read(folder / MADE / "passages", Passage)
 
 
 def read_requests(folder: Path) -> Iterator[RequestRow]:
-    """The requests that were made."""
     return _read(folder / MADE / "requests", RequestRow)
 
 
 def page_file(folder: Path, number: int) -> Path:
-    """Where a page lies, packed."""
     return folder / MADE / f"page-{number}"
 
 

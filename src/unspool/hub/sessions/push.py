@@ -1,6 +1,6 @@
 """Takes in a push: pieces first, then the session in one step."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
@@ -8,21 +8,20 @@ from typing import NamedTuple
 import zstandard
 
 from unspool.files import scratch_folder
-from unspool.hub.errors import BadRequest, Gone, PolicyViolation, StoreUnavailable, TooLarge, TooManyRequests
+from unspool.hub.errors import BadRequest, Gone, PolicyViolation, StoreUnavailable, TooLarge
 from unspool.hub.people import erasure, users
+from unspool.hub.people.rate_limit import count_bytes
 from unspool.hub.people.users import Person, bytes_allowed
 from unspool.hub.policy import policy_of
 from unspool.hub.routes import Hub
 from unspool.hub.sessions import session_store
 from unspool.hub.sessions.process_push import SENT, MadeSession, make_session
-from unspool.hub.store.blobs import DAY, Blobs, now
-from unspool.hub.store.database import Database
+from unspool.hub.store.blobs import DAY, now
+from unspool.hub.store.database import Database, batches, placeholders
 from unspool.hub.workers import worker_pool
 from unspool.hub_client.manifest import PIECE, PushManifest, manifest_fault
 from unspool.site.build.manifest import fingerprint
 
-_AT_ONCE = 500
-"""Values in one statement."""
 _SPARE = 256 * 1024 * 1024
 """Bytes that everybody may send in a day, beside twice what they may keep."""
 _WINDOW = 16 * 1024 * 1024
@@ -31,36 +30,29 @@ _WINDOW = 16 * 1024 * 1024
 
 def missing_pieces(db: Database, person: str, digests: Iterable[str]) -> list[str]:
     """The pieces that this person has to send; what others sent is not told. Those that are here stay for a day."""
-    asked = list(dict.fromkeys(digests))
-    there = piece_sizes(db, person, asked)
-    for some in _parted([digest for digest in asked if digest in there]):
-        db.run(f"UPDATE blob SET created = ? WHERE digest IN ({_marks(some)}) AND created < ?",  # noqa: S608
+    wanted = list(dict.fromkeys(digests))
+    there = piece_sizes(db, person, wanted)
+    for some in batches([digest for digest in wanted if digest in there]):
+        db.run(f"UPDATE blob SET created = ? WHERE digest IN ({placeholders(some)}) AND created < ?",  # noqa: S608
                now(), *some, now() - DAY // 4)  # fmt: skip
-    return [digest for digest in asked if digest not in there]
+    return [digest for digest in wanted if digest not in there]
 
 
 def piece_sizes(db: Database, person: str, digests: Sequence[str]) -> dict[str, int]:
     """The pieces that are here and that this person sent, each with its size."""
     found: dict[str, int] = {}
-    for some in _parted(digests):
+    for some in batches(digests):
         sql = "SELECT blob.digest, blob.size FROM sent JOIN blob ON blob.digest = sent.digest WHERE sent.person = ?"
-        found.update(db.rows(f"{sql} AND sent.digest IN ({_marks(some)})", person, *some))
+        found.update(db.rows(f"{sql} AND sent.digest IN ({placeholders(some)})", person, *some))
     return found
 
 
 def unknown_states(db: Database, person: str, project: str, states: Sequence[str]) -> list[str]:
     """The states that no session has which this person pushed to a project."""
     known: set[str] = set()
-    for some in _parted(states):
-        known.update(
-            state
-            for (state,) in db.rows(
-                f"SELECT state FROM session WHERE project = ? AND person = ? AND state IN ({_marks(some)})",  # noqa: S608
-                project,
-                person,
-                *some,
-            )
-        )
+    for some in batches(states):
+        sql = f"SELECT state FROM session WHERE project = ? AND person = ? AND state IN ({placeholders(some)})"  # noqa: S608
+        known.update(state for (state,) in db.rows(sql, project, person, *some))
     return [state for state in states if state not in known]
 
 
@@ -70,13 +62,14 @@ def take_piece(hub: Hub, person: Person, digest: str, packed: bytes) -> None:
     if sha256(data).hexdigest() != digest:
         raise BadRequest("What was sent is not what its digest says.")
     store = hub.store
-    _counted(store.db, person.id, len(data), hub.terms.quota)
+    most = _SPARE + 2 * bytes_allowed(store.db, person.id, hub.terms.quota)
+    count_bytes(store.db, f"sent {person.id}", len(data), most)  # pieces of no session yet take room too
     store.blobs.keep(data)
     store.db.run("INSERT INTO sent(person, digest) VALUES(?, ?) ON CONFLICT DO NOTHING", person.id, digest)
 
 
 def unpack_piece(packed: bytes) -> bytes:
-    """What was packed with zstd; Unfit or TooLarge before it takes more memory than a piece may."""
+    """What was packed with zstd; BadRequest or TooLarge before it takes more memory than a piece may."""
     try:
         reader = zstandard.ZstdDecompressor(max_window_size=_WINDOW).stream_reader(packed)
         data = reader.read(PIECE + 1)
@@ -89,39 +82,10 @@ def unpack_piece(packed: bytes) -> bytes:
     return data
 
 
-def release_pieces(blobs: Blobs, digests: Iterable[str]) -> None:
-    """Remove the pieces that nothing refers to, at once: what was refused is not kept."""
-    for digest in dict.fromkeys(digests):
-        blobs.drop(digest)
-
-
-def _counted(db: Database, person: str, size: int, usual: int) -> None:
-    """Count what a person sends in a day: pieces of no session yet take room too."""
-    who, span, most = f"sent {person}", now() // DAY * DAY, _SPARE + 2 * bytes_allowed(db, person, usual)
-    found = db.row("SELECT amount FROM pace WHERE who = ? AND span = ?", who, span)
-    if found and found[0] + size > most:
-        raise TooManyRequests(f"More than {most:,} bytes were sent today.", 3600)
-    db.run(
-        "INSERT INTO pace(who, span, amount) VALUES(?, ?, ?)"
-        " ON CONFLICT(who, span) DO UPDATE SET amount = pace.amount + excluded.amount",
-        who, span, size,
-    )  # fmt: skip
-
-
-def _parted(values: Sequence[str]) -> Iterator[Sequence[str]]:
-    return (values[at : at + _AT_ONCE] for at in range(0, len(values), _AT_ONCE))
-
-
-def _marks(values: Sequence[str]) -> str:
-    return ", ".join("?" * len(values))
-
-
 _TRIES = 5
 
 
 class PushOutcome(NamedTuple):
-    """What became of a push."""
-
     session: str
     state: str
     """Of what is kept now; another one than was sent where more was kept already."""
@@ -146,7 +110,12 @@ def push(hub: Hub, person: Person, project: str, manifest: PushManifest) -> Push
         before = session_store.state_of(hub.store.db, session)
         if before == manifest.state:
             return PushOutcome(session, before)
-        if lacks := _lacks(hub, person, manifest):
+        wanted = {piece.digest: piece.size for piece in manifest.pieces()}
+        lacks = missing_pieces(hub.store.db, person.id, wanted)
+        there = piece_sizes(hub.store.db, person.id, list(wanted))
+        if any(wanted[digest] != size for digest, size in there.items()):
+            raise BadRequest("A piece is not as large as the manifest says.")
+        if lacks:
             return PushOutcome(session, before, tuple(lacks))
         row = session_store.PushedSession(session, project, person.id, manifest.key, manifest.state, fingerprint())
         if done := _taken(hub, row, manifest, before):
@@ -157,16 +126,6 @@ def push(hub: Hub, person: Person, project: str, manifest: PushManifest) -> Push
 def _not_erased(db: Database, person: str, key: str) -> None:
     if erasure.was_erased(db, person, key):
         raise Gone("This session was erased here, and is not taken again.")
-
-
-def _lacks(hub: Hub, person: Person, manifest: PushManifest) -> list[str]:
-    """The pieces that are not here; Unfit where one is not as large as is said."""
-    db, wanted = hub.store.db, {piece.digest: piece.size for piece in manifest.pieces()}
-    lacks = missing_pieces(db, person.id, wanted)
-    there = piece_sizes(db, person.id, list(wanted))
-    if any(wanted[digest] != size for digest, size in there.items()):
-        raise BadRequest("A piece is not as large as the manifest says.")
-    return lacks
 
 
 def _taken(hub: Hub, row: session_store.PushedSession, manifest: PushManifest, before: str) -> PushOutcome | None:
@@ -182,7 +141,8 @@ def _taken(hub: Hub, row: session_store.PushedSession, manifest: PushManifest, b
         try:
             made = worker_pool().run(make_session, folder, manifest.key, hub.store.db.dialect, policy)
         except PolicyViolation:
-            release_pieces(blobs, (piece.digest for piece in manifest.pieces()))
+            for digest in {piece.digest for piece in manifest.pieces()}:  # what was refused is not kept
+                blobs.drop(digest)
             raise
         session_store.keep_pages(blobs, made.pages, folder)
         return _committed(hub, row, before, (made, files, folder))
@@ -199,13 +159,9 @@ def _committed(
         db.alone(f"hold session {row.id}")  # whoever erases it waits, or is waited for
         _not_erased(db, row.person, row.key)
         made, files, folder = what
-        if not hub.store.blobs.held(_contents(files, made)):
+        contents = {piece.digest for parts in files.values() for piece in parts} | {page.digest for page in made.pages}
+        if not hub.store.blobs.held(contents):
             return None
         session_store.write_session(db, row, made, files, folder)
         users.check_quota(db, row.person, hub.terms.quota)
     return PushOutcome(row.id, row.state)
-
-
-def _contents(files: session_store.Files, made: MadeSession) -> set[str]:
-    """The digests of all that a session refers to."""
-    return {piece.digest for parts in files.values() for piece in parts} | {page.digest for page in made.pages}

@@ -2,23 +2,16 @@
 
 import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
 from unspool.hub.errors import BadRequest
 from unspool.hub.people.users import Person
-from unspool.hub.sessions.listing import (
-    ListPage,
-    SessionFacts,
-    after_cursor,
-    filter_conditions,
-    page_cursor,
-    session_rows,
-    visible_to,
-)
+from unspool.hub.sessions import listing
+from unspool.hub.sessions.listing import ListPage, SessionFacts, session_rows
 from unspool.hub.store.database import Database, Row
 from unspool.hub.store.schema import quote_word, split_words
 from unspool.store.index.conditions import SqlCondition, all_of, one_of
@@ -33,7 +26,6 @@ _NOTHING = quote_word("\x01")
 
 
 def matching_in_postgres(tree: Node) -> SqlCondition:
-    """Passages that hold what is asked for."""
     return SqlCondition("passage.words @@ ?::tsquery", (_query(tree),))
 
 
@@ -41,23 +33,22 @@ def gather_in_postgres(db: Database, tree: Node, passages: SqlCondition) -> SqlC
     """Sessions with such passages, gathered first; None where the server expects too many of them for that."""
     found = matching_in_postgres(tree)
     plan = db.row(f"EXPLAIN (FORMAT JSON) SELECT 1 FROM passage WHERE {found.sql}", *found.values)  # noqa: S608
-    if plan is None or _expected(plan[0]) > _MANY:
+    if plan is None:
+        return None
+    explained = msgspec.json.decode(plan[0]) if isinstance(plan[0], str | bytes) else plan[0]
+    if float(explained[0]["Plan"]["Plan Rows"]) > _MANY:
         return None
     inner = f"SELECT DISTINCT passage.session FROM passage WHERE {passages.sql}"  # noqa: S608
     sql = f"session.id IN (WITH found AS MATERIALIZED ({inner}) SELECT found.session FROM found)"  # noqa: S608
     return SqlCondition(sql, passages.values)
 
 
-def _expected(plan: Any) -> float:
-    """How many rows a plan says there are."""
-    told = msgspec.json.decode(plan) if isinstance(plan, str | bytes) else plan
-    return float(told[0]["Plan"]["Plan Rows"])
-
-
 def _query(tree: Node) -> str:
     match tree:
-        case Term():
-            return _term(tree)
+        case Term():  # any of the ways a word may be written, each a phrase of the words that it is cut into
+            cut = dict.fromkeys(tuple(split_words(normalize_text(way))) for way in match_ways(tree))
+            phrases = [_phrase(words, prefix=tree.prefix) for words in cut if words]
+            return "(" + " | ".join(phrases or [_NOTHING]) + ")"
         case Not(part):
             return f"!({_query(part)})"
         case And(parts):
@@ -66,21 +57,11 @@ def _query(tree: Node) -> str:
             return "(" + " | ".join(map(_query, parts)) + ")"
 
 
-def _term(term: Term) -> str:
-    """Any of the routes a word may be written; each a phrase of the words that it is cut into."""
-    cut = dict.fromkeys(tuple(split_words(normalize_text(route))) for route in match_ways(term))
-    phrases = [_phrase(found, prefix=term.prefix) for found in cut if found]
-    return "(" + " | ".join(phrases or [_NOTHING]) + ")"
+def _phrase(words: tuple[str, ...], *, prefix: bool) -> str:
+    return "(" + " <-> ".join(map(quote_word, words)) + (":*)" if prefix else ")")
 
 
-def _phrase(found: tuple[str, ...], *, prefix: bool) -> str:
-    asked = [quote_word(word) for word in found]
-    if prefix:
-        asked[-1] += ":*"
-    return "(" + " <-> ".join(asked) + ")"
-
-
-_MANY_words_sqlite = 2_000
+_MANY_IN_SQLITE = 2_000
 """Passages that are gathered at most."""
 _AMONG = "SELECT rowid FROM words WHERE words MATCH ? AND rowid BETWEEN ? AND ?"
 
@@ -91,8 +72,8 @@ def gather_in_sqlite(db: Database, tree: Node) -> SqlCondition | None:
     if found.excluded:
         return None
     join = "SELECT passage.session FROM words CROSS JOIN passage ON passage.id = words.rowid WHERE words MATCH ?"
-    rows = db.rows(f"{join} LIMIT {_MANY_words_sqlite + 1}", found.text)
-    return one_of("session.id", sorted({session for (session,) in rows})) if len(rows) <= _MANY_words_sqlite else None
+    rows = db.rows(f"{join} LIMIT {_MANY_IN_SQLITE + 1}", found.text)
+    return one_of("session.id", sorted({session for (session,) in rows})) if len(rows) <= _MANY_IN_SQLITE else None
 
 
 def matching_in_sqlite(db: Database, session: str, tree: Node) -> SqlCondition:
@@ -118,8 +99,6 @@ _APART = re.compile(f"(?<=[{UNSPACED}]) (?=[{UNSPACED}])")
 
 
 class HubHit(msgspec.Struct, frozen=True):
-    """One place that was found."""
-
     kind: str
     """title, prompt, answer, thinking, call, result or notice."""
     turn: int
@@ -129,22 +108,18 @@ class HubHit(msgspec.Struct, frozen=True):
 
 
 class FoundInHub(msgspec.Struct, frozen=True):
-    """A session and its best places."""
-
     session: SessionFacts
     hits: tuple[HubHit, ...]
 
 
 class HubResults(msgspec.Struct, frozen=True):
-    """Sessions, and what leads to more of them."""
-
     found: tuple[FoundInHub, ...]
     next: str
     notes: tuple[str, ...] = ()
     """What was mended in the question or left out of it, a sentence each."""
 
 
-class _Asked(NamedTuple):
+class _Question(NamedTuple):
     """What is asked of sessions, what of passages besides words, and the words."""
 
     sessions: SqlCondition
@@ -153,15 +128,14 @@ class _Asked(NamedTuple):
 
 
 def search(db: Database, person: Person, text: str, span: ListPage) -> HubResults:
-    """What a question finds among all that a person may see."""
     text, own = _own(text)
     query = parse_query(text, own)
-    sessions, passages, notes = filter_conditions(db, query.filters)
-    asked = _Asked(all_of([visible_to(db, person), *sessions]), passages, query.tree)
-    found = _sessions(db, asked, span)
+    sessions, passages, notes = listing.filter_conditions(db, query.filters)
+    question = _Question(all_of([listing.visible_to(db, person), *sessions]), passages, query.tree)
+    found = _sessions(db, question, span)
     more = len(found) > span.most
-    told = tuple(FoundInHub(facts, _hits(db, facts.id, asked)) for facts in found[: span.most])
-    return HubResults(told, page_cursor(found[span.most - 1].place) if more else "", (*query.notes, *notes))
+    results = tuple(FoundInHub(facts, _hits(db, facts.id, question)) for facts in found[: span.most])
+    return HubResults(results, listing.page_cursor(found[span.most - 1].place) if more else "", (*query.notes, *notes))
 
 
 def _own(text: str) -> tuple[str, list[Filter]]:
@@ -177,62 +151,57 @@ def _own(text: str) -> tuple[str, list[Filter]]:
     return _OWN.sub(taken, text), found
 
 
-def _sessions(db: Database, asked: _Asked, span: ListPage) -> list[SessionFacts]:
+def _sessions(db: Database, question: _Question, span: ListPage) -> list[SessionFacts]:
     """The sessions of a page, and one more where there are more.
 
     Where few passages hold the words, their sessions are gathered; else sessions are walked through, the newest first,
     until there are enough: either route is slow where the other is quick.
     """
-    here = [asked.sessions, *after_cursor(span.after)]
-    if asked.tree is None and not asked.passages:
+    here = [question.sessions, *listing.after_cursor(span.after)]
+    if question.tree is None and not question.passages:
         return session_rows(db, all_of(here), span.most + 1)
-    if db.dialect == "sqlite" and asked.tree is not None:
-        found = gather_in_sqlite(db, asked.tree)
-        narrowed = asked._replace(sessions=all_of([asked.sessions, found])) if found is not None else asked
+    if db.dialect == "sqlite" and question.tree is not None:
+        found = gather_in_sqlite(db, question.tree)
+        narrowed = question._replace(sessions=all_of([question.sessions, found])) if found is not None else question
         return list(islice(_walked(db, narrowed, span.after), span.most + 1))
-    return session_rows(db, all_of([*here, _held(db, asked)]), span.most + 1)
-
-
-def _held(db: Database, asked: _Asked) -> SqlCondition:
-    """Sessions that have such passages."""
-    words = [] if asked.tree is None else [matching_in_postgres(asked.tree)]
-    held = all_of([*asked.passages, *words])
-    found = gather_in_postgres(db, asked.tree, held) if asked.tree is not None else None
+    words = [] if question.tree is None else [matching_in_postgres(question.tree)]
+    held = all_of([*question.passages, *words])
+    found = gather_in_postgres(db, question.tree, held) if question.tree is not None else None
     exists = f"EXISTS (SELECT 1 FROM passage WHERE passage.session = session.id AND {held.sql})"  # noqa: S608
-    return found or SqlCondition(exists, held.values)
+    return session_rows(db, all_of([*here, found or SqlCondition(exists, held.values)]), span.most + 1)
 
 
-def _walked(db: Database, asked: _Asked, after: tuple[int, str] | None) -> Iterator[SessionFacts]:
+def _walked(db: Database, question: _Question, after: tuple[int, str] | None) -> Iterator[SessionFacts]:
     """Sessions that hold what is asked for, the newest first, each looked into by itself, as SQLite does not."""
     until = time.monotonic() + _LONGEST
-    while batch := session_rows(db, all_of([asked.sessions, *after_cursor(after)]), _BATCH):
+    while batch := session_rows(db, all_of([question.sessions, *listing.after_cursor(after)]), _BATCH):
         if time.monotonic() > until:
             raise BadRequest("This takes too long to find; narrow it down, as with project: or since:.")
-        yield from (facts for facts in batch if _places(db, facts.id, asked, "1", "LIMIT 1"))
+        yield from (facts for facts in batch if _places(db, facts.id, question, "1", "LIMIT 1"))
         after = batch[-1].place
 
 
-def _inside(db: Database, session: str, tree: Node) -> SqlCondition:
-    return matching_in_sqlite(db, session, tree) if db.dialect == "sqlite" else matching_in_postgres(tree)
-
-
-def _hits(db: Database, session: str, asked: _Asked) -> tuple[HubHit, ...]:
+def _hits(db: Database, session: str, question: _Question) -> tuple[HubHit, ...]:
     """The best places of a session; where nothing but filters of sessions is asked for, there is none to tell of."""
-    if asked.tree is None and not asked.passages:
+    if question.tree is None and not question.passages:
         return ()
-    sought = word_patterns(query_terms(asked.tree))
-    found = _places(db, session, asked, "kind, turn, link, body", f"ORDER BY {_ORDER} LIMIT {_HITS}")
-    return tuple(_hit(row, sought) for row in found)
+    sought = word_patterns(query_terms(question.tree))
+    found = _places(db, session, question, "kind, turn, link, body", f"ORDER BY {_ORDER} LIMIT {_HITS}")
+    hits = []
+    for kind, turn, link, body in found:
+        text = _APART.sub("", body)
+        hits.append(HubHit(kind, turn, link, make_snippet(text, word_marks(text, sought), _CONTEXT)))
+    return tuple(hits)
 
 
-def _places(db: Database, session: str, asked: _Asked, columns: str, rest: str) -> list[Row]:
+def _places(db: Database, session: str, question: _Question, columns: str, rest: str) -> list[Row]:
     """Columns of the passages of a session that are asked for; `rest` says in which order and how many."""
-    where = all_of([*asked.passages, *([_inside(db, session, asked.tree)] if asked.tree is not None else [])])
+    conditions = list(question.passages)
+    if question.tree is not None:
+        sqlite = db.dialect == "sqlite"
+        conditions.append(
+            matching_in_sqlite(db, session, question.tree) if sqlite else matching_in_postgres(question.tree)
+        )
+    where = all_of(conditions)
     sql = f"SELECT {columns} FROM passage WHERE passage.session = ? AND {where.sql} {rest}"  # noqa: S608
     return db.rows(sql, session, *where.values)
-
-
-def _hit(row: Row, sought: "Sequence[re.Pattern[str]]") -> HubHit:
-    kind, turn, link, body = row
-    text = _APART.sub("", body)
-    return HubHit(kind, turn, link, make_snippet(text, word_marks(text, sought), _CONTEXT))

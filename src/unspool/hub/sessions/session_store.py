@@ -19,8 +19,6 @@ Read = Callable[[str], Iterator[bytes]]
 
 
 class FileRelation(Enum):
-    """What the new version of a file is to the old one."""
-
     SAME = "same"
     LONGER = "longer"
     """It begins with all of the old one."""
@@ -38,13 +36,10 @@ def relate_files(old: Sequence[FilePiece], new: Sequence[FilePiece], read: Read)
         common += 1
     before, after = old[common:], new[common:]
     length = sum(piece.size for piece in after) - sum(piece.size for piece in before)
-    if before and after and not _begins_alike(_stream(before, read), _stream(after, read)):
+    streams = ((chunk for piece in pieces for chunk in read(piece.digest)) for pieces in (before, after))
+    if before and after and not _begins_alike(*streams):
         return FileRelation.OTHER
     return FileRelation.SAME if length == 0 else FileRelation.LONGER if length > 0 else FileRelation.SHORTER
-
-
-def _stream(pieces: Sequence[FilePiece], read: Read) -> Iterator[bytes]:
-    return (chunk for piece in pieces for chunk in read(piece.digest))
 
 
 def _begins_alike(one: Iterator[bytes], other: Iterator[bytes]) -> bool:
@@ -64,7 +59,6 @@ Files = dict[str, tuple[FilePiece, ...]]
 
 
 def kept_files(db: Database, session: str) -> Files:
-    """The files of a session, by name."""
     found: dict[str, list[FilePiece]] = {}
     query = "SELECT name, digest, size FROM piece WHERE session = ? ORDER BY name, position"
     for name, digest, size in db.rows(query, session):
@@ -78,7 +72,10 @@ def join_files(before: Mapping[str, tuple[FilePiece, ...]], new: Iterable[Manife
     for file in new:
         how = relate_files(before.get(file.name, ()), file.pieces, read) if file.name in before else FileRelation.LONGER
         if how is FileRelation.OTHER:
-            files[_free(file.name, files)] = before[file.name]
+            number = 1
+            while f"{file.name}~{number}" in files:
+                number += 1
+            files[f"{file.name}~{number}"] = before[file.name]
         if how in (FileRelation.OTHER, FileRelation.LONGER):
             files[file.name] = file.pieces
             fresh = True
@@ -88,13 +85,6 @@ def join_files(before: Mapping[str, tuple[FilePiece, ...]], new: Iterable[Manife
 def total_size(files: Mapping[str, tuple[FilePiece, ...]]) -> int:
     """Bytes of all of them; a piece that several have counts once."""
     return sum({piece.digest: piece.size for pieces in files.values() for piece in pieces}.values())
-
-
-def _free(name: str, taken: Mapping[str, object]) -> str:
-    number = 1
-    while f"{name}~{number}" in taken:
-        number += 1
-    return f"{name}~{number}"
 
 
 _AT_ONCE = 500
@@ -113,8 +103,8 @@ def write_passages(db: Database, session: str, passages: Iterable[Passage]) -> N
     Full text is slow at taking out what it once took in, and most pushes only add to a session.
     """
     known: dict[bytes, list[int]] = {}
-    for number, *told in db.rows(_KNOWN, session):
-        known.setdefault(_digest(*told), []).append(number)
+    for number, *passage in db.rows(_KNOWN, session):
+        known.setdefault(_digest(*passage), []).append(number)
     execute_batches(db, _PUT[db.dialect], _fresh(db, session, passages, known))
     execute_batches(db, _GONE[db.dialect], [(number,) for numbers in known.values() for number in numbers])
 
@@ -147,7 +137,6 @@ def _digest(turn: int, kind: str, link: str, body: str) -> bytes:
 
 
 def execute_batches(db: Database, sql: str, rows: Iterable[Sequence[Value]]) -> None:
-    """The same change for each of many rows, a lot at a time."""
     waiting = iter(rows)
     while some := list(islice(waiting, _AT_ONCE)):
         db.many(sql, some)
@@ -157,7 +146,6 @@ _CHUNK = 1024 * 1024
 
 
 def assemble_file(blobs: Blobs, parts: tuple[FilePiece, ...], path: Path) -> None:
-    """A file of its pieces, each proved."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("wb") as file:
         for piece in parts:
@@ -165,7 +153,6 @@ def assemble_file(blobs: Blobs, parts: tuple[FilePiece, ...], path: Path) -> Non
 
 
 def keep_pages(blobs: Blobs, made: tuple[MadePage, ...], folder: Path) -> None:
-    """Keep the pages that were made in a folder."""
     for number, page in enumerate(made):
         with page_file(folder, number).open("rb") as file:
             blobs.keep_packed(page.digest, page.size, "gzip", iter(lambda: file.read(_CHUNK), b""))
@@ -175,8 +162,6 @@ _OF_SESSION = ("piece", "session_page", "request")
 
 
 class PushedSession(NamedTuple):
-    """Which session it is, and what is known of it besides what its log tells."""
-
     id: str
     project: str
     person: str
@@ -220,10 +205,7 @@ def _write_row(db: Database, row: PushedSession, made: MadeSession, size: int) -
     columns: dict[str, Value] = {**row._asdict(), **logged, "size": size, "created": time, "updated": time}
     names, marks = ", ".join(columns), ", ".join("?" * len(columns))
     changed = ", ".join(f"{name} = excluded.{name}" for name in columns if name != "created")
-    db.run(
-        f"INSERT INTO session({names}) VALUES({marks}) ON CONFLICT(id) DO UPDATE SET {changed}",
-        *columns.values(),
-    )
+    db.run(f"INSERT INTO session({names}) VALUES({marks}) ON CONFLICT(id) DO UPDATE SET {changed}", *columns.values())
 
 
 def _requests(db: Database, session: str, folder: Path) -> None:

@@ -14,14 +14,14 @@ import msgspec
 
 from unspool.hub.errors import BadRequest
 from unspool.hub.people.users import Person
-from unspool.hub.sessions.listing import filter_conditions, visible_to
+from unspool.hub.sessions.listing import filter_conditions, parse_time, visible_to
 from unspool.hub.store.database import Database
 from unspool.prices.pico import MOST
 from unspool.store.index.billing import exact_dollars
 from unspool.store.index.conditions import SqlCondition, all_of
 from unspool.store.index.filters import sessions_holding
 from unspool.store.index.query import Filter
-from unspool.store.index.times import local_time, parse_moment
+from unspool.store.index.times import local_time
 
 By = Literal["person", "project", "model", "day", "week", "month"]
 _COLUMNS = ("input", "output", "cache_read", "cache_write", "cost", "final")
@@ -40,8 +40,6 @@ _FIRST = (
 
 
 class HubSum(msgspec.Struct, frozen=True):
-    """Figures of any number of requests."""
-
     requests: int = 0
     input: int = 0
     output: int = 0
@@ -63,8 +61,6 @@ class HubSum(msgspec.Struct, frozen=True):
 
 
 class UsageLine(msgspec.Struct, frozen=True):
-    """One line of a report."""
-
     key: str
     """The id of a person or project, a model, the first day of a period; empty where no time is known."""
     name: str
@@ -73,8 +69,6 @@ class UsageLine(msgspec.Struct, frozen=True):
 
 
 class HubUsage(msgspec.Struct, frozen=True):
-    """Lines, and all of them together."""
-
     by: By
     lines: tuple[UsageLine, ...]
     """Periods in order; all else with the dearest first."""
@@ -83,35 +77,33 @@ class HubUsage(msgspec.Struct, frozen=True):
 
 
 def usage(db: Database, person: Person, by: str, filters: list[Filter]) -> HubUsage:
-    """What was used by whom, where, with what or when."""
     if by not in get_args(By):
         raise BadRequest(f"`by` is one of {', '.join(get_args(By))}.")
-    sessions, days = _asked(db, filters)
-    where = all_of([visible_to(db, person), *sessions, *days])
+    where = all_of([visible_to(db, person), *_conditions(db, filters)])
     place = _PERIODS.get(by, str)
     sums: dict[str, HubSum] = {}
-    for key, whole, rest, *figures in (*_plain(db, by, where), *_shared(db, by, where)):
+    largest = (f"max(request.{name}) OVER (PARTITION BY request.identity) AS {name}" for name in _COLUMNS)
+    plain = _added(db, by, [f"request.{name} AS {name}" for name in _COLUMNS], where, "request.shared = 0")
+    shared = _added(db, by, [*largest, _FIRST], where, "request.shared = 1", "WHERE place = 1")
+    for key, whole, rest, *figures in (*plain, *shared):
         cost = HubSum(picodollars=int(whole) * _PART + int(rest))
         sums[place(key)] = sums.get(place(key), HubSum()) + HubSum(*map(int, figures)) + cost
-    names = _names(db, by, list(sums))
+    names: dict[str, str] = dict(db.rows(f"SELECT id, name FROM {by}")) if by in ("person", "project") else {}  # noqa: S608
     lines = [UsageLine(key, names.get(key, key), one, one.dollars) for key, one in sums.items()]
-    lines.sort(key=_earliest if by in _PERIODS else _dearest)
+    if by in _PERIODS:
+        lines.sort(key=lambda line: (not line.key, line.key))
+    else:
+        lines.sort(key=lambda line: (-line.sum.picodollars, -line.sum.output, line.key))
     total = sum(sums.values(), HubSum())
     return HubUsage(cast("By", by), tuple(lines), total, total.dollars)
 
 
-def _earliest(line: UsageLine) -> tuple[int, int, str]:
-    return int(not line.key), 0, line.key
-
-
-def _dearest(line: UsageLine) -> tuple[int, int, str]:
-    return -line.sum.picodollars, -line.sum.output, line.key
-
-
-def _asked(db: Database, filters: list[Filter]) -> tuple[list[SqlCondition], list[SqlCondition]]:
-    """What is asked of sessions, and of the days of requests."""
+def _conditions(db: Database, filters: list[Filter]) -> list[SqlCondition]:
+    """What filters ask of sessions, and of the days and models of requests."""
     days = [
-        SqlCondition(f"request.day {sign} ? AND request.day <> ''", (_day(one.value),))
+        SqlCondition(
+            f"request.day {sign} ? AND request.day <> ''", (local_time(parse_time(one.value), UTC).date().isoformat(),)
+        )
         for one in filters
         for name, sign in (("since", ">="), ("until", "<"))
         if one.name == name
@@ -122,41 +114,15 @@ def _asked(db: Database, filters: list[Filter]) -> tuple[list[SqlCondition], lis
         if one.name == "model"
     ]
     rest = [one for one in filters if one.name not in ("since", "until", "model")]
-    return filter_conditions(db, rest)[0], [*days, *models]
+    return [*filter_conditions(db, rest)[0], *days, *models]
 
 
-def _day(value: str) -> str:
-    found = parse_moment(value.strip())
-    if found is None:
-        raise BadRequest(f"“{value}” is neither a date (2026-01-31) nor an age (12h, 3d, 2w, 6m, 1y).")
-    return local_time(found, UTC).date().isoformat()
-
-
-def _plain(db: Database, by: str, where: SqlCondition) -> list[Any]:
-    """Requests that only one session holds, added up."""
-    columns = ", ".join(f"request.{name} AS {name}" for name in _COLUMNS)
-    return _added(db, by, columns, SqlCondition(f"request.shared = 0 AND {where.sql}", where.values))
-
-
-def _shared(db: Database, by: str, where: SqlCondition) -> list[Any]:
-    """Requests that several sessions hold, each once among those that are seen, added up."""
-    largest = (f"max(request.{name}) OVER (PARTITION BY request.identity) AS {name}" for name in _COLUMNS)
-    columns = ", ".join([*largest, _FIRST])
-    return _added(db, by, columns, SqlCondition(f"request.shared = 1 AND {where.sql}", where.values), "WHERE place = 1")
-
-
-def _added(db: Database, by: str, columns: str, where: SqlCondition, only: str = "") -> list[Any]:
-    """Requests added up by what they are told by."""
-    key = _KEYS.get(by, "request.day")
-    inner = f"SELECT {key} AS named, {columns} FROM request JOIN session ON session.id = request.session"  # noqa: S608
-    sql = f"SELECT named, {_SUMS} FROM ({inner} WHERE {where.sql}) AS every {only} GROUP BY named"  # noqa: S608
-    return db.rows(sql, *where.values)
-
-
-def _names(db: Database, by: str, keys: list[str]) -> dict[str, str]:
-    if by not in ("person", "project"):
-        return {}
-    return dict(db.rows(f"SELECT id, name FROM {by}"))  # noqa: S608  one of two names
+def _added(db: Database, by: str, columns: list[str], where: SqlCondition, which: str, only: str = "") -> list[Any]:
+    """Requests added up by what a report is by: those that one session holds, or those that several do, each once."""
+    columns = [f"{_KEYS.get(by, 'request.day')} AS named", *columns]
+    inner = f"SELECT {', '.join(columns)} FROM request JOIN session ON session.id = request.session"  # noqa: S608
+    inner = f"{inner} WHERE {which} AND {where.sql}"
+    return db.rows(f"SELECT named, {_SUMS} FROM ({inner}) AS every {only} GROUP BY named", *where.values)  # noqa: S608
 
 
 def _week(day: str) -> str:

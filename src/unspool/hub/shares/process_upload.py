@@ -1,10 +1,10 @@
 """Processes an uploaded bundle into pages, in a worker."""
 
-import errno
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from hashlib import sha256
+from hashlib import file_digest, sha256
+from itertools import chain
 from pathlib import Path, PurePosixPath
 
 import msgspec
@@ -14,12 +14,13 @@ from unspool.copies.bundle import unpack_bundle
 from unspool.errors import UnspoolError
 from unspool.figures import Figures, figures
 from unspool.files import scratch_folder
-from unspool.hub.errors import BadRequest, HubError, PolicyViolation, StoreFull
-from unspool.hub.policy import RedactionPolicy, findings_sentence, is_packed, policy_findings
+from unspool.hub.errors import NO_ROOM, BadRequest, HubError, PolicyViolation, StoreFull
+from unspool.hub.policy import findings_sentence, is_packed, policy_findings
 from unspool.hub.shares.share import BUNDLE, DOCUMENT, ShareFacts
 from unspool.hub.store.blobs import pack
 from unspool.hub.web.render import render
 from unspool.prices import PriceTable
+from unspool.redact.policy import RedactionPolicy
 from unspool.render.html import elements
 from unspool.render.sessionshare import SessionShareWriter
 from unspool.render.view import View
@@ -32,7 +33,7 @@ from unspool.site import page_template
 from unspool.site.address import INDEX
 from unspool.site.build.manifest import fingerprint
 from unspool.site.options import SiteOptions
-from unspool.site.page_template import Asset, Frame, PageHead, Preview
+from unspool.site.page_template import Asset, Frame, Preview
 from unspool.site.turn_pages import session_folder
 from unspool.store.library import Library
 
@@ -46,21 +47,18 @@ def read_bundle(bundle: Path, title: str, policy: RedactionPolicy | None) -> Ite
 
     `title` is shown in place of the session's own; with no policy nothing is kept out.
     """
-    with scratch_folder() as root, _told(root):
+    with scratch_folder() as root, _as_hub_errors(root):
         logs = unpack_bundle(bundle, root, "The bundle")
         files = sorted(path for path in root.rglob("*") if path.is_file())
         if any(is_packed(path.name, path) for path in files):
             raise BadRequest("A log in the bundle is packed once more; send plain lines.")
-        found = (
-            policy_findings(((_name(path, root, logs), path) for path in files), policy) if policy is not None else []
-        )
-        if found:
+        named = ((_name(path, root, logs), path) for path in files)
+        if policy is not None and (found := policy_findings(named, policy)):
             raise PolicyViolation(findings_sentence(found))
         yield _share(logs, title, _report(root / "bundle" / _REPORT))
 
 
 def _name(path: Path, root: Path, logs: list[Path]) -> str:
-    """The name of a file, as the bundle has it or nearly so."""
     if path == logs[0]:
         return "session.jsonl"
     parts = path.relative_to(root).parts
@@ -85,7 +83,6 @@ def _read(library: Library, log: Path) -> SharedSession:
 
 
 def _report(path: Path) -> RedactionReport:
-    """What the bundle says of how it was made; nothing where it does not say."""
     nothing = RedactionReport("", "", [], LeftOutCounts())
     if not path.is_file() or path.stat().st_size > _REPORT_MOST:
         return nothing
@@ -96,17 +93,17 @@ def _report(path: Path) -> RedactionReport:
 
 
 @contextmanager
-def _told(root: Path) -> Iterator[None]:
-    """Trouble of ours in words for whoever sent it: short, inert, and with no place of this machine."""
+def _as_hub_errors(root: Path) -> Iterator[None]:
+    """Errors of ours in words for whoever sent it: short, inert, and with no place of this machine."""
     try:
         yield
     except HubError:
         raise
     except UnspoolError as error:
-        if any(os.strerror(code) in str(error) for code in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)):
+        if any(os.strerror(code) in str(error) for code in NO_ROOM):
             raise StoreFull("The hub has no room to unpack this now.") from None
-        said = str(error).replace(str(root / "bundle"), "").replace(str(root), "")
-        raise BadRequest("".join(one if one.isprintable() else "?" for one in said)[:_WORDS]) from None
+        reason = str(error).replace(str(root / "bundle"), "").replace(str(root), "")
+        raise BadRequest("".join(one if one.isprintable() else "?" for one in reason)[:_WORDS]) from None
 
 
 PICTURE = "preview.svg"
@@ -125,41 +122,32 @@ class SharePages:
         self._options = SiteOptions()
 
     def files(self) -> Iterator[tuple[str, bytes]]:
-        """Name and content of every file."""
         yield from page_template.site_assets()
         yield from (_own(name) for name in (_STYLE, _SCRIPT, _ICON))
         main = self._share.main.session
         yield PICTURE, preview_image.preview_image(main, figures(main, self._prices))
         for one, place in self._placed():
             counted = figures(one.session, self._prices)
-            for name, data in session_folder(one.session, counted, self._options, self._frame(one, counted, place)):
+            for name, data in session_folder(one.session, counted, self._options, self._frame(counted, place)):
                 if name != _UNUSED:
                     yield place + name, data
 
-    def _frame(self, one: SharedSession, counted: Figures, place: str) -> Frame:
+    def _frame(self, counted: Figures, place: str) -> Frame:
         root = "../" if place else ""
+        usual = page_template.site_page_head(self._options, root)
+        styles = render("styles.html", icon=root + _own(_ICON).path, hrefs=[root + _own(_STYLE).path])
+        script = Markup(elements.script(root + _own(_SCRIPT).path))  # noqa: S704  made by a writer
+        picture = f"{self._address}{PICTURE}" if self._address else f"{root}{PICTURE}"
+        report = self._share.report
+        note = f"shared: {report.note()}" if report.rules else "shared"
         return Frame(
             root=root,
             sessions={other.session.id: f"{where}{INDEX}" for other, where in self._placed()},
             prices=self._prices,
-            dress=self._dress(root),
+            dress=usual._replace(styles=usual.styles + styles, scripts=usual.scripts + script),
             inset=str(render("shared_bar.html", root=root, raw=self._raw)),
-            preview=self._preview(counted, root),
+            preview=Preview(preview_image.describe_session(counted), picture, self._address, note),
         )
-
-    def _dress(self, root: str) -> PageHead:
-        worn_before = page_template.site_page_head(self._options, root)
-        return worn_before._replace(
-            styles=worn_before.styles
-            + render("styles.html", icon=root + _own(_ICON).path, hrefs=[root + _own(_STYLE).path]),
-            scripts=worn_before.scripts + _markup(elements.script(root + _own(_SCRIPT).path)),
-        )
-
-    def _preview(self, counted: Figures, root: str) -> Preview:
-        drawn = f"{self._address}{PICTURE}" if self._address else f"{root}{PICTURE}"
-        report = self._share.report
-        note = f"shared: {report.note()}" if report.rules else "shared"
-        return Preview(preview_image.describe_session(counted), drawn, self._address, note)
 
     def _placed(self) -> Iterator[tuple[SharedSession, str]]:
         """Every session and the folder that it lies in, below the one that is meant."""
@@ -176,10 +164,6 @@ def _own(name: str) -> Asset:
     return Asset(f"{page_template.ASSETS_FOLDER}/{stem}-{sha256(data).hexdigest()[:12]}.{kind}", data)
 
 
-def _markup(text: str) -> Markup:
-    return Markup(text)  # noqa: S704  made by a writer
-
-
 KINDS = {
     ".html": "text/html; charset=utf-8",
     ".css": "text/css; charset=utf-8",
@@ -188,14 +172,11 @@ KINDS = {
     ".svg": "image/svg+xml",
     ".gz": "application/gzip",
 }
-_CHUNK = 1024 * 1024
 _TITLE = 300
 """Letters of a title in lists."""
 
 
 class ShareJob(msgspec.Struct, frozen=True):
-    """What is to be made."""
-
     bundle: Path
     folder: Path
     """Where what is made lies."""
@@ -208,8 +189,6 @@ class ShareJob(msgspec.Struct, frozen=True):
 
 
 class MadeFile(msgspec.Struct, frozen=True):
-    """A file that was made: packed, proved, ready to be kept."""
-
     name: str
     path: Path
     digest: str
@@ -229,7 +208,6 @@ class MadeShare(msgspec.Struct, frozen=True):
 
 
 def make_share(job: ShareJob) -> MadeShare:
-    """All of a share; HubError says why there is none."""
     job.folder.mkdir()
     with read_bundle(job.bundle, job.title, job.policy) as share:
         prices, session = PriceTable.load(), share.main.session
@@ -239,32 +217,20 @@ def make_share(job: ShareJob) -> MadeShare:
             preview_image.describe_session(counted), session.agent, session.id, began, counted.turns,
             own_title=bool(job.title), made=made_by(job.url),
         )  # fmt: skip
-        files = _files(SharePages(share, prices, job.url, raw=job.raw), share)
-        pieces = [_piece(job, number, name, data) for number, (name, data) in enumerate(files)]
-        return MadeShare(" ".join(session.title.split())[:_TITLE], facts, [*pieces, _sent(job)])
+        document = DOCUMENT, b"".join(SessionShareWriter().chunks(session, View()))
+        files = chain(SharePages(share, prices, job.url, raw=job.raw).files(), [document])
+        pieces = []
+        for number, (name, data) in enumerate(files):
+            path = job.folder / str(number)
+            path.write_bytes(pack(data, "gzip"))
+            kind = KINDS.get(PurePosixPath(name).suffix, "application/octet-stream")
+            pieces.append(MadeFile(name, path, sha256(data).hexdigest(), len(data), "gzip", kind))
+        with job.bundle.open("rb") as file:
+            digest = file_digest(file, "sha256").hexdigest()
+        pieces.append(MadeFile(BUNDLE, job.bundle, digest, job.bundle.stat().st_size, "", KINDS[".gz"]))
+        return MadeShare(" ".join(session.title.split())[:_TITLE], facts, pieces)
 
 
 def made_by(url: str) -> str:
     """What pages are made by; another one whenever they may come out differently."""
     return f"{fingerprint()} {url}"
-
-
-def _files(pages: SharePages, share: PreparedShare) -> Iterator[tuple[str, bytes]]:
-    yield from pages.files()
-    yield DOCUMENT, b"".join(SessionShareWriter().chunks(share.main.session, View()))
-
-
-def _piece(job: ShareJob, number: int, name: str, data: bytes) -> MadeFile:
-    path = job.folder / str(number)
-    path.write_bytes(pack(data, "gzip"))
-    kind = KINDS.get(PurePosixPath(name).suffix, "application/octet-stream")
-    return MadeFile(name, path, sha256(data).hexdigest(), len(data), "gzip", kind)
-
-
-def _sent(job: ShareJob) -> MadeFile:
-    """The bundle as it came."""
-    digest = sha256()
-    with job.bundle.open("rb") as file:
-        while chunk := file.read(_CHUNK):
-            digest.update(chunk)
-    return MadeFile(BUNDLE, job.bundle, digest.hexdigest(), job.bundle.stat().st_size, "", KINDS[".gz"])

@@ -7,47 +7,21 @@ from contextlib import suppress
 from typing import Any
 from urllib.parse import parse_qs, quote
 
-import msgspec
 from starlette.background import BackgroundTask
 from starlette.requests import Request
-from starlette.responses import JSONResponse, RedirectResponse, Response, StreamingResponse
+from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from unspool.errors import UnspoolError
 from unspool.files import scratch_folder
 from unspool.hub.errors import BadRequest, Forbidden, NotVisible
 from unspool.hub.people.rate_limit import count_attempt
-from unspool.hub.routes import Hub, HubRoute, Needs, hub, person
-from unspool.hub.shares import share as password
+from unspool.hub.routes import Hub, HubRoute, Needs, blob_response, hub, person, read_json
+from unspool.hub.shares import share as shares
+from unspool.hub.shares import share_store
 from unspool.hub.shares.process_upload import made_by
-from unspool.hub.shares.share import (
-    BUNDLE,
-    COLUMNS,
-    DOCUMENT,
-    INDEX,
-    LIVE,
-    NOTHING,
-    PASSWORD,
-    HubShare,
-    ShareFile,
-    ShareOptions,
-    live_share,
-    new_address,
-    options_of_change,
-    options_of_upload,
-    password_in,
-    share_file,
-)
-from unspool.hub.shares.share_store import (
-    Upload,
-    change_options,
-    end_share,
-    keep_share,
-    remake_share,
-    replace_content,
-    share_url,
-)
+from unspool.hub.shares.share import HubShare, ShareFile, ShareOptions, live_share
 from unspool.hub.shares.upload import spool_upload
-from unspool.hub.store.blobs import Blobs, now, unpack
+from unspool.hub.store.blobs import now
 from unspool.hub.web.render import page
 from unspool.hub.workers import run_in_thread
 
@@ -57,43 +31,41 @@ _MOST = 200
 
 
 async def upload_compatible(request: Request) -> Response:
-    """An upload as session-share's service takes it, and its answer."""
     share = await take_upload(request, ShareOptions())
     return JSONResponse({"id": share.address})
 
 
 async def upload_share(request: Request) -> Response:
-    """An upload with options; how it is shared."""
-    share = await take_upload(request, options_of_upload(request.query_params, request.headers))
+    share = await take_upload(request, shares.options_of_upload(request.query_params, request.headers))
     return JSONResponse(_data(request, share), 201, {"Location": f"/{share.address}"})
 
 
 async def replace_share(request: Request) -> Response:
-    """Other content at the same address."""
     before = await run_in_thread(live_share, hub(request).store.db, request.path_params["address"])
-    wish = options_of_upload(request.query_params, request.headers)
+    options = shares.options_of_upload(request.query_params, request.headers)
     with scratch_folder() as folder:
         bundle = await spool_upload(request, folder, hub(request).terms.upload)
-        upload = Upload(bundle, before.address, before.owner, wish)
-        share = await run_in_thread(replace_content, hub(request), upload, before)
+        upload = share_store.Upload(bundle, before.address, before.owner, options)
+        share = await run_in_thread(share_store.replace_content, hub(request), upload, before)
     return JSONResponse(_data(request, share))
 
 
 def list_shares(request: Request) -> Response:
     """One's own shares, the newest first, a page at a time; with `listed`, those that anybody of the hub may see."""
-    most = min(_MOST, _whole(request, "limit", 50))
+    limit = request.query_params.get("limit", "")
+    most = min(_MOST, max(1, int(limit))) if limit.isascii() and limit.isdigit() and len(limit) < 6 else 50
     time, _, name = request.query_params.get("before", "").partition(" ")
     at = (int(time) if time.isascii() and time.isdigit() and len(time) < 16 else now() + 1, name)
     everyone = "listed" in request.query_params
-    only, value = (f"listed = 1 AND {LIVE}", now()) if everyone else ("owner = ?", person(request).id)
+    only, value = (f"listed = 1 AND {shares.LIVE}", now()) if everyone else ("owner = ?", person(request).id)
     rows = hub(request).store.db.rows(
-        f"SELECT {COLUMNS} FROM share WHERE {only} AND (created < ? OR created = ? AND address < ?)"  # noqa: S608
+        f"SELECT {shares.COLUMNS} FROM share WHERE {only} AND (created < ? OR created = ? AND address < ?)"  # noqa: S608
         " ORDER BY created DESC, address DESC LIMIT ?",
         value, at[0], at[0], at[1], most + 1,
     )  # fmt: skip
-    shares = [HubShare(*row) for row in rows]
-    last = shares[most - 1] if len(shares) > most else None
-    data = {"shares": [_data(request, one) for one in shares[:most]]}
+    found = [HubShare(*row) for row in rows]
+    last = found[most - 1] if len(found) > most else None
+    data = {"shares": [_data(request, one) for one in found[:most]]}
     return JSONResponse({**data, "next": f"{last.created} {last.address}" if last else None})
 
 
@@ -102,31 +74,26 @@ def get_share(request: Request) -> Response:
 
 
 async def change_share(request: Request) -> Response:
-    try:
-        wish = options_of_change(msgspec.json.decode(request.state.body))
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        raise BadRequest("What was sent is no JSON.") from None
+    options = shares.options_of_change(read_json(request))
     share = await run_in_thread(live_share, hub(request).store.db, request.path_params["address"])
-    return JSONResponse(_data(request, await run_in_thread(change_options, hub(request), share, wish)))
+    return JSONResponse(_data(request, await run_in_thread(share_store.change_options, hub(request), share, options)))
 
 
 def delete_share(request: Request) -> Response:
-    """The end of a share."""
-    if not end_share(hub(request).store.db, request.path_params["address"]):
-        raise NotVisible(NOTHING)
+    if not share_store.end_share(hub(request).store.db, request.path_params["address"]):
+        raise NotVisible(shares.NOTHING)
     return JSONResponse({"deleted": request.path_params["address"]})
 
 
-async def take_upload(request: Request, wish: ShareOptions) -> HubShare:
-    """An upload, kept as it is wished."""
+async def take_upload(request: Request, options: ShareOptions) -> HubShare:
     the, who = hub(request), person(request)
     key = request.headers.get(KEY, "")
     if key and not _KEYS.fullmatch(key):
         raise BadRequest(f"{KEY} is a word of 16 to 200 letters, digits and marks.")
     with scratch_folder() as folder:
         bundle = await spool_upload(request, folder, the.terms.upload)
-        place = await run_in_thread(new_address, the.store.db, who.id, key)
-        share = await run_in_thread(keep_share, the, Upload(bundle, place, who.id, wish))
+        place = await run_in_thread(shares.new_address, the.store.db, who.id, key)
+        share = await run_in_thread(share_store.keep_share, the, share_store.Upload(bundle, place, who.id, options))
     request.state.target = share.address
     return share
 
@@ -136,43 +103,17 @@ def _data(request: Request, share: HubShare) -> dict[str, Any]:
     return {**share.data(), "url": f"{own}/{share.address}"}
 
 
-def _whole(request: Request, name: str, usual: int) -> int:
-    said = request.query_params.get(name, "")
-    return max(1, int(said)) if said.isascii() and said.isdigit() and len(said) < 6 else usual
-
-
 FOREVER = "private, max-age=31536000, immutable"
 """What never changes under its address; kept by the reader's browser alone, so that what ends is gone elsewhere."""
 ASKING = "private, no-cache"
 """Kept, but asked for each time whether it has changed."""
 NEVER = "no-store"
-_AT_ONCE = 1024 * 1024
 
 
-def file_response(
-    request: Request, blobs: Blobs, file: ShareFile, cache: str, headers: dict[str, str] | None = None
-) -> Response:
-    """The answer with a file."""
+def file_response(request: Request, share: HubShare, file: ShareFile, cache: str, **more: str) -> Response:
     mark = f'W/"{file.digest[:32]}"'
-    said = {"Cache-Control": cache, "ETag": mark, "Vary": "Accept-Encoding, Cookie", **(headers or {})}
-    if cache != NEVER and mark in [one.strip() for one in request.headers.get("if-none-match", "").split(",")]:
-        return Response(status_code=304, headers=said)
-    blob, pieces = blobs.packed(file.digest)
-    packed = blob.encoding == "gzip" and _takes_gzip(request)
-    size = blob.stored if packed else blob.size
-    said |= {"Content-Length": str(size), **({"Content-Encoding": "gzip"} if packed else {})}
-    body = pieces if packed else unpack(pieces, blob.encoding)
-    if size <= _AT_ONCE:  # a piece at a time costs a change of threads each
-        return Response(b"".join(body), headers=said, media_type=file.kind)
-    return StreamingResponse(body, headers=said, media_type=file.kind)
-
-
-def _takes_gzip(request: Request) -> bool:
-    for one in request.headers.get("accept-encoding", "").split(","):
-        name, _, weight = one.partition(";")
-        if name.strip().lower() in ("gzip", "*"):
-            return weight.replace(" ", "") not in ("q=0", "q=0.0", "q=0.00", "q=0.000")
-    return False
+    headers = {"Cache-Control": cache, "ETag": mark, "Vary": "Accept-Encoding, Cookie", **_robots(share), **more}
+    return blob_response(request, file.digest, file.kind, headers)
 
 
 _AGAIN = 600.0
@@ -183,8 +124,7 @@ _tried: dict[str, float] = {}
 
 
 def is_stale(hub: Hub, share: HubShare) -> bool:
-    """Whether its pages are to be made anew, by this process and now."""
-    if share.told.made == made_by(share_url(hub, share.address)):
+    if share.told.made == made_by(share_store.share_url(hub, share.address)):
         return False
     with _guard:
         last = _tried.get(share.address)
@@ -199,7 +139,7 @@ def is_stale(hub: Hub, share: HubShare) -> bool:
 async def remake_stale(hub: Hub, share: HubShare) -> None:
     """Make them anew, where nobody waits for it; where that fails, the older ones still show all of it."""
     with suppress(UnspoolError):
-        await run_in_thread(remake_share, hub, share)
+        await run_in_thread(share_store.remake_share, hub, share)
 
 
 TRIES, ALL_TRIES, SPAN = 10, 200, 900
@@ -215,17 +155,21 @@ def redirect_to_pages(request: Request) -> Response:
 
 
 def show_file(request: Request) -> Response:
-    """A file of a share by its exact name; its first page where none is named."""
-    the, name = hub(request), request.path_params.get("name", "") or INDEX
+    the, name = hub(request), request.path_params.get("name", "") or shares.INDEX
     share = live_share(the.store.db, request.path_params["address"])
-    if share.password and not _admitted(request, share):
+    ticket = request.cookies.get(shares.COOKIE, "")
+    if share.password and not shares.ticket_holds(the.store.db, share.address, share.password, ticket):
         return _asking(request, share)
-    if name == DOCUMENT or (name == BUNDLE and not share.raw):
-        raise NotVisible(NOTHING)
-    found = share_file(the.store.db, share.address, name)
+    if name == shares.DOCUMENT or (name == shares.BUNDLE and not share.raw):
+        raise NotVisible(shares.NOTHING)
+    found = shares.share_file(the.store.db, share.address, name)
     cache = NEVER if share.password else FOREVER if name.startswith(_ASSETS) else ASKING
-    answer = file_response(request, the.store.blobs, found, cache, _robots(share) | _download(share, name))
-    if name == INDEX and is_stale(the, share):
+    headers = {}
+    if name == shares.BUNDLE:
+        plain = "".join(one if one.isalnum() or one in " ._-" else "_" for one in share.title)[:80].strip() or "session"
+        headers["Content-Disposition"] = f"attachment; filename*=UTF-8''{quote(plain)}.tar.gz"
+    answer = file_response(request, share, found, cache, **headers)
+    if name == shares.INDEX and is_stale(the, share):
         answer.background = BackgroundTask(remake_stale, the, share)
     return answer
 
@@ -242,13 +186,13 @@ def take_password(request: Request) -> Response:
     share = live_share(the.store.db, address)
     if not share.password:
         return RedirectResponse(f"/{address}/", 303)
-    typed = _typed(request)
-    if not check_password(request, share, typed):
+    form = parse_qs(request.state.body.decode("utf-8", "replace"), max_num_fields=10)
+    if not check_password(request, share, form.get("password", [""])[0]):
         return _asking(request, share, wrong=True)
     answer = RedirectResponse(f"/{address}/", 303, {"Cache-Control": NEVER})
     secure = the.terms.url.startswith("https://") or request.url.scheme == "https"
     answer.set_cookie(
-        password.COOKIE, password.issue_ticket(the.store.db, address, share.password), password.LASTS,
+        shares.COOKIE, shares.issue_ticket(the.store.db, address, share.password), shares.LASTS,
         path=f"/{address}", secure=secure, httponly=True, samesite="lax",
     )  # fmt: skip
     return answer
@@ -260,52 +204,34 @@ def show_document(request: Request) -> Response:
     share = live_share(the.store.db, request.path_params["address"])
     version = request.query_params.get("version")
     if version is not None and version != str(share.version):
-        raise NotVisible(NOTHING)
-    if share.password and not check_password(request, share, password_in(request.headers) or ""):
-        raise Forbidden(f"This share has a password; send it in the header {PASSWORD}.")
+        raise NotVisible(shares.NOTHING)
+    if share.password and not check_password(request, share, shares.password_in(request.headers) or ""):
+        raise Forbidden(f"This share has a password; send it in the header {shares.PASSWORD}.")
     cache = NEVER if share.password else FOREVER if version else ASKING
-    found = share_file(the.store.db, share.address, DOCUMENT)
-    return file_response(request, the.store.blobs, found, cache, _robots(share))
+    found = shares.share_file(the.store.db, share.address, shares.DOCUMENT)
+    return file_response(request, share, found, cache)
 
 
 def check_password(request: Request, share: HubShare, typed: str) -> bool:
-    """Whether a password is the right one; TooMuch where that was asked too often."""
+    """Whether a password is the right one; TooManyRequests where that was asked too often."""
     if not typed:
         return False
     db, peer = hub(request).store.db, request.client.host if request.client else ""
     count_attempt(db, f"share {share.address} {peer}", TRIES, SPAN)
     count_attempt(db, f"share {share.address}", ALL_TRIES, SPAN)
-    return password.password_fits(typed, share.password)
-
-
-def _admitted(request: Request, share: HubShare) -> bool:
-    shown = request.cookies.get(password.COOKIE, "")
-    return password.ticket_holds(hub(request).store.db, share.address, share.password, shown)
-
-
-def _typed(request: Request) -> str:
-    said = parse_qs(request.state.body.decode("utf-8", "replace"), max_num_fields=10)
-    typed: str = said.get("password", [""])[0]
-    return typed
+    return shares.password_fits(typed, share.password)
 
 
 def _asking(request: Request, share: HubShare, *, wrong: bool = False) -> Response:
     """The page that asks for the password; it tells nothing else."""
-    answer = page(request, "A password, please", _PAGE, address=share.address, wrong=wrong)
-    answer.status_code = 403 if wrong else 401
+    status = 403 if wrong else 401
+    answer = page(request, "A password, please", _PAGE, status=status, address=share.address, wrong=wrong)
     answer.headers.update({"Cache-Control": NEVER, "X-Robots-Tag": "noindex"})
     return answer
 
 
 def _robots(share: HubShare) -> dict[str, str]:
     return {} if share.listed else {"X-Robots-Tag": "noindex, nofollow"}
-
-
-def _download(share: HubShare, name: str) -> dict[str, str]:
-    if name != BUNDLE:
-        return {}
-    plain = "".join(one if one.isalnum() or one in " ._-" else "_" for one in share.title)[:80].strip() or "session"
-    return {"Content-Disposition": f"attachment; filename*=UTF-8''{quote(plain)}.tar.gz"}
 
 
 _CHANGES = ("all", "push")

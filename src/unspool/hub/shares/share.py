@@ -15,15 +15,19 @@ import msgspec
 
 from unspool.hub.errors import BadRequest, NotVisible
 from unspool.hub.store.blobs import now
-from unspool.hub.store.database import Database
+from unspool.hub.store.database import Database, get_setting
 
 _SETTING = "secret"
 
 
 def sign(db: Database, *words: str) -> bytes:
     """What only this hub can say of some words; 32 bytes."""
-    said = "\0".join(f"{len(word)} {word}" for word in words)
-    return hmac.new(_secret(db), said.encode("utf-8", "replace"), sha256).digest()
+    if get_setting(db, _SETTING) is None:
+        made = secrets.token_hex(32)
+        db.run("INSERT INTO setting(key, value) VALUES(?, ?) ON CONFLICT(key) DO NOTHING", _SETTING, made)
+    secret = bytes.fromhex(get_setting(db, _SETTING) or "")
+    text = "\0".join(f"{len(word)} {word}" for word in words)
+    return hmac.new(secret, text.encode("utf-8", "replace"), sha256).digest()
 
 
 def new_address(db: Database, owner: str, key: str) -> str:
@@ -34,15 +38,6 @@ def new_address(db: Database, owner: str, key: str) -> str:
     if not key:
         return secrets.token_urlsafe(16)
     return urlsafe_b64encode(sign(db, "address", owner, key)[:16]).decode().rstrip("=")
-
-
-def _secret(db: Database) -> bytes:
-    found = db.row("SELECT value FROM setting WHERE key = ?", _SETTING)
-    if found is None:
-        made = secrets.token_hex(32)
-        db.run("INSERT INTO setting(key, value) VALUES(?, ?) ON CONFLICT(key) DO NOTHING", _SETTING, made)
-        found = db.row("SELECT value FROM setting WHERE key = ?", _SETTING)
-    return bytes.fromhex(found[0]) if found is not None else b""
 
 
 COOKIE = "unspool-share"
@@ -60,7 +55,6 @@ def hash_password(password: str) -> str:
 
 
 def password_fits(password: str, kept: str) -> bool:
-    """Whether a password is the one that was kept."""
     salt, _, digest = kept.partition("$")
     return hmac.compare_digest(_slow(password, bytes.fromhex(salt)), bytes.fromhex(digest))
 
@@ -107,24 +101,19 @@ class ShareOptions(msgspec.Struct, frozen=True):
 
 
 def options_of_upload(query: Mapping[str, str], headers: Mapping[str, str]) -> ShareOptions:
-    """The wish of an upload: its options behind `?`, the password in a header, which nobody writes to a log."""
-    return ShareOptions(
-        _title(query.get("title")),
-        _password(password_in(headers)),
-        _expires(query.get("expires")),
-        _truth(query, "raw"),
-        _truth(query, "listed"),
-    )
+    """The options of an upload: they stand behind `?`, the password in a header, which nobody writes to a log."""
+    title, password = _title(query.get("title")), _password(password_in(headers))
+    return ShareOptions(title, password, _expires(query.get("expires")), _truth(query, "raw"), _truth(query, "listed"))
 
 
 def password_in(headers: Mapping[str, str]) -> str | None:
     """The password that came along, in which letters beyond ASCII and `%` are written as an address has them."""
-    said = headers.get(PASSWORD)
-    return None if said is None else unquote(said)
+    given = headers.get(PASSWORD)
+    return None if given is None else unquote(given)
 
 
 def options_of_change(data: Any) -> ShareOptions:
-    """The wish of a change: a JSON object with what is to be otherwise."""
+    """The options of a change: a JSON object with what is to change."""
     if not isinstance(data, dict) or (unknown := set(data) - set(ShareOptions.__struct_fields__)):
         names = ", ".join(ShareOptions.__struct_fields__)
         extra = f"; not {', '.join(sorted(map(str, unknown))[:5])}" if isinstance(data, dict) else ""
@@ -153,12 +142,12 @@ def _password(text: str | None) -> str | None:
 
 
 def _truth(query: Mapping[str, str], name: str) -> bool | None:
-    said = query.get(name)
-    if said is None:
+    given = query.get(name)
+    if given is None:
         return None
-    if said.lower() not in (*_TRUE, *_FALSE):
+    if given.lower() not in (*_TRUE, *_FALSE):
         raise BadRequest(f"“{name}” is yes or no.")
-    return said.lower() in _TRUE
+    return given.lower() in _TRUE
 
 
 def _expires(text: str | None) -> int | None:
@@ -168,20 +157,21 @@ def _expires(text: str | None) -> int | None:
     if text.lower() in ("", "never"):
         return 0
     span = _SPAN.fullmatch(text)
-    moment = now() + int(span[1]) * _UNITS[span[2]] * 1000 if span else _moment(text)
+    if span:
+        moment = now() + int(span[1]) * _UNITS[span[2]] * 1000
+    elif text.isascii() and text.isdigit() and len(text) < _DIGITS:
+        moment = int(text)
+    else:
+        try:
+            given = datetime.fromisoformat(text[: _DIGITS * 2])
+        except ValueError:
+            raise BadRequest(
+                "A share ends after 30m, 12h, 7d or 4w, at a time like 2030-01-31T12:00Z, or never."
+            ) from None
+        moment = int((given if given.tzinfo else given.replace(tzinfo=UTC)).timestamp() * 1000)
     if not now() < moment <= now() + _LONGEST * 1000:
         raise BadRequest("A share ends at some time within the next ten years, or never.")
     return moment
-
-
-def _moment(text: str) -> int:
-    if text.isascii() and text.isdigit() and len(text) < _DIGITS:
-        return int(text)
-    try:
-        said = datetime.fromisoformat(text[: _DIGITS * 2])
-    except ValueError:
-        raise BadRequest("A share ends after 30m, 12h, 7d or 4w, at a time like 2030-01-31T12:00Z, or never.") from None
-    return int((said if said.tzinfo else said.replace(tzinfo=UTC)).timestamp() * 1000)
 
 
 NOTHING = "There is nothing at this address."
@@ -190,8 +180,6 @@ _ADDRESS = re.compile(r"[A-Za-z0-9_-]{22}")
 
 
 class ShareFacts(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What lists and previews tell of a share."""
-
     description: str = ""
     """What the session adds up to, on a line."""
     agent: str = ""
@@ -205,8 +193,6 @@ class ShareFacts(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class HubShare(NamedTuple):
-    """What is shared, without its files."""
-
     address: str
     owner: str
     title: str
@@ -232,27 +218,17 @@ class HubShare(NamedTuple):
         return "live" if self.ended is None else "deleted"
 
     def data(self) -> dict[str, Any]:
-        facts = self.told
+        names = ("address", "title", "version", "size", "created", "updated", "expires")
         return {
-            "address": self.address,
-            "title": self.title,
+            **{name: getattr(self, name) for name in names},
+            **{name: bool(getattr(self, name)) for name in ("password", "raw", "listed")},
             "state": self.state,
-            "description": facts.description,
-            "session": facts.session,
-            "version": self.version,
-            "size": self.size,
-            "password": bool(self.password),
-            "raw": bool(self.raw),
-            "listed": bool(self.listed),
-            "created": self.created,
-            "updated": self.updated,
-            "expires": self.expires,
+            "description": self.told.description,
+            "session": self.told.session,
         }
 
 
 class ShareFile(NamedTuple):
-    """A file of a share: its name, what it holds and of what kind that is."""
-
     name: str
     digest: str
     kind: str
@@ -264,7 +240,7 @@ LIVE = "ended IS NULL AND (expires IS NULL OR expires > ?)"
 
 
 def live_share(db: Database, address: str) -> HubShare:
-    """What is shown at an address; Hidden where there is nothing, never was, or is no more."""
+    """What is shown at an address; NotVisible where there is nothing, never was, or is no more."""
     if not _ADDRESS.fullmatch(address):
         raise NotVisible(NOTHING)
     found = db.row(f"SELECT {COLUMNS} FROM share WHERE address = ? AND {LIVE}", address, now())  # noqa: S608
@@ -274,13 +250,11 @@ def live_share(db: Database, address: str) -> HubShare:
 
 
 def any_share(db: Database, address: str) -> HubShare | None:
-    """What has, or had, an address."""
     found = db.row(f"SELECT {COLUMNS} FROM share WHERE address = ?", address)  # noqa: S608
     return HubShare(*found) if found is not None else None
 
 
 def share_file(db: Database, address: str, name: str) -> ShareFile:
-    """A file of a share by its exact name; Hidden where there is none."""
     found = db.row("SELECT name, digest, kind FROM share_file WHERE address = ? AND name = ?", address, name)
     if found is None:
         raise NotVisible(NOTHING)

@@ -1,7 +1,7 @@
 """Shares in the database and the object store: kept, changed, expired."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -28,18 +28,25 @@ class Upload(NamedTuple):
     bundle: Path
     address: str
     owner: str
-    wish: ShareOptions
+    options: ShareOptions
 
 
 def keep_share(hub: Hub, upload: Upload) -> HubShare:
     """A new share; the same again where it is there already, from an upload that was tried twice."""
     before = any_share(hub.store.db, upload.address)
     if before is None:
-        _wanted(hub, upload)
-        made = _made(hub, upload, upload.wish.title or "", raw=bool(upload.wish.raw))
-        password = hash_password(upload.wish.password or "")
+        _check_wanted(hub, upload)
+        options, time = upload.options, now()
+        made = _made(hub, upload, options.title or "", raw=bool(options.raw))
+        password = hash_password(options.password or "")
         with _or_nothing(hub, made), hub.store.db.transaction():
-            if _inserted(hub, upload, made, password):
+            inserted = hub.store.db.run(
+                "INSERT INTO share(address, owner, title, password, raw, listed, version, size, facts, created,"
+                " updated, expires) VALUES(?, ?, ?, ?, ?, ?, 1, ?, ?, ?, ?, ?) ON CONFLICT(address) DO NOTHING",
+                upload.address, upload.owner, made.title, password, int(bool(options.raw)), int(bool(options.listed)),
+                made.size, msgspec.json.encode(made.facts).decode(), time, time, options.expires or None,
+            )  # fmt: skip
+            if inserted:
                 _refer(hub, upload.address, made.pieces)
                 users.check_quota(hub.store.db, upload.owner, hub.terms.quota)
         before = any_share(hub.store.db, upload.address)
@@ -52,50 +59,51 @@ def replace_content(hub: Hub, upload: Upload, share: HubShare) -> HubShare:
     """The same address with other content; whoever reads meanwhile has the one or the other, whole."""
     if holds.is_held(hub.store.db, "share", share.address):
         raise UnderLegalHold("A legal hold is on this.")
-    _wanted(hub, upload, share.size)
-    made = _made(hub, upload, _title(share, upload.wish), raw=_raw(share, upload.wish))
+    _check_wanted(hub, upload, share.size)
+    made = _made(hub, upload, _title(share, upload.options), raw=_raw(share, upload.options))
     with _or_nothing(hub, made):
-        _swapped(hub, share, made, _wished(upload.wish), new=True)
+        _swap(hub, share, made, _changed_columns(upload.options), new=True)
     return _again(hub, share.address)
 
 
-def change_options(hub: Hub, share: HubShare, wish: ShareOptions) -> HubShare:
+def change_options(hub: Hub, share: HubShare, options: ShareOptions) -> HubShare:
     """The same content, otherwise: what shows in its pages makes them anew."""
-    _titled(hub, wish)
-    if wish.title is not None or _raw(share, wish) != bool(share.raw):
-        remake_share(hub, share, wish)
-        return _again(hub, share.address)
-    wished = _wished(wish)
-    with hub.store.db.transaction():
-        holds.check_not_held(hub.store.db, "share", share.address)
-        _set(hub, share.address, wished)
+    _check_new_title(hub, options)
+    if options.title is not None or _raw(share, options) != bool(share.raw):
+        remake_share(hub, share, options)
+    else:
+        columns = _changed_columns(options)
+        with hub.store.db.transaction():
+            holds.check_not_held(hub.store.db, "share", share.address)
+            _set(hub, share.address, columns)
     return _again(hub, share.address)
 
 
-def remake_share(hub: Hub, share: HubShare, wish: ShareOptions | None = None) -> None:
-    """The pages of a share made anew from what was sent, by a changed wish or a newer hub."""
-    wished = _wished(wish or ShareOptions())
+def remake_share(hub: Hub, share: HubShare, changed: ShareOptions | None = None) -> None:
+    """The pages of a share made anew from what was sent, by changed options or a newer hub."""
+    options = changed or ShareOptions()
+    columns = _changed_columns(options)
     with scratch_folder() as folder:
-        upload = Upload(
-            _fetched(hub, share.address, folder / "sent"), share.address, share.owner, wish or ShareOptions()
-        )
-        made = _made(hub, upload, _title(share, upload.wish), raw=_raw(share, upload.wish), door=False)
+        with (folder / "sent").open("xb") as out:
+            out.writelines(hub.store.blobs.read(share_file(hub.store.db, share.address, BUNDLE).digest))
+        upload = Upload(folder / "sent", share.address, share.owner, options)
+        made = _made(hub, upload, _title(share, options), raw=_raw(share, options), check=False)
         with hub.store.db.transaction():
-            if wish is not None:
+            if changed is not None:
                 holds.check_not_held(hub.store.db, "share", share.address)
-            _swapped(hub, share, made, wished)
+            _swap(hub, share, made, columns)
 
 
-def _wanted(hub: Hub, upload: Upload, instead: int = 0) -> None:
+def _check_wanted(hub: Hub, upload: Upload, instead: int = 0) -> None:
     """HubError where it is clear before any work that it is not to be kept; `instead` of so many bytes."""
-    _titled(hub, upload.wish)
+    _check_new_title(hub, upload.options)
     with hub.store.db.transaction():
         users.check_quota(hub.store.db, upload.owner, hub.terms.quota, upload.bundle.stat().st_size - instead)
 
 
-def _titled(hub: Hub, wish: ShareOptions) -> None:
-    if wish.title and hub.terms.door:
-        check_title(wish.title, policy_of(hub.store.db))
+def _check_new_title(hub: Hub, options: ShareOptions) -> None:
+    if options.title and hub.terms.door:
+        check_title(options.title, policy_of(hub.store.db))
 
 
 @contextmanager
@@ -109,26 +117,29 @@ def _or_nothing(hub: Hub, made: MadeShare) -> Iterator[None]:
         raise
 
 
-def _title(share: HubShare, wish: ShareOptions) -> str:
+def _title(share: HubShare, options: ShareOptions) -> str:
     """The title that stands in place of the session's own; empty where none does."""
-    if wish.title is not None:
-        return wish.title
+    if options.title is not None:
+        return options.title
     return share.title if share.told.own_title else ""
 
 
-def _wished(wish: ShareOptions) -> dict[str, Value]:
-    """What is to be otherwise, but for the content; all else stays, also where somebody changes it meanwhile."""
-    said: dict[str, Value] = {
-        "password": None if wish.password is None else hash_password(wish.password),
-        "listed": None if wish.listed is None else int(wish.listed),
-        "raw": None if wish.raw is None else int(wish.raw),
-    }
-    ends: dict[str, Value] = {} if wish.expires is None else {"expires": wish.expires or None}
-    return {name: value for name, value in said.items() if value is not None} | ends
+def _changed_columns(options: ShareOptions) -> dict[str, Value]:
+    """What is to change, but for the content; all else stays, also where somebody changes it meanwhile."""
+    columns: dict[str, Value] = {}
+    if options.password is not None:
+        columns["password"] = hash_password(options.password)
+    if options.listed is not None:
+        columns["listed"] = int(options.listed)
+    if options.raw is not None:
+        columns["raw"] = int(options.raw)
+    if options.expires is not None:
+        columns["expires"] = options.expires or None
+    return columns
 
 
-def _raw(share: HubShare, wish: ShareOptions) -> bool:
-    return bool(share.raw) if wish.raw is None else wish.raw
+def _raw(share: HubShare, options: ShareOptions) -> bool:
+    return bool(share.raw) if options.raw is None else options.raw
 
 
 def _again(hub: Hub, address: str) -> HubShare:
@@ -138,13 +149,15 @@ def _again(hub: Hub, address: str) -> HubShare:
     return found
 
 
-def _made(hub: Hub, upload: Upload, title: str, *, raw: bool, door: bool = True) -> MadeShare:
+def _made(hub: Hub, upload: Upload, title: str, *, raw: bool, check: bool = True) -> MadeShare:
     """All that a share consists of, made elsewhere and kept, but not referred to yet."""
-    policy = policy_of(hub.store.db) if door and hub.terms.door else None
+    policy = policy_of(hub.store.db) if check and hub.terms.door else None
     job = ShareJob(upload.bundle, upload.bundle.parent / "made", share_url(hub, upload.address), title, raw, policy)
     made = worker_pool().run(make_share, job)
     for piece in made.pieces:
-        hub.store.blobs.keep_packed(piece.digest, piece.size, piece.encoding, _read(piece.path))
+        with piece.path.open("rb") as file:
+            chunks = iter(lambda: file.read(_CHUNK), b"")
+            hub.store.blobs.keep_packed(piece.digest, piece.size, piece.encoding, chunks)
     return made
 
 
@@ -153,31 +166,7 @@ def share_url(hub: Hub, address: str) -> str:
     return f"{hub.terms.url.rstrip('/')}/{address}/" if hub.terms.url else ""
 
 
-def _read(path: Path) -> Iterator[bytes]:
-    with path.open("rb") as file:
-        while piece := file.read(_CHUNK):
-            yield piece
-
-
-def _fetched(hub: Hub, address: str, to: Path) -> Path:
-    """What was sent, on the disk again."""
-    with to.open("xb") as out:
-        out.writelines(hub.store.blobs.read(share_file(hub.store.db, address, BUNDLE).digest))
-    return to
-
-
-def _inserted(hub: Hub, upload: Upload, made: MadeShare, password: str) -> bool:
-    wish, time = upload.wish, now()
-    done = hub.store.db.run(
-        "INSERT INTO share(address, owner, title, password, raw, listed, version, size, facts, created, updated,"
-        " expires) VALUES(?, ?, ?, ?, ?, ?, 1, ?, ?, ?, ?, ?) ON CONFLICT(address) DO NOTHING",
-        upload.address, upload.owner, made.title, password, int(bool(wish.raw)), int(bool(wish.listed)), made.size,
-        msgspec.json.encode(made.facts).decode(), time, time, wish.expires or None,
-    )  # fmt: skip
-    return bool(done)
-
-
-def _swapped(hub: Hub, before: HubShare, made: MadeShare, wished: dict[str, Value], *, new: bool = False) -> None:
+def _swap(hub: Hub, before: HubShare, made: MadeShare, columns: dict[str, Value], *, new: bool = False) -> None:
     """The share as it was made, in place of what it was; `new`: its content is another."""
     db = hub.store.db
     with db.transaction():
@@ -193,17 +182,16 @@ def _swapped(hub: Hub, before: HubShare, made: MadeShare, wished: dict[str, Valu
             raise StoreUnavailable("The share was changed or ended meanwhile; try again.")
         db.run("DELETE FROM share_file WHERE address = ?", before.address)
         _refer(hub, before.address, made.pieces)
-        _set(hub, before.address, wished)
+        _set(hub, before.address, columns)
         if new:
             users.check_quota(db, before.owner, hub.terms.quota)
 
 
-def _set(hub: Hub, address: str, wished: dict[str, Value]) -> None:
-    """Have what does not show in the pages be as it is wished."""
-    if wished:
-        changed = ", ".join(f"{name} = ?" for name in wished)
+def _set(hub: Hub, address: str, columns: dict[str, Value]) -> None:
+    if columns:
+        changed = ", ".join(f"{name} = ?" for name in columns)
         sql = f"UPDATE share SET {changed} WHERE address = ? AND ended IS NULL"  # noqa: S608  names of columns
-        hub.store.db.run(sql, *wished.values(), address)
+        hub.store.db.run(sql, *columns.values(), address)
 
 
 def _refer(hub: Hub, address: str, pieces: list[MadeFile]) -> None:
@@ -223,22 +211,15 @@ def expire_shares(store: Store) -> int:
         "SELECT address FROM share WHERE ended IS NULL AND expires <= ? AND address > ? ORDER BY address LIMIT ?",
         now(), last, _LOT,
     ):  # fmt: skip
-        count += sum(_expired(db, address) for (address,) in rows)
-        last = rows[-1][0]
+        for (last,) in rows:
+            with suppress(UnderLegalHold), db.transaction():
+                holds.check_not_held(db, "share", last)
+                count += _end(db, last, "expires <= ?", now())
     return count
 
 
-def _expired(db: Database, address: str) -> bool:
-    try:
-        with db.transaction():
-            holds.check_not_held(db, "share", address)
-            return _end(db, address, "expires <= ?", now())
-    except UnderLegalHold:
-        return False
-
-
 def end_share(db: Database, address: str) -> bool:
-    """End a share for good, its title included; whether it was there. Held where a legal hold is on it."""
+    """End a share for good, its title included; whether it was there. UnderLegalHold where a legal hold is on it."""
     with db.transaction():
         holds.check_not_held(db, "share", address)
         if not _end(db, address, "1 = ?", 1):

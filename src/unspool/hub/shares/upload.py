@@ -1,7 +1,6 @@
 """Uploads: spooled to a private file within limits of size and time."""
 
 import asyncio
-import errno
 import mmap
 import re
 import time
@@ -12,7 +11,7 @@ from pathlib import Path
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect, Request
 
-from unspool.hub.errors import BadRequest, HubError, StoreFull, TooLarge
+from unspool.hub.errors import NO_ROOM, BadRequest, HubError, StoreFull, TooLarge
 from unspool.web.guard import check_size
 
 _FIELD = "file"
@@ -30,8 +29,11 @@ _CHUNK = 1024 * 1024
 
 
 def file_from_form(form: Path, kind: str, to: Path) -> Path:
-    """The field `file` of a form, as a file of its own; Unfit where there is none."""
-    edge = _edge(kind)
+    """The field `file` of a form, as a file of its own; BadRequest where there is none."""
+    boundary = _BOUNDARY.search(kind)
+    if boundary is None:
+        raise BadRequest("The form does not say where its parts end.")
+    edge = b"--" + (boundary[1] or boundary[2]).encode()
     if form.stat().st_size == 0:
         raise BadRequest(_MISSING)
     with form.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
@@ -42,15 +44,7 @@ def file_from_form(form: Path, kind: str, to: Path) -> Path:
     return to
 
 
-def _edge(kind: str) -> bytes:
-    found = _BOUNDARY.search(kind)
-    if found is None:
-        raise BadRequest("The form does not say where its parts end.")
-    return b"--" + (found[1] or found[2]).encode()
-
-
 def _extent(data: mmap.mmap, edge: bytes) -> tuple[int, int]:
-    """From where to where the file lies."""
     at = data.find(edge)
     for _ in range(_PARTS):
         head = data.find(b"\r\n\r\n", at, at + _HEAD) if at >= 0 else -1
@@ -59,16 +53,11 @@ def _extent(data: mmap.mmap, edge: bytes) -> tuple[int, int]:
         end = data.find(b"\r\n" + edge, head + 2)
         if end < 0:
             raise BadRequest("The form breaks off.")
-        if _name(data[at + len(edge) : head]) == _FIELD:
+        name = _NAME.search(data[at + len(edge) : head].decode("utf-8", "replace"))
+        if name is not None and (name[1] or name[2]) == _FIELD:
             return head + 4, max(end, head + 4)
         at = end + 2
     raise BadRequest(_MISSING)
-
-
-def _name(head: bytes) -> str:
-    """The name of a part's field."""
-    found = _NAME.search(head.decode("utf-8", "replace"))
-    return (found[1] or found[2] or "") if found is not None else ""
 
 
 PACKED = ("application/gzip", "application/x-gzip", "application/octet-stream")
@@ -79,19 +68,14 @@ _LOT = 1024 * 1024
 
 
 class UnsupportedKind(HubError):
-    """What was sent is of a kind that is not taken."""
-
     status = 415
 
 
 class TooSlow(HubError):
-    """What was sent comes too slowly."""
-
     status = 408
 
 
 async def spool_upload(request: Request, folder: Path, most: int) -> Path:
-    """The file that was sent, as it is or in a form."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind not in (*PACKED, FORM):
         raise UnsupportedKind(f"Send a bundle as {', '.join(PACKED)} or {FORM}.")
@@ -99,19 +83,24 @@ async def spool_upload(request: Request, folder: Path, most: int) -> Path:
     if refusal is not None:
         raise (TooLarge if refusal.status == 413 else BadRequest)(refusal.reason)
     sent = folder / "sent"
-    await _written(request, sent, most)
+    await _write(request, sent, most)
     if kind != FORM:
         return sent
-    with _room():
+    with _tell_full_disk():
         return await run_in_threadpool(file_from_form, sent, request.headers["content-type"], folder / "file")
 
 
-async def _written(request: Request, path: Path, most: int) -> None:
-    held, size = bytearray(), 0
-    with _room(), path.open("xb") as file:
-        async for piece in _pieces(request):
+async def _write(request: Request, path: Path, most: int) -> None:
+    """Write what comes to a file, as long as it comes and is not too much."""
+    held, size, begun = bytearray(), 0, time.monotonic()
+    stream = aiter(request.stream())
+    with _tell_full_disk(), path.open("xb") as file:
+        while (piece := await _next_piece(stream)) is not None:
             held += piece
             size += len(piece)
+            took = time.monotonic() - begun
+            if took > GRACE and size < took * SLOWEST:
+                raise TooSlow("What was sent comes too slowly.")
             if size > most:
                 raise TooLarge(f"More than {most:,} bytes were sent.")
             if len(held) >= _LOT:
@@ -120,33 +109,24 @@ async def _written(request: Request, path: Path, most: int) -> None:
         await run_in_threadpool(file.write, bytes(held))
 
 
-async def _pieces(request: Request) -> AsyncIterator[bytes]:
-    """What comes, as long as it comes."""
-    begun, size = time.monotonic(), 0
-    stream = aiter(request.stream())
-    while True:
-        try:
-            async with asyncio.timeout(SILENT):
-                piece = await anext(stream)
-        except StopAsyncIteration:
-            return
-        except TimeoutError:
-            raise TooSlow(f"Nothing came for {SILENT:g} seconds.") from None
-        except ClientDisconnect:
-            raise BadRequest("What was sent broke off.") from None
-        size += len(piece)
-        took = time.monotonic() - begun
-        if took > GRACE and size < took * SLOWEST:
-            raise TooSlow("What was sent comes too slowly.")
-        yield piece
+async def _next_piece(stream: AsyncIterator[bytes]) -> bytes | None:
+    """None at the end."""
+    try:
+        async with asyncio.timeout(SILENT):
+            return await anext(stream)
+    except StopAsyncIteration:
+        return None
+    except TimeoutError:
+        raise TooSlow(f"Nothing came for {SILENT:g} seconds.") from None
+    except ClientDisconnect:
+        raise BadRequest("What was sent broke off.") from None
 
 
 @contextmanager
-def _room() -> Iterator[None]:
-    """Say of a disk that is full."""
+def _tell_full_disk() -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        if error.errno in NO_ROOM:
             raise StoreFull("The hub has no room for this now.") from None
         raise

@@ -11,14 +11,14 @@ import zstandard
 
 from unspool.errors import NotFound
 from unspool.hub.errors import StoreUnavailable
-from unspool.hub.store.database import Database
+from unspool.hub.store.database import Database, batches, placeholders
 
 CHUNK = 256 * 1024
 """Bytes that are held in memory at a time."""
 
 
 class Objects(Protocol):
-    """An open object store, for all threads of a process. `Trouble` where it cannot be reached or has no room.
+    """An open object store, for all threads of a process. StoreUnavailable where it cannot be reached or has no room.
 
     Keys are made by the hub alone: letters, digits, `-`, `.` and `/`, never taken from what anybody sends.
     """
@@ -53,7 +53,6 @@ class DamagedContent(StoreUnavailable):
 
 
 def pack(data: bytes, encoding: str) -> bytes:
-    """A content as it is stored."""
     if encoding == "zstd":
         return zstandard.ZstdCompressor(_LEVEL).compress(data)
     if encoding == "gzip":
@@ -63,7 +62,7 @@ def pack(data: bytes, encoding: str) -> bytes:
 
 
 def unpack(pieces: Iterable[bytes], encoding: str) -> Iterator[bytes]:
-    """A content as it was, from how it is stored, in pieces of bounded size; Damaged where it cannot be unpacked."""
+    """A content as it was, from how it is stored, in pieces of bounded size; DamagedContent where that fails."""
     try:
         yield from _UNPACK[encoding](pieces)
     except (zlib.error, zstandard.ZstdError) as error:
@@ -113,12 +112,9 @@ UNREFERRED = " AND ".join(
     for table in REFERENCES
 )
 _COLUMNS = "digest, size, stored, encoding, key"
-_LOT = 500
 
 
 class Blob(NamedTuple):
-    """A content that is kept."""
-
     digest: str
     size: int
     stored: int
@@ -129,7 +125,7 @@ class Blob(NamedTuple):
 
 
 def now() -> int:
-    """The time, as the hub keeps it."""
+    """Milliseconds of the epoch, as the hub keeps times."""
     return time.time_ns() // 1_000_000
 
 
@@ -159,29 +155,24 @@ class Blobs:
         return self.find(digest, touch=True) or self._kept(digest, len(data), encoding, [pack(data, encoding)])
 
     def keep_packed(self, digest: str, size: int, encoding: str, data: Iterable[bytes]) -> Blob:
-        """Keep a content that was packed and proved elsewhere."""
         return self.find(digest, touch=True) or self._kept(digest, size, encoding, data)
 
     def find(self, digest: str, *, touch: bool = False) -> Blob | None:
         """A content that is kept; `touch` keeps it from being swept for most of a day more."""
         found = self._db.row(f"SELECT {_COLUMNS}, created FROM blob WHERE digest = ?", digest)  # noqa: S608
         if found and touch and found[-1] < now() - HOUR:  # nothing, where it was swept in between
-            found = self._db.row(
-                f"UPDATE blob SET created = ?, unused = NULL WHERE digest = ? RETURNING {_COLUMNS}, created",  # noqa: S608
-                now(),
-                digest,
-            )
+            sql = f"UPDATE blob SET created = ?, unused = NULL WHERE digest = ? RETURNING {_COLUMNS}, created"  # noqa: S608
+            found = self._db.row(sql, now(), digest)
         return Blob(*found[:-1]) if found else None
 
     def packed(self, digest: str) -> tuple[Blob, Iterator[bytes]]:
-        """A content as it lies in the store."""
         blob = self.find(digest)
         if blob is None:
             raise NotFound(f"There is no content {digest}.")
         return blob, self._objects.get(blob.key)
 
     def read(self, digest: str) -> Iterator[bytes]:
-        """A content, piece by piece; Trouble at its end where it is not what it should be."""
+        """A content, piece by piece; StoreUnavailable at its end where it is not what it should be."""
         blob, pieces = self.packed(digest)
         proof = sha256()
         for piece in unpack(pieces, blob.encoding):
@@ -193,9 +184,9 @@ class Blobs:
     def held(self, digests: Iterable[str]) -> bool:
         """Whether all of some contents are here; inside the transaction that refers to them, so that they stay."""
         wanted = sorted(set(digests))
-        lots = [wanted[at : at + _LOT] for at in range(0, len(wanted), _LOT)]
         sql = "UPDATE blob SET created = ?, unused = NULL WHERE digest IN ({})"
-        return len(wanted) == sum(self._db.run(sql.format(", ".join("?" * len(lot))), now(), *lot) for lot in lots)
+        found = (self._db.run(sql.format(placeholders(lot)), now(), *lot) for lot in batches(wanted))
+        return len(wanted) == sum(found)
 
     def drop(self, digest: str, before: int | None = None) -> bool:
         """Remove a content at once where nothing refers to it; outside a transaction. False where something does.

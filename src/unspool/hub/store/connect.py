@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from unspool.errors import NotFound, UsageProblem
 from unspool.hub.store.blobs import Blobs, Objects
-from unspool.hub.store.database import Database
+from unspool.hub.store.database import Database, get_setting
 from unspool.hub.store.files import FolderObjects
 from unspool.hub.store.schema import MARK, migrate, schema_version
 from unspool.hub.store.sqlite import Sqlite
@@ -16,8 +16,6 @@ DATABASE, FOLDER = "hub.db", "objects"
 
 
 class Store(NamedTuple):
-    """All that a hub keeps."""
-
     db: Database
     objects: Objects
     blobs: Blobs
@@ -41,42 +39,37 @@ def open_store(place: StorePlace, *, unfinished: bool = False, new: bool = True)
     """
     if not new and not place.database and not (place.folder / DATABASE).exists():
         raise NotFound(f"There is no hub in {place.folder}.")
-    objects = _objects(place)
-    db = _database(place)
+    objects: Objects = FolderObjects(place.folder / FOLDER) if not place.bucket else _open_bucket(place.bucket)
+    db: Database = Sqlite(place.folder / DATABASE) if not place.database else _open_postgres(place.database)
     with ExitStack() as otherwise:
         otherwise.callback(db.close)
         if not new and schema_version(db) == 0:
             raise NotFound("There is no hub in this database.")
         migrate(db)
-        if not unfinished and db.row("SELECT 1 FROM setting WHERE key = ?", MARK):
+        if not unfinished and get_setting(db, MARK) is not None:
             raise UsageProblem("A move or restore to here was begun and not finished: run it again.")
         otherwise.pop_all()
     return Store(db, objects, Blobs(db, objects))
 
 
-def _database(place: StorePlace) -> Database:
-    if not place.database:
-        return Sqlite(place.folder / DATABASE)
-    if place.database.startswith(("postgresql://", "postgres://")):
-        with _extra():
-            from unspool.hub.store.postgres import Postgres
-        return Postgres(place.database)
-    raise UsageProblem("A hub's database is a file in its folder, or postgresql://….")
+def _open_postgres(address: str) -> Database:
+    if not address.startswith(("postgresql://", "postgres://")):
+        raise UsageProblem("A hub's database is a file in its folder, or postgresql://….")
+    with _extra():
+        from unspool.hub.store.postgres import Postgres
+    return Postgres(address)
 
 
-def _objects(place: StorePlace) -> Objects:
-    if not place.bucket:
-        return FolderObjects(place.folder / FOLDER)
-    if place.bucket.startswith("s3://"):
-        with _extra():
-            from unspool.hub.store.s3 import Bucket
-        return Bucket(place.bucket)
-    raise UsageProblem("A hub's objects lie in its folder, or in s3://bucket.")
+def _open_bucket(address: str) -> Objects:
+    if not address.startswith("s3://"):
+        raise UsageProblem("A hub's objects lie in its folder, or in s3://bucket.")
+    with _extra():
+        from unspool.hub.store.s3 import Bucket
+    return Bucket(address)
 
 
 @contextmanager
 def _extra() -> Iterator[None]:
-    """Say which packages are missing, where they are."""
     try:
         yield
     except ImportError as error:

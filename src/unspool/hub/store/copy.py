@@ -12,10 +12,11 @@ import msgspec
 
 from unspool.errors import Exists, NotFound, Unsound
 from unspool.files import write_atomically
+from unspool.hub.store.blobs import Blob
 from unspool.hub.store.connect import DATABASE, Store, StorePlace, open_store
-from unspool.hub.store.database import Database, Row
+from unspool.hub.store.database import Database, Row, get_setting
 from unspool.hub.store.schema import MARK, text_vector, without_timeout
-from unspool.hub.store.verify import KeptContent, content_fault, digest_parts, kept_contents, object_keys
+from unspool.hub.store.verify import content_fault, digest_parts, kept_contents, object_keys
 
 _COLUMNS = {
     "sqlite": "SELECT tables.name, columns.name FROM sqlite_master AS tables, pragma_table_info(tables.name) AS columns"
@@ -30,8 +31,6 @@ _ROUND = 2**128
 
 
 class Table(NamedTuple):
-    """A table, with the columns that are copied."""
-
     name: str
     columns: tuple[str, ...]
 
@@ -59,7 +58,6 @@ def rows(db: Database, table: Table) -> Iterator[Row]:
 
 
 def insert_rows(db: Database, table: Table, found: Iterable[Row]) -> None:
-    """Add rows to a table."""
     names, marks = list(table.columns), ["?"] * len(table.columns)
     indexed = table.name == "passage" and db.dialect == "postgresql"
     if indexed:
@@ -77,7 +75,6 @@ def empty_tables(db: Database) -> None:
 
 
 def is_empty(db: Database) -> bool:
-    """Whether there is nothing in any table but its version."""
     for table in tables(db):
         mine = " WHERE key <> 'version'" if table.name == "setting" else ""
         if db.row(f"SELECT 1 FROM {table.name}{mine} LIMIT 1"):  # noqa: S608
@@ -116,14 +113,13 @@ class RowTally(Iterator[Row]):
 
     @property
     def sum(self) -> TableSum:
-        """What went by so far."""
         return TableSum(self._count, f"{self._total % _ROUND:032x}")
 
 
 _AT_ONCE = 4
 
-Told = Callable[[str], None]
-"""Told what is being done."""
+Say = Callable[[str], None]
+"""Hears what is being done."""
 
 
 class CopyReport(NamedTuple):
@@ -135,20 +131,25 @@ class CopyReport(NamedTuple):
     """Contents that the source itself does not have as they should be, a sentence each."""
 
 
-def copy_hub(source: Store, target: Store, told: Told, *, mark: bool) -> CopyReport:
+def copy_hub(source: Store, target: Store, say: Say, *, mark: bool) -> CopyReport:
     """Make the target hold what the source holds at one moment, in place of what it held.
 
     Unsound where what came is not what went. `mark`: the target is no hub before `finished`.
     """
-    told("Copying contents")
+    say("Copying contents")
     sent, _ = _contents(source, source.db, target)
     with source.db.snapshot(), target.db.transaction():
         without_timeout(target.db)
-        told("Copying rows")
-        found = _rows(source.db, target.db)
-        told("Copying what came meanwhile")
+        say("Copying rows")
+        empty_tables(target.db)
+        found = {}
+        for table in tables(source.db):
+            tally = RowTally(rows(source.db, table))
+            insert_rows(target.db, table, tally)
+            found[table.name] = tally.sum
+        say("Copying what came meanwhile")
         more, problems = _contents(source, target.db, target)
-        told("Comparing")
+        say("Comparing")
         if table_sums_inside(target.db) != found:
             raise Unsound("The copy's rows are not those that were copied; begin again.")
         if mark:
@@ -156,14 +157,8 @@ def copy_hub(source: Store, target: Store, told: Told, *, mark: bool) -> CopyRep
     return CopyReport(found, sent + more, problems)
 
 
-def finish_copy(target: Store) -> None:
-    """A copy is a hub from now on."""
-    target.db.run("DELETE FROM setting WHERE key = ?", MARK)
-
-
 def is_unfinished_copy(target: Database) -> bool:
-    """Whether it is a copy that nobody finished."""
-    return target.row("SELECT 1 FROM setting WHERE key = ?", MARK) is not None
+    return get_setting(target, MARK) is not None
 
 
 def _contents(source: Store, wanted: Database, target: Store) -> tuple[int, list[str]]:
@@ -180,7 +175,7 @@ def _contents(source: Store, wanted: Database, target: Store) -> tuple[int, list
     return count, problems
 
 
-def _sent(source: Store, target: Store, one: KeptContent) -> str:
+def _sent(source: Store, target: Store, one: Blob) -> str:
     """Send a content and prove it; what is wrong with it, if anything is."""
     try:
         target.objects.put(one.key, source.objects.get(one.key))
@@ -192,18 +187,7 @@ def _sent(source: Store, target: Store, one: KeptContent) -> str:
     return problem
 
 
-def _rows(source: Database, target: Database) -> dict[str, TableSum]:
-    """Put all rows in place of what was there; what they come to."""
-    found = {}
-    empty_tables(target)
-    for table in tables(source):
-        tally = RowTally(rows(source, table))
-        insert_rows(target, table, tally)
-        found[table.name] = tally.sum
-    return found
-
-
-def move(source: Store, target: Store, told: Told) -> CopyReport:
+def move(source: Store, target: Store, say: Say) -> CopyReport:
     """Copy all of a hub that nobody writes to into an empty place; the source stays as it is.
 
     Exists where the target holds a hub already, Unsound where the source was written to meanwhile: then the target is
@@ -213,10 +197,10 @@ def move(source: Store, target: Store, told: Told) -> CopyReport:
         if table_sums(source.db) == table_sums(target.db):  # it was moved before
             return CopyReport(table_sums(target.db), 0, [])
         raise Exists("There is a hub already where this one should go.")
-    result = copy_hub(source, target, told, mark=True)
+    result = copy_hub(source, target, say, mark=True)
     if table_sums(source.db) != result.sums:
         raise Unsound("The hub was written to while it was moved: stop it, and begin again.")
-    finish_copy(target)
+    target.db.run("DELETE FROM setting WHERE key = ?", MARK)  # it is a hub from now on
     return result
 
 
@@ -224,7 +208,7 @@ SEAL = "backup"
 """The file that tells a folder of backups from a hub's own; empty until there is one."""
 
 
-def backup(source: Store, folder: Path, told: Told) -> CopyReport:
+def backup(source: Store, folder: Path, say: Say) -> CopyReport:
     """Save a hub as it is at one moment."""
     place = StorePlace(folder)
     if (folder / DATABASE).exists() and not (folder / SEAL).exists():
@@ -232,31 +216,23 @@ def backup(source: Store, folder: Path, told: Told) -> CopyReport:
     target = open_store(place)
     (folder / SEAL).touch(0o600)
     try:
-        result = copy_hub(source, target, told, mark=False)
+        result = copy_hub(source, target, say, mark=False)
         write_atomically(folder / SEAL, [b"finished\n"])
-        _pruned(target)
+        for part in digest_parts(target.db):  # contents that only an older backup had
+            for key in object_keys(target.objects, part) - {one.key for one in kept_contents(target.db, part)}:
+                target.objects.delete(key)
     finally:
         target.db.close()
     return result
 
 
-def restore(folder: Path, target: Store, told: Told) -> CopyReport:
+def restore(folder: Path, target: Store, say: Say) -> CopyReport:
     """Bring a hub back from a folder, into an empty place."""
     source = open_store(StorePlace(folder), new=False)
     try:
-        if is_empty(source.db) and not _finished(folder):
+        seal = folder / SEAL
+        if is_empty(source.db) and not (seal.exists() and seal.stat().st_size):
             raise NotFound("The backup in this folder was never finished.")
-        return move(source, target, told)
+        return move(source, target, say)
     finally:
         source.db.close()
-
-
-def _finished(folder: Path) -> bool:
-    return (folder / SEAL).exists() and (folder / SEAL).stat().st_size > 0
-
-
-def _pruned(target: Store) -> None:
-    """Remove contents that only an older backup had."""
-    for part in digest_parts(target.db):
-        for key in object_keys(target.objects, part) - {one.key for one in kept_contents(target.db, part)}:
-            target.objects.delete(key)

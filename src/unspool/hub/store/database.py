@@ -14,20 +14,21 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Literal, Protocol
 
-from unspool.hub.errors import BadRequest
+from unspool.hub.errors import BadRequest, StoreFull, StoreUnavailable
 
 Value = str | int | float | bytes | None
 Row = tuple[Any, ...]
 
 _NO_TEXT = re.compile("[\0\ud800-\udfff]")
 _MOST = 2**63 - 1
+_LOT = 500
 
 
 class Database(Protocol):
-    """An open database, for all threads of a process. `Trouble` where it cannot be reached or does not answer.
+    """An open database, for all threads of a process. StoreUnavailable where it cannot be reached or does not answer.
 
     Text is kept as it is but for NUL and lone surrogates, which become U+FFFD; a number that 64 bits do not hold is
-    `Unfit`; a second row where there may be one is `Conflict`, and spoils the innermost transaction that it is in.
+    `BadRequest`; a second row where there may be one is `Conflict`, and spoils the innermost transaction that it is in.
     """
 
     @property
@@ -63,6 +64,10 @@ class Database(Protocol):
 
     def well(self) -> bool:
         """Whether it answers now."""
+        try:
+            return self.row("SELECT 1") == (1,)
+        except (StoreUnavailable, StoreFull):
+            return False
 
     def close(self) -> None:
         """Let go of every connection."""
@@ -70,10 +75,10 @@ class Database(Protocol):
 
 def as_kept(values: Sequence[Value]) -> tuple[Value, ...]:
     """Values as every database keeps them."""
-    return tuple(value if value is None else _kept(value) for value in values)
+    return tuple(map(_kept, values))
 
 
-def _kept(value: str | float | bytes) -> Value:
+def _kept(value: Value) -> Value:
     if isinstance(value, str):
         return value if value.isascii() and "\0" not in value else _NO_TEXT.sub("\ufffd", value)
     if isinstance(value, int):
@@ -81,3 +86,29 @@ def _kept(value: str | float | bytes) -> Value:
             raise BadRequest("A number is larger than anything that is counted here.")
         return int(value)
     return value
+
+
+def batches(values: Sequence[str]) -> Iterator[Sequence[str]]:
+    """Values, as many at a time as a statement takes."""
+    return (values[start : start + _LOT] for start in range(0, len(values), _LOT))
+
+
+def placeholders(values: Sequence[str]) -> str:
+    return ", ".join("?" * len(values))
+
+
+def get_setting(db: Database, key: str) -> str | None:
+    row = db.row("SELECT value FROM setting WHERE key = ?", key)
+    return None if row is None else str(row[0])
+
+
+def set_setting(db: Database, key: str, value: str) -> None:
+    sql = "INSERT INTO setting(key, value) VALUES(?, ?) ON CONFLICT(key) DO UPDATE SET value = excluded.value"
+    db.run(sql, key, value)
+
+
+def find_id(db: Database, table: str, named: str) -> str | None:
+    """The id of a person, team or project by id or name; an id counts before a name."""
+    sql = f"SELECT id FROM {table} WHERE id = ? OR name = ? ORDER BY id = ? DESC"  # noqa: S608  our own names
+    row = db.row(sql, named, named, named)
+    return None if row is None else str(row[0])

@@ -19,7 +19,7 @@ from psycopg.pq import TransactionStatus
 
 from unspool.errors import UsageProblem
 from unspool.hub.errors import Conflict, StoreFull, StoreUnavailable
-from unspool.hub.store.database import Row, Value, as_kept
+from unspool.hub.store.database import Database, Row, Value, as_kept
 
 Connection = psycopg.Connection[Any]
 
@@ -40,8 +40,6 @@ class _Idle(NamedTuple):
 
 
 class ConnectionPool:
-    """At most so many connections, each made when it is needed first."""
-
     def __init__(self, connect: Callable[[], Connection], most: int) -> None:
         self._connect = connect
         self._turns = threading.BoundedSemaphore(most)
@@ -139,20 +137,30 @@ _BOUNDS = b"SET statement_timeout = '30s'; SET lock_timeout = '20s'; SET idle_in
 """A statement that takes longer, or a transaction that does nothing for so long, must not hold up the others."""
 
 
-class Postgres:
+class Postgres(Database):
     """A database on a server; what its address says goes before what is usual here."""
 
     dialect: Literal["sqlite", "postgresql"] = "postgresql"
 
     def __init__(self, address: str) -> None:
         self._local = threading.local()
-        self._pool = ConnectionPool(partial(_connected, _whole(address)), _CONNECTIONS)
-        _greet(self._pool)
+        try:
+            given = conninfo_to_dict(address)
+        except psycopg.ProgrammingError:
+            raise UsageProblem("This is no address of a database: postgresql://user@host/name is one.") from None
+        whole = make_conninfo(**{**_USUAL, **given})
+        self._pool = ConnectionPool(partial(_connected, whole), _CONNECTIONS)
+        try:
+            with self._pool.connection():
+                pass
+        except psycopg.OperationalError as error:  # in the server's own words, to whoever starts the hub
+            reason = " ".join(str(error).split()) or "it does not answer"
+            raise StoreUnavailable(f"The hub's database cannot be used: {reason}.") from None
 
     @contextmanager
     def _connection(self) -> Iterator[Connection]:
         """The connection of this thread's transaction, or any."""
-        with _told():
+        with _as_hub_errors():
             if (held := self._held()) is not None:
                 yield held
                 return
@@ -163,29 +171,24 @@ class Postgres:
         return getattr(self._local, "connection", None)
 
     def rows(self, sql: str, *values: Value) -> list[Row]:
-        """All rows of a query."""
         with self._connection() as connection:
             return connection.execute(_own(sql), as_kept(values)).fetchall()
 
     def row(self, sql: str, *values: Value) -> Row | None:
-        """The first row of a query, if any."""
         with self._connection() as connection:
             found: Row | None = connection.execute(_own(sql), as_kept(values)).fetchone()
             return found
 
     def each(self, sql: str, *values: Value) -> Iterator[Row]:
-        """The rows of a query one after the other."""
         with self._connection() as connection, connection.cursor(f"each_{next(_NUMBERS)}") as cursor:
             cursor.itersize = _ROWS
             yield from cursor.execute(_own(sql), as_kept(values))
 
     def run(self, sql: str, *values: Value) -> int:
-        """Change something; how many rows were changed."""
         with self._connection() as connection:
             return connection.execute(_own(sql), as_kept(values)).rowcount
 
     def many(self, sql: str, rows: Sequence[Sequence[Value]]) -> None:
-        """The same change for each of many rows."""
         if not rows:
             return
         with self.transaction(), self._connection() as connection, connection.cursor() as cursor:
@@ -200,7 +203,6 @@ class Postgres:
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
-        """What is read is of one moment."""
         with self._connection() as connection, connection.transaction(), self._holding(connection):
             connection.execute(
                 b"SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = 0;"
@@ -218,25 +220,16 @@ class Postgres:
             self._local.connection = before
 
     def alone(self, name: str) -> None:
-        """Nobody else is past this line with the same name, in any process, until the transaction ends."""
         if self._held() is None:
             raise RuntimeError("one is alone in a transaction only")
         number = int.from_bytes(blake2b(name.encode(), digest_size=8).digest(), signed=True)
         self.run("SELECT pg_advisory_xact_lock(?::bigint)", number)
 
     def script(self, sql: str) -> None:
-        """Statements that bring no values."""
         with self._connection() as connection:
             connection.execute(sql.encode())
 
-    def well(self) -> bool:
-        try:
-            return self.row("SELECT 1") == (1,)
-        except (StoreUnavailable, StoreFull):
-            return False
-
     def close(self) -> None:
-        """Let go of every connection."""
         self._pool.close()
 
 
@@ -248,15 +241,6 @@ class _Number(Loader):
         return int(text) if text.lstrip(b"-").isdigit() else float(text)
 
 
-def _whole(address: str) -> str:
-    """An address with what is usual here where it says nothing."""
-    try:
-        given = conninfo_to_dict(address)
-    except psycopg.ProgrammingError:
-        raise UsageProblem("This is no address of a database: postgresql://user@host/name is one.") from None
-    return make_conninfo(**{**_USUAL, **given})
-
-
 def _connected(address: str) -> Connection:
     connection: psycopg.Connection[Any] = psycopg.connect(address, autocommit=True)
     connection.adapters.register_loader("numeric", _Number)
@@ -264,25 +248,13 @@ def _connected(address: str) -> Connection:
     return connection
 
 
-def _greet(pool: ConnectionPool) -> None:
-    """Say in the server's own words why it does not let the hub in, to whoever starts it."""
-    try:
-        with pool.connection():
-            pass
-    except psycopg.OperationalError as error:
-        reason = " ".join(str(error).split()) or "it does not answer"
-        raise StoreUnavailable(f"The hub's database cannot be used: {reason}.") from None
-
-
 @lru_cache(1024)
 def _own(sql: str) -> bytes:
-    """A statement as the driver wants it."""
     return sql.replace("%", "%%").replace("?", "%s").encode()
 
 
 @contextmanager
-def _told() -> Iterator[None]:
-    """Say of a server that does not do what it should."""
+def _as_hub_errors() -> Iterator[None]:
     try:
         yield
     except errors.UniqueViolation:

@@ -14,7 +14,7 @@ from obstore.store import S3Store
 
 from unspool.errors import NotFound, UsageProblem
 from unspool.hub.errors import StoreFull, StoreUnavailable
-from unspool.hub.store.blobs import CHUNK
+from unspool.hub.store.blobs import CHUNK, Objects
 
 if TYPE_CHECKING:
     from obstore.store import ClientConfig, RetryConfig, S3Config
@@ -37,7 +37,7 @@ _RETRY: "RetryConfig" = {
 }
 
 
-class Bucket:
+class Bucket(Objects):
     """An object store in a bucket: `s3://bucket/prefix?endpoint=http://host:port&region=…`.
 
     Who may is told by AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or by the machine's own role. An endpoint without
@@ -51,47 +51,55 @@ class Bucket:
 
     def put(self, key: str, data: Iterable[bytes]) -> int:
         """Keep what comes: small objects in one request, others part by part."""
-        counted = _Counted(data)
-        first = counted.up_to(_PART)
+        size = 0
+
+        def counted() -> Iterator[bytes]:
+            nonlocal size
+            for piece in data:
+                size += len(piece)
+                yield piece
+
+        first, pieces = bytearray(), counted()
+        for piece in pieces:
+            first += piece
+            if len(first) > _PART:
+                break
         try:
-            with _told(key):
-                if counted.ended:
-                    obstore.put(self._store, key, first, use_multipart=False)
+            with _as_hub_errors(key):
+                if len(first) <= _PART:
+                    obstore.put(self._store, key, bytes(first), use_multipart=False)
                 else:
-                    self._put_parts(key, chain([first], counted))
+                    whole = chain([bytes(first)], pieces)
+                    obstore.put(
+                        self._patient, key, whole, use_multipart=True, chunk_size=_PART, max_concurrency=_AT_ONCE
+                    )
         except NotFound as error:  # an upload that the store forgot while it was under way
             raise StoreUnavailable("The hub's object store did not take an object; try again.") from error
-        return counted.size
-
-    def _put_parts(self, key: str, data: Iterator[bytes]) -> None:
-        obstore.put(self._patient, key, data, use_multipart=True, chunk_size=_PART, max_concurrency=_AT_ONCE)
+        return size
 
     def get(self, key: str) -> Iterator[bytes]:
-        """What is kept, piece by piece."""
-        with _told(key):
+        with _as_hub_errors(key):
             found = obstore.get(self._store, key)
             pieces = iter(found.stream(CHUNK))
         return _pieces(key, pieces)
 
     def size(self, key: str) -> int | None:
         try:
-            with _told(key):
+            with _as_hub_errors(key):
                 return obstore.head(self._store, key)["size"]
         except NotFound:
             return None
 
     def delete(self, key: str) -> None:
-        """Have nothing under a key any more."""
         try:
-            with _told(key):
+            with _as_hub_errors(key):
                 obstore.delete(self._store, key)
         except NotFound:
             return
 
     def keys(self, prefix: str) -> Iterator[str]:
-        """All keys that begin so, in order."""
         folder = prefix.rpartition("/")[0]
-        with _told(prefix):
+        with _as_hub_errors(prefix):
             found = [one["path"] for some in obstore.list(self._store, folder or None) for one in some]
         return iter(sorted(key for key in found if key.startswith(prefix)))
 
@@ -102,57 +110,30 @@ class Bucket:
     def well(self) -> bool:
         """Whether it answers now, and lets the hub in."""
         try:
-            with _told(""):
+            with _as_hub_errors(""):
                 next(iter(obstore.list(self._store, chunk_size=1)), None)
         except (StoreUnavailable, StoreFull, NotFound):
             return False
         return True
 
 
-class _Counted(Iterator[bytes]):
-    """Pieces as they come, whose bytes are counted."""
-
-    def __init__(self, pieces: Iterable[bytes]) -> None:
-        self._pieces = iter(pieces)
-        self.size = 0
-        self.ended = False
-
-    def __next__(self) -> bytes:
-        piece = next(self._pieces, None)
-        if piece is None:
-            self.ended = True
-            raise StopIteration
-        self.size += len(piece)
-        return piece
-
-    def up_to(self, size: int) -> bytes:
-        """The pieces until there are more bytes than so, or no more."""
-        held = bytearray()
-        for piece in self:
-            held += piece
-            if len(held) > size:
-                break
-        return bytes(held)
-
-
 def _store(address: str, silence: timedelta) -> S3Store:
-    """The store that an address names."""
     try:
         parts = urlsplit(address)
-        asked = dict(parse_qsl(parts.query, strict_parsing=bool(parts.query)))
+        settings = dict(parse_qsl(parts.query, strict_parsing=bool(parts.query)))
     except ValueError:
         raise UsageProblem("This is no address of a bucket: s3://bucket/prefix?endpoint=…&region=… is one.") from None
     if not parts.netloc or "@" in parts.netloc or ":" in parts.netloc:
         raise UsageProblem("A bucket is given as s3://bucket/prefix; its keys come from AWS_… in the environment.")
-    if unknown := sorted(asked.keys() - _SETTINGS):
+    if unknown := sorted(settings.keys() - _SETTINGS):
         raise UsageProblem(f"A bucket's address can say endpoint and region, not {', '.join(unknown)}.")
     client: ClientConfig = {
-        "allow_http": asked.get("endpoint", "").startswith("http://"),
+        "allow_http": settings.get("endpoint", "").startswith("http://"),
         "connect_timeout": timedelta(seconds=2),
         "read_timeout": silence,
         "timeout": timedelta(days=1),  # an object may take its time while it comes
     }
-    config = cast("S3Config", asked)
+    config = cast("S3Config", settings)
     prefix = parts.path.strip("/") or None
     try:
         return S3Store(parts.netloc, prefix=prefix, config=config, client_options=client, retry_config=_RETRY)
@@ -161,9 +142,9 @@ def _store(address: str, silence: timedelta) -> S3Store:
 
 
 def _pieces(key: str, pieces: Iterator[bytes]) -> Iterator[bytes]:
-    """Pieces as they come, and Trouble where the store stops in between."""
+    """Pieces as they come, and StoreUnavailable where the store stops in between."""
     while True:
-        with _told(key):
+        with _as_hub_errors(key):
             piece = next(pieces, None)
         if piece is None:
             return
@@ -171,8 +152,7 @@ def _pieces(key: str, pieces: Iterator[bytes]) -> Iterator[bytes]:
 
 
 @contextmanager
-def _told(key: str) -> Iterator[None]:
-    """Say of a store that does not do what it should."""
+def _as_hub_errors(key: str) -> Iterator[None]:
     try:
         yield
     except FileNotFoundError as error:

@@ -7,7 +7,7 @@ from typing import Any
 import apsw
 
 from unspool.errors import UsageProblem
-from unspool.hub.store.database import Database
+from unspool.hub.store.database import Database, get_setting, set_setting
 
 TOKENIZER = ("unicode61", "remove_diacritics", "2")
 MOST_CHARACTERS = 32_000
@@ -22,7 +22,6 @@ _local = threading.local()
 
 
 def split_words(text: str) -> list[str]:
-    """The words of a text, in order."""
     cut = getattr(_local, "cut", None)
     if cut is None:
         cut = _local.cut = _tokenizer()
@@ -43,7 +42,6 @@ def text_vector(text: str) -> str:
 
 
 def quote_word(word: str) -> str:
-    """A word as PostgreSQL reads it among others."""
     return "'" + word.replace("\\", "\\\\").replace("'", "''") + "'"
 
 
@@ -225,8 +223,7 @@ def schema_version(db: Database) -> int:
     }[db.dialect]
     if db.row(there) is None:
         return 0
-    found = db.row("SELECT value FROM setting WHERE key = 'version'")
-    return int(found[0]) if found else 0
+    return int(get_setting(db, "version") or 0)
 
 
 def without_timeout(db: Database) -> None:
@@ -251,9 +248,5 @@ def migrate(db: Database) -> int:
         for step in STEPS[was:]:
             db.script(step[db.dialect])
         if was < len(STEPS):
-            db.run(
-                "INSERT INTO setting(key, value) VALUES('version', ?)"
-                " ON CONFLICT(key) DO UPDATE SET value = excluded.value",
-                str(len(STEPS)),
-            )
+            set_setting(db, "version", str(len(STEPS)))
     return was

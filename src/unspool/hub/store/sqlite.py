@@ -11,21 +11,15 @@ from weakref import WeakSet
 import apsw
 
 from unspool.hub.errors import Conflict, StoreFull, StoreUnavailable
-from unspool.hub.store.database import Row, Value, as_kept
+from unspool.hub.store.database import Database, Row, Value, as_kept
 
 _WAIT_MS = 20_000
 _CACHE_KB = 16_000
 _LOG_BYTES = 64 * 1024 * 1024
-_UNIQUE = {
-    apsw.SQLITE_CONSTRAINT_UNIQUE,
-    apsw.SQLITE_CONSTRAINT_PRIMARYKEY,
-    apsw.SQLITE_CONSTRAINT_ROWID,
-}
+_UNIQUE = {apsw.SQLITE_CONSTRAINT_UNIQUE, apsw.SQLITE_CONSTRAINT_PRIMARYKEY, apsw.SQLITE_CONSTRAINT_ROWID}
 
 
-class Sqlite:
-    """A database in a file, private to the user."""
-
+class Sqlite(Database):
     dialect: Literal["sqlite", "postgresql"] = "sqlite"
 
     def __init__(self, path: Path) -> None:
@@ -33,7 +27,7 @@ class Sqlite:
         self._local = _Local()
         self._open: WeakSet[apsw.Connection] = WeakSet()  # a thread that ends lets go of its own
         self._guard = threading.Lock()
-        with _told():
+        with _as_hub_errors():
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
             self._db.pragma("journal_mode", "wal")
@@ -55,29 +49,24 @@ class Sqlite:
         return self._local.db
 
     def rows(self, sql: str, *values: Value) -> list[Row]:
-        """All rows of a query."""
         with self._sound():
             return list(self._db.execute(sql, as_kept(values)))
 
     def row(self, sql: str, *values: Value) -> Row | None:
-        """The first row of a query, if any."""
         found = self.rows(sql, *values)
         return found[0] if found else None
 
     def each(self, sql: str, *values: Value) -> Iterator[Row]:
-        """The rows of a query one after the other."""
         with self._sound():
             yield from self._db.execute(sql, as_kept(values))
 
     def run(self, sql: str, *values: Value) -> int:
-        """Change something; how many rows were changed."""
         with self._sound():
             db = self._db
             db.execute(sql, as_kept(values))
             return db.changes()
 
     def many(self, sql: str, rows: Sequence[Sequence[Value]]) -> None:
-        """The same change for each of many rows."""
         with self.transaction(), self._sound():
             self._db.executemany(sql, [as_kept(row) for row in rows])
 
@@ -102,8 +91,7 @@ class Sqlite:
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
-        """What is read is of one moment."""
-        with _told():
+        with _as_hub_errors():
             self._db.execute("BEGIN; SELECT 1 FROM sqlite_master").fetchall()
         try:
             yield
@@ -116,15 +104,8 @@ class Sqlite:
             raise RuntimeError("one is alone in a transaction only")
 
     def script(self, sql: str) -> None:
-        """Statements that bring no values."""
         with self._sound():
             self._db.execute(sql)
-
-    def well(self) -> bool:
-        try:
-            return self.row("SELECT 1") == (1,)
-        except (StoreUnavailable, StoreFull):
-            return False
 
     def close(self) -> None:
         """Let go of every connection; no thread may use this any more."""
@@ -139,7 +120,7 @@ class Sqlite:
         if self._local.spoiled:
             raise Conflict("A part of this was refused, so nothing of it was done.")
         try:
-            with _told():
+            with _as_hub_errors():
                 yield
         except Conflict:
             self._local.spoiled = self._db.in_transaction
@@ -147,15 +128,12 @@ class Sqlite:
 
 
 class _Local(threading.local):
-    """What a thread has of its own."""
-
     db: apsw.Connection | None = None
     spoiled = False
 
 
 @contextmanager
-def _told() -> Iterator[None]:
-    """Say of a database that does not do what it should."""
+def _as_hub_errors() -> Iterator[None]:
     try:
         yield
     except apsw.ConstraintError as error:

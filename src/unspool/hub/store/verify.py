@@ -1,29 +1,19 @@
 """Verifies everything that a hub keeps, and removes what nothing refers to."""
 
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 from typing import NamedTuple
 
 from unspool.errors import NotFound
 from unspool.hub.errors import StoreUnavailable
-from unspool.hub.store.blobs import DAY, PREFIX, REFERENCES, UNREFERRED, DamagedContent, Objects, key_time, now, unpack
+from unspool.hub.store import blobs
+from unspool.hub.store.blobs import DAY, PREFIX, Blob, DamagedContent, Objects, key_time, now, unpack
 from unspool.hub.store.connect import Store
 from unspool.hub.store.database import Database
 
 _MANY = 10_000
 """Contents that are looked at in one go."""
 _ROWS = "SELECT digest, size, stored, encoding, key FROM blob WHERE digest >= ? AND digest < ? ORDER BY digest"
-
-
-class KeptContent(NamedTuple):
-    """A content, as its row says."""
-
-    digest: str
-    size: int
-    stored: int
-    encoding: str
-    key: str
 
 
 def digest_parts(db: Database) -> tuple[str, ...]:
@@ -33,21 +23,18 @@ def digest_parts(db: Database) -> tuple[str, ...]:
 
 
 def object_keys(objects: Objects, part: str) -> set[str]:
-    """The keys of all objects of contents whose digests begin so."""
     return set(objects.keys(f"{PREFIX}{part}/" if part else PREFIX))
 
 
-def kept_contents(db: Database, part: str) -> list[KeptContent]:
-    """The contents whose digests begin so."""
-    return [KeptContent(*row) for row in db.rows(_ROWS, part, f"{part}g")]
+def kept_contents(db: Database, part: str) -> list[Blob]:
+    return [Blob(*row) for row in db.rows(_ROWS, part, f"{part}g")]
 
 
-def is_there(db: Database, one: KeptContent) -> bool:
-    """Whether a content is still kept, and there."""
+def is_there(db: Database, one: Blob) -> bool:
     return db.row("SELECT 1 FROM blob WHERE digest = ? AND key = ?", one.digest, one.key) is not None
 
 
-def content_fault(objects: Objects, one: KeptContent) -> str:
+def content_fault(objects: Objects, one: Blob) -> str:
     """What is wrong with a content in an object store, in a sentence; empty where it is as it should be."""
     proof, size = sha256(), 0
     try:
@@ -71,37 +58,29 @@ _MOST = 100
 
 
 class VerifyReport(NamedTuple):
-    """What was read, and what is wrong."""
-
     contents: int
     bytes: int
     problems: list[str]
 
 
-def verify(store: Store, told: Callable[[int], None] = lambda _: None) -> VerifyReport:
-    """Read every content, follow every reference; `told` how many contents were read so far."""
+def verify(store: Store) -> VerifyReport:
+    """Read every content, follow every reference."""
     contents = size = 0
     problems = [*_unsound(store.db), *_unresolved(store.db)]
     with ThreadPoolExecutor(_AT_ONCE, "verify") as threads:
         for part in digest_parts(store.db):
             found = kept_contents(store.db, part)
-            problems += [said for said in threads.map(lambda one: _wrong(store, one), found) if said]
+            faults = threads.map(lambda one: content_fault(store.objects, one), found)
+            # what was removed meanwhile has no fault
+            problems += [fault for one, fault in zip(found, faults, strict=True) if fault and is_there(store.db, one)]
             contents, size = contents + len(found), size + sum(one.size for one in found)
-            told(contents)
     return VerifyReport(contents, size, problems)
 
 
-def _wrong(store: Store, one: KeptContent) -> str:
-    """What is wrong with a content; nothing, where it was removed meanwhile."""
-    said = content_fault(store.objects, one)
-    return said if said and is_there(store.db, one) else ""
-
-
 def _unresolved(db: Database) -> list[str]:
-    """References to contents that nobody has."""
     return [
         f"A row of {table} refers to the content {digest}, of which there is none."
-        for table in REFERENCES
+        for table in blobs.REFERENCES
         for (digest,) in db.rows(
             f"SELECT DISTINCT digest FROM {table} WHERE NOT EXISTS"  # noqa: S608
             f" (SELECT 1 FROM blob WHERE blob.digest = {table}.digest) LIMIT {_MOST}"
@@ -114,10 +93,10 @@ def _unsound(db: Database) -> list[str]:
     if db.dialect != "sqlite":
         return []
     try:
-        said = [str(line) for (line,) in db.rows(f"PRAGMA integrity_check({_MOST})")]
+        lines = [str(line) for (line,) in db.rows(f"PRAGMA integrity_check({_MOST})")]
     except StoreUnavailable as trouble:
         return [str(trouble)]
-    return [] if said == ["ok"] else [f"The hub's database cannot be used: {line}." for line in said]
+    return [] if lines == ["ok"] else [f"The hub's database cannot be used: {line}." for line in lines]
 
 
 _TURN = (
@@ -125,8 +104,8 @@ _TURN = (
     " WHERE CAST(setting.value AS BIGINT) < ?"
 )
 _PART = "digest >= ? AND digest < ?"
-_USED_AGAIN = f"UPDATE blob SET unused = NULL WHERE {_PART} AND unused IS NOT NULL AND NOT ({UNREFERRED})"  # noqa: S608
-_UNUSED_NOW = f"UPDATE blob SET unused = ? WHERE {_PART} AND unused IS NULL AND created < ? AND {UNREFERRED}"  # noqa: S608
+_USED_AGAIN = f"UPDATE blob SET unused = NULL WHERE {_PART} AND unused IS NOT NULL AND NOT ({blobs.UNREFERRED})"  # noqa: S608
+_UNUSED_NOW = f"UPDATE blob SET unused = ? WHERE {_PART} AND unused IS NULL AND created < ? AND {blobs.UNREFERRED}"  # noqa: S608
 _UNUSED_LONG = f"SELECT digest, stored FROM blob WHERE {_PART} AND unused < ?"  # noqa: S608
 
 
@@ -148,7 +127,6 @@ def tidy_daily(store: Store) -> TidyReport | None:
 
 
 def tidy(store: Store, age: int = DAY) -> TidyReport:
-    """Remove what nothing has referred to for so many milliseconds."""
     before = now() - age
     contents = stored = stray = 0
     missing: list[str] = []
@@ -156,8 +134,14 @@ def tidy(store: Store, age: int = DAY) -> TidyReport:
         gone = _unused(store, part, before)
         contents, stored = contents + len(gone), stored + sum(gone)
         seen = object_keys(store.objects, part)
-        stray += _strays(store, part, seen, before)
-        missing += _missing(store, part, seen)
+        named = {one.key for one in kept_contents(store.db, part)}
+        strays = [key for key in seen - named if key_time(key) < before]
+        for key in strays:
+            store.objects.delete(key)
+        stray += len(strays)
+        # those that came or went just now are not missing
+        absent = [one for one in kept_contents(store.db, part) if one.key not in seen]
+        missing += [one.digest for one in absent if store.objects.size(one.key) is None and is_there(store.db, one)]
     return TidyReport(contents, stored, stray, store.objects.sweep(), missing)
 
 
@@ -171,22 +155,3 @@ def _unused(store: Store, part: str, before: int) -> list[int]:
     store.db.run(_UNUSED_NOW, now(), *span, before)
     found = store.db.rows(_UNUSED_LONG, *span, before)
     return [stored for digest, stored in found if store.blobs.drop(digest, before)]
-
-
-def _strays(store: Store, part: str, seen: set[str], before: int) -> int:
-    """Remove objects that no row names, and that nobody is about to name; how many."""
-    named = {one.key for one in kept_contents(store.db, part)}
-    strays = [key for key in seen - named if key_time(key) < before]
-    for key in strays:
-        store.objects.delete(key)
-    return len(strays)
-
-
-def _missing(store: Store, part: str, seen: set[str]) -> list[str]:
-    """Contents whose objects are gone; those that came or went just now are none of them."""
-    absent = [one for one in kept_contents(store.db, part) if one.key not in seen]
-    return [one.digest for one in absent if _lost(store, one)]
-
-
-def _lost(store: Store, one: KeptContent) -> bool:
-    return store.objects.size(one.key) is None and is_there(store.db, one)

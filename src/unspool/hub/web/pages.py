@@ -1,17 +1,19 @@
 """Pages for people: home, sessions, search, usage, stories, one's own tokens and shares."""
 
+from collections.abc import Callable, Sequence
 from decimal import Decimal
-from typing import Any, NamedTuple, get_args
+from typing import Any, NamedTuple, TypeVar, get_args
 from urllib.parse import urlencode
 
+import msgspec
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from unspool.hub.errors import BadRequest, Forbidden, HubError
-from unspool.hub.people import projects, tokens, users
-from unspool.hub.people import projects as teams
+from unspool.hub.errors import BadRequest, HubError
+from unspool.hub.people import operations, projects, tokens, users
+from unspool.hub.people.api import run_operation
+from unspool.hub.people.operations import Done, Operation, arguments_of
 from unspool.hub.people.tokens import READING
-from unspool.hub.people.users import Person
 from unspool.hub.routes import hub, person
 from unspool.hub.sessions import listing
 from unspool.hub.sessions.listing import ListPage, SessionFacts, parse_page
@@ -20,7 +22,6 @@ from unspool.hub.sessions.usage import By, usage
 from unspool.hub.shares import routes
 from unspool.hub.shares.share import COLUMNS, HubShare, ShareOptions, live_share, options_of_upload
 from unspool.hub.shares.share_store import change_options, end_share
-from unspool.hub.store.blobs import DAY, now
 from unspool.hub.web.render import HOME, form_fields, moment_of, page, redirect, time_markup
 from unspool.hub.workers import run_in_thread
 from unspool.site.page_template import Crumb
@@ -29,14 +30,11 @@ from unspool.store.index.results import Snippet
 
 
 class SnippetPiece(NamedTuple):
-    """Some text, lit or not."""
-
     text: str
     lit: bool
 
 
 def snippet_pieces(snippet: Snippet) -> list[SnippetPiece]:
-    """The text of a snippet, in order."""
     made, at = [SnippetPiece("…", False)] if snippet.before else [], 0
     for start, end in snippet.marks:
         made += [SnippetPiece(snippet.text[at:start], False), SnippetPiece(snippet.text[start:end], True)]
@@ -49,19 +47,11 @@ def listed_session(facts: SessionFacts) -> ListedSession:
     """A pushed session as every list shows it, with its project, its person and its story."""
     title = facts.title or "untitled"
     row = SessionRow(
-        facts.id,
-        title,
-        facts.kind,
-        branch=facts.branch,
-        started=moment_of(facts.started),
-        ended=moment_of(facts.finished),
-        prompts=facts.turns,
-        tool_calls=facts.calls,
-        tool_errors=facts.errors,
-        amount=Decimal(str(facts.cost)),
-        known=not facts.unpriced,
-        models=facts.models,
-    )
+        facts.id, title, facts.kind, branch=facts.branch, models=facts.models,
+        started=moment_of(facts.started), ended=moment_of(facts.finished),
+        prompts=facts.turns, tool_calls=facts.calls, tool_errors=facts.errors,
+        amount=Decimal(str(facts.cost)), known=not facts.unpriced,
+    )  # fmt: skip
     links = (
         RowLink(facts.project.name, f"/sessions?project={facts.project.id}"),
         RowLink(facts.person.name or "somebody", f"/sessions?person={facts.person.id}"),
@@ -76,10 +66,22 @@ _PAGE = 50
 _FOUND = 20
 _NAMES = ("q", *listing.NAMES)
 _USED = ("project", "person", "model", "since", "until")
+_Found = TypeVar("_Found")
+
+
+def _attempt(read: Callable[[], _Found]) -> tuple[_Found | None, str]:
+    """What was found, or what is wrong with the question, for the page to say."""
+    try:
+        return read(), ""
+    except HubError as error:
+        return None, str(error)
+
+
+def _given(request: Request, names: Sequence[str]) -> dict[str, str]:
+    return {name: request.query_params.get(name, "").strip() for name in names}
 
 
 def home(request: Request) -> Response:
-    """What is new, and where to go; for strangers, what this is."""
     who, db = person(request), hub(request).store.db
     if not who.known or who.scope not in READING:
         return page(request, "unspool hub", "welcome.html", crumbs=())
@@ -89,23 +91,18 @@ def home(request: Request) -> Response:
 
 
 def sessions_page(request: Request) -> Response:
-    """Sessions that fit, the last active first."""
     who, db = person(request), hub(request).store.db
-    asked = {name: request.query_params.get(name, "").strip() for name in _NAMES}
-    wrong, found = "", listing.SessionPage([], "")
-    try:
-        found = listing.list_sessions(
-            db, who, listing.parse_filters(asked), parse_page(request.query_params.get("after", ""), "", _PAGE)
-        )
-    except HubError as error:
-        wrong = str(error)
-    more = f"/sessions?{_query(asked, after=found.next)}" if found.next else ""
+    asked, after = _given(request, _NAMES), request.query_params.get("after", "")
+    found, wrong = _attempt(
+        lambda: listing.list_sessions(db, who, listing.parse_filters(asked), parse_page(after, "", _PAGE))
+    )
+    more = f"/sessions?{_query(asked, after=found.next)}" if found and found.next else ""
     return page(
         request,
         "Sessions",
         "sessions.html",
         asked=asked,
-        sessions=list(map(listed_session, found.sessions)),
+        sessions=list(map(listed_session, found.sessions if found else ())),
         more=more,
         wrong=wrong,
         filtered=any(asked.values()),
@@ -116,28 +113,18 @@ def sessions_page(request: Request) -> Response:
 
 def search_page(request: Request) -> Response:
     text, after = request.query_params.get("q", "").strip()[:1000], request.query_params.get("after", "")
-    wrong, found = "", None
+    found, wrong = None, ""
     if text:
-        try:
-            found = search(hub(request).store.db, person(request), text, parse_page(after, "", _FOUND))
-        except HubError as error:
-            wrong = str(error)
+        db, who = hub(request).store.db, person(request)
+        found, wrong = _attempt(lambda: search(db, who, text, parse_page(after, "", _FOUND)))
     more = f"/search?{_query({'q': text}, after=found.next)}" if found and found.next else ""
     return page(request, "Search", "search.html", text=text, found=found, wrong=wrong, more=more, pieces=snippet_pieces)
 
 
 def usage_page(request: Request) -> Response:
-    """What was used and what it cost, by person, project, model or time."""
     db, who = hub(request).store.db, person(request)
-    asked = {
-        name: request.query_params.get(name, "").strip() for name in ("project", "person", "model", "since", "until")
-    }
-    by = request.query_params.get("by", "week")
-    wrong, report = "", None
-    try:
-        report = usage(db, who, by, listing.parse_filters(asked))
-    except HubError as error:
-        wrong = str(error)
+    asked, by = _given(request, _USED), request.query_params.get("by", "week")
+    report, wrong = _attempt(lambda: usage(db, who, by, listing.parse_filters(asked)))
     ways = [(one, f"/usage?{_query(asked, by=one)}") for one in get_args(By)]
     return page(request, "Usage", "usage.html", report=report, by=by, ways=ways, asked=asked, wrong=wrong)
 
@@ -160,38 +147,7 @@ def _query(asked: dict[str, str], **more: str) -> str:
     return urlencode({name: value for name, value in {**asked, **more}.items() if value})
 
 
-def me_page(request: Request) -> Response:
-    """Who one is here, one's projects, tokens and browsers."""
-    return _shown(request)
-
-
-def create_token_form(request: Request) -> Response:
-    """A new token, shown this once."""
-    sent, who = form_fields(request), person(request)
-    scope, days = sent.get("scope", "all"), sent.get("days", "")
-    if scope not in tokens.SCOPES or (days and not days.isdecimal()):
-        raise BadRequest("A token has a scope, and a number of days or none.")
-    if scope not in _scopes(who):
-        raise Forbidden("Only admins make tokens for the hub's figures.")
-    expires = now() + int(days[:5]) * DAY if days else None
-    secret = tokens.create_token(
-        hub(request).store.db, tokens.NewTokenOptions(who.id, sent.get("label", "")[:80], "token", scope, expires)
-    )
-    request.state.target = who.id
-    return _shown(request, secret)
-
-
-def end_token_form(request: Request) -> Response:
-    """A token or a browser that lets nobody in any more."""
-    tokens.revoke_token(hub(request).store.db, request.path_params["token"], person(request).id)
-    return redirect("/me")
-
-
-def _scopes(who: Person) -> tuple[str, ...]:
-    return tokens.SCOPES if who.admin else tokens.OWN
-
-
-def _shown(request: Request, secret: str = "") -> Response:
+def me_page(request: Request, secret: str = "") -> Response:
     here, who = hub(request), person(request)
     db = here.store.db
     return page(
@@ -199,50 +155,76 @@ def _shown(request: Request, secret: str = "") -> Response:
         who.name,
         "me.html",
         projects=projects.list_projects(db, who),
-        teams=teams.list_teams(db, who.id),
+        teams=projects.list_teams(db, who.id),
         tokens=tokens.list_tokens(db, who.id),
         secret=secret,
         url=here.terms.url,
-        scopes=_scopes(who),
+        scopes=tokens.SCOPES if who.admin else tokens.OWN,
         kept=users.bytes_kept(db, who.id),
         most=users.bytes_allowed(db, who.id, here.terms.quota),
     )
 
 
+def run_form(request: Request, operation: Operation) -> Done:
+    """Run an operation as a form and its address say; a field that is needed and was not sent is empty."""
+    sent, kind = form_fields(request), arguments_of(operation)
+    fields = {
+        field.encode_name: sent.get(field.encode_name, "")
+        for field in msgspec.structs.fields(kind)
+        if field.required or sent.get(field.encode_name)
+    }
+    try:
+        args = msgspec.convert({**fields, **request.path_params}, kind, strict=False)
+    except msgspec.ValidationError:
+        raise BadRequest("This form was not sent by a page of the hub.") from None
+    return run_operation(request, operation, msgspec.structs.asdict(args), by_name=True)
+
+
+def create_token_form(request: Request) -> Response:
+    """A new token, shown this once."""
+    return me_page(request, run_form(request, operations.add_own_token).secret)
+
+
+def end_token_form(request: Request) -> Response:
+    """Revoke a token or a browser of one's own, also for admins, who revoke others' elsewhere."""
+    tokens.revoke_token(hub(request).store.db, request.path_params["token"], person(request).id)
+    return redirect("/me")
+
+
 _MOST = 200
 _NEVER = 0
-"""As a wish has it: no end."""
+"""As options have it: no end."""
 
 
-def shares_page(request: Request) -> Response:
-    """The list, and the form that sends one more."""
-    return _shown_shares(request)
+def shares_page(request: Request, wrong: str = "", status: int = 200) -> Response:
+    here, who = hub(request), person(request)
+    sql = f"SELECT {COLUMNS} FROM share WHERE owner = ? ORDER BY ended IS NOT NULL, created DESC LIMIT ?"  # noqa: S608
+    rows = here.store.db.rows(sql, who.id, _MOST)
+    url = here.terms.url.rstrip("/") or str(request.base_url).rstrip("/")
+    shares = [HubShare(*row) for row in rows]
+    return page(request, "Shares", "shares.html", status=status, shares=shares, url=url, wrong=wrong)
 
 
 async def upload_form(request: Request) -> Response:
-    """A bundle from a form: shown at its address, or why not."""
     try:
         share = await routes.take_upload(request, ShareOptions())
     except HubError as error:
-        answer = _shown_shares(request, wrong=str(error))
-        answer.status_code = error.status
-        return answer
+        return shares_page(request, wrong=str(error), status=error.status)
     return RedirectResponse(f"/shares#{share.address}", 303)
 
 
 async def change_share_form(request: Request) -> Response:
     share = await run_in_thread(live_share, hub(request).store.db, request.path_params["address"])
-    await run_in_thread(change_options, hub(request), share, _wish(form_fields(request)))
+    await run_in_thread(change_options, hub(request), share, _form_options(form_fields(request)))
     return redirect(f"/shares#{share.address}")
 
 
 def end_share_form(request: Request) -> Response:
-    """The end of a share."""
     end_share(hub(request).store.db, request.path_params["address"])
     return redirect("/shares")
 
 
-def _wish(form: dict[str, str]) -> ShareOptions:
+def _form_options(form: dict[str, str]) -> ShareOptions:
     """What a form asks for; a field that is left as it is asks for nothing."""
     given: dict[str, Any] = {"raw": form.get("raw") == "1", "listed": form.get("listed") == "1"}
     if form.get("password"):
@@ -254,22 +236,3 @@ def _wish(form: dict[str, str]) -> ShareOptions:
             _NEVER if form["expires"] == "never" else options_of_upload({"expires": form["expires"]}, {}).expires
         )
     return ShareOptions(**given)
-
-
-def _shown_shares(request: Request, wrong: str = "") -> Response:
-    here, who = hub(request), person(request)
-    rows = here.store.db.rows(
-        f"SELECT {COLUMNS} FROM share WHERE owner = ? ORDER BY ended IS NOT NULL, created DESC LIMIT ?",  # noqa: S608
-        who.id,
-        _MOST,
-    )
-    url = here.terms.url.rstrip("/") or str(request.base_url).rstrip("/")
-    return page(
-        request,
-        "Shares",
-        "shares.html",
-        scripts=("copy.js",),
-        shares=[HubShare(*r) for r in rows],
-        url=url,
-        wrong=wrong,
-    )

@@ -17,7 +17,6 @@ from unspool import web as lists
 from unspool.hub.auth import COOKIE
 from unspool.hub.errors import BadRequest, HubError, NotVisible
 from unspool.hub.people import tokens
-from unspool.hub.people import tokens as invitations
 from unspool.hub.people.rate_limit import count_attempt
 from unspool.hub.people.users import Person
 from unspool.hub.routes import HubRoute, Needs, hub
@@ -73,6 +72,8 @@ HOME = Crumb("unspool hub", "")
 _WAYS = tuple(Crumb(name.capitalize(), name) for name in ("sessions", "search", "usage", "shares"))
 _ADMIN = (Crumb("People", "people"), Crumb("Audit", "audit"))
 _STYLES = ("app.css", "palette.css", "find.css", "stats.css", "hub.css")
+_SCRIPTS = {"shares.html": ("copy.js",)}
+"""Of pages that have scripts of their own."""
 _OPTIONS = SiteOptions(self_contained=True)
 """No search of its own: the hub has a page for that."""
 _POLICY = (
@@ -82,21 +83,15 @@ _POLICY = (
 
 
 def page(
-    request: Request,
-    title: str,
-    template: str,
-    crumbs: Sequence[Crumb] = (HOME,),
-    scripts: Sequence[str] = (),
-    **values: object,
+    request: Request, title: str, template: str, crumbs: Sequence[Crumb] = (HOME,), status: int = 200, **values: object
 ) -> HTMLResponse:
-    """A whole page: a template filled in, in the frame of the hub's pages."""
     body = render(template, person=request.state.person, **values)
-    frame = Frame("/", tuple(crumbs), ways=nav_links(request.state.person), dress=page_assets(tuple(scripts)))
-    return HTMLResponse(PageTemplate(_OPTIONS, frame).page(title, body))
+    scripts = _SCRIPTS.get(template, ())
+    frame = Frame("/", tuple(crumbs), ways=nav_links(request.state.person), dress=page_assets(scripts))
+    return HTMLResponse(PageTemplate(_OPTIONS, frame).page(title, body), status)
 
 
 def nav_links(person: Person) -> tuple[Crumb, ...]:
-    """Links to the parts of the hub that a person has a use for."""
     if not person.known:
         return (Crumb("Sign in", "sign-in"),)
     return (*_WAYS, *(_ADMIN if person.admin else ()), Crumb(person.name, "me"))
@@ -105,22 +100,19 @@ def nav_links(person: Person) -> tuple[Crumb, ...]:
 @cache
 def page_assets(scripts: tuple[str, ...] = ()) -> PageHead:
     """What a page wears: the site's look and behaviour, and the hub's."""
+
+    def asset_path(name: str) -> str:
+        return f"/{page_template.load_asset(name).path}"
+
     return PageHead(
         _POLICY,
-        render(
-            "styles.html",
-            icon=OWN["icon.svg"],
-            hrefs=(f"/{page_template.load_asset('look.css').path}", *map(OWN.get, _STYLES)),
-        ),
-        render(
-            "scripts.html", page=f"/{page_template.load_asset('page.js').path}", hrefs=[OWN[name] for name in scripts]
-        ),
-        f"/{page_template.load_asset(page_template.HIGHLIGHTER).path}",
+        render("styles.html", icon=OWN["icon.svg"], hrefs=(asset_path("look.css"), *map(OWN.get, _STYLES))),
+        render("scripts.html", page=asset_path("page.js"), hrefs=[OWN[name] for name in scripts]),
+        asset_path(page_template.HIGHLIGHTER),
     )
 
 
 def render(template: str, **values: object) -> Markup:
-    """A template of the hub filled in; strings are escaped, markup is not."""
     return Markup(_environment().get_template(template).render(values))  # noqa: S704  made by a template
 
 
@@ -144,7 +136,7 @@ _MOST = 100
 
 
 def form_fields(request: Request) -> dict[str, str]:
-    """The fields of a form, which the door has read; of several with one name, the last."""
+    """The fields of a form, which `auth` has read; of several with one name, the last."""
     try:
         found = parse_qs(request.state.body.decode(), keep_blank_values=True, max_num_fields=_MOST)
     except ValueError:
@@ -153,39 +145,31 @@ def form_fields(request: Request) -> dict[str, str]:
 
 
 def redirect(place: str) -> RedirectResponse:
-    """On to another page, which is asked for anew."""
     return RedirectResponse(place, 303)
 
 
 _TRIES = 20
 """Of one address in a quarter of an hour."""
 _QUARTER = 900
-_WRONG = "This token lets nobody in. Tokens begin with uns_; they can be revoked, and they can expire."
+_WRONG = "This token is unknown, was revoked or has expired. Tokens begin with uns_."
 
 
 def sign_in_page(request: Request) -> Response:
-    """The form that asks for a token."""
     return page(request, "Sign in", "sign_in.html", wrong="")
 
 
 def sign_in(request: Request) -> Response:
-    """A browser let in, for a month."""
     db, token = hub(request).store.db, form_fields(request).get("token", "")
     who = tokens.person_of_token(db, token)
     if who is None:
         _failed(request)
-        answer = page(request, "Sign in", "sign_in.html", wrong=_WRONG)
-        answer.status_code = 401
-        return answer
+        return page(request, "Sign in", "sign_in.html", status=401, wrong=_WRONG)
     request.state.target = who.id
-    wish = tokens.NewTokenOptions(
-        who.id, "browser", "browser", who.scope, tokens.session_end(db, token, now() + tokens.BROWSER * DAY)
-    )
-    return _let_in(request, tokens.create_token(db, wish))
+    ends = tokens.session_end(db, token, now() + tokens.BROWSER * DAY)
+    return _let_in(request, tokens.create_token(db, who.id, "browser", "browser", who.scope, ends))
 
 
 def sign_out(request: Request) -> Response:
-    """A browser that is let in no more."""
     db = hub(request).store.db
     db.run("UPDATE token SET ended = ? WHERE digest = ?", now(), tokens.token_digest(request.cookies.get(COOKIE, "")))
     answer = redirect("/")
@@ -194,24 +178,22 @@ def sign_out(request: Request) -> Response:
 
 
 def invitation_page(request: Request) -> Response:
-    offer = invitations.open_invitation(hub(request).store.db, request.path_params["secret"])
+    offer = tokens.open_invitation(hub(request).store.db, request.path_params["secret"])
     return page(request, "Join", "join.html", offer=offer, wrong="")
 
 
 def join(request: Request) -> Response:
     db, secret = hub(request).store.db, request.path_params["secret"]
     try:
-        offer = invitations.open_invitation(db, secret)
+        offer = tokens.open_invitation(db, secret)
     except NotVisible:
         _failed(request)
         raise
     try:
-        invitations.check_nameable(hub(request).terms.header, offer)
-        taken = invitations.accept_invitation(db, secret, form_fields(request).get("name", ""), "browser")
+        tokens.check_nameable(hub(request).terms.header, offer)
+        taken = tokens.accept_invitation(db, secret, form_fields(request).get("name", ""), "browser")
     except HubError as error:
-        answer = page(request, "Join", "join.html", offer=offer, wrong=str(error))
-        answer.status_code = error.status
-        return answer
+        return page(request, "Join", "join.html", status=error.status, offer=offer, wrong=str(error))
     request.state.target = taken.person
     return _let_in(request, taken.secret)
 

@@ -1,68 +1,35 @@
 """Pages for admins and owners, and the addresses of all pages that are the hub's own."""
 
-from typing import TypeVar, get_type_hints
+from collections.abc import Callable
 from urllib.parse import urlencode
 
-import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
 from unspool.hub.errors import BadRequest
-from unspool.hub.people import audit as audit_list
 from unspool.hub.people import operations, projects, tokens, users
 from unspool.hub.people.api import run_operation
-from unspool.hub.people.audit import AuditFilters
-from unspool.hub.people.operations import Arguments, Operation
+from unspool.hub.people.audit import AuditFilters, list_audit
+from unspool.hub.people.operations import ACTS, Operation
 from unspool.hub.people.projects import Right
 from unspool.hub.routes import HubRoute, Needs, hub, person
 from unspool.hub.web import pages, render
+from unspool.hub.web.pages import run_form
 from unspool.hub.web.render import HOME, form_fields, page, redirect
 from unspool.site.page_template import Crumb
 
-T = TypeVar("T", bound=Arguments)
 
-
-def form(path: str, operation: Operation, needs: Needs, act: str, back: str) -> HubRoute:
+def form(path: str, operation: Operation, needs: Needs, back: str) -> HubRoute:
     """A form of a page that runs an operation and leads back to a page."""
-    kind: type[Arguments] = get_type_hints(operation)["args"]
 
     def handler(request: Request) -> Response:
-        run_operation(request, operation, form_arguments(request, kind), by_name=True)
-        return redirect(back.format(**request.path_params))
+        run_form(request, operation)
+        return redirect(back)
 
-    return HubRoute(path, handler, needs, act, "POST", ("all",))
-
-
-def form_arguments(request: Request, kind: type[T]) -> T:
-    """What a form and its address say; a field that is needed and was not sent is empty."""
-    form, fields = form_fields(request), msgspec.structs.fields(kind)
-    sent = {field.name: form.get(field.name, "") for field in fields if field.required or field.name in form}
-    try:
-        return msgspec.convert({**sent, **request.path_params}, kind, strict=False)
-    except msgspec.ValidationError:
-        raise BadRequest("This form was not sent by a page of the hub.") from None
+    return HubRoute(path, handler, needs, ACTS[operation], "POST", _CHANGES)
 
 
-def people_page(request: Request) -> Response:
-    """Everybody, and what can be done about them."""
-    return _shown(request)
-
-
-def invite_form(request: Request) -> Response:
-    """A new invitation; its link is shown this once."""
-    done = run_operation(request, operations.add_invitation, form_arguments(request, operations.AddInvitation))
-    return _shown(request, link=done.secret)
-
-
-def create_service_form(request: Request) -> Response:
-    """A program with a token of its own, shown this once."""
-    sent = form_fields(request)
-    scope = sent.get("scope", "") if sent.get("scope") in tokens.SCOPES else "read"
-    wanted = operations.AddPerson(sent.get("name", ""), "service", token_scope=scope)
-    return _shown(request, secret=run_operation(request, operations.add_person, wanted).secret)
-
-
-def _shown(request: Request, link: str = "", secret: str = "") -> Response:
+def people_page(request: Request, link: str = "", secret: str = "") -> Response:
     db = hub(request).store.db
     everybody = users.list_users(db, everybody=True)
     return page(
@@ -79,17 +46,24 @@ def _shown(request: Request, link: str = "", secret: str = "") -> Response:
     )
 
 
-_LEVELS = tuple(right.name.lower() for right in Right)
+def invite_form(request: Request) -> Response:
+    """A new invitation; its link is shown this once."""
+    return people_page(request, link=run_form(request, operations.add_invitation).secret)
+
+
+def create_service_form(request: Request) -> Response:
+    """A program with a token of its own, shown this once."""
+    sent = form_fields(request)
+    scope = sent.get("scope", "") if sent.get("scope") in tokens.SCOPES else "read"
+    wanted = {"name": sent.get("name", ""), "kind": "service", "token_scope": scope}
+    return people_page(request, secret=run_operation(request, operations.add_person, wanted).secret)
 
 
 def create_project_form(request: Request) -> Response:
-    """A new project, owned by whoever makes it."""
-    made = run_operation(request, operations.add_project, form_arguments(request, operations.AddProject))
-    return redirect(f"/projects/{made.target}/rights")
+    return redirect(f"/projects/{run_form(request, operations.add_project).target}/rights")
 
 
 def rights_page(request: Request) -> Response:
-    """The rights that were given."""
     db = hub(request).store.db
     project = projects.find_project(db, request.path_params["project"])
     name = next(one.name for one in projects.list_projects(db, person(request)) if one.id == project)
@@ -101,7 +75,7 @@ def rights_page(request: Request) -> Response:
         project=project,
         name=name,
         permits=projects.list_grants(db, project),
-        levels=_LEVELS,
+        levels=tuple(right.name.lower() for right in Right),
         people=users.list_users(db),
         teams=projects.list_teams(db),
     )
@@ -113,11 +87,12 @@ def grant_form(request: Request) -> Response:
     kind, _, named = sent.get("subject", "").partition(" ")
     if kind not in ("person", "team") or not named:
         raise BadRequest("Choose a person or a team.")
+    args = {"project": project, "kind": kind, "subject": named}
     if sent.get("level"):
-        run_operation(request, operations.give_right, operations.GiveRight(project, kind, named, sent["level"]))
+        done = run_operation(request, operations.give_right, {**args, "level": sent["level"]})
     else:
-        run_operation(request, operations.take_right, operations.TakeRight(project, kind, named))
-    return redirect(f"/projects/{request.state.target}/rights")
+        done = run_operation(request, operations.take_right, args)
+    return redirect(f"/projects/{done.target}/rights")
 
 
 _PAGE = 100
@@ -125,12 +100,11 @@ _ASKED = ("person", "what", "target", "outcome")
 
 
 def audit_page(request: Request) -> Response:
-    """The newest lines that fit."""
     asked = {name: request.query_params.get(name, "").strip() for name in _ASKED}
     before = request.query_params.get("before", "")
-    wanted = AuditFilters(asked["person"], asked["what"], asked["target"], asked["outcome"])
-    filters = wanted._replace(before=int(before[:18]) if before.isdecimal() else None)
-    lines = audit_list.list_audit(hub(request).store.db, filters, _PAGE + 1)
+    seq = int(before[:18]) if before.isdecimal() else None
+    filters = AuditFilters(asked["person"], asked["what"], asked["target"], asked["outcome"], before=seq)
+    lines = list_audit(hub(request).store.db, filters, _PAGE + 1)
     more = ""
     if len(lines) > _PAGE:
         given = {name: value for name, value in asked.items() if value}
@@ -142,9 +116,8 @@ _OPEN, _IN, _ADMIN, _OWN = Needs.NOTHING, Needs.PERSON, Needs.ADMIN, Needs.OWN
 _CHANGES = ("all",)
 
 
-def _form(path: str, handler: object, needs: Needs, act: str) -> HubRoute:
-    """A route that a form of a page takes."""
-    return HubRoute(path, handler, needs, act, "POST", _CHANGES)  # type: ignore[arg-type]
+def _form(path: str, handler: Callable[..., object], needs: Needs, act: str) -> HubRoute:
+    return HubRoute(path, handler, needs, act, "POST", _CHANGES)
 
 
 ROUTES = (
@@ -167,15 +140,15 @@ ROUTES = (
     _form("/me/tokens/{token}/end", pages.end_token_form, _IN, "token.revoke"),
     HubRoute("/people", people_page, _ADMIN),
     _form("/people/invite", invite_form, _ADMIN, "invitation.make"),
-    form("/people/invitations/{id}/end", operations.end_invitation, _ADMIN, "invitation.revoke", "/people"),
+    form("/people/invitations/{id}/end", operations.end_invitation, _ADMIN, "/people"),
     _form("/people/services", create_service_form, _ADMIN, "person.add"),
-    form("/people/teams", operations.add_team, _ADMIN, "team.make", "/people#teams"),
-    form("/people/teams/{team}/join", operations.join_team, _ADMIN, "team.join", "/people#teams"),
-    form("/people/teams/{team}/leave", operations.leave_team, _ADMIN, "team.leave", "/people#teams"),
-    form("/people/teams/{team}/end", operations.end_team, _ADMIN, "team.end", "/people#teams"),
-    form("/people/{person}/end", operations.end_person, _ADMIN, "person.end", "/people"),
-    form("/people/{person}/back", operations.bring_back_person, _ADMIN, "person.back", "/people"),
-    form("/people/{person}/change", operations.change_person, _ADMIN, "person.change", "/people"),
+    form("/people/teams", operations.add_team, _ADMIN, "/people#teams"),
+    form("/people/teams/{team}/join", operations.join_team, _ADMIN, "/people#teams"),
+    form("/people/teams/{team}/leave", operations.leave_team, _ADMIN, "/people#teams"),
+    form("/people/teams/{team}/end", operations.end_team, _ADMIN, "/people#teams"),
+    form("/people/{person}/end", operations.end_person, _ADMIN, "/people"),
+    form("/people/{person}/back", operations.bring_back_person, _ADMIN, "/people"),
+    form("/people/{person}/change", operations.change_person, _ADMIN, "/people"),
     _form("/projects", create_project_form, _IN, "project.make"),
     HubRoute("/projects/{project}/rights", rights_page, _OWN),
     _form("/projects/{project}/rights", grant_form, _OWN, "permit.give"),
