@@ -58,7 +58,8 @@ def forget_rules(graves: Tombstones, agent: str) -> ForgetRules:
 
 def forgotten_names(session: str) -> list[str]:
     """The names by which the prompts of a session are buried."""
-    return [session_lines_name(format_.prompt_list.name, session) for format_ in AGENTS]
+    names = [agent.prompt_list.name for agent in AGENTS]
+    return [session_lines_name(name, session) for name in names if name]
 
 
 class SeenFile(NamedTuple):

@@ -1,0 +1,102 @@
+"""Codex rollouts are read: prompts, answers, calls with results, and tokens by the changed totals."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from unspool.agents.codex import Codex
+from unspool.figures import figures
+from unspool.model import Session, Text, Thinking, ToolCall, Unknown
+from unspool.prices import PriceTable
+from unspool.store.library import Library
+
+SESSION = "019ddaf2-047a-7a63-839e-79f4476f3b44"
+
+
+def record(kind: str, payload: dict[str, Any], second: int = 0) -> dict[str, Any]:
+    return {"timestamp": f"2026-04-29T20:33:{second:02}.000Z", "type": kind, "payload": payload}
+
+
+def item(kind: str, **payload: Any) -> dict[str, Any]:
+    return record("response_item", {"type": kind, **payload})
+
+
+def count(total: int, **last: int) -> dict[str, Any]:
+    info = {"total_token_usage": {"total_tokens": total}, "last_token_usage": last}
+    return record("event_msg", {"type": "token_count", "info": info})
+
+
+ROLLOUT = [
+    record(
+        "session_meta", {"id": SESSION, "cwd": "/home/ada/quay", "cli_version": "0.126.0", "git": {"branch": "main"}}
+    ),
+    record("turn_context", {"model": "gpt-5.5"}),
+    item("message", role="user", content=[{"type": "input_text", "text": "<environment_context/>"}]),
+    record("event_msg", {"type": "user_message", "message": "Mend the quay\n", "images": []}, 1),
+    item("reasoning", summary=[{"type": "summary_text", "text": "Stones first"}], encrypted_content="x"),
+    item("function_call", name="exec_command", arguments='{"cmd":"ls"}', call_id="c1"),
+    item("function_call_output", call_id="c1", output="Process exited with code 2\nOutput:\nno quay"),
+    count(110, input_tokens=100, cached_input_tokens=60, output_tokens=10),
+    count(110, input_tokens=100, cached_input_tokens=60, output_tokens=10),
+    item("message", role="assistant", content=[{"type": "output_text", "text": "It is gone."}]),
+    record("event_msg", {"type": "agent_message", "message": "It is gone."}),
+    count(240, input_tokens=120, cached_input_tokens=100, output_tokens=10),
+    record("event_msg", {"type": "thread_name_updated", "thread_name": "The quay"}),
+    item("hologram", shape="ship"),
+]
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> Session:
+    path = tmp_path / "sessions/2026/04/29" / f"rollout-2026-04-29T22-33-39-{SESSION}.jsonl"
+    path.parent.mkdir(parents=True)
+    path.write_text("".join(json.dumps(line) + "\n" for line in ROLLOUT))
+    (shown,) = Library([tmp_path]).overviews()
+    assert (shown.id, shown.agent, shown.title, shown.turns) == (SESSION, "codex", "The quay", 1)
+    return Library([tmp_path]).open(SESSION)
+
+
+def test_a_rollout_is_a_session(session: Session) -> None:
+    assert [turn.prompt and turn.prompt.text for turn in session.turns] == [None, "Mend the quay"]
+    blocks = session.turns[1].blocks
+    assert [type(block) for block in blocks] == [Thinking, ToolCall, Text, Unknown]
+    call = blocks[1]
+    assert isinstance(call, ToolCall)
+    assert (call.role, call.input, call.state) == ("shell", {"cmd": "ls"}, "error")
+    assert (session.cwd, session.branch, session.versions) == ("/home/ada/quay", "main", ("0.126.0",))
+
+
+def test_a_total_that_did_not_change_is_counted_once(session: Session) -> None:
+    used = figures(session, PriceTable.load()).usage
+    assert (used.input, used.output, used.cache_read) == (60, 20, 160)
+
+
+def test_every_line_is_in_the_ledger_of_lines(session: Session) -> None:
+    assert session.lines.total == len(ROLLOUT)
+    assert session.lines.problems == 0
+
+
+def test_the_real_rollouts_are_read_without_a_problem(shared: Path) -> None:
+    folder = shared / "corpora" / "codex"
+    library = Library([folder])
+    logs = library.logs()
+    assert {log.format for log in logs} == {"codex"}
+    assert len(logs) == len(list(folder.glob("*.jsonl")))
+    for log in logs:
+        read = library.open(log)
+        full = figures(read, PriceTable.load())
+        assert (read.problems, full.turns > 5, full.tool_calls > 50) == ((), True, True)
+        assert (
+            sum(call.state == "unanswered" for turn in read.turns for call in turn.blocks if isinstance(call, ToolCall))
+            <= 1
+        )
+        assert full.usage.total > 100_000
+
+
+def test_a_codex_home_is_told_from_another_agents(tmp_path: Path) -> None:
+    (tmp_path / "sessions").mkdir()
+    assert Codex().home(tmp_path) == tmp_path
+    (tmp_path / "projects").mkdir()
+    assert Codex().home(tmp_path) is None
