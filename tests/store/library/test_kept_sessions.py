@@ -1,14 +1,18 @@
 """Sessions that only an archive has are listed, found and opened as if they were still in their source."""
 
+import os
 from pathlib import Path
 
 import pytest
 
 from tests.log_builder.builder import LogBuilder
 from tests.store.sync.sessions import full, source, turn, write
+from unspool.agents import FoundLog
 from unspool.errors import NotFound
-from unspool.model import Session
-from unspool.store.library import Library
+from unspool.model import Facts, Session
+from unspool.prices import PriceTable
+from unspool.reading.scan import Scan
+from unspool.store.library import Library, read
 from unspool.store.library.kept_sessions import KeptSessions
 from unspool.store.sync import sync
 
@@ -126,3 +130,65 @@ def test_what_the_archive_does_not_hold_is_not_found(root: Path, folder: Path) -
     sync(folder, [root])
     with pytest.raises(NotFound):
         library(root, folder).find("0badcafe")
+
+
+def read_paths(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The logs that are read from here on."""
+    found: list[str] = []
+    really = read.scan_log
+
+    def scan_log(log: FoundLog, *, places: bool = False) -> tuple[Scan, Facts]:
+        found.append(log.session_id)
+        return really(log, places=places)
+
+    monkeypatch.setattr(read, "scan_log", scan_log)
+    return found
+
+
+def test_a_log_that_the_index_knows_as_it_stands_is_not_read_for_a_list(
+    root: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(root, [full("one"), full("two")])
+    sync(folder, [root])
+    plain = Library([root]).listing()
+    read_for = read_paths(monkeypatch)
+    assert library(root, folder).listing() == plain
+    assert read_for == []
+
+
+@pytest.mark.parametrize("change", ["grown", "touched", "another subagent", "a companion"])
+def test_a_log_that_changed_since_is_read(
+    change: str, root: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, two = full("one"), full("two")
+    write(root, [one, two])
+    sync(folder, [root])
+    log = root / one.path
+    if change == "grown":
+        turn(one, 9)
+        write(root, [one])
+    elif change == "touched":
+        os.utime(log, ns=(1, 1))
+    elif change == "another subagent":
+        home = log.with_suffix("") / "subagents"
+        home.mkdir(parents=True, exist_ok=True)
+        (home / "agent-anew.jsonl").write_bytes(log.read_bytes())
+    else:
+        spilled = next(path for path in log.with_suffix("").rglob("*") if path.parent.name == "tool-results")
+        spilled.write_text("otherwise")
+    read_for = read_paths(monkeypatch)
+    shown = library(root, folder).listing()
+    assert read_for == [one.session_id]
+    assert shown == Library([root]).listing()
+
+
+def test_an_index_of_other_prices_is_not_believed(
+    root: Path, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(root, [full("one")])
+    sync(folder, [root])
+    own = tmp_path / "prices.json"
+    own.write_text('{"models": [{"model": "odd", "input": "1", "output": "1"}]}')
+    read_for = read_paths(monkeypatch)
+    Library([root], PriceTable.load(own), KeptSessions(folder)).listing()
+    assert len(read_for) == 1

@@ -4,7 +4,7 @@ import hashlib
 import os
 import posixpath
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -16,11 +16,13 @@ from unspool.agents import CodingAgent, FoundLog, by_id, is_known
 from unspool.errors import NotFound, Unreadable, UnspoolError
 from unspool.files import scratch_folder
 from unspool.model import Overview
+from unspool.prices import PriceTable
 from unspool.reading.ledger import CallLedger
-from unspool.store.archive import Archive, KeptFile
+from unspool.store.archive import Archive, FileStatus, KeptFile, Origin
 from unspool.store.archive.database import ARCHIVE, INDEX
 from unspool.store.index.database import Index
 from unspool.store.index.requests import requests_of
+from unspool.store.index.schema import index_salt
 from unspool.store.index.write import DIGEST
 from unspool.store.library.read import CountedLog
 
@@ -193,6 +195,25 @@ class KeptSessions:
                     overview = msgspec.structs.replace(msgspec.msgpack.decode(row[1], type=Overview), kept=True)
                     yield CountedLog(found, overview, array("Q", row[2]), _ledger(index, row[0]))
 
+    def current(self, logs: Sequence[FoundLog], prices: PriceTable) -> dict[str, CountedLog]:
+        """Those of the logs that the index knows as they stand, so that they need not be read, by path."""
+        found: dict[str, CountedLog] = {}
+        try:
+            with (
+                Archive.open(self._folder, key=self._key, readonly=True) as archive,
+                Index.open(self._folder, key=self._key, readonly=True) as index,
+            ):
+                for number, origin in archive.origins().items():
+                    prefix = f"{origin.root}{os.sep}"
+                    here = {os.path.realpath(log.path): log for log in logs if log.format == origin.agent}
+                    inside = {path[len(prefix) :]: log for path, log in here.items() if path.startswith(prefix)}
+                    if inside and is_known(origin.agent):
+                        place = _KeptPlace(archive, number, origin, index_salt(prices))
+                        found |= {one.found.path: one for one in place.current(index, inside)}
+        except UnspoolError:
+            return {}  # nothing is kept yet, or by another version: the logs tell
+        return found
+
     def overview(self, found: FoundLog) -> Overview | None:
         """What the index knows of a session."""
         return next((one.overview for one in self.counted([found])), None)
@@ -215,6 +236,41 @@ class KeptSessions:
                 if here is None:
                     raise NotFound(f"The archive holds no log of {found.session_id}.")
                 yield here
+
+
+class _KeptPlace:
+    """The files of one origin as the archive has them, compared with those that are there."""
+
+    def __init__(self, archive: Archive, number: int, origin: Origin, salt: str) -> None:
+        self._number, self._root, self._salt = number, origin.root, salt
+        self._kept = archive.kept(number)
+        self._sessions = SessionFiles(by_id(origin.agent), self._kept.values())
+
+    def current(self, index: Index, logs: Mapping[str, FoundLog]) -> Iterator[CountedLog]:
+        query = "SELECT id, path, state, named, overview, ids FROM session WHERE origin = ? AND kind <> 'ghost'"
+        rows: Any = index.db.execute(query, (self._number,))
+        for session, path, state, named, overview, ids in rows:
+            log = logs.get(path)
+            if log is not None and self._is_current(path, log, state, named.splitlines()):
+                read = msgspec.msgpack.decode(overview, type=Overview)
+                read = msgspec.structs.replace(read, log=msgspec.structs.replace(read.log, path=log.path))
+                yield CountedLog(log, read, array("Q", ids), _ledger(index, session))
+
+    def _is_current(self, path: str, log: FoundLog, state: bytes, named: list[str]) -> bool:
+        """Whether the index has read what the archive holds, and the archive holds what is there."""
+        if state != self._sessions.state(path, self._salt, named):
+            return False
+        files = {one.path: one for one in self._sessions.files(path)}
+        files |= {name: self._kept[name] for name in named if name in self._kept}
+        logs = (os.path.relpath(os.path.realpath(agent.path), self._root) for agent in log.agents)
+        return all(agent.replace(os.sep, "/") in files for agent in logs) and all(map(self._is_there, files.values()))
+
+    def _is_there(self, kept: KeptFile) -> bool:
+        try:
+            status = FileStatus.of(os.stat(f"{self._root}/{kept.path}"))  # noqa: PTH116  hot
+        except OSError:
+            return kept.gone is not None
+        return kept.gone is None and status == (kept.size, kept.modified, kept.changed, kept.inode)
 
 
 def _inside(found: FoundLog) -> str:

@@ -157,7 +157,11 @@ class Library:
         """All sessions counted, linked to each other and priced."""
         here = [log for log in self.logs() if not log.origin]
         gone = [log for log in self.logs() if log.origin]
-        done = list(count_logs(here, progress or (lambda _: None)))
+        known = self.kept.current(here, self.prices) if self.kept is not None else {}
+        done = [
+            *known.values(),
+            *count_logs([log for log in here if log.path not in known], progress or (lambda _: None)),
+        ]
         if gone and self.kept is not None:
             done += self.kept.counted(gone)
         return list_overviews(done, self.prices)

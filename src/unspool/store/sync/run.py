@@ -18,7 +18,7 @@ from unspool.prices import PriceTable
 from unspool.store.archive import Archive, Keeper, KeptFile
 from unspool.store.index.database import Index, discard_index, index_errors_told
 from unspool.store.index.requests import SessionRows
-from unspool.store.index.schema import VERSION
+from unspool.store.index.schema import index_salt
 from unspool.store.index.write import IndexWriter, clean_text
 from unspool.store.library.chains import ChainMember, link_sessions, unify_projects
 from unspool.store.library.kept_sessions import is_common_file
@@ -255,7 +255,7 @@ def sync(
     """Keep everything new of the sources in the archive of a folder, and index it. Nothing is written to a source."""
     began = time.monotonic()
     table = prices or PriceTable.load()
-    terms = SyncOptions(table, f"{VERSION} {table.digest}", progress or (lambda _, __: None))
+    terms = SyncOptions(table, index_salt(table), progress or (lambda _, __: None))
     with wait_for_lock(folder), Archive.open(folder, key=key) as archive:
         report = index_archive(archive, sync_places(sources), terms, key)
     report.seconds = time.monotonic() - began
@@ -266,7 +266,7 @@ def reindex(folder: Path, key: str | None = None) -> None:
     """Make the index of an archive as this version has it, from the archive alone."""
     table = PriceTable.load()
     with wait_for_lock(folder), Archive.open(folder, key=key) as archive:
-        index_archive(archive, (), SyncOptions(table, f"{VERSION} {table.digest}", lambda _, __: None), key)
+        index_archive(archive, (), SyncOptions(table, index_salt(table), lambda _, __: None), key)
 
 
 def index_archive(archive: Archive, at: Sequence[SyncPlace], terms: SyncOptions, key: str | None) -> SyncReport:
