@@ -128,8 +128,13 @@ JOIN touch ON touch.turn = turn.id AND touch.how > 0
 WHERE log.session IN (SELECT value FROM json_each(?)) GROUP BY log.session"""
 
 
+class _Usage(msgspec.Struct, frozen=True):
+    floor: bool = False
+
+
 class _Used(msgspec.Struct):
     model: str = ""
+    usage: _Usage = _Usage()
 
 
 class _OverviewPart(msgspec.Struct):
@@ -300,7 +305,7 @@ def _row(columns: Sequence[Any], files: int) -> SessionRow:
         problems=part.problems,
         amount=Decimal(cost) / PICO,
         unpriced=unpriced,
-        known=not unpriced,
+        known=not unpriced and not any(one.usage.floor for one in part.calls),
         models=tuple(one.model for one in part.calls if one.model),
     )
 

@@ -2,12 +2,11 @@
 
 import os
 from pathlib import Path
-from time import sleep
 
 import pytest
 
 from tests.cli.running import talk
-from tests.store.sync.sessions import TICK
+from tests.store.sync.sessions import rested
 from unspool.errors import UnspoolError
 from unspool.store.index.database import Index
 from unspool.store.sync import stale, sync
@@ -26,7 +25,7 @@ def source(tmp_path: Path) -> Path:
         talk("Waves " * 200, key(number), cwd=f"/home/dev/p{number:02}").write(tmp_path / "source")
         path = next((tmp_path / "source").rglob(f"{key(number)}.jsonl"))
         os.utime(path, (1_700_000_000 + number, 1_700_000_000 + number))
-    sleep(TICK)
+    rested()
     return tmp_path / "source"
 
 

@@ -1,0 +1,168 @@
+"""Every screen says the same of a session: lists, info, exports, the index, the site, the app and the hub."""
+
+import json
+from collections.abc import Callable
+from decimal import Decimal
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from tests.app.serving import served
+from tests.app.sessions import get
+from unspool.app.context import AppContext
+from unspool.app.marks import AllMarks
+from unspool.app.session_query import ANY_KIND, SessionFinder, SessionQuery
+from unspool.figures import Figures, figures
+from unspool.hub.sessions.process_push import session_columns
+from unspool.model import Overview, Session
+from unspool.prices import Cost, PriceTable
+from unspool.render import find_writer, write
+from unspool.site.session_rows import SessionRow, session_row
+from unspool.store.index.schema import PICO
+from unspool.store.library import Library
+from unspool.store.library.kept_sessions import KeptSessions
+from unspool.store.library.library import discover_logs
+from unspool.store.sync import sync
+from unspool.store.sync.extract import ExtractJob, extract_rows
+
+PRICES = PriceTable.load()
+
+
+class Shown(NamedTuple):
+    """What a screen says of a session; None for what it does not show."""
+
+    title: str | None
+    prompts: int
+    tool_calls: int
+    tool_errors: int
+    tokens: int | None
+    cost: Decimal | None
+    known: bool | None
+    """Whether the cost is all of it; ≥ stands before it where it is not."""
+
+
+def of_overview(one: Overview) -> Shown:
+    known = not one.unpriced and not one.usage.floor
+    return Shown(one.title, one.turns, one.tool_calls, one.tool_errors, one.usage.total, one.cost, known)
+
+
+def of_figures(session: Session, counted: Figures) -> Shown:
+    tokens = (counted.usage + counted.agents_usage).total
+    cost: Cost = counted.cost
+    return Shown(
+        session.title, counted.turns, counted.tool_calls, counted.tool_errors, tokens, cost.amount, cost.known
+    )  # fmt: skip
+
+
+def of_row(row: SessionRow, *, tokens: bool) -> Shown:
+    used = row.tokens if tokens else None
+    return Shown(row.title, row.prompts, row.tool_calls, row.tool_errors, used, row.amount, row.known)
+
+
+class Screens:
+    """All that is said of the sessions of a source."""
+
+    def __init__(self, source: Path, folder: Path) -> None:
+        sync(folder, [source])
+        self.library, self.folder, self.source = Library([source]), folder, source
+        self.logs = {log.session_id: log for log in discover_logs([source])}
+        self.sessions = {name: self.library.open(log) for name, log in self.logs.items()}
+        self.listed = {one.id: of_overview(one) for one in self.library.overviews()}
+
+    def kept(self) -> dict[str, Shown]:
+        overviews = Library([self.source], kept=KeptSessions(self.folder)).overviews()
+        return {one.id: of_overview(one) for one in overviews}
+
+    def info(self) -> dict[str, Shown]:
+        return {name: of_figures(one, figures(one, PRICES)) for name, one in self.sessions.items()}
+
+    def exported(self, folder: Path) -> dict[str, Shown]:
+        found = {}
+        for name, session in self.sessions.items():
+            write(find_writer("json"), session, folder / "x.json")
+            data = json.loads((folder / "x.json").read_bytes())
+            told = data["figures"]
+            used = [
+                count for part in ("usage", "agents_usage") for name, count in told[part].items() if name in _TOKENS
+            ]
+            cost = told["cost"]
+            known = "unpriced" not in cost and "floor" not in cost
+            amount = Decimal(cost.get("amount", "0"))
+            counts = told["turns"], told["tool_calls"], told["tool_errors"]
+            found[name] = Shown(data["title"], *counts, sum(used), amount, known)
+        return found
+
+    def site(self) -> dict[str, Shown]:
+        rows = [session_row(one, figures(one, PRICES)) for one in self.sessions.values()]
+        return {row.id: of_row(row, tokens=True)._replace(title=None) for row in rows}
+
+    def app(self) -> dict[str, Shown]:
+        with AppContext(self.folder, [self.source]).index() as index:
+            rows = SessionFinder(index.db, AllMarks()).find(SessionQuery(kind=ANY_KIND), 0, 10_000).rows
+        return {row.id: of_row(row, tokens=False) for row in rows}
+
+    def api(self) -> dict[str, Shown]:
+        with served(AppContext(self.folder, [self.source])) as address:
+            rows = json.loads(get(f"{address}/api/sessions?limit=500").body)["sessions"]
+        return {
+            row["key"]: Shown(
+                row["title"], row["turns"], row["tool_calls"], row["tool_errors"], None, Decimal(str(row["cost"])), None
+            )
+            for row in rows
+        }
+
+    def hub(self) -> dict[str, Shown]:
+        found = {}
+        for name, log in self.logs.items():
+            rows = extract_rows(ExtractJob(log, {}, PRICES))
+            assert not isinstance(rows, str)
+            one = session_columns(rows)
+            cost = Decimal(one.cost) / PICO
+            found[name] = Shown(None, one.turns, one.calls, one.errors, one.tokens, cost, None)
+        return found
+
+
+_TOKENS = ("input", "output", "cache_read", "cache_write")
+
+
+def compare(screens: Screens, tmp_path: Path) -> None:
+    shown = {
+        "kept": screens.kept(), "info": screens.info(), "export": screens.exported(tmp_path), "site": screens.site(),
+        "app": screens.app(), "api": screens.api(), "hub": screens.hub(),
+    }  # fmt: skip
+    shared = shared_history(screens)
+    differing = []
+    for screen, said in shown.items():
+        assert said.keys() == screens.listed.keys(), screen
+        for name, one in said.items():
+            for field, here, there in zip(Shown._fields, screens.listed[name], one, strict=True):
+                if there is None or (field == "cost" and screen in ("app", "api") and name in shared):
+                    continue
+                if here != there:
+                    differing.append(f"{name} {field}: list says {here!r}, {screen} {there!r}")
+    assert differing == []
+
+
+def shared_history(screens: Screens) -> set[str]:
+    """Sessions that hold messages of another: the index counts each message for one of them."""
+    owners: dict[str, set[str]] = {}
+    for name, session in screens.sessions.items():
+        for message in session.messages:
+            owners.setdefault(message.id, set()).add(name)
+    return {name for several in owners.values() if len(several) > 1 for name in several}
+
+
+def test_every_screen_says_the_same_of_real_sessions(shared: Path, tmp_path: Path) -> None:
+    compare(Screens(shared / "corpora" / "claude", tmp_path / "kept"), tmp_path)
+
+
+def test_every_screen_says_the_same_of_rollouts(shared: Path, tmp_path: Path) -> None:
+    compare(Screens(shared / "corpora" / "codex", tmp_path / "kept"), tmp_path)
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_every_screen_says_the_same_of_made_sessions(
+    seed: int, made_corpus: Callable[[int, int], Path], tmp_path: Path
+) -> None:
+    compare(Screens(made_corpus(seed, 5), tmp_path / "kept"), tmp_path)
