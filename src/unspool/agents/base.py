@@ -362,6 +362,18 @@ class CodingAgent(ABC):
         for found in self.discover(root):
             yield AgentFile(found.path, "log", found.session_id, found.size, found.modified, swept=False)
 
+    def is_whole(self, source: Path) -> bool:
+        """Whether a source holds all that the agent keeps, and not only a part of it."""
+        return True
+
+    def is_shared(self, path: str) -> bool:
+        """Whether a file, by its path below the agent's folder, is one that the logs of several sessions may name."""
+        return False
+
+    def is_conversation(self, path: str) -> bool:
+        """Whether a file is a log, a subagent's too, or what tells of one."""
+        return self.is_log(path)
+
     def watched_paths(self, root: Path) -> list[Path]:
         """The paths of a source that change while sessions go on, whether they are there yet or not."""
         return [root]

@@ -15,7 +15,6 @@ from bench.mutate import mutant
 from tests.log_builder import demo_sessions
 from tests.reading.reading import FORMAT, stream
 from unspool.agents.base import calls_in
-from unspool.agents.claude_code.billed import billed_calls
 from unspool.model import Call
 from unspool.reading.ledger import CallLedger
 from unspool.store.library.inputs import open_log
@@ -122,13 +121,13 @@ class Slow(io.BytesIO):
 def test_lines_that_come_in_pieces_are_whole(step: int) -> None:
     data = written(*(line(requestId=f"r{number}", uuid="u" * number) for number in range(40)))
     ledger = CallLedger()
-    ledger.add(billed_calls(Slow(data, step)))
+    ledger.add(FORMAT.billed_calls(Slow(data, step)))
     assert list(ledger) == parsed(data)
 
 
 def test_copies_of_a_line_are_told_once() -> None:
     copies = [line(uuid=f"u{number}", timestamp=f"2026-01-05T12:00:0{number}.500Z") for number in range(9)]
-    assert len(list(billed_calls(io.BytesIO(written(*copies))))) == 1
+    assert len(list(FORMAT.billed_calls(io.BytesIO(written(*copies))))) == 1
 
 
 LOGS = [log.to_bytes() for log in demo_sessions()]

@@ -122,6 +122,16 @@ class ClaudeCode(CodingAgent):
     def kept_files(self, root: Path) -> Iterator[AgentFile]:
         return agent_files.agent_files(root)
 
+    def is_whole(self, source: Path) -> bool:
+        home = agent_files.agent_home(source)
+        return home is None or source in (home, home / "projects")
+
+    def is_shared(self, path: str) -> bool:
+        return path.startswith("plans/")
+
+    def is_conversation(self, path: str) -> bool:
+        return path.endswith((".jsonl", ".jsonl.gz", ".jsonl.zst", ".meta.json"))
+
     def watched_paths(self, root: Path) -> list[Path]:
         return agent_files.watched_paths(root)
 
@@ -132,4 +142,4 @@ class ClaudeCode(CodingAgent):
         return discover.owner(lines)
 
     def billed_calls(self, stream: BinaryIO) -> Iterator[Call]:
-        return billed_calls(stream)
+        return billed_calls(stream, super().billed_calls)

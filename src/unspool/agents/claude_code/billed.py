@@ -4,17 +4,16 @@ A line without the word "usage" as a key is never looked at; of one with it, onl
 that does not have the usual shape is understood by the parser.
 """
 
-from collections.abc import Iterable, Iterator
+import io
+from collections.abc import Callable, Iterable, Iterator
 from typing import BinaryIO
 
 import msgspec
 from msgspec.structs import replace
 
-from unspool.agents.base import Detail, calls_in
 from unspool.agents.claude_code.line import SYNTHETIC, UsageRecord
 from unspool.agents.claude_code.messages import billing_terms, parse_usage
-from unspool.agents.claude_code.parse import ClaudeParser
-from unspool.agents.lines import LogEvents, document_entries, line_entries, starts_document
+from unspool.agents.lines import starts_document
 from unspool.agents.values import moment
 from unspool.model import BY_PLACE, Call
 
@@ -42,41 +41,41 @@ _decode = msgspec.json.Decoder(_BilledLine).decode
 
 
 class _Restart(Exception):
-    """A message is told by its place only, and its place is not known here."""
+    """The log is one document, or a message is told by its place only, and its place is not known here."""
 
 
-def billed_calls(stream: BinaryIO) -> Iterator[Call]:
+Understand = Callable[[BinaryIO], Iterator[Call]]
+"""Gives the calls of lines that must be understood by the parser."""
+
+
+def billed_calls(stream: BinaryIO, understand: Understand) -> Iterator[Call]:
     """A call for each line that was billed, as `Ledger.add` takes them; copies of one request may follow one another.
 
     The key is the message's id and the request's, with a colon between. The stream must stand at its start.
     """
     block = stream.read(_BLOCK)
-    if starts_document(block[:_HEAD]):
-        block += stream.read()
-        entries = document_entries(block)
-        if entries is not None:
-            yield from calls_in(map(ClaudeParser().event, entries))
-            return
     try:
-        yield from _quickly(block, stream)
+        yield from _quickly(block, stream, understand)
     except _Restart:
         stream.seek(0)
-        yield from calls_in(LogEvents(ClaudeParser(detail=Detail.FIGURES), stream))
+        yield from understand(stream)
 
 
-def _quickly(block: bytes, stream: BinaryIO) -> Iterator[Call]:
+def _quickly(block: bytes, stream: BinaryIO, understand: Understand) -> Iterator[Call]:
+    if starts_document(block[:_HEAD]):
+        raise _Restart
     last: _BilledLine | None = None
     for lines in _whole_lines(block, stream):
         for raw in _with_usage(lines):
             try:
                 line = _decode(raw)
             except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-                yield from _unusual(bytes(raw))
+                yield from _unusual(bytes(raw), understand)
                 continue
             if line.type != "assistant" or _repeats(line, last):
                 continue
             last = line
-            yield from _calls(line, raw)
+            yield from _calls(line, raw, understand)
 
 
 def _whole_lines(block: bytes, stream: BinaryIO) -> Iterator[bytes]:
@@ -112,22 +111,22 @@ def _repeats(line: _BilledLine, last: _BilledLine | None) -> bool:
     return alike and now >= before and line.message is not None and bool(line.message.id)
 
 
-def _calls(line: _BilledLine, raw: memoryview) -> Iterable[Call]:
+def _calls(line: _BilledLine, raw: memoryview, understand: Understand) -> Iterable[Call]:
     """The call of a line, if it was billed."""
     message = line.message
     if message is None or message.usage is None or message.model == SYNTHETIC:
         return ()
     identity = message.id or line.uuid
     if not identity:
-        return _unusual(bytes(raw))
+        return _unusual(bytes(raw), understand)
     used = replace(parse_usage(message.usage), floor=not message.stop_reason)
     key = f"{identity}:{line.requestId or ''}"
     return (Call(key, message.model or "", used, moment(line.timestamp), *billing_terms(message.usage)),)
 
 
-def _unusual(raw: bytes) -> Iterator[Call]:
+def _unusual(raw: bytes, understand: Understand) -> Iterator[Call]:
     """What the parser makes of a line of which only its bytes are known."""
-    for call in calls_in(map(ClaudeParser().event, line_entries(raw, 0))):
+    for call in understand(io.BytesIO(raw)):
         if call.key.startswith(BY_PLACE):
             raise _Restart
         yield call

@@ -62,36 +62,25 @@ def _put(archive: Archive, one: KeptFile, root: Path) -> None:
         raise
 
 
-_COMMON = "plans/"
-"""Files here are no single session's; a log may name them, and say no more than their name."""
-
-_LOGS = (".jsonl", ".jsonl.gz", ".jsonl.zst", ".meta.json")
-"""How logs end, and what tells of a log."""
-
-
-def is_common_file(path: str) -> bool:
-    """Whether a file, by its path below the agent's folder, is one that the logs of several sessions may name."""
-    return path.startswith(_COMMON)
-
-
 class SessionFiles:
     """The sessions of one place, as the archive's list of files tells."""
 
-    def __init__(self, format_: CodingAgent, kept: Iterable[KeptFile]) -> None:
+    def __init__(self, agent: CodingAgent, kept: Iterable[KeptFile]) -> None:
+        self._agent = agent
         self._files: dict[str, list[KeptFile]] = {}
         self._beside: dict[str, list[KeptFile]] = {}
         self._common: dict[str, KeptFile] = {}
         self.paths: dict[str, str] = {}
         """The session of each log, by path."""
         for one in kept:
-            session = format_.session_of(one.path)
-            if is_common_file(one.path):
+            session = agent.session_of(one.path)
+            if agent.is_shared(one.path):
                 self._common[one.path] = one
             if session:
                 self._files.setdefault(session, []).append(one)
-            if format_.is_log(one.path):
+            if agent.is_log(one.path):
                 self.paths[one.path] = session
-            elif format_.is_stray_agent(one.path):
+            elif agent.is_stray_agent(one.path):
                 self._beside.setdefault(posixpath.dirname(one.path), []).append(one)
 
     @cached_property
@@ -126,7 +115,7 @@ class SessionFiles:
         before are the same again.
         """
         files = [*self.files(path), *(self._common[name] for name in named if name in self._common)]
-        rest = [one for one in files if not one.path.endswith(_LOGS)]
+        rest = [one for one in files if not self._agent.is_conversation(one.path)]
         modified = next((one.modified for one in files if one.path == path), 0)
         return _digest(f"{salt} {modified}", files) + _digest("", rest)
 
@@ -138,7 +127,8 @@ def _digest(salt: str, files: Iterable[KeptFile]) -> bytes:
 
 def _of(path: str, log: str, folder: str) -> bool:
     """Whether a file that bears a session's id is of the log in this folder: ids recur where logs were copied."""
-    return path == log or not path.startswith("projects/") or path.startswith(f"{folder}/")
+    top = log.partition("/")[0]  # the folder of all logs; beside it an id is enough
+    return path == log or not folder or not path.startswith(f"{top}/") or path.startswith(f"{folder}/")
 
 
 _BEGINNING = 2 * 1024 * 1024

@@ -21,7 +21,6 @@ from unspool.store.index.requests import SessionRows
 from unspool.store.index.schema import index_salt
 from unspool.store.index.write import IndexWriter, clean_text
 from unspool.store.library.chains import ChainMember, link_sessions, unify_projects
-from unspool.store.library.kept_sessions import is_common_file
 from unspool.store.sync.lock import wait_for_lock
 from unspool.store.sync.readers import PendingJob, ReaderPool, checkout_from_archive, checkouts
 from unspool.store.sync.scan import PlaceScan, SyncPlace, sync_places
@@ -192,7 +191,7 @@ class SyncWork:
     def _keep_common(self, keeper: Keeper, scans: Sequence[PlaceScan]) -> None:
         """Files that several sessions may depend on are kept before any of them is."""
         for scan in scans:
-            self._keep_files(keeper, scan, [path for path in scan.fresh if is_common_file(path)])
+            self._keep_files(keeper, scan, list(filter(scan.place.format.is_shared, scan.fresh)))
         keeper.commit()
 
     def _keep_rest(self, keeper: Keeper, scans: Sequence[PlaceScan]) -> None:

@@ -84,8 +84,7 @@ class SyncPlace(NamedTuple):
     @property
     def prefix(self) -> str:
         """What the paths of this source begin with, where it is only a part of its root."""
-        inside = os.path.relpath(self.source, self.root)
-        return "" if inside in (".", "projects") else f"{inside}/"
+        return "" if self.format.is_whole(self.source) else f"{os.path.relpath(self.source, self.root)}/"
 
     def files(self) -> dict[str, SeenFile]:
         """Every file of its sessions, by its path below the root."""
