@@ -239,6 +239,27 @@ def agent_words(path: Path) -> Iterator[tuple[int, str]]:
     yield from identifiers(tree)
 
 
+def called_in(name: str) -> set[str]:
+    """The files of the source that call a function or method of that name."""
+    return {
+        name_of(path).removeprefix("src/unspool/")
+        for path in MODULES
+        for node in walked(tree_of(path))
+        if isinstance(node, ast.Call) and name in (getattr(node.func, "id", ""), getattr(node.func, "attr", ""))
+    }
+
+
+def test_a_log_is_read_in_one_place() -> None:
+    """An agent's parser and the loop over the lines of a log are made by `CodingAgent.events` alone."""
+    assert called_in("parser") == called_in("LogEvents") == {"agents/base.py"}
+    assert called_in("ClaudeParser") == {"agents/claude_code/__init__.py"}
+
+
+def test_what_a_turn_is_is_decided_in_one_place() -> None:
+    assert called_in("number_turns") == {"reading/build.py", "reading/skeleton.py"}
+    assert called_in("BranchMap") == {"reading/draft.py", "reading/skeleton.py"}
+
+
 def test_no_tool_is_named_outside_tools_and_agents() -> None:
     """Whatever else needs to know what a tool does asks for its role, not for its name."""
     names = tool_names()
