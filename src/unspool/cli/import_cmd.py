@@ -80,7 +80,7 @@ def _check(came: list[_Import], archive: Path, key: str | None) -> None:
 
 
 def _keep(came: list[_Import], archive: Path, key: str | None) -> str:
-    from unspool.agents import AGENTS
+    from unspool.agents import by_id
     from unspool.store.sync.prompts import keep_imported
 
     for one in came:
@@ -88,7 +88,7 @@ def _keep(came: list[_Import], archive: Path, key: str | None) -> str:
             when = int(one.session.ended.timestamp() * 1e9)
             os.utime(one.log, ns=(when, when))
     prices = settings.price_table()
-    report = keep_imported(archive, came[0].log.parent, AGENTS[0], key, prices)
+    report = keep_imported(archive, came[0].log.parent, by_id(came[0].session.agent), key, prices)
     if report.failures:
         raise Unreadable(" ".join(report.failures))
     return "kept" if report.new or report.grown or report.rewritten else "already kept"

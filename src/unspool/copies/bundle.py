@@ -15,7 +15,6 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, cast
 
-from unspool.agents import AGENTS
 from unspool.copies.original import as_lines
 from unspool.errors import FetchFailed, NotFound, Unreadable
 from unspool.files import scratch_folder
@@ -23,6 +22,7 @@ from unspool.http import fetch
 from unspool.redact.log import decode_line, encode_line
 from unspool.store.library.inputs import is_url, open_log
 from unspool.store.library.library import single_log
+from unspool.store.library.read import head_agent
 
 _MEDIA = {".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".gif": "image/gif", ".webp": "image/webp"}
 _MOST = 256 * 1024**2
@@ -234,8 +234,9 @@ def _session(bundle: Path) -> str:
 
 def session_of(log: Path) -> str:
     """The session's id by its lines; a new one where they name none."""
+    agent = head_agent(str(log))
     with log.open("rb") as lines:
-        said = AGENTS[0].owner(lines)
+        said = agent.owner(lines) if agent is not None else ""
     return said if _is_id(said) else str(uuid.uuid4())
 
 

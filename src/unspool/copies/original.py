@@ -20,7 +20,7 @@ from unspool.model import Event, Place, Problem
 from unspool.reading.draft import SessionDraft
 from unspool.store.library import Library
 from unspool.store.library.inputs import is_url, open_log
-from unspool.store.library.read import read_transcript
+from unspool.store.library.read import head_agent, read_transcript
 from unspool.workers import GC_PAUSE
 
 _HEAD = 4096
@@ -170,11 +170,11 @@ def open_source(library: Library, name: str | FoundLog) -> Iterator[CopySource]:
     with GC_PAUSE:
         if isinstance(found, str):
             with _fetched(found) as here:
-                yield CopySource(read_original(here, found), own_home(), None)
+                yield CopySource(read_original(here, found), own_home(by_id(here.format)), None)
         else:
             with library.located(found) as here:
                 there = bool(found.root) and Path(found.root).is_dir()
-                home = Path(found.root) if there else own_home()
+                home = Path(found.root) if there else own_home(by_id(found.format))
                 yield CopySource(read_original(here, found.path), home, Path(found.path).parent if there else None)
 
 
@@ -189,7 +189,7 @@ def _fetched(name: str) -> Iterator[FoundLog]:
         path = folder / "log.jsonl"
         with path.open("wb") as file:
             shutil.copyfileobj(stream, file, 1 << 20)
-        yield replace(found, path=str(path))
+        yield replace(_alone(str(path)), session_id=found.session_id)
 
 
 @contextmanager
@@ -218,10 +218,12 @@ def _alone(name: str) -> FoundLog:
     stem = "stdin" if name == "-" else name.rstrip("/").rsplit("/", 1)[-1].split(".")[0]
     if not is_url(name) and name != "-" and Path(name).is_dir():
         raise UsageProblem(f"{name} is a folder; name a session.")
-    return FoundLog(name, stem, AGENTS[0].id, 0, 0.0)
+    agent = None if name == "-" or is_url(name) else head_agent(name)
+    return FoundLog(name, stem, (agent or AGENTS[0]).id, 0, 0.0)
 
 
-def own_home() -> Path:
-    """The user's own folder of the agent."""
-    roots = AGENTS[0].roots(os.environ, Path.home())
-    return AGENTS[0].home(roots[0]) or roots[0]
+def own_home(agent: CodingAgent | None = None) -> Path:
+    """The user's own folder of an agent; of the first that is written where none is named."""
+    agent = agent or next(one for one in AGENTS if one.writer is not None)
+    roots = agent.roots(os.environ, Path.home())
+    return agent.home(roots[0]) or roots[0]

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Protocol
 import apsw
 import msgspec
 
-from unspool.agents import AGENTS, CodingAgent, Detail, by_id, is_known, resume_command
+from unspool.agents import Detail, by_id, is_known, resume_command
 from unspool.agents.lines import line_entries
 from unspool.model import Event, Notice, Result, Text, Thinking, ToolCall, Unknown
 from unspool.store.index.results import FoundSession, Hit, Snippet
@@ -32,17 +32,14 @@ class TextLine(NamedTuple):
 
 def read_text(raw: bytes, agent: str, kind: str, tool: str = "") -> TextLine:
     """The texts of one kind on a line; every text on it where none is of that kind, and the line itself at last."""
-    event = next(iter(_agent(agent).events(io.BytesIO(raw), detail=Detail.TEXTS)), None)
+    events = by_id(agent).events(io.BytesIO(raw), detail=Detail.TEXTS) if is_known(agent) else ()
+    event = next(iter(events), None)
     if event is None or event.kind == "problem":
         return TextLine((raw.decode(errors="replace").strip(),))
     texts = _texts(event, kind, tool)
     if not texts:
         texts = tuple(text for entry in line_entries(raw) for text in text_strings(entry.data))
     return TextLine(texts or ("",), event.time)
-
-
-def _agent(name: str) -> CodingAgent:
-    return by_id(name) if is_known(name) else AGENTS[0]
 
 
 def _texts(event: Event, kind: str, tool: str) -> tuple[str, ...]:

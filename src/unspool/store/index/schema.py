@@ -5,13 +5,16 @@ number; money is whole picodollars (10^-12 of a dollar), so that sums are exact;
 those of turns, which are milliseconds, for addresses are made of them.
 """
 
-from unspool.prices import PriceTable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from unspool.prices import PriceTable
 
 VERSION = 5
 """Another figure in the file, and it is made anew."""
 
 
-def index_salt(prices: PriceTable) -> str:
+def index_salt(prices: "PriceTable") -> str:
     """What all rows depend on besides the logs: another one, and every session is read anew."""
     return f"{VERSION} {prices.digest}"
 
