@@ -96,19 +96,19 @@ class Scan:
         """Count a line that was not counted yet; a message's lines are told apart by what they hold."""
         part = event.part
         billed = part is not None and self.ledger.see(part, event.time)
-        if self.skeleton is not None:
-            self.skeleton.add(event)
         identity = line_hash(event.id)
-        if identity not in self._seen:
+        again = identity in self._seen
+        if not again:
             self._seen.add(identity)
             self.ids.append(identity)
-        elif part is None:
-            return
-        self._conversed = True
-        if event.sidechain and not self._whole:
-            self._inline.add(self._sidechains.of(event))
-        else:
-            self._spoken(event, billed=billed)
+        if not again or part is not None:
+            self._conversed = True
+            if event.sidechain and not self._whole:
+                self._inline.add(self._sidechains.of(event))
+            else:
+                self._spoken(event, billed=billed)
+        if self.skeleton is not None:
+            self.skeleton.add(event)  # last: it lets go of what the event says
 
     def _spoken(self, event: Event, *, billed: bool) -> None:
         self._own = False

@@ -7,7 +7,7 @@ whoever only counts or indexes a log has it keep no more of each than the tree n
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from unspool.model import BY_PLACE, Event, Image, Notice, Part, Place, Prompt, Result, Text, Thinking, ToolCall, Unknown
+from unspool.model import BY_PLACE, Event, Image, Notice, Place, Prompt, Result, Text, Thinking, ToolCall, Unknown
 from unspool.model.blocks import Block
 from unspool.reading.tree import BranchMap, ConversationTree
 
@@ -20,7 +20,7 @@ class TurnNumber(NamedTuple):
 
 
 class Skeleton:
-    """The lines of one transcript. `slim`: of each event a copy is kept without its words, and the event is let go."""
+    """The lines of one transcript. `slim`: events lose what they say once they are in, and only their places stay."""
 
     def __init__(self, *, slim: bool = False) -> None:
         self.rows: list[Event] = []
@@ -36,18 +36,22 @@ class Skeleton:
 
     def add(self, event: Event) -> bool:
         """Take in a line that has an id and is part of a conversation; False where it only repeats another."""
-        row = _without_words(event) if self._slim else event
-        before, words = self._seen.setdefault(row.id, (row, hash_of_words(event) if self._slim else None))
-        if before is not row:
-            if (hash_of_words(before) if words is None else words) == hash_of_words(event):
-                self.again.append(row)
+        words = hash_of_words(event) if self._slim else None
+        before, said = self._seen.setdefault(event.id, (event, words))
+        if before is not event:
+            if (said or hash_of_words(before)) == (words or hash_of_words(event)):
+                self.again.append(event)
                 return False
-            if before.part is not None and row.part is not None and before.part.message == row.part.message:
-                self.snapshots.add(id(row))
+            if before.part is not None and event.part is not None and before.part.message == event.part.message:
+                self.snapshots.add(id(event))
             else:
-                row.id = f"{row.id}#{row.place.line}.{row.place.offset}"
-        self.own = self.own and row.sidechain
-        self.rows.append(row)
+                event.id = f"{event.id}#{event.place.line}.{event.place.offset}"
+        self.own = self.own and event.sidechain
+        self.rows.append(event)
+        if self._slim:
+            event.blocks = ()
+            if event.prompt is not None:
+                event.prompt = Prompt(event.prompt.place, event.prompt.kind, "")
         return True
 
     def chain(self, *, own: bool) -> list[Event]:
@@ -156,23 +160,3 @@ def block_key(block: Block | Result, event: Event) -> object:
             return ("notice", kind, text, index)
         case _:
             return ("block", id(block))
-
-
-def _without_words(event: Event) -> Event:
-    prompt, part = event.prompt, event.part
-    return Event(
-        event.kind,
-        event.place,
-        event.id,
-        event.parent,
-        event.logical,
-        event.boundary,
-        event.link,
-        sidechain=event.sidechain,
-        meta=event.meta,
-        team=event.team,
-        turn=event.turn,
-        clears=event.clears,
-        prompt=None if prompt is None else Prompt(prompt.place, prompt.kind, ""),
-        part=None if part is None else Part(part.message, "", "", None, synthetic=part.synthetic),
-    )
