@@ -1,6 +1,5 @@
 """Subagents: what one was asked, what it answered, and what that took."""
 
-from unspool import human
 from unspool.doc import Node
 from unspool.model import Json, ToolCall
 from unspool.tools import nodes, summary
@@ -26,17 +25,14 @@ def describe(call: ToolCall) -> CallDescription:
 
 
 def _outcome(detail: ToolFields) -> str:
-    tokens, uses, took = (detail.number(key) for key in ("totalTokens", "totalToolUseCount", "totalDurationMs"))
     status = detail.text("status")
     return summary.join_facts(
-        (
-            _LAUNCHED.get(status, "" if status == "completed" else status),
-            detail.text("name"),
-            "interrupted" if detail.flag("wasInterrupted") else "",
-            "" if tokens is None else human.count(tokens, "token"),
-            "" if uses is None else human.count(uses, "tool use"),
-            "" if took is None else human.duration(took / 1000),
-        )
+        _LAUNCHED.get(status, "" if status == "completed" else status),
+        detail.text("name"),
+        "interrupted" if detail.flag("wasInterrupted") else "",
+        detail.count("totalTokens", "token"),
+        detail.count("totalToolUseCount", "tool use"),
+        detail.took("totalDurationMs"),
     )
 
 

@@ -24,7 +24,9 @@ def describe(call: ToolCall) -> CallDescription:
     shown, counted = _shown(call, detail)
     git = detail.within("gitOperation")
     request = git.within("pr")
-    outcome = summary.join_facts((counted, *_endings(detail), *_git(git), _request(request)))
+    number = request.number("number")
+    pull = "" if number is None else f"pull request {number:.0f} {request.text('action')}"
+    outcome = summary.join_facts(counted, *_endings(detail), *_git(git), pull)
     return CallDescription(f"{call.name} {command}", outcome, (*asked, *shown, *reply.link_nodes(request.text("url"))))
 
 
@@ -46,11 +48,10 @@ def _shown(call: ToolCall, detail: ToolFields) -> tuple[tuple[Node, ...], str]:
 
 def _endings(detail: ToolFields) -> tuple[str, ...]:
     """How a command ended, where it did not simply end."""
-    limit = detail.number("timedOutAfterMs")
-    task = detail.text("backgroundTaskId")
+    limit, task = detail.took("timedOutAfterMs"), detail.text("backgroundTaskId")
     return (
         "interrupted" if detail.flag("interrupted") else "",
-        "" if limit is None else f"timed out after {human.duration(limit / 1000)}",
+        f"timed out after {limit}" if limit else "",
         f"in background as {task}" if task else "",
         detail.text("returnCodeInterpretation"),
     )
@@ -64,8 +65,3 @@ def _git(git: ToolFields) -> tuple[str, ...]:
         f"pushed {pushed}" if pushed else "",
         f"{branch.text('action')} {ref}" if ref else "",
     )
-
-
-def _request(request: ToolFields) -> str:
-    number = request.number("number")
-    return "" if number is None else f"pull request {number:.0f} {request.text('action')}"

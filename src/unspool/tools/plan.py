@@ -21,7 +21,7 @@ def describe(call: ToolCall) -> CallDescription:
         given.take("planFilePath")
         return _settled(plan, given)
     heading = next((line.strip("# \t") for line in written.split("\n") if line.strip("# \t")), "")
-    shown = (*reply.prose_nodes(written), *given.rest(), *reply.printed_nodes(reply.result_text(call)))
+    shown = (*reply.prose_nodes(written), *given.rest(), *reply.answer_nodes(call))
     return CallDescription(f"{call.name} {heading}", "", shown)
 
 
@@ -32,5 +32,5 @@ def _settled(plan: Plan, given: ToolFields) -> CallDescription:
         *((Link(f"session:{plan.settled_by}", "The session that carries it out"),) if plan.settled_by else ()),
         *given.rest(),
     )
-    outcome = summary.join_facts((plan.status, "edited by the user" if plan.edited else ""))
+    outcome = summary.join_facts(plan.status, "edited by the user" if plan.edited else "")
     return CallDescription(f"Plan: {plan.title}", outcome, nodes, _TONES[plan.status], settled=True)

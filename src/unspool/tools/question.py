@@ -3,7 +3,7 @@
 from typing import Final
 
 from unspool.doc import Check, Checklist, Node
-from unspool.model import Json, Option, Question, Questionnaire, ToolCall
+from unspool.model import Option, Question, Questionnaire, ToolCall
 from unspool.tools import nodes as reply
 from unspool.tools import other
 from unspool.tools.fields import ToolFields
@@ -18,14 +18,12 @@ def describe(call: ToolCall) -> CallDescription:
     asked = call.meaning
     if not isinstance(asked, Questionnaire):
         return _unread(call)
+    title = _summary(call, asked.questions)
     nodes = tuple(node for question in asked.questions for node in _question(question))
     if asked.outcome == "answered":
         outcome = ", ".join(question.answer or "no answer" for question in asked.questions)
-        said = (*nodes, *reply.prose_nodes(asked.feedback))
-        return CallDescription(_summary(call, asked.questions), outcome, said, "plain", settled=True)
-    return CallDescription(
-        _summary(call, asked.questions), "" if call.state != "ok" else _OUTCOMES[asked.outcome], nodes
-    )
+        return CallDescription(title, outcome, (*nodes, *reply.prose_nodes(asked.feedback)), "plain", settled=True)
+    return CallDescription(title, _OUTCOMES[asked.outcome] if call.state == "ok" else "", nodes)
 
 
 def _unread(call: ToolCall) -> CallDescription:
@@ -35,19 +33,13 @@ def _unread(call: ToolCall) -> CallDescription:
         return other.describe(call)
     questions = tuple(_asked(ToolFields(entry)) for entry in given.items("questions"))
     nodes = tuple(node for question in questions for node in _question(question))
-    return CallDescription(
-        _summary(call, questions), "", (*nodes, *given.rest(), *reply.printed_nodes(reply.result_text(call)))
-    )
+    return CallDescription(_summary(call, questions), "", (*nodes, *given.rest(), *reply.answer_nodes(call)))
 
 
 def _asked(entry: ToolFields) -> Question:
-    options = tuple(_option(option) for option in entry.items("options"))
+    offered = [ToolFields(option) for option in entry.items("options")]
+    options = tuple(Option(option.need("label"), option.text("description")) for option in offered)
     return Question(entry.text("question"), entry.text("header"), options, entry.flag("multiSelect"))
-
-
-def _option(option: Json) -> Option:
-    fields = ToolFields(option)
-    return Option(fields.need("label"), fields.text("description"))
 
 
 def _summary(call: ToolCall, questions: tuple[Question, ...]) -> str:

@@ -28,11 +28,9 @@ def _read(call: ToolCall) -> CallDescription:
     shown = (*_ended(outputs, code), *nodes.prose_nodes(answer)) or nodes.terminal_nodes(nodes.result_text(call))
     number = sum(summary.count_lines(output.strip("\n")) for output in outputs)
     outcome = summary.join_facts(
-        (
-            task.text("status") or detail.text("retrieval_status"),
-            "" if code is None else f"exit {code:.0f}",
-            human.count(number, "line") if number else "",
-        )
+        task.text("status") or detail.text("retrieval_status"),
+        "" if code is None else f"exit {code:.0f}",
+        human.count(number, "line") if number else "",
     )
     command = task.first("command", "description")
     return CallDescription(f"{call.name} {name} {command}", outcome, (*given.rest(), *shown))
@@ -50,9 +48,7 @@ def _stopped(call: ToolCall) -> CallDescription:
     name = given.first("shell_id", "task_id")
     command = detail.first("command")
     outcome = "stopped" if nodes.good_result(call) else ""
-    return CallDescription(
-        f"{call.name} {name} {command}", outcome, (*given.rest(), *nodes.printed_nodes(nodes.result_text(call)))
-    )
+    return CallDescription(f"{call.name} {name} {command}", outcome, (*given.rest(), *nodes.answer_nodes(call)))
 
 
 def _watched(call: ToolCall) -> CallDescription:
@@ -60,9 +56,6 @@ def _watched(call: ToolCall) -> CallDescription:
     command, socket = given.text("command"), given.within("ws").text("url")
     what = given.text("description") or command or socket
     watched = (Code(command, "bash"),) if command else nodes.field_nodes(("socket", socket))
-    task = detail.text("taskId")
-    limit = detail.number("timeoutMs")
-    outcome = summary.join_facts((f"task {task}" if task else "", human.duration(limit / 1000) if limit else ""))
-    return CallDescription(
-        f"{call.name} {what}", outcome, (*watched, *given.rest(), *nodes.printed_nodes(nodes.result_text(call)))
-    )
+    task, limit = detail.text("taskId"), detail.number("timeoutMs")
+    outcome = summary.join_facts(f"task {task}" if task else "", human.duration(limit / 1000) if limit else "")
+    return CallDescription(f"{call.name} {what}", outcome, (*watched, *given.rest(), *nodes.answer_nodes(call)))
