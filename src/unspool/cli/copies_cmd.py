@@ -66,9 +66,9 @@ def fork_command(
             fork.until(at)
         if without:
             fork.leave_out(without)
-        chosen = {"at": at, "without": without, "branch": branch}
         title = output.title or material.marked_title(source.log, "fork")
-        named: dict[str, object] = {name: value for name, value in chosen.items() if value}
+        chosen = (("at", at), ("without", without), ("branch", branch))
+        named: dict[str, object] = {name: value for name, value in chosen if value}
         request = CopyRequest("fork", title, fork.leaf, frozenset(fork.without), options=named)
         copy_options.finish_copy(plan_copy(fork.material, PRESETS["none"], request), source, output)
 
@@ -108,22 +108,18 @@ def repair_command(session: str, output: copy_options.CopyOutput, library: "Libr
 
     with open_source(library, session) as source:
         log, done = repair_original(source.log)
-        data = {
-            "deeds": [
-                {**asdict(deed), "lost": deed.lost[:_SHOWN].decode(errors="replace"), "lost_bytes": len(deed.lost)}
-                for deed in done.deeds
-            ]
-        }
-        if not done.deeds:
+        deeds = done.deeds
+        lost = [{"lost": one.lost[:_SHOWN].decode(errors="replace"), "lost_bytes": len(one.lost)} for one in deeds]
+        data = {"deeds": [{**asdict(deed), **its} for deed, its in zip(deeds, lost, strict=True)]}
+        if not deeds:
             print_result(data, ["Nothing is wrong with the log, and nothing was written."], as_json=output.as_json)
             return
-        for deed in () if output.as_json else done.deeds[:_MENDED]:
-            say_line(f"line {deed.line:<8}{deed.rule:<20}{deed.message}")
         if not output.as_json:
-            more = f"... and {len(done.deeds) - _MENDED:,} more; --json lists all.\n"
-            say_line(more if len(done.deeds) > _MENDED else "")
+            more = f"... and {len(deeds) - _MENDED:,} more; --json lists all.\n" if len(deeds) > _MENDED else ""
+            lines = (f"line {deed.line:<8}{deed.rule:<20}{deed.message}" for deed in deeds[:_MENDED])
+            print_result(None, [*lines, more], as_json=False)
         title = output.title or material.marked_title(log, "mended")
-        request = CopyRequest("repair", title, options={"deeds": len(done.deeds)})
+        request = CopyRequest("repair", title, options={"deeds": len(deeds)})
         plan = plan_copy(log, PRESETS["none"], request)
         copy_options.finish_copy(plan, source._replace(log=log), output, data=data)
 
@@ -275,11 +271,8 @@ def lint_command(session: str, strict: bool, as_json: bool, library: "Library") 
     with open_lines(library, session) as (lines, writer):
         findings = writer.lint(lines, strict=strict)
     wrong = sum(one.severity == "error" for one in findings)
-    print_result(
-        {"sound": not wrong, "findings": findings},
-        _lint_lines(session, findings, wrong, strict=strict),
-        as_json=as_json,
-    )
+    lines = _lint_lines(session, findings, wrong, strict=strict)
+    print_result({"sound": not wrong, "findings": findings}, lines, as_json=as_json)
     if wrong:
         sys.exit(1)
 

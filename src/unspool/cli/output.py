@@ -63,10 +63,8 @@ def confirm_typed(question: str, answer: str) -> bool:
 
 def complain(failures: Iterable[str]) -> None:
     """Tell on standard error what could not be read; names of files in it cannot drive the terminal."""
-    from unspool.render.sanitize import safe_lines
-
     for failure in failures:
-        click.echo("\n".join(safe_lines(f"unspool: {failure}")), err=True)
+        say_line(f"unspool: {failure}", err=True)
 
 
 WORTH_A_BAR = 32 * 1024 * 1024
@@ -85,13 +83,8 @@ def progress_bar(what: str, *, quiet: bool = False, least: int = 0) -> Iterator[
     from rich.console import Console
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
 
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        DownloadColumn(),
-        TransferSpeedColumn(),
-        TimeRemainingColumn(),
-    )
+    name, bar, figures = TextColumn("{task.description}"), BarColumn(), (DownloadColumn(), TransferSpeedColumn())
+    columns = name, bar, *figures, TimeRemainingColumn()
     with Progress(*columns, console=Console(stderr=True), transient=True, auto_refresh=False) as progress:
         task = progress.add_task(what, total=None)
 

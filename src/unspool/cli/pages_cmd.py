@@ -326,9 +326,8 @@ _build = options.as_argument(
     "--output",
     type=options.FOLDER,
     default="unspool-site",
-    show_default=True,
     metavar="DIR",
-    help="The site's folder.",
+    help="The site's folder.  [default: unspool-site]",
 )
 @click.option("--dry-run", is_flag=True, help="Say what would be made, and make nothing.")
 @click.option("--open", "open_", is_flag=True, help="Open the site in the browser.")

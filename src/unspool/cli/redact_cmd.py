@@ -187,18 +187,8 @@ def mask_secret(finding: "SecretFinding") -> str:
 
 
 def _data(log: _Log) -> dict[str, Any]:
-    return {
-        "session": log.session,
-        "path": log.path,
-        "findings": [
-            {
-                "rule": one.match.rule,
-                "kind": one.match.kind,
-                "line": one.line,
-                "place": one.path,
-                "masked": mask_secret(one),
-                "length": len(one.match.value),
-            }
-            for one in log.findings
-        ],
-    }
+    findings = []
+    for one in log.findings:
+        found = {"rule": one.match.rule, "kind": one.match.kind, "line": one.line, "place": one.path}
+        findings.append({**found, "masked": mask_secret(one), "length": len(one.match.value)})
+    return {"session": log.session, "path": log.path, "findings": findings}

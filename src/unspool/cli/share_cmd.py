@@ -79,15 +79,8 @@ def review_values(findings: "Sequence[SecretFinding]", choices: "ShareChoices") 
             f"\n{number} of {len(left)}  {value.rule} ({value.kind}), {places}, first in line {value.line}", err=True
         )
         say_line(f"  {value.path}\n  {value.before}{value.shown}{value.after}\n  {_WAYS}", err=True)
-        answer = click.prompt(
-            "  ",
-            default="a",
-            show_default=False,
-            prompt_suffix="> ",
-            err=True,
-            type=click.Choice(list("akreq")),
-            show_choices=False,
-        )
+        quiet = {"show_default": False, "show_choices": False, "err": True}
+        answer = click.prompt("  ", "a", type=click.Choice(list("akreq")), prompt_suffix="> ", **quiet)
         if answer == "q":
             raise click.Abort
         if answer == "k":

@@ -29,14 +29,7 @@ def stats_sections(found: "IndexStats", zone: "tzinfo | None") -> "Iterator[tupl
     """Heading and lines of every section that has something to say."""
     most = tables.terminal_width()
     yield "", _facts(found)
-    for heading, columns in (
-        ("By model", _models(found)),
-        ("By tool", _tools(found)),
-        ("By project", _projects(found)),
-        ("Busiest days", _days(found)),
-        ("Written to the cache again", _wasted(found)),
-        ("What filled the window (estimated)", _filled(found)),
-    ):
+    for heading, columns in _by_usage(found):
         if columns[0].cells:
             yield heading, table_lines(columns, most)
     if any(map(any, found.hours)):
@@ -71,16 +64,68 @@ def _facts(found: "IndexStats") -> list[str]:
     return [f"{name:<12}{value}" for name, value in rows if value]
 
 
-def _models(found: "IndexStats") -> list[Column]:
-    models = found.models
-    return [
-        Column("model", [one.model or "unknown model" for one in models], right=False, least=16),
-        Column("requests", [f"{one.sum.requests:,}" for one in models], rank=1),
-        Column("tokens", [f"{one.sum.total:,}" for one in models], [human.tokens(one.sum.total) for one in models]),
-        Column("cache", ["" if one.sum.cached is None else f"{one.sum.cached:.0%}" for one in models], rank=2),
-        Column("cost", [spent_text(one.sum) for one in models]),
-        Column("", tables.bar_texts([one.sum.cost for one in models], _BAR), right=False, rank=3),
-    ]
+def _by_usage(found: "IndexStats") -> "Iterator[tuple[str, list[Column]]]":
+    """Tables of tokens and money: by model, project and day, and what the cache was written again for."""
+    models, projects, wasted = found.models, found.projects[:_PROJECTS], found.wasted
+    yield (
+        "By model",
+        [
+            Column("model", [one.model or "unknown model" for one in models], right=False, least=16),
+            Column("requests", [f"{one.sum.requests:,}" for one in models], rank=1),
+            _tokens([one.sum.total for one in models]),
+            Column("cache", ["" if one.sum.cached is None else f"{one.sum.cached:.0%}" for one in models], rank=2),
+            Column("cost", [spent_text(one.sum) for one in models]),
+            _bars([one.sum.cost for one in models]),
+        ],
+    )
+    yield "By tool", _tools(found)
+    yield (
+        "By project",
+        [
+            Column("project", [row.key or "no project" for row in projects], right=False, least=16, tail=True),
+            _tokens([row.sum.total for row in projects], rank=1),
+            Column("cost", [spent_text(row.sum) for row in projects]),
+            _bars([row.sum.cost for row in projects]),
+        ],
+    )
+    yield (
+        "Busiest days",
+        [
+            Column("day", [row.key for row in found.days], right=False),
+            Column("requests", [f"{row.sum.requests:,}" for row in found.days], rank=1),
+            Column("tokens", [f"{row.sum.total:,}" for row in found.days]),
+            Column("cost", [spent_text(row.sum) for row in found.days]),
+            _bars([row.sum.total for row in found.days]),
+        ],
+    )
+    yield (
+        "Written to the cache again",
+        [
+            Column("why", [one.cause for one in wasted], right=False),
+            Column("requests", [f"{one.requests:,}" for one in wasted], rank=1),
+            _tokens([one.tokens for one in wasted]),
+            Column("lost", [format_priced(one.cost, unpriced=one.unpriced) for one in wasted]),
+            _bars([one.tokens for one in wasted]),
+        ],
+    )
+    whole = sum(one.tokens for one in found.filled)
+    yield (
+        "What filled the window (estimated)",
+        [
+            Column("kind", [one.name for one in found.filled], right=False),
+            _tokens([one.tokens for one in found.filled]),
+            Column("share", [f"{one.tokens / whole:.1%}" for one in found.filled], rank=1),
+            _bars([one.tokens for one in found.filled]),
+        ],
+    )
+
+
+def _tokens(counts: list[int], rank: int = 0) -> Column:
+    return Column("tokens", [f"{count:,}" for count in counts], [human.tokens(count) for count in counts], rank=rank)
+
+
+def _bars(values: list[int]) -> Column:
+    return Column("", tables.bar_texts(values, _BAR), right=False, rank=3)
 
 
 def _tools(found: "IndexStats") -> list[Column]:
@@ -90,49 +135,7 @@ def _tools(found: "IndexStats") -> list[Column]:
         Column("calls", [f"{tool.calls:,}" for tool in tools]),
         Column("errors", [f"{tool.errors:,}" for tool in tools]),
         Column("failing", [f"{tool.failing:.1%}" for tool in tools], rank=1),
-        Column("", tables.bar_texts([tool.calls for tool in tools], _BAR), right=False, rank=3),
-    ]
-
-
-def _projects(found: "IndexStats") -> list[Column]:
-    rows = found.projects[:_PROJECTS]
-    return [
-        Column("project", [row.key or "no project" for row in rows], right=False, least=16, tail=True),
-        Column("tokens", [f"{row.sum.total:,}" for row in rows], [human.tokens(row.sum.total) for row in rows], rank=1),
-        Column("cost", [spent_text(row.sum) for row in rows]),
-        Column("", tables.bar_texts([row.sum.cost for row in rows], _BAR), right=False, rank=3),
-    ]
-
-
-def _days(found: "IndexStats") -> list[Column]:
-    return [
-        Column("day", [row.key for row in found.days], right=False),
-        Column("requests", [f"{row.sum.requests:,}" for row in found.days], rank=1),
-        Column("tokens", [f"{row.sum.total:,}" for row in found.days]),
-        Column("cost", [spent_text(row.sum) for row in found.days]),
-        Column("", tables.bar_texts([row.sum.total for row in found.days], _BAR), right=False, rank=3),
-    ]
-
-
-def _wasted(found: "IndexStats") -> list[Column]:
-    rows = found.wasted
-    return [
-        Column("why", [one.cause for one in rows], right=False),
-        Column("requests", [f"{one.requests:,}" for one in rows], rank=1),
-        Column("tokens", [f"{one.tokens:,}" for one in rows], [human.tokens(one.tokens) for one in rows]),
-        Column("lost", [format_priced(one.cost, unpriced=one.unpriced) for one in rows]),
-        Column("", tables.bar_texts([one.tokens for one in rows], _BAR), right=False, rank=3),
-    ]
-
-
-def _filled(found: "IndexStats") -> list[Column]:
-    rows = found.filled
-    whole = sum(one.tokens for one in rows)
-    return [
-        Column("kind", [one.name for one in rows], right=False),
-        Column("tokens", [f"{one.tokens:,}" for one in rows], [human.tokens(one.tokens) for one in rows]),
-        Column("share", [f"{one.tokens / whole:.1%}" for one in rows], rank=1),
-        Column("", tables.bar_texts([one.tokens for one in rows], _BAR), right=False, rank=3),
+        _bars([tool.calls for tool in tools]),
     ]
 
 

@@ -49,16 +49,18 @@ def sync_command(as_json: bool, quiet: bool, source: tuple[Path, ...], archive: 
         sys.exit(5)
 
 
-def sync_summary(report: "SyncReport", archive: Path) -> str:
-    from unspool.human import size
+def _counts(report: "SyncReport") -> list[tuple[int, str]]:
+    counts = ((report.new, "new"), (report.grown, "grown"), (report.rewritten, "rewritten"), (report.gone, "gone"))
+    return [one for one in counts if one[0]]
 
+
+def sync_summary(report: "SyncReport", archive: Path) -> str:
     if not report.changed:
         return f"Nothing new in {report.files} files."
-    counts = ((report.new, "new"), (report.grown, "grown"), (report.rewritten, "rewritten"), (report.gone, "gone"))
-    files = ", ".join(f"{count} {what}" for count, what in counts if count) or "none changed"
+    files = ", ".join(f"{count} {what}" for count, what in _counts(report)) or "none changed"
     gone = " What is gone stays in the archive." if report.gone else ""
     return (
-        f"Kept {size(report.bytes)} in {archive} ({files} of {report.files} files)"
+        f"Kept {human.size(report.bytes)} in {archive} ({files} of {report.files} files)"
         f" and indexed {report.parsed} sessions in {report.seconds:.1f} s.{gone}"
     )
 
@@ -195,11 +197,8 @@ def watch_command(
 
     Ends with 0 when asked to by SIGTERM, with 130 after Ctrl-C, and with 7 where the archive is watched already.
     """
-    wanted, install, uninstall = (
-        WatchOptions(archive, source, interval, poll or 0.0),
-        given["install"],
-        given["uninstall"],
-    )
+    wanted = WatchOptions(archive, source, interval, poll or 0.0)
+    install, uninstall = given["install"], given["uninstall"]
     if install and uninstall:
         raise UsageProblem("Either --install or --uninstall.")
     if install or uninstall:
@@ -303,13 +302,8 @@ class _Voice:
                 _say(failure, err=True)
         self._failures |= set(report.failures)
         if report.changed and not self._quiet:
-            counts = (
-                ("new", report.new),
-                ("grown", report.grown),
-                ("rewritten", report.rewritten),
-                ("gone", report.gone),
-            )
-            files = ", ".join(f"{human.count(count, f'{what} file')}" for what, count in counts if count) or "no file"
+            counts = (human.count(count, f"{what} file") for count, what in _counts(report))
+            files = ", ".join(counts) or "no file"
             kept = f"{files}, {human.size(report.bytes)} kept; {human.count(report.parsed, 'session')} indexed"
             _say(f"{kept} ({human.duration(report.seconds)})")
 

@@ -174,12 +174,8 @@ def usage_document(
     rows: list[dict[str, Any]], report: PeriodReport | FiveHourBlocks, by: str, wanted: UsageFilter, zone: str
 ) -> dict[str, Any]:
     query = {"by": by, "zone": zone, "since": usage_time(wanted.since), "until": usage_time(wanted.until)}
-    total = {
-        **usage_figures(report.sum),
-        "models": usage_by_model(report.models),
-        "unpriced_models": unpriced_models(report.models),
-    }
-    return {**query, "rows": rows, "total": total, "untimed": report.untimed}
+    models = {"models": usage_by_model(report.models), "unpriced_models": unpriced_models(report.models)}
+    return {**query, "rows": rows, "total": {**usage_figures(report.sum), **models}, "untimed": report.untimed}
 
 
 def usage_time(seconds: float | None) -> str | None:
@@ -199,12 +195,8 @@ def block_data(block: FiveHourBlock) -> dict[str, Any]:
     data: dict[str, Any] = {"start": usage_time(block.start), "end": usage_time(block.end)}
     data |= {"gap": block.gap, "active": block.active, "first": usage_time(block.first), "last": usage_time(block.last)}
     if block.pace is not None:
-        pace: dict[str, Any] = msgspec.structs.asdict(block.pace)
-        data["pace"] = {
-            **pace,
-            "cost_an_hour": exact_dollars(block.pace.cost_an_hour),
-            "cost": exact_dollars(block.pace.cost),
-        }
+        costs = {name: exact_dollars(getattr(block.pace, name)) for name in ("cost_an_hour", "cost")}
+        data["pace"] = {**msgspec.structs.asdict(block.pace), **costs}
     return {**data, **usage_figures(block.sum), "models": usage_by_model(block.models)}
 
 

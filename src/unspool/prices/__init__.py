@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from decimal import Decimal
 from hashlib import blake2b
+from math import prod
 from pathlib import Path
 from typing import Self
 
@@ -104,17 +105,19 @@ class PriceTable:
             floor = floor or not final
             day = terms, None if time is None else int(time // _DAY)
             if day not in known:
-                known[day] = self._whole_price(_call(terms, time, Usage()))
+                known[day] = self._whole_price(priced_call(terms, time, Usage()))
             price = known[day]
             if price is None:
-                spend.add(_call(terms, time, Usage(*figures)))
+                spend.add(priced_call(terms, time, Usage(*figures)))
                 continue
             long = price.above is not None and figures[0] + figures[2] + figures[3] > price.above.tokens
             before = sums.setdefault((*day, long), [0] * len(figures))
-            before[:] = [one + more for one, more in zip(before, _clamped(figures), strict=True)]
+            input_, output, read, write, hour, searches, fetches = figures
+            clamped = input_, output, read, write, min(hour, write), searches, fetches
+            before[:] = [one + more for one, more in zip(before, clamped, strict=True)]
         for (terms, number, long), (input_, output, read, write, hour, searches, fetches) in sums.items():
             used = Usage(input_, output, read, write, hour, searches, fetches)
-            spend.add_sum(_call(terms, None if number is None else number * _DAY, used), long=long)
+            spend.add_sum(priced_call(terms, None if number is None else number * _DAY, used), long=long)
         total = spend.total()
         return Cost(total.amount, total.unpriced, floor)
 
@@ -141,12 +144,8 @@ class PriceTable:
             self._sheet.batch if call.tier == "batch" else Decimal(1),
             self._sheet.geo.get(call.geo, Decimal(1)),
         ]
-        product = Decimal(1)
-        for factor in factors:
-            if factor is None:
-                return None
-            product *= factor
-        return product
+        known = [factor for factor in factors if factor is not None]
+        return prod(known, start=Decimal(1)) if len(known) == len(factors) else None
 
 
 class Spend:
@@ -181,16 +180,11 @@ class Spend:
         return Cost(self._amount, tuple(sorted(self._unpriced.items())), self._floor)
 
 
-def _call(terms: CallTerms, time: float | None, usage: Usage) -> Call:
+def priced_call(terms: CallTerms, time: float | None, usage: Usage) -> Call:
+    """A request as a price is looked up for it."""
     model, speed, tier, geo = terms
     moment = None if time is None else datetime.fromtimestamp(min(time, _LAST), UTC)
     return Call("", model, usage, moment, speed, tier, geo)
-
-
-def _clamped(figures: CallFigures) -> CallFigures:
-    """What lives an hour is never more than what was written."""
-    input_, output, read, write, hour, searches, fetches = figures
-    return input_, output, read, write, min(hour, write), searches, fetches
 
 
 def _rates(price: ModelPrice, call: Call) -> Rates:
@@ -209,12 +203,8 @@ def _tokens(call: Call, rates: Rates) -> Decimal | None:
         _share(usage.cache_write - hour, rates.write),
         _share(hour, rates.write_1h),
     )
-    total = Decimal(0)
-    for share in shares:
-        if share is None:
-            return None
-        total += share
-    return total
+    known = [share for share in shares if share is not None]
+    return sum(known, Decimal(0)) if len(known) == len(shares) else None
 
 
 def _share(count: int, rate: Decimal | None) -> Decimal | None:

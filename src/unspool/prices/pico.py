@@ -5,12 +5,11 @@ request are a few products of whole numbers. The answer is that of `PriceTable.p
 figures that no request can have.
 """
 
-from datetime import UTC, datetime
 from decimal import Decimal
 from typing import NamedTuple
 
 from unspool.model import Call, Usage
-from unspool.prices import CallFigures, CallTerms, PriceTable
+from unspool.prices import CallFigures, CallTerms, PriceTable, priced_call
 from unspool.prices.table import Rates
 
 PICO = 10**12
@@ -18,7 +17,6 @@ PICO = 10**12
 MOST = 2**63 - 1
 """What a database holds: nine million dollars, which no request costs."""
 _DAY = 86_400
-_LAST = datetime(9999, 12, 31, tzinfo=UTC).timestamp()
 
 _Vector = tuple[int | None, ...]
 
@@ -44,10 +42,10 @@ class Picodollars:
         """What a request cost; None when any part of it has no known price, or its figures are beyond belief."""
         key = terms, None if time is None else int(time // _DAY)
         if key not in self._days:
-            self._days[key] = self._day(_call(terms, time, Usage()))
+            self._days[key] = self._day(priced_call(terms, time, Usage()))
         day = self._days[key]
         if day is None:
-            price = self._table.price_of(_call(terms, time, Usage(*figures)))
+            price = self._table.price_of(priced_call(terms, time, Usage(*figures)))
             cost = None if price is None else int((price * PICO).to_integral_value())
         else:
             cost = _cost(day, figures)
@@ -65,12 +63,6 @@ class Picodollars:
         if usual is None or long is None or fee == -1:
             return None
         return _Day(usual, price.above.tokens if price.above is not None else None, long, fee)
-
-
-def _call(terms: CallTerms, time: float | None, usage: Usage) -> Call:
-    model, speed, tier, geo = terms
-    moment = None if time is None else datetime.fromtimestamp(min(time, _LAST), UTC)
-    return Call("", model, usage, moment, speed, tier, geo)
 
 
 def _vector(rates: Rates, factor: Decimal) -> _Vector | None:

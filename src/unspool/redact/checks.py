@@ -187,9 +187,7 @@ def _is_file(host: str) -> bool:
 
 def _ipv4(match: re.Match[str], value: str) -> bool:
     before = match.string[max(0, match.start() - 12) : match.start()]
-    if _VERSION.search(before):
-        return False
-    return _address(value)
+    return not _VERSION.search(before) and _address(value)
 
 
 def _ipv6(_: re.Match[str], value: str) -> bool:
@@ -222,20 +220,8 @@ def _phone(_: re.Match[str], value: str) -> bool:
     return 10 <= sum(map(str.isdigit, value)) <= 15 and "555" not in value
 
 
-CHECKS: dict[str, Check] = {
-    "value": _value,
-    "mixed": _mixed,
-    "assigned": _assigned,
-    "password": _password,
-    "url": _url,
-    "netrc": _netrc,
-    "cookie": _cookie,
-    "block": _block,
-    "hash": _hash,
-    "user": _user,
-    "email": _email,
-    "ipv4": _ipv4,
-    "ipv6": _ipv6,
-    "phone": _phone,
-}
+_CHECKS: tuple[Check, ...] = (
+    _value, _mixed, _assigned, _password, _url, _netrc, _cookie, _block, _hash, _user, _email, _ipv4, _ipv6, _phone,
+)  # fmt: skip
+CHECKS = {check.__name__.lstrip("_"): check for check in _CHECKS}
 """The checks that a rule may name."""

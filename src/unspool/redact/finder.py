@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 from unspool.redact import line_wrapping, views
@@ -166,12 +167,8 @@ class Finder:
 
     def _views(self, text: str, long: list[tuple[int, int]], depth: int) -> Iterator[tuple[UndisguisedText, int]]:
         """Parts of the text without a disguise, and how deep under disguises they are."""
-        for disguise in DISGUISES:
-            for view in disguise.views(text):
-                yield view, depth
-        for view in views.encoding_views(text, long):
-            yield view, depth
-        for view in views.dump_views(text):
+        worn = (disguise.views(text) for disguise in DISGUISES)
+        for view in chain(*worn, views.encoding_views(text, long), views.dump_views(text)):
             yield view, depth
         for view in line_wrapping.wrapping_views(text, long):
             yield view, _DEPTH
@@ -262,14 +259,10 @@ def _matched(one: _Ready, text: str, place: int) -> SecretMatch | None:
     if not apart and is_name(value):
         return None
     start, end = match.span(one.rule.group)
-    if (
-        one.rule.kind == "secret"
-        and text[end : end + 1] in _BREAKS
-        and (last := line_wrapping.extend_over_break(text, end)) > end
-    ):
-        return SecretMatch(
-            one.rule.id, one.rule.kind, escape_surrogates(line_wrapping.unwrap(text[start:last])), start, last
-        )
+    if one.rule.kind == "secret" and text[end : end + 1] in _BREAKS:
+        last = line_wrapping.extend_over_break(text, end)
+        if last > end:
+            value, end = line_wrapping.unwrap(text[start:last]), last
     return SecretMatch(one.rule.id, one.rule.kind, escape_surrogates(value), start, end)
 
 

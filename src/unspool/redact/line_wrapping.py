@@ -18,6 +18,7 @@ _INNER = r"[A-Za-z0-9_+/=.:@%~$-]"
 _HEAD = re.compile(rf"\n(?:(?<=[A-Za-z0-9\\_\r-]\n){_MARKS}|(?={_INNER})(?<={_INNER}\n)(?<=[^\n\0]{{20}}\n))")
 """A line that may go on with a key: it begins with what is no word, or both sides of the break are tight."""
 _MIXED = re.compile(r"\d|[a-z][A-Z][A-Z]|[A-Z][a-z][A-Z]|[A-Z][A-Z][a-z]")
+"""Stands in the beginning of a line that is no word, nor several with marks between."""
 _TELLS = re.compile(r"\d[A-Za-z]|[A-Za-z]\d|@|-----")
 """Stands in or near to all that is worth to be joined."""
 _TIGHT = re.compile(rf"{_INNER}\n{_INNER}")
@@ -99,7 +100,7 @@ def _heads(text: str) -> Iterator[int]:
         if mark in text:
             for match in pattern.finditer(text):
                 head = match[0]
-                if _random(head[-10:]) if len(head) > 1 else _is_full(text, match.start()):
+                if _MIXED.search(head[-10:]) if len(head) > 1 else _is_full(text, match.start()):
                     yield _beginning(text, match.start())
 
 
@@ -107,11 +108,6 @@ def _beginning(text: str, at: int) -> int:
     """Where a break begins: a shell's backslash and a carriage return are part of it."""
     at -= text[at - 1 : at] == "\r"
     return at - (text[at - 1 : at] == "\\" and text[at : at + 1] in {"\n", "\r"})
-
-
-def _random(head: str) -> bool:
-    """Whether the beginning of a line is no word, nor several with marks between."""
-    return _MIXED.search(head) is not None
 
 
 def _is_full(text: str, at: int) -> bool:

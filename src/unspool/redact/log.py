@@ -70,12 +70,8 @@ def _depth(value: Json) -> int:
     depth, level = 0, [value]
     while level and depth <= _DEEP:
         depth += 1
-        level = [
-            inner
-            for one in level
-            if isinstance(one, dict | list)
-            for inner in (one.values() if isinstance(one, dict) else one)
-        ]
+        held = (one.values() if isinstance(one, dict) else one for one in level if isinstance(one, dict | list))
+        level = [inner for some in held for inner in some]
     return depth
 
 

@@ -86,17 +86,13 @@ def widen(text: str, start: int, end: int, before: int, after: int) -> tuple[int
     first, last = max(0, start - before), min(len(text), end + after)
     left = text.rfind("\0", first, start) + 1
     right = text.find("\0", end, last)
-    return left or first - _cut(text[max(0, first - _WORD) : first][::-1]), right if right >= 0 else _after(text, last)
+    begun = text[max(0, first - _WORD) : first][::-1]
+    return left or first - _word_end(begun, 0), right if right >= 0 else _word_end(text, last)
 
 
-def _after(text: str, at: int) -> int:
+def _word_end(text: str, at: int) -> int:
     found = _CUT.match(text, at, at + _WORD)
     return found.end() if found else at
-
-
-def _cut(text: str) -> int:
-    found = _CUT.match(text)
-    return found.end() if found else 0
 
 
 _BEFORE, _AFTER = 256, 4096

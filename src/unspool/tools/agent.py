@@ -14,11 +14,9 @@ _LAUNCHED = {"async_launched": "in background", "remote_launched": "remote", "te
 def describe(call: ToolCall) -> CallDescription:
     given, detail = ToolFields(call.input), nodes.result_fields(call)
     kind, what = given.text("subagent_type"), given.text("description")
-    asked = (
-        *nodes.field_nodes(("type", kind), ("model", given.text("model") or detail.text("resolvedModel"))),
-        *nodes.prose_nodes(given.text("prompt")),
-        *given.rest(),
-    )
+    model = given.text("model") or detail.text("resolvedModel")
+    told = nodes.field_nodes(("type", kind), ("model", model))
+    asked = (*told, *nodes.prose_nodes(given.text("prompt")), *given.rest())
     title = ": ".join(word for word in (kind, what) if word)
     answer = _answer(call, detail)
     return CallDescription(f"{call.name} {title}", _outcome(detail), (*asked, *answer, *_where(detail)))

@@ -16,11 +16,8 @@ _LANGUAGE = {"PowerShell": "powershell"}
 def describe(call: ToolCall) -> CallDescription:
     given, detail = ToolFields(call.input), reply.result_fields(call)
     command = given.need("command")
-    asked = (
-        *reply.prose_nodes(given.text("description")),
-        Code(command, _LANGUAGE.get(call.name, "bash")),
-        *given.rest(),
-    )
+    code = Code(command, _LANGUAGE.get(call.name, "bash"))
+    asked = (*reply.prose_nodes(given.text("description")), code, *given.rest())
     shown, counted = _shown(call, detail)
     git = detail.within("gitOperation")
     request = git.within("pr")

@@ -1,7 +1,5 @@
 """Tools that their fields tell enough about: skills, teams, work trees, schedules, and what is handed to the user."""
 
-from collections.abc import Callable
-
 from unspool import human
 from unspool.doc import Code, Node, Table
 from unspool.model import ToolCall
@@ -86,12 +84,7 @@ def _row(finding: ToolFields) -> tuple[str, ...]:
     return place, finding.text("summary"), fields.json_text(finding.take("failure_scenario") or ""), judged
 
 
-_SPECIAL: dict[str, Callable[[ToolCall], CallDescription]] = {
-    "SendMessage": _sent,
-    "Workflow": _workflow,
-    "ScheduleWakeup": _woken,
-    "ReportFindings": _reported,
-}
+_SPECIAL = {"SendMessage": _sent, "Workflow": _workflow, "ScheduleWakeup": _woken, "ReportFindings": _reported}
 NAMES: tuple[str, ...] = (*_TABLE, *_SPECIAL)
 
 

@@ -61,11 +61,7 @@ def _read(call: ToolCall) -> CallDescription:
     given, detail = ToolFields(call.input), reply.result_fields(call)
     summary = f"{call.name} {_where(given)}"
     shown = tuple(node for entry in detail.items("contents") for node in _content(ToolFields(entry)))
-    nodes = (
-        *given.rest(),
-        *(shown or reply.answer_nodes(call)),
-        *reply.terminal_nodes(detail.text("error")),
-    )
+    nodes = (*given.rest(), *(shown or reply.answer_nodes(call)), *reply.terminal_nodes(detail.text("error")))
     return CallDescription(summary, human.count(len(shown), "part") if shown else "", nodes)
 
 

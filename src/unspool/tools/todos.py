@@ -88,16 +88,9 @@ def _number(given: ToolFields) -> str:
 def _todo(entry: Json, key: str) -> Todo:
     fields = ToolFields(entry)
     blockers = tuple(data.json_text(other) for other in fields.items("blockedBy"))
-    return Todo(
-        fields.need(key),
-        fields.text("status"),
-        data.json_text(fields.take("id") or ""),
-        fields.text("activeForm"),
-        fields.text("owner"),
-        blockers,
-        priority=fields.text("priority"),
-        task=key == "subject",
-    )
+    text, number = fields.need(key), data.json_text(fields.take("id") or "")
+    status, active, owner, priority = map(fields.text, ("status", "activeForm", "owner", "priority"))
+    return Todo(text, status, number, active, owner, blockers, priority=priority, task=key == "subject")
 
 
 _ABOUT = {_WRITE: _written, _CREATE: _created, _UPDATE: _updated, _LIST: _listed, _GET: _got}

@@ -156,7 +156,7 @@ def parse_audit_filters(query: Mapping[str, str]) -> AuditFilters:
 
 
 def parse_moment(query: Mapping[str, str], name: str) -> int | None:
-    """In milliseconds."""
+    """Milliseconds of the epoch; None where nothing is asked for."""
     if name not in query:
         return None
     try:

@@ -117,7 +117,7 @@ def push(hub: Hub, person: Person, project: str, manifest: PushManifest) -> Push
             raise BadRequest("A piece is not as large as the manifest says.")
         if lacks:
             return PushOutcome(session, before, tuple(lacks))
-        row = session_store.PushedSession(session, project, person.id, manifest.key, manifest.state, fingerprint())
+        row = session_store.PushedRow(session, project, person.id, manifest.key, manifest.state, fingerprint())
         if done := _taken(hub, row, manifest, before):
             return done
     raise StoreUnavailable("This session is pushed from several places at once; try again.")
@@ -128,7 +128,7 @@ def _not_erased(db: Database, person: str, key: str) -> None:
         raise Gone("This session was erased here, and is not taken again.")
 
 
-def _taken(hub: Hub, row: session_store.PushedSession, manifest: PushManifest, before: str) -> PushOutcome | None:
+def _taken(hub: Hub, row: session_store.PushedRow, manifest: PushManifest, before: str) -> PushOutcome | None:
     """What becomes of it; None where somebody else was quicker, and it is to be tried again."""
     blobs = hub.store.blobs
     files = session_store.join_files(session_store.kept_files(hub.store.db, row.id), manifest.files, blobs.read)
@@ -144,12 +144,13 @@ def _taken(hub: Hub, row: session_store.PushedSession, manifest: PushManifest, b
             for digest in {piece.digest for piece in manifest.pieces()}:  # what was refused is not kept
                 blobs.drop(digest)
             raise
-        session_store.keep_pages(blobs, made.pages, folder)
+        for page in made.pages:
+            blobs.keep_file(page)
         return _committed(hub, row, before, (made, files, folder))
 
 
 def _committed(
-    hub: Hub, row: session_store.PushedSession, before: str, what: tuple[MadeSession, session_store.Files, Path]
+    hub: Hub, row: session_store.PushedRow, before: str, what: tuple[MadeSession, session_store.Files, Path]
 ) -> PushOutcome | None:
     db = hub.store.db
     with db.transaction():

@@ -21,7 +21,7 @@ from unspool.hub.sessions.listing import parse_page, story
 from unspool.hub.sessions.process_push import SENT, remake_pages
 from unspool.hub.sessions.push import push
 from unspool.hub.sessions.search import search
-from unspool.hub.sessions.session_store import assemble_file, keep_pages
+from unspool.hub.sessions.session_store import assemble_file
 from unspool.hub.sessions.usage import usage
 from unspool.hub.store.database import find_id
 from unspool.hub.workers import worker_pool
@@ -159,7 +159,8 @@ def _remake_pages(here: Hub, session: str) -> None:
             if "~" not in name:
                 assemble_file(blobs, parts, folder / SENT / name)
         made = worker_pool().run(remake_pages, folder, key)
-        keep_pages(blobs, made, folder)
+        for page in made:
+            blobs.keep_file(page)
         with db.transaction():
             db.alone(f"session {session}")
             if session_store.state_of(db, session) == state and blobs.held(page.digest for page in made):

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import msgspec
 
-from unspool.hub.sessions.process_push import MadePage, MadeSession, Passage, page_file, read_passages, read_requests
-from unspool.hub.store.blobs import Blobs, now
+from unspool.hub.sessions.process_push import MadeSession, PassageRow, read_passages, read_requests
+from unspool.hub.store.blobs import Blobs, MadeFile, now
 from unspool.hub.store.database import Database, Value
 from unspool.hub_client.manifest import FilePiece, ManifestFile
 
@@ -97,7 +97,7 @@ _PUT = {
 _GONE = {"sqlite": "UPDATE passage SET session = '' WHERE id = ?", "postgresql": "DELETE FROM passage WHERE id = ?"}
 
 
-def write_passages(db: Database, session: str, passages: Iterable[Passage]) -> None:
+def write_passages(db: Database, session: str, passages: Iterable[PassageRow]) -> None:
     """Have a session hold these passages and no others, inside the caller's transaction.
 
     Full text is slow at taking out what it once took in, and most pushes only add to a session.
@@ -122,7 +122,7 @@ def sweep_passages(db: Database, seconds: float = 0.5) -> int:
 
 
 def _fresh(
-    db: Database, session: str, passages: Iterable[Passage], known: dict[bytes, list[int]]
+    db: Database, session: str, passages: Iterable[PassageRow], known: dict[bytes, list[int]]
 ) -> Iterator[Sequence[Value]]:
     """The passages that are not known; those that are get taken from what is known."""
     for one in passages:
@@ -142,9 +142,6 @@ def execute_batches(db: Database, sql: str, rows: Iterable[Sequence[Value]]) -> 
         db.many(sql, some)
 
 
-_CHUNK = 1024 * 1024
-
-
 def assemble_file(blobs: Blobs, parts: tuple[FilePiece, ...], path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("wb") as file:
@@ -152,16 +149,10 @@ def assemble_file(blobs: Blobs, parts: tuple[FilePiece, ...], path: Path) -> Non
             file.writelines(blobs.read(piece.digest))
 
 
-def keep_pages(blobs: Blobs, made: tuple[MadePage, ...], folder: Path) -> None:
-    for number, page in enumerate(made):
-        with page_file(folder, number).open("rb") as file:
-            blobs.keep_packed(page.digest, page.size, "gzip", iter(lambda: file.read(_CHUNK), b""))
-
-
 _OF_SESSION = ("piece", "session_page", "request")
 
 
-class PushedSession(NamedTuple):
+class PushedRow(NamedTuple):
     id: str
     project: str
     person: str
@@ -177,29 +168,25 @@ def state_of(db: Database, session: str) -> str:
     return str(found[0]) if found else ""
 
 
-def write_session(db: Database, row: PushedSession, made: MadeSession, files: Files, folder: Path) -> None:
+def write_session(db: Database, row: PushedRow, made: MadeSession, files: Files, folder: Path) -> None:
     """Put a session in place of what was known of it, inside the caller's transaction."""
     _write_row(db, row, made, total_size(files))
     for table in _OF_SESSION:
         db.run(f"DELETE FROM {table} WHERE session = ?", row.id)  # noqa: S608  names of tables
-    pieces = (
-        (row.id, name, place, piece.digest, piece.size)
-        for name, all_ in files.items()
-        for place, piece in enumerate(all_)
-    )
+    pieces = ((row.id, name, at, one.digest, one.size) for name, parts in files.items() for at, one in enumerate(parts))
     execute_batches(db, "INSERT INTO piece(session, name, position, digest, size) VALUES(?, ?, ?, ?, ?)", pieces)
     write_pages(db, row.id, made.pages)
     write_passages(db, row.id, read_passages(folder))
     _requests(db, row.id, folder)
 
 
-def write_pages(db: Database, session: str, made: Sequence[MadePage]) -> None:
+def write_pages(db: Database, session: str, made: Sequence[MadeFile]) -> None:
     """Write which pages a session has that has none."""
     rows = ((session, page.name, page.digest, page.kind) for page in made)
     execute_batches(db, "INSERT INTO session_page(session, name, digest, kind) VALUES(?, ?, ?, ?)", rows)
 
 
-def _write_row(db: Database, row: PushedSession, made: MadeSession, size: int) -> None:
+def _write_row(db: Database, row: PushedRow, made: MadeSession, size: int) -> None:
     logged, time = msgspec.structs.asdict(made.facts), now()
     logged["models"] = msgspec.json.encode(made.facts.models).decode()
     columns: dict[str, Value] = {**row._asdict(), **logged, "size": size, "created": time, "updated": time}

@@ -17,7 +17,7 @@ from unspool.files import scratch_folder
 from unspool.hub.errors import NO_ROOM, BadRequest, HubError, PolicyViolation, StoreFull
 from unspool.hub.policy import findings_sentence, is_packed, policy_findings
 from unspool.hub.shares.share import BUNDLE, DOCUMENT, ShareFacts
-from unspool.hub.store.blobs import pack
+from unspool.hub.store.blobs import MadeFile, make_file
 from unspool.hub.web.render import render
 from unspool.prices import PriceTable
 from unspool.redact.policy import RedactionPolicy
@@ -27,14 +27,13 @@ from unspool.render.view import View
 from unspool.share import preview_image
 from unspool.share.choices import ShareChoices
 from unspool.share.prepare import PreparedShare, SharedSession, sessions_around, without_paths
+from unspool.share.publish import SharePages
 from unspool.share.redact_files import RedactionReport
 from unspool.share.select_files import LeftOutCounts
 from unspool.site import page_template
-from unspool.site.address import INDEX
 from unspool.site.build.manifest import fingerprint
 from unspool.site.options import SiteOptions
-from unspool.site.page_template import Asset, Frame, Preview
-from unspool.site.turn_pages import session_folder
+from unspool.site.page_template import Asset, Frame
 from unspool.store.library import Library
 
 _REPORT, _REPORT_MOST = "report.json", 1024 * 1024
@@ -106,7 +105,6 @@ def _as_hub_errors(root: Path) -> Iterator[None]:
         raise BadRequest("".join(one if one.isprintable() else "?" for one in reason)[:_WORDS]) from None
 
 
-PICTURE = "preview.svg"
 _STATIC = Path(__file__).parents[1] / "static"
 _LENT = Path(__file__).parents[2] / "web" / "static"
 _SCRIPT, _STYLE, _ICON = "shared.js", "shared.css", "icon.svg"
@@ -114,47 +112,32 @@ _UNUSED = "records.words"
 """Only an archive's index reads it."""
 
 
-class SharePages:
-    """The pages of a share; `address` is where they are found, if the hub knows its own name."""
+class HubSharePages(SharePages):
+    """The pages of a share as the hub shows them; `address` is where they are found, if the hub knows its own name."""
 
     def __init__(self, share: PreparedShare, prices: PriceTable, address: str, *, raw: bool) -> None:
-        self._share, self._prices, self._address, self._raw = share, prices, address, raw
-        self._options = SiteOptions()
+        super().__init__(share, SiteOptions(), prices, address)
+        self._raw = raw
 
     def files(self) -> Iterator[tuple[str, bytes]]:
         yield from page_template.site_assets()
         yield from (_own(name) for name in (_STYLE, _SCRIPT, _ICON))
-        main = self._share.main.session
-        yield PICTURE, preview_image.preview_image(main, figures(main, self._prices))
-        for one, place in self._placed():
-            counted = figures(one.session, self._prices)
-            for name, data in session_folder(one.session, counted, self._options, self._frame(counted, place)):
-                if name != _UNUSED:
-                    yield place + name, data
+        for name, data in self.content():
+            if PurePosixPath(name).name != _UNUSED:
+                yield name, data
 
-    def _frame(self, counted: Figures, place: str) -> Frame:
-        root = "../" if place else ""
-        usual = page_template.site_page_head(self._options, root)
-        styles = render("styles.html", icon=root + _own(_ICON).path, hrefs=[root + _own(_STYLE).path])
-        script = Markup(elements.script(root + _own(_SCRIPT).path))  # noqa: S704  made by a writer
-        picture = f"{self._address}{PICTURE}" if self._address else f"{root}{PICTURE}"
-        report = self._share.report
+    def frame(self, one: SharedSession, counted: Figures, inside: str) -> Frame:
+        usual = super().frame(one, counted, inside)
+        head, report = page_template.site_page_head(self.options, usual.root), self.share.report
+        styles = render("styles.html", icon=usual.root + _own(_ICON).path, hrefs=[usual.root + _own(_STYLE).path])
+        script = Markup(elements.script(usual.root + _own(_SCRIPT).path))  # noqa: S704  made by a writer
         note = f"shared: {report.note()}" if report.rules else "shared"
-        return Frame(
-            root=root,
-            sessions={other.session.id: f"{where}{INDEX}" for other, where in self._placed()},
-            prices=self._prices,
-            dress=usual._replace(styles=usual.styles + styles, scripts=usual.scripts + script),
-            inset=str(render("shared_bar.html", root=root, raw=self._raw)),
-            preview=Preview(preview_image.describe_session(counted), picture, self._address, note),
+        return msgspec.structs.replace(
+            usual,
+            dress=head._replace(styles=head.styles + styles, scripts=head.scripts + script),
+            inset=str(render("shared_bar.html", root=usual.root, raw=self._raw)),
+            preview=usual.preview and usual.preview._replace(note=note, data=""),
         )
-
-    def _placed(self) -> Iterator[tuple[SharedSession, str]]:
-        """Every session and the folder that it lies in, below the one that is meant."""
-        yield self._share.main, ""
-        for word, others in (("before", self._share.before), ("after", self._share.after)):
-            for number, one in enumerate(others, 1):
-                yield one, f"{word}-{number}/"
 
 
 def _own(name: str) -> Asset:
@@ -188,15 +171,6 @@ class ShareJob(msgspec.Struct, frozen=True):
     """What is kept out; None where nothing is."""
 
 
-class MadeFile(msgspec.Struct, frozen=True):
-    name: str
-    path: Path
-    digest: str
-    size: int
-    encoding: str
-    kind: str
-
-
 class MadeShare(msgspec.Struct, frozen=True):
     title: str
     facts: ShareFacts
@@ -218,13 +192,11 @@ def make_share(job: ShareJob) -> MadeShare:
             own_title=bool(job.title), made=made_by(job.url),
         )  # fmt: skip
         document = DOCUMENT, b"".join(SessionShareWriter().chunks(session, View()))
-        files = chain(SharePages(share, prices, job.url, raw=job.raw).files(), [document])
+        files = chain(HubSharePages(share, prices, job.url, raw=job.raw).files(), [document])
         pieces = []
         for number, (name, data) in enumerate(files):
-            path = job.folder / str(number)
-            path.write_bytes(pack(data, "gzip"))
             kind = KINDS.get(PurePosixPath(name).suffix, "application/octet-stream")
-            pieces.append(MadeFile(name, path, sha256(data).hexdigest(), len(data), "gzip", kind))
+            pieces.append(make_file(name, data, job.folder / str(number), kind))
         with job.bundle.open("rb") as file:
             digest = file_digest(file, "sha256").hexdigest()
         pieces.append(MadeFile(BUNDLE, job.bundle, digest, job.bundle.stat().st_size, "", KINDS[".gz"]))

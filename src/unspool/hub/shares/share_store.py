@@ -12,14 +12,12 @@ from unspool.hub.errors import Gone, HubError, NotVisible, StoreUnavailable, Und
 from unspool.hub.people import holds, users
 from unspool.hub.policy import check_title, policy_of
 from unspool.hub.routes import Hub
-from unspool.hub.shares.process_upload import MadeFile, MadeShare, ShareJob, make_share
+from unspool.hub.shares.process_upload import MadeShare, ShareJob, make_share
 from unspool.hub.shares.share import BUNDLE, NOTHING, HubShare, ShareOptions, any_share, hash_password, share_file
-from unspool.hub.store.blobs import now
+from unspool.hub.store.blobs import MadeFile, now
 from unspool.hub.store.connect import Store
 from unspool.hub.store.database import Database, Value
 from unspool.hub.workers import worker_pool
-
-_CHUNK = 256 * 1024
 
 
 class Upload(NamedTuple):
@@ -155,9 +153,7 @@ def _made(hub: Hub, upload: Upload, title: str, *, raw: bool, check: bool = True
     job = ShareJob(upload.bundle, upload.bundle.parent / "made", share_url(hub, upload.address), title, raw, policy)
     made = worker_pool().run(make_share, job)
     for piece in made.pieces:
-        with piece.path.open("rb") as file:
-            chunks = iter(lambda: file.read(_CHUNK), b"")
-            hub.store.blobs.keep_packed(piece.digest, piece.size, piece.encoding, chunks)
+        hub.store.blobs.keep_file(piece)
     return made
 
 

@@ -110,7 +110,6 @@ async def _write(request: Request, path: Path, most: int) -> None:
 
 
 async def _next_piece(stream: AsyncIterator[bytes]) -> bytes | None:
-    """None at the end."""
     try:
         async with asyncio.timeout(SILENT):
             return await anext(stream)

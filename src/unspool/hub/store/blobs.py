@@ -5,6 +5,7 @@ import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from hashlib import sha256
+from pathlib import Path
 from typing import IO, NamedTuple, Protocol, cast
 
 import zstandard
@@ -42,7 +43,7 @@ class Objects(Protocol):
         """Remove what somebody who was killed left half written, more than a day ago; how many there were."""
 
     def well(self) -> bool:
-        """Whether it answers now."""
+        """Whether the object store answers now."""
 
 
 _LEVEL = 6
@@ -124,6 +125,22 @@ class Blob(NamedTuple):
     """Where its object lies."""
 
 
+class MadeFile(NamedTuple):
+    """A file that a worker made, packed as it will be kept; `digest` and `size` are of what it is when unpacked."""
+
+    name: str
+    path: Path
+    digest: str
+    size: int
+    encoding: str
+    kind: str
+
+
+def make_file(name: str, data: bytes, path: Path, kind: str) -> MadeFile:
+    path.write_bytes(pack(data, "gzip"))
+    return MadeFile(name, path, sha256(data).hexdigest(), len(data), "gzip", kind)
+
+
 def now() -> int:
     """Milliseconds of the epoch, as the hub keeps times."""
     return time.time_ns() // 1_000_000
@@ -154,8 +171,10 @@ class Blobs:
         digest = sha256(data).hexdigest()
         return self.find(digest, touch=True) or self._kept(digest, len(data), encoding, [pack(data, encoding)])
 
-    def keep_packed(self, digest: str, size: int, encoding: str, data: Iterable[bytes]) -> Blob:
-        return self.find(digest, touch=True) or self._kept(digest, size, encoding, data)
+    def keep_file(self, file: MadeFile) -> Blob:
+        with file.path.open("rb") as opened:
+            chunks = iter(lambda: opened.read(CHUNK), b"")
+            return self.find(file.digest, touch=True) or self._kept(file.digest, file.size, file.encoding, chunks)
 
     def find(self, digest: str, *, touch: bool = False) -> Blob | None:
         """A content that is kept; `touch` keeps it from being swept for most of a day more."""

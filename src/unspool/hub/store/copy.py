@@ -30,7 +30,7 @@ _LOT = 500
 _ROUND = 2**128
 
 
-class Table(NamedTuple):
+class CopiedTable(NamedTuple):
     name: str
     columns: tuple[str, ...]
 
@@ -42,22 +42,22 @@ class TableSum(NamedTuple):
     digest: str
 
 
-def tables(db: Database) -> list[Table]:
+def tables(db: Database) -> list[CopiedTable]:
     found: dict[str, list[str]] = {}
     for table, column in sorted(db.rows(_COLUMNS[db.dialect])):
         if (table, column) not in _MADE:
             found.setdefault(table, []).append(column)
-    return [Table(name, tuple(columns)) for name, columns in found.items()]
+    return [CopiedTable(name, tuple(columns)) for name, columns in found.items()]
 
 
-def rows(db: Database, table: Table) -> Iterator[Row]:
+def rows(db: Database, table: CopiedTable) -> Iterator[Row]:
     """The rows of a table, in a snapshot or a transaction; the mark of a copy is none of them."""
     mine = f" WHERE key <> '{MARK}'" if table.name == "setting" else ""
     order = _ORDER.get(table.name, "")
     return db.each(f"SELECT {', '.join(table.columns)} FROM {table.name}{mine}{order}")  # noqa: S608  our own names
 
 
-def insert_rows(db: Database, table: Table, found: Iterable[Row]) -> None:
+def insert_rows(db: Database, table: CopiedTable, found: Iterable[Row]) -> None:
     names, marks = list(table.columns), ["?"] * len(table.columns)
     indexed = table.name == "passage" and db.dialect == "postgresql"
     if indexed:

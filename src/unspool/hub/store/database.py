@@ -63,7 +63,7 @@ class Database(Protocol):
         """Statements that bring no values, for making tables."""
 
     def well(self) -> bool:
-        """Whether it answers now."""
+        """Whether the database answers now."""
         try:
             return self.row("SELECT 1") == (1,)
         except (StoreUnavailable, StoreFull):

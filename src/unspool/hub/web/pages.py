@@ -134,11 +134,8 @@ def story_page(request: Request) -> Response:
     session = request.path_params["session"]
     steps = listing.story(hub(request).store.db, person(request), session)
     here = next(step.session for step in steps if step.session.id == session)
-    crumbs = (
-        HOME,
-        Crumb(here.project.name, f"sessions?project={here.project.id}"),
-        Crumb(here.title, f"sessions/{session}/"),
-    )
+    project = Crumb(here.project.name, f"sessions?project={here.project.id}")
+    crumbs = (HOME, project, Crumb(here.title, f"sessions/{session}/"))
     shown = [(step.role, listed_session(step.session)) for step in steps]
     return page(request, "Story", "story.html", crumbs=crumbs, steps=shown, here=session)
 
@@ -192,8 +189,6 @@ def end_token_form(request: Request) -> Response:
 
 
 _MOST = 200
-_NEVER = 0
-"""As options have it: no end."""
 
 
 def shares_page(request: Request, wrong: str = "", status: int = 200) -> Response:
@@ -232,7 +227,5 @@ def _form_options(form: dict[str, str]) -> ShareOptions:
     if form.get("open") == "1":
         given["password"] = ""
     if form.get("expires"):
-        given["expires"] = (
-            _NEVER if form["expires"] == "never" else options_of_upload({"expires": form["expires"]}, {}).expires
-        )
+        given["expires"] = options_of_upload({"expires": form["expires"]}, {}).expires
     return ShareOptions(**given)
