@@ -271,8 +271,8 @@ def lint_command(session: str, strict: bool, as_json: bool, library: "Library") 
     with open_lines(library, session) as (lines, writer):
         findings = writer.lint(lines, strict=strict)
     wrong = sum(one.severity == "error" for one in findings)
-    lines = _lint_lines(session, findings, wrong, strict=strict)
-    print_result({"sound": not wrong, "findings": findings}, lines, as_json=as_json)
+    told = _lint_lines(session, findings, wrong, strict=strict)
+    print_result({"sound": not wrong, "findings": findings}, told, as_json=as_json)
     if wrong:
         sys.exit(1)
 

@@ -7,8 +7,8 @@ import click
 
 from unspool import human
 from unspool.cli import options, settings
+from unspool.cli.list_cmd import session_marks
 from unspool.cli.output import console, print_json, show_renderable
-from unspool.cli.session_tables import session_marks
 from unspool.figures import Figures, figures
 from unspool.model import Session, Usage
 from unspool.render.sanitize import one_line

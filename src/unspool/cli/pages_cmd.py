@@ -19,10 +19,10 @@ from unspool import human
 from unspool.agents import FoundLog
 from unspool.agents.web_sessions import RemoteSession, WebAccount, connect
 from unspool.cli import options, settings
+from unspool.cli.list_cmd import is_hidden, kept_mark
 from unspool.cli.options import as_argument
 from unspool.cli.output import progress, progress_bar
 from unspool.cli.picker import PickerChoice, pick_one
-from unspool.cli.session_tables import is_hidden, kept_mark
 from unspool.config import config_folder
 from unspool.errors import NotFound, UsageProblem
 from unspool.figures import figures

@@ -69,7 +69,7 @@ def review_values(findings: "Sequence[SecretFinding]", choices: "ShareChoices") 
     """The choices after a person has judged each value; click.Abort where they would rather not share."""
     from msgspec.structs import replace
 
-    keep, accepted = set(choices.keep), set[str]()
+    keep, accepted, answers = set(choices.keep), set[str](), click.Choice(list("akreq"))
     left = [value for value in values_to_review(findings) if value.rule not in keep and value.id not in keep]
     for number, value in enumerate(left, 1):
         if value.rule in accepted:
@@ -79,8 +79,9 @@ def review_values(findings: "Sequence[SecretFinding]", choices: "ShareChoices") 
             f"\n{number} of {len(left)}  {value.rule} ({value.kind}), {places}, first in line {value.line}", err=True
         )
         say_line(f"  {value.path}\n  {value.before}{value.shown}{value.after}\n  {_WAYS}", err=True)
-        quiet = {"show_default": False, "show_choices": False, "err": True}
-        answer = click.prompt("  ", "a", type=click.Choice(list("akreq")), prompt_suffix="> ", **quiet)
+        answer = click.prompt(
+            "  ", "a", type=answers, show_default=False, show_choices=False, prompt_suffix="> ", err=True
+        )
         if answer == "q":
             raise click.Abort
         if answer == "k":

@@ -15,7 +15,7 @@ from unspool.hub.people import projects as teams
 from unspool.hub.people import tokens as invitations
 from unspool.hub.people.projects import Right, readable_projects, right_on_project
 from unspool.hub.people.users import checked_name, projects_without_owner
-from unspool.hub.start import create_first_admin
+from unspool.hub.server import create_first_admin
 from unspool.hub.store.blobs import now
 from unspool.hub.store.connect import Store
 

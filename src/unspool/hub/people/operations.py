@@ -1,6 +1,6 @@
 """What can be done about people, tokens, teams, projects and holds, each declared once.
 
-The API's route, the form of a page and the command all run the same operation: see `api`, `web.routes` and
+The API's route, the form of a page and the command all run the same operation: see `api`, `web.pages` and
 `cli.hub_people_cmd`. Its parameters are the fields of the body, the form and the command; its docstring is the
 command's help. An operation checks nothing about who asks, which its route does; it runs in one transaction.
 """

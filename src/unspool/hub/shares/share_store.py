@@ -12,8 +12,8 @@ from unspool.hub.errors import Gone, HubError, NotVisible, StoreUnavailable, Und
 from unspool.hub.people import holds, users
 from unspool.hub.policy import check_title, policy_of
 from unspool.hub.routes import Hub
-from unspool.hub.shares.process_upload import MadeShare, ShareJob, make_share
 from unspool.hub.shares.share import BUNDLE, NOTHING, HubShare, ShareOptions, any_share, hash_password, share_file
+from unspool.hub.shares.upload import MadeShare, ShareJob, make_share
 from unspool.hub.store.blobs import MadeFile, now
 from unspool.hub.store.connect import Store
 from unspool.hub.store.database import Database, Value
