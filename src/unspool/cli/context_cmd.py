@@ -5,9 +5,8 @@ from typing import TYPE_CHECKING
 import click
 
 from unspool import human
-from unspool.cli import options, tables
-from unspool.cli.output import print_json, print_nodes
-from unspool.cli.tables import Column, print_heading, print_table, safe_text
+from unspool.cli import options, output
+from unspool.cli.output import Column, print_heading, print_json, print_nodes, print_table, safe_text
 from unspool.errors import NotFound
 
 if TYPE_CHECKING:
@@ -38,7 +37,7 @@ def context_heading(filled: "ContextWindow") -> "Iterator[str]":
     how = f"exact: the log keeps the request; {how}" if now.exact else how
     yield f"{safe_text(now.model) or 'unknown model'}: {now.total:,} tokens{of} at the last request ({how}{share})"
     if filled.share is not None:
-        yield f"▕{tables.bar_text(filled.share, _BAR):<{_BAR}}▏"
+        yield f"▕{output.bar_text(filled.share, _BAR):<{_BAR}}▏"
     if not filled.window:
         yield "How many tokens this model's window holds is not known."
     yield human.joined(f"most {filled.peak:,}", human.count(filled.compactions, "compaction"))
@@ -58,7 +57,7 @@ def context_sections(
         note = f"{human.count(left, 'turn')} that added less left out." if left > 0 else ""
         yield "By turn", _turns(session, chosen), note
     if costs:
-        bars = tables.bar_texts([int(one.cost * 10**9) for one in costs], _BAR)
+        bars = output.bar_texts([int(one.cost * 10**9) for one in costs], _BAR)
         columns = [
             Column("kind", [one.name for one in costs], right=False),
             Column("tokens sent", [f"{one.tokens:,}" for one in costs]),
@@ -80,7 +79,7 @@ def _kinds(now: "RequestWindow", window: int | None) -> list[Column]:
         Column("kind", [name for name, _ in rows], right=False),
         Column("tokens", [f"{tokens:,}" for _, tokens in rows]),
         Column("of window" if window else "of all", [f"{tokens / whole:.1%}" if whole else "" for _, tokens in rows]),
-        Column("", tables.bar_texts([tokens for _, tokens in rows], _BAR), right=False, rank=1),
+        Column("", output.bar_texts([tokens for _, tokens in rows], _BAR), right=False, rank=1),
     ]
 
 
@@ -98,7 +97,7 @@ def _turns(session: "Session", chosen: "Sequence[TurnWindow]") -> list[Column]:
         Column("added", [f"{turn.tokens:,}" for turn in chosen]),
         Column("mostly", most, right=False, rank=2),
         Column("window then", full, rank=1),
-        Column("", tables.bar_texts([turn.tokens for turn in chosen], _BAR // 2), right=False, rank=3),
+        Column("", output.bar_texts([turn.tokens for turn in chosen], _BAR // 2), right=False, rank=3),
         Column("prompt", words, right=False, least=12),
     ]
 
@@ -110,7 +109,7 @@ def _tools(filled: "ContextWindow") -> list[Column]:
         Column("asked", [f"{tool.input:,}" for tool in tools], rank=2),
         Column("answered", [f"{tool.output:,}" for tool in tools], rank=2),
         Column("tokens", [f"{tool.tokens:,}" for tool in tools]),
-        Column("", tables.bar_texts([tool.tokens for tool in tools], _BAR), right=False, rank=1),
+        Column("", output.bar_texts([tool.tokens for tool in tools], _BAR), right=False, rank=1),
     ]
 
 

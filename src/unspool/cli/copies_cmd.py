@@ -13,8 +13,7 @@ import click
 
 from unspool import human
 from unspool.cli import copy_options, options
-from unspool.cli.output import print_json, print_result, say_line
-from unspool.cli.tables import Column, print_table
+from unspool.cli.output import Column, print_json, print_result, print_table, say_line
 from unspool.errors import NotFound, Unreadable, Unsound, UsageProblem
 from unspool.store.library.inputs import is_url
 

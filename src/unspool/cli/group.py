@@ -59,7 +59,7 @@ _HOMES = {
     **dict.fromkeys(("login", "logout", "shares", "push"), "shares"),
     **dict.fromkeys(("schema", "completion"), "schema"),
     **dict.fromkeys(("context", "requests"), "context"),
-    **dict.fromkeys(("show", "export"), "show"),
+    **dict.fromkeys(("info", "show", "export"), "show"),
     **dict.fromkeys(("sync", "watch", "doctor"), "sync"),
     **dict.fromkeys(("verify", "restore", "forget"), "restore"),
     **dict.fromkeys(("recommend", "fork", "lint", "repair", "move"), "copies"),

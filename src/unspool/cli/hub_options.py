@@ -14,8 +14,7 @@ import click
 from unspool import human
 from unspool.cli import options
 from unspool.cli.options import Command, Decorator, as_argument, with_options
-from unspool.cli.output import print_json
-from unspool.cli.tables import Column, print_table
+from unspool.cli.output import Column, print_json, print_table
 from unspool.config import config_folder
 
 if TYPE_CHECKING:

@@ -16,8 +16,7 @@ from rich.text import Text
 
 from unspool import human
 from unspool.cli import options, settings
-from unspool.cli.output import complain, console, print_json, progress, show_renderable
-from unspool.cli.tables import Column, print_table
+from unspool.cli.output import Column, complain, console, print_json, print_table, progress, show_renderable
 from unspool.copies.records import copy_records
 from unspool.errors import UnspoolError
 from unspool.model import Overview, SessionKind

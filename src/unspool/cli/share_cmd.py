@@ -1,6 +1,5 @@
 """`unspool share`: a session shown to others, without what must not leave, once its findings were judged."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -15,7 +14,7 @@ from unspool.files import scratch_folder
 from unspool.render.sanitize import one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from unspool.redact.replacements import SecretFinding
     from unspool.redact.rules import RuleSet
@@ -91,11 +90,6 @@ def review_values(findings: "Sequence[SecretFinding]", choices: "ShareChoices") 
         elif answer == "e":
             break
     return replace(choices, keep=frozenset(keep))
-
-
-def review_summary(listed: Sequence[ReviewedValue]) -> list[str]:
-    """The values as lines: id, rule, places, what is seen of it."""
-    return [f"  {one.id}  {one.rule:28} {human.count(one.places, 'place'):>12}  {one.shown}" for one in listed]
 
 
 _USUAL = "-"
@@ -352,8 +346,7 @@ def _made(share: "PreparedShare", target: ShareTarget, library: "Library", secre
     pages = publish.SharePages(share, SiteOptions(), library.prices, target.url)
     match target.form:
         case "html" | "site" if secret is not None:
-            write = publish.write_encrypted if target.form == "html" else publish.write_encrypted_folder
-            file = write(share, library.prices, path, secret)
+            file = publish.write_encrypted(share, library.prices, path, secret, folder=target.form == "site")
             if secret.how == "passphrase":
                 return [str(file)]
             key = f"Key: {secret.fragment} goes behind its address, wherever it is put; without it nobody can open it."
@@ -371,7 +364,8 @@ def _made(share: "PreparedShare", target: ShareTarget, library: "Library", secre
 
 def _tell(share: "PreparedShare", made: list[str], review: _Review, manner: ShareManner) -> None:
     listed = values_to_review(review.findings)
-    summary = (review_summary(listed) or ["  Nothing was found."]) if manner.dry_run else []
+    found = [f"  {one.id}  {one.rule:28} {human.count(one.places, 'place'):>12}  {one.shown}" for one in listed]
+    summary = (found or ["  Nothing was found."]) if manner.dry_run else []
     data = {"made": made, "report": share.report, "findings": [one._asdict() for one in listed]}
     print_result(data, [*made, *summary], as_json=manner.as_json)
     if not manner.as_json:

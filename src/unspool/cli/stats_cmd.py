@@ -5,9 +5,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from unspool import human
-from unspool.cli import options, tables
-from unspool.cli.output import print_json
-from unspool.cli.tables import Column, table_lines
+from unspool.cli import options, output
+from unspool.cli.output import Column, print_json, table_lines
 from unspool.cli.usage_rows import spent_text, usage_notes_lines
 from unspool.store.index.billing import UsageFilter, format_priced
 from unspool.store.index.times import local_time
@@ -27,7 +26,7 @@ _PROJECTS = 10
 
 def stats_sections(found: "IndexStats", zone: "tzinfo | None") -> "Iterator[tuple[str, list[str]]]":
     """Heading and lines of every section that has something to say."""
-    most = tables.terminal_width()
+    most = output.terminal_width()
     yield "", _facts(found)
     for heading, columns in _by_usage(found):
         if columns[0].cells:
@@ -125,7 +124,7 @@ def _tokens(counts: list[int], rank: int = 0) -> Column:
 
 
 def _bars(values: list[int]) -> Column:
-    return Column("", tables.bar_texts(values, _BAR), right=False, rank=3)
+    return Column("", output.bar_texts(values, _BAR), right=False, rank=3)
 
 
 def _tools(found: "IndexStats") -> list[Column]:
@@ -142,7 +141,7 @@ def _tools(found: "IndexStats") -> list[Column]:
 def _week(hours: tuple[tuple[int, ...], ...]) -> list[str]:
     most = max(map(max, hours))
     heads = "".join(f"{hour:<6}" for hour in range(0, 24, 3))
-    rows = (f"{day}  {''.join(tables.shade_text(count, most) * 2 for count in row)}  {sum(row):,}"
+    rows = (f"{day}  {''.join(output.shade_text(count, most) * 2 for count in row)}  {sum(row):,}"
             for day, row in zip(_DAYS, hours, strict=True))  # fmt: skip
     return [f"     {heads}".rstrip(), *rows]
 
@@ -205,7 +204,7 @@ def command(since: str | None, until: str | None, project: str, tz: str | None, 
         if number:
             click.echo()
         if heading:
-            tables.print_heading(heading)
+            output.print_heading(heading)
         for line in lines:
             click.echo(line)
 

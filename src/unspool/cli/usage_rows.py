@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 
 from unspool import human
-from unspool.cli import tables
-from unspool.cli.tables import Column, print_table, safe_text, table_room, terminal_width
+from unspool.cli import output
+from unspool.cli.output import Column, print_table, safe_text, table_room, terminal_width
 from unspool.store.index import billing
 from unspool.store.index.billing import ModelUsage, UsageFilter, UsageSum, exact_dollars, format_money, unpriced_models
 from unspool.store.index.five_hour_blocks import FiveHourBlock, FiveHourBlocks
@@ -63,19 +63,14 @@ def _name(by: str, row: "UsagePeriod") -> str:
 
 
 def _figures(sums: list[UsageSum]) -> list[Column]:
-    def tokens(name: str, rank: int, of: Callable[[UsageSum], int]) -> Column:
-        found = [of(total) for total in sums]
-        return Column(name, [f"{one:,}" for one in found], [human.tokens(one) for one in found], rank=rank)
+    def tokens(name: str, rank: int, of: Callable[[UsageSum], int], *, bound: bool = False) -> Column:
+        found = [("≥" if bound and total.open else "", of(total)) for total in sums]
+        exact, short = [f"{mark}{one:,}" for mark, one in found], [mark + human.tokens(one) for mark, one in found]
+        return Column(name, exact, short, rank=rank)
 
-    output = tokens("output", 2, lambda total: total.output)
-    bound = ["≥" if total.open else "" for total in sums]
-    output = output._replace(
-        cells=[mark + cell for mark, cell in zip(bound, output.cells, strict=True)],
-        short=[mark + cell for mark, cell in zip(bound, output.short, strict=True)],
-    )
     return [
         tokens("input", 4, lambda total: total.input),
-        output,
+        tokens("output", 2, lambda total: total.output, bound=True),
         tokens("cache write", 6, lambda total: total.cache_write),
         tokens("cache read", 5, lambda total: total.cache_read),
         tokens("tokens", 1, lambda total: total.total),
@@ -101,7 +96,7 @@ def _charted(columns: list[Column], totals: list[UsageSum | None]) -> None:
         values = [total.total if total else 0 for total in totals]
     left = terminal_width() - table_room(columns) - 2
     if left >= _SHORTEST_BAR and sum(1 for value in values if value) > 1:
-        cells = tables.bar_texts(values, min(max(left // 2, _SHORTEST_BAR), _LONGEST_BAR))
+        cells = output.bar_texts(values, min(max(left // 2, _SHORTEST_BAR), _LONGEST_BAR))
         place = next(number for number, column in enumerate(columns) if column.name == "cost") + 1
         columns.insert(place, Column("", cells, right=False, rank=9))
     print_table(columns, total=True)
@@ -149,7 +144,7 @@ def tools_table(found: "Sequence[ToolStats]", every: "Sequence[ToolStats]") -> N
         Column("errors", [f"{tool.errors:,}" for tool in [*found, total]]),
         Column("failing", [f"{tool.failing:.1%}" for tool in [*found, total]], rank=1),
         Column("sessions", [*(f"{tool.sessions:,}" for tool in found), ""], rank=2),
-        Column("", [*tables.bar_texts([tool.calls for tool in found], _LONGEST_BAR), ""], right=False, rank=3),
+        Column("", [*output.bar_texts([tool.calls for tool in found], _LONGEST_BAR), ""], right=False, rank=3),
     ]
     print_table(columns, total=True)
 

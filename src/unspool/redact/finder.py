@@ -22,11 +22,6 @@ _BEFORE = 24
 _ESCAPES = re.compile(rb"(?:\\(?:[nrtbfv]|u00[0-9a-f]{2}|x[0-9a-f]{2})|%(?:25)*[0-9a-f]{2}|\[(?:\d{1,2};)*\d{0,2}m)+")
 
 
-def fold_bytes(text: str) -> bytes:
-    """The text in lower case, each character one byte: positions are those of the text."""
-    return text.encode("ascii", "replace").lower()
-
-
 def unbroken_runs(low: bytes) -> Iterator[tuple[int, int]]:
     """Where letters, digits and _ - + / stand together without a break, long enough for a key."""
     shape = low.translate(_SHAPE)
@@ -144,7 +139,7 @@ class Finder:
         return best._replace(value=value, start=start, end=end)
 
     def _found(self, text: str, depth: int) -> Iterator[SecretMatch]:
-        low = fold_bytes(text)
+        low = text.encode("ascii", "replace").lower()  # each character one byte: positions are those of the text
         long = list(unbroken_runs(low))
         yield from self._plain(text, low, name_starts(low, long) if long else [])
         if depth < _DEPTH:
@@ -170,7 +165,7 @@ class Finder:
         worn = (disguise.views(text) for disguise in DISGUISES)
         for view in chain(*worn, views.encoding_views(text, long), views.dump_views(text)):
             yield view, depth
-        for view in line_wrapping.wrapping_views(text, long):
+        for view in views.join_windows(text, line_wrapping.wrapped_windows(text, long)):
             yield view, _DEPTH
 
     def _seen(self, text: str, view: UndisguisedText, depth: int) -> Iterator[SecretMatch]:

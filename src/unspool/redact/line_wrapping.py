@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator
 
-from unspool.redact.views import UndisguisedText, ViewWindow, join_windows, widen
+from unspool.redact.views import ViewWindow, widen
 
 _TOKEN = r"A-Za-z0-9_+/="  # noqa: S105  a class of characters
 GAP = (
@@ -39,12 +39,8 @@ _WIDTHS = frozenset({64, 70, 72, 76, 78, 79, 80, 100, 120, 132, 160, 200})
 _LINE_END = re.compile("\n")
 
 
-def wrapping_views(text: str, runs: Iterable[tuple[int, int]]) -> Iterator[UndisguisedText]:
+def wrapped_windows(text: str, runs: Iterable[tuple[int, int]]) -> Iterator[ViewWindow]:
     """The lines around each break that may run through a key, joined."""
-    yield from join_windows(text, _windows(text, runs))
-
-
-def _windows(text: str, runs: Iterable[tuple[int, int]]) -> Iterator[ViewWindow]:
     group: list[re.Match[str]] = []
     for match in _breaks(text, runs):
         if group and (

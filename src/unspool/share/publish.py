@@ -120,21 +120,16 @@ class SharePages:
                 yield one, f"{lead}{word}-{number}"
 
 
-def encrypted_share(share: PreparedShare, prices: PriceTable, secret: ShareSecret) -> bytes:
-    """The one page that holds all of it."""
+def write_encrypted(
+    share: PreparedShare, prices: PriceTable, place: Path, secret: ShareSecret, *, folder: bool = False
+) -> Path:
+    """Write the one page that holds all of it; in a `folder` it is the only one: how many are inside is not told."""
     pages = SharePages(share, SiteOptions(self_contained=True), prices)
-    return encrypted_page(dict(pages.files()), secret)
-
-
-def write_encrypted(share: PreparedShare, prices: PriceTable, file: Path, secret: ShareSecret) -> Path:
-    """Write the page, whole or not at all."""
-    write_if_changed(file, encrypted_share(share, prices, secret))
-    return file
-
-
-def write_encrypted_folder(share: PreparedShare, prices: PriceTable, folder: Path, secret: ShareSecret) -> Path:
-    """Write a folder in which the page is the first and the only one: how many are inside is nobody's business."""
-    return write_share_folder(folder, [(INDEX, encrypted_share(share, prices, secret))])
+    page = encrypted_page(dict(pages.files()), secret)
+    if folder:
+        return write_share_folder(place, [(INDEX, page)])
+    write_if_changed(place, page)
+    return place
 
 
 _LOG, _PLANNING, _META = "session.jsonl", "source-session.jsonl", "metadata.txt"

@@ -1,7 +1,7 @@
 """Diffs of files from patches or texts, and a file before and after a call."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
@@ -98,17 +98,13 @@ def _hunks(old: list[str], new: list[str]) -> Iterator[tuple[int, int, list[str]
 
 def _groups(a: list[str], b: list[str]) -> Iterable[Sequence[_Step]]:
     if len(a) + len(b) <= _LARGEST:
-        return SequenceMatcher(_common(a, b), a, b, autojunk=False).get_grouped_opcodes(CONTEXT)
+        common = {line for line, times in Counter(b).items() if times > _COMMON}
+        junk = common.__contains__ if len(a) + len(b) > _THOROUGH else None
+        return SequenceMatcher(junk, a, b, autojunk=False).get_grouped_opcodes(CONTEXT)
     head = _alike(a, b)
     tail = _alike(a[head:][::-1], b[head:][::-1])
     old, new = len(a) - tail, len(b) - tail
     return [[("equal", 0, head, 0, head), ("replace", head, old, head, new), ("equal", old, len(a), new, len(b))]]
-
-
-def _common(a: list[str], b: list[str]) -> Callable[[str], bool] | None:
-    if len(a) + len(b) <= _THOROUGH:
-        return None
-    return {line for line, times in Counter(b).items() if times > _COMMON}.__contains__
 
 
 def _signed(tag: str, old: list[str], new: list[str]) -> Iterable[str]:

@@ -170,6 +170,7 @@ def _subject(given: ToolFields, about: KeyFields) -> str:
 
 
 _KINDS: Final = {"plan", "todos", "question", "agent"}
+_MEANINGS: Final[dict[type, str]] = {Plan: "plan", Todos: "todos", Questionnaire: "question"}
 _STATES: Final = {
     **{state: state for state in ("rejected", "denied", "interrupted", "cancelled", "running")},
     "unanswered": "no answer",
@@ -179,23 +180,12 @@ _STATES: Final = {
 def call_fold(call: ToolCall, shown: CallDescription) -> Fold:
     """The row of a call, with input, output and whatever went wrong below it."""
     return Fold(
-        kind=_fold_kind(call),
+        kind=_MEANINGS.get(type(call.meaning)) or (call.role if call.role in _KINDS else "tool"),
         summary=summary.short_line(shown.summary),
         outcome=summary.short_line(_outcome(call, shown)),
         tone=shown.tone or _tone(call),
         children=(*shown.nodes, *_added(call, shown)),
     )
-
-
-def _fold_kind(call: ToolCall) -> str:
-    match call.meaning:
-        case Plan():
-            return "plan"
-        case Todos():
-            return "todos"
-        case Questionnaire():
-            return "question"
-    return call.role if call.role in _KINDS else "tool"
 
 
 def _failed(call: ToolCall) -> bool:

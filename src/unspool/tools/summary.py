@@ -76,14 +76,10 @@ _BY_ENDING: Final = {
 }
 
 
-def file_name(path: str) -> str:
-    """The last part of a path, of either kind."""
-    return path.replace("\\", "/").rstrip("/").rpartition("/")[2]
-
-
 def language(path: str) -> str:
     """The language of a file by its ending or its name; empty where it tells nothing."""
-    return _BY_ENDING.get(file_name(path).rpartition(".")[2].lower(), "")
+    name = path.replace("\\", "/").rstrip("/").rpartition("/")[2]
+    return _BY_ENDING.get(name.rpartition(".")[2].lower(), "")
 
 
 def shorten_path(path: str, cwd: str) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeVar
 
 import msgspec
 from msgspec.structs import replace
@@ -36,6 +36,7 @@ _DEAREST = 10**17
 _LONGEST = 300
 """Characters of a name: what is looked up by an index must not be long."""
 _MODELS = 50
+_Made = TypeVar("_Made")
 
 
 class LoggedFacts(msgspec.Struct, frozen=True, kw_only=True):
@@ -197,8 +198,8 @@ def make_session(folder: Path, key: str, dialect: str, policy: RedactionPolicy |
         raise BadRequest("The log cannot be read.")
     session = without_paths(library.open(found))
     addresses = Addresses(session, _OPTIONS)
-    _write(folder / MADE / "passages", passages(rows, session, addresses, dialect))
-    _write(folder / MADE / "requests", requests(rows))
+    _write(folder / MADE / PassageRow.__name__, passages(rows, session, addresses, dialect))
+    _write(folder / MADE / RequestRow.__name__, requests(rows))
     return MadeSession(session_columns(rows), tuple(_pages(session, library, folder / MADE)))
 
 
@@ -208,14 +209,6 @@ def remake_pages(folder: Path, key: str) -> tuple[MadeFile, ...]:
     (folder / MADE).mkdir()
     library = Library((folder / "projects",))
     return tuple(_pages(without_paths(library.open(found)), library, folder / MADE))
-
-
-def read_passages(folder: Path) -> Iterator[PassageRow]:
-    return _read(folder / MADE / "passages", PassageRow)
-
-
-def read_requests(folder: Path) -> Iterator[RequestRow]:
-    return _read(folder / MADE / "requests", RequestRow)
 
 
 def _found(folder: Path, key: str) -> FoundLog:
@@ -245,8 +238,9 @@ def _write(path: Path, rows: Iterable[NamedTuple]) -> None:
         file.writelines(chain.from_iterable((msgspec.json.encode(row), b"\n") for row in rows))
 
 
-def _read(path: Path, kind: Any) -> Iterator[Any]:
+def read_rows(folder: Path, kind: type[_Made]) -> Iterator[_Made]:
+    """The passages or the requests of a session that was made in a folder."""
     decoder = msgspec.json.Decoder(kind)
-    with path.open("rb") as file:
+    with (folder / MADE / kind.__name__).open("rb") as file:
         for line in file:
             yield decoder.decode(line)

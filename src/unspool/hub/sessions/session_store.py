@@ -18,7 +18,7 @@ from unspool.hub.people.rate_limit import count_bytes
 from unspool.hub.people.users import Person, bytes_allowed
 from unspool.hub.policy import policy_of
 from unspool.hub.routes import Hub
-from unspool.hub.sessions.process_push import SENT, MadeSession, PassageRow, make_session, read_passages, read_requests
+from unspool.hub.sessions.process_push import SENT, MadeSession, PassageRow, RequestRow, make_session, read_rows
 from unspool.hub.store.blobs import DAY, Blobs, MadeFile, now
 from unspool.hub.store.database import Database, Value, batches, placeholders
 from unspool.hub.workers import worker_pool
@@ -186,7 +186,7 @@ def write_session(db: Database, row: PushedRow, made: MadeSession, files: Files,
     pieces = ((row.id, name, at, one.digest, one.size) for name, parts in files.items() for at, one in enumerate(parts))
     execute_batches(db, "INSERT INTO piece(session, name, position, digest, size) VALUES(?, ?, ?, ?, ?)", pieces)
     write_pages(db, row.id, made.pages)
-    write_passages(db, row.id, read_passages(folder))
+    write_passages(db, row.id, read_rows(folder, PassageRow))
     _requests(db, row.id, folder)
 
 
@@ -210,7 +210,7 @@ def _requests(db: Database, session: str, folder: Path) -> None:
         "INSERT INTO request(session, number, shared, identity, day, model, input, output, cache_read, cache_write,"
         " final, cost) VALUES(?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
     )
-    rows = enumerate(read_requests(folder))
+    rows = enumerate(read_rows(folder, RequestRow))
     execute_batches(db, put, ((session, number, *one[:-2], int(one.final), one.cost) for number, one in rows))
     db.alone("requests")  # two sessions that hold the same one must not pass each other unseen
     db.run(

@@ -124,16 +124,10 @@ def _title(share: HubShare, options: ShareOptions) -> str:
 
 def _changed_columns(options: ShareOptions) -> dict[str, Value]:
     """What is to change, but for the content; all else stays, also where somebody changes it meanwhile."""
-    columns: dict[str, Value] = {}
-    if options.password is not None:
-        columns["password"] = hash_password(options.password)
-    if options.listed is not None:
-        columns["listed"] = int(options.listed)
-    if options.raw is not None:
-        columns["raw"] = int(options.raw)
-    if options.expires is not None:
-        columns["expires"] = options.expires or None
-    return columns
+    password, listed, raw = options.password, options.listed, options.raw
+    columns: dict[str, Value] = {} if password is None else {"password": hash_password(password)}
+    columns |= {name: int(value) for name, value in (("listed", listed), ("raw", raw)) if value is not None}
+    return columns if options.expires is None else {**columns, "expires": options.expires or None}
 
 
 def _raw(share: HubShare, options: ShareOptions) -> bool:

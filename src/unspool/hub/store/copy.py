@@ -69,11 +69,6 @@ def insert_rows(db: Database, table: CopiedTable, found: Iterable[Row]) -> None:
         db.many(sql, [(*row, text_vector(row[body])) for row in lot] if indexed else lot)
 
 
-def empty_tables(db: Database) -> None:
-    for table in tables(db):
-        db.run(f"DELETE FROM {table.name}")  # noqa: S608
-
-
 def is_empty(db: Database) -> bool:
     for table in tables(db):
         mine = " WHERE key <> 'version'" if table.name == "setting" else ""
@@ -141,7 +136,8 @@ def copy_hub(source: Store, target: Store, say: Say, *, mark: bool) -> CopyRepor
     with source.db.snapshot(), target.db.transaction():
         without_timeout(target.db)
         say("Copying rows")
-        empty_tables(target.db)
+        for table in tables(target.db):
+            target.db.run(f"DELETE FROM {table.name}")  # noqa: S608
         found = {}
         for table in tables(source.db):
             tally = RowTally(rows(source.db, table))
