@@ -11,19 +11,8 @@ import msgspec
 
 from unspool.render.sanitize import one_line
 
-_NAMES = {
-    "\r": "enter",
-    "\n": "enter",
-    "\x1b": "escape",
-    "\x03": "interrupt",
-    "\x04": "escape",
-    "\x7f": "backspace",
-    "\x08": "backspace",
-    "\x15": "clear",
-    "\x0e": "down",
-    "\x10": "up",
-    "\t": "down",
-}
+_KEYS = {"enter": "\r\n", "escape": "\x1b\x04", "interrupt": "\x03", "backspace": "\x7f\x08", "clear": "\x15"}
+_NAMES = {typed: name for name, keys in {**_KEYS, "down": "\x0e\t", "up": "\x10"}.items() for typed in keys}
 _FINALS = {"A": "up", "B": "down", "H": "home", "F": "end", "5~": "pageup", "6~": "pagedown", "Z": "up"}
 _WINDOWS = {"H": "up", "P": "down", "I": "pageup", "Q": "pagedown", "G": "home", "O": "end"}
 _ESCAPE_WAIT = 0.05

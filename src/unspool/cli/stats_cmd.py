@@ -28,7 +28,7 @@ def stats_sections(found: "IndexStats", zone: "tzinfo | None") -> "Iterator[tupl
     """Heading and lines of every section that has something to say."""
     most = output.terminal_width()
     yield "", _facts(found)
-    for heading, columns in _by_usage(found):
+    for heading, columns in _tables(found):
         if columns[0].cells:
             yield heading, table_lines(columns, most)
     if any(map(any, found.hours)):
@@ -63,8 +63,8 @@ def _facts(found: "IndexStats") -> list[str]:
     return [f"{name:<12}{value}" for name, value in rows if value]
 
 
-def _by_usage(found: "IndexStats") -> "Iterator[tuple[str, list[Column]]]":
-    """Tables of tokens and money: by model, project and day, and what the cache was written again for."""
+def _tables(found: "IndexStats") -> "Iterator[tuple[str, list[Column]]]":
+    """Heading and table of tokens, money and calls, by whatever they can be told by."""
     models, projects, wasted = found.models, found.projects[:_PROJECTS], found.wasted
     yield (
         "By model",
@@ -77,7 +77,17 @@ def _by_usage(found: "IndexStats") -> "Iterator[tuple[str, list[Column]]]":
             _bars([one.sum.cost for one in models]),
         ],
     )
-    yield "By tool", _tools(found)
+    tools = found.tools[:_TOOLS]
+    yield (
+        "By tool",
+        [
+            Column("tool", [tool.name for tool in tools], right=False, least=16),
+            Column("calls", [f"{tool.calls:,}" for tool in tools]),
+            Column("errors", [f"{tool.errors:,}" for tool in tools]),
+            Column("failing", [f"{tool.failing:.1%}" for tool in tools], rank=1),
+            _bars([tool.calls for tool in tools]),
+        ],
+    )
     yield (
         "By project",
         [
@@ -125,17 +135,6 @@ def _tokens(counts: list[int], rank: int = 0) -> Column:
 
 def _bars(values: list[int]) -> Column:
     return Column("", output.bar_texts(values, _BAR), right=False, rank=3)
-
-
-def _tools(found: "IndexStats") -> list[Column]:
-    tools = found.tools[:_TOOLS]
-    return [
-        Column("tool", [tool.name for tool in tools], right=False, least=16),
-        Column("calls", [f"{tool.calls:,}" for tool in tools]),
-        Column("errors", [f"{tool.errors:,}" for tool in tools]),
-        Column("failing", [f"{tool.failing:.1%}" for tool in tools], rank=1),
-        _bars([tool.calls for tool in tools]),
-    ]
 
 
 def _week(hours: tuple[tuple[int, ...], ...]) -> list[str]:

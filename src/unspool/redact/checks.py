@@ -122,11 +122,8 @@ def _unquoted(match: re.Match[str], value: str) -> bool:
     rest = match.string[match.end() : match.end() + 2]
     ends = rest[:1] in {"", "\n", "\r"} or rest in {"\\n", "\\r"}
     tight = match.re.groups < 2 or match[1] in {"=", ":"} or (match[1] == ": " and ends)
-    return not _CODE.fullmatch(value) or (tight and "_" not in value and "." not in value) or _random(value)
-
-
-def _random(value: str) -> bool:
-    return is_scattered(value) and _wordy(value) < 0.3
+    random = is_scattered(value) and _wordy(value) < 0.3
+    return random or not _CODE.fullmatch(value) or (tight and "_" not in value and "." not in value)
 
 
 def _url(_: re.Match[str], value: str) -> bool:

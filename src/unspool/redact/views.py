@@ -142,10 +142,6 @@ def _character(match: "re.Match[str]") -> str:
     return chr(int(digits, 16)) if digits else "/" if match[0].endswith("/") else "\x1b"
 
 
-def _quoted(match: "re.Match[str]") -> str:
-    return chr(int(match[1], 16)) if match[1] else ""
-
-
 def _nothing(_: "re.Match[str]") -> str:
     return ""
 
@@ -185,7 +181,7 @@ DISGUISES = (
     Disguise(
         re.compile(r"=(?:\r?\n|\\r\\n|\\n|3D)"),
         re.compile(r"=(?:\r?\n|\\r\\n|\\n|([2-7][0-9A-F]))"),
-        _quoted,
+        lambda match: chr(int(match[1], 16)) if match[1] else "",
         after=_AFTER_PIECE,
     ),
     Disguise(re.compile(f"[{_NO_WIDTH}]"), re.compile(f"[{_NO_WIDTH}]+"), _nothing, _NO_WIDTH),

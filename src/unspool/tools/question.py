@@ -1,21 +1,25 @@
-"""Questions put to the user: what could be chosen, what was, and what was said beside it."""
+"""What is put to the user: plans and what became of them, questions with what could be chosen and what was."""
 
 from typing import Final
 
-from unspool.doc import Check, Checklist, Node
-from unspool.model import Option, Question, Questionnaire, ToolCall
+from unspool.doc import Check, Checklist, Link, Node, Tone
+from unspool.model import Option, Plan, Question, Questionnaire, ToolCall
 from unspool.tools import nodes as reply
-from unspool.tools import other
+from unspool.tools import other, summary
 from unspool.tools.fields import ToolFields
 from unspool.tools.nodes import CallDescription
 
-NAMES: tuple[str, ...] = ("AskUserQuestion",)
+_PLANS = ("ExitPlanMode", "exit_plan_mode", "EnterPlanMode")
+NAMES: tuple[str, ...] = ("AskUserQuestion", *_PLANS)
 
+_TONES: Final[dict[str, Tone]] = {"approved": "good", "rejected": "warn", "pending": "quiet"}
 _OUTCOMES: Final = {"rejected": "rejected", "away": "no answer", "pending": "no answer yet"}
 
 
 def describe(call: ToolCall) -> CallDescription:
     asked = call.meaning
+    if call.name in _PLANS:
+        return _planned(call)
     if not isinstance(asked, Questionnaire):
         return _unread(call)
     title = _summary(call, asked.questions)
@@ -57,3 +61,25 @@ def _question(question: Question) -> tuple[Node, ...]:
     answer = "" if chosen else question.answer or ""
     said = reply.field_nodes(("answer", answer), ("notes", question.notes))
     return (Checklist(checks, title), *said) if checks else (*reply.prose_nodes(title), *said)
+
+
+def _planned(call: ToolCall) -> CallDescription:
+    given, plan = ToolFields(call.input), call.meaning
+    written = given.text("plan")
+    if isinstance(plan, Plan):
+        given.take("planFilePath")
+        return _settled(plan, given)
+    heading = next((line.strip("# \t") for line in written.split("\n") if line.strip("# \t")), "")
+    shown = (*reply.prose_nodes(written), *given.rest(), *reply.answer_nodes(call))
+    return CallDescription(f"{call.name} {heading}", "", shown)
+
+
+def _settled(plan: Plan, given: ToolFields) -> CallDescription:
+    nodes: tuple[Node, ...] = (
+        *reply.prose_nodes(plan.text),
+        *reply.field_nodes(("feedback", plan.feedback), ("file", plan.path)),
+        *((Link(f"session:{plan.settled_by}", "The session that carries it out"),) if plan.settled_by else ()),
+        *given.rest(),
+    )
+    outcome = summary.join_facts(plan.status, "edited by the user" if plan.edited else "")
+    return CallDescription(f"Plan: {plan.title}", outcome, nodes, _TONES[plan.status], settled=True)

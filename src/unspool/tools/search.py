@@ -4,7 +4,7 @@ import re
 
 from unspool import human
 from unspool.doc import Code, Node
-from unspool.model import Json, ToolCall
+from unspool.model import Json, Result, ToolCall
 from unspool.tools import nodes, summary
 from unspool.tools.fields import ToolFields
 from unspool.tools.nodes import CallDescription
@@ -24,7 +24,8 @@ def describe(call: ToolCall) -> CallDescription:
     given = ToolFields(call.input)
     pattern, path = given.need("pattern"), given.text("path")
     where = f" in {path}" if path else ""
-    outcome, shown = _names(call) if call.name == _NAMES else _content(call)
+    find, result = _names if call.name == _NAMES else _content, nodes.good_result(call)
+    outcome, shown = find(call, result) if result is not None else ("", ())
     return CallDescription(f"{call.name} {pattern}{where}", outcome, (*given.rest(), *shown))
 
 
@@ -35,10 +36,8 @@ def _folder(call: ToolCall) -> CallDescription:
     return CallDescription(f"{call.name} {given.text('path')}", outcome, (*given.rest(), *nodes.terminal_nodes(text)))
 
 
-def _names(call: ToolCall) -> tuple[str, tuple[Node, ...]]:
-    result, detail = nodes.good_result(call), nodes.result_fields(call)
-    if result is None:
-        return "", ()
+def _names(call: ToolCall, result: Result) -> tuple[str, tuple[Node, ...]]:
+    detail = nodes.result_fields(call)
     if "filenames" not in detail:
         return _listed(result.text)
     number = detail.number("totalMatches") or detail.number("numFiles")
@@ -47,10 +46,8 @@ def _names(call: ToolCall) -> tuple[str, tuple[Node, ...]]:
     return summary.join_facts(files, "cut" if cut else "", detail.took("durationMs")), _files(names)
 
 
-def _content(call: ToolCall) -> tuple[str, tuple[Node, ...]]:
-    result, detail = nodes.good_result(call), nodes.result_fields(call)
-    if result is None:
-        return "", ()
+def _content(call: ToolCall, result: Result) -> tuple[str, tuple[Node, ...]]:
+    detail = nodes.result_fields(call)
     mode = detail.text("mode")
     if not mode:
         return _listed(result.text) if _FOUND.match(result.text) else _lines(call, result.text, None)

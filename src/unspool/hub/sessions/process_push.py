@@ -16,7 +16,7 @@ from unspool.hub.policy import findings_sentence, is_packed, policy_findings
 from unspool.hub.store.blobs import MadeFile, make_file
 from unspool.hub.store.schema import MOST_CHARACTERS, text_vector
 from unspool.model import Agent, Session, ToolCall
-from unspool.prices.pico import MOST
+from unspool.prices import MOST
 from unspool.redact.policy import RedactionPolicy
 from unspool.share.prepare import without_paths
 from unspool.site.address import INDEX, Addresses

@@ -16,7 +16,7 @@ from unspool.hub.errors import BadRequest
 from unspool.hub.people.users import Person
 from unspool.hub.sessions.listing import filter_conditions, parse_time, visible_to
 from unspool.hub.store.database import Database
-from unspool.prices.pico import MOST
+from unspool.prices import MOST
 from unspool.store.index.billing import exact_dollars
 from unspool.store.index.conditions import SqlCondition, all_of
 from unspool.store.index.filters import sessions_holding

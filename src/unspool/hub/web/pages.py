@@ -315,15 +315,11 @@ _ASKED = ("person", "what", "target", "outcome")
 
 
 def audit_page(request: Request) -> Response:
-    asked = {name: request.query_params.get(name, "").strip() for name in _ASKED}
-    before = request.query_params.get("before", "")
-    seq = int(before[:18]) if before.isdecimal() else None
-    filters = AuditFilters(asked["person"], asked["what"], asked["target"], asked["outcome"], before=seq)
+    asked, before = _given(request, _ASKED), request.query_params.get("before", "")
+    last = int(before[:18]) if before.isdecimal() else None
+    filters = AuditFilters(asked["person"], asked["what"], asked["target"], asked["outcome"], before=last)
     lines = list_audit(hub(request).store.db, filters, _LINES + 1)
-    more = ""
-    if len(lines) > _LINES:
-        given = {name: value for name, value in asked.items() if value}
-        more = f"/audit?{urlencode({**given, 'before': str(lines[_LINES - 1].seq)})}"
+    more = f"/audit?{_query(asked, before=str(lines[_LINES - 1].seq))}" if len(lines) > _LINES else ""
     return page(request, "Audit", "audit.html", asked=asked, lines=lines[:_LINES], more=more)
 
 
