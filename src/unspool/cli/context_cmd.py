@@ -230,15 +230,7 @@ def _list(recorded: "RecordedRequests", windows: "dict[str, RequestWindow]", *, 
 
 
 def _data(request: "SentRequest", window: "RequestWindow | None") -> dict[str, object]:
-    return {
-        "id": request.id,
-        "time": request.time,
-        "turn": window.turn if window is not None else None,
-        "for": request.purpose,
-        "model": request.model,
-        "messages": len(request.messages),
-        "tools": len(request.tools),
-        "tokens": window.total if window is not None else None,
-        "kinds": window.kinds if window is not None else None,
-        "complete": request.complete,
-    }
+    turn, tokens, kinds = (window.turn, window.total, window.kinds) if window is not None else (None, None, None)
+    about = {"id": request.id, "time": request.time, "turn": turn, "for": request.purpose, "model": request.model}
+    counts = {"messages": len(request.messages), "tools": len(request.tools), "tokens": tokens, "kinds": kinds}
+    return {**about, **counts, "complete": request.complete}

@@ -159,10 +159,8 @@ def projects_table(overviews: Sequence[Overview], limit: int) -> Table:
         figures = project.figures
         floor = any(one.unpriced or one.usage.floor for one in project.overviews)
         ended, cost = human.minute(figures["ended"], settings.chosen_zone()), Decimal(figures["cost"])
-        counts = str(figures["sessions"]), str(figures["turns"])
-        table.add_row(
-            ended, *counts, human.money(cost, floor=floor), human.size(figures["size"]), one_line(project.path)
-        )
+        counts = str(figures["sessions"]), str(figures["turns"]), human.money(cost, floor=floor)
+        table.add_row(ended, *counts, human.size(figures["size"]), one_line(project.path))
     return table
 
 
@@ -174,9 +172,8 @@ def summary_line(listing: SessionListing, found: Sequence[Overview], shown: Sequ
     if left:
         parts.append(f"{human.count(left, 'empty one')} hidden (-a)")
     floor = listing.cost.floor or bool(listing.cost.unpriced)
-    parts.append(
-        f"all together {human.money(listing.cost.amount, floor=floor)}, {human.tokens(listing.usage.total)} tokens"
-    )
+    money, tokens = human.money(listing.cost.amount, floor=floor), human.tokens(listing.usage.total)
+    parts.append(f"all together {money}, {tokens} tokens")
     return Text("\n" + " · ".join(parts))
 
 

@@ -320,15 +320,11 @@ _build = options.as_argument(
 )
 
 
+_SITE = "The site's folder.  [default: unspool-site]"
+
+
 @click.command("all")
-@click.option(
-    "-o",
-    "--output",
-    type=options.FOLDER,
-    default="unspool-site",
-    metavar="DIR",
-    help="The site's folder.  [default: unspool-site]",
-)
+@click.option("-o", "--output", type=options.FOLDER, default="unspool-site", metavar="DIR", help=_SITE)
 @click.option("--dry-run", is_flag=True, help="Say what would be made, and make nothing.")
 @click.option("--open", "open_", is_flag=True, help="Open the site in the browser.")
 @click.option("-q", "--quiet", is_flag=True, help="Say only what went wrong.")

@@ -132,9 +132,8 @@ class Picker:
         widths = column_widths(self._choices)
         drawn = [f"\x1b[1m?\x1b[0m {fit_width(self.query, width - 4)}▏"]
         for place, number in enumerate(self.shown[first : first + rows], first):
-            line = fit_width(
-                ("▸ " if place == self.at else "  ") + picker_row(self._choices[number], widths), width - 1
-            )
+            mark = "▸ " if place == self.at else "  "
+            line = fit_width(mark + picker_row(self._choices[number], widths), width - 1)
             drawn.append(f"\x1b[36m{line}\x1b[0m" if place == self.at else line)
         if not self.shown:
             drawn.append("  nothing fits")

@@ -73,10 +73,8 @@ def review_values(findings: "Sequence[SecretFinding]", choices: "ShareChoices") 
     for number, value in enumerate(left, 1):
         if value.rule in accepted:
             continue
-        places = human.count(value.places, "place")
-        say_line(
-            f"\n{number} of {len(left)}  {value.rule} ({value.kind}), {places}, first in line {value.line}", err=True
-        )
+        where = f"{human.count(value.places, 'place')}, first in line {value.line}"
+        say_line(f"\n{number} of {len(left)}  {value.rule} ({value.kind}), {where}", err=True)
         say_line(f"  {value.path}\n  {value.before}{value.shown}{value.after}\n  {_WAYS}", err=True)
         answer = click.prompt(
             "  ", "a", type=answers, show_default=False, show_choices=False, prompt_suffix="> ", err=True

@@ -209,10 +209,8 @@ def _conversation(counted: Figures) -> Iterator[tuple[str, str]]:
     tools = ", ".join(f"{name} {number}" for name, number in list(counted.tools.items())[:_LISTED])
     failed = f", {counted.tool_errors} failed or refused" if counted.tool_errors else ""
     yield "tool calls", f"{counted.tool_calls}{failed} · {tools}" if counted.tool_calls else ""
-    yield (
-        "subagents",
-        f"{counted.agents} with {human.count(counted.agent_tool_calls, 'tool call')}" if counted.agents else "",
-    )
+    calls = human.count(counted.agent_tool_calls, "tool call")
+    yield "subagents", f"{counted.agents} with {calls}" if counted.agents else ""
     yield "branches", f"{counted.branches} left behind" if counted.branches else ""
     yield "compactions", str(counted.compactions or "")
     yield "images", str(counted.images or "")
@@ -233,10 +231,8 @@ def _work(counted: Figures) -> Iterator[tuple[str, str]]:
     commits = [f"{commit.hash[:10]} {commit.message}" for commit in counted.commits]
     more = [f"… and {len(commits) - _LISTED} more"] if len(commits) > _LISTED else []
     yield "commits", "\n".join([*commits[:_LISTED], *more])
-    pushes = (
-        one.url if one.kind == "pull-request" else f"{one.branch} → {one.url}" for one in counted.pushes[:_LISTED]
-    )
-    yield "pushed", "\n".join(pushes)
+    pushes = counted.pushes[:_LISTED]
+    yield "pushed", "\n".join(one.url if one.kind == "pull-request" else f"{one.branch} → {one.url}" for one in pushes)
     yield "repository", counted.repository
 
 

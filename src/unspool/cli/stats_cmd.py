@@ -191,9 +191,8 @@ def command(since: str | None, until: str | None, project: str, tz: str | None, 
     from unspool.store.index.stats import index_stats
 
     zone = options.parse_tz(tz)
-    wanted = UsageFilter(
-        since=options.parse_since(since, zone), until=options.parse_until(until, zone), project=project, zone=zone
-    )
+    first, last = options.parse_since(since, zone), options.parse_until(until, zone)
+    wanted = UsageFilter(since=first, until=last, project=project, zone=zone)
     with options.open_index(archive) as index:
         found = index_stats(index, wanted)
     if as_json:

@@ -138,6 +138,9 @@ def _finding_lines(finding: "DoctorFinding") -> list[str]:
 _KINDS = ("systemd", "launchd", "cron", "hooks")
 _USUAL = "usual"
 _INTERVAL = 600
+_SPAN = click.FloatRange(min=1)
+_AT_LEAST = "Look at everything at least so often, in case an event was lost."
+_INSTEAD = "Look so often instead of waiting for file events, which network file systems do not have."
 
 
 class WatchOptions(NamedTuple):
@@ -161,20 +164,8 @@ def _service_option(name: str, help_line: str) -> options.Decorator:
 @click.command("watch")
 @options.named_sources
 @options.archive
-@click.option(
-    "--interval",
-    type=click.FloatRange(min=1),
-    default=_INTERVAL,
-    show_default=True,
-    metavar="SECONDS",
-    help="Look at everything at least so often, in case an event was lost.",
-)
-@click.option(
-    "--poll",
-    type=click.FloatRange(min=1),
-    metavar="SECONDS",
-    help="Look so often instead of waiting for file events, which network file systems do not have.",
-)
+@click.option("--interval", type=_SPAN, default=_INTERVAL, show_default=True, metavar="SECONDS", help=_AT_LEAST)
+@click.option("--poll", type=_SPAN, metavar="SECONDS", help=_INSTEAD)
 @_service_option("--install", "Have it started by this; by what fits the machine where none is named.")
 @_service_option("--uninstall", "Undo that; all of it where none is named.")
 @click.option("-y", "--yes", is_flag=True, help="Do not ask.")

@@ -49,17 +49,12 @@ def _labels(by: str, rows: "list[tuple[UsagePeriod | None, str]]") -> list[Colum
     if by == "session":
         first = Column(by, cells(lambda row: row.key[:8], "total"), right=False, least=8)
         return [first, Column("title", cells(lambda row: row.title), right=False, least=16, rank=3)]
-    first = Column(by, cells(lambda row: _name(by, row), "total"), right=False, least=17, tail=by == "project")
+    none = {"subagent": "main conversation", "model": "unknown model", "project": "no project"}.get(by, "no time")
+    first = Column(by, cells(lambda row: row.key or none, "total"), right=False, least=17, tail=by == "project")
     if by == "subagent":
         session = Column("session", cells(lambda row: row.session[:8]), right=False, rank=5)
         return [first, session, Column("title", cells(lambda row: row.title), right=False, least=12, rank=7)]
     return [first]
-
-
-def _name(by: str, row: "UsagePeriod") -> str:
-    if row.key:
-        return row.key
-    return {"subagent": "main conversation", "model": "unknown model", "project": "no project"}.get(by, "no time")
 
 
 def _figures(sums: list[UsageSum]) -> list[Column]:

@@ -230,6 +230,8 @@ def _path(value: Any) -> str:
     return "" if right else "must be the path of a file"
 
 
+_LATER = "Read at the next start."
+_SOURCES = f"Folders of logs, one a line; none: the usual ones. {_LATER}"
 FIELDS = (
     SettingField("theme", "Theme", "Light, dark, or as the system has it.", _one_of(*THEMES), THEMES, "choice"),
     SettingField("font_size", "Text size", "How large words are.", _one_of(*SIZES), SIZES, "choice"),
@@ -241,17 +243,8 @@ FIELDS = (
         "time_zone", "Time zone", "Where days begin: local, UTC, +05:30 or a name such as Europe/Berlin.", _zone
     ),
     SettingField("per_page", "Prompts a page", "How much of a session one page holds.", _number, (), "number"),
-    SettingField(
-        "sources",
-        "Sources",
-        "Folders of logs, one a line; none: the usual ones. Read at the next start.",
-        _texts,
-        (),
-        "lines",
-    ),
-    SettingField(
-        "prices", "Price overrides", "A price file laid over the built-in list prices. Read at the next start.", _path
-    ),
+    SettingField("sources", "Sources", _SOURCES, _texts, (), "lines"),
+    SettingField("prices", "Price overrides", f"A price file laid over the built-in list prices. {_LATER}", _path),
 )
 FIELDS_BY_NAME: Mapping[str, SettingField] = {field.name: field for field in FIELDS}
 

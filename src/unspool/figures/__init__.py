@@ -2,28 +2,13 @@
 model."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
 from unspool.figures.changes import file_changes, find_commits, find_pushes, find_repository
-from unspool.model import (
-    Block,
-    Call,
-    Commit,
-    FileChange,
-    Image,
-    Notice,
-    Plan,
-    Push,
-    Questionnaire,
-    Session,
-    Text,
-    Thinking,
-    ToolCall,
-    Turn,
-    Usage,
-)
+from unspool.model import Call, Commit, FileChange, Push, Session, Turn, Usage
+from unspool.model.blocks import Image, Notice, Plan, Questionnaire, Text, Thinking, ToolCall
 from unspool.prices import Cost, PriceTable
 from unspool.reading.ledger import CallLedger, sum_by_model
 from unspool.reading.prompts import plans_of
@@ -135,7 +120,7 @@ def calls_of(session: Session) -> Iterator[ToolCall]:
                 yield block
 
 
-def _count(blocks: list[Block], kind: type) -> int:
+def _count(blocks: Sequence[object], kind: type) -> int:
     return sum(isinstance(block, kind) for block in blocks)
 
 

@@ -32,14 +32,8 @@ def _add(files: dict[str, FileChange], new: FileChange) -> None:
     if not new.path:
         return
     was = files.get(new.path, FileChange(new.path))
-    files[new.path] = FileChange(
-        new.path,
-        was.reads + new.reads,
-        was.writes + new.writes,
-        was.added + new.added,
-        was.removed + new.removed,
-        was.created or new.created,
-    )
+    counts = {name: getattr(was, name) + getattr(new, name) for name in ("reads", "writes", "added", "removed")}
+    files[new.path] = FileChange(new.path, **counts, created=was.created or new.created)
 
 
 def file_path_of(call: ToolCall) -> str:
@@ -170,15 +164,11 @@ def find_repository(session: Session, calls: Iterable[ToolCall]) -> str:
             return push.repository
     for call in calls:
         if call.role == "shell" and call.result is not None:
-            found = _NEW_PULL.search(call.result.text) or _remote_of(call.result.text)
+            to = _to(call.result.text)
+            found = _NEW_PULL.search(call.result.text) or (_REMOTE.search(to[1]) if to is not None else None)
             if found is not None:
                 return found["repository"]
     return ""
-
-
-def _remote_of(text: str) -> "re.Match[str] | None":
-    to = _to(text)
-    return _REMOTE.search(to[1]) if to is not None else None
 
 
 def _to(text: str) -> "re.Match[str] | None":

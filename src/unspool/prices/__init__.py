@@ -78,7 +78,8 @@ class PriceTable:
         if found is None:
             return None
         price, factor, search = found
-        tokens = _tokens(call, _rates(price, call))
+        long = price.above is not None and call.usage.context > price.above.tokens
+        tokens = _tokens(call, price.above if long and price.above is not None else price)
         searches = _share(call.usage.web_searches, search)
         return None if tokens is None or searches is None else tokens.scaleb(-6) * factor + searches
 
@@ -185,11 +186,6 @@ def priced_call(terms: CallTerms, time: float | None, usage: Usage) -> Call:
     model, speed, tier, geo = terms
     moment = None if time is None else datetime.fromtimestamp(min(time, _LAST), UTC)
     return Call("", model, usage, moment, speed, tier, geo)
-
-
-def _rates(price: ModelPrice, call: Call) -> Rates:
-    long = price.above
-    return long if long is not None and call.usage.context > long.tokens else price
 
 
 def _tokens(call: Call, rates: Rates) -> Decimal | None:

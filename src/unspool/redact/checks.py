@@ -191,6 +191,7 @@ def _ipv6(_: re.Match[str], value: str) -> bool:
     return value.count(":") >= 3 and any(map(str.isdigit, value)) and _address(value)
 
 
+_NOWHERE = ("192.0.2.", "198.51.100.", "203.0.113.", "255.", "0.")
 _PUBLIC_NAMES = {"8.8.8.8", "8.8.4.4", "1.1.1.1", "1.0.0.1", "9.9.9.9", "169.254.169.254"}
 
 
@@ -202,9 +203,7 @@ def _address(value: str) -> bool:
         return False
     if found.is_loopback or found.is_unspecified or found.is_multicast or value in _PUBLIC_NAMES:
         return False
-    nowhere = value.startswith(("192.0.2.", "198.51.100.", "203.0.113.", "255.", "0.")) or value.endswith(
-        (".0", ".255")
-    )
+    nowhere = value.startswith(_NOWHERE) or value.endswith((".0", ".255"))
     documents = found.version == 6 and (found in _DOCUMENTS or value.lower().startswith("fe80"))
     small = found.version == 4 and all(int(part) < 20 for part in value.split(".")) and not value.startswith("10.")
     return not (nowhere or documents or small)

@@ -43,11 +43,8 @@ def name_starts(low: bytes, long: list[tuple[int, int]]) -> list[int]:
         else:
             found.append(start)
     found += [start + 1 for start in found if low[start : start + 1] == b"-"]
-    return found + [match.end() for start in found if (match := _escape(low, start))]
-
-
-def _escape(low: bytes, start: int) -> "re.Match[bytes] | None":
-    return _ESCAPES.match(low, start - 1) if start and low[start - 1] in b"\\%[" else None
+    escaped = (start for start in found if start and low[start - 1] in b"\\%[")
+    return found + [match.end() for start in escaped if (match := _ESCAPES.match(low, start - 1))]
 
 
 class NameNeighbours:
@@ -62,9 +59,8 @@ class NameNeighbours:
         """Where in the text a key stands close to a name."""
         if key not in self._all:
             return []
-        return sorted(
-            {start + at for start, part in zip(self._starts, self._parts, strict=True) for at in find_all(part, key)}
-        )
+        places = zip(self._starts, self._parts, strict=True)
+        return sorted({start + at for start, part in places for at in find_all(part, key)})
 
 
 def find_all(where: bytes, key: bytes) -> Iterator[int]:
@@ -99,9 +95,8 @@ class Finder:
         self, rules: RuleSet | None = None, people: PersonalNames | None = None, terms: Sequence[str] = ()
     ) -> None:
         chosen = [word_rule("term", "term", "chosen by the sharer", term.strip()) for term in terms if term.strip()]
-        ready = [
-            _ready(rule) for rule in (*(rules or builtin_rules()).rules, *(people or PersonalNames()).rules(), *chosen)
-        ]
+        every = (*(rules or builtin_rules()).rules, *(people or PersonalNames()).rules(), *chosen)
+        ready = [_ready(rule) for rule in every]
         self.known = MatchMemory(ids=not chosen and (rules is None or rules == builtin_rules()))
         """What was found in texts before, for `sweep` to remember."""
         self._order = {one.rule.id: -number for number, one in reversed(list(enumerate(ready)))}

@@ -70,7 +70,8 @@ def _breaks(text: str, runs: Iterable[tuple[int, int]]) -> Iterator["re.Match[st
         while at >= last and (match := _broken(text, at)):
             yield match
             last = match.end()
-            at = _token_end(text, last)
+            token = _TOKENS.match(text, last)
+            at = token.end() if token else last
 
 
 def _broken(text: str, at: int) -> "re.Match[str] | None":
@@ -84,11 +85,6 @@ def _goes_on(text: str, match: "re.Match[str]") -> bool:
     if _NAMED.match(text, match.end(1)):
         return False
     return continues_key(match[1]) or _ends(text, match)
-
-
-def _token_end(text: str, at: int) -> int:
-    found = _TOKENS.match(text, at)
-    return found.end() if found else at
 
 
 def _heads(text: str) -> Iterator[int]:

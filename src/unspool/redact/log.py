@@ -51,10 +51,9 @@ def scan_lines(lines: Iterable[bytes], finder: Finder, log: str = "") -> Iterato
     for some in _batches(lines):
         for number, (_, found) in enumerate(_found(some, finder), done + 1):
             for text, matches in found:
+                where = path_text(text.path, finder)
                 for index, match in enumerate(matches):
-                    yield SecretFinding(
-                        match, number, path_text(text.path, finder), *_around(text.text, matches, index), log
-                    )
+                    yield SecretFinding(match, number, where, *_around(text.text, matches, index), log)
         done += len(some)
 
 

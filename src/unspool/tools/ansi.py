@@ -74,7 +74,8 @@ def _extended(rest: Iterator[str]) -> str:
     if kind == 5:
         return _indexed(_number(next(rest, "-")))
     if kind == 2:
-        return _mixed([next(rest, "-") for _ in range(3)])
+        numbers = [_number(next(rest, "-")) for _ in range(3)]
+        return "#" + "".join(f"{one:02x}" for one in numbers) if all(0 <= one <= 255 for one in numbers) else ""
     return ""
 
 
@@ -108,11 +109,6 @@ def _indexed(number: int) -> str:
         return f"#{grey:02x}{grey:02x}{grey:02x}"
     red, green, blue = (_LEVELS[(number - 16) // step % 6] for step in (36, 6, 1))
     return f"#{red:02x}{green:02x}{blue:02x}"
-
-
-def _mixed(values: list[str]) -> str:
-    numbers = [_number(value) for value in values]
-    return "#" + "".join(f"{number:02x}" for number in numbers) if all(0 <= n <= 255 for n in numbers) else ""
 
 
 def _number(code: str) -> int:

@@ -42,7 +42,10 @@ def diff_of_texts(path: str, before: str, after: str, *, created: bool = False) 
 def diff_of_fragments(path: str, before: str, after: str) -> Diff:
     """The diff between a piece of a file and what it became. Where it stands is not known: starts are 0."""
     before, after = _same_ends(before, after)
-    old, new = _pieces(before, after)
+    if not before or not after or (before.endswith("\n") and after.endswith("\n")):
+        # a newline that only one of them ends with is a line more
+        before, after = before.removesuffix("\n"), after.removesuffix("\n")
+    old, new = (text.split("\n") if text else [] for text in (before, after))
     return join_hunks(path, tuple(Hunk(0, 0, tuple(lines)) for _, _, lines in _hunks(old, new)), created=False)
 
 
@@ -75,13 +78,6 @@ def _ended(text: str) -> list[str]:
     lines = text.split("\n")
     last = lines.pop()
     return [line + "\n" for line in lines] + ([last] if last else [])
-
-
-def _pieces(before: str, after: str) -> tuple[list[str], list[str]]:
-    """The lines of two fragments; a newline that only one ends with is a line more."""
-    if not before or not after or (before.endswith("\n") and after.endswith("\n")):
-        before, after = before.removesuffix("\n"), after.removesuffix("\n")
-    return before.split("\n") if before else [], after.split("\n") if after else []
 
 
 def _hunks(old: list[str], new: list[str]) -> Iterator[tuple[int, int, list[str]]]:

@@ -99,7 +99,8 @@ def unknown_nodes(result: Result) -> tuple[Node, ...]:
 def surrounding_nodes(call: ToolCall) -> tuple[Node, ...]:
     """Where the full output went, whether a person let it run, and the answers that the last one replaced."""
     result = call.result
-    spilled = f"{result.spilled} (missing)" if result and result.spilled and result.missing else ""
+    spilled = result.spilled if result else ""
+    output = f"{spilled} (missing)" if result and spilled and result.missing else spilled
     earlier = (
         Fold("tool", "Earlier answer", human.count(summary.count_lines(old.text), "line"), "quiet",
              children=(*printed_nodes(old.text), *picture_nodes(old.images), *unknown_nodes(old)))
@@ -107,7 +108,6 @@ def surrounding_nodes(call: ToolCall) -> tuple[Node, ...]:
     )  # fmt: skip
     spoken = call.role in ("question", "plan")  # words between agent and user, which only a user answers
     asked = result.permission if result and result.permission.startswith("user") and not spoken else ""
-    output = spilled or (result.spilled if result else "")
     return (*field_nodes(("full output", output), ("permission", asked and f"decided by the {asked}")), *earlier)
 
 

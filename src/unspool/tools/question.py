@@ -54,9 +54,8 @@ def _summary(call: ToolCall, questions: tuple[Question, ...]) -> str:
 
 def _question(question: Question) -> tuple[Node, ...]:
     title = f"{question.header}: {question.text}" if question.header else question.text
-    checks = tuple(
-        Check(option.label, "done" if option.chosen else "open", option.description) for option in question.options
-    )
+    options = question.options
+    checks = tuple(Check(one.label, "done" if one.chosen else "open", one.description) for one in options)
     chosen = any(option.chosen for option in question.options)
     answer = "" if chosen else question.answer or ""
     said = reply.field_nodes(("answer", answer), ("notes", question.notes))

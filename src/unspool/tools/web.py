@@ -56,15 +56,12 @@ def _found(call: ToolCall, results: list[Json]) -> tuple[_Found, bool]:
     if result is None:
         return [], False
     if results:
-        return [item for entry in results if entry is not None for item in _entry(entry)], False
+        told = ([(entry,)] if isinstance(entry, str) else _pages(entry) for entry in results if entry is not None)
+        return [item for some in told for item in some], False
     pages = [page for part in result.parts for page in _pages(part)]
     if pages:
         return [*pages, *([(result.text,)] if result.text else [])], True
     return _told(result.text), False
-
-
-def _entry(entry: Json) -> _Found:
-    return [(entry,)] if isinstance(entry, str) else _pages(entry)
 
 
 def _pages(value: Json) -> _Found:

@@ -46,9 +46,8 @@ def have(request: Request) -> Response:
         raise BadRequest(f"At most {_MOST:,} are asked for at once.")
     db, who = hub(request).store.db, person(request)
     lacks = session_store.missing_pieces(db, who.id, wanted.digests)
-    return json_response(
-        {"lacks": lacks, "states": session_store.unknown_states(db, who.id, _project(request), wanted.states)}
-    )
+    states = session_store.unknown_states(db, who.id, _project(request), wanted.states)
+    return json_response({"lacks": lacks, "states": states})
 
 
 def piece(request: Request) -> Response:
@@ -107,10 +106,8 @@ def search_sessions(request: Request) -> Response:
 
 
 def get_usage(request: Request) -> Response:
-    given = request.query_params
-    return json_response(
-        usage(hub(request).store.db, person(request), given.get("by", "week"), listing.parse_filters(given))
-    )
+    given, db = request.query_params, hub(request).store.db
+    return json_response(usage(db, person(request), given.get("by", "week"), listing.parse_filters(given)))
 
 
 def _project(request: Request) -> str:

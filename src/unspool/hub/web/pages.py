@@ -96,9 +96,8 @@ def home(request: Request) -> Response:
 def sessions_page(request: Request) -> Response:
     who, db = person(request), hub(request).store.db
     asked, after = _given(request, _NAMES), request.query_params.get("after", "")
-    found, wrong = _attempt(
-        lambda: listing.list_sessions(db, who, listing.parse_filters(asked), parse_page(after, "", _PAGE))
-    )
+    filters = listing.parse_filters(asked)
+    found, wrong = _attempt(lambda: listing.list_sessions(db, who, filters, parse_page(after, "", _PAGE)))
     more = f"/sessions?{_query(asked, after=found.next)}" if found and found.next else ""
     return page(
         request,
