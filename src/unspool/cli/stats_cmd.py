@@ -28,7 +28,7 @@ def stats_sections(found: "IndexStats", zone: "tzinfo | None") -> "Iterator[tupl
     """Heading and lines of every section that has something to say."""
     most = output.terminal_width()
     yield "", _facts(found)
-    for heading, columns in _tables(found):
+    for heading, columns in _tables(found).items():
         if columns[0].cells:
             yield heading, table_lines(columns, most)
     if any(map(any, found.hours)):
@@ -63,12 +63,13 @@ def _facts(found: "IndexStats") -> list[str]:
     return [f"{name:<12}{value}" for name, value in rows if value]
 
 
-def _tables(found: "IndexStats") -> "Iterator[tuple[str, list[Column]]]":
-    """Heading and table of tokens, money and calls, by whatever they can be told by."""
-    models, projects, wasted = found.models, found.projects[:_PROJECTS], found.wasted
-    yield (
-        "By model",
-        [
+def _tables(found: "IndexStats") -> dict[str, list[Column]]:
+    """Tables of tokens, money and calls by their headings, whatever they can be told by."""
+    models, tools, projects = found.models, found.tools[:_TOOLS], found.projects[:_PROJECTS]
+    days, wasted, filled = found.days, found.wasted, found.filled
+    whole = sum(one.tokens for one in filled)
+    return {
+        "By model": [
             Column("model", [one.model or "unknown model" for one in models], right=False, least=16),
             Column("requests", [f"{one.sum.requests:,}" for one in models], rank=1),
             _tokens([one.sum.total for one in models]),
@@ -76,57 +77,40 @@ def _tables(found: "IndexStats") -> "Iterator[tuple[str, list[Column]]]":
             Column("cost", [spent_text(one.sum) for one in models]),
             _bars([one.sum.cost for one in models]),
         ],
-    )
-    tools = found.tools[:_TOOLS]
-    yield (
-        "By tool",
-        [
+        "By tool": [
             Column("tool", [tool.name for tool in tools], right=False, least=16),
             Column("calls", [f"{tool.calls:,}" for tool in tools]),
             Column("errors", [f"{tool.errors:,}" for tool in tools]),
             Column("failing", [f"{tool.failing:.1%}" for tool in tools], rank=1),
             _bars([tool.calls for tool in tools]),
         ],
-    )
-    yield (
-        "By project",
-        [
+        "By project": [
             Column("project", [row.key or "no project" for row in projects], right=False, least=16, tail=True),
             _tokens([row.sum.total for row in projects], rank=1),
             Column("cost", [spent_text(row.sum) for row in projects]),
             _bars([row.sum.cost for row in projects]),
         ],
-    )
-    yield (
-        "Busiest days",
-        [
-            Column("day", [row.key for row in found.days], right=False),
-            Column("requests", [f"{row.sum.requests:,}" for row in found.days], rank=1),
-            Column("tokens", [f"{row.sum.total:,}" for row in found.days]),
-            Column("cost", [spent_text(row.sum) for row in found.days]),
-            _bars([row.sum.total for row in found.days]),
+        "Busiest days": [
+            Column("day", [row.key for row in days], right=False),
+            Column("requests", [f"{row.sum.requests:,}" for row in days], rank=1),
+            Column("tokens", [f"{row.sum.total:,}" for row in days]),
+            Column("cost", [spent_text(row.sum) for row in days]),
+            _bars([row.sum.total for row in days]),
         ],
-    )
-    yield (
-        "Written to the cache again",
-        [
+        "Written to the cache again": [
             Column("why", [one.cause for one in wasted], right=False),
             Column("requests", [f"{one.requests:,}" for one in wasted], rank=1),
             _tokens([one.tokens for one in wasted]),
             Column("lost", [format_priced(one.cost, unpriced=one.unpriced) for one in wasted]),
             _bars([one.tokens for one in wasted]),
         ],
-    )
-    whole = sum(one.tokens for one in found.filled)
-    yield (
-        "What filled the window (estimated)",
-        [
-            Column("kind", [one.name for one in found.filled], right=False),
-            _tokens([one.tokens for one in found.filled]),
-            Column("share", [f"{one.tokens / whole:.1%}" for one in found.filled], rank=1),
-            _bars([one.tokens for one in found.filled]),
+        "What filled the window (estimated)": [
+            Column("kind", [one.name for one in filled], right=False),
+            _tokens([one.tokens for one in filled]),
+            Column("share", [f"{one.tokens / whole:.1%}" for one in filled], rank=1),
+            _bars([one.tokens for one in filled]),
         ],
-    )
+    }
 
 
 def _tokens(counts: list[int], rank: int = 0) -> Column:
