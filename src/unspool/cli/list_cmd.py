@@ -17,7 +17,6 @@ from rich.text import Text
 from unspool import human
 from unspool.cli import options, settings
 from unspool.cli.output import Column, complain, console, print_json, print_table, progress, show_renderable
-from unspool.copies.records import copy_records
 from unspool.errors import UnspoolError
 from unspool.model import Overview, SessionKind
 from unspool.render.sanitize import one_line
@@ -178,6 +177,8 @@ def summary_line(listing: SessionListing, found: Sequence[Overview], shown: Sequ
 
 
 def show_clones(limit: int, *, as_json: bool) -> None:
+    from unspool.copies.records import copy_records
+
     found = list(copy_records())
     shown = found[: limit or None]
     there = [bool(record.files) and Path(record.files[0].path).exists() for record in shown]

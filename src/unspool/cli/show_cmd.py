@@ -5,28 +5,27 @@ import sys
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 import msgspec
 
 from unspool import human
 from unspool.cli import options, settings
-from unspool.cli.list_cmd import session_marks
 from unspool.cli.options import check_view, view_options
 from unspool.cli.output import console, print_json, print_nodes, show_renderable
 from unspool.errors import NotFound, UsageProblem
-from unspool.figures import Figures, figures
 from unspool.model import Session, ToolCall, Turn, Usage
-from unspool.render import SessionWriter, find_writer, write
-from unspool.render.json import JsonWriter
-from unspool.render.markdown import MarkdownWriter
 from unspool.render.sanitize import one_line
-from unspool.render.sessionshare import SessionShareWriter
-from unspool.render.text import TextWriter
 from unspool.render.transcript import transcript_nodes
 from unspool.render.view import View
 from unspool.store.library import Library
 from unspool.tools.summary import first_line
+
+if TYPE_CHECKING:
+    from unspool.cli.list_cmd import SessionMark
+    from unspool.figures import Figures
+    from unspool.render import SessionWriter
 
 _ANCHOR = re.compile(r"msg-(\d{1,15})(?:-\d+)?")
 
@@ -153,6 +152,12 @@ def export_command(
     JSON holds every block, problem and figure, by the schema that `unspool schema` prints, whatever the
     other options leave out.
     """
+    from unspool.render import find_writer, write
+    from unspool.render.json import JsonWriter
+    from unspool.render.markdown import MarkdownWriter
+    from unspool.render.sessionshare import SessionShareWriter
+    from unspool.render.text import TextWriter
+
     target = Path(output) if output not in (None, "-") else None
     if target is None and len(session) > 1:
         raise UsageProblem("Several sessions need a folder to go to: -o DIR.")
@@ -201,7 +206,7 @@ def _identity(session: Session) -> Iterator[tuple[str, str]]:
             yield "first asked", link.prompt
 
 
-def _conversation(counted: Figures) -> Iterator[tuple[str, str]]:
+def _conversation(counted: "Figures") -> Iterator[tuple[str, str]]:
     kinds = ", ".join(f"{number} {kind}" for kind, number in counted.prompts.items())
     left = f"; {counted.abandoned_turns} on abandoned branches" if counted.abandoned_turns else ""
     yield "turns", f"{counted.turns} ({kinds}{left})" if kinds else "0"
@@ -217,7 +222,7 @@ def _conversation(counted: Figures) -> Iterator[tuple[str, str]]:
     yield "questions", str(counted.questions or "")
 
 
-def _work(counted: Figures) -> Iterator[tuple[str, str]]:
+def _work(counted: "Figures") -> Iterator[tuple[str, str]]:
     plans = []
     for plan in counted.plans:
         by = f" by {plan.settled_by[:8]}" if plan.settled_by else ""
@@ -236,7 +241,7 @@ def _work(counted: Figures) -> Iterator[tuple[str, str]]:
     yield "repository", counted.repository
 
 
-def _use(session: Session, counted: Figures) -> Iterator[tuple[str, str]]:
+def _use(session: Session, counted: "Figures") -> Iterator[tuple[str, str]]:
     yield "tokens", _usage(counted.usage)
     yield "… subagents", _usage(counted.agents_usage) if counted.agents_usage.total else ""
     for call in counted.models:
@@ -280,24 +285,25 @@ def info_command(session: str, as_json: bool, library: Library) -> None:
     limit of 512 MB and 60 seconds; redirects and private addresses are followed as you ask), a piece of a
     title, or `latest`, which is the default.
     """
+    from unspool.cli.list_cmd import session_marks
+    from unspool.figures import figures
+
     found = library.open(session)
-    counted = figures(found, library.prices)
-    companions = library.companions(found)
+    counted, companions = figures(found, library.prices), library.companions(found)
+    mark = session_marks()(found.id)
     if as_json:
-        mark = session_marks()(found.id)
         session_data = {"title": found.title, **{name: getattr(found, name) for name in _FIELDS}}
         own = {"mark": mark._asdict() if any(mark) else None, "figures": counted, "companions": companions}
         print_json({"session": session_data, **own})
         return
-    _print_info(found, counted, [f"{companion.kind} {Path(companion.path).name}" for companion in companions])
+    _print_info(found, counted, [f"{companion.kind} {Path(companion.path).name}" for companion in companions], mark)
 
 
-def _print_info(session: Session, counted: Figures, companions: list[str]) -> None:
+def _print_info(session: Session, counted: "Figures", companions: list[str], mark: "SessionMark") -> None:
     from rich.table import Table
     from rich.text import Text
 
     to = console()
-    mark = session_marks()(session.id)
     to.print(Text(one_line(mark.title or session.title), "bold"))
     table = Table.grid(padding=(0, 2))
     table.add_column(style="dim", no_wrap=True)
