@@ -24,8 +24,7 @@ from unspool import errors, tools
 from unspool.app.api_endpoint import ApiEndpoint, Parameter
 from unspool.app.api_routes import DESCRIPTION, ENDPOINTS
 from unspool.cli.group import COMMANDS, cli
-from unspool.config.settings import FIELDS, SettingField, Settings
-from unspool.config.toml_edit import format_value
+from unspool.config.settings import FIELDS, SettingField, Settings, format_value
 from unspool.demo import write_demo
 from unspool.model import LogFile
 from unspool.prices.table import ModelPrice, builtin_sheet

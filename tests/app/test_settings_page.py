@@ -12,8 +12,17 @@ from hypothesis import strategies as st
 from tests.app.browsing import Browsed, browsed
 from tests.app.opened import opened
 from tests.log_builder.builder import LogBuilder
-from unspool.config.settings import FIELDS, Settings, change_settings, current_settings, load_settings, settings_path
-from unspool.config.toml_edit import edit_toml, line_of_key, parse_toml
+from unspool.config.settings import (
+    FIELDS,
+    Settings,
+    change_settings,
+    current_settings,
+    edit_toml,
+    line_of_key,
+    load_settings,
+    parse_toml,
+    settings_path,
+)
 from unspool.errors import Unreadable
 
 MINE = """# my settings

@@ -18,9 +18,10 @@ from tests.app.browsing import Browsed, browsed, planned
 from tests.app.secrets import MAIL, PERSON, TOKEN, leaky
 from tests.cli.fakes import GIST, gh
 from tests.log_builder.builder import LogBuilder
+from tests.share.opening import from_base64, unseal
 from unspool.app.share_selection import ShareHabit, load_habit
 from unspool.errors import Unreadable
-from unspool.share.encryption import SealedData, ShareSecret, from_base64, passphrase, unseal
+from unspool.share.encryption import SealedData, ShareSecret, passphrase
 
 WORK, PLAN, LEAKY = "/s/work/share", "/s/plan/share", "/s/leaky/share"
 WORDS = "four tides every day"

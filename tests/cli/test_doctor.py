@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from tests.store.sync.scenes import aged, keep, put
-from unspool.cli.doctor_cmd import command
+from unspool.cli.sync_cmd import doctor_command
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def old(root: Path, seed: str) -> None:
 
 def doctor(*arguments: str | Path) -> tuple[int, str]:
     done = CliRunner().invoke(
-        command, [str(one) for one in arguments], prog_name="unspool doctor", help_option_names=["-h", "--help"]
+        doctor_command, [str(one) for one in arguments], prog_name="unspool doctor", help_option_names=["-h", "--help"]
     )
     return done.exit_code, done.output
 

@@ -10,7 +10,7 @@ from unspool.hub.auth import identify_by_proxy
 from unspool.hub.errors import BadRequest
 from unspool.hub.people import projects, users
 from unspool.hub.routes import Hub, HubSettings
-from unspool.hub.start import create_first_admin
+from unspool.hub.server import create_first_admin
 from unspool.hub.store.connect import Store
 
 HEADER = "X-Forwarded-User"

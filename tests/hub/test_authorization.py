@@ -10,8 +10,7 @@ from tests.hub.running import Answer, Client, running
 from unspool.hub.auth import COOKIE
 from unspool.hub.people import tokens, users
 from unspool.hub.routes import Hub, HubSettings
-from unspool.hub.server import create_app
-from unspool.hub.start import create_first_admin
+from unspool.hub.server import create_app, create_first_admin
 from unspool.hub.store.connect import Store
 
 

@@ -7,10 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from unspool.model import Call, Usage
-from unspool.prices import SYNTHETIC, PriceTable
+from unspool.prices import PICO, SYNTHETIC, Picodollars, PriceTable
 from unspool.prices import CallFigures as Figures
 from unspool.prices import CallTerms as Terms
-from unspool.prices.pico import PICO, Picodollars
 from unspool.prices.table import builtin_sheet
 
 TABLE = PriceTable.load()

@@ -6,8 +6,9 @@ from base64 import b64decode
 
 import pytest
 
+from tests.share.opening import unseal
 from unspool.errors import UsageProblem
-from unspool.share.encryption import SealedData, encrypted_page, pack_files, passphrase, random_key, unseal
+from unspool.share.encryption import SealedData, encrypted_page, pack_files, passphrase, random_key
 
 HASH = "sha256-" + "A" * 43 + "="
 

@@ -7,10 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.share.opening import from_base64, unseal
 from tests.thorough import tries
 from unspool.errors import Unreadable, UsageProblem
 from unspool.share import encryption
-from unspool.share.encryption import ITERATIONS, SealedData, ShareSecret, passphrase, random_key, seal, unseal
+from unspool.share.encryption import ITERATIONS, SealedData, ShareSecret, passphrase, random_key, seal
 
 KEY = random_key()
 
@@ -102,6 +103,6 @@ def test_a_short_passphrase_is_refused(words: str) -> None:
 
 def test_a_key_is_part_of_an_address_and_a_passphrase_is_not() -> None:
     """Letters that need no escape; 256 bits."""
-    assert encryption.from_base64(KEY.fragment.removeprefix("#key=")) == KEY.data
+    assert from_base64(KEY.fragment.removeprefix("#key=")) == KEY.data
     assert len(KEY.data) == 32
     assert ShareSecret("passphrase", b"words").fragment == ""

@@ -10,12 +10,13 @@ import pytest
 from tests.cli.fakes import gh
 from tests.cli.running import Outcome, run
 from tests.share.made import PERSONAL, SESSION
+from tests.share.opening import from_base64
 from tests.share.seeded import KINDS, SECRETS, TELLING, escaped, write
 from tests.share.test_share_encrypted import inside
 from unspool.hub_client.prepare import PushRedaction, prepare_push
 from unspool.redact.policy import RedactionPolicy
 from unspool.redact.rules import builtin_rules
-from unspool.share.encryption import ShareSecret, from_base64
+from unspool.share.encryption import ShareSecret
 from unspool.store.library import Library
 
 EVERYTHING = [arg for rule in (one.id for one in builtin_rules().rules) for arg in ("--keep", rule)]

@@ -9,8 +9,9 @@ import pytest
 
 from tests.cli.running import run, source
 from tests.share.made import ALL, SESSION, TOLD, holds, leaked, session
+from tests.share.opening import from_base64, unseal
 from unspool.errors import Unreadable
-from unspool.share.encryption import SealedData, ShareSecret, from_base64, passphrase, random_key, unseal
+from unspool.share.encryption import SealedData, ShareSecret, passphrase, random_key
 
 WORDS = "four tides every day"
 

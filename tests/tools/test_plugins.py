@@ -9,7 +9,6 @@ import pytest
 from tests.tools.calls import called
 from unspool import tools
 from unspool.model import ToolCall
-from unspool.tools import plugins
 from unspool.tools.nodes import CallDescription
 
 
@@ -24,15 +23,15 @@ BROKEN = SimpleNamespace(NAMES="Broken", describe=None)
 
 @pytest.fixture(autouse=True)
 def fresh() -> Iterator[None]:
-    plugins.installed_renderers.cache_clear()
+    tools.installed_renderers.cache_clear()
     yield
-    plugins.installed_renderers.cache_clear()
+    tools.installed_renderers.cache_clear()
 
 
 def install(monkeypatch: pytest.MonkeyPatch, *names: str) -> list[str]:
     """Entry points that lead to objects of this file; the groups asked for are told."""
     asked: list[str] = []
-    points = [EntryPoint(name.lower(), f"{__name__}:{name}", plugins.GROUP) for name in names]
+    points = [EntryPoint(name.lower(), f"{__name__}:{name}", tools.GROUP) for name in names]
 
     def entry_points(group: str) -> list[EntryPoint]:
         asked.append(group)

@@ -1,4 +1,4 @@
-"""The command line: one file a command.
+"""The command line: one file a command, or a family of them.
 
 Bare `--help` and `--version` are answered before anything is imported: they are what a newcomer and a script
 try first. A test holds `help.txt` to what the commands say themselves.

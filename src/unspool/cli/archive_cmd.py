@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from unspool import human
-from unspool.cli import archive_helpers, options
+from unspool.cli import options
 from unspool.cli.output import print_result
+from unspool.cli.restore_cmd import file_size, session_of_path
 from unspool.errors import NotFound, UsageProblem
 
 if TYPE_CHECKING:
@@ -203,8 +204,8 @@ def _candidates(archive: "Archive", name: str) -> set[str]:
     for place in archive.origins().values():
         root = Path(place.root)
         for path in (path.relative_to(root).as_posix() for path in root.rglob("*")):
-            if archive_helpers.session_of_path(path).startswith(name):
-                found |= {path, *forgotten_names(archive_helpers.session_of_path(path))}
+            if session_of_path(path).startswith(name):
+                found |= {path, *forgotten_names(session_of_path(path))}
         for naming in prompt_mentions(by_id(place.agent), root):
             mine = {session for session in naming.sessions if session.startswith(name)}
             found |= {*(one for session in mine for one in forgotten_names(session)), *(naming.files if mine else ())}
@@ -219,13 +220,13 @@ def tidy(archive: Path) -> None:
     from unspool.store.archive.pack_writer import tidy_packs
 
     _there(archive)
-    before = archive_helpers.file_size(archive / ARCHIVE)
+    before = file_size(archive / ARCHIVE)
     with options.open_archive(archive) as opened:
         while tidy_packs(opened, 64):
             pass
         tidy_packs(opened, 1)
         opened.compact()
-    after = archive_helpers.file_size(archive / ARCHIVE)
+    after = file_size(archive / ARCHIVE)
     click.echo(f"{human.size(before)} became {human.size(after)}.")
 
 

@@ -47,16 +47,11 @@ def _compress_flags(compress: str | None, user: bool, yes: bool, **service: str)
     return CompressFlags(bands, ServiceOptions(**service), user, yes)
 
 
+_COMPRESS = "Let a model shorten old answers: 0-40:heavy,40-80:light. Asks first (docs/clones.md)."
 compress_options = options.as_argument(
     "compressing",
     _compress_flags,
-    click.option(
-        "--compress",
-        is_flag=False,
-        flag_value="",
-        metavar="BANDS",
-        help="Let a model shorten old answers: 0-40:heavy,40-80:light. Asks first (docs/clones.md).",
-    ),
+    click.option("--compress", is_flag=False, flag_value="", metavar="BANDS", help=_COMPRESS),
     click.option("--compress-user", "user", is_flag=True, help="What you wrote too."),
     click.option("--compress-provider", "provider", default="", metavar="NAME", help="agent, openai or anthropic."),
     click.option("--compress-url", "url", default="", metavar="URL", help="The service's address."),
@@ -77,9 +72,7 @@ def compress_copy(
     choices = CompressOptions(sum(event.prompt is not None for event in plan.lines), wanted.user)
     choice = choose_passages(passages, wanted.bands, choices)
     if not choice.chosen:
-        click.echo(
-            "Nothing is left to compress: what is in the bands is too short, or was compressed before.", err=True
-        )
+        say_line("Nothing is left to compress: what is in the bands is too short, or was compressed before.", err=True)
         return None
     provider, model = _provider(plan, wanted, dry_run=dry_run)
     estimate = Estimate.of(choice, model, library.prices, datetime.now(UTC))
@@ -166,6 +159,7 @@ def _share_option(name: str, help_line: str) -> options.Decorator:
     return click.option(name, callback=copy_options.parse_percent, metavar="PERCENT", help=help_line)
 
 
+_MODE = "What stripping does: calls and results go, are cut short, or results are told in one line [remove]."
 _treatment = options.as_argument(
     "chosen",
     _chosen,
@@ -180,11 +174,7 @@ _treatment = options.as_argument(
     ),
     _share_option("--strip-tools", "Strip the oldest share of all turns."),
     _share_option("--strip-thinking", "The oldest share loses its reasoning."),
-    click.option(
-        "--mode",
-        type=click.Choice(["remove", "truncate", "stub"]),
-        help="What stripping does: calls and results go, are cut short, or results are told in one line [remove].",
-    ),
+    click.option("--mode", type=click.Choice(["remove", "truncate", "stub"]), help=_MODE),
     click.option("--drop-images", is_flag=True, help="Leave pictures and documents out."),
     click.option("--drop-snapshots", is_flag=True, help="Leave the agent's file history out."),
     click.option("--drop-side", is_flag=True, help="Leave subagents and what else lies beside the log out."),
@@ -204,11 +194,7 @@ _treatment = options.as_argument(
 @copy_options.copy_output_options
 @options.sources
 def command(
-    session: str,
-    chosen: dict[str, Any],
-    output: copy_options.CopyOutput,
-    library: "Library",
-    **how: Any,
+    session: str, chosen: dict[str, Any], output: copy_options.CopyOutput, library: "Library", **how: Any
 ) -> None:
     """Make a lighter copy of a session that the agent can resume.
 
@@ -261,10 +247,7 @@ def _undo(session: str, output: copy_options.CopyOutput, *, force: bool) -> None
     from unspool.copies import records
 
     record = records.find_record(session)
-    if output.dry_run:
-        removed = [one.path for one in record.files]
-    else:
-        removed = [str(path) for path in records.undo_copy(record, force=force)]
-    word = "Would remove" if output.dry_run else "Removed"
+    gone = [Path(one.path) for one in record.files] if output.dry_run else records.undo_copy(record, force=force)
+    removed, word = list(map(str, gone)), "Would remove" if output.dry_run else "Removed"
     data = {"session": record.session, "removed": removed, "dry_run": output.dry_run}
     print_result(data, (f"{word} {path}" for path in removed), as_json=output.as_json)

@@ -1,19 +1,20 @@
-"""`unspool context`: what fills the window of a session."""
+"""`unspool context` and `requests`: what fills the window of a session, and what was sent to the model."""
 
 from typing import TYPE_CHECKING
 
 import click
 
 from unspool import human
-from unspool.cli import options, tables
-from unspool.cli.output import print_json
-from unspool.cli.tables import Column, print_heading, print_table, safe_text
+from unspool.cli import options, output
+from unspool.cli.output import Column, print_heading, print_json, print_nodes, print_table, safe_text
+from unspool.errors import NotFound
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from unspool.figures.context_window import ContextWindow, KindCost, RequestWindow, TurnWindow
     from unspool.model import Session
+    from unspool.model.request import RecordedRequests, SentRequest
     from unspool.store.library import Library
 
 
@@ -36,7 +37,7 @@ def context_heading(filled: "ContextWindow") -> "Iterator[str]":
     how = f"exact: the log keeps the request; {how}" if now.exact else how
     yield f"{safe_text(now.model) or 'unknown model'}: {now.total:,} tokens{of} at the last request ({how}{share})"
     if filled.share is not None:
-        yield f"▕{tables.bar_text(filled.share, _BAR):<{_BAR}}▏"
+        yield f"▕{output.bar_text(filled.share, _BAR):<{_BAR}}▏"
     if not filled.window:
         yield "How many tokens this model's window holds is not known."
     yield human.joined(f"most {filled.peak:,}", human.count(filled.compactions, "compaction"))
@@ -56,7 +57,7 @@ def context_sections(
         note = f"{human.count(left, 'turn')} that added less left out." if left > 0 else ""
         yield "By turn", _turns(session, chosen), note
     if costs:
-        bars = tables.bar_texts([int(one.cost * 10**9) for one in costs], _BAR)
+        bars = output.bar_texts([int(one.cost * 10**9) for one in costs], _BAR)
         columns = [
             Column("kind", [one.name for one in costs], right=False),
             Column("tokens sent", [f"{one.tokens:,}" for one in costs]),
@@ -78,7 +79,7 @@ def _kinds(now: "RequestWindow", window: int | None) -> list[Column]:
         Column("kind", [name for name, _ in rows], right=False),
         Column("tokens", [f"{tokens:,}" for _, tokens in rows]),
         Column("of window" if window else "of all", [f"{tokens / whole:.1%}" if whole else "" for _, tokens in rows]),
-        Column("", tables.bar_texts([tokens for _, tokens in rows], _BAR), right=False, rank=1),
+        Column("", output.bar_texts([tokens for _, tokens in rows], _BAR), right=False, rank=1),
     ]
 
 
@@ -96,7 +97,7 @@ def _turns(session: "Session", chosen: "Sequence[TurnWindow]") -> list[Column]:
         Column("added", [f"{turn.tokens:,}" for turn in chosen]),
         Column("mostly", most, right=False, rank=2),
         Column("window then", full, rank=1),
-        Column("", tables.bar_texts([turn.tokens for turn in chosen], _BAR // 2), right=False, rank=3),
+        Column("", output.bar_texts([turn.tokens for turn in chosen], _BAR // 2), right=False, rank=3),
         Column("prompt", words, right=False, least=12),
     ]
 
@@ -108,7 +109,7 @@ def _tools(filled: "ContextWindow") -> list[Column]:
         Column("asked", [f"{tool.input:,}" for tool in tools], rank=2),
         Column("answered", [f"{tool.output:,}" for tool in tools], rank=2),
         Column("tokens", [f"{tool.tokens:,}" for tool in tools]),
-        Column("", tables.bar_texts([tool.tokens for tool in tools], _BAR), right=False, rank=1),
+        Column("", output.bar_texts([tool.tokens for tool in tools], _BAR), right=False, rank=1),
     ]
 
 
@@ -117,7 +118,7 @@ def _tools(filled: "ContextWindow") -> list[Column]:
 @click.option("--turns", default=20, show_default=True, metavar="N", type=click.IntRange(0), help="How many turns.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, with every turn.")
 @options.sources
-def command(session: str, turns: int, as_json: bool, library: "Library") -> None:
+def context_command(session: str, turns: int, as_json: bool, library: "Library") -> None:
     """Tell what fills the window of a session, by kind, turn and tool.
 
     \b
@@ -156,3 +157,80 @@ def command(session: str, turns: int, as_json: bool, library: "Library") -> None
         print_table(columns)
         if note:
             click.echo(note)
+
+
+@click.command("requests")
+@click.argument("session", default="latest")
+@click.argument("request", default="")
+@click.option("--turn", type=click.IntRange(min=1), metavar="N", help="The last request of a turn.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON; of one request, what went to the provider.")
+@options.sources
+def requests_command(session: str, request: str, turn: int | None, as_json: bool, library: "Library") -> None:
+    """List the requests that a log keeps whole, or show one of them exactly.
+
+    \b
+    unspool requests                     those of the session you used last
+    unspool requests 4f2a 9c31           one of them: system prompt, tools and every message
+    unspool requests 4f2a --turn 3       the last request of turn 3
+    unspool requests 4f2a 9c31 --json | jq '.tools[].name'
+
+    Claude Code keeps its requests since 2.1.28x. A request is put together from several lines of the log, each
+    message proven by its hash.
+    """
+    from unspool.figures.context_window import request_windows
+
+    log = library.resolve(session)
+    recorded = library.requests(log)
+    if not recorded:
+        raise NotFound("The log of this session keeps no requests.")
+    found = library.open(log)
+    answers = {one.request: one.id for one in found.messages if one.request}
+    by_message = {one.message: one for one in request_windows(found, recorded)}
+    windows = {name: by_message[message] for name, message in answers.items() if message in by_message}
+    if turn is not None and not request:
+        request = next((name for name in reversed(list(windows)) if windows[name].turn == turn), "")
+        if not request:
+            raise NotFound(f"No request of turn {turn} is in the log.")
+    if request:
+        _show(recorded, request, as_json=as_json)
+    else:
+        _list(recorded, windows, as_json=as_json)
+
+
+def _show(recorded: "RecordedRequests", name: str, *, as_json: bool) -> None:
+    from unspool.render.transcript import request_nodes
+
+    request = recorded.get(name)
+    if request is None:
+        raise NotFound(f"The log keeps no request whose id begins with “{name}”.")
+    if as_json:
+        print_json(request.body)
+        return
+    print_nodes(request_nodes(request))
+
+
+def _list(recorded: "RecordedRequests", windows: "dict[str, RequestWindow]", *, as_json: bool) -> None:
+    rows = [request for name in recorded if (request := recorded.get(name)) is not None]
+    found = [windows.get(request.id) for request in rows]
+    if as_json:
+        print_json({"requests": [_data(request, window) for request, window in zip(rows, found, strict=True)]})
+        return
+    columns = [
+        Column("id", [request.id[:8] for request in rows], right=False),
+        Column("when", [human.moment(request.time, None) for request in rows], right=False, rank=2),
+        Column("turn", [str(one.turn) if one is not None else "" for one in found]),
+        Column("for", [request.purpose for request in rows], right=False, rank=3, least=6),
+        Column("model", [request.model for request in rows], right=False, rank=1, least=8),
+        Column("messages", [f"{len(request.messages):,}" for request in rows]),
+        Column("tools", [f"{len(request.tools):,}" for request in rows], rank=3),
+        Column("tokens", [f"{one.total:,}" if one is not None else "" for one in found]),
+        Column("", ["" if request.complete else "not whole" for request in rows], right=False),
+    ]
+    print_table(columns)
+
+
+def _data(request: "SentRequest", window: "RequestWindow | None") -> dict[str, object]:
+    turn, tokens, kinds = (window.turn, window.total, window.kinds) if window is not None else (None, None, None)
+    about = {"id": request.id, "time": request.time, "turn": turn, "for": request.purpose, "model": request.model}
+    counts = {"messages": len(request.messages), "tools": len(request.tools), "tokens": tokens, "kinds": kinds}
+    return {**about, **counts, "complete": request.complete}

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from unspool.copies.original import CopySource
     from unspool.copies.records import CopyRecord
 
+_OUTPUT = "Write the log to this file, or into this folder, instead of the agent's."
 _LISTED = 40
 _FIGURES = (
     ("lines", "lines"), ("turns", "turns"), ("tool calls", "calls"), ("thinking", "thinking"), ("images", "images"),
@@ -40,14 +41,7 @@ class CopyTelling(NamedTuple):
 copy_output_options = options.as_argument(
     "output",
     CopyOutput,
-    click.option(
-        "-o",
-        "--output",
-        "path",
-        metavar="PATH",
-        type=options.PATH,
-        help="Write the log to this file, or into this folder, instead of the agent's.",
-    ),
+    click.option("-o", "--output", "path", metavar="PATH", type=options.PATH, help=_OUTPUT),
     click.option("-n", "--dry-run", is_flag=True, help="Tell what would be made, line by line; write nothing."),
     click.option("--title", default="", metavar="TEXT", help="What the copy is called."),
     click.option("--json", "as_json", is_flag=True, help="Tell as JSON."),
@@ -121,17 +115,10 @@ def _planned(plan: "CopyPlan", path: Path) -> CopyTelling:
     from unspool.copies.copy_plan import count_copy
     from unspool.copies.write import line_changes
 
-    listed, after, copy = list(line_changes(plan)), count_copy(plan), plan.copy
-    data = {
-        "session": copy.making.session,
-        "source": copy.identity.source,
-        "path": str(path),
-        "title": copy.making.title,
-        "before": plan.before,
-        "after": after,
-        "changes": [one._asdict() for one in listed],
-    }
-    words = [*_figures(copy.making.title, plan.before, after), *([""] if listed else [])]
+    listed, after, making = list(line_changes(plan)), count_copy(plan), plan.copy.making
+    whose = {"session": making.session, "source": plan.copy.identity.source, "path": str(path), "title": making.title}
+    counts = {"before": plan.before, "after": after, "changes": [one._asdict() for one in listed]}
+    words = [*_figures(making.title, plan.before, after), *([""] if listed else [])]
     for one in listed[:_LISTED]:
         what = f"{one.tool} {one.what}" if one.tool else one.what
         what += f" of {one.lines} lines" if one.lines > 1 else ""
@@ -139,7 +126,7 @@ def _planned(plan: "CopyPlan", path: Path) -> CopyTelling:
         words.append(f"  line {one.line:<6} turn {one.turn:<4} {what}: {one.deed}, {tokens}")
     if len(listed) > _LISTED:
         words.append(f"  ... and {len(listed) - _LISTED:,} more; --json lists all.")
-    return CopyTelling(data, [*words, f"\nNothing was written. It would be {path}"])
+    return CopyTelling({**whose, **counts}, [*words, f"\nNothing was written. It would be {path}"])
 
 
 def _figures(title: str, before: "LineTally", after: "LineTally") -> Iterator[str]:

@@ -55,9 +55,15 @@ COMMANDS = (
 """Name and help line of every command; the module of that name holds it. Adding one is a file and a line here."""
 
 _HOMES = {
-    "json": "pages", "local": "pages", "web": "pages", "all": "pages", "login": "shares", "logout": "shares",
-    "schema": "schema", "completion": "schema", "shares": "shares", "push": "shares",
-}  # fmt: skip
+    **dict.fromkeys(("json", "local", "web", "all"), "pages"),
+    **dict.fromkeys(("login", "logout", "shares", "push"), "shares"),
+    **dict.fromkeys(("schema", "completion"), "schema"),
+    **dict.fromkeys(("context", "requests"), "context"),
+    **dict.fromkeys(("info", "show", "export"), "show"),
+    **dict.fromkeys(("sync", "watch", "doctor"), "sync"),
+    **dict.fromkeys(("verify", "restore", "forget"), "restore"),
+    **dict.fromkeys(("recommend", "fork", "lint", "repair", "move"), "copies"),
+}
 """Commands that share a module, where each is called NAME_command."""
 
 INTERRUPTED = 130

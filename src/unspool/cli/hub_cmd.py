@@ -70,7 +70,7 @@ def command(ctx: click.Context, /, place: "StorePlace", host: str, port: int | N
     if ctx.invoked_subcommand is not None:
         ctx.obj = PlaceOptions(place.folder, place.database, place.bucket)
         return
-    from unspool.hub.start import HubOptions, run
+    from unspool.hub.server import HubOptions, run
 
     if run(HubOptions(place, _settings(**given), host, port, quiet), click.echo) == signal.SIGINT:
         raise KeyboardInterrupt

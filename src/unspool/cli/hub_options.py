@@ -14,8 +14,7 @@ import click
 from unspool import human
 from unspool.cli import options
 from unspool.cli.options import Command, Decorator, as_argument, with_options
-from unspool.cli.output import print_json
-from unspool.cli.tables import Column, print_table
+from unspool.cli.output import Column, print_json, print_table
 from unspool.config import config_folder
 
 if TYPE_CHECKING:
@@ -147,10 +146,7 @@ def listing(key: str, heads: Sequence[str], none: str) -> Decorator:
                 click.echo(none)
             else:
                 cells = zip(*(cells for _, cells in found), strict=True)
-                columns = [
-                    Column(head, column, right=False, least=8) for head, column in zip(heads, cells, strict=True)
-                ]
-                print_table(columns)
+                print_table([Column(head, some, right=False, least=8) for head, some in zip(heads, cells, strict=True)])
 
         return with_options(run, (as_json, store_options))
 

@@ -251,13 +251,8 @@ def list_projects(store: "Store") -> Iterator[ListedRow]:
         yield as_json(one), (one.name, f"{one.sessions:,}", row_time(one.created), owner, one.id)
 
 
-_add(
-    project_command,
-    "add",
-    operations.add_project,
-    click.argument("name"),
-    click.option("--owner", default="", metavar="NAME", help="A person who owns it."),
-)
+_OWNER = click.option("--owner", default="", metavar="NAME", help="A person who owns it.")
+_add(project_command, "add", operations.add_project, click.argument("name"), _OWNER)
 
 
 @project_command.command("rights")
@@ -286,12 +281,8 @@ def grant(store: "Store", project: str, level: str, person: str, team: str) -> N
         _run(operator(store), operations.give_right, project, kind, named, level)
 
 
-_add(
-    project_command,
-    "let",
-    operations.let_create_projects,
-    click.argument("who", type=click.Choice(["everybody", "admins"])),
-)
+_WHO = click.argument("who", type=click.Choice(["everybody", "admins"]))
+_add(project_command, "let", operations.let_create_projects, _WHO)
 
 
 @click.group("hold")

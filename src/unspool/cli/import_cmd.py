@@ -25,14 +25,9 @@ class _Import(NamedTuple):
 
     def data(self) -> dict[str, Any]:
         session = self.session
-        return {
-            "session": self.log.stem,
-            "title": session.title,
-            "project": session.cwd,
-            "turns": len(session.turns),
-            "subagents": len(session.agents),
-            "problems": len(session.problems),
-        }
+        counts = {"turns": session.turns, "subagents": session.agents, "problems": session.problems}
+        about = {"session": self.log.stem, "title": session.title, "project": session.cwd}
+        return {**about, **{name: len(some) for name, some in counts.items()}}
 
 
 def keep_logs(logs: list[Path], called: str, archive: Path, output: copy_options.CopyOutput) -> None:
@@ -74,9 +69,8 @@ def _check(came: list[_Import], archive: Path, key: str | None) -> None:
     here = {log.session_id: log.path for log in library.logs() if log.root != ROOT}
     for one in came:
         if where := here.get(one.log.stem):
-            raise Exists(
-                f"This session is here already, in {where}. --to DIR makes a copy of it under an id of its own."
-            )
+            instead = "--to DIR makes a copy of it under an id of its own."
+            raise Exists(f"This session is here already, in {where}. {instead}")
 
 
 def _keep(came: list[_Import], archive: Path, key: str | None) -> str:

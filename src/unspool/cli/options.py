@@ -57,14 +57,13 @@ def as_argument(name: str, make: Command, *options: Decorator) -> Decorator:
     return decorate
 
 
-named_sources = click.option(
-    "-s",
-    "--source",
-    multiple=True,
-    metavar="DIR",
-    type=FOLDER,
-    help="Look here instead: a folder that holds projects/, or is one. May be given several times.",
-)
+_SOURCE = "Look here instead: a folder that holds projects/, or is one. May be given several times."
+_ARCHIVE = "The folder of the archive; else UNSPOOL_ARCHIVE, else unspool in your data folder."
+_KEY_FILE = "The key of an encrypted archive; else UNSPOOL_KEY_FILE or UNSPOOL_PASSPHRASE."
+_TURNS = "Only these turns: 3, 3..7, 5.., 1,4."
+_SUBAGENTS = "Subagents' conversations in place, or not."
+
+named_sources = click.option("-s", "--source", multiple=True, metavar="DIR", type=FOLDER, help=_SOURCE)
 zone = click.option("--tz", metavar="ZONE", help="Where days begin: Europe/Berlin, UTC, +05:30, local.")
 
 
@@ -94,11 +93,11 @@ def _kept_sessions() -> "KeptSessions | None":
     from unspool.store.archive.database import find_key, is_encrypted
     from unspool.store.library.kept_sessions import KeptSessions
 
-    found = find_key(os.environ, None, None) if is_encrypted(place / ARCHIVE) else None
-    if found is None and is_encrypted(place / ARCHIVE):
-        click.echo(
-            f"unspool: the archive in {place} is encrypted; without its key its sessions are left out.", err=True
-        )
+    encrypted = is_encrypted(place / ARCHIVE)
+    found = find_key(os.environ, None, None) if encrypted else None
+    if found is None and encrypted:
+        left_out = "is encrypted; without its key its sessions are left out."
+        click.echo(f"unspool: the archive in {place} {left_out}", err=True)
         return None
     return KeptSessions(place, found)
 
@@ -114,18 +113,8 @@ def _archive_folder(archive: Path | None, key_file: Path | None) -> Path:
 archive = as_argument(
     "archive",
     _archive_folder,
-    click.option(
-        "--archive",
-        metavar="DIR",
-        type=FOLDER,
-        help="The folder of the archive; else UNSPOOL_ARCHIVE, else unspool in your data folder.",
-    ),
-    click.option(
-        "--key-file",
-        metavar="FILE",
-        type=FILE,
-        help="The key of an encrypted archive; else UNSPOOL_KEY_FILE or UNSPOOL_PASSPHRASE.",
-    ),
+    click.option("--archive", metavar="DIR", type=FOLDER, help=_ARCHIVE),
+    click.option("--key-file", metavar="FILE", type=FILE, help=_KEY_FILE),
 )
 """The folder of the archive and the index."""
 
@@ -220,17 +209,9 @@ def view_options(*, whole: bool) -> Decorator:
         click.option("--no-thinking", is_flag=True, help="Leave out the model's thinking."),
         click.option("--no-tools", is_flag=True, help="Leave out tool calls; plans and questions stay."),
         click.option("--no-notices", is_flag=True, help="Leave out hooks, reminders and other notices."),
-        click.option(
-            "--turn", "turns", callback=turn_ranges, metavar="3..7", help="Only these turns: 3, 3..7, 5.., 1,4."
-        ),
+        click.option("--turn", "turns", callback=turn_ranges, metavar="3..7", help=_TURNS),
         click.option("--branch", type=click.IntRange(min=0), default=0, metavar="N", help="Follow abandoned branch N."),
-        click.option(
-            "--with-subagents/--no-subagents",
-            "agents",
-            default=whole,
-            help="Subagents' conversations in place, or not.",
-            show_default=True,
-        ),
+        click.option("--with-subagents/--no-subagents", "agents", default=whole, help=_SUBAGENTS, show_default=True),
     )
 
 
@@ -290,9 +271,8 @@ def _moment(text: str, where: tzinfo | None, after: int) -> float:
 def read_secret(file: str, question: str, *, twice: bool = False) -> str:
     """The first line of a file; `-` is standard input, or typed without being shown where that is a terminal."""
     if file == "-" and sys.stdin.isatty():
-        return str(
-            click.prompt(question, hide_input=True, confirmation_prompt="Once more" if twice else False, err=True)
-        )
+        again = "Once more" if twice else False
+        return str(click.prompt(question, hide_input=True, confirmation_prompt=again, err=True))
     try:
         text = sys.stdin.readline() if file == "-" else Path(file).read_text("utf-8")
     except UnicodeDecodeError:

@@ -19,10 +19,10 @@ from unspool import human
 from unspool.agents import FoundLog
 from unspool.agents.web_sessions import RemoteSession, WebAccount, connect
 from unspool.cli import options, settings
+from unspool.cli.list_cmd import is_hidden, kept_mark
 from unspool.cli.options import as_argument
 from unspool.cli.output import progress, progress_bar
 from unspool.cli.picker import PickerChoice, pick_one
-from unspool.cli.session_tables import is_hidden, kept_mark
 from unspool.config import config_folder
 from unspool.errors import NotFound, UsageProblem
 from unspool.figures import figures
@@ -320,16 +320,11 @@ _build = options.as_argument(
 )
 
 
+_SITE = "The site's folder.  [default: unspool-site]"
+
+
 @click.command("all")
-@click.option(
-    "-o",
-    "--output",
-    type=options.FOLDER,
-    default="unspool-site",
-    show_default=True,
-    metavar="DIR",
-    help="The site's folder.",
-)
+@click.option("-o", "--output", type=options.FOLDER, default="unspool-site", metavar="DIR", help=_SITE)
 @click.option("--dry-run", is_flag=True, help="Say what would be made, and make nothing.")
 @click.option("--open", "open_", is_flag=True, help="Open the site in the browser.")
 @click.option("-q", "--quiet", is_flag=True, help="Say only what went wrong.")

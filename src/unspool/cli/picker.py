@@ -11,19 +11,8 @@ import msgspec
 
 from unspool.render.sanitize import one_line
 
-_NAMES = {
-    "\r": "enter",
-    "\n": "enter",
-    "\x1b": "escape",
-    "\x03": "interrupt",
-    "\x04": "escape",
-    "\x7f": "backspace",
-    "\x08": "backspace",
-    "\x15": "clear",
-    "\x0e": "down",
-    "\x10": "up",
-    "\t": "down",
-}
+_KEYS = {"enter": "\r\n", "escape": "\x1b\x04", "interrupt": "\x03", "backspace": "\x7f\x08", "clear": "\x15"}
+_NAMES = {typed: name for name, keys in {**_KEYS, "down": "\x0e\t", "up": "\x10"}.items() for typed in keys}
 _FINALS = {"A": "up", "B": "down", "H": "home", "F": "end", "5~": "pageup", "6~": "pagedown", "Z": "up"}
 _WINDOWS = {"H": "up", "P": "down", "I": "pageup", "Q": "pagedown", "G": "home", "O": "end"}
 _ESCAPE_WAIT = 0.05
@@ -143,9 +132,8 @@ class Picker:
         widths = column_widths(self._choices)
         drawn = [f"\x1b[1m?\x1b[0m {fit_width(self.query, width - 4)}▏"]
         for place, number in enumerate(self.shown[first : first + rows], first):
-            line = fit_width(
-                ("▸ " if place == self.at else "  ") + picker_row(self._choices[number], widths), width - 1
-            )
+            mark = "▸ " if place == self.at else "  "
+            line = fit_width(mark + picker_row(self._choices[number], widths), width - 1)
             drawn.append(f"\x1b[36m{line}\x1b[0m" if place == self.at else line)
         if not self.shown:
             drawn.append("  nothing fits")

@@ -74,13 +74,11 @@ def _one(
     library: "Library", session: str, output: str | None, rules: "RuleSet", terms: tuple[str, ...]
 ) -> "Iterator[_Log]":
     """The log of a session, which is written without what is found where that is asked for, and what belongs to it."""
-    from unspool.store.library.inputs import open_log
     from unspool.store.library.read import recognise_lines
 
     found = library.resolve(session)
     if isinstance(found, str):
-        with open_log(found) as stream:
-            lines = list(stream)
+        lines = _lines(found)
         finder = _finder(lines, rules, terms)
         name = recognise_lines(lines).owner(lines) or session
         if output is not None:
@@ -88,8 +86,7 @@ def _one(
         yield _looked(name, found, lines, finder)
         return
     with library.located(found) as here:
-        with open_log(here.path) as stream:
-            lines = list(stream)
+        lines = _lines(here.path)
         finder = _finder(lines, rules, terms)
         if output is not None:
             _write(found.session_id, lines, finder, output)
@@ -105,19 +102,23 @@ def _all(library: "Library", rules: "RuleSet", terms: tuple[str, ...]) -> "Itera
 
 def _logs(found: "FoundLog", here: "FoundLog", finder: "Callable[[list[bytes]], Finder]") -> "Iterator[_Log]":
     """The files of a session, which are `here`, told by where they are or were; what cannot be read is told too."""
-    from unspool.store.library.inputs import open_log
-
     agents = [agent.path for agent in here.agents]
     beside = (str(path) for path in sorted(here.home.rglob("*")) if path.is_file() and not path.is_symlink())
     for path in dict.fromkeys([here.path, *agents, *beside]):
         place = path if here is found else os.path.join(found.root, os.path.relpath(path, here.root))  # noqa: PTH118
         try:
-            with open_log(path) as stream:
-                lines = list(stream)
+            lines = _lines(path)
         except (OSError, Unreadable) as error:
             say_line(f"unspool: {place} is left out: {error}", err=True)
             continue
         yield _looked(found.session_id, place, lines, finder(lines))
+
+
+def _lines(path: str) -> list[bytes]:
+    from unspool.store.library.inputs import open_log
+
+    with open_log(path) as stream:
+        return list(stream)
 
 
 def _looked(session: str, path: str, lines: list[bytes], finder: "Finder") -> _Log:
@@ -187,18 +188,8 @@ def mask_secret(finding: "SecretFinding") -> str:
 
 
 def _data(log: _Log) -> dict[str, Any]:
-    return {
-        "session": log.session,
-        "path": log.path,
-        "findings": [
-            {
-                "rule": one.match.rule,
-                "kind": one.match.kind,
-                "line": one.line,
-                "place": one.path,
-                "masked": mask_secret(one),
-                "length": len(one.match.value),
-            }
-            for one in log.findings
-        ],
-    }
+    findings = []
+    for one in log.findings:
+        found = {"rule": one.match.rule, "kind": one.match.kind, "line": one.line, "place": one.path}
+        findings.append({**found, "masked": mask_secret(one), "length": len(one.match.value)})
+    return {"session": log.session, "path": log.path, "findings": findings}

@@ -1,5 +1,6 @@
-"""`unspool restore`: the files of a session, as they were."""
+"""`unspool verify`, `restore` and `forget`: what the archive keeps, proved, given back and removed."""
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -7,12 +8,157 @@ from typing import TYPE_CHECKING
 import click
 
 from unspool import human
-from unspool.cli import archive_helpers, options
-from unspool.cli.output import print_result
-from unspool.errors import UsageProblem
+from unspool.cli import options
+from unspool.cli.output import confirm_typed, print_result, progress, say_line
+from unspool.errors import NotFound, UsageProblem
 
 if TYPE_CHECKING:
+    from unspool.store.archive import Archive
+    from unspool.store.archive.forget import Erasure, FileToForget, SessionFile
+    from unspool.store.archive.line_filter import Drops
+    from unspool.store.archive.repair import RepairReport
     from unspool.store.archive.restore import RestoredFile, RestoreOptions
+    from unspool.store.archive.verify import Damage, VerifyResult
+    from unspool.store.sync.prompts import OwnPrompts
+
+
+_BEGINNING = 4096
+
+
+def session_of_path(path: str) -> str:
+    """The session that a path is of, whichever agent's it is; empty where it is no single session's."""
+    from unspool.agents import AGENTS
+
+    return next((session for format_ in AGENTS if (session := format_.session_of(path))), "")
+
+
+def session_files(archive: "Archive", name: str) -> "tuple[str, list[SessionFile]]":
+    """A session by its id or how that begins, and all its files, subagents' logs that lie elsewhere among them."""
+    from unspool.store.archive.forget import find_session_files
+
+    session, files = find_session_files(archive, name, session_of_path)
+    return session, [*files, *_beside(archive, session, files)]
+
+
+def forgettable_files(archive: "Archive", name: str) -> "tuple[str, list[SessionFile], OwnPrompts]":
+    """A session, the files that go with it, and what is its own in files that stay. A ghost has only the latter."""
+    from unspool.store.sync.prompts import own_prompts, session_of_prompt
+
+    try:
+        session, files = session_files(archive, name)
+    except NotFound:
+        session, files = session_of_prompt(archive, name), []
+    its = own_prompts(archive, session)
+    return session, [*files, *its.alone], its
+
+
+def _beside(archive: "Archive", session: str, files: "list[SessionFile]") -> "list[SessionFile]":
+    """Logs of subagents that only name their session in their first lines."""
+    from unspool.agents import AGENTS
+    from unspool.store.archive.forget import SessionFile
+
+    places = {one.origin: one.place for one in files}
+    return [
+        SessionFile(origin, place, kept)
+        for origin, place in places.items()
+        for path, kept in archive.kept(origin).items()
+        if any(format_.is_stray_agent(path) for format_ in AGENTS)
+        and f'"{session}"'.encode() in archive.read(kept.generation, 0, _BEGINNING)
+    ]
+
+
+def other_mentions(archive: "Archive", session: str, own: "Drops") -> dict[str, int]:
+    """Kept files that are no single session's, and how many of their lines name one without being its `own`; all
+    generations together."""
+    from unspool.store.archive.line_filter import split_lines
+
+    found = {}
+    for origin in archive.origins():
+        for path, last in archive.kept(origin).items():
+            if session_of_path(path):
+                continue
+            generations = archive.generations(last.file)
+            lines = (line for kept in generations for line in split_lines(archive.stream(kept.generation)))
+            count = sum(session.encode() in line and not own(line) for line in lines)
+            if count:
+                found[path] = count
+    return found
+
+
+def file_size(path: "Path") -> int:
+    return path.stat().st_size if path.exists() else 0
+
+
+@click.command("verify")
+@click.option("--repair", is_flag=True, help="Mend what can be mended, from the sources where they still have it.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, with every damaged segment.")
+@options.archive
+def verify_command(repair: bool, as_json: bool, archive: Path) -> None:
+    """Prove that every byte of the archive is as it was.
+
+    \b
+    unspool verify              read everything, name what is damaged
+    unspool verify --repair     and mend it
+
+    Every page of the file has a checksum, every piece of a log a digest, and the digests of a log are chained, so
+    that a change anywhere shows. A single changed byte of a page is put right from its checksum alone; more is taken
+    from the source, where that still has it; what neither has is named, and everything else stays readable. The exit
+    code is 0 where all is well (or is again), 1 where something is damaged.
+    """
+    from unspool.store.archive.database import ARCHIVE
+    from unspool.store.archive.repair import RepairReport, repair_archive
+    from unspool.store.archive.verify import verify_archive
+    from unspool.store.sync.lock import wait_for_lock
+
+    key = options.key_of(archive)
+    with progress(2 * file_size(archive / ARCHIVE), "Verifying") as done:
+        proof = verify_archive(archive, key=key, progress=done)
+    outcome = RepairReport(proof)
+    if repair and not proof.clean:
+        with wait_for_lock(archive):
+            outcome = repair_archive(archive, proof, key=key)
+    lines = [*_verify_lines(proof), *(_repair_lines(outcome) if repair and not proof.clean else ())]
+    data = {"clean": outcome.proof.clean, "found": proof, "repair": outcome if repair else None}
+    print_result(data, lines, as_json=as_json)
+    if not outcome.proof.clean:
+        sys.exit(1)
+
+
+def _verify_lines(proof: "VerifyResult") -> Iterator[str]:
+    if proof.clean:
+        what = f"{human.count(proof.files, 'file')} in {human.count(proof.generations, 'generation')}"
+        yield f"Every byte is as it was: {what}, {human.size(proof.bytes)}, {human.count(proof.pages, 'page')}."
+        return
+    yield f"{proof.archive} is damaged."
+    if proof.damaged_pages:
+        shown = ", ".join(map(str, proof.damaged_pages[:10])) + (", …" if len(proof.damaged_pages) > 10 else "")
+        yield f"{human.count(len(proof.damaged_pages), 'page')} of {proof.pages:,}: {shown}"
+    yield from proof.problems[:20]
+    if proof.damages:
+        yield f"{human.count(len(proof.damages), 'segment')} of files:"
+        yield from map(_damage_line, proof.damages)
+    if not proof.damages and not proof.refused:
+        yield "No byte of a kept file is affected."
+
+
+def _damage_line(one: "Damage") -> str:
+    where = f"{one.path}, generation {one.generation}, bytes {one.start:,} to {one.start + one.size:,}"
+    return f"  {where} (of {one.machine}, {one.root}): {one.why}"
+
+
+def _repair_lines(outcome: "RepairReport") -> Iterator[str]:
+    done = [
+        f"{human.count(outcome.pages, 'page')} put right" if outcome.pages else "",
+        f"{human.count(outcome.pieces, 'segment')} restored" if outcome.pieces else "",
+        f"the rest put together anew (the broken file is kept as {outcome.broken})" if outcome.broken else "",
+    ]
+    yield f"\nRepaired: {'; '.join(filter(None, done)) or 'everything was written anew'}."
+    if outcome.proof.clean:
+        yield "Every byte is as it was."
+        return
+    yield "Lost, unless another archive that has it is merged (`unspool archive merge`):"
+    yield from (f"  {problem}" for problem in outcome.proof.problems[:20])
+    yield from map(_damage_line, outcome.proof.damages)
 
 
 def _restore_options(
@@ -39,7 +185,7 @@ def _restore_options(
 )
 @click.option("--json", "as_json", is_flag=True, help="Print what was written as JSON.")
 @options.archive
-def command(
+def restore_command(
     session: str, to: Path | None, into_agent: bool, wanted: "RestoreOptions", as_json: bool, archive: Path
 ) -> None:
     """Give the files of a session back, byte for byte.
@@ -60,17 +206,87 @@ def command(
     if to is not None and into_agent:
         raise UsageProblem("--to and --into-agent are two places; choose one.")
     with options.open_archive(archive, readonly=True) as opened:
-        name, files = archive_helpers.session_files(opened, session)
+        name, files = session_files(opened, session)
         files += own_prompts(opened, name).pasted
         place = None if into_agent else to or Path(name)
         done = restore(opened, files, place, wanted)
     where = place if place is not None else " and ".join(sorted({one.place.root for one in files}))
-    print_result({"session": name, "files": done}, _lines(done, where), as_json=as_json)
+    print_result({"session": name, "files": done}, _restore_lines(done, where), as_json=as_json)
 
 
-def _lines(done: "list[RestoredFile]", where: object) -> Iterator[str]:
+def _restore_lines(done: "list[RestoredFile]", where: object) -> Iterator[str]:
     total = human.size(sum(one.size for one in done))
     same = sum(one.outcome == "same" for one in done)
     note = f" ({same} of them were there already)" if same else ""
     yield f"Restored {human.count(len(done), 'file')}, {total}, in {where}{note}."
     yield from (f"  replaced {one.path}" for one in done if one.outcome == "replaced")
+
+
+@click.command("forget")
+@click.argument("session")
+@click.option("--yes", is_flag=True, help="Remove it; without this, and unless you confirm, nothing is removed.")
+@click.option("--json", "as_json", is_flag=True, help="Print what would go, or went, as JSON.")
+@options.archive
+def forget_command(session: str, yes: bool, as_json: bool, archive: Path) -> None:
+    """Remove a session from the archive for good.
+
+    \b
+    unspool forget 1c0ffee0           show what would go
+    unspool forget 1c0ffee0 --yes     remove it
+    unspool archive unbury 1c0ffee0   let sync keep it again
+
+    All generations of all its files go, its prompts in the list of all prompts and what was pasted into them as well,
+    and what was compressed together with them is written anew. Then samples of the removed bytes are looked for
+    everywhere in the archive's folder, which proves that they are gone. A tombstone, which does not tell what it is
+    of, keeps sync from bringing the session back. The agent's own files are not touched: unspool never writes there.
+    """
+    from unspool.app.marks import MARKS_FILE, MarkStore
+    from unspool.store.archive.database import INDEX, remove_database
+    from unspool.store.archive.forget import files_to_forget, forget
+    from unspool.store.sync.lock import wait_for_lock
+
+    with options.open_archive(archive) as opened:
+        name, files, its = forgettable_files(opened, session)
+        rows = files_to_forget(opened, files)
+        still = other_mentions(opened, name, its.parts.drops)
+        data = {"session": name, "removed": False, "files": rows, "prompts": its.lines, "mentions": still}
+        lines = _forget_lines(name, rows, its.lines, still)
+        if not as_json:
+            print_result(None, lines, as_json=False)
+        if not yes and (as_json or not confirm_typed(f"Type {name[:8]} to remove it for good", name[:8])):
+            print_result(data, ["Nothing was removed. Add --yes to remove it for good."], as_json=as_json)
+            return
+        with wait_for_lock(archive):  # a sync that is under way does not know yet, and would bring it back
+            _, files, its = forgettable_files(opened, name)
+            proof = forget(opened, files, lambda: remove_database(archive / INDEX), its.parts)
+    if (archive / MARKS_FILE).exists():
+        MarkStore(archive, options.key_of(archive)).forget(name)
+    print_result({**data, "removed": True, "proof": proof}, _proof_lines(proof), as_json=as_json)
+    if proof.found:
+        sys.exit(1)
+
+
+def _forget_lines(
+    session: str, rows: "list[FileToForget]", prompts: dict[str, int], still: dict[str, int]
+) -> Iterator[str]:
+    yield f"Session {session}: {human.count(len(rows), 'file')}, {human.size(sum(row.bytes for row in rows))}"
+    for row in rows:
+        shared = f", {human.size(row.shared)} of it also in files that stay" if row.shared else ""
+        size = f"{human.count(row.generations, 'generation')}, {human.size(row.bytes)}{shared}"
+        yield f"  {row.path} ({row.machine}): {size}"
+    for path, count in prompts.items():
+        yield f"  {path}: {human.count(count, 'line')}, its own prompts; the rest of that file stays"
+    for path, count in still.items():
+        stay = "stays" if count == 1 else "stay"
+        yield f"  {path} names it in {human.count(count, 'line')} of others, which {stay}."
+
+
+def _proof_lines(proof: "Erasure") -> Iterator[str]:
+    if proof.found:
+        where = ", ".join(proof.where)
+        found = human.count(proof.found, "sample")
+        say_line(f"Removed, but {found} of {proof.samples} are still in {where}.", err=True)
+        return
+    shared = f" ({proof.shared} more are in sessions that stay)" if proof.shared else ""
+    yield f"Removed for good: {human.count(proof.samples, 'sample')} looked for, none found{shared}."
+    yield "The index was removed too; the next `unspool sync` makes it anew."

@@ -43,13 +43,8 @@ def _session(session: "FoundSession") -> "Iterator[str]":
     title = result_line(session.title) or session.session
     ghost = click.style("  (deleted; only its prompts survive)", fg="yellow") if session.kind == "ghost" else ""
     yield click.style(title, bold=True) + ghost
-    about = (
-        _moment(session.ended or session.started),
-        result_line(session.project),
-        result_line(session.branch),
-        human.count(session.count, "hit"),
-    )
-    yield click.style("  " + human.joined(*about), dim=True)
+    when, where = _moment(session.ended or session.started), map(result_line, (session.project, session.branch))
+    yield click.style("  " + human.joined(when, *where, human.count(session.count, "hit")), dim=True)
     for hit in session.hits:
         yield f"  {_label(hit)} {_file(hit) if hit.file else _snippet(hit.snippet)}"
     if session.hits and session.hits[0].link:

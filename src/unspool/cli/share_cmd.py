@@ -1,6 +1,5 @@
 """`unspool share`: a session shown to others, without what must not leave, once its findings were judged."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -15,7 +14,7 @@ from unspool.files import scratch_folder
 from unspool.render.sanitize import one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from unspool.redact.replacements import SecretFinding
     from unspool.redact.rules import RuleSet
@@ -69,24 +68,16 @@ def review_values(findings: "Sequence[SecretFinding]", choices: "ShareChoices") 
     """The choices after a person has judged each value; click.Abort where they would rather not share."""
     from msgspec.structs import replace
 
-    keep, accepted = set(choices.keep), set[str]()
+    keep, accepted, answers = set(choices.keep), set[str](), click.Choice(list("akreq"))
     left = [value for value in values_to_review(findings) if value.rule not in keep and value.id not in keep]
     for number, value in enumerate(left, 1):
         if value.rule in accepted:
             continue
-        places = human.count(value.places, "place")
-        say_line(
-            f"\n{number} of {len(left)}  {value.rule} ({value.kind}), {places}, first in line {value.line}", err=True
-        )
+        where = f"{human.count(value.places, 'place')}, first in line {value.line}"
+        say_line(f"\n{number} of {len(left)}  {value.rule} ({value.kind}), {where}", err=True)
         say_line(f"  {value.path}\n  {value.before}{value.shown}{value.after}\n  {_WAYS}", err=True)
         answer = click.prompt(
-            "  ",
-            default="a",
-            show_default=False,
-            prompt_suffix="> ",
-            err=True,
-            type=click.Choice(list("akreq")),
-            show_choices=False,
+            "  ", "a", type=answers, show_default=False, show_choices=False, prompt_suffix="> ", err=True
         )
         if answer == "q":
             raise click.Abort
@@ -97,11 +88,6 @@ def review_values(findings: "Sequence[SecretFinding]", choices: "ShareChoices") 
         elif answer == "e":
             break
     return replace(choices, keep=frozenset(keep))
-
-
-def review_summary(listed: Sequence[ReviewedValue]) -> list[str]:
-    """The values as lines: id, rule, places, what is seen of it."""
-    return [f"  {one.id}  {one.rule:28} {human.count(one.places, 'place'):>12}  {one.shown}" for one in listed]
 
 
 _USUAL = "-"
@@ -358,8 +344,7 @@ def _made(share: "PreparedShare", target: ShareTarget, library: "Library", secre
     pages = publish.SharePages(share, SiteOptions(), library.prices, target.url)
     match target.form:
         case "html" | "site" if secret is not None:
-            write = publish.write_encrypted if target.form == "html" else publish.write_encrypted_folder
-            file = write(share, library.prices, path, secret)
+            file = publish.write_encrypted(share, library.prices, path, secret, folder=target.form == "site")
             if secret.how == "passphrase":
                 return [str(file)]
             key = f"Key: {secret.fragment} goes behind its address, wherever it is put; without it nobody can open it."
@@ -377,7 +362,8 @@ def _made(share: "PreparedShare", target: ShareTarget, library: "Library", secre
 
 def _tell(share: "PreparedShare", made: list[str], review: _Review, manner: ShareManner) -> None:
     listed = values_to_review(review.findings)
-    summary = (review_summary(listed) or ["  Nothing was found."]) if manner.dry_run else []
+    found = [f"  {one.id}  {one.rule:28} {human.count(one.places, 'place'):>12}  {one.shown}" for one in listed]
+    summary = (found or ["  Nothing was found."]) if manner.dry_run else []
     data = {"made": made, "report": share.report, "findings": [one._asdict() for one in listed]}
     print_result(data, [*made, *summary], as_json=manner.as_json)
     if not manner.as_json:

@@ -9,8 +9,7 @@ import click
 
 from unspool import human
 from unspool.cli import hub_options, options
-from unspool.cli.output import is_interactive, print_json, print_result, progress_bar, say_line
-from unspool.cli.tables import Column, print_table
+from unspool.cli.output import Column, is_interactive, print_json, print_result, print_table, progress_bar, say_line
 from unspool.config import config_folder
 from unspool.errors import Declined, NotFound, UsageProblem
 

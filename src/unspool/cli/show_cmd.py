@@ -1,20 +1,31 @@
-"""`unspool show`: a session in the terminal."""
+"""`unspool info`, `show` and `export`: what one session holds, read in the terminal, and written to files."""
 
 import re
+import sys
 from collections.abc import Iterator
 from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 import msgspec
 
-from unspool.cli import options
+from unspool import human
+from unspool.cli import options, settings
 from unspool.cli.options import check_view, view_options
-from unspool.cli.output import print_nodes
-from unspool.errors import NotFound
-from unspool.model import Session, ToolCall, Turn
+from unspool.cli.output import console, print_json, print_nodes, show_renderable
+from unspool.errors import NotFound, UsageProblem
+from unspool.model import Session, ToolCall, Turn, Usage
+from unspool.render.sanitize import one_line
 from unspool.render.transcript import transcript_nodes
 from unspool.render.view import View
 from unspool.store.library import Library
+from unspool.tools.summary import first_line
+
+if TYPE_CHECKING:
+    from unspool.cli.list_cmd import SessionMark
+    from unspool.figures import Figures
+    from unspool.render import SessionWriter
 
 _ANCHOR = re.compile(r"msg-(\d{1,15})(?:-\d+)?")
 
@@ -95,7 +106,7 @@ def _begun(session: Session, moment: int) -> int:
 @click.option("--pager/--no-pager", default=True, help="Page on a terminal, or print straight.", show_default=True)
 @click.option("--width", type=click.IntRange(min=20), help="Columns to wrap at.")
 @options.sources
-def command(session: str, view: View, at: int | None, pager: bool, width: int | None, library: Library) -> None:
+def show_command(session: str, view: View, at: int | None, pager: bool, width: int | None, library: Library) -> None:
     """Read a session in the terminal.
 
     \b
@@ -112,3 +123,194 @@ def command(session: str, view: View, at: int | None, pager: bool, width: int | 
     view = view_at(found, view, at)
     check_view(found, view)
     print_nodes(transcript_nodes(found, view), pager=pager, width=width)
+
+
+_FORMATS = ("markdown", "json", "text", "session-share")
+_OUTPUT = "A file, or a folder for several sessions; standard output if not given."
+
+
+@click.command("export")
+@click.argument("session", nargs=-1, required=True)
+@click.option(
+    "-f", "--format", "name", type=click.Choice(_FORMATS), help="By default what the file is called, or markdown."
+)
+@click.option("-o", "--output", metavar="PATH", help=_OUTPUT)
+@view_options(whole=True)
+@click.option("--inline-images", is_flag=True, help="Markdown: images inside the file instead of beside it.")
+@options.sources
+def export_command(
+    session: tuple[str, ...], name: str | None, output: str | None, view: View, inline_images: bool, library: Library
+) -> None:
+    """Write sessions as Markdown, JSON or text.
+
+    \b
+    unspool export latest -o session.md              Markdown, images beside it
+    unspool export 3f2a 77b0 -o exports/ -f json     several, one file each
+    unspool export latest -f text | less             to standard output
+    unspool export latest -o s.session-share.json    for session-share's viewers
+
+    JSON holds every block, problem and figure, by the schema that `unspool schema` prints, whatever the
+    other options leave out.
+    """
+    from unspool.render import find_writer, write
+    from unspool.render.json import JsonWriter
+    from unspool.render.markdown import MarkdownWriter
+    from unspool.render.sessionshare import SessionShareWriter
+    from unspool.render.text import TextWriter
+
+    target = Path(output) if output not in (None, "-") else None
+    if target is None and len(session) > 1:
+        raise UsageProblem("Several sessions need a folder to go to: -o DIR.")
+    folder = target is not None and (len(session) > 1 or target.is_dir() or str(output).endswith(("/", "\\")))
+    writers: dict[str, SessionWriter] = {
+        "markdown": MarkdownWriter(images="inline" if inline_images else "beside"),
+        "json": JsonWriter(prices=library.prices),
+        "text": TextWriter(),
+        "session-share": SessionShareWriter(),
+    }
+    writer = writers[name or ("markdown" if target is None or folder else find_writer(target.name).name)]
+    for log in [library.resolve(name) for name in session]:
+        found = library.open(log)
+        check_view(found, view)
+        if target is None:
+            write(writer, found, sys.stdout.buffer, view)
+            continue
+        safe = re.sub(r"[^A-Za-z0-9._-]", "_", found.id).lstrip(".") or "session"  # it leads nowhere else
+        path = target / f"{safe}{writer.suffixes[0]}" if folder else target
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write(writer, found, path, view)
+        click.echo(str(path), err=True)
+
+
+_LISTED = 8
+_FIELDS = (
+    "id", "agent", "kind", "project", "cwd", "branch", "slug", "versions", "entrypoint", "team",
+    "started", "ended", "log", "titles", "lines", "links", "todos", "source", "reported_cost",
+)  # fmt: skip
+"""What JSON tells of the session itself."""
+
+
+def _identity(session: Session) -> Iterator[tuple[str, str]]:
+    zone = settings.chosen_zone()
+    yield "id", session.id
+    yield "kind", session.kind
+    yield "project", session.project
+    yield "git branch", session.branch
+    yield "when", human.joined(human.moment(session.started, zone), human.elapsed(session.started, session.ended))
+    yield "version", ", ".join(session.versions)
+    yield "slug", session.slug
+    for link in session.links:
+        words = link.title or link.prompt
+        yield link.relation, f"{link.session[:8]} · {words} (by {link.by})"
+        if link.relation == "source" and link.prompt and link.prompt != words:
+            yield "first asked", link.prompt
+
+
+def _conversation(counted: "Figures") -> Iterator[tuple[str, str]]:
+    kinds = ", ".join(f"{number} {kind}" for kind, number in counted.prompts.items())
+    left = f"; {counted.abandoned_turns} on abandoned branches" if counted.abandoned_turns else ""
+    yield "turns", f"{counted.turns} ({kinds}{left})" if kinds else "0"
+    yield "messages", f"{counted.messages} ({human.count(counted.texts, 'text')}, {counted.thinking} thinking)"
+    tools = ", ".join(f"{name} {number}" for name, number in list(counted.tools.items())[:_LISTED])
+    failed = f", {counted.tool_errors} failed or refused" if counted.tool_errors else ""
+    yield "tool calls", f"{counted.tool_calls}{failed} · {tools}" if counted.tool_calls else ""
+    calls = human.count(counted.agent_tool_calls, "tool call")
+    yield "subagents", f"{counted.agents} with {calls}" if counted.agents else ""
+    yield "branches", f"{counted.branches} left behind" if counted.branches else ""
+    yield "compactions", str(counted.compactions or "")
+    yield "images", str(counted.images or "")
+    yield "questions", str(counted.questions or "")
+
+
+def _work(counted: "Figures") -> Iterator[tuple[str, str]]:
+    plans = []
+    for plan in counted.plans:
+        by = f" by {plan.settled_by[:8]}" if plan.settled_by else ""
+        feedback = f": {first_line(plan.feedback)}" if plan.feedback else ""
+        plans.append(f"{plan.status}{by} · {plan.title}{feedback}")
+    yield "plans", "\n".join(plans)
+    changed = [change for change in counted.files if change.writes]
+    added, removed = sum(c.added for c in changed), sum(c.removed for c in changed)
+    read = sum(1 for change in counted.files if change.reads)
+    yield "files", f"{len(changed)} changed (+{added:,} −{removed:,}), {read} read" if counted.files else ""
+    commits = [f"{commit.hash[:10]} {commit.message}" for commit in counted.commits]
+    more = [f"… and {len(commits) - _LISTED} more"] if len(commits) > _LISTED else []
+    yield "commits", "\n".join([*commits[:_LISTED], *more])
+    pushes = counted.pushes[:_LISTED]
+    yield "pushed", "\n".join(one.url if one.kind == "pull-request" else f"{one.branch} → {one.url}" for one in pushes)
+    yield "repository", counted.repository
+
+
+def _use(session: Session, counted: "Figures") -> Iterator[tuple[str, str]]:
+    yield "tokens", _usage(counted.usage)
+    yield "… subagents", _usage(counted.agents_usage) if counted.agents_usage.total else ""
+    for call in counted.models:
+        model = " ".join(filter(None, (call.model or "unknown model", call.speed, call.tier, call.geo)))
+        yield "model", f"{model} · {_usage(call.usage)}"
+    floor = counted.cost.floor or bool(counted.cost.unpriced)
+    names = ", ".join(name for name, _ in counted.cost.unpriced)
+    unknown = f" (no known price: {names})" if names else ""
+    yield "cost", human.money(counted.cost.amount, floor=floor) + unknown
+    yield "agent's own figure", human.money(float(session.reported_cost)) if session.reported_cost else ""
+    yield "context", f"{human.tokens(counted.context)} tokens at the last request" if counted.context else ""
+
+
+def _usage(usage: Usage) -> str:
+    out = f"{'≥' if usage.floor else ''}{human.tokens(usage.output)} out"
+    return (
+        f"{human.tokens(usage.input)} in, {out}, {human.tokens(usage.cache_read)} read from cache, "
+        f"{human.tokens(usage.cache_write)} written to it"
+    )
+
+
+def _log(session: Session, companions: list[str]) -> Iterator[tuple[str, str]]:
+    lines = session.lines
+    parts = [f"{lines.conversation:,} conversation", f"{lines.side:,} beside it"]
+    parts += [f"{number:,} {name}" for name in ("repeated", "superseded", "blank") if (number := getattr(lines, name))]
+    yield "log", f"{session.log.path} ({human.size(session.log.size)})"
+    yield "lines", f"{lines.total:,}: {', '.join(parts)}, {lines.problems} unreadable"
+    for problem in session.problems[:_LISTED]:
+        yield "mended" if problem.mended else "problem", f"line {problem.place.line}: {problem.why}"
+    yield "companions", ", ".join(companions[:_LISTED]) + (" …" if len(companions) > _LISTED else "")
+
+
+@click.command("info")
+@click.argument("session", default="latest")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, with every figure.")
+@options.sources
+def info_command(session: str, as_json: bool, library: Library) -> None:
+    """Tell what one session holds, used and cost.
+
+    SESSION is an id or its first characters, a path, "-" for standard input, an http(s) URL (fetched with a
+    limit of 512 MB and 60 seconds; redirects and private addresses are followed as you ask), a piece of a
+    title, or `latest`, which is the default.
+    """
+    from unspool.cli.list_cmd import session_marks
+    from unspool.figures import figures
+
+    found = library.open(session)
+    counted, companions = figures(found, library.prices), library.companions(found)
+    mark = session_marks()(found.id)
+    if as_json:
+        session_data = {"title": found.title, **{name: getattr(found, name) for name in _FIELDS}}
+        own = {"mark": mark._asdict() if any(mark) else None, "figures": counted, "companions": companions}
+        print_json({"session": session_data, **own})
+        return
+    _print_info(found, counted, [f"{companion.kind} {Path(companion.path).name}" for companion in companions], mark)
+
+
+def _print_info(session: Session, counted: "Figures", companions: list[str], mark: "SessionMark") -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    to = console()
+    to.print(Text(one_line(mark.title or session.title), "bold"))
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style="dim", no_wrap=True)
+    table.add_column(overflow="fold")
+    marks = (("own title", session.title if mark.title else ""), ("marked", mark.short), ("note", mark.note))
+    facts = (*_identity(session), *_conversation(counted), *_work(counted), *_use(session, counted))
+    for name, value in (*marks, *facts, *_log(session, companions)):
+        if value:
+            table.add_row(name, "\n".join(one_line(line) for line in value.split("\n")))
+    show_renderable(table, to)

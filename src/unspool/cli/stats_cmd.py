@@ -5,9 +5,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from unspool import human
-from unspool.cli import options, tables
-from unspool.cli.output import print_json
-from unspool.cli.tables import Column, table_lines
+from unspool.cli import options, output
+from unspool.cli.output import Column, print_json, table_lines
 from unspool.cli.usage_rows import spent_text, usage_notes_lines
 from unspool.store.index.billing import UsageFilter, format_priced
 from unspool.store.index.times import local_time
@@ -27,16 +26,9 @@ _PROJECTS = 10
 
 def stats_sections(found: "IndexStats", zone: "tzinfo | None") -> "Iterator[tuple[str, list[str]]]":
     """Heading and lines of every section that has something to say."""
-    most = tables.terminal_width()
+    most = output.terminal_width()
     yield "", _facts(found)
-    for heading, columns in (
-        ("By model", _models(found)),
-        ("By tool", _tools(found)),
-        ("By project", _projects(found)),
-        ("Busiest days", _days(found)),
-        ("Written to the cache again", _wasted(found)),
-        ("What filled the window (estimated)", _filled(found)),
-    ):
+    for heading, columns in _tables(found).items():
         if columns[0].cells:
             yield heading, table_lines(columns, most)
     if any(map(any, found.hours)):
@@ -71,75 +63,68 @@ def _facts(found: "IndexStats") -> list[str]:
     return [f"{name:<12}{value}" for name, value in rows if value]
 
 
-def _models(found: "IndexStats") -> list[Column]:
-    models = found.models
-    return [
-        Column("model", [one.model or "unknown model" for one in models], right=False, least=16),
-        Column("requests", [f"{one.sum.requests:,}" for one in models], rank=1),
-        Column("tokens", [f"{one.sum.total:,}" for one in models], [human.tokens(one.sum.total) for one in models]),
-        Column("cache", ["" if one.sum.cached is None else f"{one.sum.cached:.0%}" for one in models], rank=2),
-        Column("cost", [spent_text(one.sum) for one in models]),
-        Column("", tables.bar_texts([one.sum.cost for one in models], _BAR), right=False, rank=3),
-    ]
+def _tables(found: "IndexStats") -> dict[str, list[Column]]:
+    """Tables of tokens, money and calls by their headings, whatever they can be told by."""
+    models, tools, projects = found.models, found.tools[:_TOOLS], found.projects[:_PROJECTS]
+    days, wasted, filled = found.days, found.wasted, found.filled
+    whole = sum(one.tokens for one in filled)
+    return {
+        "By model": [
+            Column("model", [one.model or "unknown model" for one in models], right=False, least=16),
+            Column("requests", [f"{one.sum.requests:,}" for one in models], rank=1),
+            _tokens([one.sum.total for one in models]),
+            Column("cache", ["" if one.sum.cached is None else f"{one.sum.cached:.0%}" for one in models], rank=2),
+            Column("cost", [spent_text(one.sum) for one in models]),
+            _bars([one.sum.cost for one in models]),
+        ],
+        "By tool": [
+            Column("tool", [tool.name for tool in tools], right=False, least=16),
+            Column("calls", [f"{tool.calls:,}" for tool in tools]),
+            Column("errors", [f"{tool.errors:,}" for tool in tools]),
+            Column("failing", [f"{tool.failing:.1%}" for tool in tools], rank=1),
+            _bars([tool.calls for tool in tools]),
+        ],
+        "By project": [
+            Column("project", [row.key or "no project" for row in projects], right=False, least=16, tail=True),
+            _tokens([row.sum.total for row in projects], rank=1),
+            Column("cost", [spent_text(row.sum) for row in projects]),
+            _bars([row.sum.cost for row in projects]),
+        ],
+        "Busiest days": [
+            Column("day", [row.key for row in days], right=False),
+            Column("requests", [f"{row.sum.requests:,}" for row in days], rank=1),
+            Column("tokens", [f"{row.sum.total:,}" for row in days]),
+            Column("cost", [spent_text(row.sum) for row in days]),
+            _bars([row.sum.total for row in days]),
+        ],
+        "Written to the cache again": [
+            Column("why", [one.cause for one in wasted], right=False),
+            Column("requests", [f"{one.requests:,}" for one in wasted], rank=1),
+            _tokens([one.tokens for one in wasted]),
+            Column("lost", [format_priced(one.cost, unpriced=one.unpriced) for one in wasted]),
+            _bars([one.tokens for one in wasted]),
+        ],
+        "What filled the window (estimated)": [
+            Column("kind", [one.name for one in filled], right=False),
+            _tokens([one.tokens for one in filled]),
+            Column("share", [f"{one.tokens / whole:.1%}" for one in filled], rank=1),
+            _bars([one.tokens for one in filled]),
+        ],
+    }
 
 
-def _tools(found: "IndexStats") -> list[Column]:
-    tools = found.tools[:_TOOLS]
-    return [
-        Column("tool", [tool.name for tool in tools], right=False, least=16),
-        Column("calls", [f"{tool.calls:,}" for tool in tools]),
-        Column("errors", [f"{tool.errors:,}" for tool in tools]),
-        Column("failing", [f"{tool.failing:.1%}" for tool in tools], rank=1),
-        Column("", tables.bar_texts([tool.calls for tool in tools], _BAR), right=False, rank=3),
-    ]
+def _tokens(counts: list[int], rank: int = 0) -> Column:
+    return Column("tokens", [f"{count:,}" for count in counts], [human.tokens(count) for count in counts], rank=rank)
 
 
-def _projects(found: "IndexStats") -> list[Column]:
-    rows = found.projects[:_PROJECTS]
-    return [
-        Column("project", [row.key or "no project" for row in rows], right=False, least=16, tail=True),
-        Column("tokens", [f"{row.sum.total:,}" for row in rows], [human.tokens(row.sum.total) for row in rows], rank=1),
-        Column("cost", [spent_text(row.sum) for row in rows]),
-        Column("", tables.bar_texts([row.sum.cost for row in rows], _BAR), right=False, rank=3),
-    ]
-
-
-def _days(found: "IndexStats") -> list[Column]:
-    return [
-        Column("day", [row.key for row in found.days], right=False),
-        Column("requests", [f"{row.sum.requests:,}" for row in found.days], rank=1),
-        Column("tokens", [f"{row.sum.total:,}" for row in found.days]),
-        Column("cost", [spent_text(row.sum) for row in found.days]),
-        Column("", tables.bar_texts([row.sum.total for row in found.days], _BAR), right=False, rank=3),
-    ]
-
-
-def _wasted(found: "IndexStats") -> list[Column]:
-    rows = found.wasted
-    return [
-        Column("why", [one.cause for one in rows], right=False),
-        Column("requests", [f"{one.requests:,}" for one in rows], rank=1),
-        Column("tokens", [f"{one.tokens:,}" for one in rows], [human.tokens(one.tokens) for one in rows]),
-        Column("lost", [format_priced(one.cost, unpriced=one.unpriced) for one in rows]),
-        Column("", tables.bar_texts([one.tokens for one in rows], _BAR), right=False, rank=3),
-    ]
-
-
-def _filled(found: "IndexStats") -> list[Column]:
-    rows = found.filled
-    whole = sum(one.tokens for one in rows)
-    return [
-        Column("kind", [one.name for one in rows], right=False),
-        Column("tokens", [f"{one.tokens:,}" for one in rows], [human.tokens(one.tokens) for one in rows]),
-        Column("share", [f"{one.tokens / whole:.1%}" for one in rows], rank=1),
-        Column("", tables.bar_texts([one.tokens for one in rows], _BAR), right=False, rank=3),
-    ]
+def _bars(values: list[int]) -> Column:
+    return Column("", output.bar_texts(values, _BAR), right=False, rank=3)
 
 
 def _week(hours: tuple[tuple[int, ...], ...]) -> list[str]:
     most = max(map(max, hours))
     heads = "".join(f"{hour:<6}" for hour in range(0, 24, 3))
-    rows = (f"{day}  {''.join(tables.shade_text(count, most) * 2 for count in row)}  {sum(row):,}"
+    rows = (f"{day}  {''.join(output.shade_text(count, most) * 2 for count in row)}  {sum(row):,}"
             for day, row in zip(_DAYS, hours, strict=True))  # fmt: skip
     return [f"     {heads}".rstrip(), *rows]
 
@@ -190,9 +175,8 @@ def command(since: str | None, until: str | None, project: str, tz: str | None, 
     from unspool.store.index.stats import index_stats
 
     zone = options.parse_tz(tz)
-    wanted = UsageFilter(
-        since=options.parse_since(since, zone), until=options.parse_until(until, zone), project=project, zone=zone
-    )
+    first, last = options.parse_since(since, zone), options.parse_until(until, zone)
+    wanted = UsageFilter(since=first, until=last, project=project, zone=zone)
     with options.open_index(archive) as index:
         found = index_stats(index, wanted)
     if as_json:
@@ -202,7 +186,7 @@ def command(since: str | None, until: str | None, project: str, tz: str | None, 
         if number:
             click.echo()
         if heading:
-            tables.print_heading(heading)
+            output.print_heading(heading)
         for line in lines:
             click.echo(line)
 

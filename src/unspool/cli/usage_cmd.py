@@ -1,7 +1,7 @@
 """`unspool usage`: tokens and money, from the index."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -10,8 +10,7 @@ import click
 from click.core import ParameterSource
 
 from unspool.cli import options, settings
-from unspool.cli.output import complain, print_json
-from unspool.cli.tables import has_colours
+from unspool.cli.output import complain, has_colours, print_json
 from unspool.errors import NotFound, UsageProblem
 from unspool.store.index.billing import HasDatabase, UsageFilter
 
@@ -147,10 +146,12 @@ def _usage(index: "HasDatabase", request: _UsageRequest) -> None:
 
     report = usage_report(index, request.by, request.wanted)  # type: ignore[arg-type]
     rows = _ordered(report.rows, request)
-    if request.as_json or request.as_csv:
+
+    def document() -> dict[str, Any]:
         data = [row_data(request.by, row) for row in rows]
-        _print_data(usage_document(data, report, request.by, request.wanted, request.zone), request)
-    elif not _empty(rows):
+        return usage_document(data, report, request.by, request.wanted, request.zone)
+
+    if not _printed(rows, document, request):
         usage_table(report, rows, breakdown=request.breakdown)
         _say(len(rows), len(report.rows), usage_notes_lines(report.sum, report.models, report.untimed))
 
@@ -162,10 +163,11 @@ def _blocks(index: "HasDatabase", request: _UsageRequest) -> None:
     report = five_hour_blocks(index, request.wanted)
     shown = [row for row in report.rows if not row.gap] if request.order in ("cost", "tokens") else report.rows
     rows = _ordered(shown, request)
-    if request.as_json or request.as_csv:
-        data = [block_data(row) for row in rows]
-        _print_data(usage_document(data, report, request.by, request.wanted, request.zone), request)
-    elif not _empty(rows):
+
+    def document() -> dict[str, Any]:
+        return usage_document([block_data(row) for row in rows], report, request.by, request.wanted, request.zone)
+
+    if not _printed(rows, document, request):
         blocks_table(report, rows, request.wanted)
         notes = usage_notes_lines(report.sum, report.models, report.untimed)
         _say(len(rows), len(shown), [*running_block(report), *notes])
@@ -177,27 +179,25 @@ def _tools(index: "HasDatabase", request: _UsageRequest) -> None:
 
     found = tool_stats(index, request.wanted)
     rows = found[: request.limit or None]
-    if request.as_json or request.as_csv:
-        _print_data({"by": "tool", "rows": [tool_data(tool) for tool in rows]}, request)
-    elif not _empty(rows):
+    if not _printed(rows, lambda: {"by": "tool", "rows": [tool_data(tool) for tool in rows]}, request):
         tools_table(rows, found)
         whole = ["Sessions that were active in that time are counted whole."] if request.wanted.timed else []
         _say(len(rows), len(found), [*whole, "Tokens are billed by request, not by tool, so none are told here."])
 
 
-def _print_data(data: dict[str, Any], request: _UsageRequest) -> None:
+def _printed(rows: Sequence[object], data: Callable[[], dict[str, Any]], request: _UsageRequest) -> bool:
+    """Print the data where it is asked for, or that there is nothing to tell; False where a table is wanted."""
     from unspool.cli.usage_rows import usage_as_csv
 
     if request.as_json:
-        print_json(data)
-    else:
-        click.echo(usage_as_csv(data["rows"], breakdown=request.breakdown), nl=False)
-
-
-def _empty(rows: Sequence[object]) -> bool:
-    if not rows:
+        print_json(data())
+    elif request.as_csv:
+        click.echo(usage_as_csv(data()["rows"], breakdown=request.breakdown), nl=False)
+    elif not rows:
         click.echo("Nothing was used, as far as is known here; `unspool sync` takes in what is new.")
-    return not rows
+    else:
+        return False
+    return True
 
 
 def _say(shown: int, every: int, notes: list[str]) -> None:

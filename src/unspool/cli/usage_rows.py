@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 
 from unspool import human
-from unspool.cli import tables
-from unspool.cli.tables import Column, print_table, safe_text, table_room, terminal_width
+from unspool.cli import output
+from unspool.cli.output import Column, print_table, safe_text, table_room, terminal_width
 from unspool.store.index import billing
 from unspool.store.index.billing import ModelUsage, UsageFilter, UsageSum, exact_dollars, format_money, unpriced_models
 from unspool.store.index.five_hour_blocks import FiveHourBlock, FiveHourBlocks
@@ -49,33 +49,23 @@ def _labels(by: str, rows: "list[tuple[UsagePeriod | None, str]]") -> list[Colum
     if by == "session":
         first = Column(by, cells(lambda row: row.key[:8], "total"), right=False, least=8)
         return [first, Column("title", cells(lambda row: row.title), right=False, least=16, rank=3)]
-    first = Column(by, cells(lambda row: _name(by, row), "total"), right=False, least=17, tail=by == "project")
+    none = {"subagent": "main conversation", "model": "unknown model", "project": "no project"}.get(by, "no time")
+    first = Column(by, cells(lambda row: row.key or none, "total"), right=False, least=17, tail=by == "project")
     if by == "subagent":
         session = Column("session", cells(lambda row: row.session[:8]), right=False, rank=5)
         return [first, session, Column("title", cells(lambda row: row.title), right=False, least=12, rank=7)]
     return [first]
 
 
-def _name(by: str, row: "UsagePeriod") -> str:
-    if row.key:
-        return row.key
-    return {"subagent": "main conversation", "model": "unknown model", "project": "no project"}.get(by, "no time")
-
-
 def _figures(sums: list[UsageSum]) -> list[Column]:
-    def tokens(name: str, rank: int, of: Callable[[UsageSum], int]) -> Column:
-        found = [of(total) for total in sums]
-        return Column(name, [f"{one:,}" for one in found], [human.tokens(one) for one in found], rank=rank)
+    def tokens(name: str, rank: int, of: Callable[[UsageSum], int], *, bound: bool = False) -> Column:
+        found = [("≥" if bound and total.open else "", of(total)) for total in sums]
+        exact, short = [f"{mark}{one:,}" for mark, one in found], [mark + human.tokens(one) for mark, one in found]
+        return Column(name, exact, short, rank=rank)
 
-    output = tokens("output", 2, lambda total: total.output)
-    bound = ["≥" if total.open else "" for total in sums]
-    output = output._replace(
-        cells=[mark + cell for mark, cell in zip(bound, output.cells, strict=True)],
-        short=[mark + cell for mark, cell in zip(bound, output.short, strict=True)],
-    )
     return [
         tokens("input", 4, lambda total: total.input),
-        output,
+        tokens("output", 2, lambda total: total.output, bound=True),
         tokens("cache write", 6, lambda total: total.cache_write),
         tokens("cache read", 5, lambda total: total.cache_read),
         tokens("tokens", 1, lambda total: total.total),
@@ -101,7 +91,7 @@ def _charted(columns: list[Column], totals: list[UsageSum | None]) -> None:
         values = [total.total if total else 0 for total in totals]
     left = terminal_width() - table_room(columns) - 2
     if left >= _SHORTEST_BAR and sum(1 for value in values if value) > 1:
-        cells = tables.bar_texts(values, min(max(left // 2, _SHORTEST_BAR), _LONGEST_BAR))
+        cells = output.bar_texts(values, min(max(left // 2, _SHORTEST_BAR), _LONGEST_BAR))
         place = next(number for number, column in enumerate(columns) if column.name == "cost") + 1
         columns.insert(place, Column("", cells, right=False, rank=9))
     print_table(columns, total=True)
@@ -149,7 +139,7 @@ def tools_table(found: "Sequence[ToolStats]", every: "Sequence[ToolStats]") -> N
         Column("errors", [f"{tool.errors:,}" for tool in [*found, total]]),
         Column("failing", [f"{tool.failing:.1%}" for tool in [*found, total]], rank=1),
         Column("sessions", [*(f"{tool.sessions:,}" for tool in found), ""], rank=2),
-        Column("", [*tables.bar_texts([tool.calls for tool in found], _LONGEST_BAR), ""], right=False, rank=3),
+        Column("", [*output.bar_texts([tool.calls for tool in found], _LONGEST_BAR), ""], right=False, rank=3),
     ]
     print_table(columns, total=True)
 
@@ -174,12 +164,8 @@ def usage_document(
     rows: list[dict[str, Any]], report: PeriodReport | FiveHourBlocks, by: str, wanted: UsageFilter, zone: str
 ) -> dict[str, Any]:
     query = {"by": by, "zone": zone, "since": usage_time(wanted.since), "until": usage_time(wanted.until)}
-    total = {
-        **usage_figures(report.sum),
-        "models": usage_by_model(report.models),
-        "unpriced_models": unpriced_models(report.models),
-    }
-    return {**query, "rows": rows, "total": total, "untimed": report.untimed}
+    models = {"models": usage_by_model(report.models), "unpriced_models": unpriced_models(report.models)}
+    return {**query, "rows": rows, "total": {**usage_figures(report.sum), **models}, "untimed": report.untimed}
 
 
 def usage_time(seconds: float | None) -> str | None:
@@ -199,12 +185,8 @@ def block_data(block: FiveHourBlock) -> dict[str, Any]:
     data: dict[str, Any] = {"start": usage_time(block.start), "end": usage_time(block.end)}
     data |= {"gap": block.gap, "active": block.active, "first": usage_time(block.first), "last": usage_time(block.last)}
     if block.pace is not None:
-        pace: dict[str, Any] = msgspec.structs.asdict(block.pace)
-        data["pace"] = {
-            **pace,
-            "cost_an_hour": exact_dollars(block.pace.cost_an_hour),
-            "cost": exact_dollars(block.pace.cost),
-        }
+        costs = {name: exact_dollars(getattr(block.pace, name)) for name in ("cost_an_hour", "cost")}
+        data["pace"] = {**msgspec.structs.asdict(block.pace), **costs}
     return {**data, **usage_figures(block.sum), "models": usage_by_model(block.models)}
 
 

@@ -2,28 +2,13 @@
 model."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
 from unspool.figures.changes import file_changes, find_commits, find_pushes, find_repository
-from unspool.model import (
-    Block,
-    Call,
-    Commit,
-    FileChange,
-    Image,
-    Notice,
-    Plan,
-    Push,
-    Questionnaire,
-    Session,
-    Text,
-    Thinking,
-    ToolCall,
-    Turn,
-    Usage,
-)
+from unspool.model import Call, Commit, FileChange, Push, Session, Turn, Usage
+from unspool.model.blocks import Image, Notice, Plan, Questionnaire, Text, Thinking, ToolCall
 from unspool.prices import Cost, PriceTable
 from unspool.reading.ledger import CallLedger, sum_by_model
 from unspool.reading.prompts import plans_of
@@ -78,8 +63,9 @@ def figures(session: Session, prices: PriceTable) -> Figures:
     mine = own.usage
     own.add(call for member in members[1:] for message in member.messages for call in message.calls)
     agent_calls = [call for member in members[1:] for call in calls_of(member)]
-    made = [call for call in calls if call.state != "orphan"]
+    made, results = [call for call in calls if call.state != "orphan"], [call.result for call in calls if call.result]
     prompts = [turn.prompt for turn in turns if turn.prompt is not None]
+    beside = [*(prompt.images for prompt in prompts), *(result.images for result in results)]
     return Figures(
         turns=len(prompts),
         abandoned_turns=sum(turn.prompt is not None for branch in session.branches for turn in branch.turns),
@@ -87,9 +73,9 @@ def figures(session: Session, prices: PriceTable) -> Figures:
         messages=sum(not message.synthetic for message in session.messages),
         texts=_count(blocks, Text),
         thinking=_count(blocks, Thinking),
-        images=sum(len(prompt.images) for prompt in prompts) + _images(blocks),
+        images=_count(blocks, Image) + sum(len(images) for images in beside),
         tool_calls=len(made),
-        tool_errors=sum(call.result is not None and call.result.error for call in calls),
+        tool_errors=sum(result.error for result in results),
         tools=dict(Counter(call.name for call in made).most_common()),
         questions=sum(isinstance(call.meaning, Questionnaire) for call in calls),
         compactions=sum(isinstance(block, Notice) and block.kind == "compaction" for block in blocks),
@@ -134,24 +120,10 @@ def calls_of(session: Session) -> Iterator[ToolCall]:
                 yield block
 
 
-def _count(blocks: list[Block], kind: type) -> int:
+def _count(blocks: Sequence[object], kind: type) -> int:
     return sum(isinstance(block, kind) for block in blocks)
 
 
-def _images(blocks: list[Block]) -> int:
-    return _count(blocks, Image) + sum(
-        len(block.result.images) for block in blocks if isinstance(block, ToolCall) and block.result is not None
-    )
-
-
 def _minus(whole: Usage, part: Usage) -> Usage:
-    return Usage(
-        whole.input - part.input,
-        whole.output - part.output,
-        whole.cache_read - part.cache_read,
-        whole.cache_write - part.cache_write,
-        whole.cache_write_1h - part.cache_write_1h,
-        whole.web_searches - part.web_searches,
-        whole.web_fetches - part.web_fetches,
-        whole.floor,
-    )
+    names = (name for name in Usage.__struct_fields__ if name != "floor")
+    return Usage(floor=whole.floor, **{name: getattr(whole, name) - getattr(part, name) for name in names})

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from unspool.model import Commit, FileChange, Json, Push, Session, ToolCall
 
 _PATHS = ("file_path", "notebook_path", "path")
+_TOUCHING = ("read", "write", "edit")
 
 
 def file_changes(calls: Iterable[ToolCall]) -> tuple[FileChange, ...]:
@@ -15,7 +16,7 @@ def file_changes(calls: Iterable[ToolCall]) -> tuple[FileChange, ...]:
 
     files: dict[str, FileChange] = {}
     for call in calls:
-        if call.state != "ok" or call.role not in ("read", "write", "edit"):
+        if call.state != "ok" or call.role not in _TOUCHING:
             continue
         path = file_path_of(call)
         if call.role == "read":
@@ -31,23 +32,14 @@ def _add(files: dict[str, FileChange], new: FileChange) -> None:
     if not new.path:
         return
     was = files.get(new.path, FileChange(new.path))
-    files[new.path] = FileChange(
-        new.path,
-        was.reads + new.reads,
-        was.writes + new.writes,
-        was.added + new.added,
-        was.removed + new.removed,
-        was.created or new.created,
-    )
+    counts = {name: getattr(was, name) + getattr(new, name) for name in ("reads", "writes", "added", "removed")}
+    files[new.path] = FileChange(new.path, **counts, created=was.created or new.created)
 
 
 def file_path_of(call: ToolCall) -> str:
     """The file that a call says it reads or changes; empty where it names none."""
     given = call.input if isinstance(call.input, dict) else {}
     return next((given[key] for key in _PATHS if isinstance(given.get(key), str)), "")
-
-
-_TOUCHING = ("read", "write", "edit")
 
 
 class FileAroundCall(NamedTuple):
@@ -62,12 +54,8 @@ class FileAroundCall(NamedTuple):
 
 def calls_touching(calls: Iterable[ToolCall], path: str) -> list[ToolCall]:
     """The calls that read or changed a file and went well, in order of time as far as it is known."""
-    found = [
-        call
-        for call in calls
-        if call.role in _TOUCHING and call.state == "ok" and forward_slashes(file_path_of(call)) == path
-    ]
-    return sorted(found, key=_when)
+    done = (call for call in calls if call.role in _TOUCHING and call.state == "ok")
+    return sorted((call for call in done if forward_slashes(file_path_of(call)) == path), key=_when)
 
 
 def replay_file(
@@ -159,7 +147,8 @@ def _pushed(call: ToolCall) -> Iterator[Push]:
     text, time = call.result.text, call.result.time
     to = _to(text)
     if to is not None:
-        repository = _repository(to[1])
+        remote = _REMOTE.search(to[1])
+        repository = remote["repository"] if remote else ""
         for ref in _REF.finditer(text, to.end()):
             yield Push("push", ref["to"], to[1], repository, call_id=call.call_id, time=time)
     if "pr create" in _command(call) or isinstance(_operation(call).get("pr"), dict):
@@ -175,25 +164,16 @@ def find_repository(session: Session, calls: Iterable[ToolCall]) -> str:
             return push.repository
     for call in calls:
         if call.role == "shell" and call.result is not None:
-            found = _NEW_PULL.search(call.result.text) or _remote_of(call.result.text)
+            to = _to(call.result.text)
+            found = _NEW_PULL.search(call.result.text) or (_REMOTE.search(to[1]) if to is not None else None)
             if found is not None:
                 return found["repository"]
     return ""
 
 
-def _remote_of(text: str) -> "re.Match[str] | None":
-    to = _to(text)
-    return _REMOTE.search(to[1]) if to is not None else None
-
-
 def _to(text: str) -> "re.Match[str] | None":
     """Where a push says it goes; most of what is printed is no push, which is seen without looking at every line."""
     return _TO.search(text) if "To " in text else None
-
-
-def _repository(remote: str) -> str:
-    found = _REMOTE.search(remote)
-    return found["repository"] if found else ""
 
 
 def _command(call: ToolCall) -> str:

@@ -306,15 +306,9 @@ def _thoughts(turns: Sequence[Turn], messages: Mapping[str, Message]) -> dict[st
     for turn in turns if blank else ():
         for block in turn.blocks:
             if isinstance(block, Text | Thinking | ToolCall) and block.message in blank:
-                written[block.message] += _said(block)
+                piece = input_piece(block) if isinstance(block, ToolCall) else next(block_pieces(block))
+                written[block.message] += piece.tokens  # what the model itself wrote of it
     return {name: _left_over(messages.get(name), written[name]) // number for name, number in blank.items()}
-
-
-def _said(block: Text | Thinking | ToolCall) -> int:
-    """Tokens that the model itself wrote of a block."""
-    if isinstance(block, ToolCall):
-        return input_piece(block).tokens
-    return next(block_pieces(block)).tokens
 
 
 def _left_over(message: Message | None, written: int) -> int:

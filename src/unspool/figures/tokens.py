@@ -70,16 +70,9 @@ _UNSENT = frozenset(
     }
 )  # fmt: skip
 """Notices for the person alone: no model is told."""
+_INSTRUCTING = ("memory", "reminder", "plan-mode", "skill", "caveat", "attachment", "environment", "offer", "meta")
 _NOTICES = {
-    "memory": INSTRUCTIONS,
-    "reminder": INSTRUCTIONS,
-    "plan-mode": INSTRUCTIONS,
-    "skill": INSTRUCTIONS,
-    "caveat": INSTRUCTIONS,
-    "attachment": INSTRUCTIONS,
-    "environment": INSTRUCTIONS,
-    "offer": INSTRUCTIONS,
-    "meta": INSTRUCTIONS,
+    **dict.fromkeys(_INSTRUCTING, INSTRUCTIONS),
     "summary": SUMMARIES,
     "bash-output": TOOL_OUTPUT,
     "command-output": TOOL_OUTPUT,
@@ -219,11 +212,8 @@ class RecordedWindows:
         keys = self._recorded.message_keys(request)
         if not all(self._recorded.message(key).known for key in keys):
             return None
-        same = 0
-        for before, now in zip(self._keys, keys, strict=False):
-            if before != now:
-                break
-            same += 1
+        pairs = enumerate(zip(self._keys, keys, strict=False))
+        same = next((at for at, (before, now) in pairs if before != now), min(len(self._keys), len(keys)))
         del self._running[same + 1 :]
         for key in keys[same:]:
             self._running.append(_plus(self._running[-1], self._of(key)))

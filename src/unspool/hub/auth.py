@@ -92,9 +92,8 @@ def protect(
             await _read_body(request, route.body)
         if before:
             await before(request)
-        return cast(
-            "Response", await (route.handler(request) if streams else run_in_threadpool(route.handler, request))
-        )
+        answering = route.handler(request) if streams else run_in_threadpool(route.handler, request)
+        return cast("Response", await answering)
 
     def in_one_thread(request: Request) -> Response:
         """Admission and answer in one thread: to go to another one and back costs more than either."""

@@ -140,17 +140,12 @@ class _Worker:
         self._end.close()
 
 
-class _QuietCrash:
-    """Ends the process where nobody foresaw what happens; the log is told where, and nothing of what was worked on."""
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: type[BaseException] | None, error: object, trace: TracebackType | None) -> None:
-        if kind is not None:
-            sys.stderr.write("".join([*traceback.format_tb(trace), kind.__name__, "\n"]))
-            sys.stderr.flush()
-            os._exit(1)
+def _end_after_crash(kind: type[BaseException] | None, _: object, trace: TracebackType | None) -> None:
+    """End the process where nobody foresaw what happens; the log is told where, and nothing of what was worked on."""
+    if kind is not None:
+        sys.stderr.write("".join([*traceback.format_tb(trace), kind.__name__, "\n"]))
+        sys.stderr.flush()
+        os._exit(1)
 
 
 def _serve(end: Connection, memory: int) -> None:
@@ -159,7 +154,8 @@ def _serve(end: Connection, memory: int) -> None:
         import resource
 
         resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
-    with _QuietCrash(), contextlib.suppress(EOFError, OSError):  # nobody asks any more
+    with contextlib.ExitStack() as crashes, contextlib.suppress(EOFError, OSError):  # nobody asks any more
+        crashes.push(_end_after_crash)
         end.send(True)
         while True:
             end.send(_done(*end.recv()))

@@ -112,7 +112,8 @@ class HubClient:
             except _LOST as error:
                 self.close()
                 if wait is None:
-                    raise FetchFailed(f"{self.url} cannot be reached: {_reason(error)}.") from None
+                    reason = str(getattr(error, "strerror", None) or error) or type(error).__name__
+                    raise FetchFailed(f"{self.url} cannot be reached: {reason.rstrip('.')}.") from None
                 self._pause(wait)
                 continue
             if answer.status < 300:
@@ -206,10 +207,6 @@ def _refusal(answer: HubAnswer, url: str) -> UnspoolError:
         return NotFound(sentence)
     broken = answer.status < 400 or (answer.status >= 500 and answer.status != 507)
     return FetchFailed(sentence) if broken else Declined(sentence)
-
-
-def _reason(error: Exception) -> str:
-    return (str(getattr(error, "strerror", None) or "") or str(error) or type(error).__name__).rstrip(".")
 
 
 _KIND = "application/gzip"

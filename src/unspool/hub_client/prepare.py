@@ -16,6 +16,7 @@ import msgspec
 from unspool import __version__
 from unspool.agents import FoundLog, by_id, writer_of
 from unspool.agents.writing import LogWriter
+from unspool.copies.write import plain_files
 from unspool.files import write_atomically
 from unspool.hub_client.manifest import LOG, is_file_name
 from unspool.redact.finder import Finder
@@ -24,6 +25,7 @@ from unspool.redact.policy import RedactionPolicy
 from unspool.redact.replacements import MOST, ReplacementNames, SecretMatch
 from unspool.redact.rules import PersonalNames, git_signers
 from unspool.redact.values import redact_text, redact_value
+from unspool.share.side_files import agent_file_place
 from unspool.store.library.inputs import open_log
 
 _KEY = 32
@@ -113,10 +115,9 @@ def files_to_push(found: FoundLog) -> Iterator[FileToPush]:
     for agent in found.agents:
         for where in filter(None, (agent.path, agent.sidecar)):
             seen.add(where)
-            yield FileToPush(
-                f"{key}/{_place(found, Path(where))}", "log" if where == agent.path else "other", Path(where)
-            )
-    for path in _plain(found.home):
+            name = f"{key}/{agent_file_place(found, Path(where)).as_posix()}"
+            yield FileToPush(name, "log" if where == agent.path else "other", Path(where))
+    for path in plain_files(found.home):
         if str(path) not in seen:
             name = f"{key}/{path.relative_to(found.home).as_posix()}"
             yield FileToPush(name, "log" if name.endswith(LOG) else "other", path)
@@ -198,19 +199,3 @@ def _people(found: FoundLog, edge: PushRedaction) -> PersonalNames:
         with suppress(msgspec.DecodeError, UnicodeDecodeError):
             folders.add(msgspec.json.decode(b'"' + one + b'"', type=str))
     return PersonalNames.of(edge.environment, folders - {""}, names)
-
-
-def _place(found: FoundLog, path: Path) -> str:
-    """Where a subagent's file goes; older versions laid them elsewhere."""
-    if path.is_relative_to(found.home):
-        return path.relative_to(found.home).as_posix()
-    return writer_of(by_id(found.format)).agent_place(Path(), path.name).as_posix()
-
-
-def _plain(folder: Path) -> Iterator[Path]:
-    """Every file below a folder; links lead anywhere, and are not followed."""
-    if folder.is_symlink():
-        return
-    for place, folders, names in os.walk(folder):
-        folders.sort()
-        yield from (path for name in sorted(names) if (path := Path(place, name)).is_file() and not path.is_symlink())

@@ -10,8 +10,9 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from decimal import Decimal
 from hashlib import blake2b
+from math import prod
 from pathlib import Path
-from typing import Self
+from typing import NamedTuple, Self
 
 import msgspec
 
@@ -77,7 +78,8 @@ class PriceTable:
         if found is None:
             return None
         price, factor, search = found
-        tokens = _tokens(call, _rates(price, call))
+        long = price.above is not None and call.usage.context > price.above.tokens
+        tokens = _tokens(call, price.above if long and price.above is not None else price)
         searches = _share(call.usage.web_searches, search)
         return None if tokens is None or searches is None else tokens.scaleb(-6) * factor + searches
 
@@ -104,17 +106,19 @@ class PriceTable:
             floor = floor or not final
             day = terms, None if time is None else int(time // _DAY)
             if day not in known:
-                known[day] = self._whole_price(_call(terms, time, Usage()))
+                known[day] = self._whole_price(priced_call(terms, time, Usage()))
             price = known[day]
             if price is None:
-                spend.add(_call(terms, time, Usage(*figures)))
+                spend.add(priced_call(terms, time, Usage(*figures)))
                 continue
             long = price.above is not None and figures[0] + figures[2] + figures[3] > price.above.tokens
             before = sums.setdefault((*day, long), [0] * len(figures))
-            before[:] = [one + more for one, more in zip(before, _clamped(figures), strict=True)]
+            input_, output, read, write, hour, searches, fetches = figures
+            clamped = input_, output, read, write, min(hour, write), searches, fetches
+            before[:] = [one + more for one, more in zip(before, clamped, strict=True)]
         for (terms, number, long), (input_, output, read, write, hour, searches, fetches) in sums.items():
             used = Usage(input_, output, read, write, hour, searches, fetches)
-            spend.add_sum(_call(terms, None if number is None else number * _DAY, used), long=long)
+            spend.add_sum(priced_call(terms, None if number is None else number * _DAY, used), long=long)
         total = spend.total()
         return Cost(total.amount, total.unpriced, floor)
 
@@ -141,12 +145,8 @@ class PriceTable:
             self._sheet.batch if call.tier == "batch" else Decimal(1),
             self._sheet.geo.get(call.geo, Decimal(1)),
         ]
-        product = Decimal(1)
-        for factor in factors:
-            if factor is None:
-                return None
-            product *= factor
-        return product
+        known = [factor for factor in factors if factor is not None]
+        return prod(known, start=Decimal(1)) if len(known) == len(factors) else None
 
 
 class Spend:
@@ -181,21 +181,11 @@ class Spend:
         return Cost(self._amount, tuple(sorted(self._unpriced.items())), self._floor)
 
 
-def _call(terms: CallTerms, time: float | None, usage: Usage) -> Call:
+def priced_call(terms: CallTerms, time: float | None, usage: Usage) -> Call:
+    """A request as a price is looked up for it."""
     model, speed, tier, geo = terms
     moment = None if time is None else datetime.fromtimestamp(min(time, _LAST), UTC)
     return Call("", model, usage, moment, speed, tier, geo)
-
-
-def _clamped(figures: CallFigures) -> CallFigures:
-    """What lives an hour is never more than what was written."""
-    input_, output, read, write, hour, searches, fetches = figures
-    return input_, output, read, write, min(hour, write), searches, fetches
-
-
-def _rates(price: ModelPrice, call: Call) -> Rates:
-    long = price.above
-    return long if long is not None and call.usage.context > long.tokens else price
 
 
 def _tokens(call: Call, rates: Rates) -> Decimal | None:
@@ -209,12 +199,8 @@ def _tokens(call: Call, rates: Rates) -> Decimal | None:
         _share(usage.cache_write - hour, rates.write),
         _share(hour, rates.write_1h),
     )
-    total = Decimal(0)
-    for share in shares:
-        if share is None:
-            return None
-        total += share
-    return total
+    known = [share for share in shares if share is not None]
+    return sum(known, Decimal(0)) if len(known) == len(shares) else None
 
 
 def _share(count: int, rate: Decimal | None) -> Decimal | None:
@@ -222,3 +208,89 @@ def _share(count: int, rate: Decimal | None) -> Decimal | None:
     if not count:
         return Decimal(0)
     return None if rate is None else count * rate
+
+
+PICO = 10**12
+"""Picodollars of a dollar."""
+MOST = 2**63 - 1
+"""What a database holds: nine million dollars, which no request costs."""
+
+_Vector = tuple[int | None, ...]
+
+
+class _Day(NamedTuple):
+    """Picodollars a token: of input, output, cache read, cache write, and what lives an hour."""
+
+    usual: _Vector
+    above: int | None
+    """Tokens sent, above which the others hold."""
+    long: _Vector
+    search: int | None
+
+
+class Picodollars:
+    """What requests cost in whole picodollars, many of them in little time.
+
+    A price holds for all requests of a day with the same terms, so it is looked up once for these; what is left for
+    each are a few products of whole numbers. The answer is that of `PriceTable.price_of`, to the last digit, but for
+    figures that no request can have.
+    """
+
+    def __init__(self, table: PriceTable) -> None:
+        self._table = table
+        self._days: dict[tuple[CallTerms, int | None], _Day | None] = {}
+
+    def of(self, terms: CallTerms, time: float | None, figures: CallFigures) -> int | None:
+        """What a request cost; None when any part of it has no known price, or its figures are beyond belief."""
+        key = terms, None if time is None else int(time // _DAY)
+        if key not in self._days:
+            self._days[key] = self._day(priced_call(terms, time, Usage()))
+        day = self._days[key]
+        if day is None:
+            price = self._table.price_of(priced_call(terms, time, Usage(*figures)))
+            cost = None if price is None else int((price * PICO).to_integral_value())
+        else:
+            cost = _cost(day, figures)
+        return cost if cost is None or cost <= MOST else None
+
+    def _day(self, call: Call) -> _Day | None:
+        """The prices of a day; None where there is none, or none that whole picodollars can tell."""
+        found = self._table.rates(call)
+        if found is None:
+            return None
+        price, factor, search = found
+        usual = _vector(price, factor)
+        long = _vector(price.above, factor) if price.above is not None else usual
+        fee = _whole(search, PICO)
+        if usual is None or long is None or fee == -1:
+            return None
+        return _Day(usual, price.above.tokens if price.above is not None else None, long, fee)
+
+
+def _vector(rates: Rates, factor: Decimal) -> _Vector | None:
+    """Picodollars a token, from dollars a million; None where one of them is no whole number."""
+    known = (rates.input, rates.output, rates.read, rates.write, rates.write_1h)
+    found = tuple(_whole(None if rate is None else rate * factor, PICO // 10**6) for rate in known)
+    return None if -1 in found else found
+
+
+def _whole(amount: Decimal | None, unit: int) -> int | None:
+    """An amount in a unit; None where it is not known, -1 where it is no whole number of them."""
+    if amount is None:
+        return None
+    scaled = amount * unit
+    return int(scaled) if scaled == scaled.to_integral_value() else -1
+
+
+def _cost(day: _Day, figures: CallFigures) -> int | None:
+    input_, output, read, write, hour, searches, _ = figures
+    sent = input_ + read + write
+    rates = day.long if day.above is not None and sent > day.above else day.usual
+    hour = min(hour, write)
+    total = 0
+    for count, rate in zip((input_, output, read, write - hour, hour, searches), (*rates, day.search), strict=True):
+        if count:
+            if rate is None:
+                return None
+            total += count * rate
+    return total

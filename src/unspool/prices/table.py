@@ -5,7 +5,6 @@ import re
 from decimal import Decimal
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
 
 import msgspec
 
@@ -126,14 +125,6 @@ class _Model(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Tokens of a text in parts of those that the newest models make of it."""
 
 
-class ModelWindow(NamedTuple):
-    """What the table knows of one model."""
-
-    window: int
-    larger: int = 0
-    density: float = 1.0
-
-
 def window_size(model: str, sent: int = 0) -> int | None:
     """Tokens that a model's window holds; None where that is not known, or where more were sent than it can be.
 
@@ -154,11 +145,10 @@ def token_density(model: str) -> float:
 
 
 @cache
-def _known(model: str) -> ModelWindow | None:
+def _known(model: str) -> _Model | None:
     name = plain_name(model)
     fits = [row for row in _rows() if names_model(plain_name(row.model), name)]
-    row = max(fits, key=lambda one: len(one.model), default=None)
-    return None if row is None else ModelWindow(row.window, row.larger, row.density)
+    return max(fits, key=lambda one: len(one.model), default=None)
 
 
 @cache

@@ -122,11 +122,8 @@ def _unquoted(match: re.Match[str], value: str) -> bool:
     rest = match.string[match.end() : match.end() + 2]
     ends = rest[:1] in {"", "\n", "\r"} or rest in {"\\n", "\\r"}
     tight = match.re.groups < 2 or match[1] in {"=", ":"} or (match[1] == ": " and ends)
-    return not _CODE.fullmatch(value) or (tight and "_" not in value and "." not in value) or _random(value)
-
-
-def _random(value: str) -> bool:
-    return is_scattered(value) and _wordy(value) < 0.3
+    random = is_scattered(value) and _wordy(value) < 0.3
+    return random or not _CODE.fullmatch(value) or (tight and "_" not in value and "." not in value)
 
 
 def _url(_: re.Match[str], value: str) -> bool:
@@ -187,15 +184,14 @@ def _is_file(host: str) -> bool:
 
 def _ipv4(match: re.Match[str], value: str) -> bool:
     before = match.string[max(0, match.start() - 12) : match.start()]
-    if _VERSION.search(before):
-        return False
-    return _address(value)
+    return not _VERSION.search(before) and _address(value)
 
 
 def _ipv6(_: re.Match[str], value: str) -> bool:
     return value.count(":") >= 3 and any(map(str.isdigit, value)) and _address(value)
 
 
+_NOWHERE = ("192.0.2.", "198.51.100.", "203.0.113.", "255.", "0.")
 _PUBLIC_NAMES = {"8.8.8.8", "8.8.4.4", "1.1.1.1", "1.0.0.1", "9.9.9.9", "169.254.169.254"}
 
 
@@ -207,9 +203,7 @@ def _address(value: str) -> bool:
         return False
     if found.is_loopback or found.is_unspecified or found.is_multicast or value in _PUBLIC_NAMES:
         return False
-    nowhere = value.startswith(("192.0.2.", "198.51.100.", "203.0.113.", "255.", "0.")) or value.endswith(
-        (".0", ".255")
-    )
+    nowhere = value.startswith(_NOWHERE) or value.endswith((".0", ".255"))
     documents = found.version == 6 and (found in _DOCUMENTS or value.lower().startswith("fe80"))
     small = found.version == 4 and all(int(part) < 20 for part in value.split(".")) and not value.startswith("10.")
     return not (nowhere or documents or small)
@@ -222,20 +216,8 @@ def _phone(_: re.Match[str], value: str) -> bool:
     return 10 <= sum(map(str.isdigit, value)) <= 15 and "555" not in value
 
 
-CHECKS: dict[str, Check] = {
-    "value": _value,
-    "mixed": _mixed,
-    "assigned": _assigned,
-    "password": _password,
-    "url": _url,
-    "netrc": _netrc,
-    "cookie": _cookie,
-    "block": _block,
-    "hash": _hash,
-    "user": _user,
-    "email": _email,
-    "ipv4": _ipv4,
-    "ipv6": _ipv6,
-    "phone": _phone,
-}
+_CHECKS: tuple[Check, ...] = (
+    _value, _mixed, _assigned, _password, _url, _netrc, _cookie, _block, _hash, _user, _email, _ipv4, _ipv6, _phone,
+)  # fmt: skip
+CHECKS = {check.__name__.lstrip("_"): check for check in _CHECKS}
 """The checks that a rule may name."""

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 from unspool.redact import line_wrapping, views
@@ -19,11 +20,6 @@ _NAME = re.compile(rb"[a-z0-9_-]{20,}")
 _BEFORE = 24
 """Characters before a name in which the key of a token may stand, as in `hvs.`."""
 _ESCAPES = re.compile(rb"(?:\\(?:[nrtbfv]|u00[0-9a-f]{2}|x[0-9a-f]{2})|%(?:25)*[0-9a-f]{2}|\[(?:\d{1,2};)*\d{0,2}m)+")
-
-
-def fold_bytes(text: str) -> bytes:
-    """The text in lower case, each character one byte: positions are those of the text."""
-    return text.encode("ascii", "replace").lower()
 
 
 def unbroken_runs(low: bytes) -> Iterator[tuple[int, int]]:
@@ -47,11 +43,8 @@ def name_starts(low: bytes, long: list[tuple[int, int]]) -> list[int]:
         else:
             found.append(start)
     found += [start + 1 for start in found if low[start : start + 1] == b"-"]
-    return found + [match.end() for start in found if (match := _escape(low, start))]
-
-
-def _escape(low: bytes, start: int) -> "re.Match[bytes] | None":
-    return _ESCAPES.match(low, start - 1) if start and low[start - 1] in b"\\%[" else None
+    escaped = (start for start in found if start and low[start - 1] in b"\\%[")
+    return found + [match.end() for start in escaped if (match := _ESCAPES.match(low, start - 1))]
 
 
 class NameNeighbours:
@@ -66,9 +59,8 @@ class NameNeighbours:
         """Where in the text a key stands close to a name."""
         if key not in self._all:
             return []
-        return sorted(
-            {start + at for start, part in zip(self._starts, self._parts, strict=True) for at in find_all(part, key)}
-        )
+        places = zip(self._starts, self._parts, strict=True)
+        return sorted({start + at for start, part in places for at in find_all(part, key)})
 
 
 def find_all(where: bytes, key: bytes) -> Iterator[int]:
@@ -103,9 +95,8 @@ class Finder:
         self, rules: RuleSet | None = None, people: PersonalNames | None = None, terms: Sequence[str] = ()
     ) -> None:
         chosen = [word_rule("term", "term", "chosen by the sharer", term.strip()) for term in terms if term.strip()]
-        ready = [
-            _ready(rule) for rule in (*(rules or builtin_rules()).rules, *(people or PersonalNames()).rules(), *chosen)
-        ]
+        every = (*(rules or builtin_rules()).rules, *(people or PersonalNames()).rules(), *chosen)
+        ready = [_ready(rule) for rule in every]
         self.known = MatchMemory(ids=not chosen and (rules is None or rules == builtin_rules()))
         """What was found in texts before, for `sweep` to remember."""
         self._order = {one.rule.id: -number for number, one in reversed(list(enumerate(ready)))}
@@ -143,7 +134,7 @@ class Finder:
         return best._replace(value=value, start=start, end=end)
 
     def _found(self, text: str, depth: int) -> Iterator[SecretMatch]:
-        low = fold_bytes(text)
+        low = text.encode("ascii", "replace").lower()  # each character one byte: positions are those of the text
         long = list(unbroken_runs(low))
         yield from self._plain(text, low, name_starts(low, long) if long else [])
         if depth < _DEPTH:
@@ -166,14 +157,10 @@ class Finder:
 
     def _views(self, text: str, long: list[tuple[int, int]], depth: int) -> Iterator[tuple[UndisguisedText, int]]:
         """Parts of the text without a disguise, and how deep under disguises they are."""
-        for disguise in DISGUISES:
-            for view in disguise.views(text):
-                yield view, depth
-        for view in views.encoding_views(text, long):
+        worn = (disguise.views(text) for disguise in DISGUISES)
+        for view in chain(*worn, views.encoding_views(text, long), views.dump_views(text)):
             yield view, depth
-        for view in views.dump_views(text):
-            yield view, depth
-        for view in line_wrapping.wrapping_views(text, long):
+        for view in views.join_windows(text, line_wrapping.wrapped_windows(text, long)):
             yield view, _DEPTH
 
     def _seen(self, text: str, view: UndisguisedText, depth: int) -> Iterator[SecretMatch]:
@@ -262,14 +249,10 @@ def _matched(one: _Ready, text: str, place: int) -> SecretMatch | None:
     if not apart and is_name(value):
         return None
     start, end = match.span(one.rule.group)
-    if (
-        one.rule.kind == "secret"
-        and text[end : end + 1] in _BREAKS
-        and (last := line_wrapping.extend_over_break(text, end)) > end
-    ):
-        return SecretMatch(
-            one.rule.id, one.rule.kind, escape_surrogates(line_wrapping.unwrap(text[start:last])), start, last
-        )
+    if one.rule.kind == "secret" and text[end : end + 1] in _BREAKS:
+        last = line_wrapping.extend_over_break(text, end)
+        if last > end:
+            value, end = line_wrapping.unwrap(text[start:last]), last
     return SecretMatch(one.rule.id, one.rule.kind, escape_surrogates(value), start, end)
 
 

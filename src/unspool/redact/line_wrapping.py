@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator
 
-from unspool.redact.views import UndisguisedText, ViewWindow, join_windows, widen
+from unspool.redact.views import ViewWindow, widen
 
 _TOKEN = r"A-Za-z0-9_+/="  # noqa: S105  a class of characters
 GAP = (
@@ -18,6 +18,7 @@ _INNER = r"[A-Za-z0-9_+/=.:@%~$-]"
 _HEAD = re.compile(rf"\n(?:(?<=[A-Za-z0-9\\_\r-]\n){_MARKS}|(?={_INNER})(?<={_INNER}\n)(?<=[^\n\0]{{20}}\n))")
 """A line that may go on with a key: it begins with what is no word, or both sides of the break are tight."""
 _MIXED = re.compile(r"\d|[a-z][A-Z][A-Z]|[A-Z][a-z][A-Z]|[A-Z][A-Z][a-z]")
+"""Stands in the beginning of a line that is no word, nor several with marks between."""
 _TELLS = re.compile(r"\d[A-Za-z]|[A-Za-z]\d|@|-----")
 """Stands in or near to all that is worth to be joined."""
 _TIGHT = re.compile(rf"{_INNER}\n{_INNER}")
@@ -38,12 +39,8 @@ _WIDTHS = frozenset({64, 70, 72, 76, 78, 79, 80, 100, 120, 132, 160, 200})
 _LINE_END = re.compile("\n")
 
 
-def wrapping_views(text: str, runs: Iterable[tuple[int, int]]) -> Iterator[UndisguisedText]:
+def wrapped_windows(text: str, runs: Iterable[tuple[int, int]]) -> Iterator[ViewWindow]:
     """The lines around each break that may run through a key, joined."""
-    yield from join_windows(text, _windows(text, runs))
-
-
-def _windows(text: str, runs: Iterable[tuple[int, int]]) -> Iterator[ViewWindow]:
     group: list[re.Match[str]] = []
     for match in _breaks(text, runs):
         if group and (
@@ -73,7 +70,8 @@ def _breaks(text: str, runs: Iterable[tuple[int, int]]) -> Iterator["re.Match[st
         while at >= last and (match := _broken(text, at)):
             yield match
             last = match.end()
-            at = _token_end(text, last)
+            token = _TOKENS.match(text, last)
+            at = token.end() if token else last
 
 
 def _broken(text: str, at: int) -> "re.Match[str] | None":
@@ -89,17 +87,12 @@ def _goes_on(text: str, match: "re.Match[str]") -> bool:
     return continues_key(match[1]) or _ends(text, match)
 
 
-def _token_end(text: str, at: int) -> int:
-    found = _TOKENS.match(text, at)
-    return found.end() if found else at
-
-
 def _heads(text: str) -> Iterator[int]:
     for pattern, mark in ((_HEAD, "\n"), (_ESCAPED_HEAD, "\\n")):
         if mark in text:
             for match in pattern.finditer(text):
                 head = match[0]
-                if _random(head[-10:]) if len(head) > 1 else _is_full(text, match.start()):
+                if _MIXED.search(head[-10:]) if len(head) > 1 else _is_full(text, match.start()):
                     yield _beginning(text, match.start())
 
 
@@ -107,11 +100,6 @@ def _beginning(text: str, at: int) -> int:
     """Where a break begins: a shell's backslash and a carriage return are part of it."""
     at -= text[at - 1 : at] == "\r"
     return at - (text[at - 1 : at] == "\\" and text[at : at + 1] in {"\n", "\r"})
-
-
-def _random(head: str) -> bool:
-    """Whether the beginning of a line is no word, nor several with marks between."""
-    return _MIXED.search(head) is not None
 
 
 def _is_full(text: str, at: int) -> bool:

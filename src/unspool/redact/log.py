@@ -51,10 +51,9 @@ def scan_lines(lines: Iterable[bytes], finder: Finder, log: str = "") -> Iterato
     for some in _batches(lines):
         for number, (_, found) in enumerate(_found(some, finder), done + 1):
             for text, matches in found:
+                where = path_text(text.path, finder)
                 for index, match in enumerate(matches):
-                    yield SecretFinding(
-                        match, number, path_text(text.path, finder), *_around(text.text, matches, index), log
-                    )
+                    yield SecretFinding(match, number, where, *_around(text.text, matches, index), log)
         done += len(some)
 
 
@@ -70,12 +69,8 @@ def _depth(value: Json) -> int:
     depth, level = 0, [value]
     while level and depth <= _DEEP:
         depth += 1
-        level = [
-            inner
-            for one in level
-            if isinstance(one, dict | list)
-            for inner in (one.values() if isinstance(one, dict) else one)
-        ]
+        held = (one.values() if isinstance(one, dict) else one for one in level if isinstance(one, dict | list))
+        level = [inner for some in held for inner in some]
     return depth
 
 

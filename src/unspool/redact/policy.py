@@ -12,7 +12,7 @@ from unspool.redact.finder import Finder
 from unspool.redact.log import decode_line, scan_lines
 from unspool.redact.replacements import Kind, ReplacementNames, SecretMatch
 from unspool.redact.rules import PersonalNames, RedactionRule, RuleSet, builtin_rules, rule_fault
-from unspool.redact.values import redact_text, scan_value
+from unspool.redact.values import find_in_values, redact_text
 
 _LOG = ".jsonl"
 
@@ -80,8 +80,9 @@ def find_in_file(name: str, path: Path, finder: Finder) -> Iterator[PolicyFindin
     data = path.read_bytes()
     value = decode_line(data)
     if isinstance(value, dict | list):
-        for where, _, matches in scan_value(value, finder):
-            yield from (PolicyFinding(one.rule, one.kind, shown, 1, _hushed(where, finder)) for one in matches)
+        for text, matches in find_in_values([value], finder)[0]:
+            where = _hushed(str(text.path), finder)
+            yield from (PolicyFinding(one.rule, one.kind, shown, 1, where) for one in matches)
     else:
         yield from _in_text(data.decode("utf-8", "replace"), shown, finder)
 

@@ -102,10 +102,7 @@ class MatchMemory(dict[str, list[SecretMatch]]):
 
 
 _FORMS = {
-    "home": "user-{}",
-    "home-folder": "user-{}",
-    "user-name": "user-{}",
-    "git-user": "user-{}",
+    **dict.fromkeys(("home", "home-folder", "user-name", "git-user"), "user-{}"),
     "email": "user-{}@example.invalid",
     "host-name": "host-{}",
     "ipv4": "192.0.2.{}",

@@ -203,13 +203,6 @@ def rebuild_value(
     return _rebuilt(value, "", made), [(str(text.path), match) for text, matches in found for match in matches]
 
 
-def scan_value(value: Json, finder: Finder) -> Iterator[tuple[str, str, list[SecretMatch]]]:
-    """Where in the value, in which text, and what; nothing is changed."""
-    (found,) = find_in_values([value], finder)
-    for text, matches in found:
-        yield str(text.path), text.text, matches
-
-
 def find_in_values(values: Sequence[Json], finder: Finder) -> list[Held]:
     """The strings of each value in which something must go, in order; pictures are looked at as pictures.
 

@@ -86,17 +86,13 @@ def widen(text: str, start: int, end: int, before: int, after: int) -> tuple[int
     first, last = max(0, start - before), min(len(text), end + after)
     left = text.rfind("\0", first, start) + 1
     right = text.find("\0", end, last)
-    return left or first - _cut(text[max(0, first - _WORD) : first][::-1]), right if right >= 0 else _after(text, last)
+    begun = text[max(0, first - _WORD) : first][::-1]
+    return left or first - _word_end(begun, 0), right if right >= 0 else _word_end(text, last)
 
 
-def _after(text: str, at: int) -> int:
+def _word_end(text: str, at: int) -> int:
     found = _CUT.match(text, at, at + _WORD)
     return found.end() if found else at
-
-
-def _cut(text: str) -> int:
-    found = _CUT.match(text)
-    return found.end() if found else 0
 
 
 _BEFORE, _AFTER = 256, 4096
@@ -146,10 +142,6 @@ def _character(match: "re.Match[str]") -> str:
     return chr(int(digits, 16)) if digits else "/" if match[0].endswith("/") else "\x1b"
 
 
-def _quoted(match: "re.Match[str]") -> str:
-    return chr(int(match[1], 16)) if match[1] else ""
-
-
 def _nothing(_: "re.Match[str]") -> str:
     return ""
 
@@ -189,7 +181,7 @@ DISGUISES = (
     Disguise(
         re.compile(r"=(?:\r?\n|\\r\\n|\\n|3D)"),
         re.compile(r"=(?:\r?\n|\\r\\n|\\n|([2-7][0-9A-F]))"),
-        _quoted,
+        lambda match: chr(int(match[1], 16)) if match[1] else "",
         after=_AFTER_PIECE,
     ),
     Disguise(re.compile(f"[{_NO_WIDTH}]"), re.compile(f"[{_NO_WIDTH}]+"), _nothing, _NO_WIDTH),

@@ -4,7 +4,7 @@ import hashlib
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import msgspec
 
@@ -12,6 +12,8 @@ from unspool.files import write_atomically
 from unspool.redact.replacements import SecretFinding
 from unspool.redact.rules import RuleSet
 from unspool.store.archive.database import archive_folder
+
+_Kept = TypeVar("_Kept")
 
 
 class ShareChoices(msgspec.Struct, frozen=True):
@@ -38,10 +40,7 @@ class ShareChoices(msgspec.Struct, frozen=True):
 
 def load_choices(project: str) -> ShareChoices:
     """What was chosen for a project before; the default where nothing was, or where it cannot be read."""
-    try:
-        return msgspec.json.decode(choices_file(project).read_bytes(), type=ShareChoices)
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError):
-        return ShareChoices()
+    return _load(choices_file(project), ShareChoices)
 
 
 def save_choices(project: str, choices: ShareChoices) -> None:
@@ -86,10 +85,14 @@ class ShareSettings(NamedTuple):
 
 def load_replacements(session: str) -> dict[str, str]:
     """What was replaced before; empty where nothing was, or where it cannot be read."""
+    return _load(_place(session), dict[str, str])
+
+
+def _load(path: Path, kind: type[_Kept]) -> _Kept:
     try:
-        return msgspec.json.decode(_place(session).read_bytes(), type=dict[str, str])
+        return msgspec.json.decode(path.read_bytes(), type=kind)
     except (OSError, msgspec.DecodeError, UnicodeDecodeError):
-        return {}
+        return kind()
 
 
 def save_replacements(session: str, names: Mapping[str, str]) -> None:

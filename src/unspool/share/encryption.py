@@ -1,20 +1,19 @@
 """Encrypts a share into one HTML page that a key or passphrase opens in the browser."""
 
 import gzip
-import hmac
 import html
 import json
 import os
 import re
 import unicodedata
-from base64 import b64encode, urlsafe_b64decode, urlsafe_b64encode
+from base64 import b64encode, urlsafe_b64encode
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from hashlib import pbkdf2_hmac, sha256
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple
 
-from unspool.errors import Unreadable, UsageProblem
+from unspool.errors import UsageProblem
 from unspool.render.html import elements
 from unspool.site.page_template import as_markup, fill_template
 
@@ -62,39 +61,18 @@ def seal(data: bytes, secret: ShareSecret) -> SealedData:
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
     salt, prefix = os.urandom(32), os.urandom(7)
-    key, commitment = _derived(secret, salt, ITERATIONS)
+    key, commitment = derive_keys(secret, salt, ITERATIONS)
     facts: dict[str, Any] = {"format": FORMAT, "cipher": "AES-256-GCM", "chunk": CHUNK, "secret": secret.how}
     if secret.how == "passphrase":
         facts |= {"kdf": "PBKDF2-HMAC-SHA-256", "iterations": ITERATIONS}
-    facts |= {
-        "derive": "HKDF-SHA-256",
-        "salt": to_base64(salt),
-        "prefix": to_base64(prefix),
-        "commitment": to_base64(commitment),
-    }
+    random = {"salt": salt, "prefix": prefix, "commitment": commitment}
+    facts |= {"derive": "HKDF-SHA-256", **{name: to_base64(value) for name, value in random.items()}}
     header = json.dumps(facts, separators=(",", ":")).encode("ascii")
     pieces = [data[at : at + CHUNK] for at in range(0, len(data), CHUNK)] or [b""]
-    nonces = _nonces(prefix, len(pieces))
+    nonces = chunk_nonces(prefix, len(pieces))
     cipher = AESGCM(key)
     made = (cipher.encrypt(nonce, piece, header) for nonce, piece in zip(nonces, pieces, strict=True))
     return SealedData(header, tuple(made))
-
-
-def unseal(found: SealedData, secret: ShareSecret) -> bytes:
-    """What was sealed; Unreadable where the secret is another one, or anything was changed."""
-    from cryptography.exceptions import InvalidTag
-    from cryptography.hazmat.primitives.ciphers.aead import AESGCM
-
-    facts = json.loads(found.header)
-    key, commitment = _derived(secret, from_base64(facts["salt"]), facts.get("iterations", ITERATIONS))
-    if not hmac.compare_digest(commitment, from_base64(facts["commitment"])):
-        raise Unreadable("This key does not open this page.")
-    nonces = _nonces(from_base64(facts["prefix"]), len(found.chunks))
-    try:
-        pieces = [AESGCM(key).decrypt(*pair, found.header) for pair in zip(nonces, found.chunks, strict=True)]
-    except InvalidTag:
-        raise Unreadable("This page was changed or damaged since it was made.") from None
-    return b"".join(pieces)
 
 
 def to_base64(data: bytes) -> str:
@@ -102,12 +80,7 @@ def to_base64(data: bytes) -> str:
     return urlsafe_b64encode(data).decode().rstrip("=")
 
 
-def from_base64(value: str) -> bytes:
-    """The bytes that were so written."""
-    return urlsafe_b64decode(value + "=" * (-len(value) % 4))
-
-
-def _derived(secret: ShareSecret, salt: bytes, iterations: int) -> tuple[bytes, bytes]:
+def derive_keys(secret: ShareSecret, salt: bytes, iterations: int) -> tuple[bytes, bytes]:
     """The key to encrypt with, and the commitment to it."""
     from cryptography.hazmat.primitives.hashes import SHA256
     from cryptography.hazmat.primitives.kdf.hkdf import HKDF
@@ -119,7 +92,8 @@ def _derived(secret: ShareSecret, salt: bytes, iterations: int) -> tuple[bytes, 
     return both[:32], both[32:]
 
 
-def _nonces(prefix: bytes, count: int) -> Iterator[bytes]:
+def chunk_nonces(prefix: bytes, count: int) -> Iterator[bytes]:
+    """A nonce for each chunk, which tells the last one."""
     return (prefix + number.to_bytes(4) + bytes([number == count - 1]) for number in range(count))
 
 
@@ -142,9 +116,11 @@ def encrypted_page(files: Mapping[str, bytes], secret: ShareSecret) -> bytes:
     made = seal(pack_files(files, FIRST if FIRST in files else pages[0]), secret)
     style, script = _static("sealed.css"), _static("sealed.js")
     policies = [_policy(name, files[name]) for name in pages]
+    styles, scripts = [_hash(style), *_of(policies, "style-src")], [_hash(script), *_of(policies, "script-src")]
+    permitted = f"style-src {' '.join(styles)}; script-src {' '.join(scripts)}"
     return fill_template(
         "sealed.html",
-        policy=_whole([_hash(style), *_of(policies, "style-src")], [_hash(script), *_of(policies, "script-src")]),
+        policy=f"default-src 'none'; img-src data:; {permitted}; base-uri 'none'; form-action 'none'",
         style=as_markup(elements.style_inside(style)),
         script=as_markup(elements.script_inside(script)),
         header=as_markup(made.header.decode("ascii")),
@@ -181,13 +157,6 @@ def _policy(name: str, page: bytes) -> dict[str, str]:
 def _of(policies: Iterable[Mapping[str, Any]], directive: str) -> list[str]:
     """The hashes that any of the policies permits, each once."""
     return list(dict.fromkeys(one for policy in policies for one in _HASH.findall(policy[directive])))
-
-
-def _whole(styles: list[str], scripts: list[str]) -> str:
-    return (
-        f"default-src 'none'; img-src data:; style-src {' '.join(styles)}; script-src {' '.join(scripts)}; "
-        "base-uri 'none'; form-action 'none'"
-    )
 
 
 def _hash(text: str) -> str:

@@ -75,7 +75,8 @@ def prepare_shares(library: Library, names: Sequence[str | FoundLog], ask: Share
                 drawings.append(drawn)
         shared = folder / "projects" / "shared"
         cleaned = redact_files(drawings, ask, choices, list(cwds), shared)
-        main, *others = (_read(shared, one.session) for one in drawings)
+        logs, redacted = (shared / f"{one.session}.jsonl" for one in drawings), Library((shared.parent,))
+        main, *others = (SharedSession(without_paths(redacted.open(log)), log) for log in logs)
         before, after = sessions_around(main, others)
         yield PreparedShare(main, before, after, cleaned.report, cleaned.choices, cleaned.names, project)
 
@@ -101,12 +102,6 @@ def _opened(library: Library, name: str | FoundLog, folder: Path) -> Iterator[Co
     lines = as_lines(found, folder) if isinstance(found, str) else None
     with open_source(library, str(lines) if lines else found) as source:
         yield source
-
-
-def _read(project: Path, session: str) -> SharedSession:
-    """A session by its redacted lines, linked to those shared with it; it tells no place of this machine."""
-    log = project / f"{session}.jsonl"
-    return SharedSession(without_paths(Library((project.parent,)).open(log)), log)
 
 
 def without_paths(session: Session) -> Session:

@@ -114,15 +114,8 @@ def preview_image(session: Session, counted: Figures) -> bytes:
     title = visible(shorten_line(session.title, 200)) or "Untitled session"
     large, small = ((size, set_title(title, _ROOM / size, lines)) for size, lines in _SIZES)
     size, laid = large if "".join(large[1].lines).replace(" ", "") == "".join(title.split()) else small
-    drawn = fill_template(
-        "preview.svg",
-        title=title,
-        lines=laid.lines,
-        leftward=laid.leftward,
-        size=size,
-        kicker=f"A session of {by_id(session.agent).name}",
-        facts=image_facts(counted),
-    )
+    kicker, facts = f"A session of {by_id(session.agent).name}", image_facts(counted)
+    drawn = fill_template("preview.svg", title=title, **laid._asdict(), size=size, kicker=kicker, facts=facts)
     return drawn.encode("utf-8", "replace")
 
 

@@ -4,10 +4,8 @@ import gzip
 import io
 import tarfile
 from collections.abc import Iterable, Iterator
-from datetime import datetime
 from pathlib import Path
 
-import msgspec
 from msgspec.structs import replace
 
 from unspool.errors import Exists, UnspoolError
@@ -26,7 +24,7 @@ from unspool.site.options import SiteOptions
 from unspool.site.page_template import Frame, Preview
 from unspool.site.turn_pages import session_folder, session_pages
 
-REPORT_FILE = "report.json"
+PICTURE, REPORT = "preview.svg", "report.json"
 
 
 def write_share_folder(folder: Path, files: Iterable[tuple[str, bytes]]) -> Path:
@@ -45,25 +43,21 @@ def _ours(folder: Path) -> bool:
     if not folder.is_dir():
         return False
     names = {path.name for path in folder.iterdir()}
-    return not names or (folder / REPORT_FILE).is_file() or (names == {INDEX} and is_sealed(folder / INDEX))
-
-
-PICTURE, REPORT = "preview.svg", REPORT_FILE
+    return not names or (folder / REPORT).is_file() or (names == {INDEX} and is_sealed(folder / INDEX))
 
 
 class SharePages:
     """The pages of a share; `address` is where they will be found, if anybody knows."""
 
     def __init__(self, share: PreparedShare, options: SiteOptions, prices: PriceTable, address: str = "") -> None:
-        self._share, self._options, self._prices = share, options, prices
-        self._address = address
+        self.share, self.options, self._prices, self._address = share, options, prices, address
 
     def write_file(self, file: Path) -> list[Path]:
         """One file a session: the one that is meant, and beside it those around it in its chain."""
         places = {one.session.id: file.with_name(f"{file.stem}{name}{file.suffix}") for one, name in self._named("-")}
         names = {session: path.name for session, path in places.items()}
-        options = msgspec.structs.replace(self._options, single_page=True, self_contained=True)
-        for one in self._share.all:
+        options = replace(self.options, single_page=True, self_contained=True)
+        for one in self.share.all:
             counted = figures(one.session, self._prices)
             frame = Frame(sessions=names, prices=self._prices, preview=self._preview(one, counted))
             (page,) = session_pages(one.session, counted, options, frame)
@@ -76,40 +70,38 @@ class SharePages:
 
     def write_pages(self, folder: Path) -> list[Path]:
         """Only the pages of the session that is meant, each of which needs nothing beside it."""
-        session = self._share.main.session
+        session = self.share.main.session
         counted = figures(session, self._prices)
-        frame = Frame(prices=self._prices, preview=self._preview(self._share.main, counted))
-        for page in session_pages(session, counted, self._options, frame):
+        frame = Frame(prices=self._prices, preview=self._preview(self.share.main, counted))
+        for page in session_pages(session, counted, self.options, frame):
             write_if_changed(folder / page.path, encode_html(page.html))
         return sorted(folder.iterdir())
 
     def files(self) -> Iterator[tuple[str, bytes]]:
         """Name and content of every file of the folder."""
-        yield from () if self._options.self_contained else page_template.site_assets()
-        yield REPORT, self._share.report.json()
-        yield (
-            PICTURE,
-            preview_image.preview_image(self._share.main.session, figures(self._share.main.session, self._prices)),
-        )
-        main, *others = ((one, name and f"{name}/") for one, name in self._named())
-        for one, inside in (*others, main):
-            yield from self._session(one, inside)
+        yield from () if self.options.self_contained else page_template.site_assets()
+        yield REPORT, self.share.report.json()
+        yield from self.content()
 
-    def _session(self, one: SharedSession, inside: str) -> Iterator[tuple[str, bytes]]:
+    def content(self) -> Iterator[tuple[str, bytes]]:
+        """The picture and the pages of every session, the one that is meant last."""
+        session = self.share.main.session
+        yield PICTURE, preview_image.preview_image(session, figures(session, self._prices))
+        main, *others = self._named()
+        for one, name in (*others, main):
+            inside, counted = name and f"{name}/", figures(one.session, self._prices)
+            for path, data in session_folder(one.session, counted, self.options, self.frame(one, counted, inside)):
+                yield inside + path, data
+
+    def frame(self, one: SharedSession, counted: Figures, inside: str) -> Frame:
+        """Where the pages of a session lie that are `inside` a folder of the share, or not."""
+        root = "../" if inside else ""
         addresses = {other.session.id: f"{name and f'{name}/'}{INDEX}" for other, name in self._named()}
-        counted = figures(one.session, self._prices)
-        frame = Frame(
-            root="../" if inside else "",
-            sessions=addresses,
-            prices=self._prices,
-            preview=self._preview(one, counted, f"{'../' if inside else ''}{PICTURE}"),
-        )
-        for name, data in session_folder(one.session, counted, self._options, frame):
-            yield inside + name, data
+        return Frame(root, sessions=addresses, prices=self._prices, preview=self._preview(one, counted, root + PICTURE))
 
     def _preview(self, one: SharedSession, counted: Figures, drawn: str = "") -> Preview:
         """What a page says of itself; a picture stands in the page where there is no file of it."""
-        report, address = self._share.report, self._address
+        report, address = self.share.report, self._address
         if drawn and address:
             drawn = f"{address.rstrip('/')}/{PICTURE}"
         return Preview(
@@ -122,30 +114,25 @@ class SharePages:
 
     def _named(self, lead: str = "") -> Iterator[tuple[SharedSession, str]]:
         """Every session and what it is called beside the one that is meant, whose name is empty."""
-        yield self._share.main, ""
-        for word, others in (("before", self._share.before), ("after", self._share.after)):
+        yield self.share.main, ""
+        for word, others in (("before", self.share.before), ("after", self.share.after)):
             for number, one in enumerate(others, 1):
                 yield one, f"{lead}{word}-{number}"
 
 
-def encrypted_share(share: PreparedShare, prices: PriceTable, secret: ShareSecret) -> bytes:
-    """The one page that holds all of it."""
+def write_encrypted(
+    share: PreparedShare, prices: PriceTable, place: Path, secret: ShareSecret, *, folder: bool = False
+) -> Path:
+    """Write the one page that holds all of it; in a `folder` it is the only one: how many are inside is not told."""
     pages = SharePages(share, SiteOptions(self_contained=True), prices)
-    return encrypted_page(dict(pages.files()), secret)
+    page = encrypted_page(dict(pages.files()), secret)
+    if folder:
+        return write_share_folder(place, [(INDEX, page)])
+    write_if_changed(place, page)
+    return place
 
 
-def write_encrypted(share: PreparedShare, prices: PriceTable, file: Path, secret: ShareSecret) -> Path:
-    """Write the page, whole or not at all."""
-    write_if_changed(file, encrypted_share(share, prices, secret))
-    return file
-
-
-def write_encrypted_folder(share: PreparedShare, prices: PriceTable, folder: Path, secret: ShareSecret) -> Path:
-    """Write a folder in which the page is the first and the only one: how many are inside is nobody's business."""
-    return write_share_folder(folder, [(INDEX, encrypted_share(share, prices, secret))])
-
-
-_LOG, _PLANNING, _META, _REPORT = "session.jsonl", "source-session.jsonl", "metadata.txt", "report.json"
+_LOG, _PLANNING, _META = "session.jsonl", "source-session.jsonl", "metadata.txt"
 _CHAIN = "chain"
 """Where the other sessions of a chain are; session-share looks at the top alone."""
 
@@ -172,7 +159,7 @@ def write_bundle(share: PreparedShare, path: Path) -> Path:
 def bundle_members(share: PreparedShare) -> Iterator[tuple[str, bytes]]:
     """Name and content of each file of the bundle."""
     yield _META, _metadata(share.main.session).encode()
-    yield _REPORT, share.report.json()
+    yield REPORT, share.report.json()
     yield _LOG, share.main.log.read_bytes()
     yield from _beside(share.main, "")
     for one in (*share.before, *share.after):
@@ -195,14 +182,10 @@ def _metadata(session: Session) -> str:
         "SESSION_ID": session.id,
         "AGENT": "CC",
         "AGENT_VERSION": session.versions[-1] if session.versions else "",
-        "GENERATED_AT": _clock(session.ended),
+        "GENERATED_AT": session.ended.strftime("%Y-%m-%dT%H:%M:%SZ") if session.ended is not None else "",
         "GIT_REMOTE": "",
     }
     return "".join(f"{name}={' '.join(value.split())}\n" for name, value in pairs.items())
-
-
-def _clock(time: datetime | None) -> str:
-    return time.strftime("%Y-%m-%dT%H:%M:%SZ") if time is not None else ""
 
 
 def _member(name: str, size: int, when: int) -> tarfile.TarInfo:

@@ -1,7 +1,7 @@
 """Redacts the files of a share together, so that a value has one name in all of them; and the report."""
 
 from base64 import b64decode, b64encode
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from operator import add
@@ -73,15 +73,13 @@ def make_report(
     rules: str, matches: Iterable[SecretMatch], choices: ShareChoices, gone: LeftOutCounts
 ) -> RedactionReport:
     """The counts of what was found, by rule."""
-    places: Counter[tuple[str, str]] = Counter()
-    stay: Counter[tuple[str, str]] = Counter()
-    values: dict[tuple[str, str], set[str]] = defaultdict(set)
+    groups: defaultdict[tuple[str, str], list[SecretMatch]] = defaultdict(list)
     for match in matches:
-        key = match.kind, match.rule
-        places[key] += 1
-        stay[key] += is_kept(match, choices)
-        values[key].add(match.value)
-    found = [RuleCount(key[1], key[0], len(values[key]), places[key], stay[key]) for key in sorted(places)]
+        groups[match.kind, match.rule].append(match)
+    found = []
+    for (kind, rule), some in sorted(groups.items()):
+        values, kept = {match.value for match in some}, sum(is_kept(match, choices) for match in some)
+        found.append(RuleCount(rule, kind, len(values), len(some), kept))
     return RedactionReport(f"unspool {__version__}", rules, found, gone)
 
 
@@ -191,9 +189,8 @@ def redact_files(
     if not ask.rehearsed:
         save_replacements(first.session, names.mapping())
     gone = reduce(add, (one.gone for one in drawings[1:]), first.gone) + LeftOutCounts(files=unnamed)
-    return RedactedFiles(
-        make_report(ask.rules.version, (one.match for one in found), choices, gone), choices, names.mapping()
-    )
+    report = make_report(ask.rules.version, (one.match for one in found), choices, gone)
+    return RedactedFiles(report, choices, names.mapping())
 
 
 def _signers(files: Sequence[FileToShare]) -> set[str]:

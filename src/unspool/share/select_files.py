@@ -13,7 +13,7 @@ from unspool.copies.copy_plan import CopyPlan, CopyRequest, plan_copy
 from unspool.copies.fork import Fork
 from unspool.copies.original import OriginalLog
 from unspool.copies.treatment import Treatment
-from unspool.model import Event, Json, Session, Text, ToolCall
+from unspool.model import Event, Session, Text, ToolCall
 from unspool.share.choices import ShareChoices
 from unspool.share.side_files import FileToShare, SideFileWriter, copy_pictures, hidden_answers, hidden_notices
 from unspool.store.library import read_session
@@ -71,15 +71,11 @@ def _calls(lines: Sequence[Event]) -> Iterator[ToolCall]:
 
 def _shares(call: ToolCall) -> bool:
     """Whether a call shares a session: as a command of a shell, or by the name of a plugin's command."""
-    given = list(_strings(call.input))
+    fields = call.input.values() if isinstance(call.input, dict) else ()
+    given = [text for text in fields if isinstance(text, str)]
     if call.role == "shell":
         return any(_SHELL.search(text) for text in given)
     return any(text.lstrip("/") in _COMMANDS for text in given)
-
-
-def _strings(value: Json) -> Iterator[str]:
-    if isinstance(value, dict):
-        yield from (inner for inner in value.values() if isinstance(inner, str))
 
 
 def _marked(event: Event) -> bool:

@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 
 import msgspec
 
-from unspool.agents import FoundAgent, writer_of
+from unspool.agents import FoundAgent, FoundLog, by_id, writer_of
 from unspool.agents.writing import CopyIdentity, Cut, Cuts, LineLink, LogWriter
 from unspool.copies.conversation import has_block
 from unspool.copies.original import OriginalLog, read_original
@@ -60,6 +60,13 @@ class FileToShare(NamedTuple):
     path: Path
 
 
+def agent_file_place(found: FoundLog, path: Path) -> Path:
+    """Where a subagent's file goes below the folder of its session; older versions laid them elsewhere."""
+    if path.is_relative_to(found.home):
+        return path.relative_to(found.home)
+    return writer_of(by_id(found.format)).agent_place(Path(), path.name)
+
+
 class SideFileWriter:
     """Writes the files that go along; where lines are missing, `told` is what is left, and only what is spoken of in
     it goes along."""
@@ -87,17 +94,10 @@ class SideFileWriter:
         data = b"".join(self._lines(agent))
         if self._told is not None:
             self._told.append(data)
-        yield self._put(self._place(Path(agent.path)), "log", data)
+        yield self._put(agent_file_place(self._log.found, Path(agent.path)), "log", data)
         sidecar = Path(agent.sidecar)
         if agent.sidecar and not sidecar.is_symlink():
-            yield self._put(self._place(sidecar), "json", sidecar.read_bytes())
-
-    def _place(self, path: Path) -> Path:
-        """Where a subagent's file goes; older versions laid them elsewhere."""
-        home = self._log.found.home
-        if path.is_relative_to(home):
-            return path.relative_to(home)
-        return writer_of(self._log.format).agent_place(Path(), path.name)
+            yield self._put(agent_file_place(self._log.found, sidecar), "json", sidecar.read_bytes())
 
     def _lines(self, agent: FoundAgent) -> Iterator[bytes]:
         """A subagent's log, every line of it that could be read, once, as the choices leave it."""
@@ -196,13 +196,10 @@ def _paths(value: Any) -> Iterator[str]:
     elif isinstance(value, dict):
         source = value.get("source")
         if value.get("type") == "image":
-            yield from (one for one in (value.get("path"), _of(source)) if isinstance(one, str))
+            inner = source.get("path") if isinstance(source, dict) else None
+            yield from (one for one in (value.get("path"), inner) if isinstance(one, str))
         for one in value.values():
             yield from _paths(one)
-
-
-def _of(source: Any) -> Any:
-    return source.get("path") if isinstance(source, dict) else None
 
 
 def _read(path: str) -> bytes | None:

@@ -5,8 +5,10 @@ A tool that no renderer here names may have one in another package, found throug
 of the group `unspool.tools`. No tool is named outside its own renderer.
 """
 
+import warnings
 from collections.abc import Callable, Iterable
-from typing import TypeVar
+from functools import cache
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from unspool.doc import Diff, Fold
 from unspool.model import ToolCall
@@ -15,51 +17,44 @@ from unspool.tools import (
     bash,
     by_fields,
     edit,
-    lsp,
     mcp,
     notebook,
     other,
-    plan,
-    plugins,
     question,
     read,
     search,
-    shells,
     todos,
-    toolsearch,
     web,
     write,
 )
 from unspool.tools.diff import FileVersions
 from unspool.tools.nodes import CallDescription, ToolRenderer, call_fold
 
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
 TOOLS: tuple[ToolRenderer, ...] = (
     agent,
     bash,
     by_fields,
     edit,
-    lsp,
     mcp,
     notebook,
-    plan,
     question,
     read,
     search,
-    shells,
     todos,
-    toolsearch,
     web,
     write,
 )
 
+GROUP = "unspool.tools"
 _T = TypeVar("_T")
 
 
 def describe(call: ToolCall) -> Fold:
     """One call as a row that opens to its input and its answer."""
-    if call.state == "orphan":
-        return call_fold(call, other.describe_orphan(call))
-    shown = _attempt(renderer(call.name).describe, call)
+    shown = None if call.state == "orphan" else _attempt(renderer(call.name).describe, call)
     return call_fold(call, shown if isinstance(shown, CallDescription) else other.describe(call))
 
 
@@ -100,8 +95,31 @@ def _prefixed(renderers: Iterable[ToolRenderer], name: str) -> ToolRenderer | No
 
 
 def _guest(name: str) -> ToolRenderer | None:
-    guests = plugins.installed_renderers()
+    guests = installed_renderers()
     return next((guest for guest in guests if name in guest.NAMES), None) or _prefixed(guests, name)
+
+
+@cache
+def installed_renderers() -> tuple[ToolRenderer, ...]:
+    """Every renderer that another package brings: a module or object with `NAMES` and `describe`, looked up once."""
+    from importlib.metadata import entry_points  # costs more than all of the tools, and is rarely needed
+
+    found = (_loaded(point) for point in entry_points(group=GROUP))
+    return tuple(renderer for renderer in found if renderer is not None)
+
+
+def _loaded(point: "EntryPoint") -> ToolRenderer | None:
+    """None for one that cannot be used, which is warned of: it must not keep anybody from reading a log."""
+    try:
+        found: Any = point.load()
+        if isinstance(found.NAMES, tuple) and callable(found.describe):
+            renderer: ToolRenderer = found
+            return renderer
+        why = "it has no NAMES and describe"
+    except (ImportError, AttributeError) as problem:
+        why = str(problem)
+    warnings.warn(f"the tool renderer {point.name} ({point.value}) is left out: {why}", stacklevel=2)
+    return None
 
 
 _BY_NAME = {name: tool for tool in TOOLS for name in tool.NAMES}

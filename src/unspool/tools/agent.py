@@ -1,6 +1,5 @@
 """Subagents: what one was asked, what it answered, and what that took."""
 
-from unspool import human
 from unspool.doc import Node
 from unspool.model import Json, ToolCall
 from unspool.tools import nodes, summary
@@ -15,28 +14,23 @@ _LAUNCHED = {"async_launched": "in background", "remote_launched": "remote", "te
 def describe(call: ToolCall) -> CallDescription:
     given, detail = ToolFields(call.input), nodes.result_fields(call)
     kind, what = given.text("subagent_type"), given.text("description")
-    asked = (
-        *nodes.field_nodes(("type", kind), ("model", given.text("model") or detail.text("resolvedModel"))),
-        *nodes.prose_nodes(given.text("prompt")),
-        *given.rest(),
-    )
+    model = given.text("model") or detail.text("resolvedModel")
+    told = nodes.field_nodes(("type", kind), ("model", model))
+    asked = (*told, *nodes.prose_nodes(given.text("prompt")), *given.rest())
     title = ": ".join(word for word in (kind, what) if word)
     answer = _answer(call, detail)
     return CallDescription(f"{call.name} {title}", _outcome(detail), (*asked, *answer, *_where(detail)))
 
 
 def _outcome(detail: ToolFields) -> str:
-    tokens, uses, took = (detail.number(key) for key in ("totalTokens", "totalToolUseCount", "totalDurationMs"))
     status = detail.text("status")
     return summary.join_facts(
-        (
-            _LAUNCHED.get(status, "" if status == "completed" else status),
-            detail.text("name"),
-            "interrupted" if detail.flag("wasInterrupted") else "",
-            "" if tokens is None else human.count(tokens, "token"),
-            "" if uses is None else human.count(uses, "tool use"),
-            "" if took is None else human.duration(took / 1000),
-        )
+        _LAUNCHED.get(status, "" if status == "completed" else status),
+        detail.text("name"),
+        "interrupted" if detail.flag("wasInterrupted") else "",
+        detail.count("totalTokens", "token"),
+        detail.count("totalToolUseCount", "tool use"),
+        detail.took("totalDurationMs"),
     )
 
 

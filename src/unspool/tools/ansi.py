@@ -11,19 +11,11 @@ from unspool.doc import Span
 
 _NAMES = ("black", "red", "green", "yellow", "blue", "magenta", "cyan", "white")
 _LEVELS = (0, 95, 135, 175, 215, 255)
+_ON = {1: "bold", 2: "dim", 3: "italic", 4: "underline", 7: "inverse", 9: "strike", 21: "underline"}
+_OFF = {22: ("bold", "dim"), 23: ("italic",), 24: ("underline",), 27: ("inverse",), 29: ("strike",)}
 _SWITCHES: dict[int, dict[str, Any]] = {
-    1: {"bold": True},
-    2: {"dim": True},
-    3: {"italic": True},
-    4: {"underline": True},
-    7: {"inverse": True},
-    9: {"strike": True},
-    21: {"underline": True},
-    22: {"bold": False, "dim": False},
-    23: {"italic": False},
-    24: {"underline": False},
-    27: {"inverse": False},
-    29: {"strike": False},
+    **{code: {name: True} for code, name in _ON.items()},
+    **{code: dict.fromkeys(names, False) for code, names in _OFF.items()},
 }
 _EXTENDED = {38, 48, 58}
 
@@ -82,7 +74,8 @@ def _extended(rest: Iterator[str]) -> str:
     if kind == 5:
         return _indexed(_number(next(rest, "-")))
     if kind == 2:
-        return _mixed([next(rest, "-") for _ in range(3)])
+        numbers = [_number(next(rest, "-")) for _ in range(3)]
+        return "#" + "".join(f"{one:02x}" for one in numbers) if all(0 <= one <= 255 for one in numbers) else ""
     return ""
 
 
@@ -94,12 +87,9 @@ def _joined(style: TerminalStyle, code: str) -> TerminalStyle:
         return style._replace(underline=rest[0] != "0")
     if number not in _EXTENDED:
         return style
-    kind = _number(rest[0])
-    colour = _indexed(_number(rest[1])) if kind == 5 and len(rest) > 1 else ""
-    if kind == 2 and len(rest) >= 4:
-        # A colour space, usually empty, may stand before the three values.
-        colour = _mixed(rest[2:5] if len(rest) >= 5 else rest[1:4])
-    return _coloured(style, number, colour)
+    if _number(rest[0]) == 2 and len(rest) >= 5:
+        del rest[1]  # a colour space, usually empty, may stand before the three values
+    return _coloured(style, number, _extended(iter(rest)))
 
 
 def _coloured(style: TerminalStyle, code: int, colour: str) -> TerminalStyle:
@@ -119,11 +109,6 @@ def _indexed(number: int) -> str:
         return f"#{grey:02x}{grey:02x}{grey:02x}"
     red, green, blue = (_LEVELS[(number - 16) // step % 6] for step in (36, 6, 1))
     return f"#{red:02x}{green:02x}{blue:02x}"
-
-
-def _mixed(values: list[str]) -> str:
-    numbers = [_number(value) for value in values]
-    return "#" + "".join(f"{number:02x}" for number in numbers) if all(0 <= n <= 255 for n in numbers) else ""
 
 
 def _number(code: str) -> int:
@@ -218,9 +203,5 @@ def _styled(text: str) -> tuple[Span, ...]:
         style = apply_sgr(style, code) if len(code) > 32 else _AFTER(style, code)
         if words:
             runs.append((style, words))
-    return _merged(runs)
-
-
-def _merged(runs: list[tuple[TerminalStyle, str]]) -> tuple[Span, ...]:
     found = (style.span("".join(text for _, text in group)) for style, group in groupby(runs, key=itemgetter(0)))
     return tuple(span for span in found if span.text)

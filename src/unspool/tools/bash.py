@@ -1,56 +1,62 @@
-"""Commands run in a shell: the command, what it printed, and what it did to the repository."""
+"""Commands run in a shell, here and in the background: the command, what it printed, and what it did."""
 
 from unspool import human
 from unspool.doc import Code, Node
 from unspool.model import ToolCall
-from unspool.tools import nodes as reply
-from unspool.tools import summary
+from unspool.tools import nodes, summary
 from unspool.tools.fields import ToolFields
 from unspool.tools.nodes import CallDescription
 
-NAMES: tuple[str, ...] = ("Bash", "PowerShell")
-
-_LANGUAGE = {"PowerShell": "powershell"}
+_LANGUAGES = {"Bash": "bash", "PowerShell": "powershell"}
+_OUTPUTS = ("BashOutput", "TaskOutput", "AgentOutputTool")
+_WATCH = "Monitor"
+NAMES: tuple[str, ...] = (*_LANGUAGES, *_OUTPUTS, "KillShell", "KillBash", "TaskStop", _WATCH)
 
 
 def describe(call: ToolCall) -> CallDescription:
-    given, detail = ToolFields(call.input), reply.result_fields(call)
+    if call.name in _LANGUAGES:
+        return _ran(call)
+    if call.name == _WATCH:
+        return _watched(call)
+    return _read(call) if call.name in _OUTPUTS else _stopped(call)
+
+
+def _ran(call: ToolCall) -> CallDescription:
+    given, detail = ToolFields(call.input), nodes.result_fields(call)
     command = given.need("command")
-    asked = (
-        *reply.prose_nodes(given.text("description")),
-        Code(command, _LANGUAGE.get(call.name, "bash")),
-        *given.rest(),
-    )
+    code = Code(command, _LANGUAGES[call.name])
+    asked = (*nodes.prose_nodes(given.text("description")), code, *given.rest())
     shown, counted = _shown(call, detail)
     git = detail.within("gitOperation")
     request = git.within("pr")
-    outcome = summary.join_facts((counted, *_endings(detail), *_git(git), _request(request)))
-    return CallDescription(f"{call.name} {command}", outcome, (*asked, *shown, *reply.link_nodes(request.text("url"))))
+    number = request.number("number")
+    pull = "" if number is None else f"pull request {number:.0f} {request.text('action')}"
+    outcome = summary.join_facts(counted, *_endings(detail), *_git(git), pull)
+    return CallDescription(f"{call.name} {command}", outcome, (*asked, *shown, *nodes.link_nodes(request.text("url"))))
 
 
 def _shown(call: ToolCall, detail: ToolFields) -> tuple[tuple[Node, ...], str]:
     """Output and its length. The text of the result is whole where output was spilled and read back."""
-    result = reply.good_result(call)
+    result = nodes.good_result(call)
     if result is None:
         return (), ""
     kept = "stdout" in detail or "stderr" in detail
     out, err = detail.text("stdout"), detail.text("stderr")
     if detail.flag("isImage") and result.images:
-        return reply.terminal_nodes(err), "image"
+        return nodes.terminal_nodes(err), "image"
     if (result.spilled and not result.missing) or not kept:
         out, err = result.text, ""
     number = summary.count_lines(out.strip("\n")) + summary.count_lines(err.strip("\n"))
-    nodes = (*reply.terminal_nodes(out), *reply.terminal_nodes(err)) or reply.terminal_nodes(result.text)
-    return nodes, human.count(number, "line") if number else "no output"
+    shown = (*nodes.terminal_nodes(out), *nodes.terminal_nodes(err)) or nodes.terminal_nodes(result.text)
+    return shown, human.count(number, "line") if number else "no output"
 
 
 def _endings(detail: ToolFields) -> tuple[str, ...]:
     """How a command ended, where it did not simply end."""
-    limit = detail.number("timedOutAfterMs")
-    task = detail.text("backgroundTaskId")
+    limit, task = detail.took("timedOutAfterMs"), detail.text("backgroundTaskId")
     return (
         "interrupted" if detail.flag("interrupted") else "",
-        "" if limit is None else f"timed out after {human.duration(limit / 1000)}",
+        f"timed out after {limit}" if limit else "",
         f"in background as {task}" if task else "",
         detail.text("returnCodeInterpretation"),
     )
@@ -66,6 +72,44 @@ def _git(git: ToolFields) -> tuple[str, ...]:
     )
 
 
-def _request(request: ToolFields) -> str:
-    number = request.number("number")
-    return "" if number is None else f"pull request {number:.0f} {request.text('action')}"
+def _read(call: ToolCall) -> CallDescription:
+    given, detail = ToolFields(call.input), nodes.result_fields(call)
+    name = given.first("bash_id", "task_id", "agentId", "agent_id")
+    task = detail.within("task") if "task" in detail else detail
+    outputs = tuple(task.text(key) for key in ("stdout", "stderr", "output"))
+    answer = task.text("result")
+    code = task.number("exitCode")
+    shown = (*_ended(outputs, code), *nodes.prose_nodes(answer)) or nodes.terminal_nodes(nodes.result_text(call))
+    number = sum(summary.count_lines(output.strip("\n")) for output in outputs)
+    outcome = summary.join_facts(
+        task.text("status") or detail.text("retrieval_status"),
+        "" if code is None else f"exit {code:.0f}",
+        human.count(number, "line") if number else "",
+    )
+    command = task.first("command", "description")
+    return CallDescription(f"{call.name} {name} {command}", outcome, (*given.rest(), *shown))
+
+
+def _ended(outputs: tuple[str, ...], code: float | None) -> tuple[Node, ...]:
+    """The outputs, with the exit code on the first that there is."""
+    number = None if code is None else int(code)
+    first, *rest = [output for output in outputs if output.strip()] or [""]
+    return (*nodes.terminal_nodes(first, number), *(node for output in rest for node in nodes.terminal_nodes(output)))
+
+
+def _stopped(call: ToolCall) -> CallDescription:
+    given, detail = ToolFields(call.input), nodes.result_fields(call)
+    name = given.first("shell_id", "task_id")
+    command = detail.first("command")
+    outcome = "stopped" if nodes.good_result(call) else ""
+    return CallDescription(f"{call.name} {name} {command}", outcome, (*given.rest(), *nodes.answer_nodes(call)))
+
+
+def _watched(call: ToolCall) -> CallDescription:
+    given, detail = ToolFields(call.input), nodes.result_fields(call)
+    command, socket = given.text("command"), given.within("ws").text("url")
+    what = given.text("description") or command or socket
+    watched = (Code(command, "bash"),) if command else nodes.field_nodes(("socket", socket))
+    task, limit = detail.text("taskId"), detail.number("timeoutMs")
+    outcome = summary.join_facts(f"task {task}" if task else "", human.duration(limit / 1000) if limit else "")
+    return CallDescription(f"{call.name} {what}", outcome, (*watched, *given.rest(), *nodes.answer_nodes(call)))

@@ -1,7 +1,5 @@
 """Tools that their fields tell enough about: skills, teams, work trees, schedules, and what is handed to the user."""
 
-from collections.abc import Callable
-
 from unspool import human
 from unspool.doc import Code, Node, Table
 from unspool.model import ToolCall
@@ -42,10 +40,9 @@ def _sent(call: ToolCall) -> CallDescription:
     key = "message" if isinstance(given.see("message"), str) else "content"
     message = given.text(key)
     said = summary or message or given.text("type")
-    shown = (*nodes.prose_nodes(message), *given.rest(), *nodes.printed_nodes(nodes.result_text(call)))
-    return CallDescription(
-        f"{call.name} → {to or 'everyone'}: {said}", "sent" if nodes.good_result(call) else "", shown
-    )
+    shown = (*nodes.prose_nodes(message), *given.rest(), *nodes.answer_nodes(call))
+    outcome = "sent" if nodes.good_result(call) else ""
+    return CallDescription(f"{call.name} → {to or 'everyone'}: {said}", outcome, shown)
 
 
 def _workflow(call: ToolCall) -> CallDescription:
@@ -54,8 +51,8 @@ def _workflow(call: ToolCall) -> CallDescription:
     script = given.text("script")
     shown: tuple[Node, ...] = (Code(script, "javascript", "script"),) if script else ()
     status, run = detail.text("status"), detail.text("runId")
-    outcome = summary.join_facts((_LAUNCHED.get(status, status), f"run {run}" if run else ""))
-    told = (*nodes.printed_nodes(nodes.result_text(call)), *nodes.link_nodes(detail.text("sessionUrl"), "session"))
+    outcome = summary.join_facts(_LAUNCHED.get(status, status), f"run {run}" if run else "")
+    told = (*nodes.answer_nodes(call), *nodes.link_nodes(detail.text("sessionUrl"), "session"))
     return CallDescription(f"{call.name} {name}", outcome, (*shown, *given.rest(), *told))
 
 
@@ -65,7 +62,7 @@ def _woken(call: ToolCall) -> CallDescription:
     clamped = detail.number("clampedDelaySeconds")
     when = "" if delay is None else f"in {human.duration(delay)}"
     outcome = f"in {human.duration(clamped)}" if clamped is not None and clamped != delay else ""
-    shown = (*nodes.prose_nodes(given.text("prompt")), *given.rest(), *nodes.printed_nodes(nodes.result_text(call)))
+    shown = (*nodes.prose_nodes(given.text("prompt")), *given.rest(), *nodes.answer_nodes(call))
     return CallDescription(f"{call.name} {when}: {reason}" if reason else f"{call.name} {when}", outcome, shown)
 
 
@@ -76,23 +73,18 @@ def _reported(call: ToolCall) -> CallDescription:
     rows = tuple(_row(finding) for finding in findings)
     table = (Table(("where", "what", "how it fails", "verdict"), rows),) if rows else ()
     more: tuple[Node, ...] = tuple(node for finding in findings for node in finding.rest())
-    shown = (*table, *more, *given.rest(), *nodes.printed_nodes(nodes.result_text(call)))
+    shown = (*table, *more, *given.rest(), *nodes.answer_nodes(call))
     return CallDescription(f"{call.name} {human.count(len(findings), 'finding')}", level, shown)
 
 
 def _row(finding: ToolFields) -> tuple[str, ...]:
     line = finding.number("line")
     place = finding.text("file") + ("" if line is None else f":{line:.0f}")
-    judged = summary.join_facts((finding.text("verdict"), finding.text("outcome"), finding.text("category")))
+    judged = summary.join_facts(*(finding.text(key) for key in ("verdict", "outcome", "category")))
     return place, finding.text("summary"), fields.json_text(finding.take("failure_scenario") or ""), judged
 
 
-_SPECIAL: dict[str, Callable[[ToolCall], CallDescription]] = {
-    "SendMessage": _sent,
-    "Workflow": _workflow,
-    "ScheduleWakeup": _woken,
-    "ReportFindings": _reported,
-}
+_SPECIAL = {"SendMessage": _sent, "Workflow": _workflow, "ScheduleWakeup": _woken, "ReportFindings": _reported}
 NAMES: tuple[str, ...] = (*_TABLE, *_SPECIAL)
 
 

@@ -1,7 +1,7 @@
 """Diffs of files from patches or texts, and a file before and after a call."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
@@ -42,7 +42,10 @@ def diff_of_texts(path: str, before: str, after: str, *, created: bool = False) 
 def diff_of_fragments(path: str, before: str, after: str) -> Diff:
     """The diff between a piece of a file and what it became. Where it stands is not known: starts are 0."""
     before, after = _same_ends(before, after)
-    old, new = _pieces(before, after)
+    if not before or not after or (before.endswith("\n") and after.endswith("\n")):
+        # a newline that only one of them ends with is a line more
+        before, after = before.removesuffix("\n"), after.removesuffix("\n")
+    old, new = (text.split("\n") if text else [] for text in (before, after))
     return join_hunks(path, tuple(Hunk(0, 0, tuple(lines)) for _, _, lines in _hunks(old, new)), created=False)
 
 
@@ -77,13 +80,6 @@ def _ended(text: str) -> list[str]:
     return [line + "\n" for line in lines] + ([last] if last else [])
 
 
-def _pieces(before: str, after: str) -> tuple[list[str], list[str]]:
-    """The lines of two fragments; a newline that only one ends with is a line more."""
-    if not before or not after or (before.endswith("\n") and after.endswith("\n")):
-        before, after = before.removesuffix("\n"), after.removesuffix("\n")
-    return before.split("\n") if before else [], after.split("\n") if after else []
-
-
 def _hunks(old: list[str], new: list[str]) -> Iterator[tuple[int, int, list[str]]]:
     """(first old line, first new line, signed lines) of every run of changes with its context."""
     skipped = max(_alike(old, new) - CONTEXT, 0)
@@ -98,17 +94,13 @@ def _hunks(old: list[str], new: list[str]) -> Iterator[tuple[int, int, list[str]
 
 def _groups(a: list[str], b: list[str]) -> Iterable[Sequence[_Step]]:
     if len(a) + len(b) <= _LARGEST:
-        return SequenceMatcher(_common(a, b), a, b, autojunk=False).get_grouped_opcodes(CONTEXT)
+        common = {line for line, times in Counter(b).items() if times > _COMMON}
+        junk = common.__contains__ if len(a) + len(b) > _THOROUGH else None
+        return SequenceMatcher(junk, a, b, autojunk=False).get_grouped_opcodes(CONTEXT)
     head = _alike(a, b)
     tail = _alike(a[head:][::-1], b[head:][::-1])
     old, new = len(a) - tail, len(b) - tail
     return [[("equal", 0, head, 0, head), ("replace", head, old, head, new), ("equal", old, len(a), new, len(b))]]
-
-
-def _common(a: list[str], b: list[str]) -> Callable[[str], bool] | None:
-    if len(a) + len(b) <= _THOROUGH:
-        return None
-    return {line for line, times in Counter(b).items() if times > _COMMON}.__contains__
 
 
 def _signed(tag: str, old: list[str], new: list[str]) -> Iterable[str]:

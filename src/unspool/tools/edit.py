@@ -20,10 +20,8 @@ def describe(call: ToolCall) -> CallDescription:
         given.take(key)
     everywhere = nodes.field_nodes(("replace all", "yes" if given.flag("replace_all") else ""))
     mine = "changed by the user" if nodes.result_fields(call).flag("userModified") else ""
-    outcome = summary.join_facts(
-        (summary.changed_lines(sum(d.added for d in made), sum(d.removed for d in made)), mine)
-    )
-    return CallDescription(f"{call.name} {path}", outcome, (*everywhere, *given.rest(), *made))
+    lines = summary.changed_lines(sum(one.added for one in made), sum(one.removed for one in made))
+    return CallDescription(f"{call.name} {path}", summary.join_facts(lines, mine), (*everywhere, *given.rest(), *made))
 
 
 def changes(call: ToolCall) -> tuple[Diff, ...]:

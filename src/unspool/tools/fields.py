@@ -5,6 +5,7 @@ from typing import Final, TypeVar
 
 import msgspec
 
+from unspool import human
 from unspool.doc import Fields, Node
 from unspool.model import Json
 
@@ -104,6 +105,16 @@ class ToolFields:
     def whole(self, key: str) -> int:
         """A number without its fraction; 0 where there is none."""
         return int(self.number(key) or 0)
+
+    def count(self, key: str, noun: str) -> str:
+        """A number of things in words; empty where there is none."""
+        value = self.number(key)
+        return "" if value is None else human.count(value, noun)
+
+    def took(self, key: str) -> str:
+        """How long something took that is told in milliseconds; empty where that is not told."""
+        value = self.number(key)
+        return "" if value is None else human.duration(value / 1000)
 
     def flag(self, key: str) -> bool:
         """True or false; false where there is neither."""

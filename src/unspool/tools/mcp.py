@@ -49,29 +49,19 @@ def _listed(call: ToolCall) -> CallDescription:
     given, result = ToolFields(call.input), reply.good_result(call)
     detail: Json = result.detail if result else None
     found = detail.get("resources") if isinstance(detail, dict) else detail
-    rows = [_row(ToolFields(entry)) for entry in found] if isinstance(found, list) else []
-    used = [number for number in range(len(_COLUMNS)) if any(row[number] for row in rows)]
-    table = Table(
-        tuple(_COLUMNS[number] for number in used), tuple(tuple(row[number] for number in used) for row in rows)
-    )
-    shown: tuple[Node, ...] = (table,) if rows else reply.printed_nodes(reply.result_text(call))
+    entries = [ToolFields(entry) for entry in found] if isinstance(found, list) else []
+    used = tuple(name for name in _COLUMNS if any(entry.see(name) for entry in entries))
+    rows = tuple(tuple(fields.json_text(entry.see(name) or "") for name in used) for entry in entries)
+    shown: tuple[Node, ...] = (Table(used, rows),) if rows else reply.answer_nodes(call)
     outcome = human.count(len(rows), "resource") if isinstance(found, list) else ""
     return CallDescription(f"{call.name} {_where(given)}", outcome, (*given.rest(), *shown))
-
-
-def _row(entry: ToolFields) -> tuple[str, ...]:
-    return tuple(fields.json_text(entry.take(name) or "") for name in _COLUMNS)
 
 
 def _read(call: ToolCall) -> CallDescription:
     given, detail = ToolFields(call.input), reply.result_fields(call)
     summary = f"{call.name} {_where(given)}"
     shown = tuple(node for entry in detail.items("contents") for node in _content(ToolFields(entry)))
-    nodes = (
-        *given.rest(),
-        *(shown or reply.printed_nodes(reply.result_text(call))),
-        *reply.terminal_nodes(detail.text("error")),
-    )
+    nodes = (*given.rest(), *(shown or reply.answer_nodes(call)), *reply.terminal_nodes(detail.text("error")))
     return CallDescription(summary, human.count(len(shown), "part") if shown else "", nodes)
 
 

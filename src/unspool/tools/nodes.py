@@ -10,7 +10,6 @@ from unspool import human
 from unspool.doc import Code, Fields, Fold, Link, Node, Picture, Prose, Raw, Terminal, Tone
 from unspool.model import Image, Plan, Questionnaire, Result, Todos, ToolCall
 from unspool.tools import fields, summary
-from unspool.tools import fields as data
 from unspool.tools.ansi import styled_spans
 from unspool.tools.fields import ToolFields
 
@@ -42,8 +41,13 @@ def terminal_nodes(output: str, code: int | None = None) -> tuple[Node, ...]:
 
 def printed_nodes(output: str) -> tuple[Node, ...]:
     """An answer meant for reading: JSON laid out, anything else as a terminal shows it."""
-    layout = data.indent_json(output)
+    layout = fields.indent_json(output)
     return terminal_nodes(output) if layout is None else (Code(layout, "json"),)
+
+
+def answer_nodes(call: ToolCall) -> tuple[Node, ...]:
+    """The text of a good result, for reading."""
+    return printed_nodes(result_text(call))
 
 
 def link_nodes(url: str, text: str = "") -> tuple[Node, ...]:
@@ -89,25 +93,22 @@ def picture_nodes(images: tuple[Image, ...]) -> tuple[Node, ...]:
 
 def unknown_nodes(result: Result) -> tuple[Node, ...]:
     """Pieces of an answer that are neither text nor image, as their data."""
-    return tuple(Raw(data.json_text(part), _kind(part)) for part in result.parts)
+    return tuple(Raw(fields.json_text(part), _kind(part)) for part in result.parts)
 
 
 def surrounding_nodes(call: ToolCall) -> tuple[Node, ...]:
     """Where the full output went, whether a person let it run, and the answers that the last one replaced."""
     result = call.result
-    spilled = f"{result.spilled} (missing)" if result and result.spilled and result.missing else ""
+    spilled = result.spilled if result else ""
+    output = f"{spilled} (missing)" if result and spilled and result.missing else spilled
     earlier = (
-        Fold("tool", "Earlier answer", human.count(summary.count_lines(old.text), "line"), "quiet", children=_old(old))
+        Fold("tool", "Earlier answer", human.count(summary.count_lines(old.text), "line"), "quiet",
+             children=(*printed_nodes(old.text), *picture_nodes(old.images), *unknown_nodes(old)))
         for old in call.earlier
-    )
+    )  # fmt: skip
     spoken = call.role in ("question", "plan")  # words between agent and user, which only a user answers
     asked = result.permission if result and result.permission.startswith("user") and not spoken else ""
-    output = spilled or (result.spilled if result else "")
     return (*field_nodes(("full output", output), ("permission", asked and f"decided by the {asked}")), *earlier)
-
-
-def _old(result: Result) -> tuple[Node, ...]:
-    return (*printed_nodes(result.text), *picture_nodes(result.images), *unknown_nodes(result))
 
 
 def _kind(part: object) -> str:
@@ -155,7 +156,7 @@ def describe_by_fields(call: ToolCall, table: Mapping[str, KeyFields]) -> CallDe
     prose = tuple(node for key in about.prose for node in prose_nodes(given.text(key)))
     outcome = next((fields.json_text(value) for key in about.outcome if (value := detail.take(key)) is not None), "")
     links = link_nodes(detail.first(*about.link))
-    shown = (*prose, *given.rest(), *printed_nodes(result_text(call)), *links)
+    shown = (*prose, *given.rest(), *answer_nodes(call), *links)
     return CallDescription(f"{call.name} {subject}", outcome, shown)
 
 
@@ -169,12 +170,9 @@ def _subject(given: ToolFields, about: KeyFields) -> str:
 
 
 _KINDS: Final = {"plan", "todos", "question", "agent"}
+_MEANINGS: Final[dict[type, str]] = {Plan: "plan", Todos: "todos", Questionnaire: "question"}
 _STATES: Final = {
-    "rejected": "rejected",
-    "denied": "denied",
-    "interrupted": "interrupted",
-    "cancelled": "cancelled",
-    "running": "running",
+    **{state: state for state in ("rejected", "denied", "interrupted", "cancelled", "running")},
     "unanswered": "no answer",
 }
 
@@ -182,23 +180,12 @@ _STATES: Final = {
 def call_fold(call: ToolCall, shown: CallDescription) -> Fold:
     """The row of a call, with input, output and whatever went wrong below it."""
     return Fold(
-        kind=_fold_kind(call),
+        kind=_MEANINGS.get(type(call.meaning)) or (call.role if call.role in _KINDS else "tool"),
         summary=summary.short_line(shown.summary),
         outcome=summary.short_line(_outcome(call, shown)),
         tone=shown.tone or _tone(call),
         children=(*shown.nodes, *_added(call, shown)),
     )
-
-
-def _fold_kind(call: ToolCall) -> str:
-    match call.meaning:
-        case Plan():
-            return "plan"
-        case Todos():
-            return "todos"
-        case Questionnaire():
-            return "question"
-    return call.role if call.role in _KINDS else "tool"
 
 
 def _failed(call: ToolCall) -> bool:
@@ -221,7 +208,7 @@ def _outcome(call: ToolCall, shown: CallDescription) -> str:
         code = exit_code(call)
         return "error" if code is None else f"exit {code}"
     why = call.result.denial if call.result and call.state == "denied" else ""
-    return summary.join_facts((_STATES.get(call.state, ""), why, shown.outcome))
+    return summary.join_facts(_STATES.get(call.state, ""), why, shown.outcome)
 
 
 def _added(call: ToolCall, shown: CallDescription) -> tuple[Node, ...]:

@@ -35,30 +35,24 @@ def cells(found: list[Json]) -> tuple[Node, ...]:
 
 def _edited(call: ToolCall) -> CallDescription:
     made = changes(call)
-    given = ToolFields(call.input)
+    given, detail = ToolFields(call.input), reply.result_fields(call)
     path, source = given.need("notebook_path"), given.text("new_source")
-    nodes: tuple[Node, ...] = made or (Code(source, _language(given.text("cell_type"), reply.result_fields(call))),)
-    outcome = (
-        summary.changed_lines(made[0].added, made[0].removed)
-        if made
-        else human.count(summary.count_lines(source), "line")
-    )
-    error = reply.result_fields(call).text("error")
-    return CallDescription(f"{call.name} {path}", outcome, (*given.rest(), *nodes, *reply.terminal_nodes(error)))
-
-
-def _language(kind: str, detail: ToolFields) -> str:
-    return "markdown" if kind == "markdown" else detail.text("language") or "python"
+    kind, language = given.text("cell_type"), detail.text("language") or "python"
+    outcome = human.count(summary.count_lines(source), "line")
+    nodes: tuple[Node, ...] = (Code(source, "markdown" if kind == "markdown" else language),)
+    if made:
+        outcome, nodes = summary.changed_lines(made[0].added, made[0].removed), made
+    error = reply.terminal_nodes(detail.text("error"))
+    return CallDescription(f"{call.name} {path}", outcome, (*given.rest(), *nodes, *error))
 
 
 def _read(call: ToolCall) -> CallDescription:
     given, detail = ToolFields(call.input), reply.result_fields(call)
     path = given.first("notebook_path", "path")
     found = detail.within("file").items("cells") or detail.items("cells")
-    shown = cells(found) or reply.printed_nodes(reply.result_text(call))
-    return CallDescription(
-        f"{call.name} {path}", human.count(len(found), "cell") if found else "", (*given.rest(), *shown)
-    )
+    shown = cells(found) or reply.answer_nodes(call)
+    outcome = human.count(len(found), "cell") if found else ""
+    return CallDescription(f"{call.name} {path}", outcome, (*given.rest(), *shown))
 
 
 def _cell(cell: ToolFields, number: int) -> tuple[Node, ...]:

@@ -13,19 +13,11 @@ _TELLING = ("description", "title", "query", "name", "path", "file_path", "url",
 
 
 def describe(call: ToolCall) -> CallDescription:
+    """A call that nobody else describes, or a result whose call is not in the log."""
     result = nodes.good_result(call)
+    named = f"{call.name or 'Unnamed tool'} {subject(call.input)}"
     return CallDescription(
-        f"{call.name or 'Unnamed tool'} {subject(call.input)}",
-        human.count(summary.count_lines(result.text), "line") if result and result.text else "",
-        (*input_nodes(call.input), *(output_nodes(result) if result else ())),
-    )
-
-
-def describe_orphan(call: ToolCall) -> CallDescription:
-    """A result whose call is not in the log."""
-    result = nodes.good_result(call)
-    return CallDescription(
-        "Result without its call",
+        "Result without its call" if call.state == "orphan" else named,
         human.count(summary.count_lines(result.text), "line") if result and result.text else "",
         (*input_nodes(call.input), *(output_nodes(result) if result else ())),
     )

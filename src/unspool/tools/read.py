@@ -44,12 +44,8 @@ def _text(call: ToolCall, path: str, file: ToolFields) -> _Part:
     start, total = file.whole("startLine"), file.whole("totalLines")
     of = f" of {total:,}" if total > number else ""
     cut = "cut" if file.flag("truncatedByTokenCap") else ""
-    shown = (
-        (Code(content, summary.language(path), start=start or 1),)
-        if content
-        else nodes.printed_nodes(nodes.result_text(call))
-    )
-    return summary.join_facts((human.count(number, "line") + of, cut)), shown
+    code = (Code(content, summary.language(path), start=start or 1),)
+    return summary.join_facts(human.count(number, "line") + of, cut), code if content else nodes.answer_nodes(call)
 
 
 def _numbered(call: ToolCall, path: str, _: ToolFields) -> _Part:
@@ -68,20 +64,17 @@ def _numbered(call: ToolCall, path: str, _: ToolFields) -> _Part:
 def _image(call: ToolCall, path: str, file: ToolFields) -> _Part:
     sides = file.within("dimensions")
     wide, high = sides.whole("originalWidth"), sides.whole("originalHeight")
-    outcome = ("image", f"{wide} × {high}" if wide and high else "", _size(file))
-    return summary.join_facts(outcome), _kept(call, file, file.text("type") or "image/png", path)
+    outcome = summary.join_facts("image", f"{wide} × {high}" if wide and high else "", _size(file))
+    return outcome, _kept(call, file, file.text("type") or "image/png", path)
 
 
 def _document(call: ToolCall, path: str, file: ToolFields) -> _Part:
-    return summary.join_facts(("PDF", _size(file))), _kept(call, file, "application/pdf", path)
+    return summary.join_facts("PDF", _size(file)), _kept(call, file, "application/pdf", path)
 
 
 def _pages(call: ToolCall, path: str, file: ToolFields) -> _Part:
-    outcome = summary.join_facts((human.count(file.whole("count"), "page"), _size(file)))
-    return outcome, (
-        *nodes.field_nodes(("pages in", file.text("outputDir"))),
-        *nodes.printed_nodes(nodes.result_text(call)),
-    )
+    outcome = summary.join_facts(human.count(file.whole("count"), "page"), _size(file))
+    return outcome, (*nodes.field_nodes(("pages in", file.text("outputDir"))), *nodes.answer_nodes(call))
 
 
 def _notebook(call: ToolCall, path: str, file: ToolFields) -> _Part:
@@ -90,7 +83,7 @@ def _notebook(call: ToolCall, path: str, file: ToolFields) -> _Part:
 
 
 def _unchanged(call: ToolCall, path: str, file: ToolFields) -> _Part:
-    return "unchanged", nodes.printed_nodes(nodes.result_text(call))
+    return "unchanged", nodes.answer_nodes(call)
 
 
 def _size(file: ToolFields) -> str:
@@ -102,7 +95,7 @@ def _kept(call: ToolCall, file: ToolFields, media_type: str, path: str) -> tuple
     """The picture of the structured twin, where the answer itself holds none."""
     kept = file.text("base64")
     shown = (Picture(media_type, kept, label=path),) if kept and call.result and not call.result.images else ()
-    return (*shown, *nodes.printed_nodes(nodes.result_text(call)))
+    return (*shown, *nodes.answer_nodes(call))
 
 
 _KINDS = {

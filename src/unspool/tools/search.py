@@ -1,16 +1,16 @@
-"""Looking for files and text: patterns, and what was found."""
+"""Looking for files, text, definitions and tools: what was asked, and what was found."""
 
 import re
 
 from unspool import human
 from unspool.doc import Code, Node
-from unspool.model import ToolCall
+from unspool.model import Json, Result, ToolCall
 from unspool.tools import nodes, summary
 from unspool.tools.fields import ToolFields
 from unspool.tools.nodes import CallDescription
 
-_NAMES, _CONTENT, _FOLDER = "Glob", "Grep", "LS"
-NAMES: tuple[str, ...] = (_NAMES, _CONTENT, _FOLDER)
+_NAMES, _CONTENT, _FOLDER, _SERVER, _TOOLS = "Glob", "Grep", "LS", "LSP", "ToolSearch"
+NAMES: tuple[str, ...] = (_NAMES, _CONTENT, _FOLDER, _SERVER, _TOOLS)
 
 _NOTHING = ("No files found", "No matches found")
 _FOUND = re.compile(r"\AFound (\d{1,9}) files?\b[^\n]*\n?")
@@ -18,12 +18,14 @@ _AROUND = ("-A", "-B", "-C", "context")
 
 
 def describe(call: ToolCall) -> CallDescription:
-    if call.name == _FOLDER:
-        return _folder(call)
+    special = _SPECIAL.get(call.name)
+    if special is not None:
+        return special(call)
     given = ToolFields(call.input)
     pattern, path = given.need("pattern"), given.text("path")
     where = f" in {path}" if path else ""
-    outcome, shown = _names(call) if call.name == _NAMES else _content(call)
+    find, result = _names if call.name == _NAMES else _content, nodes.good_result(call)
+    outcome, shown = find(call, result) if result is not None else ("", ())
     return CallDescription(f"{call.name} {pattern}{where}", outcome, (*given.rest(), *shown))
 
 
@@ -34,27 +36,18 @@ def _folder(call: ToolCall) -> CallDescription:
     return CallDescription(f"{call.name} {given.text('path')}", outcome, (*given.rest(), *nodes.terminal_nodes(text)))
 
 
-def _names(call: ToolCall) -> tuple[str, tuple[Node, ...]]:
-    result, detail = nodes.good_result(call), nodes.result_fields(call)
-    if result is None:
-        return "", ()
+def _names(call: ToolCall, result: Result) -> tuple[str, tuple[Node, ...]]:
+    detail = nodes.result_fields(call)
     if "filenames" not in detail:
         return _listed(result.text)
     number = detail.number("totalMatches") or detail.number("numFiles")
     names = _texts(detail.items("filenames"))
-    took = detail.number("durationMs")
-    outcome = (
-        human.count(len(names) if number is None else number, "file"),
-        "cut" if detail.flag("truncated") else "",
-        "" if took is None else human.duration(took / 1000),
-    )
-    return summary.join_facts(outcome), _files(names)
+    files, cut = human.count(len(names) if number is None else number, "file"), detail.flag("truncated")
+    return summary.join_facts(files, "cut" if cut else "", detail.took("durationMs")), _files(names)
 
 
-def _content(call: ToolCall) -> tuple[str, tuple[Node, ...]]:
-    result, detail = nodes.good_result(call), nodes.result_fields(call)
-    if result is None:
-        return "", ()
+def _content(call: ToolCall, result: Result) -> tuple[str, tuple[Node, ...]]:
+    detail = nodes.result_fields(call)
     mode = detail.text("mode")
     if not mode:
         return _listed(result.text) if _FOUND.match(result.text) else _lines(call, result.text, None)
@@ -95,3 +88,42 @@ def _texts(values: list[object]) -> list[str]:
     if not all(isinstance(value, str) for value in values):
         raise TypeError("names expected")
     return [str(value) for value in values]
+
+
+def _asked_server(call: ToolCall) -> CallDescription:
+    """A question to a language server: where something is defined, used or documented."""
+    given, detail = ToolFields(call.input), nodes.result_fields(call)
+    place = given.text("filePath")
+    for key in ("line", "character"):
+        number = given.number(key)
+        place += "" if number is None else f":{number:.0f}"
+    outcome = summary.join_facts(detail.count("resultCount", "result"), detail.count("fileCount", "file"))
+    answer = nodes.printed_nodes(nodes.result_text(call) or detail.text("result"))
+    return CallDescription(f"{call.name} {given.need('operation')} {place}", outcome, (*given.rest(), *answer))
+
+
+def _found_tools(call: ToolCall) -> CallDescription:
+    """Tools that were not loaded yet."""
+    given, result = ToolFields(call.input), nodes.good_result(call)
+    query = given.need("query")
+    names = [_tool_name(part) for part in result.parts] if result else []
+    matches = [_tool_name(match) for match in nodes.result_fields(call).items("matches")]
+    found = list(dict.fromkeys((*matches, *names)))
+    outcome = human.count(len(found), "tool") if result else ""
+    shown = (*given.rest(), *_files(found), *nodes.answer_nodes(call))
+    return CallDescription(f"{call.name} {query}", outcome, shown, parts=bool(result))
+
+
+def _tool_name(part: Json) -> str:
+    """A match is a name; a piece of the answer refers to one and says nothing else."""
+    if isinstance(part, str):
+        return part
+    fields = ToolFields(part)
+    name = fields.first("tool_name", "name")
+    fields.text("type")
+    if not name or fields:
+        raise ValueError("no reference to a tool")
+    return name
+
+
+_SPECIAL = {_FOLDER: _folder, _SERVER: _asked_server, _TOOLS: _found_tools}

@@ -1,6 +1,5 @@
 """Short text for one-line summaries: lines cut, counts, changes, file names and languages."""
 
-from collections.abc import Iterable
 from typing import Final
 
 from unspool.tools.ansi import strip_ansi
@@ -25,7 +24,7 @@ def first_line(text: str, limit: int = 80) -> str:
     return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
 
 
-def join_facts(words: Iterable[str]) -> str:
+def join_facts(*words: str) -> str:
     """Short facts beside each other; empty ones are left out."""
     return " · ".join(word for word in words if word)
 
@@ -39,62 +38,48 @@ def changed_lines(added: int, removed: int) -> str:
     return f"+{added:,} −{removed:,}"
 
 
+_NAMED_BY_ENDING = "css dart dockerfile go java less lua php r scala sql svelte swift vue zig"
+"""Languages whose files end with the name of the language."""
 _LANGUAGES: Final = {
     "bash": "bash sh zsh bashrc",
     "c": "c h",
     "clojure": "clj cljs",
     "cpp": "cc cpp cxx hh hpp hxx",
     "csharp": "cs",
-    "css": "css",
-    "dart": "dart",
     "diff": "diff patch",
-    "dockerfile": "dockerfile",
     "elixir": "ex exs",
     "erlang": "erl",
-    "go": "go",
     "graphql": "gql graphql",
     "haskell": "hs",
     "html": "html htm xhtml",
     "ini": "cfg conf ini toml",
-    "java": "java",
     "javascript": "js jsx mjs cjs",
     "json": "json jsonl ipynb",
     "kotlin": "kt kts",
     "latex": "tex",
-    "less": "less",
-    "lua": "lua",
     "makefile": "makefile mk",
     "markdown": "md markdown mdx",
     "objectivec": "m mm",
     "perl": "pl pm",
-    "php": "php",
     "powershell": "ps1 psm1",
     "python": "py pyi",
-    "r": "r",
     "ruby": "rb gemfile rakefile",
     "rust": "rs",
-    "scala": "scala",
     "scss": "scss sass",
-    "sql": "sql",
-    "svelte": "svelte",
-    "swift": "swift",
     "typescript": "ts tsx mts cts",
-    "vue": "vue",
     "xml": "xml svg plist xsd",
     "yaml": "yaml yml",
-    "zig": "zig",
 }
-_BY_ENDING: Final = {ending: file_name for file_name, endings in _LANGUAGES.items() for ending in endings.split()}
-
-
-def file_name(path: str) -> str:
-    """The last part of a path, of either kind."""
-    return path.replace("\\", "/").rstrip("/").rpartition("/")[2]
+_BY_ENDING: Final = {
+    **{ending: ending for ending in _NAMED_BY_ENDING.split()},
+    **{ending: language for language, endings in _LANGUAGES.items() for ending in endings.split()},
+}
 
 
 def language(path: str) -> str:
     """The language of a file by its ending or its name; empty where it tells nothing."""
-    return _BY_ENDING.get(file_name(path).rpartition(".")[2].lower(), "")
+    name = path.replace("\\", "/").rstrip("/").rpartition("/")[2]
+    return _BY_ENDING.get(name.rpartition(".")[2].lower(), "")
 
 
 def shorten_path(path: str, cwd: str) -> str:

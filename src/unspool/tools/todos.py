@@ -14,12 +14,10 @@ from unspool.tools.nodes import CallDescription
 _WRITE, _CREATE, _UPDATE, _LIST, _GET = "TodoWrite", "TaskCreate", "TaskUpdate", "TaskList", "TaskGet"
 NAMES: tuple[str, ...] = (_WRITE, _CREATE, _UPDATE, _LIST, _GET)
 
-_STATES: Final[dict[str, Literal["open", "active", "done", "dropped"]]] = {
-    "completed": "done",
-    "in_progress": "active",
-    "deleted": "dropped",
-    "cancelled": "dropped",
-}
+_State = Literal["open", "active", "done", "dropped"]
+_STATES: Final[dict[str, _State]] = {
+    "completed": "done", "in_progress": "active", "deleted": "dropped", "cancelled": "dropped",
+}  # fmt: skip
 
 
 def describe(call: ToolCall) -> CallDescription:
@@ -28,7 +26,7 @@ def describe(call: ToolCall) -> CallDescription:
     if isinstance(call.meaning, Todos):
         items = call.meaning.items
     shown = checklist(items)
-    nodes = (*given.rest(), *(shown or reply.printed_nodes(reply.result_text(call))))
+    nodes = (*given.rest(), *(shown or reply.answer_nodes(call)))
     return CallDescription(f"{call.name} {summary}", progress(items), nodes)
 
 
@@ -45,10 +43,10 @@ def progress(items: tuple[Todo, ...]) -> str:
 def _check(todo: Todo) -> Check:
     number = f"#{todo.id} " if todo.id and todo.task else ""
     waits = f"after {', '.join('#' + other for other in todo.blocked_by)}" if todo.blocked_by else ""
-    return Check(number + todo.text, _state(todo), words.join_facts((todo.owner, todo.priority, waits)))
+    return Check(number + todo.text, _state(todo), words.join_facts(todo.owner, todo.priority, waits))
 
 
-def _state(todo: Todo) -> Literal["open", "active", "done", "dropped"]:
+def _state(todo: Todo) -> _State:
     return _STATES.get(todo.status, "open")
 
 
@@ -90,16 +88,9 @@ def _number(given: ToolFields) -> str:
 def _todo(entry: Json, key: str) -> Todo:
     fields = ToolFields(entry)
     blockers = tuple(data.json_text(other) for other in fields.items("blockedBy"))
-    return Todo(
-        fields.need(key),
-        fields.text("status"),
-        data.json_text(fields.take("id") or ""),
-        fields.text("activeForm"),
-        fields.text("owner"),
-        blockers,
-        priority=fields.text("priority"),
-        task=key == "subject",
-    )
+    text, number = fields.need(key), data.json_text(fields.take("id") or "")
+    status, active, owner, priority = map(fields.text, ("status", "activeForm", "owner", "priority"))
+    return Todo(text, status, number, active, owner, blockers, priority=priority, task=key == "subject")
 
 
 _ABOUT = {_WRITE: _written, _CREATE: _created, _UPDATE: _updated, _LIST: _listed, _GET: _got}

@@ -23,14 +23,9 @@ def _fetched(call: ToolCall) -> CallDescription:
     given, detail = ToolFields(call.input), nodes.result_fields(call)
     url = given.need("url")
     parts = urlsplit(url)
-    code, size, took = detail.number("code"), detail.number("bytes"), detail.number("durationMs")
-    outcome = summary.join_facts(
-        (
-            "" if code is None else f"{code:.0f} {detail.text('codeText')}".rstrip(),
-            "" if size is None else human.size(size),
-            "" if took is None else human.duration(took / 1000),
-        )
-    )
+    code, size = detail.number("code"), detail.number("bytes")
+    status = "" if code is None else f"{code:.0f} {detail.text('codeText')}".rstrip()
+    outcome = summary.join_facts(status, "" if size is None else human.size(size), detail.took("durationMs"))
     asked = (*nodes.link_nodes(url), *nodes.prose_nodes(given.text("prompt")), *given.rest())
     answer = nodes.prose_nodes(nodes.result_text(call) or detail.text("result"))
     where = f"{parts.netloc}{parts.path.rstrip('/')}" if parts.netloc else url
@@ -47,7 +42,7 @@ def _searched(call: ToolCall) -> CallDescription:
         node for page in found for node in (nodes.prose_nodes(page[0]) if len(page) == 1 else nodes.link_nodes(*page))
     )
     counted = human.count(number, "result") if nodes.good_result(call) else ""
-    outcome = summary.join_facts((counted, "" if seconds is None else human.duration(seconds)))
+    outcome = summary.join_facts(counted, "" if seconds is None else human.duration(seconds))
     return CallDescription(f"{call.name} {query}", outcome, (*given.rest(), *shown), parts=whole)
 
 
@@ -61,15 +56,12 @@ def _found(call: ToolCall, results: list[Json]) -> tuple[_Found, bool]:
     if result is None:
         return [], False
     if results:
-        return [item for entry in results if entry is not None for item in _entry(entry)], False
+        told = ([(entry,)] if isinstance(entry, str) else _pages(entry) for entry in results if entry is not None)
+        return [item for some in told for item in some], False
     pages = [page for part in result.parts for page in _pages(part)]
     if pages:
         return [*pages, *([(result.text,)] if result.text else [])], True
     return _told(result.text), False
-
-
-def _entry(entry: Json) -> _Found:
-    return [(entry,)] if isinstance(entry, str) else _pages(entry)
 
 
 def _pages(value: Json) -> _Found:

@@ -15,14 +15,11 @@ def describe(call: ToolCall) -> CallDescription:
     made = changes(call)
     given = ToolFields(call.input)
     path, content = given.need("file_path"), given.need("content")
+    outcome = human.count(summary.count_lines(content), "line")
+    shown: tuple[Node, ...] = (Code(content, summary.language(path), path),)
     if made:
-        outcome = summary.join_facts(
-            ("new" if made[0].created else "", summary.changed_lines(made[0].added, made[0].removed))
-        )
-        shown: tuple[Node, ...] = made
-    else:
-        outcome = human.count(summary.count_lines(content), "line")
-        shown = (Code(content, summary.language(path), path),)
+        lines = summary.changed_lines(made[0].added, made[0].removed)
+        outcome, shown = summary.join_facts("new" if made[0].created else "", lines), made
     return CallDescription(f"{call.name} {path}", outcome, (*given.rest(), *shown))
 
 

@@ -156,8 +156,5 @@ class SecurityHeaders:
 def add_security_headers(given: Iterable[Header]) -> list[Header]:
     kept = [(name.lower(), value) for name, value in given if name.lower() not in SECURITY_HEADERS]
     names = {name for name, _ in kept}
-    return [
-        *kept,
-        *((name, value) for name, value in DEFAULT_HEADERS.items() if name not in names),
-        *SECURITY_HEADERS.items(),
-    ]
+    usual = ((name, value) for name, value in DEFAULT_HEADERS.items() if name not in names)
+    return [*kept, *usual, *SECURITY_HEADERS.items()]

@@ -31,7 +31,7 @@ def open_listener(host: str, port: int | None) -> socket.socket:
 
 
 class _Taken(UsageProblem):
-    """Somebody else listens there."""
+    """Somebody else listens on that port, or nobody may."""
 
 
 def _bound(host: str, port: int) -> socket.socket:

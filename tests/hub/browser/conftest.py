@@ -10,7 +10,7 @@ from tests.hub.running import Client
 from tests.hub.sessions.team import Machine, Member, team
 from unspool.demo import write_demo
 from unspool.hub.people.projects import Right
-from unspool.hub.start import create_first_admin
+from unspool.hub.server import create_first_admin
 from unspool.hub.store.connect import Store, StorePlace, open_store
 
 

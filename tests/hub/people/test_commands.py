@@ -11,7 +11,7 @@ from tests.hub.people.folk import One, project, session, share
 from unspool.hub.people import tokens, users
 from unspool.hub.people.audit import write_audit
 from unspool.hub.people.users import Person
-from unspool.hub.start import create_first_admin
+from unspool.hub.server import create_first_admin
 from unspool.hub.store.connect import StorePlace, open_store
 
 

@@ -270,7 +270,7 @@ import os, signal, sys
 from pathlib import Path
 from unspool.hub.people.erasure import erase_permanently
 from unspool.hub.people.users import HUB
-from unspool.hub.store.files import FolderObjects
+from unspool.hub.store.blobs import FolderObjects
 from unspool.hub.store.connect import StorePlace, open_store
 
 store, left = open_store(StorePlace(Path(sys.argv[1]))), [int(sys.argv[3])]

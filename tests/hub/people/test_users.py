@@ -15,9 +15,10 @@ from unspool.hub.people import projects as teams
 from unspool.hub.people import tokens as invitations
 from unspool.hub.people.projects import Right, readable_projects, right_on_project
 from unspool.hub.people.users import checked_name, projects_without_owner
-from unspool.hub.start import create_first_admin
+from unspool.hub.server import create_first_admin
 from unspool.hub.store.blobs import now
 from unspool.hub.store.connect import Store
+from unspool.hub.store.database import set_setting
 
 
 def at_once(count: int, do: Callable[[], object]) -> list[object]:
@@ -240,7 +241,7 @@ def test_whoever_pushes_to_a_new_project_owns_it_where_that_is_allowed(store: St
     assert right_on_project(store.db, ada.person, shop) is Right.OWN
     with pytest.raises(Conflict):
         projects.create_project(store.db, bob.person, "shop")
-    projects.let_anyone_create(store.db, everybody=False)
+    set_setting(store.db, projects.NEW, "admins")
     said = []
     for name in ("shop", "mill"):
         with pytest.raises(Forbidden) as error:

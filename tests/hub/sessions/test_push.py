@@ -5,7 +5,6 @@ import json
 from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
-from types import ModuleType
 
 import msgspec
 import pytest
@@ -21,6 +20,7 @@ from unspool.hub.people import erasure, holds, users
 from unspool.hub.people.users import Person
 from unspool.hub.sessions import session_store
 from unspool.hub.sessions.session_store import sweep_passages
+from unspool.hub.store.blobs import Blobs
 from unspool.hub_client import client
 from unspool.hub_client.manifest import FilePiece, ManifestFile, file_pieces, make_manifest
 from unspool.hub_client.prepare import PushRedaction, prepare_push
@@ -294,14 +294,14 @@ def test_a_log_of_rubbish_is_kept_as_it_is(machine: Machine) -> None:
     ("owner", "name"),
     [
         (session_store, "assemble_file"),
-        (session_store, "keep_pages"),
+        (Blobs, "keep_file"),
         (session_store, "write_passages"),
         (users, "check_quota"),
     ],
     ids=lambda one: one if isinstance(one, str) else "",
 )
 def test_whatever_fails_on_the_way_leaves_nothing_to_be_seen(
-    crew: Team, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, owner: ModuleType, name: str
+    crew: Team, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, owner: object, name: str
 ) -> None:
     machine = Machine(crew.member("anne"), tmp_path / "anne")
     built = log("the first words of all")

@@ -20,7 +20,7 @@ from tests.site.browser import hostile
 from tests.waiting import PATIENCE, until
 from unspool.hub.errors import StoreFull
 from unspool.hub.shares import upload
-from unspool.hub.shares.process_upload import ShareJob, make_share
+from unspool.hub.shares.upload import ShareJob, make_share
 from unspool.hub.workers import WorkerPool, WorkLimits, worker_pool
 
 NOTHING = {"share": 0, "share_file": 0, "blob": 0}

@@ -2,7 +2,7 @@
 
 from unspool.hub.store.blobs import DAY, now
 from unspool.hub.store.connect import Store
-from unspool.hub.store.copy import Table, insert_rows, tables
+from unspool.hub.store.copy import CopiedTable, insert_rows, tables
 from unspool.hub.store.database import Database, Value
 
 _ODD = ("plain", "naïve 日本語 \U0001f980", 'it\'s %s \\ "quoted"\n\ttab', "")
@@ -33,7 +33,7 @@ def aged(store: Store, digest: str) -> None:
     store.db.run("UPDATE blob SET created = ?, unused = ? WHERE digest = ?", old, old, digest)
 
 
-def _row(db: Database, table: Table, number: int, digests: list[str]) -> tuple[Value, ...]:
+def _row(db: Database, table: CopiedTable, number: int, digests: list[str]) -> tuple[Value, ...]:
     kinds = _kinds(db, table.name)
     made: list[Value] = []
     for column in table.columns:

@@ -14,19 +14,24 @@ from tests.hub.servers import SECRET, Servers, patient
 from tests.waiting import ending
 from unspool.errors import UsageProblem
 from unspool.hub.errors import HubError, StoreFull, StoreUnavailable
+from unspool.hub.store.blobs import MadeFile
 from unspool.hub.store.connect import Store, StorePlace, open_store
 from unspool.hub.store.s3 import Bucket
 
 
-def test_an_object_store_that_is_away_is_told_and_comes_back(servers: Servers, servers_store: Store) -> None:
+def test_an_object_store_that_is_away_is_told_and_comes_back(
+    servers: Servers, servers_store: Store, tmp_path: Path
+) -> None:
     """Every operation says so; what was kept is there again, what was not kept is not."""
     store = servers_store
     blob = store.blobs.keep(b"kept")
+    (tmp_path / "large").write_bytes(bytes(9 * 1024 * 1024))
+    large = MadeFile("large", tmp_path / "large", "0" * 64, 1, "", "")
     servers.s3.stop()
     try:
         for ask in (
             lambda: store.blobs.keep(b"new"),
-            lambda: store.blobs.keep_packed("0" * 64, 1, "", [bytes(9 * 1024 * 1024)]),
+            lambda: store.blobs.keep_file(large),
             lambda: list(store.blobs.read(blob.digest)),
             lambda: store.objects.size(blob.key),
             lambda: store.objects.delete(blob.key),

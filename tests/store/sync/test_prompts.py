@@ -9,7 +9,7 @@ from tests.store.archive.making import clean
 from tests.store.sync.dumped import differing, dump
 from tests.store.sync.sessions import full, rested, write
 from tests.store.sync.test_ghost_rows import found, ghosts
-from unspool.cli.archive_helpers import forgettable_files
+from unspool.cli.restore_cmd import forgettable_files
 from unspool.store.archive import Archive
 from unspool.store.archive.forget import forget, look_for_samples, take_samples, unbury
 from unspool.store.archive.merge import MergeReport, merge_archives

@@ -144,9 +144,7 @@ def audit_proof(request: Request) -> Response:
     db = hub(request).store.db
     problems = verify_audit(db, request.query_params.get("known", ""))
     head = seal_audit(db)
-    return json_response(
-        {"whole": not problems, "problems": problems, "head": {"seq": head.seq, "digest": head.digest}}
-    )
+    return json_response({"whole": not problems, "problems": problems, "head": head._asdict()})
 
 
 def parse_audit_filters(query: Mapping[str, str]) -> AuditFilters:
@@ -156,7 +154,7 @@ def parse_audit_filters(query: Mapping[str, str]) -> AuditFilters:
 
 
 def parse_moment(query: Mapping[str, str], name: str) -> int | None:
-    """In milliseconds."""
+    """Milliseconds of the epoch; None where nothing is asked for."""
     if name not in query:
         return None
     try:

@@ -37,13 +37,7 @@ def content_mark(digest: str) -> str:
 
 
 _OF_SHARES = (("share_file", "address"), ("share", "address"))
-_OF_SESSIONS = (
-    ("piece", "session"),
-    ("session_page", "session"),
-    ("request", "session"),
-    ("passage", "session"),
-    ("session", "id"),
-)
+_OF_SESSIONS = (*((table, "session") for table in ("piece", "session_page", "request", "passage")), ("session", "id"))
 _OF_PERSONS = {
     "token": "person = ?",
     "invitation": "made_by = ?",

@@ -1,6 +1,6 @@
 """What can be done about people, tokens, teams, projects and holds, each declared once.
 
-The API's route, the form of a page and the command all run the same operation: see `api`, `web.routes` and
+The API's route, the form of a page and the command all run the same operation: see `api`, `web.pages` and
 `cli.hub_people_cmd`. Its parameters are the fields of the body, the form and the command; its docstring is the
 command's help. An operation checks nothing about who asks, which its route does; it runs in one transaction.
 """
@@ -18,7 +18,7 @@ from unspool.hub.errors import Forbidden
 from unspool.hub.people import erasure, holds, projects, tokens, users
 from unspool.hub.people.users import Person, User
 from unspool.hub.store.blobs import DAY, now
-from unspool.hub.store.database import Database
+from unspool.hub.store.database import Database, set_setting
 
 _TIMES = frozenset({"at", "created", "ended", "expires", "taken", "used"})
 
@@ -184,7 +184,7 @@ def add_invitation(
     """Make an invitation: the answer is the only one that holds its link."""
     secret = tokens.create_invitation(at.db, at.person, name, team, admin, days)
     made = tokens.open_invitation(at.db, secret)
-    link = tokens.invitation_link(at.url, secret)
+    link = f"{at.url.rstrip('/')}/join/{secret}"
     return Done(made.id, {**as_json(made), "invitation": secret, "link": link}, "The link", link)
 
 
@@ -254,7 +254,7 @@ def take_right(at: Actor, project: str, kind: str, subject: str) -> Done:
 @operation("project.let")
 def let_create_projects(at: Actor, who: str) -> Done:
     """Choose who may make projects, by pushing to a new one."""
-    projects.let_anyone_create(at.db, everybody=who == "everybody")
+    set_setting(at.db, projects.NEW, "everybody" if who == "everybody" else "admins")
     return Done(who, message=f"New projects are made by {who}.")
 
 

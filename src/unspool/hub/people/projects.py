@@ -8,10 +8,12 @@ from unspool.hub.errors import BadRequest, Conflict, Forbidden, NotVisible
 from unspool.hub.people import users
 from unspool.hub.people.users import Person, checked_name, keep_owners
 from unspool.hub.store.blobs import now
-from unspool.hub.store.database import Database, find_id, get_setting, set_setting
+from unspool.hub.store.database import Database, find_id, get_setting
 
 
-class TeamMember(NamedTuple):
+class NamedId(NamedTuple):
+    """A person or a project in a list of names."""
+
     id: str
     name: str
 
@@ -19,7 +21,7 @@ class TeamMember(NamedTuple):
 class Team(NamedTuple):
     id: str
     name: str
-    members: tuple[TeamMember, ...]
+    members: tuple[NamedId, ...]
 
 
 def create_team(db: Database, name: str) -> str:
@@ -31,10 +33,14 @@ def create_team(db: Database, name: str) -> str:
 
 
 def find_team(db: Database, named: str) -> str:
-    team = find_id(db, "team", named)
-    if team is None:
-        raise NotVisible("There is no such team.")
-    return team
+    return _find(db, "team", named)
+
+
+def _find(db: Database, table: str, named: str) -> str:
+    found = find_id(db, table, named)
+    if found is None:
+        raise NotVisible(f"There is no such {table}.")
+    return found
 
 
 def list_teams(db: Database, person: str = "") -> list[Team]:
@@ -43,13 +49,13 @@ def list_teams(db: Database, person: str = "") -> list[Team]:
     return [Team(team, name, team_members(db, team)) for team, name in db.rows(sql, person, person)]
 
 
-def team_members(db: Database, team: str) -> tuple[TeamMember, ...]:
+def team_members(db: Database, team: str) -> tuple[NamedId, ...]:
     """Who is in a team, by name; who left the hub is not."""
     sql = (
         "SELECT person.id, person.name FROM member JOIN person ON person.id = member.person"
         " WHERE member.team = ? AND person.ended IS NULL ORDER BY person.name"
     )
-    return tuple(TeamMember(*row) for row in db.rows(sql, team))
+    return tuple(NamedId(*row) for row in db.rows(sql, team))
 
 
 def add_member(db: Database, team: str, person: str) -> None:
@@ -124,14 +130,9 @@ class Project(NamedTuple):
     created: int
 
 
-class ProjectName(NamedTuple):
-    id: str
-    name: str
-
-
 def create_project(db: Database, by: Person, name: str) -> str:
     """The id of a new project, owned by whoever makes it; that a name is taken is told to those who may make one."""
-    if not by.admin and not anyone_may_create(db):
+    if not by.admin and get_setting(db, NEW) not in (None, "everybody"):
         raise Forbidden("Only admins make projects here.")
     project = secrets.token_hex(16)
     with db.transaction():
@@ -148,10 +149,7 @@ def create_project(db: Database, by: Person, name: str) -> str:
 
 def find_project(db: Database, named: str) -> str:
     """The id of a project by id or name, whoever asks."""
-    project = find_id(db, "project", named)
-    if project is None:
-        raise NotVisible("There is no such project.")
-    return project
+    return _find(db, "project", named)
 
 
 def list_projects(db: Database, person: Person) -> list[Project]:
@@ -165,20 +163,11 @@ def list_projects(db: Database, person: Person) -> list[Project]:
     return [Project(project, name, Right(may).name.lower(), count, made) for project, name, may, count, made in rows]
 
 
-def project_names(db: Database, person: Person) -> list[ProjectName]:
+def project_names(db: Database, person: Person) -> list[NamedId]:
     """The same, without what is in them: however many sessions there are, it takes no time."""
     inner, values = readable_projects(person)
     sql = f"SELECT id, name FROM project WHERE id IN ({inner}) ORDER BY name"  # noqa: S608  a query of ours
-    return [ProjectName(*row) for row in db.rows(sql, *values)]
-
-
-def anyone_may_create(db: Database) -> bool:
-    """Whether everybody may make projects, as they may unless an admin said otherwise."""
-    return get_setting(db, NEW) in (None, "everybody")
-
-
-def let_anyone_create(db: Database, *, everybody: bool) -> None:
-    set_setting(db, NEW, "everybody" if everybody else "admins")
+    return [NamedId(*row) for row in db.rows(sql, *values)]
 
 
 KINDS = ("person", "team")

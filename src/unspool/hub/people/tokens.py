@@ -150,11 +150,6 @@ def create_invitation(
     return secret
 
 
-def invitation_link(url: str, secret: str) -> str:
-    """Where an invitation is taken, with a browser; `url` is where the hub is reached."""
-    return f"{url.rstrip('/')}/join/{secret}"
-
-
 def open_invitation(db: Database, secret: str) -> Invitation:
     """What an invitation offers; NotVisible where it does not hold (any more)."""
     sql = f"{_COLUMNS} WHERE digest = ? AND taken IS NULL AND ended IS NULL AND expires > ?"

@@ -1,12 +1,10 @@
 """Makes the rows and pages of a pushed session."""
 
-import gzip
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
-from hashlib import sha256
 from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeVar
 
 import msgspec
 from msgspec.structs import replace
@@ -15,10 +13,12 @@ from unspool.agents import FoundLog
 from unspool.figures import all_turns, figures
 from unspool.hub.errors import BadRequest, PolicyViolation
 from unspool.hub.policy import findings_sentence, is_packed, policy_findings
+from unspool.hub.store.blobs import MadeFile, make_file
 from unspool.hub.store.schema import MOST_CHARACTERS, text_vector
 from unspool.model import Agent, Session, ToolCall
-from unspool.prices.pico import MOST
+from unspool.prices import MOST
 from unspool.redact.policy import RedactionPolicy
+from unspool.share.prepare import without_paths
 from unspool.site.address import INDEX, Addresses
 from unspool.site.options import SiteOptions
 from unspool.site.page_template import Crumb, Frame
@@ -36,6 +36,7 @@ _DEAREST = 10**17
 _LONGEST = 300
 """Characters of a name: what is looked up by an index must not be long."""
 _MODELS = 50
+_Made = TypeVar("_Made")
 
 
 class LoggedFacts(msgspec.Struct, frozen=True, kw_only=True):
@@ -65,7 +66,7 @@ class SessionColumns(LoggedFacts, frozen=True, kw_only=True):
     """Picodollars at list prices, of the requests whose price is known."""
 
 
-class Passage(NamedTuple):
+class PassageRow(NamedTuple):
     turn: int
     kind: str
     link: str
@@ -109,7 +110,7 @@ def session_columns(rows: SessionRows) -> SessionColumns:
     )
 
 
-def passages(rows: SessionRows, session: Session, addresses: Addresses, dialect: str) -> Iterator[Passage]:
+def passages(rows: SessionRows, session: Session, addresses: Addresses, dialect: str) -> Iterator[PassageRow]:
     """Every text, cut where it is too long for one place in a database."""
     links = _links(session, addresses)
     for log in rows.logs:
@@ -121,7 +122,7 @@ def passages(rows: SessionRows, session: Session, addresses: Addresses, dialect:
             body = plain_text(text)
             for at in range(0, len(body), MOST_CHARACTERS):
                 some = body[at : at + MOST_CHARACTERS]
-                yield Passage(number, KINDS[kind], link, some, text_vector(some) if dialect == "postgresql" else "")
+                yield PassageRow(number, KINDS[kind], link, some, text_vector(some) if dialect == "postgresql" else "")
 
 
 def requests(rows: SessionRows) -> Iterator[RequestRow]:
@@ -178,16 +179,9 @@ _OPTIONS = SiteOptions()
 _FRAME = Frame(root="../../", crumbs=(Crumb("Sessions", "sessions"),))
 
 
-class MadePage(NamedTuple):
-    name: str
-    kind: str
-    digest: str
-    size: int
-
-
 class MadeSession(NamedTuple):
     facts: SessionColumns
-    pages: tuple[MadePage, ...]
+    pages: tuple[MadeFile, ...]
 
 
 def make_session(folder: Path, key: str, dialect: str, policy: RedactionPolicy | None) -> MadeSession:
@@ -202,31 +196,19 @@ def make_session(folder: Path, key: str, dialect: str, policy: RedactionPolicy |
     rows = extract_rows(ExtractJob(found, {}, library.prices))
     if isinstance(rows, str):
         raise BadRequest("The log cannot be read.")
-    session = _placeless(library.open(found))
+    session = without_paths(library.open(found))
     addresses = Addresses(session, _OPTIONS)
-    _write(folder / MADE / "passages", passages(rows, session, addresses, dialect))
-    _write(folder / MADE / "requests", requests(rows))
+    _write(folder / MADE / PassageRow.__name__, passages(rows, session, addresses, dialect))
+    _write(folder / MADE / RequestRow.__name__, requests(rows))
     return MadeSession(session_columns(rows), tuple(_pages(session, library, folder / MADE)))
 
 
-def remake_pages(folder: Path, key: str) -> tuple[MadePage, ...]:
+def remake_pages(folder: Path, key: str) -> tuple[MadeFile, ...]:
     """Only the pages, as this version of the program makes them."""
     found = _found(folder, key)
     (folder / MADE).mkdir()
     library = Library((folder / "projects",))
-    return tuple(_pages(_placeless(library.open(found)), library, folder / MADE))
-
-
-def read_passages(folder: Path) -> Iterator[Passage]:
-    return _read(folder / MADE / "passages", Passage)
-
-
-def read_requests(folder: Path) -> Iterator[RequestRow]:
-    return _read(folder / MADE / "requests", RequestRow)
-
-
-def page_file(folder: Path, number: int) -> Path:
-    return folder / MADE / f"page-{number}"
+    return tuple(_pages(without_paths(library.open(found)), library, folder / MADE))
 
 
 def _found(folder: Path, key: str) -> FoundLog:
@@ -243,19 +225,12 @@ def _files(folder: Path) -> Iterator[tuple[str, Path]]:
             yield path.relative_to(folder).as_posix(), path
 
 
-def _pages(session: Session, library: Library, folder: Path) -> Iterator[MadePage]:
+def _pages(session: Session, library: Library, folder: Path) -> Iterator[MadeFile]:
     counted = figures(session, library.prices)
     frame = replace(_FRAME, prices=library.prices)
     for number, (name, data) in enumerate(session_folder(session, counted, _OPTIONS, frame)):
-        page_file(folder.parent, number).write_bytes(gzip.compress(data, 6, mtime=0))
         kind = _KINDS.get(Path(name).suffix, "application/octet-stream")
-        yield MadePage(name, kind, sha256(data).hexdigest(), len(data))
-
-
-def _placeless(session: Session) -> Session:
-    """The session without a place of this machine."""
-    agents = tuple(replace(one, session=_placeless(one.session)) for one in session.agents)
-    return replace(session, log=replace(session.log, path=Path(session.log.path).name, modified=None), agents=agents)
+        yield make_file(name, data, folder / f"page-{number}", kind)
 
 
 def _write(path: Path, rows: Iterable[NamedTuple]) -> None:
@@ -263,8 +238,9 @@ def _write(path: Path, rows: Iterable[NamedTuple]) -> None:
         file.writelines(chain.from_iterable((msgspec.json.encode(row), b"\n") for row in rows))
 
 
-def _read(path: Path, kind: Any) -> Iterator[Any]:
+def read_rows(folder: Path, kind: type[_Made]) -> Iterator[_Made]:
+    """The passages or the requests of a session that was made in a folder."""
     decoder = msgspec.json.Decoder(kind)
-    with path.open("rb") as file:
+    with (folder / MADE / kind.__name__).open("rb") as file:
         for line in file:
             yield decoder.decode(line)

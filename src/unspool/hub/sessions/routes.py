@@ -16,12 +16,9 @@ from unspool.hub.people.projects import Right, right_on_project
 from unspool.hub.policy import policy_of
 from unspool.hub.routes import Hub, HubRoute, Needs, blob_response, hub, person, read_json, request_body
 from unspool.hub.sessions import listing, session_store
-from unspool.hub.sessions import push as pieces
 from unspool.hub.sessions.listing import parse_page, story
 from unspool.hub.sessions.process_push import SENT, remake_pages
-from unspool.hub.sessions.push import push
 from unspool.hub.sessions.search import search
-from unspool.hub.sessions.session_store import assemble_file, keep_pages
 from unspool.hub.sessions.usage import usage
 from unspool.hub.store.database import find_id
 from unspool.hub.workers import worker_pool
@@ -48,14 +45,13 @@ def have(request: Request) -> Response:
     if len(wanted.digests) + len(wanted.states) > _MOST:
         raise BadRequest(f"At most {_MOST:,} are asked for at once.")
     db, who = hub(request).store.db, person(request)
-    lacks = pieces.missing_pieces(db, who.id, wanted.digests)
-    return json_response(
-        {"lacks": lacks, "states": pieces.unknown_states(db, who.id, _project(request), wanted.states)}
-    )
+    lacks = session_store.missing_pieces(db, who.id, wanted.digests)
+    states = session_store.unknown_states(db, who.id, _project(request), wanted.states)
+    return json_response({"lacks": lacks, "states": states})
 
 
 def piece(request: Request) -> Response:
-    pieces.take_piece(hub(request), person(request), request.path_params["digest"], request_body(request))
+    session_store.take_piece(hub(request), person(request), request.path_params["digest"], request_body(request))
     return Response(status_code=204)
 
 
@@ -71,7 +67,7 @@ async def take_push(request: Request) -> Response:
 
 
 def _pushed(request: Request) -> Response:
-    done = push(hub(request), person(request), _project(request), read_json(request, PushManifest))
+    done = session_store.push(hub(request), person(request), _project(request), read_json(request, PushManifest))
     request.state.target = done.session
     return json_response(done._asdict(), 202 if done.lacks else 200)
 
@@ -110,10 +106,8 @@ def search_sessions(request: Request) -> Response:
 
 
 def get_usage(request: Request) -> Response:
-    given = request.query_params
-    return json_response(
-        usage(hub(request).store.db, person(request), given.get("by", "week"), listing.parse_filters(given))
-    )
+    given, db = request.query_params, hub(request).store.db
+    return json_response(usage(db, person(request), given.get("by", "week"), listing.parse_filters(given)))
 
 
 def _project(request: Request) -> str:
@@ -157,9 +151,10 @@ def _remake_pages(here: Hub, session: str) -> None:
     with scratch_folder() as folder:
         for name, parts in session_store.kept_files(db, session).items():
             if "~" not in name:
-                assemble_file(blobs, parts, folder / SENT / name)
+                session_store.assemble_file(blobs, parts, folder / SENT / name)
         made = worker_pool().run(remake_pages, folder, key)
-        keep_pages(blobs, made, folder)
+        for page in made:
+            blobs.keep_file(page)
         with db.transaction():
             db.alone(f"session {session}")
             if session_store.state_of(db, session) == state and blobs.held(page.digest for page in made):

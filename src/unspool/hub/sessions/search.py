@@ -47,7 +47,8 @@ def _query(tree: Node) -> str:
     match tree:
         case Term():  # any of the ways a word may be written, each a phrase of the words that it is cut into
             cut = dict.fromkeys(tuple(split_words(normalize_text(way))) for way in match_ways(tree))
-            phrases = [_phrase(words, prefix=tree.prefix) for words in cut if words]
+            end = ":*)" if tree.prefix else ")"
+            phrases = ["(" + " <-> ".join(map(quote_word, words)) + end for words in cut if words]
             return "(" + " | ".join(phrases or [_NOTHING]) + ")"
         case Not(part):
             return f"!({_query(part)})"
@@ -55,10 +56,6 @@ def _query(tree: Node) -> str:
             return "(" + " & ".join(map(_query, parts)) + ")"
         case Or(parts):
             return "(" + " | ".join(map(_query, parts)) + ")"
-
-
-def _phrase(words: tuple[str, ...], *, prefix: bool) -> str:
-    return "(" + " <-> ".join(map(quote_word, words)) + (":*)" if prefix else ")")
 
 
 _MANY_IN_SQLITE = 2_000

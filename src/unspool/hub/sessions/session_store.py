@@ -1,19 +1,29 @@
-"""Pushed sessions in the database and the object store: rows, files, versions, pages."""
+"""Pushed sessions: a push taken in, pieces first and then the session in one step; their rows, files and pages."""
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
-from hashlib import blake2b
+from hashlib import blake2b, sha256
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
+import zstandard
 
-from unspool.hub.sessions.process_push import MadePage, MadeSession, Passage, page_file, read_passages, read_requests
-from unspool.hub.store.blobs import Blobs, now
-from unspool.hub.store.database import Database, Value
-from unspool.hub_client.manifest import FilePiece, ManifestFile
+from unspool.files import scratch_folder
+from unspool.hub.errors import BadRequest, Gone, PolicyViolation, StoreUnavailable, TooLarge
+from unspool.hub.people import erasure, users
+from unspool.hub.people.rate_limit import count_bytes
+from unspool.hub.people.users import Person, bytes_allowed
+from unspool.hub.policy import policy_of
+from unspool.hub.routes import Hub
+from unspool.hub.sessions.process_push import SENT, MadeSession, PassageRow, RequestRow, make_session, read_rows
+from unspool.hub.store.blobs import DAY, Blobs, MadeFile, now
+from unspool.hub.store.database import Database, Value, batches, placeholders
+from unspool.hub.workers import worker_pool
+from unspool.hub_client.manifest import PIECE, FilePiece, ManifestFile, PushManifest, manifest_fault
+from unspool.site.build.manifest import fingerprint
 
 Read = Callable[[str], Iterator[bytes]]
 
@@ -97,7 +107,7 @@ _PUT = {
 _GONE = {"sqlite": "UPDATE passage SET session = '' WHERE id = ?", "postgresql": "DELETE FROM passage WHERE id = ?"}
 
 
-def write_passages(db: Database, session: str, passages: Iterable[Passage]) -> None:
+def write_passages(db: Database, session: str, passages: Iterable[PassageRow]) -> None:
     """Have a session hold these passages and no others, inside the caller's transaction.
 
     Full text is slow at taking out what it once took in, and most pushes only add to a session.
@@ -122,7 +132,7 @@ def sweep_passages(db: Database, seconds: float = 0.5) -> int:
 
 
 def _fresh(
-    db: Database, session: str, passages: Iterable[Passage], known: dict[bytes, list[int]]
+    db: Database, session: str, passages: Iterable[PassageRow], known: dict[bytes, list[int]]
 ) -> Iterator[Sequence[Value]]:
     """The passages that are not known; those that are get taken from what is known."""
     for one in passages:
@@ -142,9 +152,6 @@ def execute_batches(db: Database, sql: str, rows: Iterable[Sequence[Value]]) -> 
         db.many(sql, some)
 
 
-_CHUNK = 1024 * 1024
-
-
 def assemble_file(blobs: Blobs, parts: tuple[FilePiece, ...], path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("wb") as file:
@@ -152,16 +159,10 @@ def assemble_file(blobs: Blobs, parts: tuple[FilePiece, ...], path: Path) -> Non
             file.writelines(blobs.read(piece.digest))
 
 
-def keep_pages(blobs: Blobs, made: tuple[MadePage, ...], folder: Path) -> None:
-    for number, page in enumerate(made):
-        with page_file(folder, number).open("rb") as file:
-            blobs.keep_packed(page.digest, page.size, "gzip", iter(lambda: file.read(_CHUNK), b""))
-
-
 _OF_SESSION = ("piece", "session_page", "request")
 
 
-class PushedSession(NamedTuple):
+class PushedRow(NamedTuple):
     id: str
     project: str
     person: str
@@ -177,29 +178,25 @@ def state_of(db: Database, session: str) -> str:
     return str(found[0]) if found else ""
 
 
-def write_session(db: Database, row: PushedSession, made: MadeSession, files: Files, folder: Path) -> None:
+def write_session(db: Database, row: PushedRow, made: MadeSession, files: Files, folder: Path) -> None:
     """Put a session in place of what was known of it, inside the caller's transaction."""
     _write_row(db, row, made, total_size(files))
     for table in _OF_SESSION:
         db.run(f"DELETE FROM {table} WHERE session = ?", row.id)  # noqa: S608  names of tables
-    pieces = (
-        (row.id, name, place, piece.digest, piece.size)
-        for name, all_ in files.items()
-        for place, piece in enumerate(all_)
-    )
+    pieces = ((row.id, name, at, one.digest, one.size) for name, parts in files.items() for at, one in enumerate(parts))
     execute_batches(db, "INSERT INTO piece(session, name, position, digest, size) VALUES(?, ?, ?, ?, ?)", pieces)
     write_pages(db, row.id, made.pages)
-    write_passages(db, row.id, read_passages(folder))
+    write_passages(db, row.id, read_rows(folder, PassageRow))
     _requests(db, row.id, folder)
 
 
-def write_pages(db: Database, session: str, made: Sequence[MadePage]) -> None:
+def write_pages(db: Database, session: str, made: Sequence[MadeFile]) -> None:
     """Write which pages a session has that has none."""
     rows = ((session, page.name, page.digest, page.kind) for page in made)
     execute_batches(db, "INSERT INTO session_page(session, name, digest, kind) VALUES(?, ?, ?, ?)", rows)
 
 
-def _write_row(db: Database, row: PushedSession, made: MadeSession, size: int) -> None:
+def _write_row(db: Database, row: PushedRow, made: MadeSession, size: int) -> None:
     logged, time = msgspec.structs.asdict(made.facts), now()
     logged["models"] = msgspec.json.encode(made.facts.models).decode()
     columns: dict[str, Value] = {**row._asdict(), **logged, "size": size, "created": time, "updated": time}
@@ -213,7 +210,7 @@ def _requests(db: Database, session: str, folder: Path) -> None:
         "INSERT INTO request(session, number, shared, identity, day, model, input, output, cache_read, cache_write,"
         " final, cost) VALUES(?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
     )
-    rows = enumerate(read_requests(folder))
+    rows = enumerate(read_rows(folder, RequestRow))
     execute_batches(db, put, ((session, number, *one[:-2], int(one.final), one.cost) for number, one in rows))
     db.alone("requests")  # two sessions that hold the same one must not pass each other unseen
     db.run(
@@ -226,3 +223,147 @@ def _requests(db: Database, session: str, folder: Path) -> None:
         " AND identity IN (SELECT identity FROM request WHERE session = ? AND shared = 1)",
         session, session,
     )  # fmt: skip
+
+
+_SPARE = 256 * 1024 * 1024
+"""Bytes that everybody may send in a day, beside twice what they may keep."""
+_WINDOW = 16 * 1024 * 1024
+"""Bytes of memory that unpacking may take."""
+
+
+def missing_pieces(db: Database, person: str, digests: Iterable[str]) -> list[str]:
+    """The pieces that this person has to send; what others sent is not told. Those that are here stay for a day."""
+    wanted = list(dict.fromkeys(digests))
+    there = piece_sizes(db, person, wanted)
+    for some in batches([digest for digest in wanted if digest in there]):
+        db.run(f"UPDATE blob SET created = ? WHERE digest IN ({placeholders(some)}) AND created < ?",  # noqa: S608
+               now(), *some, now() - DAY // 4)  # fmt: skip
+    return [digest for digest in wanted if digest not in there]
+
+
+def piece_sizes(db: Database, person: str, digests: Sequence[str]) -> dict[str, int]:
+    """The pieces that are here and that this person sent, each with its size."""
+    found: dict[str, int] = {}
+    for some in batches(digests):
+        sql = "SELECT blob.digest, blob.size FROM sent JOIN blob ON blob.digest = sent.digest WHERE sent.person = ?"
+        found.update(db.rows(f"{sql} AND sent.digest IN ({placeholders(some)})", person, *some))
+    return found
+
+
+def unknown_states(db: Database, person: str, project: str, states: Sequence[str]) -> list[str]:
+    """The states that no session has which this person pushed to a project."""
+    known: set[str] = set()
+    for some in batches(states):
+        sql = f"SELECT state FROM session WHERE project = ? AND person = ? AND state IN ({placeholders(some)})"  # noqa: S608
+        known.update(state for (state,) in db.rows(sql, project, person, *some))
+    return [state for state in states if state not in known]
+
+
+def take_piece(hub: Hub, person: Person, digest: str, packed: bytes) -> None:
+    """Keep a piece, if it is what its digest says."""
+    data = unpack_piece(packed)
+    if sha256(data).hexdigest() != digest:
+        raise BadRequest("What was sent is not what its digest says.")
+    store = hub.store
+    most = _SPARE + 2 * bytes_allowed(store.db, person.id, hub.terms.quota)
+    count_bytes(store.db, f"sent {person.id}", len(data), most)  # pieces of no session yet take room too
+    store.blobs.keep(data)
+    store.db.run("INSERT INTO sent(person, digest) VALUES(?, ?) ON CONFLICT DO NOTHING", person.id, digest)
+
+
+def unpack_piece(packed: bytes) -> bytes:
+    """What was packed with zstd; BadRequest or TooLarge before it takes more memory than a piece may."""
+    try:
+        reader = zstandard.ZstdDecompressor(max_window_size=_WINDOW).stream_reader(packed)
+        data = reader.read(PIECE + 1)
+    except zstandard.ZstdError:
+        raise BadRequest("What was sent is not packed with zstd, or wants too much memory.") from None
+    if len(data) > PIECE:
+        raise TooLarge(f"A piece has at most {PIECE:,} bytes.")
+    if not data:
+        raise BadRequest("A piece is not empty.")
+    return data
+
+
+_TRIES = 5
+
+
+class PushOutcome(NamedTuple):
+    session: str
+    state: str
+    """Of what is kept now; another one than was sent where more was kept already."""
+    lacks: tuple[str, ...] = ()
+    """Pieces that have to be sent first; nothing was done."""
+
+
+def session_identity(project: str, person: str, key: str) -> str:
+    """The id of a session: the same for the same, so that one that was erased is known again."""
+    return sha256(f"{project}\0{person}\0{key}".encode()).hexdigest()[:32]
+
+
+def push(hub: Hub, person: Person, project: str, manifest: PushManifest) -> PushOutcome:
+    """Take a session in, or say which pieces are lacking."""
+    if reason := manifest_fault(manifest):
+        raise BadRequest(f"The manifest cannot be taken: {reason}.")
+    if manifest.size > hub.terms.upload:
+        raise TooLarge(f"A session has at most {hub.terms.upload:,} bytes here.")
+    session = session_identity(project, person.id, manifest.key)
+    _not_erased(hub.store.db, person.id, manifest.key)
+    for _ in range(_TRIES):
+        before = state_of(hub.store.db, session)
+        if before == manifest.state:
+            return PushOutcome(session, before)
+        wanted = {piece.digest: piece.size for piece in manifest.pieces()}
+        lacks = missing_pieces(hub.store.db, person.id, wanted)
+        there = piece_sizes(hub.store.db, person.id, list(wanted))
+        if any(wanted[digest] != size for digest, size in there.items()):
+            raise BadRequest("A piece is not as large as the manifest says.")
+        if lacks:
+            return PushOutcome(session, before, tuple(lacks))
+        row = PushedRow(session, project, person.id, manifest.key, manifest.state, fingerprint())
+        if done := _taken(hub, row, manifest, before):
+            return done
+    raise StoreUnavailable("This session is pushed from several places at once; try again.")
+
+
+def _not_erased(db: Database, person: str, key: str) -> None:
+    if erasure.was_erased(db, person, key):
+        raise Gone("This session was erased here, and is not taken again.")
+
+
+def _taken(hub: Hub, row: PushedRow, manifest: PushManifest, before: str) -> PushOutcome | None:
+    """What becomes of it; None where somebody else was quicker, and it is to be tried again."""
+    blobs = hub.store.blobs
+    files = join_files(kept_files(hub.store.db, row.id), manifest.files, blobs.read)
+    if files is None:
+        return PushOutcome(row.id, before)
+    policy = policy_of(hub.store.db, row.project) if hub.terms.door else None
+    with scratch_folder() as folder:
+        for file in manifest.files:
+            assemble_file(blobs, file.pieces, folder / SENT / file.name)
+        try:
+            made = worker_pool().run(make_session, folder, manifest.key, hub.store.db.dialect, policy)
+        except PolicyViolation:
+            for digest in {piece.digest for piece in manifest.pieces()}:  # what was refused is not kept
+                blobs.drop(digest)
+            raise
+        for page in made.pages:
+            blobs.keep_file(page)
+        return _committed(hub, row, before, (made, files, folder))
+
+
+def _committed(hub: Hub, row: PushedRow, before: str, what: tuple[MadeSession, Files, Path]) -> PushOutcome | None:
+    db = hub.store.db
+    with db.transaction():
+        db.alone(f"session {row.id}")
+        if state_of(db, row.id) != before:
+            return None
+        db.alone(f"hold session {row.id}")  # whoever erases it waits, or is waited for
+        _not_erased(db, row.person, row.key)
+        made, files, folder = what
+        contents = {piece.digest for parts in files.values() for piece in parts} | {page.digest for page in made.pages}
+        if not hub.store.blobs.held(contents):
+            return None
+        write_session(db, row, made, files, folder)
+        users.check_quota(db, row.person, hub.terms.quota)
+    return PushOutcome(row.id, row.state)

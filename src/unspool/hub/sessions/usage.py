@@ -16,7 +16,7 @@ from unspool.hub.errors import BadRequest
 from unspool.hub.people.users import Person
 from unspool.hub.sessions.listing import filter_conditions, parse_time, visible_to
 from unspool.hub.store.database import Database
-from unspool.prices.pico import MOST
+from unspool.prices import MOST
 from unspool.store.index.billing import exact_dollars
 from unspool.store.index.conditions import SqlCondition, all_of
 from unspool.store.index.filters import sessions_holding
@@ -26,6 +26,7 @@ from unspool.store.index.times import local_time
 By = Literal["person", "project", "model", "day", "week", "month"]
 _COLUMNS = ("input", "output", "cache_read", "cache_write", "cost", "final")
 _KEYS = {"person": "session.person", "project": "session.project", "model": "request.model"}
+_SIGNS = {"since": ">=", "until": "<"}
 _PART = 10**9
 """Costs are added up in two parts: whole, a few made-up ones would be more than a database counts."""
 _SUMS = (
@@ -100,21 +101,16 @@ def usage(db: Database, person: Person, by: str, filters: list[Filter]) -> HubUs
 
 def _conditions(db: Database, filters: list[Filter]) -> list[SqlCondition]:
     """What filters ask of sessions, and of the days and models of requests."""
-    days = [
-        SqlCondition(
-            f"request.day {sign} ? AND request.day <> ''", (local_time(parse_time(one.value), UTC).date().isoformat(),)
-        )
-        for one in filters
-        for name, sign in (("since", ">="), ("until", "<"))
-        if one.name == name
-    ]
-    models = [
-        SqlCondition("lower(request.model) LIKE ? ESCAPE '\\'", (sessions_holding(one.value.lower()),))
-        for one in filters
-        if one.name == "model"
-    ]
-    rest = [one for one in filters if one.name not in ("since", "until", "model")]
-    return [*filter_conditions(db, rest)[0], *days, *models]
+    rest = [one for one in filters if one.name not in (*_SIGNS, "model")]
+    conditions = filter_conditions(db, rest)[0]
+    for one in filters:
+        if one.name in _SIGNS:
+            day = local_time(parse_time(one.value), UTC).date().isoformat()
+            conditions.append(SqlCondition(f"request.day {_SIGNS[one.name]} ? AND request.day <> ''", (day,)))
+        elif one.name == "model":
+            held = sessions_holding(one.value.lower())
+            conditions.append(SqlCondition("lower(request.model) LIKE ? ESCAPE '\\'", (held,)))
+    return conditions
 
 
 def _added(db: Database, by: str, columns: list[str], where: SqlCondition, which: str, only: str = "") -> list[Any]:

@@ -18,9 +18,8 @@ from unspool.hub.people.rate_limit import count_attempt
 from unspool.hub.routes import Hub, HubRoute, Needs, blob_response, hub, person, read_json
 from unspool.hub.shares import share as shares
 from unspool.hub.shares import share_store
-from unspool.hub.shares.process_upload import made_by
 from unspool.hub.shares.share import HubShare, ShareFile, ShareOptions, live_share
-from unspool.hub.shares.upload import spool_upload
+from unspool.hub.shares.upload import made_by, spool_upload
 from unspool.hub.store.blobs import now
 from unspool.hub.web.render import page
 from unspool.hub.workers import run_in_thread

@@ -12,14 +12,12 @@ from unspool.hub.errors import Gone, HubError, NotVisible, StoreUnavailable, Und
 from unspool.hub.people import holds, users
 from unspool.hub.policy import check_title, policy_of
 from unspool.hub.routes import Hub
-from unspool.hub.shares.process_upload import MadeFile, MadeShare, ShareJob, make_share
 from unspool.hub.shares.share import BUNDLE, NOTHING, HubShare, ShareOptions, any_share, hash_password, share_file
-from unspool.hub.store.blobs import now
+from unspool.hub.shares.upload import MadeShare, ShareJob, make_share
+from unspool.hub.store.blobs import MadeFile, now
 from unspool.hub.store.connect import Store
 from unspool.hub.store.database import Database, Value
 from unspool.hub.workers import worker_pool
-
-_CHUNK = 256 * 1024
 
 
 class Upload(NamedTuple):
@@ -126,16 +124,10 @@ def _title(share: HubShare, options: ShareOptions) -> str:
 
 def _changed_columns(options: ShareOptions) -> dict[str, Value]:
     """What is to change, but for the content; all else stays, also where somebody changes it meanwhile."""
-    columns: dict[str, Value] = {}
-    if options.password is not None:
-        columns["password"] = hash_password(options.password)
-    if options.listed is not None:
-        columns["listed"] = int(options.listed)
-    if options.raw is not None:
-        columns["raw"] = int(options.raw)
-    if options.expires is not None:
-        columns["expires"] = options.expires or None
-    return columns
+    password, listed, raw = options.password, options.listed, options.raw
+    columns: dict[str, Value] = {} if password is None else {"password": hash_password(password)}
+    columns |= {name: int(value) for name, value in (("listed", listed), ("raw", raw)) if value is not None}
+    return columns if options.expires is None else {**columns, "expires": options.expires or None}
 
 
 def _raw(share: HubShare, options: ShareOptions) -> bool:
@@ -155,9 +147,7 @@ def _made(hub: Hub, upload: Upload, title: str, *, raw: bool, check: bool = True
     job = ShareJob(upload.bundle, upload.bundle.parent / "made", share_url(hub, upload.address), title, raw, policy)
     made = worker_pool().run(make_share, job)
     for piece in made.pieces:
-        with piece.path.open("rb") as file:
-            chunks = iter(lambda: file.read(_CHUNK), b"")
-            hub.store.blobs.keep_packed(piece.digest, piece.size, piece.encoding, chunks)
+        hub.store.blobs.keep_file(piece)
     return made
 
 

@@ -1,16 +1,20 @@
-"""Contents kept once by digest: packed, unpacked and proved; the interface of object stores."""
+"""Contents kept once by digest: packed, unpacked and proved; what an object store does, and the one in a folder."""
 
+import os
 import secrets
 import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from hashlib import sha256
+from pathlib import Path
 from typing import IO, NamedTuple, Protocol, cast
 
 import zstandard
 
 from unspool.errors import NotFound
-from unspool.hub.errors import StoreUnavailable
+from unspool.files import settle
+from unspool.hub.errors import NO_ROOM, StoreFull, StoreUnavailable
 from unspool.hub.store.database import Database, batches, placeholders
 
 CHUNK = 256 * 1024
@@ -42,7 +46,7 @@ class Objects(Protocol):
         """Remove what somebody who was killed left half written, more than a day ago; how many there were."""
 
     def well(self) -> bool:
-        """Whether it answers now."""
+        """Whether the object store answers now."""
 
 
 _LEVEL = 6
@@ -124,6 +128,22 @@ class Blob(NamedTuple):
     """Where its object lies."""
 
 
+class MadeFile(NamedTuple):
+    """A file that a worker made, packed as it will be kept; `digest` and `size` are of what it is when unpacked."""
+
+    name: str
+    path: Path
+    digest: str
+    size: int
+    encoding: str
+    kind: str
+
+
+def make_file(name: str, data: bytes, path: Path, kind: str) -> MadeFile:
+    path.write_bytes(pack(data, "gzip"))
+    return MadeFile(name, path, sha256(data).hexdigest(), len(data), "gzip", kind)
+
+
 def now() -> int:
     """Milliseconds of the epoch, as the hub keeps times."""
     return time.time_ns() // 1_000_000
@@ -154,8 +174,10 @@ class Blobs:
         digest = sha256(data).hexdigest()
         return self.find(digest, touch=True) or self._kept(digest, len(data), encoding, [pack(data, encoding)])
 
-    def keep_packed(self, digest: str, size: int, encoding: str, data: Iterable[bytes]) -> Blob:
-        return self.find(digest, touch=True) or self._kept(digest, size, encoding, data)
+    def keep_file(self, file: MadeFile) -> Blob:
+        with file.path.open("rb") as opened:
+            chunks = iter(lambda: opened.read(CHUNK), b"")
+            return self.find(file.digest, touch=True) or self._kept(file.digest, file.size, file.encoding, chunks)
 
     def find(self, digest: str, *, touch: bool = False) -> Blob | None:
         """A content that is kept; `touch` keeps it from being swept for most of a day more."""
@@ -217,3 +239,133 @@ class Blobs:
         if blob.key != key:
             self._objects.delete(key)
         return blob
+
+
+_PART = ".part"
+_NO_LINK = getattr(os, "O_NOFOLLOW", 0)
+_DAY = 86_400
+
+
+class FolderObjects(Objects):
+    """An object store in a folder. A link in it is no object: it could lead anywhere."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        with _as_hub_errors():
+            _made(folder)
+
+    def put(self, key: str, data: Iterable[bytes]) -> int:
+        path = self._folder / key
+        part = path.with_name(f".{path.name}.{secrets.token_hex(8)}{_PART}")
+        with _as_hub_errors():
+            _made(path.parent)
+        try:
+            size = _written(part, data)
+            with _as_hub_errors():
+                part.replace(path)
+                settle(path.parent)
+        finally:
+            with suppress(OSError):
+                part.unlink(missing_ok=True)
+        return size
+
+    def get(self, key: str) -> Iterator[bytes]:
+        try:
+            with _as_hub_errors():
+                number = os.open(self._folder / key, os.O_RDONLY | _NO_LINK)
+        except FileNotFoundError:
+            raise NotFound(f"There is no object {key}.") from None
+        return _pieces(number)
+
+    def size(self, key: str) -> int | None:
+        with suppress(FileNotFoundError), _as_hub_errors():
+            return (self._folder / key).lstat().st_size
+        return None
+
+    def delete(self, key: str) -> None:
+        with _as_hub_errors():
+            (self._folder / key).unlink(missing_ok=True)
+
+    def keys(self, prefix: str) -> Iterator[str]:
+        top = self._folder / prefix.rpartition("/")[0]
+        with _as_hub_errors():
+            found = (path.relative_to(self._folder).as_posix() for path in _files(top) if path.suffix != _PART)
+            return iter(sorted(key for key in found if key.startswith(prefix)))
+
+    def sweep(self) -> int:
+        count = 0
+        with _as_hub_errors():
+            parts = [path for path in _files(self._folder) if path.suffix == _PART]
+            for path in parts:
+                with suppress(FileNotFoundError):
+                    if path.lstat().st_mtime < time.time() - _DAY:
+                        path.unlink()
+                        count += 1
+        return count
+
+    def well(self) -> bool:
+        return os.access(self._folder, os.W_OK | os.X_OK)
+
+
+def _made(folder: Path) -> None:
+    """Make a folder whose name stays after a loss of power."""
+    if folder.is_dir():
+        return
+    _made(folder.parent)
+    folder.mkdir(mode=0o700, exist_ok=True)
+    settle(folder.parent)
+
+
+def _written(part: Path, data: Iterable[bytes]) -> int:
+    """A new file with what comes, safe on the disk; its size."""
+    size = 0
+    with _as_hub_errors():
+        number = os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY | _NO_LINK, 0o600)
+    try:
+        for piece in data:
+            size += len(piece)
+            rest = memoryview(piece)
+            while rest:  # the system may take it in parts
+                with _as_hub_errors():
+                    rest = rest[os.write(number, rest) :]
+        with _as_hub_errors():
+            os.fsync(number)
+    finally:
+        os.close(number)
+    return size
+
+
+def _pieces(number: int) -> Iterator[bytes]:
+    """The pieces of an open file, which is closed after the last one."""
+    with os.fdopen(number, "rb", buffering=0) as file:
+        while True:
+            with _as_hub_errors():
+                piece = file.read(CHUNK)
+            if not piece:
+                return
+            yield piece
+
+
+def _files(top: Path) -> Iterator[Path]:
+    try:
+        with os.scandir(top) as entries:
+            found = list(entries)
+    except FileNotFoundError:
+        return
+    for entry in found:
+        if entry.is_dir(follow_symlinks=False):
+            yield from _files(Path(entry.path))
+        elif entry.is_file(follow_symlinks=False):
+            yield Path(entry.path)
+
+
+@contextmanager
+def _as_hub_errors() -> Iterator[None]:
+    try:
+        yield
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        if error.errno in NO_ROOM:
+            raise StoreFull("The hub's disk is full; what was kept before is safe.") from None
+        raise StoreUnavailable(f"The folder of objects cannot be used: {error.strerror}.") from error

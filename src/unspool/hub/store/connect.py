@@ -6,11 +6,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from unspool.errors import NotFound, UsageProblem
-from unspool.hub.store.blobs import Blobs, Objects
-from unspool.hub.store.database import Database, get_setting
-from unspool.hub.store.files import FolderObjects
+from unspool.hub.store.blobs import Blobs, FolderObjects, Objects
+from unspool.hub.store.database import Database, Sqlite, get_setting
 from unspool.hub.store.schema import MARK, migrate, schema_version
-from unspool.hub.store.sqlite import Sqlite
 
 DATABASE, FOLDER = "hub.db", "objects"
 

@@ -30,7 +30,7 @@ _LOT = 500
 _ROUND = 2**128
 
 
-class Table(NamedTuple):
+class CopiedTable(NamedTuple):
     name: str
     columns: tuple[str, ...]
 
@@ -42,22 +42,22 @@ class TableSum(NamedTuple):
     digest: str
 
 
-def tables(db: Database) -> list[Table]:
+def tables(db: Database) -> list[CopiedTable]:
     found: dict[str, list[str]] = {}
     for table, column in sorted(db.rows(_COLUMNS[db.dialect])):
         if (table, column) not in _MADE:
             found.setdefault(table, []).append(column)
-    return [Table(name, tuple(columns)) for name, columns in found.items()]
+    return [CopiedTable(name, tuple(columns)) for name, columns in found.items()]
 
 
-def rows(db: Database, table: Table) -> Iterator[Row]:
+def rows(db: Database, table: CopiedTable) -> Iterator[Row]:
     """The rows of a table, in a snapshot or a transaction; the mark of a copy is none of them."""
     mine = f" WHERE key <> '{MARK}'" if table.name == "setting" else ""
     order = _ORDER.get(table.name, "")
     return db.each(f"SELECT {', '.join(table.columns)} FROM {table.name}{mine}{order}")  # noqa: S608  our own names
 
 
-def insert_rows(db: Database, table: Table, found: Iterable[Row]) -> None:
+def insert_rows(db: Database, table: CopiedTable, found: Iterable[Row]) -> None:
     names, marks = list(table.columns), ["?"] * len(table.columns)
     indexed = table.name == "passage" and db.dialect == "postgresql"
     if indexed:
@@ -67,11 +67,6 @@ def insert_rows(db: Database, table: Table, found: Iterable[Row]) -> None:
     rest = iter(found)
     while lot := list(islice(rest, _LOT)):
         db.many(sql, [(*row, text_vector(row[body])) for row in lot] if indexed else lot)
-
-
-def empty_tables(db: Database) -> None:
-    for table in tables(db):
-        db.run(f"DELETE FROM {table.name}")  # noqa: S608
 
 
 def is_empty(db: Database) -> bool:
@@ -141,7 +136,8 @@ def copy_hub(source: Store, target: Store, say: Say, *, mark: bool) -> CopyRepor
     with source.db.snapshot(), target.db.transaction():
         without_timeout(target.db)
         say("Copying rows")
-        empty_tables(target.db)
+        for table in tables(target.db):
+            target.db.run(f"DELETE FROM {table.name}")  # noqa: S608
         found = {}
         for table in tables(source.db):
             tally = RowTally(rows(source.db, table))

@@ -1,4 +1,4 @@
-"""Pages for people: home, sessions, search, usage, stories, one's own tokens and shares."""
+"""Pages for people, admins and owners, from home to the audit log, and the addresses of all of them."""
 
 from collections.abc import Callable, Sequence
 from decimal import Decimal
@@ -12,9 +12,11 @@ from starlette.responses import RedirectResponse, Response
 from unspool.hub.errors import BadRequest, HubError
 from unspool.hub.people import operations, projects, tokens, users
 from unspool.hub.people.api import run_operation
-from unspool.hub.people.operations import Done, Operation, arguments_of
+from unspool.hub.people.audit import AuditFilters, list_audit
+from unspool.hub.people.operations import ACTS, Done, Operation, arguments_of
+from unspool.hub.people.projects import Right
 from unspool.hub.people.tokens import READING
-from unspool.hub.routes import hub, person
+from unspool.hub.routes import HubRoute, Needs, hub, person
 from unspool.hub.sessions import listing
 from unspool.hub.sessions.listing import ListPage, SessionFacts, parse_page
 from unspool.hub.sessions.search import search
@@ -22,6 +24,7 @@ from unspool.hub.sessions.usage import By, usage
 from unspool.hub.shares import routes
 from unspool.hub.shares.share import COLUMNS, HubShare, ShareOptions, live_share, options_of_upload
 from unspool.hub.shares.share_store import change_options, end_share
+from unspool.hub.web import render
 from unspool.hub.web.render import HOME, form_fields, moment_of, page, redirect, time_markup
 from unspool.hub.workers import run_in_thread
 from unspool.site.page_template import Crumb
@@ -93,9 +96,8 @@ def home(request: Request) -> Response:
 def sessions_page(request: Request) -> Response:
     who, db = person(request), hub(request).store.db
     asked, after = _given(request, _NAMES), request.query_params.get("after", "")
-    found, wrong = _attempt(
-        lambda: listing.list_sessions(db, who, listing.parse_filters(asked), parse_page(after, "", _PAGE))
-    )
+    filters = listing.parse_filters(asked)
+    found, wrong = _attempt(lambda: listing.list_sessions(db, who, filters, parse_page(after, "", _PAGE)))
     more = f"/sessions?{_query(asked, after=found.next)}" if found and found.next else ""
     return page(
         request,
@@ -134,11 +136,8 @@ def story_page(request: Request) -> Response:
     session = request.path_params["session"]
     steps = listing.story(hub(request).store.db, person(request), session)
     here = next(step.session for step in steps if step.session.id == session)
-    crumbs = (
-        HOME,
-        Crumb(here.project.name, f"sessions?project={here.project.id}"),
-        Crumb(here.title, f"sessions/{session}/"),
-    )
+    project = Crumb(here.project.name, f"sessions?project={here.project.id}")
+    crumbs = (HOME, project, Crumb(here.title, f"sessions/{session}/"))
     shown = [(step.role, listed_session(step.session)) for step in steps]
     return page(request, "Story", "story.html", crumbs=crumbs, steps=shown, here=session)
 
@@ -192,8 +191,6 @@ def end_token_form(request: Request) -> Response:
 
 
 _MOST = 200
-_NEVER = 0
-"""As options have it: no end."""
 
 
 def shares_page(request: Request, wrong: str = "", status: int = 200) -> Response:
@@ -232,7 +229,138 @@ def _form_options(form: dict[str, str]) -> ShareOptions:
     if form.get("open") == "1":
         given["password"] = ""
     if form.get("expires"):
-        given["expires"] = (
-            _NEVER if form["expires"] == "never" else options_of_upload({"expires": form["expires"]}, {}).expires
-        )
+        given["expires"] = options_of_upload({"expires": form["expires"]}, {}).expires
     return ShareOptions(**given)
+
+
+def form(path: str, operation: Operation, needs: Needs, back: str) -> HubRoute:
+    """A form of a page that runs an operation and leads back to a page."""
+
+    def handler(request: Request) -> Response:
+        run_form(request, operation)
+        return redirect(back)
+
+    return HubRoute(path, handler, needs, ACTS[operation], "POST", _CHANGES)
+
+
+def people_page(request: Request, link: str = "", secret: str = "") -> Response:
+    db = hub(request).store.db
+    everybody = users.list_users(db, everybody=True)
+    return page(
+        request,
+        "People",
+        "people.html",
+        here=[one for one in everybody if one.ended is None],
+        gone=[one for one in everybody if one.ended is not None],
+        invitations=tokens.list_invitations(db),
+        teams=projects.list_teams(db),
+        link=link,
+        secret=secret,
+        scopes=tokens.SCOPES,
+    )
+
+
+def invite_form(request: Request) -> Response:
+    """A new invitation; its link is shown this once."""
+    return people_page(request, link=run_form(request, operations.add_invitation).secret)
+
+
+def create_service_form(request: Request) -> Response:
+    """A program with a token of its own, shown this once."""
+    sent = form_fields(request)
+    scope = sent.get("scope", "") if sent.get("scope") in tokens.SCOPES else "read"
+    wanted = {"name": sent.get("name", ""), "kind": "service", "token_scope": scope}
+    return people_page(request, secret=run_operation(request, operations.add_person, wanted).secret)
+
+
+def create_project_form(request: Request) -> Response:
+    return redirect(f"/projects/{run_form(request, operations.add_project).target}/rights")
+
+
+def rights_page(request: Request) -> Response:
+    db = hub(request).store.db
+    project = projects.find_project(db, request.path_params["project"])
+    name = next(one.name for one in projects.list_projects(db, person(request)) if one.id == project)
+    return page(
+        request,
+        "Rights",
+        "rights.html",
+        crumbs=(HOME, Crumb(name, f"sessions?project={project}")),
+        project=project,
+        name=name,
+        permits=projects.list_grants(db, project),
+        levels=tuple(right.name.lower() for right in Right),
+        people=users.list_users(db),
+        teams=projects.list_teams(db),
+    )
+
+
+def grant_form(request: Request) -> Response:
+    """A right given to a person or a team; the empty one takes away what they had of their own."""
+    sent, project = form_fields(request), request.path_params["project"]
+    kind, _, named = sent.get("subject", "").partition(" ")
+    if kind not in ("person", "team") or not named:
+        raise BadRequest("Choose a person or a team.")
+    args = {"project": project, "kind": kind, "subject": named}
+    if sent.get("level"):
+        done = run_operation(request, operations.give_right, {**args, "level": sent["level"]})
+    else:
+        done = run_operation(request, operations.take_right, args)
+    return redirect(f"/projects/{done.target}/rights")
+
+
+_LINES = 100
+_ASKED = ("person", "what", "target", "outcome")
+
+
+def audit_page(request: Request) -> Response:
+    asked, before = _given(request, _ASKED), request.query_params.get("before", "")
+    last = int(before[:18]) if before.isdecimal() else None
+    filters = AuditFilters(asked["person"], asked["what"], asked["target"], asked["outcome"], before=last)
+    lines = list_audit(hub(request).store.db, filters, _LINES + 1)
+    more = f"/audit?{_query(asked, before=str(lines[_LINES - 1].seq))}" if len(lines) > _LINES else ""
+    return page(request, "Audit", "audit.html", asked=asked, lines=lines[:_LINES], more=more)
+
+
+_OPEN, _IN, _ADMIN, _OWN = Needs.NOTHING, Needs.PERSON, Needs.ADMIN, Needs.OWN
+_CHANGES = ("all",)
+
+
+def _form(path: str, handler: Callable[..., object], needs: Needs, act: str) -> HubRoute:
+    return HubRoute(path, handler, needs, act, "POST", _CHANGES)
+
+
+ROUTES = (
+    HubRoute("/", home, _OPEN),
+    HubRoute("/sessions", sessions_page, _IN, "session.list"),
+    HubRoute("/sessions/{session}/story", story_page, Needs.READ, "session.read"),
+    HubRoute("/search", search_page, _IN, "session.search"),
+    HubRoute("/usage", usage_page, _IN, "session.usage"),
+    HubRoute("/shares", shares_page, _IN),
+    HubRoute("/shares", upload_form, _IN, "share.create", "POST", _CHANGES, body=0),
+    _form("/shares/{address}", change_share_form, Needs.MINE, "share.change"),
+    _form("/shares/{address}/end", end_share_form, Needs.MINE, "share.delete"),
+    HubRoute("/sign-in", render.sign_in_page, _OPEN),
+    _form("/sign-in", render.sign_in, _OPEN, "browser.in"),
+    _form("/sign-out", render.sign_out, _OPEN, "browser.out"),
+    HubRoute("/join/{secret}", render.invitation_page, _OPEN),
+    _form("/join/{secret}", render.join, _OPEN, "invitation.take"),
+    HubRoute("/me", me_page, _IN),
+    _form("/me/tokens", create_token_form, _IN, "token.make"),
+    _form("/me/tokens/{token}/end", end_token_form, _IN, "token.revoke"),
+    HubRoute("/people", people_page, _ADMIN),
+    _form("/people/invite", invite_form, _ADMIN, "invitation.make"),
+    form("/people/invitations/{id}/end", operations.end_invitation, _ADMIN, "/people"),
+    _form("/people/services", create_service_form, _ADMIN, "person.add"),
+    form("/people/teams", operations.add_team, _ADMIN, "/people#teams"),
+    form("/people/teams/{team}/join", operations.join_team, _ADMIN, "/people#teams"),
+    form("/people/teams/{team}/leave", operations.leave_team, _ADMIN, "/people#teams"),
+    form("/people/teams/{team}/end", operations.end_team, _ADMIN, "/people#teams"),
+    form("/people/{person}/end", operations.end_person, _ADMIN, "/people"),
+    form("/people/{person}/back", operations.bring_back_person, _ADMIN, "/people"),
+    form("/people/{person}/change", operations.change_person, _ADMIN, "/people"),
+    _form("/projects", create_project_form, _IN, "project.make"),
+    HubRoute("/projects/{project}/rights", rights_page, _OWN),
+    _form("/projects/{project}/rights", grant_form, _OWN, "permit.give"),
+    HubRoute("/audit", audit_page, _ADMIN, "audit.read"),
+)

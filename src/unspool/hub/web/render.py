@@ -57,9 +57,8 @@ def asset(request: Request) -> Response:
 
 def icon(request: Request) -> Response:
     """The icon, where browsers look for one of a page that names none."""
-    return Response(
-        _ALL[OWN["icon.svg"]], media_type=_TYPES[".svg"], headers={"Cache-Control": "public, max-age=86400"}
-    )
+    headers = {"Cache-Control": "public, max-age=86400"}
+    return Response(_ALL[OWN["icon.svg"]], media_type=_TYPES[".svg"], headers=headers)
 
 
 ROUTES = (

@@ -9,8 +9,7 @@ import apsw
 import msgspec
 
 from unspool.model import Call, Overview, Todo, Usage
-from unspool.prices import PriceTable
-from unspool.prices.pico import MOST
+from unspool.prices import MOST, PriceTable
 from unspool.store.index.schema import PICO
 
 _FIGURES = ("input", "output", "cache_read", "cache_write", "cache_write_1h", "web_searches", "web_fetches")

@@ -7,8 +7,7 @@ from typing import Any, NamedTuple, Self
 import apsw
 import msgspec
 
-from unspool.prices import PriceTable
-from unspool.prices.pico import MOST
+from unspool.prices import MOST, PriceTable
 from unspool.store.index.requests import BilledRequests, Doc, LogRows, SessionRows
 
 DIGEST = 16

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from unspool.agents import FoundLog, by_id
 from unspool.errors import UnspoolError
-from unspool.prices import PriceTable
-from unspool.prices.pico import Picodollars
+from unspool.prices import Picodollars, PriceTable
 from unspool.reading.ledger import CallLedger
 from unspool.store.index.schema import TABLES
 from unspool.store.library.inputs import open_log

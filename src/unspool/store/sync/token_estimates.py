@@ -19,8 +19,7 @@ from unspool.figures.tokens import (
 )
 from unspool.model import Event, Result, Thinking, ToolCall
 from unspool.model.usage import KINDS
-from unspool.prices import PriceTable
-from unspool.prices.pico import Picodollars
+from unspool.prices import Picodollars, PriceTable
 from unspool.prices.table import token_density
 from unspool.reading.ledger import CallLedger, stable_hash
 from unspool.store.index.requests import BilledRequest, CacheRewrite
