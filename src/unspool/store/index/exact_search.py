@@ -3,13 +3,14 @@
 import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import apsw
 
 from unspool.agents import AGENTS
 from unspool.errors import UsageProblem
-from unspool.store.index.filters import SearchCondition, SearchScope, search_conditions
+from unspool.store.index.conditions import SqlCondition, one_of
+from unspool.store.index.filters import SearchScope, search_conditions
 from unspool.store.index.hits import HitBuilder, HitRow, HitText, TextStore
 from unspool.store.index.query import SearchQuery
 from unspool.store.index.results import FoundSession, Hit, SearchResults, Snippet, make_snippet
@@ -227,7 +228,7 @@ def exact_search(
     pattern: ExactPattern,
     query: SearchQuery,
     wanted: SearchRequest = DEFAULT,
-    more: Sequence[SearchCondition] = (),
+    more: Sequence[SqlCondition] = (),
 ) -> SearchResults:
     """Where a pattern stands, in what a question with its filters leaves."""
     scope = SearchScope(db, [*search_conditions(db, query), *word_condition(query), *more])
@@ -277,8 +278,8 @@ def _newest(hit: Hit) -> tuple[bool, int]:
     return hit.turn is not None, -(hit.time or 0)
 
 
-def shell_calls(db: apsw.Connection) -> SearchCondition:
+def shell_calls(db: apsw.Connection) -> SqlCondition:
     """Commands that were run: calls of tools that are a shell."""
-    names: list[Any] = db.execute("SELECT id, text FROM name").fetchall()
-    shells = tuple(number for number, text in names if any(one.role(text) == "shell" for one in AGENTS))
-    return SearchCondition(f"doc.kind = ? AND doc.tool IN ({', '.join('?' * len(shells))})", (_CALL, *shells))
+    names: dict[int, str] = dict(db.execute("SELECT id, text FROM name"))
+    shells = [number for number, text in names.items() if any(one.role(text) == "shell" for one in AGENTS)]
+    return SqlCondition("doc.kind = ?", (_CALL,)) & one_of("doc.tool", shells)

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 import apsw
 import msgspec
 
-from unspool.store.index.filters import DocumentSpan, SearchCondition, SearchScope, search_conditions, sessions_holding
+from unspool.store.index.conditions import SqlCondition, all_of
+from unspool.store.index.filters import DocumentSpan, SearchScope, search_conditions, sessions_holding
 from unspool.store.index.hits import COLUMNS, HitBuilder, HitRow, TextStore
 from unspool.store.index.normalize_text import full_text_match
 from unspool.store.index.query import SearchQuery, query_terms
@@ -76,13 +77,13 @@ def search_index(
     return results.noting(query.notes)
 
 
-def word_condition(query: SearchQuery) -> list[SearchCondition]:
+def word_condition(query: SearchQuery) -> list[SqlCondition]:
     """The words of a question as a condition among others."""
     if query.tree is None:
         return []
     found = full_text_match(query.tree)
     within = "doc.id IN (SELECT rowid FROM words WHERE words MATCH ?)"
-    return [SearchCondition(f"NOT ({within})" if found.excluded else within, (found.text,))]
+    return [SqlCondition(f"NOT ({within})" if found.excluded else within, (found.text,))]
 
 
 class _Group(NamedTuple):
@@ -190,9 +191,8 @@ def sessions_touching(
     db: apsw.Connection, archive: TextStore, path: str, query: SearchQuery, wanted: SearchRequest = DEFAULT
 ) -> SearchResults:
     """The sessions that touched a file: one whose path ends with `path`, else all whose path holds it."""
-    asked = [_which(db, path), *search_conditions(db, query), *word_condition(query)]
-    where = f"{_JOINED} WHERE {' AND '.join(one.sql for one in asked)}"
-    values = tuple(value for one in asked for value in one.values)
+    asked, values = all_of([_which(db, path), *search_conditions(db, query), *word_condition(query)])
+    where = f"{_JOINED} WHERE {asked}"
     sql = f"SELECT log.session, count(*), max({_WHEN}) {where} GROUP BY 1 ORDER BY 3 DESC"
     groups: list[Any] = db.execute(sql, values).fetchall()
     teller = HitBuilder(db, archive, _Beginning(wanted.context))
@@ -216,12 +216,12 @@ def _told_touches(teller: HitBuilder, session: int, count: int, rows: list[Any])
     return teller.session(told, hits, count, 0.0)
 
 
-def _which(db: apsw.Connection, path: str) -> SearchCondition:
+def _which(db: apsw.Connection, path: str) -> SqlCondition:
     """The files that are meant: by the end of their path, at a slash, where there is such a one."""
     wanted = path.replace("\\", "/").removeprefix("./")
     pattern = "%/" + sessions_holding(wanted.lstrip("/"))[1:-1]
     ends = f"({_PATH} = ? OR {_PATH} LIKE ? ESCAPE '\\')"
     touched = "EXISTS (SELECT 1 FROM touch WHERE touch.file = file.id)"  # a path stays when what touched it is gone
     if db.execute(f"SELECT 1 FROM file WHERE {ends} AND {touched} LIMIT 1", (wanted, pattern)).get:  # noqa: S608
-        return SearchCondition(ends, (wanted, pattern))
-    return SearchCondition(f"{_PATH} LIKE ? ESCAPE '\\'", (sessions_holding(wanted),))
+        return SqlCondition(ends, (wanted, pattern))
+    return SqlCondition(f"{_PATH} LIKE ? ESCAPE '\\'", (sessions_holding(wanted),))
