@@ -1,7 +1,7 @@
 """What the doctor looks at, and its findings."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
@@ -12,7 +12,7 @@ import msgspec
 from unspool.agents import AGENTS, CodingAgent, FoundLog, by_id, is_known
 from unspool.agents.base import AgentFile
 from unspool.errors import Busy, UnspoolError
-from unspool.store.archive import Archive, KeptFile
+from unspool.store.archive import Archive
 from unspool.store.archive.database import ARCHIVE, sqlite_errors_told
 from unspool.store.archive.line_filter import Tombstones
 from unspool.store.library.library import logs_below
@@ -35,6 +35,15 @@ class DoctorFinding(msgspec.Struct, frozen=True):
     """Paths or sessions it is about."""
     remedy: str = ""
     """A command, or a sentence that says what to do; empty where nothing is to be done."""
+
+
+class Finding(NamedTuple):
+    """What a check yields: a `DoctorFinding` but for the check's name, its details as they are at hand."""
+
+    level: Level
+    message: str
+    details: Iterable[object] = ()
+    remedy: str = ""
 
 
 DAY = 86_400.0
@@ -145,12 +154,9 @@ class DoctorScene:
         kept = self.kept(one)
         if kept is None or abs(kept.modified - one.modified) >= 0.001:
             return False
-        return kept.size == one.size or (bool(self.graves.names) and _is_list(one))
-
-
-def _is_list(one: AgentFile) -> bool:
-    """Whether a file is a list of prompts, which is kept without those that were forgotten."""
-    return any(Path(one.path).name == format_.prompt_list.name for format_ in AGENTS)
+        # A list of prompts is kept without those that were forgotten.
+        is_list = any(Path(one.path).name == format_.prompt_list.name for format_ in AGENTS)
+        return kept.size == one.size or (bool(self.graves.names) and is_list)
 
 
 def _discovered(root: Path) -> list[FoundLog]:
@@ -189,9 +195,6 @@ def _held(archive: Archive, places: Sequence[SyncPlace], written: float) -> Arch
         format_ = by_id(origin.agent)
         sessions.update(format_.session_of(path) for path in kept if format_.is_log(path))
         if origin in here:
-            files.update((f"{origin.root}/{path}", _file(one)) for path, one in kept.items())
+            held = ((path, HeldFile(one.size, one.modified / 1e9)) for path, one in kept.items())
+            files.update((f"{origin.root}/{path}", file) for path, file in held)
     return ArchiveHolding(files, frozenset(sessions - {""}), written, graves=archive.graves())
-
-
-def _file(one: KeptFile) -> HeldFile:
-    return HeldFile(one.size, one.modified / 1e9)
