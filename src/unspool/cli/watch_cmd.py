@@ -123,13 +123,12 @@ def _change_service(wanted: WatchOptions, install: str, uninstall: str, *, yes: 
 
 
 def _follow(wanted: WatchOptions, quiet: bool) -> None:
-    from unspool.store.archive.database import prepare_folder
     from unspool.store.library.library import usual_roots
     from unspool.store.sync.lock import Stopped, StopSignal, sole_lock
 
     stop, key = StopSignal(), options.key_of(wanted.archive)
     sources = wanted.sources or settings.wanted_sources() or tuple(usual_roots())
-    with stop.heeding(), sole_lock(prepare_folder(wanted.archive)):
+    with stop.heeding(), sole_lock(wanted.archive):
         there = [source for source in sources if source.is_dir()]
         for source in () if quiet else there:
             _say(f"Watching {source} for {wanted.archive}.")
