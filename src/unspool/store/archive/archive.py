@@ -56,7 +56,7 @@ class Archive:
     def __init__(self, db: apsw.Connection, path: Path) -> None:
         self.db = db
         self.path = path
-        self._shelf = PackCache(self._pack)
+        self._packs = PackCache(self._pack)
         self._lines: dict[tuple[int, int], bytes] = {}
         """Those that were made ready, by generation and place."""
 
@@ -70,11 +70,11 @@ class Archive:
 
     def hold(self, most: int) -> None:
         """Keep no more than so many bytes unpacked, where several are open at once."""
-        self._shelf.room = most
+        self._packs.room = most
 
     def close(self) -> None:
         self._lines = {}
-        self._shelf.clear()
+        self._packs.clear()
         self.db.close()
 
     def __enter__(self) -> Self:
@@ -87,7 +87,7 @@ class Archive:
     def writing(self) -> Iterator[None]:
         """One transaction: all of it, or nothing."""
         with sqlite_errors_told(self.path), ExitStack() as unless_all_is_well:
-            unless_all_is_well.callback(self._shelf.clear)  # packs that are taken back may be on it
+            unless_all_is_well.callback(self._packs.clear)  # packs that are taken back may be on it
             with transaction(self.db):
                 yield
             unless_all_is_well.pop_all()
@@ -151,10 +151,13 @@ class Archive:
         rows = self._rows(_KEPT + "WHERE file.id = ? ORDER BY number", (file,))
         return [KeptFile(path_from_database(row[0]), *row[1:]) for row in rows]
 
-    def pieces(self, generation: int) -> list[PackPiece]:
-        """Where the bytes of a generation are, in order."""
-        query = "SELECT start, size, pack, place, digest FROM piece WHERE generation = ? ORDER BY start"
-        return [PackPiece(*row) for row in self._rows(query, (generation,))]
+    def pieces(self, generation: int, start: int = 0) -> list[PackPiece]:
+        """Where the bytes of a generation are, in order, from the piece on that `start` lies in."""
+        query = (
+            "SELECT start, size, pack, place, digest FROM piece"
+            " WHERE generation = ? AND start + size > ? ORDER BY start"
+        )
+        return [PackPiece(*row) for row in self._rows(query, (generation, start))]
 
     def read(self, generation: int, start: int = 0, size: int | None = None) -> bytes:
         """Bytes of a generation: all, or `size` of them from `start`."""
@@ -192,7 +195,7 @@ class Archive:
                 wanted.setdefault(pack, []).append(where[one][1])
         self._lines = {}
         with suppress(Damaged, NotFound):  # whoever reads the line is told
-            found = self._shelf.picked(wanted)
+            found = self._packs.picked(wanted)
             lines = ((one, found.get((pack, line.place))) for one, (pack, line) in where.items())
             self._lines = {one: line for one, line in lines if line is not None}
 
@@ -203,13 +206,13 @@ class Archive:
         at, again = start, True
         while again and (end is None or at < end):
             again = False
-            for piece in self._from(generation, at):
+            for piece in self.pieces(generation, at):
                 if end is not None and piece.start >= end:
                     return
                 try:
                     raw = unpack(piece.pack, piece.place + piece.size) if unpack else self.unpacked(piece.pack)
                 except NotFound as error:  # packed anew since we looked: look again, unless it is missing for good
-                    again = self._from(generation, at)[:1] != [piece]
+                    again = self.pieces(generation, at)[:1] != [piece]
                     if not again:
                         raise Unreadable(str(error)) from None
                     break
@@ -217,22 +220,15 @@ class Archive:
                 yield raw, piece.place + max(0, at - piece.start), piece.place + last
                 at = piece.start + last
 
-    def _from(self, generation: int, start: int) -> list[PackPiece]:
-        query = (
-            "SELECT start, size, pack, place, digest FROM piece"
-            " WHERE generation = ? AND start + size > ? ORDER BY start"
-        )
-        return [PackPiece(*row) for row in self._rows(query, (generation, start))]
-
     def unpacked(self, pack: int) -> bytes:
         """All bytes of a pack; NotFound where there is none, Unreadable where it is damaged."""
         with self._reading(pack):
-            return self._shelf.get(pack)
+            return self._packs.get(pack)
 
     def begun(self, pack: int, upto: int) -> bytes:
         """The bytes of a pack at least so far; what comes after them is not looked at."""
         with self._reading(pack):
-            return self._shelf.begun(pack, upto)
+            return self._packs.begun(pack, upto)
 
     @contextmanager
     def _reading(self, pack: int) -> Iterator[None]:
@@ -245,7 +241,7 @@ class Archive:
 
     def unshelve(self, pack: int) -> None:
         """Have a pack read anew the next time it is needed."""
-        self._shelf.drop(pack)
+        self._packs.drop(pack)
 
     def _pack(self, number: int) -> Pack:
         row: Any = self.db.execute("SELECT id, size, base, data FROM pack WHERE id = ?", (number,)).fetchone()

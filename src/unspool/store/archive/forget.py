@@ -12,7 +12,15 @@ from unspool.errors import Ambiguous, NotFound
 from unspool.store.archive.archive import Archive, KeptFile, path_for_database
 from unspool.store.archive.chain import Origin, bytes_digest, name_digest
 from unspool.store.archive.line_filter import Drops, cut_pieces, split_lines
-from unspool.store.archive.pack_writer import Packer, line_ids, next_pack, note_highest_pack, remember_ids, renumber
+from unspool.store.archive.pack_writer import (
+    Packer,
+    line_ids,
+    next_pack,
+    note_highest_pack,
+    packing,
+    remember_ids,
+    renumber,
+)
 from unspool.store.archive.packs import compress
 
 Belongs = Callable[[str], str]
@@ -263,20 +271,15 @@ def _remove(archive: Archive, files: Collection[SessionFile]) -> set[int]:
 def rewrite_file(archive: Archive, file: int, drops: Drops) -> set[int]:
     """Give every generation of a file other bytes: its own without some lines. The packs that held them."""
     touched = set[int]()
-    packer = Packer(archive)
-    try:
-        packer.begin()
+    with packing(archive) as packer:
         for kept in archive.generations(file):
             if any(drops(line) for line in split_lines(archive.stream(kept.generation))):
-                touched |= _sifted(archive, kept.generation, drops, packer)
-        packer.flush()
-    finally:
-        packer.close()
+                touched |= _rewrite(archive, kept.generation, drops, packer)
     renumber(archive, file)
     return touched
 
 
-def _sifted(archive: Archive, generation: int, drops: Drops, packer: Packer) -> set[int]:
+def _rewrite(archive: Archive, generation: int, drops: Drops, packer: Packer) -> set[int]:
     pieces, size = archive.pieces(generation), 0
     rows = []
     for data in cut_pieces(line for line in split_lines(archive.stream(generation)) if not drops(line)):
