@@ -1,18 +1,21 @@
 """Rows of the index as hits, with their text from the archive."""
 
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import apsw
 import msgspec
 
-from unspool.agents import AGENTS, CodingAgent, Detail, by_id, is_known, resume_command
+from unspool.agents import AGENTS, Detail, by_id, is_known, resume_command
 from unspool.agents.lines import line_entries
 from unspool.model import Event, Notice, Result, Text, Thinking, ToolCall, Unknown
 from unspool.store.index.results import FoundSession, Hit, Snippet
 from unspool.store.index.schema import KINDS, PICO
+
+if TYPE_CHECKING:
+    from unspool.store.archive import Archive
 
 _BLOCKS: dict[str, tuple[type, ...]] = {
     "answer": (Text,),
@@ -32,17 +35,14 @@ class TextLine(NamedTuple):
 
 def read_text(raw: bytes, agent: str, kind: str, tool: str = "") -> TextLine:
     """The texts of one kind on a line; every text on it where none is of that kind, and the line itself at last."""
-    event = next(iter(_agent(agent).events(io.BytesIO(raw), detail=Detail.TEXTS)), None)
+    known = by_id(agent) if is_known(agent) else AGENTS[0]
+    event = next(iter(known.events(io.BytesIO(raw), detail=Detail.TEXTS)), None)
     if event is None or event.kind == "problem":
         return TextLine((raw.decode(errors="replace").strip(),))
     texts = _texts(event, kind, tool)
     if not texts:
         texts = tuple(text for entry in line_entries(raw) for text in text_strings(entry.data))
     return TextLine(texts or ("",), event.time)
-
-
-def _agent(name: str) -> CodingAgent:
-    return by_id(name) if is_known(name) else AGENTS[0]
 
 
 def _texts(event: Event, kind: str, tool: str) -> tuple[str, ...]:
@@ -96,7 +96,7 @@ class HitRow(NamedTuple):
     place: int
     tool: str | None
     error: int | None
-    turn: int
+    turn: int | None
     branch: int
     time: int | None
     log: str
@@ -104,25 +104,12 @@ class HitRow(NamedTuple):
     generation: int
 
 
-class TextStore(Protocol):
-    """What is needed of an archive."""
-
-    def line(self, generation: int, place: int) -> bytes: ...
-
-    def prepare(self, places: Iterable[tuple[int, int]]) -> None: ...
-
-    def origins(self) -> dict[int, Any]: ...
+Seeker = Callable[[Sequence[str]], Snippet | None]
+"""Gives the best piece of the best of some texts; None where none is what is looked for."""
 
 
-class Seeker(Protocol):
-    """Knows what is looked for in a text."""
-
-    def pick(self, texts: Sequence[str]) -> Snippet | None:
-        """The best piece of the best of the texts; None where none is what is looked for."""
-
-
-class HitText(NamedTuple):
-    """A session as it is told of, before its hits."""
+class HitSession(NamedTuple):
+    """What is known of a session that may have hits."""
 
     key: str
     title: str
@@ -144,20 +131,19 @@ class HitText(NamedTuple):
 
 
 class HitBuilder:
-    """Tells of what was found."""
+    """Makes hits of rows, with their texts from the archive."""
 
-    def __init__(self, db: apsw.Connection, archive: TextStore, seeker: Seeker) -> None:
+    def __init__(self, db: apsw.Connection, archive: "Archive", seeker: Seeker) -> None:
         self._db = db
         self._archive = archive
         self._seeker = seeker
         self._agents = {number: origin.agent for number, origin in archive.origins().items()}
 
     def prepare(self, rows: Iterable[HitRow]) -> None:
-        """Make ready to tell of rows, all of them at once."""
+        """Make ready to read the lines of rows, all of them at once."""
         self._archive.prepare((row.generation, row.place) for row in rows if KINDS[row.kind] != "title")
 
-    def told(self, session: int) -> HitText:
-        """What is known of a session."""
+    def load(self, session: int) -> HitSession:
         query = (
             "SELECT key, title, project, kind, branch, started, ended, cost, origin, overview FROM session WHERE id = ?"
         )
@@ -165,47 +151,32 @@ class HitBuilder:
         *plain, origin, overview = row
         known = msgspec.msgpack.decode(overview) if overview else {}
         agent = self._agents.get(origin, "")
-        return HitText._make((*plain, agent, known if isinstance(known, dict) else {}))
+        return HitSession._make((*plain, agent, known if isinstance(known, dict) else {}))
 
-    def hit(self, row: HitRow, told: HitText, raw: bytes | None = None) -> Hit | None:
+    def hit(self, row: HitRow, session: HitSession, raw: bytes | None = None) -> Hit | None:
         """The hit of a row; None where its text is not what is looked for. `raw`: its line, where it is at hand."""
-        kind = KINDS[row.kind]
-        if kind == "title":
-            line = TextLine(told.names)
+        kind, moment, turn = KINDS[row.kind], row.time, row.turn
+        if kind == "title":  # it is searched with the last turn, and of none
+            texts, moment, turn = session.names, None, None
         else:
             raw = self._archive.line(row.generation, row.place) if raw is None else raw
-            line = read_text(raw, told.agent, kind, row.tool or "")
-        snippet = self._seeker.pick(line.texts)
-        return None if snippet is None else _hit(row, told, snippet, line.time)
-
-    def session(self, told: HitText, hits: Iterable[Hit], count: int, score: float) -> FoundSession:
-        """A session with its hits."""
-        return FoundSession(
-            told.key, told.title, told.project, told.kind, told.branch, told.started, told.ended,
-            told.cost / PICO, round(score, 6), count, tuple(hits), _resume(told),
+            texts, time = read_text(raw, session.agent, kind, row.tool or "")
+            moment = moment if time is None else round(time.timestamp() * 1000)
+        snippet = self._seeker(texts)
+        if snippet is None:
+            return None
+        anchor = "" if moment is None else f"msg-{moment}"
+        link = f"unspool show {session.key} --at {anchor}" if anchor else f"unspool show {session.key}"
+        return Hit(
+            kind, snippet, turn, moment, anchor, row.tool or "", bool(row.error), row.agent, row.log, row.place,
+            "" if session.kind == "ghost" else link, branch=row.branch,
         )  # fmt: skip
 
-
-def _hit(row: HitRow, told: HitText, snippet: Snippet, time: datetime | None) -> Hit:
-    moment = row.time if time is None else round(time.timestamp() * 1000)
-    turn: int | None = row.turn
-    if KINDS[row.kind] == "title":  # it is searched with the last turn, and of none
-        moment = turn = None
-    anchor = "" if moment is None else f"msg-{moment}"
-    return Hit(
-        KINDS[row.kind], snippet, turn, moment, anchor, row.tool or "", bool(row.error), row.agent, row.log,
-        row.place, _link(told, anchor), branch=row.branch,
-    )  # fmt: skip
-
-
-def _link(told: HitText, anchor: str) -> str:
-    if told.kind == "ghost":
-        return ""
-    return f"unspool show {told.key} --at {anchor}" if anchor else f"unspool show {told.key}"
-
-
-def _resume(told: HitText) -> str:
-    if told.kind == "ghost":
-        return ""
-    cwd = told.overview.get("cwd") or told.project
-    return resume_command(told.agent, told.key, cwd if isinstance(cwd, str) else "")
+    def session(self, session: HitSession, hits: Iterable[Hit], count: int, score: float) -> FoundSession:
+        """A session with its hits."""
+        cwd = session.overview.get("cwd") or session.project
+        resume = resume_command(session.agent, session.key, cwd if isinstance(cwd, str) else "")
+        return FoundSession(
+            session.key, session.title, session.project, session.kind, session.branch, session.started, session.ended,
+            session.cost / PICO, round(score, 6), count, tuple(hits), "" if session.kind == "ghost" else resume,
+        )  # fmt: skip
