@@ -125,19 +125,12 @@ def look_for_samples(archive: Archive, sought: ErasureSamples) -> Erasure:
         plain -= {window for window in plain if window in raw}
         packed -= {window for window in packed if window in data}  # what stays may begin as it did
     own = plain | packed
-    where = {str(path): found for path in _files(archive.path.parent) if (found := _within(path, own))}
-    found = set().union(*where.values())
-    return Erasure(len(own), len(found), tuple(where), len(sought.plain) - len(plain))
-
-
-def _files(folder: Path) -> list[Path]:
-    """Every file of a folder: also a broken archive that was put aside, or what a killed process left."""
-    return sorted(path for path in folder.rglob("*") if path.is_file())
-
-
-def _within(path: Path, sought: set[bytes]) -> set[bytes]:
-    """Which of the samples are among the bytes of a file."""
-    return {window for chunk in _chunks(path) for window in sought if window in chunk}
+    where: dict[str, set[bytes]] = {}
+    # Every file: also a broken archive that was put aside, or what a killed process left.
+    for path in sorted(path for path in archive.path.parent.rglob("*") if path.is_file()):
+        if found := {window for chunk in _chunks(path) for window in own if window in chunk}:
+            where[str(path)] = found
+    return Erasure(len(own), len(set().union(*where.values())), tuple(where), len(sought.plain) - len(plain))
 
 
 def _chunks(path: Path) -> Iterator[bytes]:
@@ -219,7 +212,9 @@ def forget(
         for one in parts.files:
             touched |= rewrite_file(archive, one.kept.file, parts.drops)
         repack(archive, touched)
-        _bury(archive, (*(one.kept.path for one in files), *parts.names))
+        names = (*(one.kept.path for one in files), *parts.names)
+        rows = ((name_digest(archive.salt, name), time.time()) for name in names)
+        archive.db.executemany("INSERT OR REPLACE INTO tombstone VALUES(?, ?)", rows)
     archive.compact()
     then()
     return look_for_samples(archive, sought)
@@ -235,11 +230,6 @@ def _going_lines(archive: Archive, parts: LinesToForget) -> dict[int, list[bytes
                 seen.add(line)
                 found.setdefault(kept.generation, []).append(line)
     return found
-
-
-def _bury(archive: Archive, names: Iterable[str]) -> None:
-    rows = ((name_digest(archive.salt, name), time.time()) for name in names)
-    archive.db.executemany("INSERT OR REPLACE INTO tombstone VALUES(?, ?)", rows)
 
 
 def unbury(archive: Archive, names: Iterable[str], parted: Iterable[str] = ()) -> int:

@@ -59,7 +59,7 @@ class Keeper:
         """
         if last is not None and _same(status, last):
             return "same"
-        opened = source.opened() if isinstance(source, FilteredFile) else source.open("rb", buffering=0)
+        opened = source if isinstance(source, FilteredFile) else source.open("rb", buffering=0)
         with opened as stream, ExitStack() as unless_all_is_well:
             unless_all_is_well.callback(self._undo)
             try:

@@ -21,27 +21,25 @@ class OpenFile(Protocol):
 
 
 class FilteredFile:
-    """The beginning of a file, `upto` bytes of it, without the lines that `drops` names."""
+    """The beginning of a file, `upto` bytes of it, without the lines that `drops` names; places are those in what is
+    left. Open in a `with`."""
 
     def __init__(self, path: Path, upto: int, drops: Drops) -> None:
         self._path, self._upto, self._drops = path, upto, drops
 
-    def opened(self) -> "_Sieved":
-        return _Sieved(self._path.open("rb"), self._upto, self._drops)
-
     @property
     def size(self) -> int:
         """How many bytes are left; OSError where the file cannot be read."""
-        with self.opened() as stream:
+        with self as stream:
             return sum(map(len, stream.lines()))
 
+    def __enter__(self) -> Self:
+        self._stream = self._path.open("rb")
+        self.seek(0)
+        return self
 
-class _Sieved:
-    """An open one. Its place is one in what is left."""
-
-    def __init__(self, stream: BinaryIO, upto: int, drops: Drops) -> None:
-        self._stream, self._upto, self._drops = stream, upto, drops
-        self._left, self._rest = self.lines(), b""
+    def __exit__(self, *_: object) -> None:
+        self._stream.close()
 
     def lines(self) -> Iterator[bytes]:
         """The lines that are left, from the first one on."""
@@ -60,12 +58,6 @@ class _Sieved:
             found += line
         self._rest = bytes(found[size:])
         return bytes(found[:size])
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._stream.close()
 
 
 def _upto(stream: BinaryIO, size: int) -> Iterator[bytes]:

@@ -15,7 +15,7 @@ from unspool.store.archive.database import ARCHIVE, sqlite_errors_told
 from unspool.store.archive.pack_writer import Packer, packing, renumber
 from unspool.store.archive.packs import PACK, Damaged, compress, decompressor
 from unspool.store.archive.page_checksums import PAGE, mend_page
-from unspool.store.archive.salvage import salvage
+from unspool.store.archive.salvage import UNUSED_PACKS, salvage
 from unspool.store.archive.verify import Progress, VerifyResult, verify_archive
 
 _STEP = 4096
@@ -171,10 +171,6 @@ def _filled(archive: Archive, generation: int, data: bytes, packer: Packer) -> i
 
 
 _MOST_PAGES = 5_000
-_NOBODYS = (
-    "DELETE FROM pack WHERE id NOT IN (SELECT pack FROM piece UNION SELECT base FROM pack WHERE base IS NOT NULL)",
-    "DELETE FROM trait WHERE pack NOT IN (SELECT id FROM pack)",
-)
 
 
 class RepairReport(msgspec.Struct, frozen=True):
@@ -212,7 +208,7 @@ def _mend_content(folder: Path, key: str | None, proof: VerifyResult) -> int:
     with Archive.open(folder, key=key) as archive:
         pieces = mend_packs(archive) if proof.damages or proof.problems else 0
         with archive.writing():
-            for query in _NOBODYS:
+            for query in UNUSED_PACKS:
                 archive.db.execute(query)
         if proof.damaged_pages:
             archive.compact()  # writes every page anew

@@ -160,13 +160,16 @@ def _sensible(db: apsw.Connection) -> bool:
 
 
 _BROKEN = ".damaged"
+UNUSED_PACKS = (
+    "DELETE FROM pack WHERE id NOT IN (SELECT pack FROM piece) AND id NOT IN (SELECT base FROM pack WHERE base > 0)",
+    "DELETE FROM trait WHERE pack NOT IN (SELECT id FROM pack)",
+)
 _ORPHANS = (
     "DELETE FROM file WHERE origin NOT IN (SELECT id FROM origin)",
     "DELETE FROM generation WHERE file NOT IN (SELECT id FROM file)",
     "DELETE FROM piece WHERE generation NOT IN (SELECT id FROM generation)",
     "DELETE FROM file WHERE id NOT IN (SELECT file FROM generation)",
-    "DELETE FROM pack WHERE id NOT IN (SELECT pack FROM piece) AND id NOT IN (SELECT base FROM pack WHERE base > 0)",
-    "DELETE FROM trait WHERE pack NOT IN (SELECT id FROM pack)",
+    *UNUSED_PACKS,
 )
 
 
@@ -240,11 +243,7 @@ def convert(folder: Path, old: str | None, new: str | None) -> None:
     if not verify_archive(folder, key=old).clean:
         raise Unreadable(f"The archive in {folder} is damaged; run `unspool verify --repair` first.")
     path = folder / ARCHIVE
-    with (
-        _new_file(folder, ".new") as beside,
-        Archive.open(folder, key=old) as archive,
-        sqlite_errors_told(path),
-    ):
+    with _new_file(folder, ".new") as beside, Archive.open(folder, key=old) as archive, sqlite_errors_told(path):
         archive.db.execute("BEGIN EXCLUSIVE")  # whoever writes must wait, and then meets another file
         _copy(archive, beside, new)
         remove_database(folder / INDEX)

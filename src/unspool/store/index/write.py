@@ -9,7 +9,7 @@ import msgspec
 
 from unspool.prices import PriceTable
 from unspool.prices.pico import MOST
-from unspool.store.index.requests import BilledRequests, Doc, LogRows, SessionRows
+from unspool.store.index.requests import BilledRequests, Doc, LogRows, RowNumbers, SessionRows
 
 DIGEST = 16
 """Bytes of a state that tell of everything; those after them tell of what is no log."""
@@ -37,8 +37,7 @@ class IndexWriter:
 
     def __init__(self, db: apsw.Connection, prices: PriceTable | None = None) -> None:
         self._db = db
-        self._names: dict[str, int] = dict(db.execute("SELECT text, id FROM name"))
-        self._files: dict[str, int] = {}
+        self._names, self._files = RowNumbers(db, "name", "text"), RowNumbers(db, "file", "path")
         self._words: list[tuple[int, str]] = []
         self._stale: list[tuple[int, int]] = []
         self._waiting = 0
@@ -53,7 +52,7 @@ class IndexWriter:
         if not self._db.in_transaction:
             return
         if kind is None:
-            self._end()
+            self.pause()
         else:
             self._db.execute("ROLLBACK")
 
@@ -64,9 +63,6 @@ class IndexWriter:
 
     def pause(self) -> None:
         """Let what was put be seen."""
-        self._end()
-
-    def _end(self) -> None:
         self._flush()
         self._requests.settle()
         self._db.execute("COMMIT")
@@ -78,9 +74,9 @@ class IndexWriter:
         session = self._session(rows, source)
         self._requests.leave(session)
         self._clear(session)
-        if not alike:
-            self._drop_all_turns(session)
         known = {path: row for path, *row in self._logs(session)}
+        for old, _, _ in () if alike else known.values():
+            self._drop_turns(old, 0)
         for number, log in enumerate(rows.logs):
             path = source.paths[log.path]
             self._log(session, number, log, path, source.generations[log.path], known.pop(path, None))
@@ -94,7 +90,8 @@ class IndexWriter:
             "INSERT INTO filled VALUES(?, ?, ?, ?)",
             ((session, kind, self._name(tool), tokens) for (kind, tool), tokens in rows.filled.items()),
         )
-        self._requests.put(session, rows.requests, self._agents(session))
+        agents = "SELECT number, id FROM log WHERE session = ? AND number > 0"
+        self._requests.put(session, rows.requests, dict(self._db.execute(agents, (session,))))
 
     def drop(self, session: int) -> None:
         self._begin()
@@ -109,10 +106,6 @@ class IndexWriter:
         query = "SELECT state FROM session WHERE origin = ? AND path = ?"
         state: bytes | None = self._db.execute(query, (source.origin, clean_text(source.path))).get
         return state is None or state[DIGEST:] == source.state[DIGEST:]
-
-    def _drop_all_turns(self, session: int) -> None:
-        for _, log, _, _ in self._logs(session):
-            self._drop_turns(log, 0)
 
     def _begin(self) -> None:
         if not self._db.in_transaction:
@@ -130,9 +123,6 @@ class IndexWriter:
     def _logs(self, session: int) -> list[tuple[str, int, int, int]]:
         """Path, id, generation and size of the logs known of a session."""
         return list(self._db.execute("SELECT path, id, generation, size FROM log WHERE session = ?", (session,)))
-
-    def _agents(self, session: int) -> dict[int, int]:
-        return dict(self._db.execute("SELECT number, id FROM log WHERE session = ? AND number > 0", (session,)))
 
     def _session(self, rows: SessionRows, source: RowSource) -> int:
         overview = rows.overview
@@ -233,7 +223,7 @@ class IndexWriter:
         db.executemany(
             "INSERT INTO touch VALUES(?, ?, ?, ?, ?)",
             (
-                (turns[turn], self._file(path), how, time, calls.get(place, 0))
+                (turns[turn], self._files.number(path), how, time, calls.get(place, 0))
                 for turn, path, how, time, place in rows.touches
             ),
         )
@@ -280,28 +270,7 @@ class IndexWriter:
             self._db.execute("DELETE FROM turn WHERE id = ?", (turn,))
 
     def _name(self, text: str) -> int | None:
-        if not text:
-            return None
-        known = self._names.get(text)
-        if known is not None:
-            return known
-        text = clean_text(text)
-        if text not in self._names:
-            self._db.execute("INSERT INTO name(text) VALUES(?)", (text,))
-            self._names[text] = self._db.last_insert_rowid()
-        return self._names[text]
-
-    def _file(self, path: str) -> int:
-        if not self._files:
-            self._files = {known: number for number, known in self._db.execute("SELECT id, path FROM file")}
-        known = self._files.get(path)
-        if known is not None:
-            return known
-        path = clean_text(path)
-        if path not in self._files:
-            self._db.execute("INSERT INTO file(path) VALUES(?)", (path,))
-            self._files[path] = self._db.last_insert_rowid()
-        return self._files[path]
+        return self._names.number(text) if text else None
 
 
 def clean_text(value: Any) -> Any:
