@@ -276,7 +276,6 @@ def path_from_database(stored: str | bytes) -> str:
 
 
 def path_for_database(path: str) -> str | bytes:
-    """A path as the database has it."""
     try:
         path.encode()
     except UnicodeEncodeError:

@@ -29,8 +29,6 @@ _SHOWN = 20
 
 
 class SessionFile(NamedTuple):
-    """A file of a session."""
-
     origin: int
     place: Origin
     kept: KeptFile
@@ -143,8 +141,6 @@ def _chunks(path: Path) -> Iterator[bytes]:
 
 
 class FileToForget(msgspec.Struct, frozen=True):
-    """One file that would go."""
-
     machine: str
     root: str
     path: str
@@ -161,7 +157,6 @@ class _Slice(NamedTuple):
 
 
 def files_to_forget(archive: Archive, files: Collection[SessionFile]) -> list[FileToForget]:
-    """What forgetting these files would take away."""
     numbers = _numbers(files)
     return [_going(archive, one, numbers) for one in files]
 

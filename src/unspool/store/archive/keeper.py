@@ -76,14 +76,14 @@ class Keeper:
         last = self._archive.last(origin, path)  # another process may have been here since the caller looked
         if last is None:
             self._db.execute("INSERT INTO file(origin, path) VALUES(?, ?)", (origin, path_for_database(path)))
-            self._store(self._generation(self._db.last_insert_rowid(), path, 1, b""), stream, status)
+            self._store_rest(self._generation(self._db.last_insert_rowid(), path, 1, b""), stream, status)
             return "new"
         if _same(status, last):
             return "same"
         if status.size >= last.size and self._continues(stream, last):
-            self._store(_Growing(last.generation, last.size, last.chain), stream, status)
+            self._store_rest(_Growing(last.generation, last.size, last.chain), stream, status)
             return "grown" if status.size > last.size else "same"
-        self._store(self._generation(last.file, path, last.number + 1, last.chain), stream, status)
+        self._store_rest(self._generation(last.file, path, last.number + 1, last.chain), stream, status)
         return "rewritten"
 
     def missed(self, file: int) -> None:
@@ -128,8 +128,7 @@ class Keeper:
         pieces = self._archive.pieces(last.generation)
         return all(bytes_digest(_read(stream, piece.size)) == piece.digest for piece in pieces)
 
-    def _store(self, generation: _Growing, stream: OpenFile, status: FileStatus) -> None:
-        """Take in the rest of a file."""
+    def _store_rest(self, generation: _Growing, stream: OpenFile, status: FileStatus) -> None:
         number, size, chain = generation
         looked, failure = time.time_ns(), None
         try:

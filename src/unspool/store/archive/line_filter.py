@@ -13,8 +13,6 @@ CUT = 1024 * 1024
 
 
 class OpenFile(Protocol):
-    """What is needed of an open file."""
-
     def read(self, size: int, /) -> bytes: ...
 
     def seek(self, place: int, /) -> int: ...

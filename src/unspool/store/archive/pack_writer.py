@@ -26,9 +26,7 @@ _AT_ONCE = 4
 _LAST_PACK = "last_pack"
 
 
-class _Open:
-    """A pack that is being filled."""
-
+class _OpenPack:
     def __init__(self, number: int, base: int | None) -> None:
         self.number, self.base = number, base
         self.raw, self.traits = bytearray(), set[int]()
@@ -46,8 +44,8 @@ class Packer:
 
     def __init__(self, archive: Archive) -> None:
         self._archive, self._db = archive, archive.db
-        self._open: dict[int | None, _Open] = {}
-        self._waiting: list[tuple[_Open, int, Future[bytes]]] = []
+        self._open: dict[int | None, _OpenPack] = {}
+        self._waiting: list[tuple[_OpenPack, int, Future[bytes]]] = []
         self._places: dict[tuple[bytes, int], tuple[int, int]] = {}
         """Where pieces are that were stored, by their digest and size."""
         self._next = 0
@@ -93,14 +91,14 @@ class Packer:
         while self._waiting:
             self._land()
 
-    def _roomy(self, base: int | None, size: int) -> _Open:
+    def _roomy(self, base: int | None, size: int) -> _OpenPack:
         """The open pack of a base, with room for so many bytes."""
         if base in self._open and len(self._open[base].raw) + size > PACK:
             self._seal(base)
         if base not in self._open:
             if len(self._open) >= _AT_ONCE:
                 self._seal(next(iter(self._open)))
-            self._open[base] = _Open(self._next, base)
+            self._open[base] = _OpenPack(self._next, base)
             self._next += 1
         return self._open[base]
 
@@ -163,7 +161,6 @@ def note_highest_pack(archive: Archive) -> None:
 
 
 def remember_ids(archive: Archive, pack: int, ids: set[int]) -> None:
-    """Note that a pack holds these ids."""
     archive.db.executemany("INSERT OR IGNORE INTO trait VALUES(?, ?)", ((crc, pack) for crc in ids))
 
 

@@ -23,8 +23,6 @@ Damaged = zstandard.ZstdError
 
 
 class Pack(NamedTuple):
-    """A row of the archive."""
-
     id: int
     size: int
     base: int | None

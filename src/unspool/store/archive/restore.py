@@ -1,7 +1,8 @@
 """Files given back as they were: byte for byte, with their times, never over something else unless told so."""
 
 import os
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 from typing import Literal
 
@@ -17,8 +18,6 @@ _SUFFIX = ".generation-"
 
 
 class RestoredFile(msgspec.Struct, frozen=True):
-    """What became of one file."""
-
     path: str
     generation: int
     size: int
@@ -43,24 +42,22 @@ def restore(
 
     Nothing is written unless all can be: a file of other content in the way of any is an error, without force.
     """
-    files = _of_machine(files, wish.machine)
+    machines = sorted({one.place.machine for one in files})
+    if wish.machine and wish.machine not in machines:
+        raise NotFound(f"Nothing of this session came from {wish.machine!r}, but from {', '.join(machines)}.")
+    files = [one for one in files if wish.machine in ("", one.place.machine)]
     wanted = [(_place(one, kept, to, wish), kept) for one in files for kept in _wanted(archive, one, wish)]
     if not wanted:
         raise UsageProblem(f"No file has a generation {wish.generation}.")
-    _distinct(path for path, _ in wanted)
+    for path, times in Counter(path for path, _ in wanted).items():
+        if times > 1:
+            raise UsageProblem(f"Several machines or places have a file {path.name}; choose one with --machine.")
     states = [_state(archive, path, kept) for path, kept in wanted]
     blocked = [str(path) for (path, _), state in zip(wanted, states, strict=True) if state == "differs"]
     if blocked and not wish.force:
         shown = ", ".join(blocked[:3]) + (f" and {len(blocked) - 3} more" if len(blocked) > 3 else "")
         raise Exists(f"Not overwritten, for what is there differs: {shown}. Use --force, or --to another folder.")
     return [_restored(archive, path, kept, state) for (path, kept), state in zip(wanted, states, strict=True)]
-
-
-def _of_machine(files: Sequence[SessionFile], machine: str) -> Sequence[SessionFile]:
-    machines = sorted({one.place.machine for one in files})
-    if machine and machine not in machines:
-        raise NotFound(f"Nothing of this session came from {machine!r}, but from {', '.join(machines)}.")
-    return [one for one in files if machine in ("", one.place.machine)]
 
 
 def _wanted(archive: Archive, one: SessionFile, wish: RestoreOptions) -> list[KeptFile]:
@@ -90,14 +87,6 @@ def path_inside(base: Path, path: str) -> Path:
     if os.path.commonpath([real, os.path.realpath(place.parent)]) != real or place.is_symlink():
         raise UsageProblem(f"{place} leads elsewhere by a link; it is not restored.")
     return place
-
-
-def _distinct(paths: Iterable[Path]) -> None:
-    seen = set[Path]()
-    for path in paths:
-        if path in seen:
-            raise UsageProblem(f"Several machines or places have a file {path.name}; choose one with --machine.")
-        seen.add(path)
 
 
 def _state(archive: Archive, path: Path, kept: KeptFile) -> Outcome:

@@ -74,7 +74,6 @@ def copy_rows(source: apsw.Connection, target: apsw.Connection) -> None:
 
 
 def same_rows(one: apsw.Connection, other: apsw.Connection) -> bool:
-    """Whether two archives hold the same rows."""
     both = (zip_longest(table_rows(one, table), table_rows(other, table)) for table in TABLES)
     return all(row == twin for rows in both for row, twin in rows)
 

@@ -182,13 +182,13 @@ class _Prover:
             self._pack(pack)
             self._progress(share)
         for pack in wanted - set(packs):
-            self._hurt(pack, "its pack is missing")
+            self._damage_pack(pack, "its pack is missing")
 
     def _pack(self, pack: int) -> None:
         try:
             raw = self._archive.unpacked(pack)
         except UnspoolError:
-            self._hurt(pack, "its pack cannot be unpacked")
+            self._damage_pack(pack, "its pack cannot be unpacked")
             return
         end, sums = 0, dict[tuple[int, int], bytes]()
         for place, size, sum_, generation, start in self._slices(pack):
@@ -206,8 +206,7 @@ class _Prover:
         query = "SELECT place, size, digest, generation, start FROM piece WHERE pack = ? ORDER BY place, size"
         return list(self._db.execute(query, (pack,)))
 
-    def _hurt(self, pack: int, why: str) -> None:
-        """All of a pack is damaged."""
+    def _damage_pack(self, pack: int, why: str) -> None:
         for _, size, _, generation, start in self._slices(pack):
             self._damage(generation, start, size, why)
 

@@ -133,7 +133,6 @@ ALL_USAGE = UsageFilter()
 
 
 def within_span(wanted: UsageFilter, column: str = "time") -> SqlCondition:
-    """What lies in the time asked for."""
     return _between(wanted, column, column)
 
 
@@ -171,7 +170,6 @@ def _of_project(db: "apsw.Connection", part: str) -> SqlCondition:
 
 
 def models_by_terms(db: "apsw.Connection") -> dict[int, str]:
-    """The model of each row of `terms`."""
     return dict(db.execute("SELECT id, model FROM terms"))
 
 
@@ -238,13 +236,9 @@ _ACTIVE = ("=", "+", "-", "@", "\t", "\r")
 
 
 def as_csv(heads: Sequence[str], rows: Iterable[Iterable[Any]]) -> str:
-    """The heads, then the rows, a line each."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(heads)
-    writer.writerows([_inactive(cell) for cell in row] for row in rows)
+    for row in rows:
+        writer.writerow(f"'{cell}" if isinstance(cell, str) and cell.startswith(_ACTIVE) else cell for cell in row)
     return text.getvalue()
-
-
-def _inactive(value: Any) -> Any:
-    return f"'{value}" if isinstance(value, str) and value.startswith(_ACTIVE) else value

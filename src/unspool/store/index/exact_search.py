@@ -25,6 +25,8 @@ _VERBATIM = re.compile(r"[A-Za-z0-9_ .,:;!?@#$%^*()\[\]{}=+|~`-]+")
 """What every writer of JSON writes as it is."""
 _TOKEN = re.compile(r"[A-Za-z0-9]+")
 _ESCAPED = re.compile(r"\\([^A-Za-z0-9])")
+_CLASS = re.compile(r"\[\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL)
+"""A class of characters; a bracket that comes first in it belongs to it."""
 _LITERAL = re.compile(r"\\[^A-Za-z0-9]|[^\\.^$*+?{}\[\]()|]")
 
 
@@ -37,7 +39,6 @@ class ExactPattern(NamedTuple):
     words: str = ""
 
     def spans(self, text: str) -> list[tuple[tuple[int, int], int]]:
-        """Where it stands in a text."""
         found = (one.span() for one in self.regex.finditer(text) if one.end() > one.start())
         return [(span, 0) for span in islice(found, _MOST)]
 
@@ -117,18 +118,13 @@ def _passed(text: str, at: int, depth: int) -> tuple[int, int]:
     """Past what is no plain character: the depth of groups, and where to go on."""
     char = text[at]
     if char == "[":
-        return depth, _class_end(text, at)
+        end = _CLASS.match(text, at)
+        return depth, end.end() if end else len(text)
     if char == "{":
         return depth, text.find("}", at) + 1 or len(text)
     if char == "\\":
         return depth, at + 2
     return depth + (char == "(") - (char == ")"), at + 1
-
-
-def _class_end(text: str, at: int) -> int:
-    """Past a class of characters; a bracket that comes first in it belongs to it."""
-    end = re.compile(r"\[\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL).match(text, at)
-    return end.end() if end else len(text)
 
 
 _TITLE = KINDS.index("title")
@@ -145,7 +141,6 @@ class _Lines:
         self._window = b""
 
     def line(self, generation: int, place: int) -> bytes:
-        """The line that begins at a byte, without its end."""
         end = self._end(generation, place)
         if end < 0:
             self._generation, self._start = generation, place
@@ -216,7 +211,8 @@ class _Search:
             rows = self._scope.matching(self._words, self._spans[number], _ORDER)
         else:
             rows = self._scope.rows(number, _ORDER)
-        hits = sorted(self._hits(rows, session), key=_newest)
+        # Names of the session first, then what was said last.
+        hits = sorted(self._hits(rows, session), key=lambda hit: (hit.turn is not None, -(hit.time or 0)))
         if hits:
             found[number] = self._builder.session(session, hits[:most], len(hits), 0.0)
 
@@ -245,11 +241,6 @@ class _Search:
                 hit = self._builder.hit(row, session, raw)
                 if hit is not None:
                     yield hit
-
-
-def _newest(hit: Hit) -> tuple[bool, int]:
-    """Names of the session first, then what was said last."""
-    return hit.turn is not None, -(hit.time or 0)
 
 
 def shell_calls(db: apsw.Connection) -> SqlCondition:

@@ -216,12 +216,10 @@ class SearchScope:
         return [generation for (generation,) in rows]
 
     def ended(self, sessions: Sequence[int]) -> dict[int, float | None]:
-        """When each of some sessions was last active."""
         sql = "SELECT id, coalesce(ended, started) FROM session WHERE id IN (SELECT value FROM json_each(?))"
         return dict(self._db.execute(sql, (str(list(sessions)),)))
 
     def count(self, session: int) -> int:
-        """How many documents of a session there are."""
         number: int = self._documents("count(*)", session, "").get
         return number
 

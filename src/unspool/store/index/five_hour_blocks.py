@@ -7,17 +7,12 @@ next; where nothing happened for more than five hours, a gap is told.
 import math
 import time
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
 
 import msgspec
 
 from unspool.store.index import billing
 from unspool.store.index.billing import QUARTER, HasDatabase, ModelUsage, SumAdder, UsageFilter, UsageSum
 from unspool.store.index.conditions import SqlCondition
-
-if TYPE_CHECKING:
-    import apsw
-
 
 HOURS = 5 * 3600.0
 
@@ -68,9 +63,7 @@ class _Quarter(msgspec.Struct, frozen=True):
     figures: tuple[int, ...]
 
 
-class _Open:
-    """A block that may still grow."""
-
+class _OpenBlock:
     def __init__(self, first: float) -> None:
         self.start = first // 3600 * 3600
         self.first = self.last = first
@@ -100,7 +93,7 @@ def five_hour_blocks(
 
     Where they begin and end is told by every request; their sums hold those of the projects and models asked for.
     """
-    quarters, untimed = _quarters(index.db, wanted)
+    quarters, untimed = _quarters(index, wanted)
     since = -math.inf if wanted.since is None else wanted.since
     until = math.inf if wanted.until is None else wanted.until
     blocks = _blocks(quarters, time.time() if now is None else now)
@@ -112,10 +105,10 @@ def five_hour_blocks(
     return FiveHourBlocks(tuple(found), everything.sum(), everything.models(), untimed)
 
 
-def _quarters(db: "apsw.Connection", wanted: UsageFilter) -> tuple[list[_Quarter], int]:
-    fits, models = billing.fitting_requests(db, wanted), billing.models_by_terms(db)
+def _quarters(index: HasDatabase, wanted: UsageFilter) -> tuple[list[_Quarter], int]:
+    fits, models = billing.fitting_requests(index.db, wanted), billing.models_by_terms(index.db)
     keys = (f"CAST(CEIL(time / {QUARTER}.0) AS INTEGER)", "terms", f"({fits.sql})")
-    rows = billing.add_sums(db, keys, SqlCondition("TRUE", fits.values), ", MIN(time), MAX(time)")
+    rows = billing.add_sums(index.db, keys, SqlCondition("TRUE", fits.values), ", MIN(time), MAX(time)")
     quarters, untimed = [], 0
     for quarter, terms, fit, *figures, first, last in rows:
         if quarter is None:
@@ -126,14 +119,14 @@ def _quarters(db: "apsw.Connection", wanted: UsageFilter) -> tuple[list[_Quarter
 
 
 def _blocks(quarters: Iterable[_Quarter], now: float) -> Iterator[FiveHourBlock]:
-    current: _Open | None = None
+    current: _OpenBlock | None = None
     for quarter in quarters:
         if current is None or not current.holds(quarter.first):
             if current is not None:
                 yield current.closed(now)
                 if quarter.first - current.last > HOURS:
                     yield FiveHourBlock(current.last + HOURS, quarter.first, gap=True)
-            current = _Open(quarter.first)
+            current = _OpenBlock(quarter.first)
         current.take(quarter)
     if current is not None:
         yield current.closed(now)

@@ -173,7 +173,6 @@ class HitBuilder:
         )  # fmt: skip
 
     def session(self, session: HitSession, hits: Iterable[Hit], count: int, score: float) -> FoundSession:
-        """A session with its hits."""
         cwd = session.overview.get("cwd") or session.project
         resume = resume_command(session.agent, session.key, cwd if isinstance(cwd, str) else "")
         return FoundSession(

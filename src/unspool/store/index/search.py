@@ -127,7 +127,6 @@ def _grouped(scope: SearchScope, asked: _Asked) -> tuple[list[Any], bool]:
 
 
 def _best(scope: SearchScope, asked: _Asked, groups: Sequence[_Group], score: str, most: int) -> list[list[HitRow]]:
-    """The best documents of each group."""
     if asked.begun:
         found = scope.best(asked.words, [group.span.session for group in groups], score, most)
         return [found[group.span.session] for group in groups]

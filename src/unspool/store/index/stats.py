@@ -4,7 +4,7 @@ import time
 from collections.abc import Iterable
 from datetime import date, timedelta
 from operator import add
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
@@ -14,10 +14,6 @@ from unspool.store.index.billing import ALL_USAGE, QUARTER, HasDatabase, ModelUs
 from unspool.store.index.conditions import SqlCondition
 from unspool.store.index.times import local_time
 from unspool.store.index.usage import UsagePeriod, usage_report
-
-if TYPE_CHECKING:
-    import apsw
-
 
 UNACCOUNTED = "unaccounted"
 """What requests measured beyond what logs hold: the system prompt, the definitions of tools."""
@@ -33,14 +29,14 @@ class FilledKind(msgspec.Struct, frozen=True):
 
 def filled_kinds(index: HasDatabase, wanted: UsageFilter = ALL_USAGE) -> tuple[FilledKind, ...]:
     """Every kind that there was, the most tokens first, what is unaccounted for last."""
-    rows = _run(index.db, _FILLED.format("kind"), billing.fitting_sessions(index.db, wanted))
+    rows = _run(index, _FILLED.format("kind"), billing.fitting_sessions(index.db, wanted))
     named = [FilledKind(KINDS[kind] if kind < len(KINDS) else UNACCOUNTED, *figures) for kind, *figures in rows]
     return tuple(sorted(named, key=lambda one: (one.name == UNACCOUNTED, -one.tokens, one.name)))
 
 
 def filling_tools(index: HasDatabase, wanted: UsageFilter = ALL_USAGE) -> tuple[FilledKind, ...]:
     """Every tool, by what it was told and what it answered, the most tokens first."""
-    rows = _run(index.db, _FILLED.format(_TOOL), billing.fitting_sessions(index.db, wanted))
+    rows = _run(index, _FILLED.format(_TOOL), billing.fitting_sessions(index.db, wanted))
     found = [FilledKind(*row) for row in rows if row[0] is not None]
     return tuple(sorted(found, key=lambda one: (-one.tokens, one.name)))
 
@@ -103,8 +99,6 @@ def longest_streak(days: Iterable[str], today: date) -> DayStreak:
 
 
 class ToolStats(msgspec.Struct, frozen=True):
-    """How often a tool was called, and how often that failed."""
-
     name: str
     calls: int
     errors: int
@@ -118,7 +112,7 @@ class ToolStats(msgspec.Struct, frozen=True):
 
 def tool_stats(index: HasDatabase, wanted: UsageFilter = ALL_USAGE) -> tuple[ToolStats, ...]:
     """The tools of all sessions that were active in the time asked for, the most called first."""
-    return tuple(ToolStats(*row) for row in _run(index.db, _TALLY, billing.fitting_sessions(index.db, wanted)))
+    return tuple(ToolStats(*row) for row in _run(index, _TALLY, billing.fitting_sessions(index.db, wanted)))
 
 
 _TALLY = """SELECT name.text, SUM(tally.calls), SUM(tally.errors), COUNT(DISTINCT session)
@@ -170,8 +164,6 @@ class StatNotes(msgspec.Struct, frozen=True):
 
 
 class TouchedFile(msgspec.Struct, frozen=True):
-    """A file, and how often it was read, written and edited."""
-
     path: str
     reads: int
     writes: int
@@ -208,22 +200,21 @@ def index_stats(
     index: HasDatabase, wanted: UsageFilter = ALL_USAGE, now: float | None = None, listed: int = LISTED
 ) -> IndexStats:
     """What there is to tell of the sessions asked for; `wanted.model` narrows tokens and money only."""
-    db = index.db
     days, projects = usage_report(index, "day", wanted), usage_report(index, "project", wanted)
-    where = billing.fitting_sessions(db, wanted)
+    where = billing.fitting_sessions(index.db, wanted)
     used, touched = tool_stats(index, wanted), within_span(wanted, "touch.time")
     today = local_time(time.time() if now is None else now, wanted.zone).date()
     return IndexStats(
-        _totals(db, where, wanted, used),
+        _totals(index, where, wanted, used),
         days.sum,
         days.models,
         used,
         projects.rows,
         tuple(sorted((row for row in days.rows if row.key), key=lambda row: -row.sum.total)[:listed]),
-        _hours(db, wanted),
-        tuple(StatNotes(*row) for row in _run(db, f"{_LONGEST} LIMIT {listed:d}", where)),
-        tuple(StatNotes(*row) for row in _run(db, f"{_DEAREST} LIMIT {listed:d}", where)),
-        tuple(TouchedFile(*row) for row in _run(db, f"{_TOUCHED} LIMIT {listed:d}", touched, where)),
+        _hours(index, wanted),
+        tuple(StatNotes(*row) for row in _run(index, f"{_LONGEST} LIMIT {listed:d}", where)),
+        tuple(StatNotes(*row) for row in _run(index, f"{_DEAREST} LIMIT {listed:d}", where)),
+        tuple(TouchedFile(*row) for row in _run(index, f"{_TOUCHED} LIMIT {listed:d}", touched, where)),
         longest_streak([row.key for row in days.rows if row.key], today),
         days.untimed,
         days.rows,
@@ -240,29 +231,29 @@ class _Counts(msgspec.Struct):
     compactions: int = 0
 
 
-def _totals(db: "apsw.Connection", where: SqlCondition, wanted: UsageFilter, used: tuple[ToolStats, ...]) -> StatTotals:
+def _totals(index: HasDatabase, where: SqlCondition, wanted: UsageFilter, used: tuple[ToolStats, ...]) -> StatTotals:
     decode = msgspec.msgpack.Decoder(_Counts).decode
     agents = compactions = 0
-    for (packed,) in _run(db, _OVERVIEWS, where):
+    for (packed,) in _run(index, _OVERVIEWS, where):
         counts = decode(packed) if packed else _Counts()
         agents, compactions = agents + counts.agents, compactions + counts.compactions
-    ((commits,),) = _run(db, _COMMITS, within_span(wanted, "git_commit.time"), where)
-    ((files,),) = _run(db, _FILES, within_span(wanted, "touch.time"), where)
-    ((sessions, projects, turns, messages),) = _run(db, _COUNTED, where)
+    ((commits,),) = _run(index, _COMMITS, within_span(wanted, "git_commit.time"), where)
+    ((files,),) = _run(index, _FILES, within_span(wanted, "touch.time"), where)
+    ((sessions, projects, turns, messages),) = _run(index, _COUNTED, where)
     calls, errors = sum(tool.calls for tool in used), sum(tool.errors for tool in used)
     return StatTotals(sessions, projects, turns, messages, calls, errors, agents, compactions, commits, files)
 
 
-def _run(db: "apsw.Connection", query: str, *conditions: SqlCondition) -> list[tuple[Any, ...]]:
+def _run(index: HasDatabase, query: str, *conditions: SqlCondition) -> list[tuple[Any, ...]]:
     """The rows of a query that leaves room for conditions."""
     values = tuple(value for condition in conditions for value in condition.values)
-    return list(db.execute(query.format(*(condition.sql for condition in conditions)), values))
+    return list(index.db.execute(query.format(*(condition.sql for condition in conditions)), values))
 
 
-def _hours(db: "apsw.Connection", wanted: UsageFilter) -> tuple[tuple[int, ...], ...]:
-    where = within_span(wanted) & billing.fitting_requests(db, wanted) & SqlCondition("time IS NOT NULL")
+def _hours(index: HasDatabase, wanted: UsageFilter) -> tuple[tuple[int, ...], ...]:
+    where = within_span(wanted) & billing.fitting_requests(index.db, wanted) & SqlCondition("time IS NOT NULL")
     week = [[0] * 24 for _ in range(7)]
-    for quarter, requests, *_ in billing.add_sums(db, (f"CAST(FLOOR(time / {QUARTER}.0) AS INTEGER)",), where):
+    for quarter, requests, *_ in billing.add_sums(index.db, (f"CAST(FLOOR(time / {QUARTER}.0) AS INTEGER)",), where):
         moment = local_time(quarter * QUARTER, wanted.zone)
         week[moment.weekday()][moment.hour] += requests
     return tuple(map(tuple, week))

@@ -1,7 +1,7 @@
 """Tokens and money by day, week, month, session, project, model or subagent."""
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
@@ -9,10 +9,6 @@ from unspool.store.index import billing
 from unspool.store.index.billing import QUARTER, By, HasDatabase, ModelUsage, SumAdder, UsageFilter, UsageSum
 from unspool.store.index.conditions import SqlCondition
 from unspool.store.index.times import day_start, first_day, local_time, period_name
-
-if TYPE_CHECKING:
-    import apsw
-
 
 PERIODS = ("day", "week", "month")
 
@@ -65,29 +61,29 @@ def usage_report(index: HasDatabase, by: By = "day", wanted: UsageFilter = billi
     groups: dict[Any, SumAdder] = {}
     everything, untimed = SumAdder(), 0
     models = billing.models_by_terms(index.db)
-    group_of = _groups(index.db, by, wanted, models)
-    for key, terms, timeless, *figures, first, last in _rows(index.db, by, wanted):
+    group_of = _groups(index, by, wanted, models)
+    for key, terms, timeless, *figures, first, last in _rows(index, by, wanted):
         if timeless and wanted.timed:
             untimed += figures[0]
             continue
         model = models.get(terms, "")
         groups.setdefault(group_of(key), SumAdder()).add(model, figures, first, last)
         everything.add(model, figures)
-    rows = tuple(_finished(index.db, by, groups, wanted))
+    rows = tuple(_finished(index, by, groups, wanted))
     return PeriodReport(by, rows, everything.sum(), everything.models(), untimed)
 
 
-def _rows(db: "apsw.Connection", by: By, wanted: UsageFilter) -> list[tuple[Any, ...]]:
+def _rows(index: HasDatabase, by: By, wanted: UsageFilter) -> list[tuple[Any, ...]]:
     """Key, terms, whether without time, the figures, the first and the last time."""
-    where = billing.fitting_requests(db, wanted)
+    where = billing.fitting_requests(index.db, wanted)
     if wanted.timed:
         some = billing.within_span(wanted)
         where &= SqlCondition(f"({some.sql}) OR time IS NULL", some.values)
     key = _KEYS.get(by, f"CAST(FLOOR(time / {QUARTER}.0) AS INTEGER)")
-    return billing.add_sums(db, (f"{key} AS key", "terms AS said", "time IS NULL"), where, ", MIN(time), MAX(time)")
+    return billing.add_sums(index.db, (key, "terms", "time IS NULL"), where, ", MIN(time), MAX(time)")
 
 
-def _groups(db: "apsw.Connection", by: By, wanted: UsageFilter, models: dict[int, str]) -> Callable[[Any], Any]:
+def _groups(index: HasDatabase, by: By, wanted: UsageFilter, models: dict[int, str]) -> Callable[[Any], Any]:
     """What the database's key means: the row that it belongs to."""
 
     def period(quarter: int | None) -> Any:
@@ -98,12 +94,12 @@ def _groups(db: "apsw.Connection", by: By, wanted: UsageFilter, models: dict[int
     if by in PERIODS:
         return period
     if by == "project":
-        projects = dict(db.execute("SELECT id, project FROM session"))
+        projects = dict(index.db.execute("SELECT id, project FROM session"))
         return lambda session: projects.get(session, "")
     return (lambda terms: models.get(terms, "")) if by == "model" else lambda key: key
 
 
-def _finished(db: "apsw.Connection", by: By, groups: dict[Any, SumAdder], wanted: UsageFilter) -> Iterator[UsagePeriod]:
+def _finished(index: HasDatabase, by: By, groups: dict[Any, SumAdder], wanted: UsageFilter) -> Iterator[UsagePeriod]:
     if by in PERIODS:
         for day in sorted(day for day in groups if day is not None):
             yield _row(groups[day], period_name(by, day), first=day_start(day, wanted.zone))
@@ -111,7 +107,7 @@ def _finished(db: "apsw.Connection", by: By, groups: dict[Any, SumAdder], wanted
             yield _row(groups[None], "")
         return
     fields, query = _NAMES.get(by, ((), ""))
-    known = {number: names for number, *names in db.execute(query)} if query else {}
+    known = {number: names for number, *names in index.db.execute(query)} if query else {}
     rows = (
         _row(group, **dict(zip(fields, known.get(key, [""] * len(fields)), strict=True)) or {"key": str(key)})
         for key, group in groups.items()

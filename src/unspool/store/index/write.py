@@ -160,7 +160,7 @@ class IndexWriter:
         if known is not None:
             log, before, size = known
             if before == generation and size <= rows.size:
-                kept = self._kept(log, rows, grew=size < rows.size)
+                kept = self._unchanged_turns(log, rows, grew=size < rows.size)
             else:
                 self._drop_turns(log, 0)
             self._db.execute(
@@ -175,8 +175,7 @@ class IndexWriter:
         turns = [*kept, *self._turns(log, rows, len(kept))]
         self._details(session, rows, turns)
 
-    def _kept(self, log: int, rows: LogRows, *, grew: bool) -> list[int]:
-        """The turns of a log that stay as they are."""
+    def _unchanged_turns(self, log: int, rows: LogRows, *, grew: bool) -> list[int]:
         turns: list[Any] = self._db.execute(f"{_TURNS_OF_LOG} ORDER BY place", (log,)).fetchall()
         counts = Counter(doc[0] for doc in rows.docs)
         stay: list[int] = []

@@ -24,8 +24,6 @@ LEVELS: tuple[Level, ...] = ("bad", "warn", "note", "ok")
 
 
 class DoctorFinding(msgspec.Struct, frozen=True):
-    """One result of one check."""
-
     level: Level
     check: str
     """The check's name, one word."""

@@ -63,7 +63,6 @@ def _ours(descriptor: int) -> bool:
 
 
 def _holder(descriptor: int) -> str:
-    """Who has a lock, as far as its file tells."""
     try:
         number = os.read(descriptor, 32).decode("ascii", "replace").strip()
     except OSError:

@@ -31,7 +31,7 @@ def check_sources(scene: DoctorScene) -> Iterator[Finding]:
         message = f"No agent has kept anything under {places}."
         yield Finding("warn", message, remedy="Name a folder: --source DIR")
         return
-    folders = [str(folder) for place in scene.places for folder in _folders(place)]
+    folders = [str(folder) for place in scene.places for folder in _project_folders(place)]
     closed = [folder for folder in folders if not os.access(folder, os.R_OK | os.X_OK)]
     closed += [one.path for one in scene.belongings if not os.access(one.path, os.R_OK)]
     if closed:
@@ -41,8 +41,7 @@ def check_sources(scene: DoctorScene) -> Iterator[Finding]:
         yield Finding("ok", f"{human.count(len(scene.logs), 'session')} can be read.", scene.roots)
 
 
-def _folders(place: SyncPlace) -> Iterator[Path]:
-    """The folders of projects."""
+def _project_folders(place: SyncPlace) -> Iterator[Path]:
     yield place.source
     projects = place.root / "projects"
     if place.source == place.root and projects.is_dir():

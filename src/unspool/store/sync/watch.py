@@ -131,7 +131,7 @@ class Watcher(Generic[Report]):
         try:
             self._watch()
             while not self._stop.is_set():
-                if time.monotonic() >= self._due():
+                if time.monotonic() >= self._next_sync():
                     self._run()
                 self._note(self._heard())
                 if time.monotonic() >= self._look:
@@ -139,8 +139,7 @@ class Watcher(Generic[Report]):
         finally:
             self._silence()
 
-    def _due(self) -> float:
-        """When the next sync is to be, as things are."""
+    def _next_sync(self) -> float:
         settled = min(self._last + self._pace.calm, self._first + self._pace.patience)
         return max(min(settled, self._whole) if self._changed else self._whole, self._ready)
 

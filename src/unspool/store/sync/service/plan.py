@@ -100,7 +100,6 @@ def current_text(path: Path) -> bytes | None:
 
 
 def join_plans(*plans: InstallPlan) -> InstallPlan:
-    """One after the other."""
     steps = tuple(step for plan in plans for step in plan.steps)
     return InstallPlan(steps, tuple(note for plan in plans for note in plan.notes))
 
