@@ -11,7 +11,14 @@ import apsw
 
 from unspool.errors import NotFound, Unreadable
 from unspool.store.archive.chain import Origin
-from unspool.store.archive.database import ARCHIVE, SEVERAL_AGENTS, connect_archive, sqlite_errors_told, transaction
+from unspool.store.archive.database import (
+    ARCHIVE,
+    SEVERAL_AGENTS,
+    OpenDatabase,
+    connect_archive,
+    sqlite_errors_told,
+    transaction,
+)
 from unspool.store.archive.line_filter import Tombstones
 from unspool.store.archive.packs import Damaged, Pack, PackCache, WantedLine
 
@@ -50,12 +57,11 @@ _READY = 1000
 _LAST = " AND number = (SELECT max(number) FROM generation AS other WHERE other.file = file.id)"
 
 
-class Archive:
-    """An open archive. Use it in a `with`, or close it."""
+class Archive(OpenDatabase):
+    """An open archive."""
 
     def __init__(self, db: apsw.Connection, path: Path) -> None:
-        self.db = db
-        self.path = path
+        super().__init__(db, path)
         self._packs = PackCache(self._pack)
         self._lines: dict[tuple[int, int], bytes] = {}
         """Those that were made ready, by generation and place."""
@@ -75,13 +81,7 @@ class Archive:
     def close(self) -> None:
         self._lines = {}
         self._packs.clear()
-        self.db.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
+        super().close()
 
     @contextmanager
     def writing(self) -> Iterator[None]:
@@ -126,12 +126,8 @@ class Archive:
         return {number: Origin(*rest) for number, *rest in rows}
 
     def meta(self, name: str) -> str:
-        """A note of the archive about itself; empty where there is none."""
-        found = self._rows("SELECT value FROM meta WHERE key = ?", (name,))
-        return found[0][0] if found else ""
-
-    def note(self, name: str, value: str) -> None:
-        self.db.execute("INSERT OR REPLACE INTO meta VALUES(?, ?)", (name, value))
+        with sqlite_errors_told(self.path):
+            return super().meta(name)
 
     # What is kept
 
@@ -174,7 +170,7 @@ class Archive:
         if ready is not None:
             return ready
         found = bytearray()
-        for raw, first, last in self._spans(generation, place, None, self.begun):
+        for raw, first, last in self._spans(generation, place, None, self._start):
             end = raw.find(b"\n", first, last)
             found += raw[first : last if end < 0 else end]
             if end >= 0:
@@ -225,10 +221,10 @@ class Archive:
         with self._reading(pack):
             return self._packs.get(pack)
 
-    def begun(self, pack: int, upto: int) -> bytes:
+    def _start(self, pack: int, upto: int) -> bytes:
         """The bytes of a pack at least so far; what comes after them is not looked at."""
         with self._reading(pack):
-            return self._packs.begun(pack, upto)
+            return self._packs.get_start(pack, upto)
 
     @contextmanager
     def _reading(self, pack: int) -> Iterator[None]:
@@ -239,7 +235,7 @@ class Archive:
             message = f"{self.path} is damaged in pack {pack} ({error}); run `unspool verify --repair`."
             raise Unreadable(message) from None
 
-    def unshelve(self, pack: int) -> None:
+    def drop_cached(self, pack: int) -> None:
         """Have a pack read anew the next time it is needed."""
         self._packs.drop(pack)
 

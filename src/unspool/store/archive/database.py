@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from itertools import islice
 from pathlib import Path
+from typing import Self
 
 import apsw
 
@@ -185,6 +186,31 @@ def remove_database(path: Path) -> None:
         erase_file(path.with_name(path.name + suffix))
 
 
+class OpenDatabase:
+    """A database of ours that is open. Use it in a `with`, or close it."""
+
+    def __init__(self, db: apsw.Connection, path: Path) -> None:
+        self.db = db
+        self.path = path
+
+    def close(self) -> None:
+        self.db.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def note(self, name: str, value: str) -> None:
+        """Have the database say something about itself."""
+        self.db.execute("INSERT OR REPLACE INTO meta VALUES(?, ?)", (name, value))
+
+    def meta(self, name: str) -> str:
+        """What was noted; empty where nothing was."""
+        return self.db.execute("SELECT value FROM meta WHERE key = ?", (name,)).get or ""
+
+
 _WAIT_MS = 60_000
 _CACHE_KB = 8_000
 """Packs are most of the file, and whoever needs one twice has it unpacked."""
@@ -210,7 +236,10 @@ def connect_archive(path: Path, key: str | None, *, readonly: bool) -> apsw.Conn
 def open_connection(path: Path, key: str | None, *, readonly: bool) -> apsw.Connection:
     """A bare connection, of which nothing has been read yet."""
     if not readonly:
-        _make(path)
+        try:
+            make_private_file(path)
+        except OSError as error:
+            raise Unreadable(f"Cannot write the archive {path}: {error.strerror or error}.") from None
     flags = apsw.SQLITE_OPEN_READONLY if readonly else apsw.SQLITE_OPEN_READWRITE
     with sqlite_errors_told(path):
         real = os.path.realpath(path)  # a file layer of one's own is not told of links in a path
@@ -222,13 +251,10 @@ def open_connection(path: Path, key: str | None, *, readonly: bool) -> apsw.Conn
     return db
 
 
-def _make(path: Path) -> None:
-    """The file, private to the user, where there is none."""
-    try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
-    except OSError as error:
-        raise Unreadable(f"Cannot write the archive {path}: {error.strerror or error}.") from None
+def make_private_file(path: Path) -> None:
+    """The file, readable by its owner alone, where there is none."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
 
 
 def _prepare(db: apsw.Connection, path: Path, key: str | None, *, readonly: bool) -> None:

@@ -11,7 +11,7 @@ import msgspec
 from unspool.errors import Ambiguous, NotFound
 from unspool.store.archive.archive import Archive, KeptFile, path_for_database
 from unspool.store.archive.chain import Origin, bytes_digest, name_digest
-from unspool.store.archive.line_filter import Drops, cut_pieces, split_lines
+from unspool.store.archive.line_filter import Drops, filtered_pieces, split_lines
 from unspool.store.archive.pack_writer import (
     Packer,
     line_ids,
@@ -158,25 +158,24 @@ class _Slice(NamedTuple):
 
 def files_to_forget(archive: Archive, files: Collection[SessionFile]) -> list[FileToForget]:
     numbers = _numbers(files)
-    return [_going(archive, one, numbers) for one in files]
-
-
-def _numbers(files: Collection[SessionFile]) -> str:
-    """The files as a list for SQL; they are numbers."""
-    return ",".join(str(int(one.kept.file)) for one in files)
-
-
-def _going(archive: Archive, one: SessionFile, numbers: str) -> FileToForget:
-    generations = archive.generations(one.kept.file)
     query = f"""
     SELECT coalesce(sum(size), 0) FROM piece AS mine
     WHERE generation IN (SELECT id FROM generation WHERE file = ?) AND EXISTS (
       SELECT 1 FROM piece AS other JOIN generation ON generation.id = other.generation
       WHERE other.pack = mine.pack AND other.place = mine.place AND generation.file NOT IN ({numbers})
     )"""  # noqa: S608  numbers
-    shared = archive.db.execute(query, (one.kept.file,)).get
-    total = sum(kept.size for kept in generations)
-    return FileToForget(one.place.machine, one.place.root, one.kept.path, len(generations), total, shared)
+    found = []
+    for one in files:
+        sizes = [kept.size for kept in archive.generations(one.kept.file)]
+        shared = archive.db.execute(query, (one.kept.file,)).get
+        place = one.place
+        found.append(FileToForget(place.machine, place.root, one.kept.path, len(sizes), sum(sizes), shared))
+    return found
+
+
+def _numbers(files: Collection[SessionFile]) -> str:
+    """The files as a list for SQL; they are numbers."""
+    return ",".join(str(int(one.kept.file)) for one in files)
 
 
 class LinesToForget(NamedTuple):
@@ -267,7 +266,7 @@ def rewrite_file(archive: Archive, file: int, drops: Drops) -> set[int]:
 def _rewrite(archive: Archive, generation: int, drops: Drops, packer: Packer) -> set[int]:
     pieces, size = archive.pieces(generation), 0
     rows = []
-    for data in cut_pieces(line for line in split_lines(archive.stream(generation)) if not drops(line)):
+    for data in filtered_pieces(archive.stream(generation), drops):
         rows.append((generation, size, len(data), *packer.put(data), bytes_digest(data)))
         size += len(data)
     archive.db.execute("DELETE FROM piece WHERE generation = ?", (generation,))
@@ -289,7 +288,7 @@ def repack(archive: Archive, packs: Collection[int]) -> None:
         _rebase(archive, pack, (number, rest))
         archive.db.execute("DELETE FROM trait WHERE pack = ?", (pack,))
         archive.db.execute("DELETE FROM pack WHERE id = ?", (pack,))
-        archive.unshelve(pack)
+        archive.drop_cached(pack)
         if rest:
             remember_ids(archive, number, line_ids(rest))
 

@@ -74,6 +74,11 @@ def split_lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
         yield rest
 
 
+def filtered_pieces(chunks: Iterable[bytes], drops: Drops) -> Iterator[bytes]:
+    """What is left of some bytes without the lines that `drops` names, in pieces."""
+    return cut_pieces(line for line in split_lines(chunks) if not drops(line))
+
+
 def cut_pieces(chunks: Iterable[bytes]) -> Iterator[bytes]:
     """Bytes in pieces as files are cut into."""
     rest = b""

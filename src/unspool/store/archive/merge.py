@@ -9,7 +9,7 @@ import msgspec
 from unspool.errors import Unreadable
 from unspool.store.archive.archive import Archive, KeptFile, PackPiece, path_for_database
 from unspool.store.archive.chain import bytes_digest, name_digest
-from unspool.store.archive.line_filter import ByPath, Drops, ForgetRules, Tombstones, cut_pieces, split_lines
+from unspool.store.archive.line_filter import ByPath, Drops, ForgetRules, Tombstones, filtered_pieces, split_lines
 from unspool.store.archive.pack_writer import Packer, packing, renumber
 
 
@@ -26,8 +26,7 @@ class FilteredGenerations:
 
     def _filtered(self, kept: KeptFile) -> KeptFile:
         pieces, size = self._pieces.setdefault(kept.generation, []), 0
-        lines = (line for line in split_lines(self._archive.stream(kept.generation)) if not self._drops(line))
-        for data in cut_pieces(lines):
+        for data in filtered_pieces(self._archive.stream(kept.generation), self._drops):
             pieces.append(PackPiece(size, len(data), len(self._packs), 0, bytes_digest(data)))
             self._packs.append(data)
             size += len(data)

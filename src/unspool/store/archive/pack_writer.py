@@ -247,7 +247,7 @@ def _join(archive: Archive, packs: list[int]) -> None:
             packer.store(generation, start, data)
     for pack in packs:
         archive.db.execute("DELETE FROM pack WHERE id = ?", (pack,))
-        archive.unshelve(pack)
+        archive.drop_cached(pack)
     owner = "SELECT file FROM generation WHERE id = ?"
     for file in {archive.db.execute(owner, (row[0],)).get for row in pieces}:
         renumber(archive, file)
@@ -269,8 +269,8 @@ def _runs(pieces: list[Piece]) -> Iterator[list[Piece]]:
 
 
 def _checked(archive: Archive, piece: Piece) -> bytes:
-    _, _, size, pack, place, sum_ = piece
+    _, _, size, pack, place, digest = piece
     data = archive.unpacked(pack)[place : place + size]
-    if bytes_digest(data) != sum_:
+    if bytes_digest(data) != digest:
         raise Unreadable(f"{archive.path} is damaged in pack {pack}; run `unspool verify --repair`.")
     return data

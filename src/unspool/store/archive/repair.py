@@ -49,7 +49,7 @@ def _whole(archive: Archive, pack: int) -> bool:
     except UnspoolError:
         return False
     finally:
-        archive.unshelve(pack)
+        archive.drop_cached(pack)
     return all(
         bytes_digest(memoryview(raw)[one.place : one.place + one.size]) == one.digest for one in _slices(archive, pack)
     )
@@ -129,7 +129,7 @@ def _restore(archive: Archive, pack: int, found: dict[_Slice, bytes]) -> None:
         raw[one.place : one.place + one.size] = data
     query = "INSERT OR REPLACE INTO pack VALUES(?, ?, NULL, ?)"
     archive.db.execute(query, (pack, len(raw), compress(bytes(raw))))
-    archive.unshelve(pack)
+    archive.drop_cached(pack)
 
 
 # Generations of which the very note is gone what they consist of

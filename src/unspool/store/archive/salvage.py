@@ -81,36 +81,22 @@ def same_rows(one: apsw.Connection, other: apsw.Connection) -> bool:
 def readable_rows(db: apsw.Connection, table: ArchiveTable) -> Iterator[Row]:
     """The rows of a damaged table that can be read: from either end up to the damage, then number by number."""
     last = first = None
-    for row in _until(db, table, "ASC"):
+    keys, select = table.key.split(", "), f"SELECT {table.columns} FROM {table.name}"  # noqa: S608  our own names
+    for row in _until_damage(db, f"{select} NOT INDEXED ORDER BY {', '.join(f'{key} ASC' for key in keys)}"):
         last = row[0]
         yield row
-    for row in _until(db, table, "DESC"):
+    for row in _until_damage(db, f"{select} NOT INDEXED ORDER BY {', '.join(f'{key} DESC' for key in keys)}"):
         first = row[0]
         yield row  # where nothing is damaged these were all seen before, which does no harm
     if table.numbered and isinstance(first, int):
         begin = last if isinstance(last, int) else 0
         for number in range(begin + 1, min(first, begin + _PROBES)):
-            yield from _one(db, table, number)
+            yield from _until_damage(db, f"{select} WHERE {table.key} = ?", number)
 
 
-def _until(db: apsw.Connection, table: ArchiveTable, order: str) -> Iterator[Row]:
-    keys = ", ".join(f"{key} {order}" for key in table.key.split(", "))
-    query = f"SELECT {table.columns} FROM {table.name} NOT INDEXED ORDER BY {keys}"  # noqa: S608  our own names
-    try:
-        for row in db.execute(query):  # noqa: UP028  an error ends it
-            yield row
-    except (apsw.Error, UnicodeDecodeError):
-        return
-
-
-def _one(db: apsw.Connection, table: ArchiveTable, number: int) -> Iterator[Row]:
-    query = f"SELECT {table.columns} FROM {table.name} WHERE {table.key} = ?"  # noqa: S608  our own names
-    try:
-        row = db.execute(query, (number,)).fetchone()
-    except (apsw.Error, UnicodeDecodeError):
-        return
-    if row is not None:
-        yield row
+def _until_damage(db: apsw.Connection, query: str, *values: int) -> Iterator[Row]:
+    with suppress(apsw.Error, UnicodeDecodeError):
+        yield from db.execute(query, values)
 
 
 _COUNTS = slice(28, 40)

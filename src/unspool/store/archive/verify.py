@@ -191,10 +191,10 @@ class _Prover:
             self._damage_pack(pack, "its pack cannot be unpacked")
             return
         end, sums = 0, dict[tuple[int, int], bytes]()
-        for place, size, sum_, generation, start in self._slices(pack):
+        for place, size, digest, generation, start in self._slices(pack):
             if (place, size) not in sums:
                 sums[place, size] = bytes_digest(memoryview(raw)[place : place + size])
-            if sums[place, size] != sum_ or place + size > len(raw):
+            if sums[place, size] != digest or place + size > len(raw):
                 self._damage(generation, start, size, "it is not what was kept")
             if place > end:
                 self._problems.append(f"Pack {pack} holds bytes that belong to no file.")

@@ -12,7 +12,7 @@ import msgspec
 from unspool.agents import AGENTS, CodingAgent, FoundLog, by_id, is_known
 from unspool.agents.base import AgentFile
 from unspool.errors import Busy, UnspoolError
-from unspool.store.archive import Archive
+from unspool.store.archive import Archive, KeptFile
 from unspool.store.archive.database import ARCHIVE, sqlite_errors_told
 from unspool.store.archive.line_filter import Tombstones
 from unspool.store.library.library import logs_below
@@ -47,15 +47,8 @@ class Finding(NamedTuple):
 DAY = 86_400.0
 
 
-class HeldFile(NamedTuple):
-    """The last that an archive holds of a file."""
-
-    size: int
-    modified: float
-
-
 class ArchiveHolding(NamedTuple):
-    files: Mapping[str, HeldFile] = {}
+    files: Mapping[str, KeptFile] = {}
     """By the real path of their place, on this machine, and their path below it."""
     sessions: frozenset[str] = frozenset()
     """Ids of the sessions whose logs it has, from wherever they came."""
@@ -143,14 +136,14 @@ class DoctorScene:
         """What was removed from the archive for good, and is not to be kept."""
         return self.holding.graves if self.holding is not None else Tombstones()
 
-    def kept(self, one: AgentFile) -> HeldFile | None:
+    def kept(self, one: AgentFile) -> KeptFile | None:
         """The last that the archive has of a file."""
         return self.holding.files.get(self._names[one.path]) if self.holding is not None else None
 
     def is_kept(self, one: AgentFile) -> bool:
         """Whether the archive has all of a file as it stands."""
         kept = self.kept(one)
-        if kept is None or abs(kept.modified - one.modified) >= 0.001:
+        if kept is None or abs(kept.modified / 1e9 - one.modified) >= 0.001:
             return False
         # A list of prompts is kept without those that were forgotten.
         is_list = any(Path(one.path).name == format_.prompt_list.name for format_ in AGENTS)
@@ -184,7 +177,7 @@ def archive_holding(folder: Path, places: Sequence[SyncPlace], key: str | None =
 
 def _held(archive: Archive, places: Sequence[SyncPlace], written: float) -> ArchiveHolding:
     here = {place.origin for place in places}
-    files: dict[str, HeldFile] = {}
+    files: dict[str, KeptFile] = {}
     sessions: set[str] = set()
     for number, origin in archive.origins().items():
         if not is_known(origin.agent):
@@ -193,6 +186,5 @@ def _held(archive: Archive, places: Sequence[SyncPlace], written: float) -> Arch
         format_ = by_id(origin.agent)
         sessions.update(format_.session_of(path) for path in kept if format_.is_log(path))
         if origin in here:
-            held = ((path, HeldFile(one.size, one.modified / 1e9)) for path, one in kept.items())
-            files.update((f"{origin.root}/{path}", file) for path, file in held)
+            files.update((f"{origin.root}/{path}", one) for path, one in kept.items())
     return ArchiveHolding(files, frozenset(sessions - {""}), written, graves=archive.graves())

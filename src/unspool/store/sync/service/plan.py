@@ -125,7 +125,8 @@ def plan_lines(plan: InstallPlan) -> Iterator[str]:
             yield from _difference(step.was, step.given)
         else:
             verb = "remove" if step.after is None else "write" if step.before is None else "change"
-            yield f"{verb}: {step.path}" + (f" (copy in {_backup(step.path).name})" if _saves(step) else "")
+            copied = step.backup and step.before is not None
+            yield f"{verb}: {step.path}" + (f" (copy in {_backup(step.path).name})" if copied else "")
             yield from _difference(step.before or b"", step.after) if step.after is not None else ()
     yield from plan.notes
 
@@ -150,7 +151,7 @@ def _write(step: WriteStep) -> None:
     if current_text(step.path) != step.before:
         raise UnspoolError(f"{step.path} has changed in the meantime and was left as it is; try again.")
     mode = stat.S_IMODE(step.path.stat().st_mode) if step.before is not None else None
-    if step.before is not None and _saves(step):
+    if step.backup and step.before is not None:
         write_atomically(_backup(step.path), [step.before])
     if step.after is None:
         step.path.unlink(missing_ok=True)
@@ -158,10 +159,6 @@ def _write(step: WriteStep) -> None:
     write_atomically(step.path, [step.after])
     if mode is not None:
         step.path.chmod(mode)
-
-
-def _saves(step: WriteStep) -> bool:
-    return step.backup and step.before is not None
 
 
 def _backup(path: Path) -> Path:
