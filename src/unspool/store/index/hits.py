@@ -109,25 +109,11 @@ Seeker = Callable[[Sequence[str]], Snippet | None]
 
 
 class HitSession(NamedTuple):
-    """What is known of a session that may have hits."""
+    """A session that may have hits: as it is found but for them, its agent, and all that its title is searched by."""
 
-    key: str
-    title: str
-    project: str
-    kind: str
-    branch: str
-    started: float | None
-    ended: float | None
-    cost: int
+    found: FoundSession
     agent: str
-    overview: dict[str, Any]
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """All that its title is searched by."""
-        titles = self.overview.get("titles")
-        others = [text for text in titles.values() if isinstance(text, str)] if isinstance(titles, dict) else []
-        return tuple(dict.fromkeys(filter(None, (self.title, *others, self.branch, self.project))))
+    names: tuple[str, ...]
 
 
 class HitBuilder:
@@ -148,10 +134,15 @@ class HitBuilder:
             "SELECT key, title, project, kind, branch, started, ended, cost, origin, overview FROM session WHERE id = ?"
         )
         row: Any = self._db.execute(query, (session,)).fetchone()
-        *plain, origin, overview = row
-        known = msgspec.msgpack.decode(overview) if overview else {}
-        agent = self._agents.get(origin, "")
-        return HitSession._make((*plain, agent, known if isinstance(known, dict) else {}))
+        key, title, project, kind, branch, started, ended, cost, origin, packed = row
+        decoded = msgspec.msgpack.decode(packed) if packed else {}
+        overview = decoded if isinstance(decoded, dict) else {}
+        agent, cwd, titles = self._agents.get(origin, ""), overview.get("cwd") or project, overview.get("titles")
+        others = [text for text in titles.values() if isinstance(text, str)] if isinstance(titles, dict) else []
+        names = tuple(dict.fromkeys(filter(None, (title, *others, branch, project))))
+        resume = "" if kind == "ghost" else resume_command(agent, key, cwd if isinstance(cwd, str) else "")
+        found = FoundSession(key, title, project, kind, branch, started, ended, cost / PICO, 0.0, 0, (), resume)
+        return HitSession(found, agent, names)
 
     def hit(self, row: HitRow, session: HitSession, raw: bytes | None = None) -> Hit | None:
         """The hit of a row; None where its text is not what is looked for. `raw`: its line, where it is at hand."""
@@ -166,16 +157,11 @@ class HitBuilder:
         if snippet is None:
             return None
         anchor = "" if moment is None else f"msg-{moment}"
-        link = f"unspool show {session.key} --at {anchor}" if anchor else f"unspool show {session.key}"
+        link = f"unspool show {session.found.session}" + (f" --at {anchor}" if anchor else "")
         return Hit(
             kind, snippet, turn, moment, anchor, row.tool or "", bool(row.error), row.agent, row.log, row.place,
-            "" if session.kind == "ghost" else link, branch=row.branch,
+            "" if session.found.kind == "ghost" else link, branch=row.branch,
         )  # fmt: skip
 
     def session(self, session: HitSession, hits: Iterable[Hit], count: int, score: float) -> FoundSession:
-        cwd = session.overview.get("cwd") or session.project
-        resume = resume_command(session.agent, session.key, cwd if isinstance(cwd, str) else "")
-        return FoundSession(
-            session.key, session.title, session.project, session.kind, session.branch, session.started, session.ended,
-            session.cost / PICO, round(score, 6), count, tuple(hits), "" if session.kind == "ghost" else resume,
-        )  # fmt: skip
+        return msgspec.structs.replace(session.found, hits=tuple(hits), count=count, score=round(score, 6))

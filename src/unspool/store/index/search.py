@@ -101,7 +101,7 @@ def _ranked(scope: SearchScope, builder: HitBuilder, asked: _Asked, wanted: Sear
     found, common = _grouped(scope, asked)
     ended, now = scope.ended([span.session for span, _, _ in found]), time.time()
     groups = [
-        _Group(weight * is_fresh(ended[span.session], now) * (1 + log10(hits) / 10 if common else 1), span, hits)
+        _Group(weight * recency_factor(ended[span.session], now) * (1 + log10(hits) / 10 if common else 1), span, hits)
         for span, hits, weight in found
     ]
     best = nlargest(wanted.sessions or len(groups), groups)
@@ -134,7 +134,7 @@ def _best(scope: SearchScope, asked: _Asked, groups: Sequence[_Group], score: st
     return [scope.matching(asked.words, group.span, order) for group in groups]
 
 
-def is_fresh(ended: float | None, now: float) -> float:
+def recency_factor(ended: float | None, now: float) -> float:
     """What being recent multiplies a weight by; nothing is known to be recent that has no time."""
     return 1.0 if ended is None else float(1 + _FRESH * 2 ** (-max(0.0, now - ended) / _HALF_LIFE))
 
