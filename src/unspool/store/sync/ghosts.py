@@ -54,11 +54,16 @@ class Ghost(msgspec.Struct, frozen=True):
 
 
 class SessionSpan(NamedTuple):
-    """When a known session went on, and where."""
+    """When a known session went on, and where; one without times covers nothing."""
 
     project: str
     started: datetime | None
     ended: datetime | None
+
+    def covers(self, time: datetime) -> bool:
+        if self.started is None or self.ended is None:
+            return False
+        return self.started - _MARGIN <= time <= self.ended + _MARGIN
 
 
 Spans = Callable[[], Iterable[SessionSpan]]
@@ -134,15 +139,9 @@ def _ghost(key: str, prompts: Sequence[TypedPrompt], left: Iterable[LeftoverFile
     ordered = sorted(prompts, key=lambda prompt: (prompt.time or _BEGINNING, prompt.place))
     times = [prompt.time for prompt in ordered if prompt.time is not None]
     project = next((prompt.project for prompt in ordered if prompt.project), "")
-    return Ghost(
-        key,
-        project,
-        times[0] if times else None,
-        times[-1] if times else None,
-        tuple(GhostPrompt(prompt.text, prompt.time, prompt.place) for prompt in ordered),
-        _survives(left),
-        assumed,
-    )
+    first, last = (times[0], times[-1]) if times else (None, None)
+    kept = tuple(GhostPrompt(prompt.text, prompt.time, prompt.place) for prompt in ordered)
+    return Ghost(key, project, first, last, kept, _survives(left), assumed)
 
 
 def _traces(session: str, left: Sequence[LeftoverFile]) -> Ghost:
@@ -163,23 +162,13 @@ def _assumed(prompts: Iterable[TypedPrompt], spans: Iterable[SessionSpan]) -> It
         by_project.setdefault(span.project, []).append(span)
     days: dict[tuple[str, str], list[TypedPrompt]] = {}
     for prompt in prompts:
-        if not _covered(prompt, by_project.get(prompt.project, ())):
-            day = prompt.time.astimezone(UTC).date().isoformat() if prompt.time is not None else "undated"
+        time, project_spans = prompt.time, by_project.get(prompt.project, ())
+        if time is None or not any(span.covers(time) for span in project_spans):
+            day = "undated" if time is None else time.astimezone(UTC).date().isoformat()
             days.setdefault((prompt.project, day), []).append(prompt)
     for (project, day), group in days.items():
         name = hashlib.sha256(project.encode(errors="surrogatepass")).hexdigest()[:8]
         yield _ghost(f"prompts-{day}-{name}", group, (), assumed=True)
-
-
-def _covered(prompt: TypedPrompt, spans: Iterable[SessionSpan]) -> bool:
-    if prompt.time is None:
-        return False
-    return any(
-        span.started is not None
-        and span.ended is not None
-        and span.started - _MARGIN <= prompt.time <= span.ended + _MARGIN
-        for span in spans
-    )
 
 
 def session_spans(logs: Iterable[FoundLog]) -> list[SessionSpan]:
