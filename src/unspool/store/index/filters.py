@@ -81,9 +81,8 @@ def _tool(db: apsw.Connection, value: str) -> SqlCondition:
 
 
 def _file(_: apsw.Connection, value: str) -> SqlCondition:
-    found = _holding("file.path", value.replace("\\", "/"))
-    touched = f"SELECT touch.turn FROM file JOIN touch ON touch.file = file.id WHERE {found.sql}"  # noqa: S608  no value
-    return SqlCondition(f"turn.id IN ({touched})", found.values)
+    touched = "SELECT touch.turn FROM file JOIN touch ON touch.file = file.id WHERE file.path LIKE ? ESCAPE '\\'"
+    return SqlCondition(f"turn.id IN ({touched})", (sessions_holding(value.replace("\\", "/")),))
 
 
 def _is(_: apsw.Connection, value: str) -> SqlCondition:
