@@ -16,7 +16,7 @@ from unspool.prices import PriceTable
 from unspool.store.library.library import usual_roots
 from unspool.store.sync.lock import Stopped, StopSignal
 from unspool.store.sync.run import SyncReport
-from unspool.store.sync.watch import Watcher, WatchPace, WatchReport
+from unspool.store.sync.watch import Watcher, WatchPace, WatchTarget
 from unspool.workers import start_worker
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def _watcher(job: SyncSettings, teller: "_Teller", stop: StopSignal) -> Watcher[
     if not any(source.is_dir() for source in sources):
         _begin(job)
     failures = (UnspoolError, OSError, apsw.Error, BrokenExecutor)
-    return Watcher(synced, WatchReport(sources, lively, job.folder), teller, stop, _PACE, failures)
+    return Watcher(synced, WatchTarget(sources, lively, job.folder), teller, stop, _PACE, failures)
 
 
 def _begin(job: SyncSettings) -> None:

@@ -29,7 +29,8 @@ from unspool.errors import NotFound, UnspoolError
 from unspool.site.session_head import Tile
 from unspool.site.session_rows import SessionDay
 from unspool.store.archive.database import ARCHIVE, INDEX
-from unspool.store.index.billing import UsageCondition, UsageSum, add_sums
+from unspool.store.index.billing import UsageSum, add_sums
+from unspool.store.index.conditions import SqlCondition
 from unspool.store.index.times import day_start, first_day, local_time
 from unspool.store.library.library import discover_logs, usual_roots
 from unspool.web.pages import answer_form, read_form
@@ -147,7 +148,7 @@ def day_bars(db: apsw.Connection, zone: tzinfo | None, now: float) -> tuple[tupl
 
 def _spent(db: apsw.Connection, since: float) -> UsageSum:
     """What requests since a moment used. Only sessions that reach beyond it are looked at, for they are few."""
-    where = UsageCondition("time >= ? AND session IN (SELECT id FROM session WHERE ended >= ?)", (since, since))
+    where = SqlCondition("time >= ? AND session IN (SELECT id FROM session WHERE ended >= ?)", (since, since))
     rows = [figures for _, *figures in add_sums(db, ("terms",), where)]
     return UsageSum(*map(sum, zip(*rows, strict=True))) if rows else UsageSum()
 

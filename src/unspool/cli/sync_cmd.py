@@ -230,13 +230,12 @@ def _change_service(wanted: WatchOptions, install: str, uninstall: str, *, yes: 
 
 
 def _follow(wanted: WatchOptions, quiet: bool) -> None:
-    from unspool.store.archive.database import prepare_folder
     from unspool.store.library.library import usual_roots
     from unspool.store.sync.lock import Stopped, StopSignal, sole_lock
 
     stop, key = StopSignal(), options.key_of(wanted.archive)
     sources = wanted.sources or settings.wanted_sources() or tuple(usual_roots())
-    with stop.heeding(), sole_lock(prepare_folder(wanted.archive)):
+    with stop.heeding(), sole_lock(wanted.archive):
         there = [source for source in sources if source.is_dir()]
         for source in () if quiet else there:
             _say(f"Watching {source} for {wanted.archive}.")
@@ -258,14 +257,14 @@ def _watch(wanted: WatchOptions, key: str | None, voice: "_Voice", stop: "StopSi
 
     from unspool.agents import AGENTS
     from unspool.store.sync import sync
-    from unspool.store.sync.watch import Watcher, WatchPace, WatchReport
+    from unspool.store.sync.watch import Watcher, WatchPace, WatchTarget
 
     def lively(root: Path) -> list[Path]:
         return list(dict.fromkeys(path for format_ in AGENTS for path in format_.watched_paths(root)))
 
     Watcher(
         lambda changed: sync(wanted.archive, changed, None, key, settings.price_table()),
-        WatchReport(wanted.sources, lively, wanted.archive),
+        WatchTarget(wanted.sources, lively, wanted.archive),
         voice,
         stop,
         WatchPace(interval=wanted.interval, poll=wanted.poll),

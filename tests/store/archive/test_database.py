@@ -1,8 +1,14 @@
 """Opening an archive where people put theirs."""
 
+from contextlib import suppress
 from pathlib import Path
 
-from unspool.store.archive import Archive
+import apsw
+import pytest
+
+from tests.store.archive.making import clean
+from unspool.errors import Busy
+from unspool.store.archive import Archive, database
 
 
 def test_links_in_the_path_lead_to_the_archive(tmp_path: Path) -> None:
@@ -17,3 +23,29 @@ def test_links_in_the_path_lead_to_the_archive(tmp_path: Path) -> None:
     (tmp_path / "other" / "archive.db").symlink_to(tmp_path / "real" / "kept" / "archive.db")
     with Archive.open(tmp_path / "other", readonly=True) as archive:
         assert archive.meta("said") == "here"
+
+
+def test_an_archive_that_another_process_makes_meanwhile_is_no_damaged_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What tells an archive from a damaged one is read at one moment."""
+    opened = database.open_connection
+
+    def interrupted(path: Path, key: str | None, *, readonly: bool) -> apsw.Connection:
+        db = opened(path, key, readonly=readonly)
+
+        def trace(_: object, statement: str, __: object) -> bool:
+            if "application_id" in statement:
+                db.exec_trace = None
+                monkeypatch.setattr(database, "open_connection", opened)
+                with suppress(Busy):
+                    Archive.open(tmp_path).close()
+            return True
+
+        db.exec_trace = trace
+        return db
+
+    monkeypatch.setattr(database, "_WAIT_MS", 20)
+    monkeypatch.setattr(database, "open_connection", interrupted)
+    Archive.open(tmp_path).close()
+    clean(tmp_path)

@@ -39,7 +39,7 @@ def test_any_part_can_be_read(lines: list[bytes], upto: int, place: int, size: i
         expected = left(b"".join(lines)[:upto])
         sieved = FilteredFile(path, upto, drops)
         assert sieved.size == len(expected)
-        with sieved.opened() as stream:
+        with sieved as stream:
             stream.seek(place)
             assert stream.read(size) == expected[place : place + size]
             stream.seek(0)

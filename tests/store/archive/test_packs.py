@@ -59,14 +59,14 @@ def test_ready_lines_are_those_of_the_files(folder: Path) -> None:
 def test_a_pack_that_is_asked_for_again_is_opened_while_there_is_room() -> None:
     """The first question takes lines only; later ones are left to the open pack, or take lines where it is full."""
     raw = b"first\nsecond\n"
-    shelf = PackCache(lambda number: Pack(number, len(raw), None, compress(raw)))
+    cache = PackCache(lambda number: Pack(number, len(raw), None, compress(raw)))
     wanted = {number: [WantedLine(6, len(raw))] for number in range(1, 4)}
     ready = {(number, 6): b"second" for number in wanted}
-    assert shelf.picked(wanted) == ready
-    assert shelf.picked(wanted) == {}
-    assert shelf.begun(2, 10)[6:].startswith(b"seco")
-    shelf.room = 0
-    assert shelf.picked(wanted) == {one: line for one, line in ready.items() if one[0] != 2}
+    assert cache.picked(wanted) == ready
+    assert cache.picked(wanted) == {}
+    assert cache.get_start(2, 10)[6:].startswith(b"seco")
+    cache.room = 0
+    assert cache.picked(wanted) == {one: line for one, line in ready.items() if one[0] != 2}
 
 
 def test_a_damaged_pack_is_told_of_when_its_line_is_read(folder: Path) -> None:

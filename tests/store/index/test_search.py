@@ -10,7 +10,7 @@ from tests.log_builder.builder import LogBuilder
 from tests.store.index.synced import Asked, asked, keys, lit
 from unspool.errors import UsageProblem
 from unspool.store.index.results import SearchResults
-from unspool.store.index.search import COMMON, is_fresh
+from unspool.store.index.search import COMMON, recency_factor
 
 NOW = datetime.now(UTC).replace(microsecond=0)
 
@@ -235,10 +235,10 @@ def test_of_equals_the_newer_comes_first(tmp_path: Path) -> None:
 
 
 def test_being_recent_counts_half_at_most() -> None:
-    assert is_fresh(1000.0, 1000.0) == 1.5
-    assert is_fresh(2000.0, 1000.0) == 1.5
-    assert is_fresh(0.0, 30 * 86_400.0) == 1.25
-    assert is_fresh(None, 1.0) == 1.0
+    assert recency_factor(1000.0, 1000.0) == 1.5
+    assert recency_factor(2000.0, 1000.0) == 1.5
+    assert recency_factor(0.0, 30 * 86_400.0) == 1.25
+    assert recency_factor(None, 1.0) == 1.0
 
 
 def test_common_words_are_counted_and_still_ordered(tmp_path: Path) -> None:

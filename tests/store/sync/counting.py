@@ -14,7 +14,7 @@ from pathlib import Path
 
 from unspool.errors import UnspoolError
 from unspool.store.sync.lock import Stopped, StopSignal, sole_lock
-from unspool.store.sync.watch import Watcher, WatchPace, WatchReport
+from unspool.store.sync.watch import Watcher, WatchPace, WatchTarget
 
 
 def say(*words: object) -> None:
@@ -61,7 +61,7 @@ def main() -> int:
     if most := os.environ.get("FILES"):
         resource.setrlimit(resource.RLIMIT_NOFILE, (int(most), int(most)))
     stop = StopSignal()
-    watched = WatchReport(tuple(sources), lambda source: [source], folder)
+    watched = WatchTarget(tuple(sources), lambda source: [source], folder)
     with stop.heeding(), sole_lock(folder):
         try:
             pace = WatchPace(**json.loads(os.environ.get("PACE", "{}")))

@@ -9,7 +9,7 @@ from typing import Any
 from tests.log_builder.builder import LogBuilder
 from unspool.agents import AGENTS
 from unspool.store.archive import Archive, FileStatus, Keeper, Origin
-from unspool.store.sync.doctor import Check
+from unspool.store.sync.doctor import CHECKS, Check, run_check
 from unspool.store.sync.doctor_scene import DAY, DoctorFinding, DoctorScene, archive_holding
 from unspool.store.sync.scan import sync_places
 
@@ -55,7 +55,7 @@ def seen(check: Check, folder: Path, *sources: Path, usual: tuple[Path, ...] = (
     """What one check finds, with the archive of a folder."""
     scene = DoctorScene(sources, usual, folder, NOW)
     scene.holding = archive_holding(folder, scene.places)
-    return list(check(scene))
+    return [finding for name, one in CHECKS.items() if one is check for finding in run_check(name, scene)]
 
 
 def levels(findings: list[DoctorFinding]) -> list[str]:

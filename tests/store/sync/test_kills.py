@@ -93,7 +93,7 @@ STEPS = {
     "archive, in the middle": ("unspool.store.archive.pack_writer", "Packer.flush", 2),
     "index, when all is kept": ("unspool.store.sync.run", "SyncWork._index_batch", 1),
     "index, in the middle": ("unspool.store.index.write", "IndexWriter.put", 3),
-    "index, before what was put is seen": ("unspool.store.index.write", "IndexWriter._end", 1),
+    "index, before what was put is seen": ("unspool.store.index.write", "IndexWriter.pause", 1),
     "index, before sessions are told of each other": ("unspool.store.sync.run", "SyncWork._settle", 1),
     "ghosts": ("unspool.store.sync.ghosts", "GhostIndexer.all", 1),
     "at the end": ("unspool.store.sync.run", "Index.note", 3),

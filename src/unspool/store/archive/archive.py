@@ -11,7 +11,14 @@ import apsw
 
 from unspool.errors import NotFound, Unreadable
 from unspool.store.archive.chain import Origin
-from unspool.store.archive.database import ARCHIVE, SEVERAL_AGENTS, connect_archive, sqlite_errors_told, transaction
+from unspool.store.archive.database import (
+    ARCHIVE,
+    SEVERAL_AGENTS,
+    OpenDatabase,
+    connect_archive,
+    sqlite_errors_told,
+    transaction,
+)
 from unspool.store.archive.line_filter import Tombstones
 from unspool.store.archive.packs import Damaged, Pack, PackCache, WantedLine
 
@@ -50,13 +57,12 @@ _READY = 1000
 _LAST = " AND number = (SELECT max(number) FROM generation AS other WHERE other.file = file.id)"
 
 
-class Archive:
-    """An open archive. Use it in a `with`, or close it."""
+class Archive(OpenDatabase):
+    """An open archive."""
 
     def __init__(self, db: apsw.Connection, path: Path) -> None:
-        self.db = db
-        self.path = path
-        self._shelf = PackCache(self._pack)
+        super().__init__(db, path)
+        self._packs = PackCache(self._pack)
         self._lines: dict[tuple[int, int], bytes] = {}
         """Those that were made ready, by generation and place."""
 
@@ -70,24 +76,18 @@ class Archive:
 
     def hold(self, most: int) -> None:
         """Keep no more than so many bytes unpacked, where several are open at once."""
-        self._shelf.room = most
+        self._packs.room = most
 
     def close(self) -> None:
         self._lines = {}
-        self._shelf.clear()
-        self.db.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
+        self._packs.clear()
+        super().close()
 
     @contextmanager
     def writing(self) -> Iterator[None]:
         """One transaction: all of it, or nothing."""
         with sqlite_errors_told(self.path), ExitStack() as unless_all_is_well:
-            unless_all_is_well.callback(self._shelf.clear)  # packs that are taken back may be on it
+            unless_all_is_well.callback(self._packs.clear)  # packs that are taken back may be on it
             with transaction(self.db):
                 yield
             unless_all_is_well.pop_all()
@@ -126,12 +126,8 @@ class Archive:
         return {number: Origin(*rest) for number, *rest in rows}
 
     def meta(self, name: str) -> str:
-        """A note of the archive about itself; empty where there is none."""
-        found = self._rows("SELECT value FROM meta WHERE key = ?", (name,))
-        return found[0][0] if found else ""
-
-    def note(self, name: str, value: str) -> None:
-        self.db.execute("INSERT OR REPLACE INTO meta VALUES(?, ?)", (name, value))
+        with sqlite_errors_told(self.path):
+            return super().meta(name)
 
     # What is kept
 
@@ -151,10 +147,13 @@ class Archive:
         rows = self._rows(_KEPT + "WHERE file.id = ? ORDER BY number", (file,))
         return [KeptFile(path_from_database(row[0]), *row[1:]) for row in rows]
 
-    def pieces(self, generation: int) -> list[PackPiece]:
-        """Where the bytes of a generation are, in order."""
-        query = "SELECT start, size, pack, place, digest FROM piece WHERE generation = ? ORDER BY start"
-        return [PackPiece(*row) for row in self._rows(query, (generation,))]
+    def pieces(self, generation: int, start: int = 0) -> list[PackPiece]:
+        """Where the bytes of a generation are, in order, from the piece on that `start` lies in."""
+        query = (
+            "SELECT start, size, pack, place, digest FROM piece"
+            " WHERE generation = ? AND start + size > ? ORDER BY start"
+        )
+        return [PackPiece(*row) for row in self._rows(query, (generation, start))]
 
     def read(self, generation: int, start: int = 0, size: int | None = None) -> bytes:
         """Bytes of a generation: all, or `size` of them from `start`."""
@@ -171,7 +170,7 @@ class Archive:
         if ready is not None:
             return ready
         found = bytearray()
-        for raw, first, last in self._spans(generation, place, None, self.begun):
+        for raw, first, last in self._spans(generation, place, None, self._start):
             end = raw.find(b"\n", first, last)
             found += raw[first : last if end < 0 else end]
             if end >= 0:
@@ -192,7 +191,7 @@ class Archive:
                 wanted.setdefault(pack, []).append(where[one][1])
         self._lines = {}
         with suppress(Damaged, NotFound):  # whoever reads the line is told
-            found = self._shelf.picked(wanted)
+            found = self._packs.picked(wanted)
             lines = ((one, found.get((pack, line.place))) for one, (pack, line) in where.items())
             self._lines = {one: line for one, line in lines if line is not None}
 
@@ -203,13 +202,13 @@ class Archive:
         at, again = start, True
         while again and (end is None or at < end):
             again = False
-            for piece in self._from(generation, at):
+            for piece in self.pieces(generation, at):
                 if end is not None and piece.start >= end:
                     return
                 try:
                     raw = unpack(piece.pack, piece.place + piece.size) if unpack else self.unpacked(piece.pack)
                 except NotFound as error:  # packed anew since we looked: look again, unless it is missing for good
-                    again = self._from(generation, at)[:1] != [piece]
+                    again = self.pieces(generation, at)[:1] != [piece]
                     if not again:
                         raise Unreadable(str(error)) from None
                     break
@@ -217,22 +216,15 @@ class Archive:
                 yield raw, piece.place + max(0, at - piece.start), piece.place + last
                 at = piece.start + last
 
-    def _from(self, generation: int, start: int) -> list[PackPiece]:
-        query = (
-            "SELECT start, size, pack, place, digest FROM piece"
-            " WHERE generation = ? AND start + size > ? ORDER BY start"
-        )
-        return [PackPiece(*row) for row in self._rows(query, (generation, start))]
-
     def unpacked(self, pack: int) -> bytes:
         """All bytes of a pack; NotFound where there is none, Unreadable where it is damaged."""
         with self._reading(pack):
-            return self._shelf.get(pack)
+            return self._packs.get(pack)
 
-    def begun(self, pack: int, upto: int) -> bytes:
+    def _start(self, pack: int, upto: int) -> bytes:
         """The bytes of a pack at least so far; what comes after them is not looked at."""
         with self._reading(pack):
-            return self._shelf.begun(pack, upto)
+            return self._packs.get_start(pack, upto)
 
     @contextmanager
     def _reading(self, pack: int) -> Iterator[None]:
@@ -243,9 +235,9 @@ class Archive:
             message = f"{self.path} is damaged in pack {pack} ({error}); run `unspool verify --repair`."
             raise Unreadable(message) from None
 
-    def unshelve(self, pack: int) -> None:
+    def drop_cached(self, pack: int) -> None:
         """Have a pack read anew the next time it is needed."""
-        self._shelf.drop(pack)
+        self._packs.drop(pack)
 
     def _pack(self, number: int) -> Pack:
         row: Any = self.db.execute("SELECT id, size, base, data FROM pack WHERE id = ?", (number,)).fetchone()
@@ -280,7 +272,6 @@ def path_from_database(stored: str | bytes) -> str:
 
 
 def path_for_database(path: str) -> str | bytes:
-    """A path as the database has it."""
     try:
         path.encode()
     except UnicodeEncodeError:

@@ -4,7 +4,9 @@ import os
 import uuid
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from itertools import islice
 from pathlib import Path
+from typing import Self
 
 import apsw
 
@@ -22,12 +24,6 @@ def archive_folder(given: Path | None = None) -> Path:
         return Path(named).expanduser()
     base = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
     return Path(base) / "unspool"
-
-
-def prepare_folder(place: Path) -> Path:
-    """The folder, made where it is missing, readable by its owner alone."""
-    place.mkdir(mode=0o700, parents=True, exist_ok=True)
-    return place
 
 
 APPLICATION = 0x756E7370
@@ -118,7 +114,7 @@ def sqlite_errors_told(path: Path) -> Iterator[None]:
     try:
         yield
     except apsw.Error as error:
-        raise _told(error, path) from error
+        raise _our_error(error, path) from error
 
 
 @contextmanager
@@ -133,7 +129,7 @@ def transaction(db: apsw.Connection) -> Iterator[None]:
             db.execute("ROLLBACK")
 
 
-def _told(error: apsw.Error, path: Path) -> UnspoolError:
+def _our_error(error: apsw.Error, path: Path) -> UnspoolError:
     match error:
         case apsw.BusyError() | apsw.LockedError():
             return Busy(f"{path} is in use by another process for longer than is waited for; nothing was changed.")
@@ -190,6 +186,31 @@ def remove_database(path: Path) -> None:
         erase_file(path.with_name(path.name + suffix))
 
 
+class OpenDatabase:
+    """A database of ours that is open. Use it in a `with`, or close it."""
+
+    def __init__(self, db: apsw.Connection, path: Path) -> None:
+        self.db = db
+        self.path = path
+
+    def close(self) -> None:
+        self.db.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def note(self, name: str, value: str) -> None:
+        """Have the database say something about itself."""
+        self.db.execute("INSERT OR REPLACE INTO meta VALUES(?, ?)", (name, value))
+
+    def meta(self, name: str) -> str:
+        """What was noted; empty where nothing was."""
+        return self.db.execute("SELECT value FROM meta WHERE key = ?", (name,)).get or ""
+
+
 _WAIT_MS = 60_000
 _CACHE_KB = 8_000
 """Packs are most of the file, and whoever needs one twice has it unpacked."""
@@ -215,7 +236,10 @@ def connect_archive(path: Path, key: str | None, *, readonly: bool) -> apsw.Conn
 def open_connection(path: Path, key: str | None, *, readonly: bool) -> apsw.Connection:
     """A bare connection, of which nothing has been read yet."""
     if not readonly:
-        _make(path)
+        try:
+            make_private_file(path)
+        except OSError as error:
+            raise Unreadable(f"Cannot write the archive {path}: {error.strerror or error}.") from None
     flags = apsw.SQLITE_OPEN_READONLY if readonly else apsw.SQLITE_OPEN_READWRITE
     with sqlite_errors_told(path):
         real = os.path.realpath(path)  # a file layer of one's own is not told of links in a path
@@ -227,13 +251,10 @@ def open_connection(path: Path, key: str | None, *, readonly: bool) -> apsw.Conn
     return db
 
 
-def _make(path: Path) -> None:
-    """The file, private to the user, where there is none."""
-    try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
-    except OSError as error:
-        raise Unreadable(f"Cannot write the archive {path}: {error.strerror or error}.") from None
+def make_private_file(path: Path) -> None:
+    """The file, readable by its owner alone, where there is none."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
 
 
 def _prepare(db: apsw.Connection, path: Path, key: str | None, *, readonly: bool) -> None:
@@ -246,10 +267,16 @@ def _prepare(db: apsw.Connection, path: Path, key: str | None, *, readonly: bool
     if version == 0 and readonly:
         raise NotFound(f"{path} is empty yet; `unspool sync` fills it.")
     with sqlite_errors_told(path):
-        _set(db, readonly=readonly)
-        if version == 0 and not readonly:
+        db.pragma("cache_size", -_CACHE_KB)
+        db.pragma("trusted_schema", "OFF")
+        if readonly:
+            return
+        db.pragma("journal_mode", "truncate")
+        db.pragma("synchronous", "FULL")
+        db.pragma("secure_delete", "ON")
+        if version == 0:
             _create(db, encrypted=key is not None)
-        elif 0 < version < VERSION and not readonly:
+        elif version < VERSION:
             _migrate(db)
 
 
@@ -266,9 +293,11 @@ def _recover(path: Path, key: str | None) -> None:
 def _version(db: apsw.Connection, path: Path, key: str | None) -> int:
     """The version of the archive; 0 of an empty file."""
     try:
+        db.execute("BEGIN")  # so that all three are of one moment, while another process makes the archive
         version: int = db.pragma("user_version")
         application = db.pragma("application_id")
         empty = db.pragma("schema_version") == 0
+        db.execute("COMMIT")
     except apsw.ReadOnlyError:
         raise
     except apsw.NotADBError:
@@ -284,15 +313,6 @@ def _version(db: apsw.Connection, path: Path, key: str | None) -> int:
     if version > VERSION:
         raise UsageProblem(f"{path} was written by a newer unspool (version {version}); upgrade to read it.")
     return version
-
-
-def _set(db: apsw.Connection, *, readonly: bool) -> None:
-    db.pragma("cache_size", -_CACHE_KB)
-    db.pragma("trusted_schema", "OFF")
-    if not readonly:
-        db.pragma("journal_mode", "truncate")
-        db.pragma("synchronous", "FULL")
-        db.pragma("secure_delete", "ON")
 
 
 def _create(db: apsw.Connection, *, encrypted: bool) -> None:
@@ -328,7 +348,7 @@ def find_key(environment: Mapping[str, str], key_file: Path | None, ask: Callabl
     """
     named = key_file or (Path(environment[KEY_FILE]).expanduser() if environment.get(KEY_FILE) else None)
     if named is not None:
-        return _of_file(named)
+        return _key_of_file(named)
     given = environment.get(PASSPHRASE) or (ask() if ask is not None else "")
     return given or None
 
@@ -352,17 +372,13 @@ def is_encrypted(path: Path) -> bool:
             first = stream.read(page_checksums.PAGE)
             if not first or first.startswith(_MAGIC):
                 return False
-            following = enumerate(iter(lambda: stream.read(page_checksums.PAGE), b""), 2)
-            return not any(page_checksums.page_fits(page, number) for number, page in [(1, first), *_few(following)])
+            pages = (first, *islice(iter(lambda: stream.read(page_checksums.PAGE), b""), 8))
+            return not any(page_checksums.page_fits(page, number) for number, page in enumerate(pages, 1))
     except OSError:
         return False
 
 
-def _few(following: "enumerate[bytes]") -> list[tuple[int, bytes]]:
-    return [page for page, _ in zip(following, range(8), strict=False)]
-
-
-def _of_file(path: Path) -> str:
+def _key_of_file(path: Path) -> str:
     import hashlib  # dear to load, and most archives have no key
 
     try:

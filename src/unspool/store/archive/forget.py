@@ -11,8 +11,16 @@ import msgspec
 from unspool.errors import Ambiguous, NotFound
 from unspool.store.archive.archive import Archive, KeptFile, path_for_database
 from unspool.store.archive.chain import Origin, bytes_digest, name_digest
-from unspool.store.archive.line_filter import Drops, cut_pieces, split_lines
-from unspool.store.archive.pack_writer import Packer, line_ids, next_pack, note_highest_pack, remember_ids, renumber
+from unspool.store.archive.line_filter import Drops, filtered_pieces, split_lines
+from unspool.store.archive.pack_writer import (
+    Packer,
+    line_ids,
+    next_pack,
+    note_highest_pack,
+    packing,
+    remember_ids,
+    renumber,
+)
 from unspool.store.archive.packs import compress
 
 Belongs = Callable[[str], str]
@@ -21,8 +29,6 @@ _SHOWN = 20
 
 
 class SessionFile(NamedTuple):
-    """A file of a session."""
-
     origin: int
     place: Origin
     kept: KeptFile
@@ -117,19 +123,12 @@ def look_for_samples(archive: Archive, sought: ErasureSamples) -> Erasure:
         plain -= {window for window in plain if window in raw}
         packed -= {window for window in packed if window in data}  # what stays may begin as it did
     own = plain | packed
-    where = {str(path): found for path in _files(archive.path.parent) if (found := _within(path, own))}
-    found = set().union(*where.values())
-    return Erasure(len(own), len(found), tuple(where), len(sought.plain) - len(plain))
-
-
-def _files(folder: Path) -> list[Path]:
-    """Every file of a folder: also a broken archive that was put aside, or what a killed process left."""
-    return sorted(path for path in folder.rglob("*") if path.is_file())
-
-
-def _within(path: Path, sought: set[bytes]) -> set[bytes]:
-    """Which of the samples are among the bytes of a file."""
-    return {window for chunk in _chunks(path) for window in sought if window in chunk}
+    where: dict[str, set[bytes]] = {}
+    # Every file: also a broken archive that was put aside, or what a killed process left.
+    for path in sorted(path for path in archive.path.parent.rglob("*") if path.is_file()):
+        if found := {window for chunk in _chunks(path) for window in own if window in chunk}:
+            where[str(path)] = found
+    return Erasure(len(own), len(set().union(*where.values())), tuple(where), len(sought.plain) - len(plain))
 
 
 def _chunks(path: Path) -> Iterator[bytes]:
@@ -142,8 +141,6 @@ def _chunks(path: Path) -> Iterator[bytes]:
 
 
 class FileToForget(msgspec.Struct, frozen=True):
-    """One file that would go."""
-
     machine: str
     root: str
     path: str
@@ -160,27 +157,25 @@ class _Slice(NamedTuple):
 
 
 def files_to_forget(archive: Archive, files: Collection[SessionFile]) -> list[FileToForget]:
-    """What forgetting these files would take away."""
     numbers = _numbers(files)
-    return [_going(archive, one, numbers) for one in files]
-
-
-def _numbers(files: Collection[SessionFile]) -> str:
-    """The files as a list for SQL; they are numbers."""
-    return ",".join(str(int(one.kept.file)) for one in files)
-
-
-def _going(archive: Archive, one: SessionFile, numbers: str) -> FileToForget:
-    generations = archive.generations(one.kept.file)
     query = f"""
     SELECT coalesce(sum(size), 0) FROM piece AS mine
     WHERE generation IN (SELECT id FROM generation WHERE file = ?) AND EXISTS (
       SELECT 1 FROM piece AS other JOIN generation ON generation.id = other.generation
       WHERE other.pack = mine.pack AND other.place = mine.place AND generation.file NOT IN ({numbers})
     )"""  # noqa: S608  numbers
-    shared = archive.db.execute(query, (one.kept.file,)).get
-    total = sum(kept.size for kept in generations)
-    return FileToForget(one.place.machine, one.place.root, one.kept.path, len(generations), total, shared)
+    found = []
+    for one in files:
+        sizes = [kept.size for kept in archive.generations(one.kept.file)]
+        shared = archive.db.execute(query, (one.kept.file,)).get
+        place = one.place
+        found.append(FileToForget(place.machine, place.root, one.kept.path, len(sizes), sum(sizes), shared))
+    return found
+
+
+def _numbers(files: Collection[SessionFile]) -> str:
+    """The files as a list for SQL; they are numbers."""
+    return ",".join(str(int(one.kept.file)) for one in files)
 
 
 class LinesToForget(NamedTuple):
@@ -211,7 +206,9 @@ def forget(
         for one in parts.files:
             touched |= rewrite_file(archive, one.kept.file, parts.drops)
         repack(archive, touched)
-        _bury(archive, (*(one.kept.path for one in files), *parts.names))
+        names = (*(one.kept.path for one in files), *parts.names)
+        rows = ((name_digest(archive.salt, name), time.time()) for name in names)
+        archive.db.executemany("INSERT OR REPLACE INTO tombstone VALUES(?, ?)", rows)
     archive.compact()
     then()
     return look_for_samples(archive, sought)
@@ -227,11 +224,6 @@ def _going_lines(archive: Archive, parts: LinesToForget) -> dict[int, list[bytes
                 seen.add(line)
                 found.setdefault(kept.generation, []).append(line)
     return found
-
-
-def _bury(archive: Archive, names: Iterable[str]) -> None:
-    rows = ((name_digest(archive.salt, name), time.time()) for name in names)
-    archive.db.executemany("INSERT OR REPLACE INTO tombstone VALUES(?, ?)", rows)
 
 
 def unbury(archive: Archive, names: Iterable[str], parted: Iterable[str] = ()) -> int:
@@ -263,23 +255,18 @@ def _remove(archive: Archive, files: Collection[SessionFile]) -> set[int]:
 def rewrite_file(archive: Archive, file: int, drops: Drops) -> set[int]:
     """Give every generation of a file other bytes: its own without some lines. The packs that held them."""
     touched = set[int]()
-    packer = Packer(archive)
-    try:
-        packer.begin()
+    with packing(archive) as packer:
         for kept in archive.generations(file):
             if any(drops(line) for line in split_lines(archive.stream(kept.generation))):
-                touched |= _sifted(archive, kept.generation, drops, packer)
-        packer.flush()
-    finally:
-        packer.close()
+                touched |= _rewrite(archive, kept.generation, drops, packer)
     renumber(archive, file)
     return touched
 
 
-def _sifted(archive: Archive, generation: int, drops: Drops, packer: Packer) -> set[int]:
+def _rewrite(archive: Archive, generation: int, drops: Drops, packer: Packer) -> set[int]:
     pieces, size = archive.pieces(generation), 0
     rows = []
-    for data in cut_pieces(line for line in split_lines(archive.stream(generation)) if not drops(line)):
+    for data in filtered_pieces(archive.stream(generation), drops):
         rows.append((generation, size, len(data), *packer.put(data), bytes_digest(data)))
         size += len(data)
     archive.db.execute("DELETE FROM piece WHERE generation = ?", (generation,))
@@ -301,7 +288,7 @@ def repack(archive: Archive, packs: Collection[int]) -> None:
         _rebase(archive, pack, (number, rest))
         archive.db.execute("DELETE FROM trait WHERE pack = ?", (pack,))
         archive.db.execute("DELETE FROM pack WHERE id = ?", (pack,))
-        archive.unshelve(pack)
+        archive.drop_cached(pack)
         if rest:
             remember_ids(archive, number, line_ids(rest))
 

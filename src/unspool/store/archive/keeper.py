@@ -33,7 +33,6 @@ class Keeper:
         self._archive = archive
         self._db = archive.db
         self._packer = Packer(archive)
-        self._twins: dict[tuple[bytes, int], tuple[int, int]] = {}
         self._since_commit = 0
         self.bytes = 0
         """Bytes that were taken in."""
@@ -53,14 +52,14 @@ class Keeper:
         self, origin: int, path: str, source: Path | FilteredFile, status: FileStatus, last: KeptFile | None
     ) -> Outcome:
         """Take in what a file holds up to the size that `status` tells, and that the archive does not hold yet; of one
-        that is sieved, `status` tells the size of what is left.
+        that is filtered, `status` tells the size of what is left.
 
         OSError where the file cannot be read; what was read of it is kept. Any other error takes back everything
         since the last commit.
         """
         if last is not None and _same(status, last):
             return "same"
-        opened = source.opened() if isinstance(source, FilteredFile) else source.open("rb", buffering=0)
+        opened = source if isinstance(source, FilteredFile) else source.open("rb", buffering=0)
         with opened as stream, ExitStack() as unless_all_is_well:
             unless_all_is_well.callback(self._undo)
             try:
@@ -76,13 +75,16 @@ class Keeper:
         self._begin()
         last = self._archive.last(origin, path)  # another process may have been here since the caller looked
         if last is None:
-            return self._store(self._generation(self._file(origin, path), path, 1, b""), stream, status, "new")
+            self._db.execute("INSERT INTO file(origin, path) VALUES(?, ?)", (origin, path_for_database(path)))
+            self._store_rest(self._generation(self._db.last_insert_rowid(), path, 1, b""), stream, status)
+            return "new"
         if _same(status, last):
             return "same"
         if status.size >= last.size and self._continues(stream, last):
-            return self._grow(stream, status, last)
-        generation = self._generation(last.file, path, last.number + 1, last.chain)
-        return self._store(generation, stream, status, "rewritten")
+            self._store_rest(_Growing(last.generation, last.size, last.chain), stream, status)
+            return "grown" if status.size > last.size else "same"
+        self._store_rest(self._generation(last.file, path, last.number + 1, last.chain), stream, status)
+        return "rewritten"
 
     def missed(self, file: int) -> None:
         """Note that a file is no longer where it came from."""
@@ -105,16 +107,11 @@ class Keeper:
         if not self._db.in_transaction:
             self._db.execute("BEGIN IMMEDIATE")
             self._packer.begin()
-            self._twins.clear()
 
     def _undo(self) -> None:
         """Take back what is not committed, if anything."""
         if self._db.in_transaction:
             self._db.execute("ROLLBACK")
-
-    def _file(self, origin: int, path: str) -> int:
-        self._db.execute("INSERT INTO file(origin, path) VALUES(?, ?)", (origin, path_for_database(path)))
-        return self._db.last_insert_rowid()
 
     def _generation(self, file: int, path: str, number: int, before: bytes) -> _Growing:
         chain = first_link(path, number, before)
@@ -128,23 +125,19 @@ class Keeper:
     def _continues(self, stream: OpenFile, last: KeptFile) -> bool:
         """Whether the file still begins with what is kept of it."""
         stream.seek(0)
-        return all(
-            bytes_digest(_read(stream, piece.size)) == piece.digest for piece in self._archive.pieces(last.generation)
-        )
+        pieces = self._archive.pieces(last.generation)
+        return all(bytes_digest(_read(stream, piece.size)) == piece.digest for piece in pieces)
 
-    def _grow(self, stream: OpenFile, status: FileStatus, last: KeptFile) -> Outcome:
-        outcome: Outcome = "grown" if status.size > last.size else "same"
-        return self._store(_Growing(last.generation, last.size, last.chain), stream, status, outcome)
-
-    def _store(self, generation: _Growing, stream: OpenFile, status: FileStatus, outcome: Outcome) -> Outcome:
-        """Take in the rest of a file."""
+    def _store_rest(self, generation: _Growing, stream: OpenFile, status: FileStatus) -> None:
         number, size, chain = generation
         looked, failure = time.time_ns(), None
         try:
             stream.seek(size)
             while size < status.size and (data := _read(stream, min(CUT - size % CUT, status.size - size))):
-                chain = next_link(chain, len(data), self._piece(number, size, data))
+                chain = next_link(chain, len(data), self._packer.store(number, size, data, reuse=True))
                 size += len(data)
+                self.bytes += len(data)
+                self._since_commit += len(data)
         except OSError as error:  # what was read is kept
             failure = error
         sure = size == status.size and abs(looked - status.changed) > _TICK_NS
@@ -156,26 +149,6 @@ class Keeper:
             raise failure
         if self._since_commit >= _COMMIT_BYTES:
             self.commit()
-        return outcome
-
-    def _piece(self, generation: int, start: int, data: bytes) -> bytes:
-        sum_ = bytes_digest(data)
-        pack, place = self._twin(sum_, len(data)) or self._packer.put(data)
-        self._twins[sum_, len(data)] = pack, place
-        self._db.execute(
-            "INSERT INTO piece VALUES(?, ?, ?, ?, ?, ?)", (generation, start, len(data), pack, place, sum_)
-        )
-        self.bytes += len(data)
-        self._since_commit += len(data)
-        return sum_
-
-    def _twin(self, sum_: bytes, size: int) -> tuple[int, int] | None:
-        """Where the same bytes are kept already."""
-        known = self._twins.get((sum_, size))
-        if known is None:
-            query = "SELECT pack, place FROM piece WHERE digest = ? AND size = ? LIMIT 1"
-            known = self._db.execute(query, (sum_, size)).fetchone()
-        return known
 
 
 def _same(status: FileStatus, last: KeptFile) -> bool:

@@ -13,35 +13,31 @@ CUT = 1024 * 1024
 
 
 class OpenFile(Protocol):
-    """What is needed of an open file."""
-
     def read(self, size: int, /) -> bytes: ...
 
     def seek(self, place: int, /) -> int: ...
 
 
 class FilteredFile:
-    """The beginning of a file, `upto` bytes of it, without the lines that `drops` names."""
+    """The beginning of a file, `upto` bytes of it, without the lines that `drops` names; places are those in what is
+    left. Open in a `with`."""
 
     def __init__(self, path: Path, upto: int, drops: Drops) -> None:
         self._path, self._upto, self._drops = path, upto, drops
 
-    def opened(self) -> "_Sieved":
-        return _Sieved(self._path.open("rb"), self._upto, self._drops)
-
     @property
     def size(self) -> int:
         """How many bytes are left; OSError where the file cannot be read."""
-        with self.opened() as stream:
+        with self as stream:
             return sum(map(len, stream.lines()))
 
+    def __enter__(self) -> Self:
+        self._stream = self._path.open("rb")
+        self.seek(0)
+        return self
 
-class _Sieved:
-    """An open one. Its place is one in what is left."""
-
-    def __init__(self, stream: BinaryIO, upto: int, drops: Drops) -> None:
-        self._stream, self._upto, self._drops = stream, upto, drops
-        self._left, self._rest = self.lines(), b""
+    def __exit__(self, *_: object) -> None:
+        self._stream.close()
 
     def lines(self) -> Iterator[bytes]:
         """The lines that are left, from the first one on."""
@@ -61,12 +57,6 @@ class _Sieved:
         self._rest = bytes(found[size:])
         return bytes(found[:size])
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._stream.close()
-
 
 def _upto(stream: BinaryIO, size: int) -> Iterator[bytes]:
     while size > 0 and (data := stream.read(min(size, CUT))):
@@ -82,6 +72,11 @@ def split_lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
         yield from (line + b"\n" for line in lines)
     if rest:
         yield rest
+
+
+def filtered_pieces(chunks: Iterable[bytes], drops: Drops) -> Iterator[bytes]:
+    """What is left of some bytes without the lines that `drops` names, in pieces."""
+    return cut_pieces(line for line in split_lines(chunks) if not drops(line))
 
 
 def cut_pieces(chunks: Iterable[bytes]) -> Iterator[bytes]:

@@ -2,27 +2,15 @@
 
 from collections.abc import Callable, Iterator
 from itertools import zip_longest
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import msgspec
 
 from unspool.errors import Unreadable
 from unspool.store.archive.archive import Archive, KeptFile, PackPiece, path_for_database
 from unspool.store.archive.chain import bytes_digest, name_digest
-from unspool.store.archive.line_filter import ByPath, Drops, ForgetRules, Tombstones, cut_pieces, split_lines
-from unspool.store.archive.pack_writer import Packer, renumber
-
-
-class GenerationReader(Protocol):
-    """What is needed to read generations."""
-
-    def generations(self, file: int) -> list[KeptFile]: ...
-
-    def pieces(self, generation: int) -> list[PackPiece]: ...
-
-    def stream(self, generation: int) -> Iterator[bytes]: ...
-
-    def unpacked(self, pack: int) -> bytes: ...
+from unspool.store.archive.line_filter import ByPath, Drops, ForgetRules, Tombstones, filtered_pieces, split_lines
+from unspool.store.archive.pack_writer import Packer, packing, renumber
 
 
 class FilteredGenerations:
@@ -34,12 +22,11 @@ class FilteredGenerations:
         self._pieces: dict[int, list[PackPiece]] = {}
 
     def generations(self, file: int) -> list[KeptFile]:
-        return [self._kept(kept) for kept in self._archive.generations(file)]
+        return [self._filtered(kept) for kept in self._archive.generations(file)]
 
-    def _kept(self, kept: KeptFile) -> KeptFile:
+    def _filtered(self, kept: KeptFile) -> KeptFile:
         pieces, size = self._pieces.setdefault(kept.generation, []), 0
-        lines = (line for line in split_lines(self._archive.stream(kept.generation)) if not self._drops(line))
-        for data in cut_pieces(lines):
+        for data in filtered_pieces(self._archive.stream(kept.generation), self._drops):
             pieces.append(PackPiece(size, len(data), len(self._packs), 0, bytes_digest(data)))
             self._packs.append(data)
             size += len(data)
@@ -53,6 +40,9 @@ class FilteredGenerations:
 
     def unpacked(self, pack: int) -> bytes:
         return self._packs[pack]
+
+
+GenerationReader = Archive | FilteredGenerations
 
 
 class MergeReport(msgspec.Struct, frozen=True):
@@ -86,40 +76,32 @@ class _Own(NamedTuple):
     place: int
 
 
-def merge_archives(archive: Archive, other: Archive, rules: Ruled = lambda graves, _: ByPath(graves)) -> MergeReport:
+def merge_archives(
+    archive: Archive, other: Archive, rules: Ruled = lambda tombstones, _: ByPath(tombstones)
+) -> MergeReport:
     """Join all that `other` holds into `archive`; all of it or, on an error, nothing. What was forgotten here is not
     brought back, as the `rules` for an agent's files tell."""
     if other.path.samefile(archive.path):
         return MergeReport()
-    merger = _Merger(archive, other, rules)
-    try:
-        with archive.writing():
-            return merger.merged()
-    finally:
-        merger.close()
+    with archive.writing(), packing(archive) as packer:
+        return _Merger(archive, other, rules, packer).merge()
 
 
 class _Merger:
-    def __init__(self, archive: Archive, other: Archive, rules: Ruled) -> None:
+    def __init__(self, archive: Archive, other: Archive, rules: Ruled, packer: Packer) -> None:
         self._archive, self._db, self._other = archive, archive.db, other
         self._there: GenerationReader = other
         """Where the file that is being joined is read."""
         self._rules = rules
-        self._packer = Packer(archive)
-        self._moved: dict[tuple[bytes, int], tuple[int, int]] = {}
-        self._graves = Tombstones()
+        self._packer = packer
+        self._forgotten = archive.graves()
         self._counts = dict.fromkeys(("origins", "files", "grown", "generations", "bytes", "forgotten", "buried"), 0)
 
-    def close(self) -> None:
-        self._packer.close()
-
-    def merged(self) -> MergeReport:
-        self._packer.begin()
-        self._graves = self._archive.graves()
+    def merge(self) -> MergeReport:
         known = set(self._archive.origins().values())
         for number, origin in self._other.origins().items():
             self._counts["origins"] += origin not in known
-            self._origin(number, self._archive.origin(origin), self._rules(self._graves, origin.agent))
+            self._origin(number, self._archive.origin(origin), self._rules(self._forgotten, origin.agent))
         self._packer.flush()
         there = self._tombstones()
         return MergeReport(**self._counts, forgotten_there=there)
@@ -148,7 +130,8 @@ class _Merger:
 
     def _join(self, file: int, theirs: list[KeptFile]) -> None:
         """Generations of a file that is here too: what one side has more of wins, what differs stays beside."""
-        ours = [self._own(own) for own in self._archive.generations(file)]
+        kept_here = self._archive.generations(file)
+        ours = [_Own(one.generation, one.size, one.modified, self._archive, one.generation) for one in kept_here]
         known = len(ours)
         at = 0  # place among ours that the next of theirs must not come before
         for kept in theirs:
@@ -164,9 +147,6 @@ class _Merger:
                 ours[twin] = self._grown(ours[twin], kept)
         self._counts["generations"] += len(ours) - known
         renumber(self._archive, file, [own.generation for own in ours])
-
-    def _own(self, own: KeptFile) -> _Own:
-        return _Own(own.generation, own.size, own.modified, self._archive, own.generation)
 
     def _twin(self, ours: list[_Own], kept: KeptFile) -> int | None:
         """Which generation here begins with that one, or is what that one began with; the one most in common."""
@@ -225,20 +205,11 @@ class _Merger:
             if len(data) != piece.size or bytes_digest(data) != piece.digest or piece.start > end:
                 raise Unreadable(f"{self._other.path} is damaged in {kept.path}; run `unspool verify` on it.")
             data = data[max(0, start - piece.start) :]
-            self._piece(generation, end, data)
+            self._packer.store(generation, end, data, reuse=True)
+            self._counts["bytes"] += len(data)
             end = last
         if end != kept.size:
             raise Unreadable(f"{self._other.path} is damaged in {kept.path}; run `unspool verify` on it.")
-
-    def _piece(self, generation: int, start: int, data: bytes) -> None:
-        sum_ = bytes_digest(data)
-        place = self._moved.get((sum_, len(data)))
-        if place is None:
-            query = "SELECT pack, place FROM piece WHERE digest = ? AND size = ? LIMIT 1"
-            place = self._db.execute(query, (sum_, len(data))).fetchone() or self._packer.put(data)
-            self._moved[sum_, len(data)] = place
-        self._db.execute("INSERT INTO piece VALUES(?, ?, ?, ?, ?, ?)", (generation, start, len(data), *place, sum_))
-        self._counts["bytes"] += len(data)
 
     def _tombstones(self) -> tuple[str, ...]:
         """Take over what they buried, but for what is here: that is named instead."""
@@ -247,7 +218,7 @@ class _Merger:
         if not theirs:
             return ()
         for number, origin in self._archive.origins().items():
-            rules = self._rules(self._graves, origin.agent)
+            rules = self._rules(self._forgotten, origin.agent)
             for path, kept in self._archive.kept(number).items():
                 aliases = rules.aliases(path, split_lines(self._archive.stream(kept.generation)))
                 found = {name for alias in aliases for salt in salts if (name := name_digest(salt, alias)) in theirs}

@@ -4,6 +4,7 @@ import zlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from itertools import groupby
 from typing import Any
 
@@ -25,9 +26,7 @@ _AT_ONCE = 4
 _LAST_PACK = "last_pack"
 
 
-class _Open:
-    """A pack that is being filled."""
-
+class _OpenPack:
     def __init__(self, number: int, base: int | None) -> None:
         self.number, self.base = number, base
         self.raw, self.traits = bytearray(), set[int]()
@@ -43,16 +42,18 @@ class Packer:
     One pack is open for each base, so that copies of one thing meet in one pack, whatever comes between them.
     """
 
-    def __init__(self, archive: "Archive") -> None:
+    def __init__(self, archive: Archive) -> None:
         self._archive, self._db = archive, archive.db
-        self._open: dict[int | None, _Open] = {}
-        self._waiting: list[tuple[_Open, int, Future[bytes]]] = []
+        self._open: dict[int | None, _OpenPack] = {}
+        self._waiting: list[tuple[_OpenPack, int, Future[bytes]]] = []
+        self._places: dict[tuple[bytes, int], tuple[int, int]] = {}
+        """Where pieces are that were stored, by their digest and size."""
         self._next = 0
         self._pool = ThreadPoolExecutor(_IN_FLIGHT)
 
     def begin(self) -> None:
         """A transaction began: whatever an earlier one left undone is gone."""
-        self._open, self._waiting = {}, []
+        self._open, self._waiting, self._places = {}, [], {}
         self._next = next_pack(self._archive)
 
     def close(self) -> None:
@@ -61,11 +62,27 @@ class Packer:
     def put(self, data: bytes) -> tuple[int, int]:
         """Take in bytes, no more than a pack's; the pack they will be in, and their place there."""
         ids = line_ids(data)
-        pack = self._roomy(self._base(ids), len(data))
+        near = next((pack for pack in self._open.values() if pack.resembles(ids)), None)
+        pack = self._roomy(near.base if near is not None else self._alike(ids), len(data))
         place = len(pack.raw)
         pack.raw += data
         pack.traits |= ids
         return pack.number, place
+
+    def store(self, generation: int, start: int, data: bytes, *, reuse: bool = False) -> bytes:
+        """Take in bytes as a piece of a generation, once however often they come; their digest.
+
+        `reuse`: nor are bytes stored again that the archive had before.
+        """
+        digest = bytes_digest(data)
+        place = self._places.get((digest, len(data)))
+        if place is None and reuse:
+            query = "SELECT pack, place FROM piece WHERE digest = ? AND size = ? LIMIT 1"
+            place = self._db.execute(query, (digest, len(data))).fetchone()
+        self._places[digest, len(data)] = place = place or self.put(data)
+        row = (generation, start, len(data), *place, digest)
+        self._db.execute("INSERT INTO piece VALUES(?, ?, ?, ?, ?, ?)", row)
+        return digest
 
     def flush(self) -> None:
         """Store everything that was put in."""
@@ -74,23 +91,19 @@ class Packer:
         while self._waiting:
             self._land()
 
-    def _base(self, ids: set[int]) -> int | None:
-        """What to compress bytes against: the base of an open pack that they resemble, or a pack that they do."""
-        near = next((pack for pack in self._open.values() if pack.resembles(ids)), None)
-        return near.base if near is not None else self._alike(ids)
-
-    def _roomy(self, base: int | None, size: int) -> _Open:
+    def _roomy(self, base: int | None, size: int) -> _OpenPack:
         """The open pack of a base, with room for so many bytes."""
         if base in self._open and len(self._open[base].raw) + size > PACK:
             self._seal(base)
         if base not in self._open:
             if len(self._open) >= _AT_ONCE:
                 self._seal(next(iter(self._open)))
-            self._open[base] = _Open(self._next, base)
+            self._open[base] = _OpenPack(self._next, base)
             self._next += 1
         return self._open[base]
 
     def _alike(self, ids: set[int]) -> int | None:
+        """A pack to compress bytes against, for it holds many of the same lines."""
         query = (
             "SELECT coalesce(pack.base, pack.id) FROM trait JOIN pack ON pack.id = trait.pack"
             " WHERE hash IN (SELECT value FROM json_each(?))"
@@ -124,19 +137,30 @@ class Packer:
         self._db.execute("INSERT INTO pack VALUES(?, ?, ?, ?)", row)
 
 
-def next_pack(archive: "Archive") -> int:
+@contextmanager
+def packing(archive: Archive) -> Iterator[Packer]:
+    """A packer for the transaction that is open; what was put in is stored at the end."""
+    packer = Packer(archive)
+    try:
+        packer.begin()
+        yield packer
+        packer.flush()
+    finally:
+        packer.close()
+
+
+def next_pack(archive: Archive) -> int:
     """A number that no pack has or ever had: a reader may still hold what one of that number was."""
     highest = archive.db.execute("SELECT max(id) FROM pack").get or 0
     return int(max(highest, int(archive.meta(_LAST_PACK) or 0))) + 1
 
 
-def note_highest_pack(archive: "Archive") -> None:
+def note_highest_pack(archive: Archive) -> None:
     """Before packs go: note the highest number that was ever used."""
     archive.note(_LAST_PACK, str(next_pack(archive) - 1))
 
 
-def remember_ids(archive: "Archive", pack: int, ids: set[int]) -> None:
-    """Note that a pack holds these ids."""
+def remember_ids(archive: Archive, pack: int, ids: set[int]) -> None:
     archive.db.executemany("INSERT OR IGNORE INTO trait VALUES(?, ?)", ((crc, pack) for crc in ids))
 
 
@@ -155,7 +179,8 @@ def renumber(archive: Archive, file: int, order: Sequence[int] = ()) -> None:
     kept = {one.generation: one for one in archive.generations(file)}
     order = order or list(kept)
     if [kept[one].number for one in order] != list(range(1, len(order) + 1)):
-        _park(archive, file)
+        # Numbers out of the way, so that no two are equal while they change.
+        archive.db.execute("UPDATE generation SET number = -1000000000000 - id WHERE file = ?", (file,))
     before = b""
     for number, generation in enumerate(order, 1):
         chain = first_link(kept[generation].path, number, before)
@@ -166,15 +191,14 @@ def renumber(archive: Archive, file: int, order: Sequence[int] = ()) -> None:
         before = chain
 
 
-def _park(archive: Archive, file: int) -> None:
-    """Numbers out of the way, so that no two are equal while they change."""
-    archive.db.execute("UPDATE generation SET number = -1000000000000 - id WHERE file = ?", (file,))
-
-
 SMALL = 1024 * 1024
 MANY = 64
-_AT_ONCE_tidy = 4 * PACK
+_JOINED_BYTES = 4 * PACK
 _MOST = 1024
+_SMALL = """
+FROM pack WHERE size < ? AND base IS NULL AND id NOT IN (SELECT base FROM pack WHERE base IS NOT NULL)
+"""
+"""Those that have a base, or are one, are small for a reason."""
 
 Piece = tuple[int, int, int, int, int, bytes]
 """Generation, start, size, pack, place, digest."""
@@ -186,63 +210,47 @@ def tidy_packs(archive: Archive, many: int = MANY) -> int:
     What is kept stays the same to the byte, and is checked on the way; where it is damaged, nothing is done: that is
     for verify to name.
     """
-    if _count(archive) <= many:
+    if archive.db.execute(f"SELECT count(*) {_SMALL}", (SMALL,)).get <= many:
         return 0
-    packer = Packer(archive)
     try:
         with archive.writing():
-            packs = _small(archive)
-            _join(archive, packs, packer)
+            packs = _oldest_small(archive)
+            _join(archive, packs)
     except Unreadable:
         return 0
-    finally:
-        packer.close()
     return len(packs)
 
 
-_SMALL = """
-FROM pack WHERE size < ? AND base IS NULL AND id NOT IN (SELECT base FROM pack WHERE base IS NOT NULL)
-"""
-"""Those that have a base, or are one, are small for a reason."""
-
-
-def _count(archive: Archive) -> int:
-    count: int = archive.db.execute(f"SELECT count(*) {_SMALL}", (SMALL,)).get
-    return count
-
-
-def _small(archive: Archive) -> list[int]:
-    """The oldest of the small packs, as many as are joined at once."""
+def _oldest_small(archive: Archive) -> list[int]:
+    """As many small packs as are joined at once."""
     found, total = [], 0
     for number, size in archive.db.execute(f"SELECT id, size {_SMALL} ORDER BY id LIMIT ?", (SMALL, _MOST)):
         total += size
-        if total > _AT_ONCE_tidy:
+        if total > _JOINED_BYTES:
             break
         found.append(number)
     return found
 
 
-def _join(archive: Archive, packs: list[int], packer: Packer) -> None:
-    pieces = sorted(row for pack in packs for row in _pieces(archive, pack))
+def _join(archive: Archive, packs: list[int]) -> None:
+    query = "SELECT generation, start, size, pack, place, digest FROM piece WHERE pack = ?"
+    pieces: list[Any] = sorted(row for pack in packs for row in archive.db.execute(query, (pack,)))
     note_highest_pack(archive)
     for pack in packs:  # first, so that nothing is compressed against a pack that goes
         archive.db.execute("DELETE FROM trait WHERE pack = ?", (pack,))
-    packer.begin()
-    moved: dict[tuple[bytes, int], tuple[int, int]] = {}
-    for run in _runs(pieces):
-        _moved(archive, run, packer, moved)
-    packer.flush()
+    with packing(archive) as packer:
+        for run in _runs(pieces):
+            data = b"".join(_checked(archive, piece) for piece in run)
+            generation, start = run[0][:2]
+            remove = "DELETE FROM piece WHERE generation = ? AND start BETWEEN ? AND ?"
+            archive.db.execute(remove, (generation, start, run[-1][1]))
+            packer.store(generation, start, data)
     for pack in packs:
         archive.db.execute("DELETE FROM pack WHERE id = ?", (pack,))
-        archive.unshelve(pack)
-    for file in _files(archive, {row[0] for row in pieces}):
+        archive.drop_cached(pack)
+    owner = "SELECT file FROM generation WHERE id = ?"
+    for file in {archive.db.execute(owner, (row[0],)).get for row in pieces}:
         renumber(archive, file)
-
-
-def _pieces(archive: Archive, pack: int) -> list[Piece]:
-    query = "SELECT generation, start, size, pack, place, digest FROM piece WHERE pack = ?"
-    rows: Any = archive.db.execute(query, (pack,))
-    return [tuple(row) for row in rows]
 
 
 def _runs(pieces: list[Piece]) -> Iterator[list[Piece]]:
@@ -260,27 +268,9 @@ def _runs(pieces: list[Piece]) -> Iterator[list[Piece]]:
         yield run
 
 
-def _moved(archive: Archive, run: list[Piece], packer: Packer, moved: dict[tuple[bytes, int], tuple[int, int]]) -> None:
-    """A run of pieces becomes one piece, in another pack."""
-    data = b"".join(_checked(archive, piece) for piece in run)
-    sum_ = bytes_digest(data)
-    if (sum_, len(data)) not in moved:
-        moved[sum_, len(data)] = packer.put(data)
-    generation, start = run[0][:2]
-    query = "DELETE FROM piece WHERE generation = ? AND start BETWEEN ? AND ?"
-    archive.db.execute(query, (generation, start, run[-1][1]))
-    row = (generation, start, len(data), *moved[sum_, len(data)], sum_)
-    archive.db.execute("INSERT INTO piece VALUES(?, ?, ?, ?, ?, ?)", row)
-
-
 def _checked(archive: Archive, piece: Piece) -> bytes:
-    _, _, size, pack, place, sum_ = piece
+    _, _, size, pack, place, digest = piece
     data = archive.unpacked(pack)[place : place + size]
-    if bytes_digest(data) != sum_:
+    if bytes_digest(data) != digest:
         raise Unreadable(f"{archive.path} is damaged in pack {pack}; run `unspool verify --repair`.")
     return data
-
-
-def _files(archive: Archive, generations: set[int]) -> set[int]:
-    query = "SELECT file FROM generation WHERE id = ?"
-    return {archive.db.execute(query, (generation,)).get for generation in generations}

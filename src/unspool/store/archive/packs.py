@@ -23,8 +23,6 @@ Damaged = zstandard.ZstdError
 
 
 class Pack(NamedTuple):
-    """A row of the archive."""
-
     id: int
     size: int
     base: int | None
@@ -160,7 +158,7 @@ class PackCache:
         self._put(number, raw)
         return raw
 
-    def begun(self, number: int, upto: int) -> bytes:
+    def get_start(self, number: int, upto: int) -> bytes:
         """A pack's bytes, unpacked at least so far: reading a line near its beginning need not wait for the rest."""
         known = self._open.get(number, b"")
         if len(known) >= upto:

@@ -1,21 +1,21 @@
 """Repairs an archive: damaged packs mended, the rest taken from the sources."""
 
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import apsw
 import msgspec
-import zstandard
 
 from unspool.errors import Unreadable, UnspoolError, UsageProblem
-from unspool.store.archive import page_checksums
 from unspool.store.archive.archive import Archive, path_from_database
 from unspool.store.archive.chain import bytes_digest
 from unspool.store.archive.database import ARCHIVE, sqlite_errors_told
-from unspool.store.archive.pack_writer import Packer, renumber
-from unspool.store.archive.packs import PACK, compress
-from unspool.store.archive.salvage import salvage
+from unspool.store.archive.pack_writer import Packer, packing, renumber
+from unspool.store.archive.packs import PACK, Damaged, compress, decompressor
+from unspool.store.archive.page_checksums import PAGE, mend_page
+from unspool.store.archive.salvage import UNUSED_PACKS, salvage
 from unspool.store.archive.verify import Progress, VerifyResult, verify_archive
 
 _STEP = 4096
@@ -29,19 +29,10 @@ class _Slice(NamedTuple):
 
 def mend_packs(archive: Archive) -> int:
     """Mend what can be mended; how many pieces of files were. What cannot stays as it is, and is named by verify."""
-    healed = 0
-    packer = Packer(archive)
-    try:
-        with archive.writing():
-            packer.begin()
-            for pack in _bad(archive):
-                healed += _mend(archive, pack, packer)
-            packer.flush()
-            healed += sum(_fill(archive, file, packer) for file in _torn(archive))
-            packer.flush()
-    finally:
-        packer.close()
-    return healed
+    with archive.writing(), packing(archive) as packer:
+        healed = sum(_mend(archive, pack, packer) for pack in _bad(archive))
+        packer.flush()
+        return healed + sum(_fill(archive, file, packer) for file in _torn(archive))
 
 
 def _bad(archive: Archive) -> list[int]:
@@ -58,7 +49,7 @@ def _whole(archive: Archive, pack: int) -> bool:
     except UnspoolError:
         return False
     finally:
-        archive.unshelve(pack)
+        archive.drop_cached(pack)
     return all(
         bytes_digest(memoryview(raw)[one.place : one.place + one.size]) == one.digest for one in _slices(archive, pack)
     )
@@ -76,8 +67,10 @@ def _mend(archive: Archive, pack: int, packer: Packer) -> int:
     found = {one: data for one in slices if (data := _found(archive, pack, one, rest)) is not None}
     if len(found) == len(slices):
         _restore(archive, pack, found)
-    else:
-        _move(archive, pack, found, packer)
+        return len(found)
+    query = "UPDATE piece SET pack = ?, place = ? WHERE pack = ? AND place = ? AND size = ?"
+    for one, data in found.items():  # what is whole of the pack goes into another one
+        archive.db.execute(query, (*packer.put(data), pack, one.place, one.size))
     return len(found)
 
 
@@ -116,28 +109,16 @@ def _rest(archive: Archive, pack: int) -> bytes:
         return b""
     if row is None or not isinstance(row[1], bytes):
         return b""
-    base = None if row[0] is None else _base(archive, row[0])
-    return b"" if row[0] is not None and base is None else _partly(row[1], base)
-
-
-def _base(archive: Archive, pack: int) -> bytes | None:
     try:
-        return archive.unpacked(pack)
+        base = None if row[0] is None else archive.unpacked(row[0])
     except UnspoolError:
-        return None
-
-
-def _partly(data: bytes, base: bytes | None) -> bytes:
-    dictionary = None if base is None else zstandard.ZstdCompressionDict(base, zstandard.DICT_TYPE_RAWCONTENT)
-    reader = zstandard.ZstdDecompressor(dict_data=dictionary, max_window_size=1 << 27).decompressobj()
-    out = bytearray()
-    try:
-        for at in range(0, len(data), _STEP):
-            out += reader.decompress(data[at : at + _STEP])
+        return b""
+    reader, out = decompressor(base).decompressobj(), bytearray()
+    with suppress(Damaged):
+        for at in range(0, len(row[1]), _STEP):
+            out += reader.decompress(row[1][at : at + _STEP])
             if len(out) > PACK or reader.eof:
                 break
-    except zstandard.ZstdError:
-        pass
     return bytes(out[:PACK])
 
 
@@ -148,14 +129,7 @@ def _restore(archive: Archive, pack: int, found: dict[_Slice, bytes]) -> None:
         raw[one.place : one.place + one.size] = data
     query = "INSERT OR REPLACE INTO pack VALUES(?, ?, NULL, ?)"
     archive.db.execute(query, (pack, len(raw), compress(bytes(raw))))
-    archive.unshelve(pack)
-
-
-def _move(archive: Archive, pack: int, found: dict[_Slice, bytes], packer: Packer) -> None:
-    """What is whole of a pack goes into another one."""
-    for one, data in found.items():
-        query = "UPDATE piece SET pack = ?, place = ? WHERE pack = ? AND place = ? AND size = ?"
-        archive.db.execute(query, (*packer.put(data), pack, one.place, one.size))
+    archive.drop_cached(pack)
 
 
 # Generations of which the very note is gone what they consist of
@@ -190,18 +164,13 @@ def _filled(archive: Archive, generation: int, data: bytes, packer: Packer) -> i
     for start, end in [*ends, (len(data), len(data))]:
         while at < start:
             part = data[at : min(start, at + PACK)]
-            row = (generation, at, len(part), *packer.put(part), bytes_digest(part))
-            archive.db.execute("INSERT INTO piece VALUES(?, ?, ?, ?, ?, ?)", row)
+            packer.store(generation, at, part)
             at, filled = at + len(part), filled + 1
         at = max(at, end)
     return filled
 
 
 _MOST_PAGES = 5_000
-_NOBODYS = (
-    "DELETE FROM pack WHERE id NOT IN (SELECT pack FROM piece UNION SELECT base FROM pack WHERE base IS NOT NULL)",
-    "DELETE FROM trait WHERE pack NOT IN (SELECT id FROM pack)",
-)
 
 
 class RepairReport(msgspec.Struct, frozen=True):
@@ -239,7 +208,7 @@ def _mend_content(folder: Path, key: str | None, proof: VerifyResult) -> int:
     with Archive.open(folder, key=key) as archive:
         pieces = mend_packs(archive) if proof.damages or proof.problems else 0
         with archive.writing():
-            for query in _NOBODYS:
+            for query in UNUSED_PACKS:
                 archive.db.execute(query)
         if proof.damaged_pages:
             archive.compact()  # writes every page anew
@@ -252,10 +221,10 @@ def _mend_pages(folder: Path, damaged: tuple[int, ...]) -> int:
     with (folder / ARCHIVE).open("r+b", buffering=0) as stream:
         held = _held(folder)
         for number in damaged[:_MOST_PAGES]:
-            stream.seek((number - 1) * page_checksums.PAGE)
-            page = page_checksums.mend_page(stream.read(page_checksums.PAGE), number)
+            stream.seek((number - 1) * PAGE)
+            page = mend_page(stream.read(PAGE), number)
             if page is not None:
-                stream.seek((number - 1) * page_checksums.PAGE)
+                stream.seek((number - 1) * PAGE)
                 stream.write(page)
                 fixed += 1
         os.fsync(stream.fileno())

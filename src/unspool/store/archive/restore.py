@@ -1,7 +1,8 @@
 """Files given back as they were: byte for byte, with their times, never over something else unless told so."""
 
 import os
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 from typing import Literal
 
@@ -17,8 +18,6 @@ _SUFFIX = ".generation-"
 
 
 class RestoredFile(msgspec.Struct, frozen=True):
-    """What became of one file."""
-
     path: str
     generation: int
     size: int
@@ -37,42 +36,40 @@ class RestoreOptions(msgspec.Struct, frozen=True):
 
 
 def restore(
-    archive: Archive, files: Sequence[SessionFile], to: Path | None, wish: RestoreOptions
+    archive: Archive, files: Sequence[SessionFile], to: Path | None, options: RestoreOptions
 ) -> list[RestoredFile]:
     """Write the files of a session below a folder, or where each came from where that is None.
 
     Nothing is written unless all can be: a file of other content in the way of any is an error, without force.
     """
-    files = _of_machine(files, wish.machine)
-    wanted = [(_place(one, kept, to, wish), kept) for one in files for kept in _wanted(archive, one, wish)]
+    machines = sorted({one.place.machine for one in files})
+    if options.machine and options.machine not in machines:
+        raise NotFound(f"Nothing of this session came from {options.machine!r}, but from {', '.join(machines)}.")
+    files = [one for one in files if options.machine in ("", one.place.machine)]
+    wanted = [(_place(one, kept, to, options), kept) for one in files for kept in _wanted(archive, one, options)]
     if not wanted:
-        raise UsageProblem(f"No file has a generation {wish.generation}.")
-    _distinct(path for path, _ in wanted)
+        raise UsageProblem(f"No file has a generation {options.generation}.")
+    for path, times in Counter(path for path, _ in wanted).items():
+        if times > 1:
+            raise UsageProblem(f"Several machines or places have a file {path.name}; choose one with --machine.")
     states = [_state(archive, path, kept) for path, kept in wanted]
     blocked = [str(path) for (path, _), state in zip(wanted, states, strict=True) if state == "differs"]
-    if blocked and not wish.force:
+    if blocked and not options.force:
         shown = ", ".join(blocked[:3]) + (f" and {len(blocked) - 3} more" if len(blocked) > 3 else "")
         raise Exists(f"Not overwritten, for what is there differs: {shown}. Use --force, or --to another folder.")
     return [_restored(archive, path, kept, state) for (path, kept), state in zip(wanted, states, strict=True)]
 
 
-def _of_machine(files: Sequence[SessionFile], machine: str) -> Sequence[SessionFile]:
-    machines = sorted({one.place.machine for one in files})
-    if machine and machine not in machines:
-        raise NotFound(f"Nothing of this session came from {machine!r}, but from {', '.join(machines)}.")
-    return [one for one in files if machine in ("", one.place.machine)]
-
-
-def _wanted(archive: Archive, one: SessionFile, wish: RestoreOptions) -> list[KeptFile]:
-    if not wish.every and not wish.generation:
+def _wanted(archive: Archive, one: SessionFile, options: RestoreOptions) -> list[KeptFile]:
+    if not options.every and not options.generation:
         return [one.kept]
-    return [kept for kept in archive.generations(one.kept.file) if wish.every or kept.number == wish.generation]
+    return [kept for kept in archive.generations(one.kept.file) if options.every or kept.number == options.generation]
 
 
-def _place(one: SessionFile, kept: KeptFile, to: Path | None, wish: RestoreOptions) -> Path:
+def _place(one: SessionFile, kept: KeptFile, to: Path | None, options: RestoreOptions) -> Path:
     """Where a file goes; earlier generations beside the last one, with their number."""
     base = Path(one.place.root) if to is None else to
-    earlier = wish.every and kept.generation != one.kept.generation
+    earlier = options.every and kept.generation != one.kept.generation
     return path_inside(base, kept.path + (f"{_SUFFIX}{kept.number}" if earlier else ""))
 
 
@@ -90,14 +87,6 @@ def path_inside(base: Path, path: str) -> Path:
     if os.path.commonpath([real, os.path.realpath(place.parent)]) != real or place.is_symlink():
         raise UsageProblem(f"{place} leads elsewhere by a link; it is not restored.")
     return place
-
-
-def _distinct(paths: Iterable[Path]) -> None:
-    seen = set[Path]()
-    for path in paths:
-        if path in seen:
-            raise UsageProblem(f"Several machines or places have a file {path.name}; choose one with --machine.")
-        seen.add(path)
 
 
 def _state(archive: Archive, path: Path, kept: KeptFile) -> Outcome:

@@ -4,6 +4,8 @@ import os
 import shutil
 import time
 from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -72,55 +74,33 @@ def copy_rows(source: apsw.Connection, target: apsw.Connection) -> None:
 
 
 def same_rows(one: apsw.Connection, other: apsw.Connection) -> bool:
-    """Whether two archives hold the same rows."""
-    return all(_equal(one, other, table) for table in TABLES)
-
-
-def _equal(one: apsw.Connection, other: apsw.Connection, table: ArchiveTable) -> bool:
-    theirs = table_rows(other, table)
-    for row in table_rows(one, table):
-        if next(theirs, None) != row:
-            return False
-    return next(theirs, None) is None
+    both = (zip_longest(table_rows(one, table), table_rows(other, table)) for table in TABLES)
+    return all(row == twin for rows in both for row, twin in rows)
 
 
 def readable_rows(db: apsw.Connection, table: ArchiveTable) -> Iterator[Row]:
     """The rows of a damaged table that can be read: from either end up to the damage, then number by number."""
     last = first = None
-    for row in _until(db, table, "ASC"):
+    keys, select = table.key.split(", "), f"SELECT {table.columns} FROM {table.name}"  # noqa: S608  our own names
+    for row in _until_damage(db, f"{select} NOT INDEXED ORDER BY {', '.join(f'{key} ASC' for key in keys)}"):
         last = row[0]
         yield row
-    for row in _until(db, table, "DESC"):
+    for row in _until_damage(db, f"{select} NOT INDEXED ORDER BY {', '.join(f'{key} DESC' for key in keys)}"):
         first = row[0]
         yield row  # where nothing is damaged these were all seen before, which does no harm
     if table.numbered and isinstance(first, int):
         begin = last if isinstance(last, int) else 0
         for number in range(begin + 1, min(first, begin + _PROBES)):
-            yield from _one(db, table, number)
+            yield from _until_damage(db, f"{select} WHERE {table.key} = ?", number)
 
 
-def _until(db: apsw.Connection, table: ArchiveTable, order: str) -> Iterator[Row]:
-    keys = ", ".join(f"{key} {order}" for key in table.key.split(", "))
-    query = f"SELECT {table.columns} FROM {table.name} NOT INDEXED ORDER BY {keys}"  # noqa: S608  our own names
-    try:
-        for row in db.execute(query):  # noqa: UP028  an error ends it
-            yield row
-    except (apsw.Error, UnicodeDecodeError):
-        return
+def _until_damage(db: apsw.Connection, query: str, *values: int) -> Iterator[Row]:
+    with suppress(apsw.Error, UnicodeDecodeError):
+        yield from db.execute(query, values)
 
 
-def _one(db: apsw.Connection, table: ArchiveTable, number: int) -> Iterator[Row]:
-    query = f"SELECT {table.columns} FROM {table.name} WHERE {table.key} = ?"  # noqa: S608  our own names
-    try:
-        row = db.execute(query, (number,)).fetchone()
-    except (apsw.Error, UnicodeDecodeError):
-        return
-    if row is not None:
-        yield row
-
-
-_COUNT, _FREE = slice(28, 32), slice(32, 40)
-"""Where the header has the number of pages, and of free ones."""
+_COUNTS = slice(28, 40)
+"""Where the header has the number of pages, and where and how many free ones there are."""
 
 _SIGNS = (
     "SELECT count(*) = 1 FROM meta WHERE key = 'id'",
@@ -134,11 +114,12 @@ _SIGNS = (
 
 def with_new_first_page(path: Path, room: Path) -> apsw.Connection | None:
     """A copy of a plain archive, below a folder, with a first page that makes it readable; None where none does."""
-    for number, page in enumerate(_fronts(room)):
+    for number, page in enumerate(_first_pages(room)):
         copy = room / f"{number}.db"
         shutil.copyfile(path, copy)
+        page[_COUNTS] = (path.stat().st_size // PAGE).to_bytes(4) + bytes(8)
         with copy.open("r+b") as stream:
-            stream.write(_fitted(page, copy.stat().st_size // PAGE))
+            stream.write(page)
         db = open_connection(copy, None, readonly=True)
         if _sensible(db):
             return db
@@ -147,24 +128,12 @@ def with_new_first_page(path: Path, room: Path) -> apsw.Connection | None:
     return None
 
 
-def _fronts(room: Path) -> Iterator[bytes]:
-    """The first pages that there are: of an archive as it was made, and as compacting leaves it."""
+def _first_pages(room: Path) -> Iterator[bytearray]:
+    """Those that there are: of an archive as it was made, and as compacting leaves it."""
     with Archive.open(room / "front") as archive:
-        yield _first(archive.path)
+        yield bytearray(archive.path.read_bytes()[:PAGE])
         archive.compact()
-        yield _first(archive.path)
-
-
-def _first(path: Path) -> bytes:
-    with path.open("rb") as stream:
-        return stream.read(PAGE)
-
-
-def _fitted(page: bytes, count: int) -> bytes:
-    made = bytearray(page)
-    made[_COUNT] = count.to_bytes(4)
-    made[_FREE] = bytes(8)
-    return bytes(made)
+        yield bytearray(archive.path.read_bytes()[:PAGE])
 
 
 def _sensible(db: apsw.Connection) -> bool:
@@ -175,72 +144,80 @@ def _sensible(db: apsw.Connection) -> bool:
         return False
 
 
-_NEW, _BROKEN = ".salvage", ".damaged"
+_BROKEN = ".damaged"
+UNUSED_PACKS = (
+    "DELETE FROM pack WHERE id NOT IN (SELECT pack FROM piece) AND id NOT IN (SELECT base FROM pack WHERE base > 0)",
+    "DELETE FROM trait WHERE pack NOT IN (SELECT id FROM pack)",
+)
 _ORPHANS = (
     "DELETE FROM file WHERE origin NOT IN (SELECT id FROM origin)",
     "DELETE FROM generation WHERE file NOT IN (SELECT id FROM file)",
     "DELETE FROM piece WHERE generation NOT IN (SELECT id FROM generation)",
     "DELETE FROM file WHERE id NOT IN (SELECT file FROM generation)",
-    "DELETE FROM pack WHERE id NOT IN (SELECT pack FROM piece) AND id NOT IN (SELECT base FROM pack WHERE base > 0)",
-    "DELETE FROM trait WHERE pack NOT IN (SELECT id FROM pack)",
+    *UNUSED_PACKS,
 )
+
+
+@contextmanager
+def _new_file(folder: Path, suffix: str) -> Iterator[Path]:
+    """Where an archive is made that takes the place of one; what is left there before and after is erased."""
+    beside = folder / (ARCHIVE + suffix) / ARCHIVE
+    _clear(beside)
+    try:
+        yield beside
+    finally:
+        _clear(beside)
+
+
+def _clear(beside: Path) -> None:
+    if beside.parent.is_dir():
+        remove_database(beside)
+        shutil.rmtree(beside.parent)
 
 
 def salvage(folder: Path, key: str | None) -> Path:
     """Put the archive of a folder together anew; the path of the broken file, which is kept."""
     path = folder / ARCHIVE
-    beside = folder / (ARCHIVE + _NEW) / ARCHIVE
-    remove_database(beside)
-    broken = _opened(path, key, beside.parent)
-    try:
-        with Archive.open(beside.parent, key=key) as fresh:
-            _filled(broken, fresh)
+    with _new_file(folder, ".salvage") as beside, closing(_open_broken(path, key, beside.parent)) as broken:
+        with Archive.open(beside.parent, key=key) as made:
+            _fill(broken, made)
         broken.close()
         kept = folder / f"{ARCHIVE}{_BROKEN}-{int(time.time())}"
         kept.hardlink_to(path)
         swap_file(beside, path)
-    finally:
-        broken.close()
-        remove_database(beside)
-        shutil.rmtree(beside.parent)
     return kept
 
 
-def _opened(path: Path, key: str | None, room: Path) -> apsw.Connection:
+def _open_broken(path: Path, key: str | None, room: Path) -> apsw.Connection:
     """The broken database, with a new first page where its own cannot be used."""
     broken = open_connection(path, key, readonly=True)
-    try:
+    with suppress(apsw.Error):
         if broken.execute("SELECT count(*) FROM sqlite_schema").get:
             return broken
-    except apsw.Error:
-        pass
     room.mkdir(mode=0o700, exist_ok=True)
     found = with_new_first_page(path, room) if key is None else None
     return found or broken
 
 
-def _filled(broken: apsw.Connection, fresh: Archive) -> None:
-    with fresh.writing():
-        name = fresh.salt
-        fresh.db.execute("DELETE FROM meta")
+def _fill(broken: apsw.Connection, made: Archive) -> None:
+    with made.writing():
+        name = made.salt
+        made.db.execute("DELETE FROM meta")
         found = 0
         for table in TABLES:
             for row in readable_rows(broken, table):
-                put_row(fresh.db, table, row)
+                put_row(made.db, table, row)
                 found += table.name in ("generation", "pack")
         if not found:
             raise Unreadable(
-                f"Nothing in {fresh.path.parent.parent / ARCHIVE} can be read any more. Move it away; the next"
+                f"Nothing in {made.path.parent.parent / ARCHIVE} can be read any more. Move it away; the next"
                 " `unspool sync` keeps what the sources still have."
             )
-        fresh.db.execute("INSERT OR IGNORE INTO meta VALUES('id', ?)", (name,))
+        made.db.execute("INSERT OR IGNORE INTO meta VALUES('id', ?)", (name,))
         for query in _ORPHANS:
-            fresh.db.execute(query)
-        for (file,) in list(fresh.db.execute("SELECT id FROM file")):
-            renumber(fresh, file)
-
-
-_NEW_convert = ".new"
+            made.db.execute(query)
+        for (file,) in list(made.db.execute("SELECT id FROM file")):
+            renumber(made, file)
 
 
 def convert(folder: Path, old: str | None, new: str | None) -> None:
@@ -251,37 +228,21 @@ def convert(folder: Path, old: str | None, new: str | None) -> None:
     if not verify_archive(folder, key=old).clean:
         raise Unreadable(f"The archive in {folder} is damaged; run `unspool verify --repair` first.")
     path = folder / ARCHIVE
-    beside = folder / (ARCHIVE + _NEW_convert) / ARCHIVE
-    _clear(beside)
-    try:
-        with Archive.open(folder, key=old) as archive, sqlite_errors_told(path):
-            archive.db.execute("BEGIN EXCLUSIVE")  # whoever writes must wait, and then meets another file
-            _written(archive, beside, new)
-            remove_database(folder / INDEX)
-            _replace(archive, beside, path)
-    finally:
-        _clear(beside)
+    with _new_file(folder, ".new") as beside, Archive.open(folder, key=old) as archive, sqlite_errors_told(path):
+        archive.db.execute("BEGIN EXCLUSIVE")  # whoever writes must wait, and then meets another file
+        _copy(archive, beside, new)
+        remove_database(folder / INDEX)
+        before = os.open(path, os.O_RDWR)
+        swap_file(beside, path)
+        archive.close()  # ends the transaction; the file that it was about has no name any more
+        overwrite_with_zeros(before)
 
 
-def _written(archive: Archive, beside: Path, key: str | None) -> None:
-    with Archive.open(beside.parent, key=key) as fresh:
-        with fresh.writing():
-            copy_rows(archive.db, fresh.db)
-        if not same_rows(archive.db, fresh.db):
+def _copy(archive: Archive, beside: Path, key: str | None) -> None:
+    with Archive.open(beside.parent, key=key) as made:
+        with made.writing():
+            copy_rows(archive.db, made.db)
+        if not same_rows(archive.db, made.db):
             raise UnspoolError("The new archive is not equal to the old one; nothing was changed.")
     if not verify_archive(beside.parent, key=key).clean:
         raise UnspoolError("The new archive is not clean; nothing was changed.")
-
-
-def _replace(archive: Archive, beside: Path, path: Path) -> None:
-    """The new file in the place of the old one, whose bytes are then overwritten."""
-    old = os.open(path, os.O_RDWR)
-    swap_file(beside, path)
-    archive.close()  # ends the transaction; the file that it was about has no name any more
-    overwrite_with_zeros(old)
-
-
-def _clear(beside: Path) -> None:
-    if beside.parent.is_dir():
-        remove_database(beside)
-        beside.parent.rmdir()

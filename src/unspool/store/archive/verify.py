@@ -1,7 +1,7 @@
 """Verifies every byte of an archive, or names those that are not as they were."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -9,10 +9,10 @@ import apsw
 import msgspec
 
 from unspool.errors import Busy, NotFound, Unreadable, UnspoolError, UsageProblem
-from unspool.store.archive import page_checksums
 from unspool.store.archive.archive import Archive, KeptFile, path_from_database
-from unspool.store.archive.chain import Origin, bytes_digest, first_link, next_link
+from unspool.store.archive.chain import bytes_digest, first_link, next_link
 from unspool.store.archive.database import ARCHIVE, is_encrypted
+from unspool.store.archive.page_checksums import PAGE, damaged_pages, page_fits
 
 
 class Damage(msgspec.Struct, frozen=True, order=True):
@@ -73,7 +73,7 @@ def verify_archive(folder: Path, *, key: str | None = None, progress: Progress =
     if key is None and _spoiled(path):  # nothing that its header says can be trusted: do not let SQLite act on it
         return _refused(path, "Its first page is damaged")
     try:
-        archive = _opened(folder, key)
+        archive = _open(folder, key)
     except (UsageProblem, Busy):
         raise
     except UnspoolError as error:
@@ -83,26 +83,24 @@ def verify_archive(folder: Path, *, key: str | None = None, progress: Progress =
 
 
 def _refused(path: Path, why: str, *, plain: bool = True) -> VerifyResult:
-    bad = tuple(page_checksums.damaged_pages(path)) if plain else ()
-    count = -(-path.stat().st_size // page_checksums.PAGE)
-    return VerifyResult(
-        str(path), pages=count, damaged_pages=bad, problems=(f"{why.removesuffix('.')}.",), refused=True
-    )
+    bad = tuple(damaged_pages(path)) if plain else ()
+    pages, problem = -(-path.stat().st_size // PAGE), f"{why.removesuffix('.')}."
+    return VerifyResult(str(path), pages=pages, damaged_pages=bad, problems=(problem,), refused=True)
 
 
 def _spoiled(path: Path) -> bool:
     """Whether the first page is not as it was written, and nobody is writing it or was while he was killed."""
     for _ in range(_LOOKS):
         with path.open("rb") as stream:
-            first = stream.read(page_checksums.PAGE)
+            first = stream.read(PAGE)
         journal = path.with_name(path.name + "-journal")
-        if not first or page_checksums.page_fits(first, 1) or (journal.exists() and journal.stat().st_size):
+        if not first or page_fits(first, 1) or (journal.exists() and journal.stat().st_size):
             return False
         time.sleep(0.01)
     return True
 
 
-def _opened(folder: Path, key: str | None) -> Archive:
+def _open(folder: Path, key: str | None) -> Archive:
     """The archive, open for writing where it may be: a process that was killed may have left something to take back."""
     try:
         return Archive.open(folder, key=key)
@@ -124,7 +122,11 @@ class _Prover:
 
     def proof(self) -> VerifyResult:
         for step in (self._begin, self._pages, self._integrity, self._packs, self._generations, self._left_over):
-            self._step(step)
+            try:
+                step()
+            except (apsw.Error, UnspoolError, UnicodeDecodeError, TypeError, ValueError) as error:
+                self._problems.append(f"The database cannot be read ({type(error).__name__}: {error}).")
+                self._refused = True
         if self._db.in_transaction:
             self._db.execute("ROLLBACK")
         return VerifyResult(
@@ -136,13 +138,6 @@ class _Prover:
             **self._counts,
         )
 
-    def _step(self, step: Callable[[], None]) -> None:
-        try:
-            step()
-        except (apsw.Error, UnspoolError, UnicodeDecodeError, TypeError, ValueError) as error:
-            self._problems.append(f"The database cannot be read ({type(error).__name__}: {error}).")
-            self._refused = True
-
     def _begin(self) -> None:
         self._db.execute("BEGIN")
         self._db.execute("SELECT count(*) FROM sqlite_schema").get  # noqa: B018  takes the lock
@@ -150,29 +145,26 @@ class _Prover:
     def _pages(self) -> None:
         """Every page of the file, those that hold nothing included."""
         size = self._archive.path.stat().st_size
-        self._counts["pages"] = -(-size // page_checksums.PAGE)
+        self._counts["pages"] = -(-size // PAGE)
         stride = 1 if self._encrypted else _STRIDE
         for first in range(0, self._counts["pages"], stride):
-            want = min(stride * page_checksums.PAGE, size - first * page_checksums.PAGE)
+            want = min(stride * PAGE, size - first * PAGE)
             self._bad += self._misfits(first, want)
             self._progress(want)
-        told = self._db.pragma("page_count")
-        if told != self._counts["pages"]:
-            self._problems.append(f"The file has {self._counts['pages']} pages, and says that it has {told}.")
+        stated = self._db.pragma("page_count")
+        if stated != self._counts["pages"]:
+            self._problems.append(f"The file has {self._counts['pages']} pages, and says that it has {stated}.")
 
     def _misfits(self, first: int, want: int) -> list[int]:
         """The numbers of the damaged pages among some."""
         try:
-            whole, data = self._db.read("main", 0, first * page_checksums.PAGE, want)
+            whole, data = self._db.read("main", 0, first * PAGE, want)
         except apsw.Error:
-            return list(range(first + 1, first + 1 + -(-want // page_checksums.PAGE)))
+            return list(range(first + 1, first + 1 + -(-want // PAGE)))
         if self._encrypted:
-            return [] if whole and want == page_checksums.PAGE else [first + 1]
-        cut = (
-            (at // page_checksums.PAGE, data[at : at + page_checksums.PAGE])
-            for at in range(0, want, page_checksums.PAGE)
-        )
-        return [first + 1 + number for number, page in cut if not page_checksums.page_fits(page, first + 1 + number)]
+            return [] if whole and want == PAGE else [first + 1]
+        pages = (data[at : at + PAGE] for at in range(0, want, PAGE))
+        return [number for number, page in enumerate(pages, first + 1) if not page_fits(page, number)]
 
     def _integrity(self) -> None:
         found = [row[0] for row in self._db.execute("PRAGMA integrity_check")]
@@ -182,27 +174,27 @@ class _Prover:
 
     def _packs(self) -> None:
         """Every pack unpacks, every piece of it is what it was, and nothing but pieces is in it."""
-        rows = list(self._db.execute("SELECT id, size FROM pack"))
+        packs = [pack for (pack,) in self._db.execute("SELECT id FROM pack")]
         wanted = {pack for (pack,) in self._db.execute("SELECT DISTINCT pack FROM piece")}
-        self._counts["packs"] = len(rows)
-        share = self._archive.path.stat().st_size // max(1, len(rows))
-        for pack, _ in rows:
+        self._counts["packs"] = len(packs)
+        share = self._archive.path.stat().st_size // max(1, len(packs))
+        for pack in packs:
             self._pack(pack)
             self._progress(share)
-        for pack in wanted - {pack for pack, _ in rows}:
-            self._hurt(pack, "its pack is missing")
+        for pack in wanted - set(packs):
+            self._damage_pack(pack, "its pack is missing")
 
     def _pack(self, pack: int) -> None:
         try:
             raw = self._archive.unpacked(pack)
         except UnspoolError:
-            self._hurt(pack, "its pack cannot be unpacked")
+            self._damage_pack(pack, "its pack cannot be unpacked")
             return
         end, sums = 0, dict[tuple[int, int], bytes]()
-        for place, size, sum_, generation, start in self._slices(pack):
+        for place, size, digest, generation, start in self._slices(pack):
             if (place, size) not in sums:
                 sums[place, size] = bytes_digest(memoryview(raw)[place : place + size])
-            if sums[place, size] != sum_ or place + size > len(raw):
+            if sums[place, size] != digest or place + size > len(raw):
                 self._damage(generation, start, size, "it is not what was kept")
             if place > end:
                 self._problems.append(f"Pack {pack} holds bytes that belong to no file.")
@@ -210,26 +202,25 @@ class _Prover:
         if 0 < end < len(raw):
             self._problems.append(f"Pack {pack} holds bytes that belong to no file.")
 
-    def _slices(self, pack: int) -> Iterator[Any]:
+    def _slices(self, pack: int) -> list[Any]:
         query = "SELECT place, size, digest, generation, start FROM piece WHERE pack = ? ORDER BY place, size"
-        return iter(list(self._db.execute(query, (pack,))))
+        return list(self._db.execute(query, (pack,)))
 
-    def _hurt(self, pack: int, why: str) -> None:
-        """All of a pack is damaged."""
+    def _damage_pack(self, pack: int, why: str) -> None:
         for _, size, _, generation, start in self._slices(pack):
             self._damage(generation, start, size, why)
 
     def _damage(self, generation: int, start: int, size: int, why: str) -> None:
         query = (
-            "SELECT machine, user, root, agent, path, number FROM generation"
+            "SELECT machine, root, path, number FROM generation"
             " JOIN file ON file.id = generation.file JOIN origin ON origin.id = file.origin WHERE generation.id = ?"
         )
         row: Any = self._db.execute(query, (generation,)).fetchone()
         if row is None:
             self._problems.append(f"Bytes of the unknown generation {generation} are damaged.")
             return
-        origin = Origin(*row[:4])
-        self._damages.add(Damage(origin.machine, origin.root, path_from_database(row[4]), row[5], start, size, why))
+        machine, root, path, number = row
+        self._damages.add(Damage(machine, root, path_from_database(path), number, start, size, why))
 
     def _generations(self) -> None:
         """Sizes add up and chains hold, file by file."""

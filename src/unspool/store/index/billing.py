@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 import msgspec
 
 from unspool import human
+from unspool.store.index.conditions import SqlCondition, among
 from unspool.store.index.schema import PICO
 
 if TYPE_CHECKING:
@@ -60,19 +61,24 @@ COLUMNS = (
     "COUNT(*), SUM(input), SUM(output), SUM(cache_read), SUM(cache_write), SUM(cache_write_1h), "
     "SUM(web_searches), SUM(web_fetches), COALESCE(SUM(cost), 0), SUM(cost IS NULL), SUM(NOT final)"
 )
-"""The fields of a Sum, of table `request`, in order."""
-WIDTH = len(UsageSum.__struct_fields__)
+"""The fields of `UsageSum`, of table `request`, in order."""
 
 
 class SumAdder:
-    """Sums by model, as figures come in."""
+    """Sums by model, as figures come in, and the first and last time they are of."""
 
     def __init__(self) -> None:
         self._models: dict[str, list[int]] = {}
+        self.first: float | None = None
+        self.last: float | None = None
 
-    def add(self, model: str, figures: Sequence[int]) -> None:
+    def add(self, model: str, figures: Sequence[int], first: float | None = None, last: float | None = None) -> None:
         before = self._models.get(model)
         self._models[model] = list(figures) if before is None else list(map(add, before, figures))
+        if first is not None and (self.first is None or first < self.first):
+            self.first = first
+        if last is not None and (self.last is None or last > self.last):
+            self.last = last
 
     def models(self) -> tuple[ModelUsage, ...]:
         """Each model, the dearest first."""
@@ -80,14 +86,7 @@ class SumAdder:
         return tuple(sorted(sums, key=lambda one: (-one.sum.cost, -one.sum.total, one.model)))
 
     def sum(self) -> UsageSum:
-        return add_together(ModelUsage(model, UsageSum(*figures)) for model, figures in self._models.items())
-
-
-def add_together(models: Iterable[ModelUsage]) -> UsageSum:
-    figures = [0] * WIDTH
-    for one in models:
-        figures = list(map(add, figures, msgspec.structs.astuple(one.sum)))
-    return UsageSum(*figures)
+        return UsageSum(*map(sum, zip(*self._models.values(), strict=True)))
 
 
 def unpriced_models(models: Iterable[ModelUsage]) -> Mapping[str, int]:
@@ -130,84 +129,73 @@ class UsageFilter(msgspec.Struct, frozen=True, kw_only=True):
         return self.since is not None or self.until is not None
 
 
-class UsageCondition(msgspec.Struct, frozen=True):
-    """A condition of SQL, with its values."""
-
-    sql: str = "TRUE"
-    values: tuple[Any, ...] = ()
-
-    def __and__(self, other: "UsageCondition") -> "UsageCondition":
-        return UsageCondition(f"{self.sql} AND {other.sql}", self.values + other.values)
+ALL_USAGE = UsageFilter()
 
 
-def within_span(wanted: UsageFilter, column: str = "time") -> UsageCondition:
-    """What lies in the time asked for."""
-    found = UsageCondition()
-    if wanted.since is not None:
-        found &= UsageCondition(f"{column} >= ?", (wanted.since,))
-    if wanted.until is not None:
-        found &= UsageCondition(f"{column} < ?", (wanted.until,))
-    return found
+def within_span(wanted: UsageFilter, column: str = "time") -> SqlCondition:
+    return _between(wanted, column, column)
 
 
-def active_sessions(wanted: UsageFilter) -> UsageCondition:
-    """Rows of `session` that reach into the time asked for; one without times reaches into none."""
-    found = UsageCondition()
-    if wanted.since is not None:
-        found &= UsageCondition("ended >= ?", (wanted.since,))
-    if wanted.until is not None:
-        found &= UsageCondition("started < ?", (wanted.until,))
-    return found
+def fitting_sessions(db: "apsw.Connection", wanted: UsageFilter) -> SqlCondition:
+    """Rows of `session` of the projects asked for that reach into the time; one without times reaches into none."""
+    return _between(wanted, "ended", "started") & _of_project(db, wanted.project)
 
 
-def fitting_requests(db: "apsw.Connection", wanted: UsageFilter) -> UsageCondition:
+def fitting_requests(db: "apsw.Connection", wanted: UsageFilter) -> SqlCondition:
     """Rows of `request` of the projects and models asked for."""
-    found = UsageCondition()
+    found = SqlCondition()
     if wanted.project:
-        some = of_project(db, wanted.project)
-        found &= UsageCondition(f"session IN (SELECT id FROM session WHERE {some.sql})", some.values)  # noqa: S608  no value
+        some = _of_project(db, wanted.project)
+        found &= SqlCondition(f"session IN (SELECT id FROM session WHERE {some.sql})", some.values)  # noqa: S608  no value
     if wanted.model:
-        fits = [number for number, model in sums_by_model(db).items() if wanted.model.casefold() in model.casefold()]
-        found &= _among("terms", fits)
+        fits = [number for number, model in models_by_terms(db).items() if wanted.model.casefold() in model.casefold()]
+        found &= among("terms", fits)
     return found
 
 
-def of_project(db: "apsw.Connection", part: str) -> UsageCondition:
-    """Rows of `session` whose project's path holds the text."""
+def _between(wanted: UsageFilter, late: str, early: str) -> SqlCondition:
+    found = SqlCondition()
+    if wanted.since is not None:
+        found &= SqlCondition(f"{late} >= ?", (wanted.since,))
+    if wanted.until is not None:
+        found &= SqlCondition(f"{early} < ?", (wanted.until,))
+    return found
+
+
+def _of_project(db: "apsw.Connection", part: str) -> SqlCondition:
     if not part:
-        return UsageCondition()
+        return SqlCondition()
     known = (project for (project,) in db.execute("SELECT DISTINCT project FROM session"))
-    return _among("project", [project for project in known if part.casefold() in project.casefold()])
+    return among("project", [project for project in known if part.casefold() in project.casefold()])
 
 
-def _among(column: str, values: list[Any]) -> UsageCondition:
-    sql = f"{column} IN (SELECT value FROM json_each(?))"  # noqa: S608  the name is this module's own
-    return UsageCondition(sql, (msgspec.json.encode(values).decode(),))
-
-
-def sums_by_model(db: "apsw.Connection") -> dict[int, str]:
-    """The model of each row of `terms`."""
+def models_by_terms(db: "apsw.Connection") -> dict[int, str]:
     return dict(db.execute("SELECT id, model FROM terms"))
 
 
 def add_sums(
-    db: "apsw.Connection", keys: Sequence[str], where: UsageCondition, further: str = ""
+    db: "apsw.Connection", keys: Sequence[str], where: SqlCondition, further: str = ""
 ) -> list[tuple[Any, ...]]:
-    """Requests added up by keys: the keys, then the fields of a Sum, then what else is asked for.
+    """Requests added up by keys: the keys, then the fields of `UsageSum`, then what else is asked for."""
+    columns = ", ".join(str(number + 1) for number in range(len(keys)))
+    select = f"SELECT {', '.join(keys)}, {COLUMNS}{further} FROM request"  # noqa: S608  our own names
+    query = f"{select} WHERE counts = 1 AND ({where.sql}) GROUP BY {columns}"
+    return grouped_rows(db, query, where.values, "rowid")
+
+
+def grouped_rows(db: "apsw.Connection", query: str, values: Sequence[Any], row_id: str) -> list[tuple[Any, ...]]:
+    """The rows of a query that ends with what it groups by.
 
     Where figures of a damaged log are beyond what the database can add, the rows come one by one, for Python to.
     """
     import apsw
 
-    said = f"{', '.join(keys)}, {COLUMNS}{further}"
-    select = f"SELECT {said} FROM request WHERE counts = 1 AND {where.sql} GROUP BY "  # noqa: S608  values are bound
-    columns = ", ".join(str(number + 1) for number in range(len(keys)))
     try:
-        return list(db.execute(select + columns, where.values))
+        return list(db.execute(query, values))
     except apsw.SQLError as problem:
         if "overflow" not in str(problem):
             raise
-    return list(db.execute(f"{select}{columns}, rowid", where.values))
+    return list(db.execute(f"{query}, {row_id}", values))
 
 
 def format_money(cost: int, *, floor: bool = False) -> str:
@@ -248,13 +236,9 @@ _ACTIVE = ("=", "+", "-", "@", "\t", "\r")
 
 
 def as_csv(heads: Sequence[str], rows: Iterable[Iterable[Any]]) -> str:
-    """The heads, then the rows, a line each."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(heads)
-    writer.writerows([_inactive(cell) for cell in row] for row in rows)
+    for row in rows:
+        writer.writerow(f"'{cell}" if isinstance(cell, str) and cell.startswith(_ACTIVE) else cell for cell in row)
     return text.getvalue()
-
-
-def _inactive(value: Any) -> Any:
-    return f"'{value}" if isinstance(value, str) and value.startswith(_ACTIVE) else value

@@ -1,14 +1,16 @@
-"""Pieces of SQL with what is bound to their marks, joined to one; for any database."""
+"""Conditions of SQL with the values bound to their marks, joined to one; for any database."""
 
+import json
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 
 class SqlCondition(NamedTuple):
-    """A piece of SQL and what is bound to its marks."""
-
-    sql: str
+    sql: str = "TRUE"
     values: tuple[Any, ...] = ()
+
+    def __and__(self, other: "SqlCondition") -> "SqlCondition":
+        return all_of((self, other))
 
 
 def all_of(conditions: Iterable[SqlCondition]) -> SqlCondition:
@@ -28,3 +30,8 @@ def one_of(column: str, values: Sequence[Any]) -> SqlCondition:
     if not values:
         return SqlCondition("FALSE")
     return SqlCondition(f"{column} IN ({', '.join('?' * len(values))})", tuple(values))
+
+
+def among(column: str, values: Sequence[Any]) -> SqlCondition:
+    """As `one_of`, for any number of values, in SQLite."""
+    return SqlCondition(f"{column} IN (SELECT value FROM json_each(?))", (json.dumps(values),))  # noqa: S608  a name

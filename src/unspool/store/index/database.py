@@ -1,6 +1,5 @@
 """The index's database: made anew where it is missing, of another version, or damaged."""
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -9,7 +8,7 @@ from typing import Self
 import apsw
 
 from unspool.errors import NotFound, Unreadable
-from unspool.store.archive.database import INDEX, sqlite_errors_told
+from unspool.store.archive.database import INDEX, OpenDatabase, make_private_file, sqlite_errors_told
 from unspool.store.index.schema import TABLES, VERSION
 
 _WAIT_MS = 60_000
@@ -26,12 +25,8 @@ class OtherVersion(Unreadable):
     """An index that another version of unspool made; the archive has all that a new one needs."""
 
 
-class Index:
-    """An open index. Use it in a `with`, or close it."""
-
-    def __init__(self, db: apsw.Connection, path: Path) -> None:
-        self.db = db
-        self.path = path
+class Index(OpenDatabase):
+    """An open index."""
 
     @classmethod
     def open(cls, folder: Path, *, key: str | None = None, readonly: bool = False) -> Self:
@@ -48,27 +43,11 @@ class Index:
             db = _fresh(path, key)
         return cls(db, path)
 
-    def close(self) -> None:
-        self.db.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
     def shrink(self) -> None:
         """Give back the room that merging words left empty, where it is much."""
         free: int = self.db.pragma("freelist_count")
         if free * _MUCH > self.db.pragma("page_count"):
             self.db.execute("PRAGMA incremental_vacuum").fetchall()
-
-    def note(self, name: str, value: str) -> None:
-        self.db.execute("INSERT OR REPLACE INTO meta VALUES(?, ?)", (name, value))
-
-    def meta(self, name: str) -> str:
-        """A note of the index about itself; empty where there is none."""
-        return self.db.execute("SELECT value FROM meta WHERE key = ?", (name,)).get or ""
 
 
 def _readable(path: Path, key: str | None) -> apsw.Connection:
@@ -87,8 +66,7 @@ def _readable(path: Path, key: str | None) -> apsw.Connection:
 
 def _connection(path: Path, key: str | None) -> apsw.Connection:
     if not path.exists():
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+        make_private_file(path)
     db = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
     db.set_busy_timeout(_WAIT_MS)
     if key is not None:

@@ -3,24 +3,30 @@
 import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 import apsw
 
 from unspool.agents import AGENTS
 from unspool.errors import UsageProblem
-from unspool.store.index.filters import SearchCondition, SearchScope, search_conditions
-from unspool.store.index.hits import HitBuilder, HitRow, HitText, TextStore
+from unspool.store.index.conditions import SqlCondition, one_of
+from unspool.store.index.filters import SearchScope, search_conditions
+from unspool.store.index.hits import HitBuilder, HitRow, HitSession
 from unspool.store.index.query import SearchQuery
 from unspool.store.index.results import FoundSession, Hit, SearchResults, Snippet, make_snippet
 from unspool.store.index.schema import KINDS
 from unspool.store.index.search import DEFAULT, SearchRequest, word_condition
+
+if TYPE_CHECKING:
+    from unspool.store.archive import Archive
 
 _MOST = 300
 _VERBATIM = re.compile(r"[A-Za-z0-9_ .,:;!?@#$%^*()\[\]{}=+|~`-]+")
 """What every writer of JSON writes as it is."""
 _TOKEN = re.compile(r"[A-Za-z0-9]+")
 _ESCAPED = re.compile(r"\\([^A-Za-z0-9])")
+_CLASS = re.compile(r"\[\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL)
+"""A class of characters; a bracket that comes first in it belongs to it."""
 _LITERAL = re.compile(r"\\[^A-Za-z0-9]|[^\\.^$*+?{}\[\]()|]")
 
 
@@ -33,7 +39,6 @@ class ExactPattern(NamedTuple):
     words: str = ""
 
     def spans(self, text: str) -> list[tuple[tuple[int, int], int]]:
-        """Where it stands in a text."""
         found = (one.span() for one in self.regex.finditer(text) if one.end() > one.start())
         return [(span, 0) for span in islice(found, _MOST)]
 
@@ -44,22 +49,6 @@ class ExactPattern(NamedTuple):
         longest = max(found, key=len, default="")
         exact = not self.regex.flags & re.IGNORECASE
         return (longest if exact else longest.lower()).encode(), exact
-
-
-class Seek:
-    """Looks for a pattern in texts."""
-
-    def __init__(self, pattern: ExactPattern, size: int) -> None:
-        self._pattern = pattern
-        self._size = size
-
-    def pick(self, texts: Sequence[str]) -> Snippet | None:
-        """The piece around the first place where it fits."""
-        for text in texts:
-            spans = self._pattern.spans(text)
-            if spans:
-                return make_snippet(text, spans, self._size)
-        return None
 
 
 def substring_pattern(text: str) -> ExactPattern:
@@ -129,7 +118,8 @@ def _passed(text: str, at: int, depth: int) -> tuple[int, int]:
     """Past what is no plain character: the depth of groups, and where to go on."""
     char = text[at]
     if char == "[":
-        return depth, _class_end(text, at)
+        end = _CLASS.match(text, at)
+        return depth, end.end() if end else len(text)
     if char == "{":
         return depth, text.find("}", at) + 1 or len(text)
     if char == "\\":
@@ -137,69 +127,20 @@ def _passed(text: str, at: int, depth: int) -> tuple[int, int]:
     return depth + (char == "(") - (char == ")"), at + 1
 
 
-def _class_end(text: str, at: int) -> int:
-    """Past a class of characters; a bracket that comes first in it belongs to it."""
-    end = re.compile(r"\[\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL).match(text, at)
-    return end.end() if end else len(text)
-
-
 _TITLE = KINDS.index("title")
 _WINDOW = 4 * 1024 * 1024
-
-
-class ByteSource(TextStore, Protocol):
-    """What is needed of an archive."""
-
-    def read(self, generation: int, start: int = 0, size: int | None = None) -> bytes: ...
-
-    def stream(self, generation: int) -> Iterator[bytes]: ...
-
-
-class PatternSearch:
-    def __init__(self, teller: HitBuilder, archive: ByteSource, pattern: ExactPattern) -> None:
-        self._teller = teller
-        self._archive = archive
-        self._lines = _Lines(archive)
-        self._hint, self._exact = pattern.hint
-
-    def may_hold(self, told: HitText, generations: Sequence[int]) -> bool:
-        """Whether the bytes of a session's logs hold what the pattern cannot do without."""
-        if not self._hint or any(self._in(name.encode(errors="replace")) for name in told.names):
-            return True
-        return any(self._streamed(generation) for generation in generations)
-
-    def hits(self, rows: Sequence[HitRow], told: HitText) -> Iterator[Hit]:
-        """The documents that hold it."""
-        for row in rows:
-            raw = b"" if row.kind == _TITLE else self._lines.line(row.generation, row.place)
-            if row.kind == _TITLE or self._in(raw):
-                hit = self._teller.hit(row, told, raw)
-                if hit is not None:
-                    yield hit
-
-    def _streamed(self, generation: int) -> bool:
-        before = b""
-        for chunk in self._archive.stream(generation):
-            if self._in(before + chunk):
-                return True
-            before = chunk[-len(self._hint) :]
-        return False
-
-    def _in(self, raw: bytes) -> bool:
-        return self._hint in (raw if self._exact else raw.lower())
 
 
 class _Lines:
     """Lines of logs that are asked for in order: the bytes around the last one are kept."""
 
-    def __init__(self, archive: ByteSource) -> None:
+    def __init__(self, archive: "Archive") -> None:
         self._archive = archive
         self._generation = -1
         self._start = 0
         self._window = b""
 
     def line(self, generation: int, place: int) -> bytes:
-        """The line that begins at a byte, without its end."""
         end = self._end(generation, place)
         if end < 0:
             self._generation, self._start = generation, place
@@ -223,25 +164,29 @@ _ORDER = "ORDER BY log.number, doc.place, doc.id"
 
 def exact_search(
     db: apsw.Connection,
-    archive: ByteSource,
+    archive: "Archive",
     pattern: ExactPattern,
     query: SearchQuery,
     wanted: SearchRequest = DEFAULT,
-    more: Sequence[SearchCondition] = (),
+    more: Sequence[SqlCondition] = (),
 ) -> SearchResults:
     """Where a pattern stands, in what a question with its filters leaves."""
+
+    def pick(texts: Sequence[str]) -> Snippet | None:
+        """The piece around the first place where the pattern fits."""
+        found = ((text, spans) for text in texts if (spans := pattern.spans(text)))
+        return next((make_snippet(text, spans, wanted.context) for text, spans in found), None)
+
     scope = SearchScope(db, [*search_conditions(db, query), *word_condition(query), *more])
-    teller = HitBuilder(db, archive, Seek(pattern, wanted.context))
-    search = _Search(scope, teller, PatternSearch(teller, archive, pattern), pattern.words)
-    return search.results(wanted).noting(query.notes)
+    return _Search(scope, HitBuilder(db, archive, pick), archive, pattern).results(wanted).noting(query.notes)
 
 
 class _Search:
-    def __init__(self, scope: SearchScope, teller: HitBuilder, looking: PatternSearch, words: str) -> None:
-        self._scope = scope
-        self._teller = teller
-        self._looking = looking
-        self._words = words
+    def __init__(self, scope: SearchScope, builder: HitBuilder, archive: "Archive", pattern: ExactPattern) -> None:
+        self._scope, self._builder, self._archive = scope, builder, archive
+        self._lines = _Lines(archive)
+        self._hint, self._exact = pattern.hint
+        self._words = words = pattern.words
         self._spans = {found[0].session: found[0] for found in scope.grouped(words, "count(*)")} if words else {}
 
     def results(self, wanted: SearchRequest) -> SearchResults:
@@ -258,27 +203,48 @@ class _Search:
         shown = tuple(ordered[: wanted.sessions or None])
         return SearchResults(shown, len(ordered), sum(one.count for one in ordered))
 
-    def _look(self, session: int, most: int, found: dict[int, FoundSession]) -> None:
-        told = self._teller.told(session)
-        if not self._looking.may_hold(told, self._scope.generations(session)):
+    def _look(self, number: int, most: int, found: dict[int, FoundSession]) -> None:
+        session = self._builder.load(number)
+        if not self._may_hold(session, self._scope.generations(number)):
             return
-        hits = sorted(self._looking.hits(self._rows(session), told), key=_newest)
-        if hits:
-            found[session] = self._teller.session(told, hits[:most], len(hits), 0.0)
-
-    def _rows(self, session: int) -> list[HitRow]:
         if self._words:
-            return self._scope.matching(self._words, self._spans[session], _ORDER)
-        return self._scope.rows(session, _ORDER)
+            rows = self._scope.matching(self._words, self._spans[number], _ORDER)
+        else:
+            rows = self._scope.rows(number, _ORDER)
+        # Names of the session first, then what was said last.
+        hits = sorted(self._hits(rows, session), key=lambda hit: (hit.turn is not None, -(hit.time or 0)))
+        if hits:
+            found[number] = self._builder.session(session, hits[:most], len(hits), 0.0)
+
+    def _may_hold(self, session: HitSession, generations: Sequence[int]) -> bool:
+        """Whether the bytes of a session's logs hold what the pattern cannot do without."""
+        if not self._hint or any(self._in(name.encode(errors="replace")) for name in session.names):
+            return True
+        return any(self._streamed(generation) for generation in generations)
+
+    def _streamed(self, generation: int) -> bool:
+        before = b""
+        for chunk in self._archive.stream(generation):
+            if self._in(before + chunk):
+                return True
+            before = chunk[-len(self._hint) :]
+        return False
+
+    def _in(self, raw: bytes) -> bool:
+        return self._hint in (raw if self._exact else raw.lower())
+
+    def _hits(self, rows: Sequence[HitRow], session: HitSession) -> Iterator[Hit]:
+        """The documents that hold it."""
+        for row in rows:
+            raw = b"" if row.kind == _TITLE else self._lines.line(row.generation, row.place)
+            if row.kind == _TITLE or self._in(raw):
+                hit = self._builder.hit(row, session, raw)
+                if hit is not None:
+                    yield hit
 
 
-def _newest(hit: Hit) -> tuple[bool, int]:
-    """Names of the session first, then what was said last."""
-    return hit.turn is not None, -(hit.time or 0)
-
-
-def shell_calls(db: apsw.Connection) -> SearchCondition:
+def shell_calls(db: apsw.Connection) -> SqlCondition:
     """Commands that were run: calls of tools that are a shell."""
-    names: list[Any] = db.execute("SELECT id, text FROM name").fetchall()
-    shells = tuple(number for number, text in names if any(one.role(text) == "shell" for one in AGENTS))
-    return SearchCondition(f"doc.kind = ? AND doc.tool IN ({', '.join('?' * len(shells))})", (_CALL, *shells))
+    names: dict[int, str] = dict(db.execute("SELECT id, text FROM name"))
+    shells = [number for number, text in names.items() if any(one.role(text) == "shell" for one in AGENTS)]
+    return SqlCondition("doc.kind = ?", (_CALL,)) & one_of("doc.tool", shells)

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import apsw
 
 from unspool.errors import UsageProblem
+from unspool.store.index.conditions import SqlCondition, all_of, any_of, one_of
 from unspool.store.index.hits import COLUMNS, HitRow
 from unspool.store.index.query import Filter, SearchQuery
 from unspool.store.index.schema import KINDS, PICO, ROLES
@@ -20,29 +21,17 @@ _BOUNDS = {"since": ">=", "until": "<"}
 _STATES = {"error": "doc.error = 1", "ghost": "session.kind = 'ghost'", "subagent": "log.agent <> ''"}
 
 
-class SearchCondition(NamedTuple):
-    """A piece of SQL and what is bound to its marks."""
-
-    sql: str
-    values: tuple[Any, ...] = ()
-
-
-def search_conditions(db: apsw.Connection, query: SearchQuery) -> list[SearchCondition]:
+def search_conditions(db: apsw.Connection, query: SearchQuery) -> list[SqlCondition]:
     """What the filters of a question ask for, all of it; UsageProblem where a value means nothing."""
-    groups: dict[tuple[str, bool], list[SearchCondition]] = {}
+    groups: dict[tuple[str, bool], list[SqlCondition]] = {}
     for filter_ in query.filters:
         timely = filter_.name in _BOUNDS
         made = _time(filter_, query.zone) if timely else _FILTERS[filter_.name](db, filter_.value.strip())
         # Lower and upper bounds are no alternatives to each other: all of them hold.
         key = f"{filter_.name}{len(groups)}" if timely or filter_.name == "cost" else filter_.name
         groups.setdefault((key, filter_.excluded), []).append(made)
-    return [_any(found, excluded=excluded) for (_, excluded), found in groups.items()]
-
-
-def _any(found: list[SearchCondition], *, excluded: bool) -> SearchCondition:
-    sql = " OR ".join(f"({one.sql})" for one in found)
-    values = tuple(value for one in found for value in one.values)
-    return SearchCondition(f"({sql}) IS NOT TRUE" if excluded else f"({sql})", values)
+    joined = [(any_of(found), excluded) for (_, excluded), found in groups.items()]
+    return [SqlCondition(f"({one.sql}) IS NOT TRUE", one.values) if excluded else one for one, excluded in joined]
 
 
 def sessions_holding(text: str) -> str:
@@ -50,87 +39,75 @@ def sessions_holding(text: str) -> str:
     return "%" + re.sub(r"([\\%_])", r"\\\1", text) + "%"
 
 
-def _project(_: apsw.Connection, value: str) -> SearchCondition:
-    return SearchCondition("session.project LIKE ? ESCAPE '\\'", (sessions_holding(value),))
+def _holding(column: str, text: str) -> SqlCondition:
+    return SqlCondition(f"{column} LIKE ? ESCAPE '\\'", (sessions_holding(text),))
 
 
-def _branch(db: apsw.Connection, value: str) -> SearchCondition:
+def _named(column: str, text: str) -> SqlCondition:
+    """Rows whose column is the number of a name that holds the text."""
+    found = _holding("text", text)
+    return SqlCondition(f"{column} IN (SELECT id FROM name WHERE {found.sql})", found.values)  # noqa: S608  our own names
+
+
+def _branch(db: apsw.Connection, value: str) -> SqlCondition:
     exact = "session.branch = ? COLLATE NOCASE"
     if db.execute(f"SELECT 1 FROM session WHERE {exact} LIMIT 1", (value,)).get:  # noqa: S608  the text is ours
-        return SearchCondition(exact, (value,))
-    return SearchCondition("session.branch LIKE ? ESCAPE '\\'", (sessions_holding(value),))
+        return SqlCondition(exact, (value,))
+    return _holding("session.branch", value)
 
 
-def _session(_: apsw.Connection, value: str) -> SearchCondition:
-    return SearchCondition("substr(session.key, 1, ?) = ?", (len(value), value))
-
-
-def _role(_: apsw.Connection, value: str) -> SearchCondition:
+def _role(_: apsw.Connection, value: str) -> SqlCondition:
     kinds = ROLES.get(value.lower())
     if kinds is None:
         raise _meaningless("role", value, ROLES)
-    return _kinds(kinds)
+    return one_of("doc.kind", [KINDS.index(kind) for kind in kinds])
 
 
-def _kind(db: apsw.Connection, value: str) -> SearchCondition:
+def _kind(db: apsw.Connection, value: str) -> SqlCondition:
     """A kind of document, or of session."""
     name = value.lower()
     if name in KINDS:
-        return _kinds((name,))
+        return SqlCondition("doc.kind = ?", (KINDS.index(name),))
     known = {kind for (kind,) in db.execute("SELECT DISTINCT kind FROM session")}
     if name not in known:
         raise _meaningless("kind", value, (*KINDS, *sorted(known)))
-    return SearchCondition("session.kind = ?", (name,))
+    return SqlCondition("session.kind = ?", (name,))
 
 
-def _kinds(names: Sequence[str]) -> SearchCondition:
-    return SearchCondition(f"doc.kind IN ({', '.join('?' * len(names))})", tuple(KINDS.index(name) for name in names))
-
-
-def _tool(db: apsw.Connection, value: str) -> SearchCondition:
+def _tool(db: apsw.Connection, value: str) -> SqlCondition:
     """The tool of that name in any case; where there is none, all whose name holds it."""
     rows = db.execute("SELECT id FROM name WHERE text = ? COLLATE NOCASE", (value,)).fetchall()
-    if rows:
-        return SearchCondition(f"doc.tool IN ({', '.join('?' * len(rows))})", tuple(number for (number,) in rows))
-    return SearchCondition(
-        "doc.tool IN (SELECT id FROM name WHERE text LIKE ? ESCAPE '\\')", (sessions_holding(value),)
-    )
+    return one_of("doc.tool", [number for (number,) in rows]) if rows else _named("doc.tool", value)
 
 
-def _model(_: apsw.Connection, value: str) -> SearchCondition:
-    return SearchCondition(
-        "turn.model IN (SELECT id FROM name WHERE text LIKE ? ESCAPE '\\')", (sessions_holding(value),)
-    )
-
-
-def _file(_: apsw.Connection, value: str) -> SearchCondition:
+def _file(_: apsw.Connection, value: str) -> SqlCondition:
     touched = "SELECT touch.turn FROM file JOIN touch ON touch.file = file.id WHERE file.path LIKE ? ESCAPE '\\'"
-    return SearchCondition(f"turn.id IN ({touched})", (sessions_holding(value.replace("\\", "/")),))
+    return SqlCondition(f"turn.id IN ({touched})", (sessions_holding(value.replace("\\", "/")),))
 
 
-def _is(_: apsw.Connection, value: str) -> SearchCondition:
+def _is(_: apsw.Connection, value: str) -> SqlCondition:
     if value.lower() not in _STATES:
         raise _meaningless("is", value, _STATES)
-    return SearchCondition(_STATES[value.lower()])
+    return SqlCondition(_STATES[value.lower()])
 
 
-def _time(filter_: Filter, zone: tzinfo | None) -> SearchCondition:
+def _time(filter_: Filter, zone: tzinfo | None) -> SqlCondition:
     name, value = filter_.name, filter_.value.strip()
     found = parse_moment(value, zone)
     if found is None:
         raise UsageProblem(f"{name}:{value} is neither a date (2026-01-31) nor an age (12h, 3d, 2w, 6m, 1y).")
-    return SearchCondition(f"{_WHEN} {_BOUNDS[name]} ?", (round(found * 1000),))
+    return SqlCondition(f"{_WHEN} {_BOUNDS[name]} ?", (round(found * 1000),))
 
 
-def _cost(_: apsw.Connection, value: str) -> SearchCondition:
+def _cost(_: apsw.Connection, value: str) -> SqlCondition:
     """>1, >=1, <0.5, 1..5; a figure alone is the least."""
     found = _COST.fullmatch(value)
     if found is None or (found["sign"] and found["most"]):
         raise UsageProblem(f"cost:{value} is no amount, such as cost:>1, cost:<0.5 or cost:1..5.")
     least = _picodollars(found["least"])
     if found["most"]:
-        return SearchCondition("session.cost BETWEEN ? AND ?", (least, _picodollars(found["most"])))
-    return SearchCondition(f"session.cost {found['sign'] or '>='} ?", (least,))
+        return SqlCondition("session.cost BETWEEN ? AND ?", (least, _picodollars(found["most"])))
+    return SqlCondition(f"session.cost {found['sign'] or '>='} ?", (least,))
 
 
 def _picodollars(amount: str) -> int:
@@ -142,17 +119,17 @@ def _meaningless(name: str, value: str, known: Sequence[str] | dict[str, Any]) -
     return UsageProblem(f"{name}:{value} means nothing; it can be {', '.join(known)}.")
 
 
-_FILTERS: dict[str, Callable[[apsw.Connection, str], SearchCondition]] = {
-    "project": _project,
+_FILTERS: dict[str, Callable[[apsw.Connection, str], SqlCondition]] = {
+    "project": lambda _, value: _holding("session.project", value),
     "role": _role,
     "tool": _tool,
-    "model": _model,
+    "model": lambda _, value: _named("turn.model", value),
     "file": _file,
     "branch": _branch,
     "kind": _kind,
     "is": _is,
     "cost": _cost,
-    "session": _session,
+    "session": lambda _, value: SqlCondition("substr(session.key, 1, ?) = ?", (len(value), value)),
 }
 
 
@@ -178,11 +155,11 @@ class DocumentSpan(NamedTuple):
 class SearchScope:
     """Asks the index for documents that fulfil all of some conditions."""
 
-    def __init__(self, db: apsw.Connection, asked: Sequence[SearchCondition]) -> None:
+    def __init__(self, db: apsw.Connection, asked: Sequence[SqlCondition]) -> None:
         self._db = db
         sessions = [one for one in asked if not any(table in one.sql for table in _LOWER)]
-        self._sessions, self._session_values = _all(sessions, "session.kind IS NOT NULL")
-        self._where, self._values = _all(asked, "doc.id IS NOT NULL")
+        self._sessions, self._session_values = all_of(sessions)
+        self._where, self._values = all_of(asked)
         self._session = _SESSION if any("session." in one.sql for one in asked) else ""
         self._matched = f"{_WORDS}{self._session} WHERE words MATCH ? AND {self._where}"
 
@@ -234,16 +211,14 @@ class SearchScope:
 
     def generations(self, session: int) -> list[int]:
         """The archive's numbers of a session's logs."""
-        rows: list[Any] = self._db.execute("SELECT generation FROM log WHERE session = ?", (session,)).fetchall()
+        rows = self._db.execute("SELECT generation FROM log WHERE session = ?", (session,))
         return [generation for (generation,) in rows]
 
     def ended(self, sessions: Sequence[int]) -> dict[int, float | None]:
-        """When each of some sessions was last active."""
         sql = "SELECT id, coalesce(ended, started) FROM session WHERE id IN (SELECT value FROM json_each(?))"
         return dict(self._db.execute(sql, (str(list(sessions)),)))
 
     def count(self, session: int) -> int:
-        """How many documents of a session there are."""
         number: int = self._documents("count(*)", session, "").get
         return number
 
@@ -255,8 +230,3 @@ class SearchScope:
     def _documents(self, columns: str, session: int, rest: str) -> apsw.Cursor:
         sql = f"SELECT {columns} {_DOCS}{self._session} WHERE log.session = ? AND {self._where} {rest}"
         return self._db.execute(sql, (session, *self._values))
-
-
-def _all(asked: Sequence[SearchCondition], nothing: str) -> tuple[str, tuple[Any, ...]]:
-    """All conditions as one; `nothing` where there are none."""
-    return " AND ".join(one.sql for one in asked) or nothing, tuple(value for one in asked for value in one.values)

@@ -4,28 +4,15 @@ A block begins with the hour (of UTC) of its first request and lasts five hours.
 next; where nothing happened for more than five hours, a gap is told.
 """
 
+import math
 import time
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
 
 import msgspec
 
-from unspool.store.index.billing import (
-    QUARTER,
-    HasDatabase,
-    ModelUsage,
-    SumAdder,
-    UsageCondition,
-    UsageFilter,
-    UsageSum,
-    add_sums,
-    fitting_requests,
-    sums_by_model,
-)
-
-if TYPE_CHECKING:
-    import apsw
-
+from unspool.store.index import billing
+from unspool.store.index.billing import QUARTER, HasDatabase, ModelUsage, SumAdder, UsageFilter, UsageSum
+from unspool.store.index.conditions import SqlCondition
 
 HOURS = 5 * 3600.0
 
@@ -76,9 +63,7 @@ class _Quarter(msgspec.Struct, frozen=True):
     figures: tuple[int, ...]
 
 
-class _Open:
-    """A block that may still grow."""
-
+class _OpenBlock:
     def __init__(self, first: float) -> None:
         self.start = first // 3600 * 3600
         self.first = self.last = first
@@ -101,14 +86,18 @@ class _Open:
         )
 
 
-def five_hour_blocks(index: HasDatabase, wanted: UsageFilter | None = None, now: float | None = None) -> FiveHourBlocks:
+def five_hour_blocks(
+    index: HasDatabase, wanted: UsageFilter = billing.ALL_USAGE, now: float | None = None
+) -> FiveHourBlocks:
     """All blocks that reach into the time asked for.
 
     Where they begin and end is told by every request; their sums hold those of the projects and models asked for.
     """
-    wanted = wanted or UsageFilter()
-    quarters, untimed = _quarters(index.db, wanted)
-    found = [block for block in _blocks(quarters, time.time() if now is None else now) if _asked(block, wanted)]
+    quarters, untimed = _quarters(index, wanted)
+    since = -math.inf if wanted.since is None else wanted.since
+    until = math.inf if wanted.until is None else wanted.until
+    blocks = _blocks(quarters, time.time() if now is None else now)
+    found = [block for block in blocks if block.end > since and block.start < until]
     everything = SumAdder()
     for block in found:
         for one in block.models:
@@ -116,40 +105,31 @@ def five_hour_blocks(index: HasDatabase, wanted: UsageFilter | None = None, now:
     return FiveHourBlocks(tuple(found), everything.sum(), everything.models(), untimed)
 
 
-def _quarters(db: "apsw.Connection", wanted: UsageFilter) -> tuple[list[_Quarter], int]:
-    fits, named = fitting_requests(db, wanted), sums_by_model(db)
+def _quarters(index: HasDatabase, wanted: UsageFilter) -> tuple[list[_Quarter], int]:
+    fits, models = billing.fitting_requests(index.db, wanted), billing.models_by_terms(index.db)
     keys = (f"CAST(CEIL(time / {QUARTER}.0) AS INTEGER)", "terms", f"({fits.sql})")
-    rows = add_sums(db, keys, UsageCondition("TRUE", fits.values), ", MIN(time), MAX(time)")
+    rows = billing.add_sums(index.db, keys, SqlCondition("TRUE", fits.values), ", MIN(time), MAX(time)")
     quarters, untimed = [], 0
     for quarter, terms, fit, *figures, first, last in rows:
         if quarter is None:
             untimed += figures[0] if fit else 0
         else:
-            quarters.append(_Quarter(first, last, named.get(terms, ""), bool(fit), tuple(figures)))
+            quarters.append(_Quarter(first, last, models.get(terms, ""), bool(fit), tuple(figures)))
     return sorted(quarters, key=lambda quarter: quarter.first), untimed
 
 
 def _blocks(quarters: Iterable[_Quarter], now: float) -> Iterator[FiveHourBlock]:
-    current: _Open | None = None
+    current: _OpenBlock | None = None
     for quarter in quarters:
         if current is None or not current.holds(quarter.first):
             if current is not None:
                 yield current.closed(now)
-                yield from _gap(current.last, quarter.first)
-            current = _Open(quarter.first)
+                if quarter.first - current.last > HOURS:
+                    yield FiveHourBlock(current.last + HOURS, quarter.first, gap=True)
+            current = _OpenBlock(quarter.first)
         current.take(quarter)
     if current is not None:
         yield current.closed(now)
-
-
-def _gap(last: float, following: float) -> Iterator[FiveHourBlock]:
-    if following - last > HOURS:
-        yield FiveHourBlock(last + HOURS, following, gap=True)
-
-
-def _asked(block: FiveHourBlock, wanted: UsageFilter) -> bool:
-    after = wanted.since is None or block.end > wanted.since
-    return after and (wanted.until is None or block.start < wanted.until)
 
 
 def _pace(total: UsageSum, seconds: float, left: float) -> BurnRate | None:

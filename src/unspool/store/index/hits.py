@@ -1,9 +1,9 @@
 """Rows of the index as hits, with their text from the archive."""
 
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import apsw
 import msgspec
@@ -13,6 +13,9 @@ from unspool.agents.lines import line_entries
 from unspool.model import Event, Notice, Result, Text, Thinking, ToolCall, Unknown
 from unspool.store.index.results import FoundSession, Hit, Snippet
 from unspool.store.index.schema import KINDS, PICO
+
+if TYPE_CHECKING:
+    from unspool.store.archive import Archive
 
 _BLOCKS: dict[str, tuple[type, ...]] = {
     "answer": (Text,),
@@ -93,7 +96,7 @@ class HitRow(NamedTuple):
     place: int
     tool: str | None
     error: int | None
-    turn: int
+    turn: int | None
     branch: int
     time: int | None
     log: str
@@ -101,108 +104,64 @@ class HitRow(NamedTuple):
     generation: int
 
 
-class TextStore(Protocol):
-    """What is needed of an archive."""
-
-    def line(self, generation: int, place: int) -> bytes: ...
-
-    def prepare(self, places: Iterable[tuple[int, int]]) -> None: ...
-
-    def origins(self) -> dict[int, Any]: ...
+Seeker = Callable[[Sequence[str]], Snippet | None]
+"""Gives the best piece of the best of some texts; None where none is what is looked for."""
 
 
-class Seeker(Protocol):
-    """Knows what is looked for in a text."""
+class HitSession(NamedTuple):
+    """A session that may have hits: as it is found but for them, its agent, and all that its title is searched by."""
 
-    def pick(self, texts: Sequence[str]) -> Snippet | None:
-        """The best piece of the best of the texts; None where none is what is looked for."""
-
-
-class HitText(NamedTuple):
-    """A session as it is told of, before its hits."""
-
-    key: str
-    title: str
-    project: str
-    kind: str
-    branch: str
-    started: float | None
-    ended: float | None
-    cost: int
+    found: FoundSession
     agent: str
-    overview: dict[str, Any]
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """All that its title is searched by."""
-        titles = self.overview.get("titles")
-        others = [text for text in titles.values() if isinstance(text, str)] if isinstance(titles, dict) else []
-        return tuple(dict.fromkeys(filter(None, (self.title, *others, self.branch, self.project))))
+    names: tuple[str, ...]
 
 
 class HitBuilder:
-    """Tells of what was found."""
+    """Makes hits of rows, with their texts from the archive."""
 
-    def __init__(self, db: apsw.Connection, archive: TextStore, seeker: Seeker) -> None:
+    def __init__(self, db: apsw.Connection, archive: "Archive", seeker: Seeker) -> None:
         self._db = db
         self._archive = archive
         self._seeker = seeker
         self._agents = {number: origin.agent for number, origin in archive.origins().items()}
 
     def prepare(self, rows: Iterable[HitRow]) -> None:
-        """Make ready to tell of rows, all of them at once."""
+        """Make ready to read the lines of rows, all of them at once."""
         self._archive.prepare((row.generation, row.place) for row in rows if KINDS[row.kind] != "title")
 
-    def told(self, session: int) -> HitText:
-        """What is known of a session."""
+    def load(self, session: int) -> HitSession:
         query = (
             "SELECT key, title, project, kind, branch, started, ended, cost, origin, overview FROM session WHERE id = ?"
         )
         row: Any = self._db.execute(query, (session,)).fetchone()
-        *plain, origin, overview = row
-        known = msgspec.msgpack.decode(overview) if overview else {}
-        agent = self._agents.get(origin, "")
-        return HitText._make((*plain, agent, known if isinstance(known, dict) else {}))
+        key, title, project, kind, branch, started, ended, cost, origin, packed = row
+        decoded = msgspec.msgpack.decode(packed) if packed else {}
+        overview = decoded if isinstance(decoded, dict) else {}
+        agent, cwd, titles = self._agents.get(origin, ""), overview.get("cwd") or project, overview.get("titles")
+        others = [text for text in titles.values() if isinstance(text, str)] if isinstance(titles, dict) else []
+        names = tuple(dict.fromkeys(filter(None, (title, *others, branch, project))))
+        resume = "" if kind == "ghost" else resume_command(agent, key, cwd if isinstance(cwd, str) else "")
+        found = FoundSession(key, title, project, kind, branch, started, ended, cost / PICO, 0.0, 0, (), resume)
+        return HitSession(found, agent, names)
 
-    def hit(self, row: HitRow, told: HitText, raw: bytes | None = None) -> Hit | None:
+    def hit(self, row: HitRow, session: HitSession, raw: bytes | None = None) -> Hit | None:
         """The hit of a row; None where its text is not what is looked for. `raw`: its line, where it is at hand."""
-        kind = KINDS[row.kind]
-        if kind == "title":
-            line = TextLine(told.names)
+        kind, moment, turn = KINDS[row.kind], row.time, row.turn
+        if kind == "title":  # it is searched with the last turn, and of none
+            texts, moment, turn = session.names, None, None
         else:
             raw = self._archive.line(row.generation, row.place) if raw is None else raw
-            line = read_text(raw, told.agent, kind, row.tool or "")
-        snippet = self._seeker.pick(line.texts)
-        return None if snippet is None else _hit(row, told, snippet, line.time)
-
-    def session(self, told: HitText, hits: Iterable[Hit], count: int, score: float) -> FoundSession:
-        """A session with its hits."""
-        return FoundSession(
-            told.key, told.title, told.project, told.kind, told.branch, told.started, told.ended,
-            told.cost / PICO, round(score, 6), count, tuple(hits), _resume(told),
+            texts, time = read_text(raw, session.agent, kind, row.tool or "")
+            moment = moment if time is None else round(time.timestamp() * 1000)
+        snippet = self._seeker(texts)
+        if snippet is None:
+            return None
+        anchor = "" if moment is None else f"msg-{moment}"
+        link = f"unspool show {session.found.session}" + (f" --at {anchor}" if anchor else "")
+        return Hit(
+            kind, snippet, turn, moment, anchor, row.tool or "", bool(row.error), row.agent, row.log, row.place,
+            "" if session.found.kind == "ghost" else link, branch=row.branch,
         )  # fmt: skip
 
-
-def _hit(row: HitRow, told: HitText, snippet: Snippet, time: datetime | None) -> Hit:
-    moment = row.time if time is None else round(time.timestamp() * 1000)
-    turn: int | None = row.turn
-    if KINDS[row.kind] == "title":  # it is searched with the last turn, and of none
-        moment = turn = None
-    anchor = "" if moment is None else f"msg-{moment}"
-    return Hit(
-        KINDS[row.kind], snippet, turn, moment, anchor, row.tool or "", bool(row.error), row.agent, row.log,
-        row.place, _link(told, anchor), branch=row.branch,
-    )  # fmt: skip
-
-
-def _link(told: HitText, anchor: str) -> str:
-    if told.kind == "ghost":
-        return ""
-    return f"unspool show {told.key} --at {anchor}" if anchor else f"unspool show {told.key}"
-
-
-def _resume(told: HitText) -> str:
-    if told.kind == "ghost":
-        return ""
-    cwd = told.overview.get("cwd") or told.project
-    return resume_command(told.agent, told.key, cwd if isinstance(cwd, str) else "")
+    def session(self, session: HitSession, hits: Iterable[Hit], count: int, score: float) -> FoundSession:
+        return msgspec.structs.replace(session.found, hits=tuple(hits), count=count, score=round(score, 6))

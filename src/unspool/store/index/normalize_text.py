@@ -61,11 +61,8 @@ def _run(found: re.Match[str]) -> str:
         plain = unicodedata.normalize("NFKC", plain)
     if plain.isascii():
         return plain
-    return re.sub(f"[{LONE}]", " ", _unspaced().sub(_apart, plain))
-
-
-def _apart(found: re.Match[str]) -> str:
-    return f" {' '.join(found[0])} "
+    apart = _unspaced().sub(lambda letters: f" {' '.join(letters[0])} ", plain)
+    return re.sub(f"[{LONE}]", " ", apart)
 
 
 _LEAST = 3
@@ -115,9 +112,10 @@ def _term(term: Term) -> FullTextMatch:
 
 def _distinct(term: Term) -> tuple[str, ...]:
     """The ways that the index can tell apart: to it, everything but letters and digits is a space."""
-    return tuple({" ".join(re.findall(r"[^\W_]+", way.lower())): way for way in reversed(match_ways(term))}.values())[
-        ::-1
-    ]
+    found: dict[str, str] = {}
+    for way in match_ways(term):
+        found.setdefault(" ".join(re.findall(r"[^\W_]+", way.lower())), way)
+    return tuple(found.values())
 
 
 def _and(parts: tuple[Node, ...]) -> FullTextMatch:

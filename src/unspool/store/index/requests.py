@@ -80,15 +80,35 @@ class _Copy(NamedTuple):
     said: tuple[Any, ...]
 
 
+class RowNumbers:
+    """Rows of texts that are kept once and meant by their number; they are read when one is first asked for."""
+
+    def __init__(self, db: apsw.Connection, table: str, *columns: str) -> None:
+        self._db, names = db, ", ".join(columns)
+        self._select = f"SELECT id, {names} FROM {table}"  # noqa: S608  our own names
+        self._insert = f"INSERT INTO {table}({names}) VALUES({', '.join('?' * len(columns))})"
+        self._known: dict[tuple[Any, ...], int] = {}
+
+    def number(self, *texts: str) -> int:
+        if not self._known:
+            self._known = {tuple(known): number for number, *known in self._db.execute(self._select)}
+        known = self._known.get(texts)
+        if known is None:
+            texts = tuple(text.encode(errors="replace").decode() for text in texts)
+            known = self._known.get(texts)
+        if known is None:
+            self._db.execute(self._insert, texts)
+            known = self._known[texts] = self._db.last_insert_rowid()
+        return known
+
+
 class BilledRequests:
     """Writes requests and decides which copy counts."""
 
     def __init__(self, db: apsw.Connection, prices: PriceTable | None = None) -> None:
         self._db = db
         self._prices = prices
-        self._terms: dict[tuple[str, ...], int] = {
-            tuple(terms): number for number, *terms in db.execute("SELECT id, model, speed, tier, geo FROM terms")
-        }
+        self._terms = RowNumbers(db, "terms", "model", "speed", "tier", "geo")
         self._touched: set[int] = set()
         self._left: set[int] = set()
 
@@ -98,8 +118,8 @@ class BilledRequests:
             "INSERT INTO request VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, ?)",
             (
                 (
-                    session, signed(row.message), signed(row.request), row.time, self._term(row.terms), *row.figures,
-                    int(row.final), agents.get(row.agent), row.cost,
+                    session, signed(row.message), signed(row.request), row.time, self._terms.number(*row.terms),
+                    *row.figures, int(row.final), agents.get(row.agent), row.cost,
                 )
                 for row in requests
             ),
@@ -159,20 +179,12 @@ class BilledRequests:
 
     def _cost(self, figures: tuple[int, ...], time: float | None, terms: int) -> int | None:
         self._prices = self._prices or PriceTable.load()
-        model, speed, tier, geo = next(known for known, number in self._terms.items() if number == terms)
+        query = "SELECT model, speed, tier, geo FROM terms WHERE id = ?"
+        rows: list[Any] = self._db.execute(query, (terms,)).fetchall()
+        model, speed, tier, geo = rows[0]
         when = None if time is None else datetime.fromtimestamp(time, UTC)
         usage = _usage(figures[:_FINAL], bool(figures[_FINAL]))
         return picodollars(self._prices, Call("", model, usage, when, speed, tier, geo))
-
-    def _term(self, terms: tuple[str, str, str, str]) -> int:
-        known = self._terms.get(terms)
-        if known is not None:
-            return known
-        values = tuple(term.encode(errors="replace").decode() for term in terms)
-        if values not in self._terms:
-            self._db.execute("INSERT INTO terms(model, speed, tier, geo) VALUES(?, ?, ?, ?)", values)
-            self._terms[values] = self._db.last_insert_rowid()
-        return self._terms[values]
 
 
 def requests_of(db: apsw.Connection, session: int) -> Iterator[BilledRequest]:

@@ -22,8 +22,6 @@ class Snippet(msgspec.Struct, frozen=True):
 
 
 class Hit(msgspec.Struct, frozen=True):
-    """One place that was found."""
-
     kind: str
     """title, prompt, answer, thinking, call, result or notice."""
     snippet: Snippet

@@ -4,13 +4,14 @@ import time
 from collections.abc import Sequence
 from heapq import nlargest
 from math import log10
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import apsw
 import msgspec
 
-from unspool.store.index.filters import DocumentSpan, SearchCondition, SearchScope, search_conditions, sessions_holding
-from unspool.store.index.hits import COLUMNS, HitBuilder, HitRow, TextStore
+from unspool.store.index.conditions import SqlCondition, all_of
+from unspool.store.index.filters import DocumentSpan, SearchScope, search_conditions, sessions_holding
+from unspool.store.index.hits import COLUMNS, HitBuilder, HitRow
 from unspool.store.index.normalize_text import full_text_match
 from unspool.store.index.query import SearchQuery, query_terms
 from unspool.store.index.results import (
@@ -23,6 +24,9 @@ from unspool.store.index.results import (
     word_patterns,
 )
 from unspool.store.index.schema import KINDS, TOUCHES
+
+if TYPE_CHECKING:
+    from unspool.store.archive import Archive
 
 WEIGHTS = {"title": 1.6, "prompt": 1.4, "answer": 1.2, "thinking": 0.9, "call": 1.0, "result": 0.8, "notice": 0.6}
 """What people and the model said is looked for more often than what tools printed."""
@@ -47,42 +51,35 @@ class SearchRequest(NamedTuple):
 DEFAULT = SearchRequest()
 
 
-class FoundWords:
-    """Looks for words in texts."""
-
-    def __init__(self, query: SearchQuery, size: int) -> None:
-        self._sought = word_patterns(query_terms(query.tree))
-        self._size = size
-
-    def pick(self, texts: Sequence[str]) -> Snippet:
-        """The piece with most of the words; the beginning where none stands there as it was typed."""
-        found = [(text, word_marks(text, self._sought)) for text in texts]
-        text, where = max(found, key=lambda one: len({number for _, number in one[1]}))
-        return make_snippet(text, where, self._size)
-
-
 def search_index(
-    db: apsw.Connection, archive: TextStore, query: SearchQuery, wanted: SearchRequest = DEFAULT
+    db: apsw.Connection, archive: "Archive", query: SearchQuery, wanted: SearchRequest = DEFAULT
 ) -> SearchResults:
     """What a question finds. UsageProblem where a filter's value means nothing."""
-    asked = search_conditions(db, query)
-    teller = HitBuilder(db, archive, FoundWords(query, wanted.context))
+    patterns = word_patterns(query_terms(query.tree))
+
+    def pick(texts: Sequence[str]) -> Snippet:
+        """The piece with most of the words; the beginning where none stands there as it was typed."""
+        found = [(text, word_marks(text, patterns)) for text in texts]
+        text, marks = max(found, key=lambda one: len({number for _, number in one[1]}))
+        return make_snippet(text, marks, wanted.context)
+
+    asked, builder = search_conditions(db, query), HitBuilder(db, archive, pick)
     found = None if query.tree is None else full_text_match(query.tree)
     if found is None or found.excluded:
-        results = _listed(SearchScope(db, [*asked, *word_condition(query)]), teller, wanted)
+        results = _listed(SearchScope(db, [*asked, *word_condition(query)]), builder, wanted)
     else:
         begun = any(term.prefix for term in query_terms(query.tree))
-        results = _ranked(SearchScope(db, asked), teller, _Asked(found.text, begun), wanted)
+        results = _ranked(SearchScope(db, asked), builder, _Asked(found.text, begun), wanted)
     return results.noting(query.notes)
 
 
-def word_condition(query: SearchQuery) -> list[SearchCondition]:
+def word_condition(query: SearchQuery) -> list[SqlCondition]:
     """The words of a question as a condition among others."""
     if query.tree is None:
         return []
     found = full_text_match(query.tree)
     within = "doc.id IN (SELECT rowid FROM words WHERE words MATCH ?)"
-    return [SearchCondition(f"NOT ({within})" if found.excluded else within, (found.text,))]
+    return [SqlCondition(f"NOT ({within})" if found.excluded else within, (found.text,))]
 
 
 class _Group(NamedTuple):
@@ -100,21 +97,21 @@ class _Asked(NamedTuple):
     begun: bool
 
 
-def _ranked(scope: SearchScope, teller: HitBuilder, asked: _Asked, wanted: SearchRequest) -> SearchResults:
+def _ranked(scope: SearchScope, builder: HitBuilder, asked: _Asked, wanted: SearchRequest) -> SearchResults:
     found, common = _grouped(scope, asked)
     ended, now = scope.ended([span.session for span, _, _ in found]), time.time()
     groups = [
-        _Group(weight * is_fresh(ended[span.session], now) * (1 + log10(hits) / 10 if common else 1), span, hits)
+        _Group(weight * recency_factor(ended[span.session], now) * (1 + log10(hits) / 10 if common else 1), span, hits)
         for span, hits, weight in found
     ]
     best = nlargest(wanted.sessions or len(groups), groups)
     rows = _best(scope, asked, best, _KIND if common else _SCORE, wanted.hits)
-    teller.prepare(row for some in rows for row in some)
-    told = (
-        _told(teller, group.span.session, some, group.hits, group.weight)
+    builder.prepare(row for some in rows for row in some)
+    found_sessions = (
+        _found(builder, group.span.session, some, group.hits, group.weight)
         for group, some in zip(best, rows, strict=True)
     )
-    return SearchResults(tuple(told), len(groups), sum(group.hits for group in groups))
+    return SearchResults(tuple(found_sessions), len(groups), sum(group.hits for group in groups))
 
 
 def _grouped(scope: SearchScope, asked: _Asked) -> tuple[list[Any], bool]:
@@ -130,7 +127,6 @@ def _grouped(scope: SearchScope, asked: _Asked) -> tuple[list[Any], bool]:
 
 
 def _best(scope: SearchScope, asked: _Asked, groups: Sequence[_Group], score: str, most: int) -> list[list[HitRow]]:
-    """The best documents of each group."""
     if asked.begun:
         found = scope.best(asked.words, [group.span.session for group in groups], score, most)
         return [found[group.span.session] for group in groups]
@@ -138,18 +134,18 @@ def _best(scope: SearchScope, asked: _Asked, groups: Sequence[_Group], score: st
     return [scope.matching(asked.words, group.span, order) for group in groups]
 
 
-def is_fresh(ended: float | None, now: float) -> float:
+def recency_factor(ended: float | None, now: float) -> float:
     """What being recent multiplies a weight by; nothing is known to be recent that has no time."""
     return 1.0 if ended is None else float(1 + _FRESH * 2 ** (-max(0.0, now - ended) / _HALF_LIFE))
 
 
-def _told(teller: HitBuilder, session: int, rows: Sequence[HitRow], count: int, weight: float = 0.0) -> FoundSession:
-    told = teller.told(session)
-    hits = [hit for row in rows if (hit := teller.hit(row, told)) is not None]
-    return teller.session(told, hits, count, weight)
+def _found(builder: HitBuilder, number: int, rows: Sequence[HitRow], count: int, weight: float = 0.0) -> FoundSession:
+    session = builder.load(number)
+    hits = [hit for row in rows if (hit := builder.hit(row, session)) is not None]
+    return builder.session(session, hits, count, weight)
 
 
-def _listed(scope: SearchScope, teller: HitBuilder, wanted: SearchRequest) -> SearchResults:
+def _listed(scope: SearchScope, builder: HitBuilder, wanted: SearchRequest) -> SearchResults:
     found: list[tuple[int, int, list[HitRow]]] = []
     more = False
     for session in scope.newest():
@@ -160,8 +156,8 @@ def _listed(scope: SearchScope, teller: HitBuilder, wanted: SearchRequest) -> Se
         if count:
             order = f" ORDER BY turn.time DESC, doc.id DESC LIMIT {wanted.hits:d}"
             found.append((session, count, scope.rows(session, order)))
-    teller.prepare(row for _, _, rows in found for row in rows)
-    sessions = tuple(_told(teller, session, rows, count) for session, count, rows in found)
+    builder.prepare(row for _, _, rows in found for row in rows)
+    sessions = tuple(_found(builder, session, rows, count) for session, count, rows in found)
     return SearchResults(sessions, *((None, None) if more else (len(found), sum(count for _, count, _ in found))))
 
 
@@ -176,52 +172,41 @@ LEFT JOIN doc ON doc.id = touch.doc
 """
 
 
-class _Beginning:
-    """Takes every text, by its beginning."""
-
-    def __init__(self, size: int) -> None:
-        self._size = size
-
-    def pick(self, texts: Sequence[str]) -> Snippet:
-        return make_snippet(texts[0], (), self._size)
-
-
 def sessions_touching(
-    db: apsw.Connection, archive: TextStore, path: str, query: SearchQuery, wanted: SearchRequest = DEFAULT
+    db: apsw.Connection, archive: "Archive", path: str, query: SearchQuery, wanted: SearchRequest = DEFAULT
 ) -> SearchResults:
     """The sessions that touched a file: one whose path ends with `path`, else all whose path holds it."""
-    asked = [_which(db, path), *search_conditions(db, query), *word_condition(query)]
-    where = f"{_JOINED} WHERE {' AND '.join(one.sql for one in asked)}"
-    values = tuple(value for one in asked for value in one.values)
+    asked, values = all_of([_which(db, path), *search_conditions(db, query), *word_condition(query)])
+    where = f"{_JOINED} WHERE {asked}"
     sql = f"SELECT log.session, count(*), max({_WHEN}) {where} GROUP BY 1 ORDER BY 3 DESC"
     groups: list[Any] = db.execute(sql, values).fetchall()
-    teller = HitBuilder(db, archive, _Beginning(wanted.context))
+    builder = HitBuilder(db, archive, lambda texts: make_snippet(texts[0], (), wanted.context))
     each = f"SELECT {_TOUCH}, {COLUMNS} {where} AND log.session = ? ORDER BY {_WHEN} DESC LIMIT ?"
     found: list[FoundSession] = []
     for session, count, _ in groups[: wanted.sessions or None]:
         rows: list[Any] = db.execute(each, (*values, session, wanted.hits)).fetchall()
-        found.append(_told_touches(teller, session, count, rows))
+        found.append(_found_touches(builder, session, count, rows))
     return SearchResults(tuple(found), len(groups), sum(group[1] for group in groups), query.notes)
 
 
-def _told_touches(teller: HitBuilder, session: int, count: int, rows: list[Any]) -> FoundSession:
-    told = teller.told(session)
+def _found_touches(builder: HitBuilder, number: int, count: int, rows: list[Any]) -> FoundSession:
+    session = builder.load(number)
     hits: list[Hit] = []
     for file, how, place, *columns in rows:
         row = HitRow(*columns)
         # The words of a call that was made before are not kept twice: its turn is told instead.
-        hit = teller.hit(row if row.doc is not None else row._replace(kind=_CALL, place=place), told)
+        hit = builder.hit(row if row.doc is not None else row._replace(kind=_CALL, place=place), session)
         if hit is not None:
             hits.append(msgspec.structs.replace(hit, file=file, how=TOUCHES[how]))
-    return teller.session(told, hits, count, 0.0)
+    return builder.session(session, hits, count, 0.0)
 
 
-def _which(db: apsw.Connection, path: str) -> SearchCondition:
+def _which(db: apsw.Connection, path: str) -> SqlCondition:
     """The files that are meant: by the end of their path, at a slash, where there is such a one."""
     wanted = path.replace("\\", "/").removeprefix("./")
     pattern = "%/" + sessions_holding(wanted.lstrip("/"))[1:-1]
     ends = f"({_PATH} = ? OR {_PATH} LIKE ? ESCAPE '\\')"
     touched = "EXISTS (SELECT 1 FROM touch WHERE touch.file = file.id)"  # a path stays when what touched it is gone
     if db.execute(f"SELECT 1 FROM file WHERE {ends} AND {touched} LIMIT 1", (wanted, pattern)).get:  # noqa: S608
-        return SearchCondition(ends, (wanted, pattern))
-    return SearchCondition(f"{_PATH} LIKE ? ESCAPE '\\'", (sessions_holding(wanted),))
+        return SqlCondition(ends, (wanted, pattern))
+    return SqlCondition(f"{_PATH} LIKE ? ESCAPE '\\'", (sessions_holding(wanted),))

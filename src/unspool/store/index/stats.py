@@ -4,30 +4,16 @@ import time
 from collections.abc import Iterable
 from datetime import date, timedelta
 from operator import add
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
 from unspool.model.usage import CAUSES, KINDS
-from unspool.store.index.billing import (
-    QUARTER,
-    HasDatabase,
-    ModelUsage,
-    UsageCondition,
-    UsageFilter,
-    UsageSum,
-    active_sessions,
-    add_sums,
-    fitting_requests,
-    of_project,
-    within_span,
-)
+from unspool.store.index import billing
+from unspool.store.index.billing import ALL_USAGE, QUARTER, HasDatabase, ModelUsage, UsageFilter, UsageSum, within_span
+from unspool.store.index.conditions import SqlCondition
 from unspool.store.index.times import local_time
 from unspool.store.index.usage import UsagePeriod, usage_report
-
-if TYPE_CHECKING:
-    import apsw
-
 
 UNACCOUNTED = "unaccounted"
 """What requests measured beyond what logs hold: the system prompt, the definitions of tools."""
@@ -41,28 +27,23 @@ class FilledKind(msgspec.Struct, frozen=True):
     sessions: int
 
 
-def filled_kinds(index: HasDatabase, wanted: UsageFilter | None = None) -> tuple[FilledKind, ...]:
+def filled_kinds(index: HasDatabase, wanted: UsageFilter = ALL_USAGE) -> tuple[FilledKind, ...]:
     """Every kind that there was, the most tokens first, what is unaccounted for last."""
-    rows = _sums(index, wanted or UsageFilter(), "kind")
+    rows = _run(index, _FILLED.format("kind"), billing.fitting_sessions(index.db, wanted))
     named = [FilledKind(KINDS[kind] if kind < len(KINDS) else UNACCOUNTED, *figures) for kind, *figures in rows]
     return tuple(sorted(named, key=lambda one: (one.name == UNACCOUNTED, -one.tokens, one.name)))
 
 
-def filling_tools(index: HasDatabase, wanted: UsageFilter | None = None) -> tuple[FilledKind, ...]:
+def filling_tools(index: HasDatabase, wanted: UsageFilter = ALL_USAGE) -> tuple[FilledKind, ...]:
     """Every tool, by what it was told and what it answered, the most tokens first."""
-    names = dict(index.db.execute("SELECT id, text FROM name WHERE id IN (SELECT tool FROM filled)"))
-    rows = _sums(index, wanted or UsageFilter(), "tool")
-    found = [FilledKind(names[tool], *figures) for tool, *figures in rows if tool is not None]
+    rows = _run(index, _FILLED.format(_TOOL), billing.fitting_sessions(index.db, wanted))
+    found = [FilledKind(*row) for row in rows if row[0] is not None]
     return tuple(sorted(found, key=lambda one: (-one.tokens, one.name)))
 
 
-def _sums(index: HasDatabase, wanted: UsageFilter, by: str) -> list[tuple[Any, ...]]:
-    where = active_sessions(wanted) & of_project(index.db, wanted.project)
-    return list(index.db.execute(_SUMS.format(by=by, where=where.sql), where.values))
-
-
-_SUMS = """SELECT {by}, SUM(tokens), COUNT(DISTINCT session) FROM filled
-WHERE session IN (SELECT id FROM session WHERE {where}) GROUP BY 1"""
+_TOOL = "(SELECT text FROM name WHERE name.id = filled.tool)"
+_FILLED = """SELECT {}, SUM(tokens), COUNT(DISTINCT session) FROM filled
+WHERE session IN (SELECT id FROM session WHERE {{}}) GROUP BY 1"""
 
 
 class WastedCache(msgspec.Struct, frozen=True):
@@ -77,33 +58,19 @@ class WastedCache(msgspec.Struct, frozen=True):
     """Requests of these whose price is not known."""
 
 
-def wasted_cache(index: HasDatabase, wanted: UsageFilter | None = None) -> tuple[WastedCache, ...]:
+def wasted_cache(index: HasDatabase, wanted: UsageFilter = ALL_USAGE) -> tuple[WastedCache, ...]:
     """Every cause that there was, the most tokens first. Each request counts once, as in all sums of tokens."""
-    wanted = wanted or UsageFilter()
-    where = UsageCondition("counts = 1") & within_span(wanted) & fitting_requests(index.db, wanted)
+    where = within_span(wanted) & billing.fitting_requests(index.db, wanted)
     sums: dict[int, list[int]] = {}
-    for cause, *figures in _rows(index.db, where):
+    for cause, *figures in billing.grouped_rows(index.db, _WASTED.format(where.sql), where.values, "rewrite.rowid"):
         sums[cause] = list(map(add, sums.get(cause, [0] * len(figures)), figures))
     found = [WastedCache(CAUSES[cause], *figures) for cause, figures in sums.items()]
     return tuple(sorted(found, key=lambda one: (-one.tokens, one.cause)))
 
 
-def _rows(db: "apsw.Connection", where: UsageCondition) -> list[tuple[Any, ...]]:
-    """Sums by cause; where those of damaged logs are beyond what the database can add, every row by itself."""
-    import apsw
-
-    query = _SUMS_wasted.format(where.sql)
-    try:
-        return list(db.execute(query, where.values))
-    except apsw.SQLError as problem:
-        if "overflow" not in str(problem):
-            raise
-    return list(db.execute(f"{query}, rewrite.rowid", where.values))
-
-
-_SUMS_wasted = """SELECT cause, COUNT(*), SUM(rewrite.tokens), COALESCE(SUM(rewrite.cost), 0), SUM(rewrite.cost IS NULL)
+_WASTED = """SELECT cause, COUNT(*), SUM(rewrite.tokens), COALESCE(SUM(rewrite.cost), 0), SUM(rewrite.cost IS NULL)
 FROM rewrite CROSS JOIN request INDEXED BY request_message USING (session, message, request)
-WHERE {} GROUP BY cause"""
+WHERE counts = 1 AND ({}) GROUP BY cause"""
 
 
 class DayStreak(msgspec.Struct, frozen=True):
@@ -132,8 +99,6 @@ def longest_streak(days: Iterable[str], today: date) -> DayStreak:
 
 
 class ToolStats(msgspec.Struct, frozen=True):
-    """How often a tool was called, and how often that failed."""
-
     name: str
     calls: int
     errors: int
@@ -145,18 +110,14 @@ class ToolStats(msgspec.Struct, frozen=True):
         return self.errors / self.calls if self.calls else 0.0
 
 
-def tool_stats(index: HasDatabase, wanted: UsageFilter | None = None) -> tuple[ToolStats, ...]:
+def tool_stats(index: HasDatabase, wanted: UsageFilter = ALL_USAGE) -> tuple[ToolStats, ...]:
     """The tools of all sessions that were active in the time asked for, the most called first."""
-    wanted = wanted or UsageFilter()
-    where = active_sessions(wanted) & of_project(index.db, wanted.project)
-    rows = index.db.execute(_TALLY.format(where=where.sql), where.values)
-    found = [ToolStats(name, calls, errors, sessions) for name, calls, errors, sessions in rows]
-    return tuple(sorted(found, key=lambda tool: (-tool.calls, tool.name)))
+    return tuple(ToolStats(*row) for row in _run(index, _TALLY, billing.fitting_sessions(index.db, wanted)))
 
 
 _TALLY = """SELECT name.text, SUM(tally.calls), SUM(tally.errors), COUNT(DISTINCT session)
 FROM tally JOIN name ON name.id = tally.tool
-WHERE session IN (SELECT id FROM session WHERE {where}) GROUP BY tally.tool"""
+WHERE session IN (SELECT id FROM session WHERE {}) GROUP BY tally.tool ORDER BY 2 DESC, 1"""
 
 
 LISTED = 10
@@ -203,8 +164,6 @@ class StatNotes(msgspec.Struct, frozen=True):
 
 
 class TouchedFile(msgspec.Struct, frozen=True):
-    """A file, and how often it was read, written and edited."""
-
     path: str
     reads: int
     writes: int
@@ -238,25 +197,24 @@ class IndexStats(msgspec.Struct, frozen=True):
 
 
 def index_stats(
-    index: HasDatabase, wanted: UsageFilter | None = None, now: float | None = None, listed: int = LISTED
+    index: HasDatabase, wanted: UsageFilter = ALL_USAGE, now: float | None = None, listed: int = LISTED
 ) -> IndexStats:
     """What there is to tell of the sessions asked for; `wanted.model` narrows tokens and money only."""
-    wanted, db = wanted or UsageFilter(), index.db
     days, projects = usage_report(index, "day", wanted), usage_report(index, "project", wanted)
-    where = active_sessions(wanted) & of_project(db, wanted.project)
-    used = tool_stats(index, wanted)
+    where = billing.fitting_sessions(index.db, wanted)
+    used, touched = tool_stats(index, wanted), within_span(wanted, "touch.time")
     today = local_time(time.time() if now is None else now, wanted.zone).date()
     return IndexStats(
-        _totals(db, where, wanted, used),
+        _totals(index, where, wanted, used),
         days.sum,
         days.models,
         used,
         projects.rows,
         tuple(sorted((row for row in days.rows if row.key), key=lambda row: -row.sum.total)[:listed]),
-        _hours(db, wanted),
-        _sessions(db, where & UsageCondition("ended > started"), "ended - started DESC", listed),
-        _sessions(db, where & UsageCondition("cost > 0"), "cost DESC", listed),
-        _files(db, where, wanted, listed),
+        _hours(index, wanted),
+        tuple(StatNotes(*row) for row in _run(index, f"{_LONGEST} LIMIT {listed:d}", where)),
+        tuple(StatNotes(*row) for row in _run(index, f"{_DEAREST} LIMIT {listed:d}", where)),
+        tuple(TouchedFile(*row) for row in _run(index, f"{_TOUCHED} LIMIT {listed:d}", touched, where)),
         longest_streak([row.key for row in days.rows if row.key], today),
         days.untimed,
         days.rows,
@@ -273,58 +231,48 @@ class _Counts(msgspec.Struct):
     compactions: int = 0
 
 
-def _totals(
-    db: "apsw.Connection", where: UsageCondition, wanted: UsageFilter, used: tuple[ToolStats, ...]
-) -> StatTotals:
+def _totals(index: HasDatabase, where: SqlCondition, wanted: UsageFilter, used: tuple[ToolStats, ...]) -> StatTotals:
     decode = msgspec.msgpack.Decoder(_Counts).decode
     agents = compactions = 0
-    for (packed,) in _run(db, _OVERVIEWS, where):
+    for (packed,) in _run(index, _OVERVIEWS, where):
         counts = decode(packed) if packed else _Counts()
         agents, compactions = agents + counts.agents, compactions + counts.compactions
-    ((commits,),) = _run(db, _COMMITS, within_span(wanted, "git_commit.time"), where)
-    ((files,),) = _run(db, _FILES, within_span(wanted, "touch.time"), where)
-    ((sessions, projects, turns, messages),) = _run(db, _COUNTED, where)
+    ((commits,),) = _run(index, _COMMITS, within_span(wanted, "git_commit.time"), where)
+    ((files,),) = _run(index, _FILES, within_span(wanted, "touch.time"), where)
+    ((sessions, projects, turns, messages),) = _run(index, _COUNTED, where)
     calls, errors = sum(tool.calls for tool in used), sum(tool.errors for tool in used)
     return StatTotals(sessions, projects, turns, messages, calls, errors, agents, compactions, commits, files)
 
 
-def _run(db: "apsw.Connection", query: str, *conditions: UsageCondition) -> list[tuple[Any, ...]]:
+def _run(index: HasDatabase, query: str, *conditions: SqlCondition) -> list[tuple[Any, ...]]:
     """The rows of a query that leaves room for conditions."""
     values = tuple(value for condition in conditions for value in condition.values)
-    return list(db.execute(query.format(*(condition.sql for condition in conditions)), values))
+    return list(index.db.execute(query.format(*(condition.sql for condition in conditions)), values))
 
 
-def _sessions(db: "apsw.Connection", where: UsageCondition, order: str, listed: int) -> tuple[StatNotes, ...]:
-    rows = _run(db, f"{_TOLD} ORDER BY {order}, key LIMIT {listed:d}", where)
-    return tuple(StatNotes(*row) for row in rows)
-
-
-def _hours(db: "apsw.Connection", wanted: UsageFilter) -> tuple[tuple[int, ...], ...]:
-    where = within_span(wanted) & fitting_requests(db, wanted) & UsageCondition("time IS NOT NULL")
+def _hours(index: HasDatabase, wanted: UsageFilter) -> tuple[tuple[int, ...], ...]:
+    where = within_span(wanted) & billing.fitting_requests(index.db, wanted) & SqlCondition("time IS NOT NULL")
     week = [[0] * 24 for _ in range(7)]
-    for quarter, requests, *_ in add_sums(db, (f"CAST(FLOOR(time / {QUARTER}.0) AS INTEGER)",), where):
+    for quarter, requests, *_ in billing.add_sums(index.db, (f"CAST(FLOOR(time / {QUARTER}.0) AS INTEGER)",), where):
         moment = local_time(quarter * QUARTER, wanted.zone)
         week[moment.weekday()][moment.hour] += requests
     return tuple(map(tuple, week))
 
 
-def _files(db: "apsw.Connection", where: UsageCondition, wanted: UsageFilter, listed: int) -> tuple[TouchedFile, ...]:
-    """The files touched most. What several sessions hold copies of, by kind and moment, counts once."""
-    rows = _run(db, f"{_TOUCHED} LIMIT {listed:d}", within_span(wanted, "touch.time"), where)
-    return tuple(TouchedFile(*row) for row in rows)
-
-
-_OVERVIEWS = f"SELECT overview FROM session WHERE {{}} AND {_TRACES}"  # noqa: S608  no value
+_OVERVIEWS = f"SELECT overview FROM session WHERE ({{}}) AND {_TRACES}"  # noqa: S608  no value
 _COUNTED = f"""SELECT COUNT(*), COUNT(DISTINCT project), COALESCE(SUM(turns), 0), COALESCE(SUM(messages), 0)
-FROM session WHERE {{}} AND {_TRACES}"""  # noqa: S608  no value
-_TOLD = f"""SELECT key, title, project, started, ended, turns, cost, unpriced,
+FROM session WHERE ({{}}) AND {_TRACES}"""  # noqa: S608  no value
+_NOTES = f"""SELECT key, title, project, started, ended, turns, cost, unpriced,
 EXISTS (SELECT 1 FROM request WHERE request.session = session.id AND NOT final) FROM session
-WHERE {{}} AND {_TRACES}"""  # noqa: S608  no value
+WHERE ({{}}) AND {_TRACES}"""  # noqa: S608  no value
+_LONGEST = f"{_NOTES} AND ended > started ORDER BY ended - started DESC, key"
+_DEAREST = f"{_NOTES} AND cost > 0 ORDER BY cost DESC, key"
 _OF_SESSIONS = """JOIN turn ON turn.id = {table}.turn JOIN log ON log.id = turn.log
-WHERE {{}} AND log.session IN (SELECT id FROM session WHERE {{}})"""
+WHERE ({{}}) AND log.session IN (SELECT id FROM session WHERE {{}})"""
 _COMMITS = f"SELECT COUNT(DISTINCT hash) FROM git_commit {_OF_SESSIONS.format(table='git_commit')}"  # noqa: S608
 _FILES = f"SELECT COUNT(DISTINCT file) FROM touch {_OF_SESSIONS.format(table='touch')}"  # noqa: S608
-_TOUCHED = f"""WITH
+_TOUCHED = f"""-- What several sessions hold copies of, by kind and moment, counts once.
+WITH
 copies AS (
   SELECT file, how, touch.time AS time, log.session AS session, COUNT(*) AS number
   FROM touch {_OF_SESSIONS.format(table="touch")} GROUP BY 1, 2, 3, 4

@@ -12,6 +12,14 @@ def local_time(seconds: float, zone: tzinfo | None) -> datetime:
     return datetime.fromtimestamp(min(max(seconds, _LEAST), _MOST), zone)
 
 
+def utc_time(seconds: float | None) -> datetime | None:
+    """That moment; None where there is none, or none that the calendar has."""
+    try:
+        return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
+    except (OverflowError, ValueError, OSError):
+        return None
+
+
 def day_start(day: date, zone: tzinfo | None) -> float:
     """The second in which a day begins there."""
     return datetime(day.year, day.month, day.day, tzinfo=zone).timestamp()

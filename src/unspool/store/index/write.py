@@ -8,7 +8,7 @@ import apsw
 import msgspec
 
 from unspool.prices import MOST, PriceTable
-from unspool.store.index.requests import BilledRequests, Doc, LogRows, SessionRows
+from unspool.store.index.requests import BilledRequests, Doc, LogRows, RowNumbers, SessionRows
 
 DIGEST = 16
 """Bytes of a state that tell of everything; those after them tell of what is no log."""
@@ -36,8 +36,7 @@ class IndexWriter:
 
     def __init__(self, db: apsw.Connection, prices: PriceTable | None = None) -> None:
         self._db = db
-        self._names: dict[str, int] = dict(db.execute("SELECT text, id FROM name"))
-        self._files: dict[str, int] = {}
+        self._names, self._files = RowNumbers(db, "name", "text"), RowNumbers(db, "file", "path")
         self._words: list[tuple[int, str]] = []
         self._stale: list[tuple[int, int]] = []
         self._waiting = 0
@@ -52,7 +51,7 @@ class IndexWriter:
         if not self._db.in_transaction:
             return
         if kind is None:
-            self._end()
+            self.pause()
         else:
             self._db.execute("ROLLBACK")
 
@@ -63,9 +62,6 @@ class IndexWriter:
 
     def pause(self) -> None:
         """Let what was put be seen."""
-        self._end()
-
-    def _end(self) -> None:
         self._flush()
         self._requests.settle()
         self._db.execute("COMMIT")
@@ -77,9 +73,9 @@ class IndexWriter:
         session = self._session(rows, source)
         self._requests.leave(session)
         self._clear(session)
-        if not alike:
-            self._drop_all_turns(session)
         known = {path: row for path, *row in self._logs(session)}
+        for old, _, _ in () if alike else known.values():
+            self._drop_turns(old, 0)
         for number, log in enumerate(rows.logs):
             path = source.paths[log.path]
             self._log(session, number, log, path, source.generations[log.path], known.pop(path, None))
@@ -93,7 +89,8 @@ class IndexWriter:
             "INSERT INTO filled VALUES(?, ?, ?, ?)",
             ((session, kind, self._name(tool), tokens) for (kind, tool), tokens in rows.filled.items()),
         )
-        self._requests.put(session, rows.requests, self._agents(session))
+        agents = "SELECT number, id FROM log WHERE session = ? AND number > 0"
+        self._requests.put(session, rows.requests, dict(self._db.execute(agents, (session,))))
 
     def drop(self, session: int) -> None:
         self._begin()
@@ -108,10 +105,6 @@ class IndexWriter:
         query = "SELECT state FROM session WHERE origin = ? AND path = ?"
         state: bytes | None = self._db.execute(query, (source.origin, clean_text(source.path))).get
         return state is None or state[DIGEST:] == source.state[DIGEST:]
-
-    def _drop_all_turns(self, session: int) -> None:
-        for _, log, _, _ in self._logs(session):
-            self._drop_turns(log, 0)
 
     def _begin(self) -> None:
         if not self._db.in_transaction:
@@ -129,9 +122,6 @@ class IndexWriter:
     def _logs(self, session: int) -> list[tuple[str, int, int, int]]:
         """Path, id, generation and size of the logs known of a session."""
         return list(self._db.execute("SELECT path, id, generation, size FROM log WHERE session = ?", (session,)))
-
-    def _agents(self, session: int) -> dict[int, int]:
-        return dict(self._db.execute("SELECT number, id FROM log WHERE session = ? AND number > 0", (session,)))
 
     def _session(self, rows: SessionRows, source: RowSource) -> int:
         overview = rows.overview
@@ -169,7 +159,7 @@ class IndexWriter:
         if known is not None:
             log, before, size = known
             if before == generation and size <= rows.size:
-                kept = self._kept(log, rows, grew=size < rows.size)
+                kept = self._unchanged_turns(log, rows, grew=size < rows.size)
             else:
                 self._drop_turns(log, 0)
             self._db.execute(
@@ -184,8 +174,7 @@ class IndexWriter:
         turns = [*kept, *self._turns(log, rows, len(kept))]
         self._details(session, rows, turns)
 
-    def _kept(self, log: int, rows: LogRows, *, grew: bool) -> list[int]:
-        """The turns of a log that stay as they are."""
+    def _unchanged_turns(self, log: int, rows: LogRows, *, grew: bool) -> list[int]:
         turns: list[Any] = self._db.execute(f"{_TURNS_OF_LOG} ORDER BY place", (log,)).fetchall()
         counts = Counter(doc[0] for doc in rows.docs)
         stay: list[int] = []
@@ -232,7 +221,7 @@ class IndexWriter:
         db.executemany(
             "INSERT INTO touch VALUES(?, ?, ?, ?, ?)",
             (
-                (turns[turn], self._file(path), how, time, calls.get(place, 0))
+                (turns[turn], self._files.number(path), how, time, calls.get(place, 0))
                 for turn, path, how, time, place in rows.touches
             ),
         )
@@ -279,28 +268,7 @@ class IndexWriter:
             self._db.execute("DELETE FROM turn WHERE id = ?", (turn,))
 
     def _name(self, text: str) -> int | None:
-        if not text:
-            return None
-        known = self._names.get(text)
-        if known is not None:
-            return known
-        text = clean_text(text)
-        if text not in self._names:
-            self._db.execute("INSERT INTO name(text) VALUES(?)", (text,))
-            self._names[text] = self._db.last_insert_rowid()
-        return self._names[text]
-
-    def _file(self, path: str) -> int:
-        if not self._files:
-            self._files = {known: number for number, known in self._db.execute("SELECT id, path FROM file")}
-        known = self._files.get(path)
-        if known is not None:
-            return known
-        path = clean_text(path)
-        if path not in self._files:
-            self._db.execute("INSERT INTO file(path) VALUES(?)", (path,))
-            self._files[path] = self._db.last_insert_rowid()
-        return self._files[path]
+        return self._names.number(text) if text else None
 
 
 def clean_text(value: Any) -> Any:

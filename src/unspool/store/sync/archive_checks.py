@@ -12,52 +12,40 @@ from unspool.agents.base import MARK
 from unspool.errors import UnspoolError
 from unspool.store.archive.database import ARCHIVE, INDEX, is_encrypted
 from unspool.store.index.schema import VERSION
-from unspool.store.sync.doctor_scene import DAY, ArchiveHolding, DoctorFinding, DoctorScene, Level
-from unspool.store.sync.ghosts import Ghost, KnownSessions, session_spans
-from unspool.store.sync.ghosts import find_ghosts as found_in
+from unspool.store.sync.doctor_scene import DAY, ArchiveHolding, DoctorScene, Finding, Level
+from unspool.store.sync.ghosts import Ghost, KnownSessions, find_ghosts, session_spans
 from unspool.store.sync.service import cron, launchd, systemd
 from unspool.store.sync.service.plan import InstallPlan
 
-ARCHIVE_CHECK = "archive"
 _LATE = 7
 """Days without a sync that are worth a word."""
 
 
-def check_archive(scene: DoctorScene) -> Iterator[DoctorFinding]:
+def check_archive(scene: DoctorScene) -> Iterator[Finding]:
     """One finding a trouble; one that says all is well where there is none."""
-    place = str(scene.archive)
-    if scene.holding is None:
-        yield DoctorFinding(
-            "warn", ARCHIVE_CHECK, "There is no archive yet: nothing is kept.", (place,), "unspool sync"
-        )
+    place, holding = (scene.archive,), scene.holding
+    if holding is None:
+        yield Finding("warn", "There is no archive yet: nothing is kept.", place, "unspool sync")
         return
-    if scene.holding.trouble:
-        level: Level = "note" if scene.holding.busy else "bad"
-        yield DoctorFinding(
-            level, ARCHIVE_CHECK, scene.holding.trouble, (place,), "" if scene.holding.busy else "unspool verify"
-        )
-    found = [*_private(scene.archive), *_writable(scene.archive), *_fresh(scene, scene.holding)]
+    found = [*_readable_by_others(scene.archive), *_read_only(scene.archive), *_late(scene, holding)]
+    if holding.busy:
+        yield Finding("note", holding.trouble, place)
+    elif holding.trouble:
+        yield Finding("bad", holding.trouble, place, "unspool verify")
+    elif not found:
+        yield Finding("ok", f"The archive holds {human.count(len(holding.sessions), 'session')}.", place)
     yield from found
-    if not found and not scene.holding.trouble:
-        kept = human.count(len(scene.holding.sessions), "session")
-        yield DoctorFinding("ok", ARCHIVE_CHECK, f"The archive holds {kept}.", (place,))
 
 
-def _private(folder: Path) -> Iterator[DoctorFinding]:
+def _readable_by_others(folder: Path) -> Iterator[Finding]:
     """Logs hold whatever an agent saw, so that nobody else may read them."""
     if os.name != "posix":
         return
-    shared = [path for path in (folder, *_files(folder)) if _mode(path) & 0o077]
+    files = [path for name in (ARCHIVE, INDEX) for path in sorted(folder.glob(f"{name}*")) if path.is_file()]
+    shared = [path for path in (folder, *files) if _mode(path) & 0o077]
     if shared:
         remedy = f"chmod u=rwX,go= {' '.join(map(str, shared))}"
-        yield DoctorFinding(
-            "warn", ARCHIVE_CHECK, "Others on this machine may read the archive.", tuple(map(str, shared)), remedy
-        )
-
-
-def _files(folder: Path) -> list[Path]:
-    names = (ARCHIVE, INDEX)
-    return [path for name in names for path in sorted(folder.glob(f"{name}*")) if path.is_file()]
+        yield Finding("warn", "Others on this machine may read the archive.", shared, remedy)
 
 
 def _mode(path: Path) -> int:
@@ -67,32 +55,29 @@ def _mode(path: Path) -> int:
         return 0
 
 
-def _writable(folder: Path) -> Iterator[DoctorFinding]:
+def _read_only(folder: Path) -> Iterator[Finding]:
     closed = [path for path in (folder, folder / ARCHIVE) if not os.access(path, os.W_OK)]
     if closed:
         remedy = "Give yourself the right to write there, or name another place: --archive DIR"
-        yield DoctorFinding("bad", ARCHIVE_CHECK, "The archive may not be written to.", tuple(map(str, closed)), remedy)
+        yield Finding("bad", "The archive may not be written to.", closed, remedy)
 
 
-def _fresh(scene: DoctorScene, holding: ArchiveHolding) -> Iterator[DoctorFinding]:
+def _late(scene: DoctorScene, holding: ArchiveHolding) -> Iterator[Finding]:
     """A sync of long ago is no matter where nothing happened since."""
     if holding.synced is None or all(map(scene.is_kept, scene.belongings)):
         return
     days = (scene.now - holding.synced) / DAY
     if days > _LATE:
-        since = human.count(int(days), "day")
-        yield DoctorFinding(
-            "warn", ARCHIVE_CHECK, f"The last sync was {since} ago.", (str(scene.archive),), "unspool sync"
-        )
+        message = f"The last sync was {human.count(int(days), 'day')} ago."
+        yield Finding("warn", message, (scene.archive,), "unspool sync")
 
 
-INDEX_CHECK = "index"
 _VERSION = slice(60, 64)
 """Where a SQLite file holds the version of its user. Opened as a database, it might be written to."""
 _BEGINS = b"SQLite format 3\0"
 
 
-def check_index(scene: DoctorScene) -> Iterator[DoctorFinding]:
+def check_index(scene: DoctorScene) -> Iterator[Finding]:
     """The state of the index, where there is an archive."""
     if scene.holding is None:
         return
@@ -102,50 +87,38 @@ def check_index(scene: DoctorScene) -> Iterator[DoctorFinding]:
         with path.open("rb") as stream:
             head = stream.read(100)
     except FileNotFoundError:
-        yield DoctorFinding(
-            "warn", INDEX_CHECK, "There is no index yet: nothing is found by search.", (str(path),), remedy
-        )
+        yield Finding("warn", "There is no index yet: nothing is found by search.", (path,), remedy)
         return
     except OSError as error:
-        yield DoctorFinding("bad", INDEX_CHECK, f"The index may not be read: {error.strerror}.", (str(path),), remedy)
+        yield Finding("bad", f"The index may not be read: {error.strerror}.", (path,), remedy)
         return
     if is_encrypted(scene.archive / ARCHIVE):
         return  # so is the index, and its version with it
     version = int.from_bytes(head[_VERSION])
     if not head.startswith(_BEGINS):
-        yield DoctorFinding(
-            "warn", INDEX_CHECK, "The index is no database.", (str(path),), f"Remove it; {remedy} anew."
-        )
+        yield Finding("warn", "The index is no database.", (path,), f"Remove it; {remedy} anew.")
     elif version != VERSION:
-        message = f"The index is of version {version}, this is {VERSION}."
-        yield DoctorFinding("note", INDEX_CHECK, message, (str(path),), f"{remedy} anew")
+        yield Finding("note", f"The index is of version {version}, this is {VERSION}.", (path,), f"{remedy} anew")
     else:
-        yield DoctorFinding("ok", INDEX_CHECK, f"The index is of version {version}.", (str(path),))
+        yield Finding("ok", f"The index is of version {version}.", (path,))
 
 
-ROOM_CHECK = "room"
 _LITTLE, _NONE = 2_000_000_000, 200_000_000
 
 
-def check_room(scene: DoctorScene) -> Iterator[DoctorFinding]:
-    there = _existing(scene.archive)
+def check_room(scene: DoctorScene) -> Iterator[Finding]:
+    """What is free where the archive lies, or would."""
+    above = (scene.archive, *scene.archive.absolute().parents)
+    there = next((one for one in above if one.is_dir()), scene.archive)
     try:
         free = shutil.disk_usage(there).free
     except OSError:
         return
     level: Level = "bad" if free < _NONE else "warn" if free < _LITTLE else "ok"
     remedy = "" if level == "ok" else "Make room there, or put the archive elsewhere: --archive DIR"
-    yield DoctorFinding(
-        level, ROOM_CHECK, f"{human.size(free)} are free where the archive lies.", (str(there),), remedy
-    )
+    yield Finding(level, f"{human.size(free)} are free where the archive lies.", (there,), remedy)
 
 
-def _existing(folder: Path) -> Path:
-    """The folder itself, or the nearest above it that is there."""
-    return next((one for one in (folder, *folder.absolute().parents) if one.is_dir()), folder)
-
-
-WATCHING_CHECK = "watching"
 _SERVICES: tuple[tuple[str, Callable[[], InstallPlan]], ...] = (
     ("systemd unit", systemd.uninstall),
     ("launchd agent", launchd.uninstall),
@@ -154,15 +127,13 @@ _SERVICES: tuple[tuple[str, Callable[[], InstallPlan]], ...] = (
 """What may be installed, and what would take it away: nothing, where it is not there."""
 
 
-def check_watching(scene: DoctorScene) -> Iterator[DoctorFinding]:
+def check_watching(scene: DoctorScene) -> Iterator[Finding]:
     """What is installed that runs this program; asked only, nothing is changed."""
     found = [*_services(), *_hooks(scene)]
     if found:
-        yield DoctorFinding("ok", WATCHING_CHECK, "The archive is kept up to date by itself.", tuple(found))
+        yield Finding("ok", "The archive is kept up to date by itself.", found)
     else:
-        yield DoctorFinding(
-            "note", WATCHING_CHECK, "Nothing keeps the archive up to date by itself.", (), "unspool watch --install"
-        )
+        yield Finding("note", "Nothing keeps the archive up to date by itself.", (), "unspool watch --install")
 
 
 def _services() -> Iterator[str]:
@@ -181,47 +152,35 @@ def _hooks(scene: DoctorScene) -> Iterator[str]:
             yield f"hooks of {agent.format.name}"
 
 
-GHOSTS_CHECK = "ghosts"
-
-
-def check_ghosts(scene: DoctorScene) -> Iterator[DoctorFinding]:
+def check_ghosts(scene: DoctorScene) -> Iterator[Finding]:
     """How many sessions only left traces, and how many prompts of theirs."""
     sessions = scene.holding.sessions if scene.holding is not None else frozenset[str]()
     known = KnownSessions(sessions, lambda: session_spans(scene.logs), scene.graves)
     for agent in scene.agents:
-        found = found_in(agent.home, known)
-        told = [ghost for ghost in found if ghost.prompts and not ghost.assumed]
-        if told:
-            message = (
-                f"{_counted(told)} {_have(told)} no log any more: it was deleted before it was kept, or never written."
-            )
-            yield DoctorFinding(
-                "note", GHOSTS_CHECK, message, _listed(told), "unspool sync, then unspool search finds the prompts"
-            )
+        found = find_ghosts(agent.home, known)
+        named = [ghost for ghost in found if ghost.prompts and not ghost.assumed]
+        if named:
+            count = f"{human.count(len(named), 'session')} with {human.count(_prompts(named), 'prompt')}"
+            why = "no log any more: it was deleted before it was kept, or never written"
+            message = f"{count} {'has' if len(named) == 1 else 'have'} {why}."
+            yield Finding("note", message, _listed(named), "unspool sync, then unspool search finds the prompts")
         assumed = [ghost for ghost in found if ghost.assumed]
         if assumed:
-            count = sum(len(ghost.prompts) for ghost in assumed)
+            prompts = _prompts(assumed)
             message = (
-                f"{human.count(count, 'prompt')} of versions that named no session {'is' if count == 1 else 'are'} "
+                f"{human.count(prompts, 'prompt')} of versions that named no session {'is' if prompts == 1 else 'are'} "
                 f"without a log, of an assumed {human.count(len(assumed), 'session')}."
             )
-            yield DoctorFinding(
-                "note", GHOSTS_CHECK, message, _listed(assumed), "unspool sync, then unspool search finds them"
-            )
+            yield Finding("note", message, _listed(assumed), "unspool sync, then unspool search finds them")
         traces = [ghost for ghost in found if not ghost.prompts]
         if traces:
             message = f"Of {human.count(len(traces), 'more session')} only files survive."
-            yield DoctorFinding("note", GHOSTS_CHECK, message, _listed(traces), "unspool sync keeps them")
+            yield Finding("note", message, _listed(traces), "unspool sync keeps them")
 
 
-def _counted(found: list[Ghost]) -> str:
-    prompts = human.count(sum(len(ghost.prompts) for ghost in found), "prompt")
-    return f"{human.count(len(found), 'session')} with {prompts}"
+def _prompts(found: list[Ghost]) -> int:
+    return sum(len(ghost.prompts) for ghost in found)
 
 
-def _have(found: list[Ghost]) -> str:
-    return "has" if len(found) == 1 else "have"
-
-
-def _listed(found: list[Ghost]) -> tuple[str, ...]:
-    return tuple(human.joined(ghost.key, human.day(ghost.started), ghost.project) for ghost in found)
+def _listed(found: list[Ghost]) -> list[str]:
+    return [human.joined(ghost.key, human.day(ghost.started), ghost.project) for ghost in found]

@@ -1,7 +1,7 @@
 """What the doctor looks at, and its findings."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
@@ -24,8 +24,6 @@ LEVELS: tuple[Level, ...] = ("bad", "warn", "note", "ok")
 
 
 class DoctorFinding(msgspec.Struct, frozen=True):
-    """One result of one check."""
-
     level: Level
     check: str
     """The check's name, one word."""
@@ -37,18 +35,20 @@ class DoctorFinding(msgspec.Struct, frozen=True):
     """A command, or a sentence that says what to do; empty where nothing is to be done."""
 
 
+class Finding(NamedTuple):
+    """What a check yields: a `DoctorFinding` but for the check's name, its details as they are at hand."""
+
+    level: Level
+    message: str
+    details: Iterable[object] = ()
+    remedy: str = ""
+
+
 DAY = 86_400.0
 
 
-class HeldFile(NamedTuple):
-    """The last that an archive holds of a file."""
-
-    size: int
-    modified: float
-
-
 class ArchiveHolding(NamedTuple):
-    files: Mapping[str, HeldFile] = {}
+    files: Mapping[str, KeptFile] = {}
     """By the real path of their place, on this machine, and their path below it."""
     sessions: frozenset[str] = frozenset()
     """Ids of the sessions whose logs it has, from wherever they came."""
@@ -136,21 +136,18 @@ class DoctorScene:
         """What was removed from the archive for good, and is not to be kept."""
         return self.holding.graves if self.holding is not None else Tombstones()
 
-    def kept(self, one: AgentFile) -> HeldFile | None:
+    def kept(self, one: AgentFile) -> KeptFile | None:
         """The last that the archive has of a file."""
         return self.holding.files.get(self._names[one.path]) if self.holding is not None else None
 
     def is_kept(self, one: AgentFile) -> bool:
         """Whether the archive has all of a file as it stands."""
         kept = self.kept(one)
-        if kept is None or abs(kept.modified - one.modified) >= 0.001:
+        if kept is None or abs(kept.modified / 1e9 - one.modified) >= 0.001:
             return False
-        return kept.size == one.size or (bool(self.graves.names) and _is_list(one))
-
-
-def _is_list(one: AgentFile) -> bool:
-    """Whether a file is a list of prompts, which is kept without those that were forgotten."""
-    return any(Path(one.path).name == format_.prompt_list.name for format_ in AGENTS)
+        # A list of prompts is kept without those that were forgotten.
+        is_list = any(Path(one.path).name == format_.prompt_list.name for format_ in AGENTS)
+        return kept.size == one.size or (bool(self.graves.names) and is_list)
 
 
 def _discovered(root: Path) -> list[FoundLog]:
@@ -180,7 +177,7 @@ def archive_holding(folder: Path, places: Sequence[SyncPlace], key: str | None =
 
 def _held(archive: Archive, places: Sequence[SyncPlace], written: float) -> ArchiveHolding:
     here = {place.origin for place in places}
-    files: dict[str, HeldFile] = {}
+    files: dict[str, KeptFile] = {}
     sessions: set[str] = set()
     for number, origin in archive.origins().items():
         if not is_known(origin.agent):
@@ -189,9 +186,5 @@ def _held(archive: Archive, places: Sequence[SyncPlace], written: float) -> Arch
         format_ = by_id(origin.agent)
         sessions.update(format_.session_of(path) for path in kept if format_.is_log(path))
         if origin in here:
-            files.update((f"{origin.root}/{path}", _file(one)) for path, one in kept.items())
+            files.update((f"{origin.root}/{path}", one) for path, one in kept.items())
     return ArchiveHolding(files, frozenset(sessions - {""}), written, graves=archive.graves())
-
-
-def _file(one: KeptFile) -> HeldFile:
-    return HeldFile(one.size, one.modified / 1e9)

@@ -18,6 +18,7 @@ from unspool.store.archive.line_filter import Tombstones
 from unspool.store.index.database import Index
 from unspool.store.index.normalize_text import normalize_text
 from unspool.store.index.requests import LogRows, SessionRows, TurnRow
+from unspool.store.index.times import utc_time
 from unspool.store.index.write import IndexWriter, RowSource
 from unspool.store.library.read import read_head
 from unspool.store.sync.extract import PROMPT
@@ -53,11 +54,16 @@ class Ghost(msgspec.Struct, frozen=True):
 
 
 class SessionSpan(NamedTuple):
-    """When a known session went on, and where."""
+    """When a known session went on, and where; one without times covers nothing."""
 
     project: str
     started: datetime | None
     ended: datetime | None
+
+    def covers(self, time: datetime) -> bool:
+        if self.started is None or self.ended is None:
+            return False
+        return self.started - _MARGIN <= time <= self.ended + _MARGIN
 
 
 Spans = Callable[[], Iterable[SessionSpan]]
@@ -99,7 +105,12 @@ def ghost_of(
     found = [_ghost(session, some, left.pop(session, [])) for session, some in named.items()]
     found += [_traces(session, files) for session, files in left.items() if any(one.files for one in files)]
     logs = {session: {prompt.log for prompt in some} for session, some in named.items()}
-    found = [ghost for ghost in found if not _forgotten(format_, ghost.key, logs.get(ghost.key, ()), known.graves)]
+    found = [
+        ghost
+        for ghost in found
+        if not known.graves.hold_lines(format_.prompt_list.name, ghost.key)
+        and not any(map(known.graves.hold, logs.get(ghost.key, ())))
+    ]
     return [*found, *_assumed(nameless, known.spans())] if nameless else found
 
 
@@ -115,10 +126,6 @@ def _sorted(prompts: Iterable[TypedPrompt], there: set[str]) -> tuple[dict[str, 
     return named, nameless
 
 
-def _forgotten(format_: CodingAgent, session: str, logs: Iterable[str], graves: Tombstones) -> bool:
-    return graves.hold_lines(format_.prompt_list.name, session) or any(map(graves.hold, logs))
-
-
 def _open(format_: CodingAgent, home: Path) -> set[str] | None:
     """The sessions that have a log or will; None where that cannot be told: logs that cannot be listed are not gone."""
     try:
@@ -132,22 +139,16 @@ def _ghost(key: str, prompts: Sequence[TypedPrompt], left: Iterable[LeftoverFile
     ordered = sorted(prompts, key=lambda prompt: (prompt.time or _BEGINNING, prompt.place))
     times = [prompt.time for prompt in ordered if prompt.time is not None]
     project = next((prompt.project for prompt in ordered if prompt.project), "")
-    return Ghost(
-        key,
-        project,
-        times[0] if times else None,
-        times[-1] if times else None,
-        tuple(GhostPrompt(prompt.text, prompt.time, prompt.place) for prompt in ordered),
-        _survives(left),
-        assumed,
-    )
+    first, last = (times[0], times[-1]) if times else (None, None)
+    kept = tuple(GhostPrompt(prompt.text, prompt.time, prompt.place) for prompt in ordered)
+    return Ghost(key, project, first, last, kept, _survives(left), assumed)
 
 
 def _traces(session: str, left: Sequence[LeftoverFile]) -> Ghost:
     """A ghost that no prompt names: from when its files are."""
     folder = next((one.folder for one in left if one.folder), "")
     first, last = min(one.first for one in left), max(one.last for one in left)
-    return Ghost(session, folder, _time(first), _time(last), (), _survives(left))
+    return Ghost(session, folder, utc_time(first), utc_time(last), (), _survives(left))
 
 
 def _survives(left: Iterable[LeftoverFile]) -> tuple[str, ...]:
@@ -161,30 +162,13 @@ def _assumed(prompts: Iterable[TypedPrompt], spans: Iterable[SessionSpan]) -> It
         by_project.setdefault(span.project, []).append(span)
     days: dict[tuple[str, str], list[TypedPrompt]] = {}
     for prompt in prompts:
-        if not _covered(prompt, by_project.get(prompt.project, ())):
-            day = prompt.time.astimezone(UTC).date().isoformat() if prompt.time is not None else "undated"
+        time, project_spans = prompt.time, by_project.get(prompt.project, ())
+        if time is None or not any(span.covers(time) for span in project_spans):
+            day = "undated" if time is None else time.astimezone(UTC).date().isoformat()
             days.setdefault((prompt.project, day), []).append(prompt)
     for (project, day), group in days.items():
         name = hashlib.sha256(project.encode(errors="surrogatepass")).hexdigest()[:8]
         yield _ghost(f"prompts-{day}-{name}", group, (), assumed=True)
-
-
-def _covered(prompt: TypedPrompt, spans: Iterable[SessionSpan]) -> bool:
-    if prompt.time is None:
-        return False
-    return any(
-        span.started is not None
-        and span.ended is not None
-        and span.started - _MARGIN <= prompt.time <= span.ended + _MARGIN
-        for span in spans
-    )
-
-
-def _time(seconds: float) -> datetime | None:
-    try:
-        return datetime.fromtimestamp(seconds, UTC)
-    except (OverflowError, ValueError, OSError):
-        return None
 
 
 def session_spans(logs: Iterable[FoundLog]) -> list[SessionSpan]:
@@ -196,14 +180,7 @@ def _span(log: FoundLog) -> SessionSpan | None:
     head = read_head(log, lambda head: head.facts.started is not None and bool(head.facts.cwd))
     if head is None:
         return None
-    return SessionSpan(by_id(log.format).project(head.facts, log.folder), head.facts.started, _ended(log))
-
-
-def _ended(log: FoundLog) -> datetime | None:
-    try:
-        return datetime.fromtimestamp(log.modified, UTC)
-    except (OverflowError, ValueError, OSError):
-        return None
+    return SessionSpan(by_id(log.format).project(head.facts, log.folder), head.facts.started, utc_time(log.modified))
 
 
 _NAME = "ghost:"
@@ -228,13 +205,8 @@ class GhostIndexer:
                 format_ = by_id(origin.agent)
                 kept = self._archive.kept(number)
                 found = self._ghosts(format_, kept, number, origin)
-                self._write(
-                    writer,
-                    number,
-                    found,
-                    kept.get(format_.prompt_list.name),
-                    Path(origin.root) / format_.prompt_list.name,
-                )
+                name = format_.prompt_list.name
+                self._write(writer, number, found, kept.get(name), str(Path(origin.root) / name))
                 count += len(found)
         return count
 
@@ -243,15 +215,17 @@ class GhostIndexer:
             return []
         sessions = {format_.session_of(path) for path in kept if format_.is_log(path)}
         known = KnownSessions(sessions, lambda: self._spans(number), self._graves)
-        return ghost_of(format_, kept_prompts(self._archive, format_, kept, sessions), _home(format_, origin), known)
+        here = origin.machine == platform.node()
+        home = format_.home(Path(origin.root)) if here else None
+        return ghost_of(format_, kept_prompts(self._archive, format_, kept, sessions), home, known)
 
     def _spans(self, origin: int) -> list[SessionSpan]:
         query = "SELECT project, started, ended FROM session WHERE origin = ? AND kind <> 'ghost'"
         rows = self._index.db.execute(query, (origin,))
-        return [SessionSpan(project, _moment(started), _moment(ended)) for project, started, ended in rows]
+        return [SessionSpan(project, utc_time(started), utc_time(ended)) for project, started, ended in rows]
 
     def _write(
-        self, writer: IndexWriter, origin: int, found: Sequence[Ghost], prompts: KeptFile | None, place: Path
+        self, writer: IndexWriter, origin: int, found: Sequence[Ghost], prompts: KeptFile | None, place: str
     ) -> None:
         query = "SELECT path, id, state FROM session WHERE origin = ? AND kind = 'ghost'"
         known = {path: (number, state) for path, number, state in self._index.db.execute(query, (origin,))}
@@ -263,22 +237,15 @@ class GhostIndexer:
                 continue
             if number:
                 writer.drop(number)
-            writer.put(
-                _rows(ghost, str(place)),
-                RowSource(origin, path, state, {str(place): prompts.generation}, {str(place): prompts.path}),
-            )
+            source = RowSource(origin, path, state, {place: prompts.generation}, {place: prompts.path})
+            writer.put(_rows(ghost, place), source)
         for number, _ in known.values():
             writer.drop(number)
 
 
-def _home(format_: CodingAgent, origin: Origin) -> Path | None:
-    """The agent's own folder, where it is on this machine and still there."""
-    return format_.home(Path(origin.root)) if origin.machine == platform.node() else None
-
-
 def _state(ghost: Ghost, generation: int) -> bytes:
-    told = repr([ghost.key, ghost.project, generation, *ghost.prompts])
-    return hashlib.sha256(told.encode(errors="surrogatepass")).digest()[:16]
+    text = repr([ghost.key, ghost.project, generation, *ghost.prompts])
+    return hashlib.sha256(text.encode(errors="surrogatepass")).digest()[:16]
 
 
 def _rows(ghost: Ghost, path: str) -> SessionRows:
@@ -298,7 +265,3 @@ def _rows(ghost: Ghost, path: str) -> SessionRows:
     ]
     log = LogRows(path, "", 0, turns or [TurnRow(0, 0, None, 0)], docs, [], [], [], {}, {})
     return SessionRows(overview, b"", [log], [], (), [])
-
-
-def _moment(seconds: float | None) -> datetime | None:
-    return None if seconds is None else datetime.fromtimestamp(seconds, UTC)

@@ -10,7 +10,6 @@ from pathlib import Path
 
 from unspool.errors import AlreadyRunning, Unreadable
 from unspool.files import locked
-from unspool.store.archive.database import prepare_folder
 
 _SYNC, _WATCH = "sync.lock", "watch.lock"
 _PAUSE = 0.1
@@ -44,7 +43,8 @@ def sole_lock(folder: Path) -> Iterator[None]:
 @contextmanager
 def _opened(folder: Path, name: str) -> Iterator[int]:
     try:
-        descriptor = os.open(prepare_folder(folder) / name, os.O_RDWR | os.O_CREAT, 0o600)
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        descriptor = os.open(folder / name, os.O_RDWR | os.O_CREAT, 0o600)
     except OSError as error:
         raise Unreadable(f"Cannot write in the folder of the archive, {folder}: {error.strerror or error}.") from None
     try:
@@ -63,7 +63,6 @@ def _ours(descriptor: int) -> bool:
 
 
 def _holder(descriptor: int) -> str:
-    """Who has a lock, as far as its file tells."""
     try:
         number = os.read(descriptor, 32).decode("ascii", "replace").strip()
     except OSError:

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from unspool.agents import AGENTS, CodingAgent, by_id
+from unspool.agents import AGENTS, CodingAgent, by_id, is_known
 from unspool.agents.base import PromptMention, TypedPrompt
 from unspool.errors import UsageProblem
 from unspool.prices import PriceTable
@@ -90,13 +90,9 @@ def session_of_prompt(archive: Archive, name: str) -> str:
 
 def _lists(archive: Archive) -> Iterator[SessionFile]:
     for number, origin in archive.origins().items():
-        for path in {format_.prompt_list.name for format_ in _formats(origin)}:
-            if (kept := archive.last(number, path)) is not None:
-                yield SessionFile(number, origin, kept)
-
-
-def _formats(origin: Origin) -> Iterable[CodingAgent]:
-    return [format_ for format_ in AGENTS if format_.id == origin.agent]
+        name = by_id(origin.agent).prompt_list.name if is_known(origin.agent) else ""
+        if name and (kept := archive.last(number, name)) is not None:
+            yield SessionFile(number, origin, kept)
 
 
 def prompt_mentions(format_: CodingAgent, root: Path) -> Iterator[PromptMention]:
@@ -135,7 +131,8 @@ def keep_imported(folder: Path, source: Path, format_: CodingAgent, key: str | N
     then nothing is kept.
     """
     with wait_for_lock(folder), Archive.open(folder, key=key) as archive:
-        files = {f"{FOLDER}/{path.relative_to(source).as_posix()}": path for path in _files_imported(source)}
+        found = [path for path in source.rglob("*") if path.is_file() and not path.is_symlink()]
+        files = {f"{FOLDER}/{path.relative_to(source).as_posix()}": path for path in found}
         _check(archive, format_, files)
         with archive.db:
             origin = archive.origin(Origin("imported", "", ROOT, format_.id))
@@ -148,10 +145,6 @@ def keep_imported(folder: Path, source: Path, format_: CodingAgent, key: str | N
     report.new, report.grown, report.rewritten = (outcomes.count(one) for one in ("new", "grown", "rewritten"))
     report.files, report.bytes = len(files), keeper.bytes
     return report
-
-
-def _files_imported(source: Path) -> Iterator[Path]:
-    return (path for path in source.rglob("*") if path.is_file() and not path.is_symlink())
 
 
 def _check(archive: Archive, format_: CodingAgent, names: Iterable[str]) -> None:

@@ -1,8 +1,9 @@
 """Checks of the sources: readable, about to be deleted, kept, stalled, understood."""
 
 import os
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
@@ -10,57 +11,37 @@ from unspool import human
 from unspool.agents import FoundLog, by_id
 from unspool.agents.base import AgentFile, Retention, RunningSession, Survey, UnknownSighting
 from unspool.errors import UnspoolError
+from unspool.store.index.times import utc_time
 from unspool.store.library.inputs import open_log
 from unspool.store.library.neighbours import last_active
 from unspool.store.library.usage_from_logs import cost_of
-from unspool.store.sync.doctor_scene import DAY, AgentFolder, DoctorFinding, DoctorScene, Level
+from unspool.store.sync.doctor_scene import DAY, AgentFolder, DoctorScene, Finding, Level
 from unspool.store.sync.scan import SyncPlace
 
-SOURCES_CHECK = "sources"
 
-
-def check_sources(scene: DoctorScene) -> Iterator[DoctorFinding]:
+def check_sources(scene: DoctorScene) -> Iterator[Finding]:
     """Folders that are missing, and files and folders that may not be read."""
-    yield from (_missing(root) for root in scene.sources if not root.is_dir())
+    for root in scene.sources:
+        if not root.is_dir():
+            why = "is no folder" if root.exists() else "is not there"
+            remedy = "Name a folder that holds projects/, or is one."
+            yield Finding("bad", f"The source {root} {why}.", (root,), remedy)
     if not scene.roots and not scene.sources:
         places = " or ".join(str(root) for root in scene.usual)
-        yield DoctorFinding(
-            "warn", SOURCES_CHECK, f"No agent has kept anything under {places}.", remedy="Name a folder: --source DIR"
-        )
+        message = f"No agent has kept anything under {places}."
+        yield Finding("warn", message, remedy="Name a folder: --source DIR")
         return
-    closed = [path for path, mode in _looked_at(scene) if not os.access(path, mode)]
+    folders = [str(folder) for place in scene.places for folder in _project_folders(place)]
+    closed = [folder for folder in folders if not os.access(folder, os.R_OK | os.X_OK)]
+    closed += [one.path for one in scene.belongings if not os.access(one.path, os.R_OK)]
     if closed:
-        yield DoctorFinding(
-            "bad",
-            SOURCES_CHECK,
-            f"{human.count(len(closed), 'folder or file', 'folders and files')} may not be read.",
-            tuple(closed),
-            "Give yourself the right to read them: chmod -R u+rwX PATH",
-        )
+        message = f"{human.count(len(closed), 'folder or file', 'folders and files')} may not be read."
+        yield Finding("bad", message, closed, "Give yourself the right to read them: chmod -R u+rwX PATH")
     elif scene.roots:
-        found = human.count(len(scene.logs), "session")
-        yield DoctorFinding("ok", SOURCES_CHECK, f"{found} can be read.", tuple(map(str, scene.roots)))
+        yield Finding("ok", f"{human.count(len(scene.logs), 'session')} can be read.", scene.roots)
 
 
-def _missing(root: Path) -> DoctorFinding:
-    why = "is no folder" if root.exists() else "is not there"
-    return DoctorFinding(
-        "bad",
-        SOURCES_CHECK,
-        f"The source {root} {why}.",
-        (str(root),),
-        "Name a folder that holds projects/, or is one.",
-    )
-
-
-def _looked_at(scene: DoctorScene) -> Iterator[tuple[str, int]]:
-    """The folders of projects and every file of a session, each with what it must allow."""
-    for place in scene.places:
-        yield from ((str(folder), os.R_OK | os.X_OK) for folder in _folders(place))
-    yield from ((one.path, os.R_OK) for one in scene.belongings)
-
-
-def _folders(place: SyncPlace) -> Iterator[Path]:
+def _project_folders(place: SyncPlace) -> Iterator[Path]:
     yield place.source
     projects = place.root / "projects"
     if place.source == place.root and projects.is_dir():
@@ -69,21 +50,20 @@ def _folders(place: SyncPlace) -> Iterator[Path]:
         yield from sorted(path for path in projects.glob("*") if path.is_dir())
 
 
-CLEANUP_CHECK = "cleanup"
 SOON = 7
 """Days that are looked ahead."""
 _LONG = 365
 
 
-def check_cleanup(scene: DoctorScene) -> Iterator[DoctorFinding]:
+def check_cleanup(scene: DoctorScene) -> Iterator[Finding]:
     """The setting of each agent, and what it deletes at its next start and in the days after."""
     for agent in scene.agents:
         retention = agent.format.files.retention(agent.home)
         if retention is None:
-            yield DoctorFinding("ok", CLEANUP_CHECK, f"{agent.format.name} deletes nothing by itself.")
+            yield Finding("ok", f"{agent.format.name} deletes nothing by itself.")
             continue
         yield _setting(agent, retention)
-        swept = [one for one in scene.belongings if one.swept and _below(one, agent)]
+        swept = [one for one in scene.belongings if one.swept and Path(one.path).is_relative_to(agent.home)]
         ends = scene.now - retention.days * DAY
         due = [one for one in swept if one.modified <= ends]
         soon = [one for one in swept if ends < one.modified <= ends + SOON * DAY]
@@ -92,65 +72,49 @@ def check_cleanup(scene: DoctorScene) -> Iterator[DoctorFinding]:
         yield _deleted(scene, soon, f"Within {SOON} days, {who} deletes")
 
 
-def _below(one: AgentFile, agent: AgentFolder) -> bool:
-    return Path(one.path).is_relative_to(agent.home)
-
-
-def _setting(agent: AgentFolder, retention: Retention) -> DoctorFinding:
+def _setting(agent: AgentFolder, retention: Retention) -> Finding:
     where = f"as {retention.told_by} says" if retention.told_by else "its default"
     days = human.count(retention.days, "day")
     message = f"{agent.format.name} deletes files {days} after they were last written ({where})."
     if retention.last is not None:
         message += f" It last did so on {_day(retention.last)}."
-    level = _level(retention)
-    return DoctorFinding(level, CLEANUP_CHECK, message, retention.problems, "" if level == "ok" else retention.remedy)
+    if retention.days >= _LONG and not retention.harmful and not retention.problems:
+        return Finding("ok", message)
+    level: Level = "bad" if retention.harmful else "warn" if retention.problems else "note"
+    return Finding(level, message, retention.problems, retention.remedy)
 
 
-def _level(retention: Retention) -> Level:
-    if retention.harmful:
-        return "bad"
-    if retention.problems:
-        return "warn"
-    return "ok" if retention.days >= _LONG else "note"
-
-
-def _deleted(scene: DoctorScene, files: Sequence[AgentFile], beginning: str) -> DoctorFinding:
+def _deleted(scene: DoctorScene, files: Sequence[AgentFile], beginning: str) -> Finding:
     """One finding of files that go at one time."""
     if not files:
-        return DoctorFinding("ok", CLEANUP_CHECK, f"{beginning} nothing.")
-    message = f"{beginning} {_counted(files)}, the oldest of {_day(min(one.modified for one in files))}"
+        return Finding("ok", f"{beginning} nothing.")
+    files = sorted(files, key=lambda one: one.modified)
+    message = f"{beginning} {_counted(files)}, the oldest of {_day(files[0].modified)}"
     if scene.holding is not None and scene.holding.trouble:
-        return DoctorFinding(
-            "warn", CLEANUP_CHECK, f"{message}; whether it is kept cannot be told.", _by_age(files), "unspool sync"
-        )
+        message += "; whether it is kept cannot be told."
+        return Finding("warn", message, [one.path for one in files], "unspool sync")
     lost = [one for one in files if not scene.is_kept(one)]
     if not lost:
-        return DoctorFinding("note", CLEANUP_CHECK, f"{message}; all of it is kept.")
+        return Finding("note", f"{message}; all of it is kept.")
     what = "none of it is kept yet" if len(lost) == len(files) else f"{_counted(lost)} of it are not kept yet"
-    return DoctorFinding("bad", CLEANUP_CHECK, f"{message}; {what}.", _by_age(lost), "unspool sync")
-
-
-def _by_age(files: Sequence[AgentFile]) -> tuple[str, ...]:
-    return tuple(one.path for one in sorted(files, key=lambda one: one.modified))
+    return Finding("bad", f"{message}; {what}.", [one.path for one in lost], "unspool sync")
 
 
 def _counted(files: Sequence[AgentFile]) -> str:
     """12 sessions (340 files, 21 MB)."""
     sessions = human.count(len({one.session_id for one in files if one.kind == "log"}), "session")
-    return f"{sessions} ({human.count(len(files), 'file')}, {human.size(sum(one.size for one in files))})"
+    return f"{sessions} ({human.count(len(files), 'file')}, {_size(files)})"
+
+
+def _size(files: Sequence[AgentFile]) -> str:
+    return human.size(sum(one.size for one in files))
 
 
 def _day(seconds: float) -> str:
-    try:
-        return human.day(datetime.fromtimestamp(seconds, UTC))
-    except (OverflowError, ValueError, OSError):
-        return "an unknown day"
+    return human.day(utc_time(seconds)) or "an unknown day"
 
 
-KEEPING_CHECK = "keeping"
-
-
-def check_keeping(scene: DoctorScene) -> Iterator[DoctorFinding]:
+def check_keeping(scene: DoctorScene) -> Iterator[Finding]:
     """Files that are not kept at all, and those that changed since."""
     if scene.holding is None or scene.holding.trouble:
         return
@@ -162,23 +126,18 @@ def check_keeping(scene: DoctorScene) -> Iterator[DoctorFinding]:
     if changed:
         yield _lacking(scene, changed, "kept only as they were before: they changed since")
     if known and not new and not changed:
-        size = human.size(sum(one.size for one in known))
-        yield DoctorFinding("ok", KEEPING_CHECK, f"All is kept: {human.count(len(known), 'file')}, {size}.")
+        yield Finding("ok", f"All is kept: {human.count(len(known), 'file')}, {_size(known)}.")
 
 
-def _lacking(scene: DoctorScene, files: Sequence[AgentFile], what: str) -> DoctorFinding:
+def _lacking(scene: DoctorScene, files: Sequence[AgentFile], what: str) -> Finding:
     """What is written right now is always ahead of the archive; what has lain for a day should not be."""
     late = any(one.modified < scene.now - DAY for one in files)
     sessions = len({one.session_id for one in files if one.session_id})
     of = f" of {human.count(sessions, 'session')}" if sessions else ""
-    size = human.size(sum(one.size for one in files))
-    message = f"{human.count(len(files), 'file')}{of} ({size}) {'is' if len(files) == 1 else 'are'} {what}."
-    return DoctorFinding(
-        "warn" if late else "note", KEEPING_CHECK, message, tuple(one.path for one in files), "unspool sync"
-    )
+    message = f"{human.count(len(files), 'file')}{of} ({_size(files)}) {'is' if len(files) == 1 else 'are'} {what}."
+    return Finding("warn" if late else "note", message, [one.path for one in files], "unspool sync")
 
 
-STALLED_CHECK = "stalled"
 PATIENCE = 10 * 60.0
 """Seconds that a log may lie behind."""
 _GRACE = 60.0
@@ -198,7 +157,7 @@ class Signs(NamedTuple):
     """The last line of a subagent's log."""
 
 
-def check_stalled(scene: DoctorScene) -> Iterator[DoctorFinding]:
+def check_stalled(scene: DoctorScene) -> Iterator[Finding]:
     """Sessions that run without their log, and logs that ended before their sessions did."""
     logs = {log.session_id: log for log in scene.logs}
     count = 0
@@ -206,34 +165,30 @@ def check_stalled(scene: DoctorScene) -> Iterator[DoctorFinding]:
         signs = _signs(scene, agent)
         running = {one.session_id: one for one in agent.format.files.running(agent.home) if one.alive is not False}
         for session, one in running.items():
-            finding = _now(scene, one, logs.get(session), signs.get(session, Signs()))
-            if finding is not None:
-                yield finding
+            yield from _running(scene, one, logs.get(session), signs.pop(session, Signs()))
         count += len(running)
-        yield from _before({name: sign for name, sign in signs.items() if name not in running}, logs)
+        yield from _closed(signs, logs)
     if count:
-        yield DoctorFinding("ok", STALLED_CHECK, f"{human.count(count, 'session runs', 'sessions run')} now.")
+        yield Finding("ok", f"{human.count(count, 'session runs', 'sessions run')} now.")
 
 
 def _signs(scene: DoctorScene, agent: AgentFolder) -> dict[str, Signs]:
-    found: dict[str, Signs] = {}
+    found: defaultdict[str, Signs] = defaultdict(Signs)
     for prompt in agent.format.prompt_list.prompts(agent.home):
         if prompt.session_id and prompt.time is not None and not prompt.command:
-            sign = found.get(prompt.session_id, Signs())
+            sign = found[prompt.session_id]
             found[prompt.session_id] = sign._replace(prompt=max(sign.prompt, prompt.time.timestamp()))
     for one in scene.belongings:
         if one.session_id and one.kind in _BESIDE:
-            found[one.session_id] = _with(found.get(one.session_id, Signs()), one)
+            sign = found[one.session_id]
+            if one.kind == "subagent" and one.path.endswith(".jsonl"):
+                found[one.session_id] = sign._replace(agents=max(sign.agents, one.modified))
+            else:
+                found[one.session_id] = sign._replace(beside=max(sign.beside, one.modified))
     return found
 
 
-def _with(sign: Signs, one: AgentFile) -> Signs:
-    if one.kind == "subagent" and one.path.endswith(".jsonl"):
-        return sign._replace(agents=max(sign.agents, one.modified))
-    return sign._replace(beside=max(sign.beside, one.modified))
-
-
-def _now(scene: DoctorScene, one: RunningSession, log: FoundLog | None, sign: Signs) -> DoctorFinding | None:
+def _running(scene: DoctorScene, one: RunningSession, log: FoundLog | None, sign: Signs) -> Iterator[Finding]:
     """A session that is open and whose log does not follow it."""
     if log is None:
         lags = any(sign) and _passed(scene, _seconds(one.started), PATIENCE) and _passed(scene, sign.prompt, _GRACE)
@@ -242,15 +197,11 @@ def _now(scene: DoctorScene, one: RunningSession, log: FoundLog | None, sign: Si
         spoken = last_active(log)
         lags = _lags(scene, one, spoken, sign)
         what = f"wrote its log last {human.duration(scene.now - spoken)} ago and goes on"
-    if not lags:
-        return None
-    return DoctorFinding(
-        "bad",
-        STALLED_CHECK,
-        f"The session {one.session_id[:8]} (process {one.pid}) {what}: what it holds is in its memory alone.",
-        (log.path if log is not None else one.cwd,),
-        "Have the session write its conversation to a file before you close it, then start the agent anew.",
-    )
+    if lags:
+        name = f"The session {one.session_id[:8]} (process {one.pid})"
+        message = f"{name} {what}: what it holds is in its memory alone."
+        remedy = "Have the session write its conversation to a file before you close it, then start the agent anew."
+        yield Finding("bad", message, (one.cwd if log is None else log.path,), remedy)
 
 
 def _lags(scene: DoctorScene, one: RunningSession, spoken: float, sign: Signs) -> bool:
@@ -265,7 +216,7 @@ def _passed(scene: DoctorScene, since: float, seconds: float) -> bool:
     return scene.now - since > seconds
 
 
-def _before(signs: dict[str, Signs], logs: dict[str, FoundLog]) -> Iterator[DoctorFinding]:
+def _closed(signs: dict[str, Signs], logs: dict[str, FoundLog]) -> Iterator[Finding]:
     """Logs of sessions that are closed, and that end before the last prompt or the last file of theirs."""
     short = [
         logs[session].path
@@ -274,9 +225,7 @@ def _before(signs: dict[str, Signs], logs: dict[str, FoundLog]) -> Iterator[Doct
     ]
     if short:
         what = f"{human.count(len(short), 'log ends', 'logs end')} before the last prompt of the session"
-        yield DoctorFinding(
-            "warn", STALLED_CHECK, f"{what}: the agent did not write it all.", tuple(sorted(short)), _KEEP
-        )
+        yield Finding("warn", f"{what}: the agent did not write it all.", sorted(short), _KEEP)
 
 
 _KEEP = "The rest is lost, but its prompts: `unspool search` finds them. Newer versions of the agent may write it all."
@@ -286,14 +235,13 @@ def _seconds(time: datetime | None) -> float:
     return time.timestamp() if time is not None else 0.0
 
 
-READING_CHECK = "reading"
 _MOST = 100_000_000
 """Bytes of logs that are looked at, the newest first: what is new is in them."""
 _APART, _SHARE = 0.01, 0.02
 """Dollars, and the share of all, by which two accounts must differ to be worth a word."""
 
 
-def check_reading(scene: DoctorScene) -> Iterator[DoctorFinding]:
+def check_reading(scene: DoctorScene) -> Iterator[Finding]:
     """Unknown types and fields with an example each; sessions whose cost is not what the agent says."""
     seen: dict[str, tuple[UnknownSighting, str]] = {}
     apart: list[str] = []
@@ -314,7 +262,7 @@ def check_reading(scene: DoctorScene) -> Iterator[DoctorFinding]:
     yield from _unknown(seen)
     if apart:
         message = f"{human.count(len(apart), 'session')} cost something else than the agent says."
-        yield DoctorFinding("note", READING_CHECK, message, tuple(apart))
+        yield Finding("note", message, apart)
 
 
 def _surveys(log: FoundLog) -> Iterator[tuple[str, Survey]]:
@@ -327,17 +275,17 @@ def _surveys(log: FoundLog) -> Iterator[tuple[str, Survey]]:
             continue
 
 
-def _unknown(seen: dict[str, tuple[UnknownSighting, str]]) -> Iterator[DoctorFinding]:
+def _unknown(seen: dict[str, tuple[UnknownSighting, str]]) -> Iterator[Finding]:
     if not seen:
-        yield DoctorFinding("ok", READING_CHECK, "Every line of the newest logs is of a known kind.")
+        yield Finding("ok", "Every line of the newest logs is of a known kind.")
         return
-    details = tuple(
+    details = [
         f"{name}: {human.count(one.count, 'line')}, version {one.version or 'unknown'}, for example {path}:{one.line}"
         for name, (one, path) in sorted(seen.items())
-    )
+    ]
     message = f"{human.count(len(seen), 'kind')} of line or field that this version does not know; nothing is lost."
     remedy = "Look for a newer unspool; if there is none, tell its makers the names below (no content is needed)."
-    yield DoctorFinding("note", READING_CHECK, message, details, remedy)
+    yield Finding("note", message, details, remedy)
 
 
 def _difference(log: FoundLog, surveys: list[tuple[str, Survey]]) -> Iterator[str]:

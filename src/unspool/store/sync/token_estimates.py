@@ -130,17 +130,13 @@ class RequestBill:
         """Note what the request of an event belongs to."""
         self._compacted = self._compacted or event.boundary
         if event.part is not None and event.part.usage is not None:
-            if self._number or self._compacted or event.sidechain:
-                self._note(stable_hash(event.part.message), self._number, event.sidechain, self._compacted)
+            if self._number:
+                self._owners.setdefault(stable_hash(event.part.message), self._number)
+            elif event.sidechain:
+                self._aside.add(stable_hash(event.part.message))
+            if self._compacted:
+                self._fresh.add(stable_hash(event.part.message))
             self._compacted = False
-
-    def _note(self, message: int, number: int, aside: bool, compacted: bool) -> None:
-        if number:
-            self._owners.setdefault(message, number)
-        elif aside:
-            self._aside.add(message)
-        if compacted:
-            self._fresh.add(message)
 
     def requests(self, ledger: CallLedger, prices: PriceTable) -> list[BilledRequest]:
         """The rows of a ledger that heard the same events."""

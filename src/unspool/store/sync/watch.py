@@ -3,6 +3,7 @@
 import os
 import time
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
@@ -11,29 +12,6 @@ from unspool.store.sync.lock import StopSignal
 
 PULSE = 0.5
 """Seconds that a wait lasts at most: so soon a stop and the clock are heeded."""
-
-
-class Changes(Protocol):
-    """Where to hear of changes."""
-
-    def wait(self) -> set[str]:
-        """The paths that changed, after `PULSE` seconds at most; none where all is quiet."""
-
-    def close(self) -> None: ...
-
-
-class Silence:
-    """Nothing is ever heard: what changed is found by looking."""
-
-    def __init__(self, stop: StopSignal) -> None:
-        self._stop = stop
-
-    def wait(self) -> set[str]:
-        self._stop.wait(PULSE)
-        return set()
-
-    def close(self) -> None:
-        pass
 
 
 class FileEvents:
@@ -58,7 +36,7 @@ class FileEvents:
         self._early = self._next()  # the first wait sets up the watches: from here on nothing is missed
 
     def wait(self) -> set[str]:
-        """OSError where the system stopped telling."""
+        """The paths that changed, after `PULSE` seconds at most; OSError where the system stopped telling."""
         early, self._early = self._early, set()
         return early or self._next()
 
@@ -72,27 +50,11 @@ class FileEvents:
         self._heard.close()
 
 
-class WatchedFolders:
-    """Paths as they stand, to notice that one came, went, or is another folder under the same name."""
-
-    def __init__(self, paths: Sequence[Path]) -> None:
-        self.marks = {path: mark for path in paths if (mark := _mark(path))}
-
-    @property
-    def paths(self) -> list[Path]:
-        return list(self.marks)
-
-
-def _mark(path: Path) -> tuple[int, int] | None:
-    try:
-        status = path.stat()
-    except OSError:
-        return None
-    return status.st_dev, status.st_ino
-
+FolderId = tuple[int, int]
+"""Device and inode, which tell that another folder is there under the same name."""
 
 Report = TypeVar("Report")
-Told_contra = TypeVar("Told_contra", contravariant=True)
+Report_contra = TypeVar("Report_contra", contravariant=True)
 
 
 class WatchPace(NamedTuple):
@@ -118,10 +80,10 @@ class WatchPace(NamedTuple):
     """After a failure; twice as long after each further one, until it is `interval`."""
 
 
-class EventSource(Protocol[Told_contra]):
+class EventSource(Protocol[Report_contra]):
     """Who is told what happens."""
 
-    def synced(self, report: Told_contra) -> None: ...
+    def synced(self, report: Report_contra) -> None: ...
 
     def failed(self, why: Exception, wait: float) -> None:
         """A sync failed; the next attempt is so many seconds away."""
@@ -130,8 +92,8 @@ class EventSource(Protocol[Told_contra]):
         """There are no events to be had; instead it is looked every so many seconds."""
 
 
-class WatchReport(NamedTuple):
-    """What is watched: the sources, which of them are there, and the paths below one that tell of a change."""
+class WatchTarget(NamedTuple):
+    """What is watched: the sources, and the paths below one that tell of a change."""
 
     sources: tuple[Path, ...]
     paths: Callable[[Path], Sequence[Path]]
@@ -145,7 +107,7 @@ class Watcher(Generic[Report]):
     def __init__(
         self,
         sync: Callable[[tuple[Path, ...]], Report],
-        watched: WatchReport,
+        watched: WatchTarget,
         ear: EventSource[Report],
         stop: StopSignal,
         pace: WatchPace = WatchPace(),  # noqa: B008  a value
@@ -153,8 +115,9 @@ class Watcher(Generic[Report]):
     ) -> None:
         self._sync, self._watched, self._ear, self._stop, self._pace = sync, watched, ear, stop, pace
         self._failures = failures
-        self._standing: dict[Path, WatchedFolders] = {}
-        self._changes: Changes = Silence(stop)
+        self._folders: dict[Path, dict[Path, FolderId]] = {}
+        """The watched folders of each source that are there."""
+        self._events: FileEvents | None = None
         self._deaf = bool(pace.poll)
         self._every = pace.poll or pace.interval
         self._changed: set[Path] = set()
@@ -168,25 +131,32 @@ class Watcher(Generic[Report]):
         try:
             self._watch()
             while not self._stop.is_set():
-                if time.monotonic() >= self._due():
+                if time.monotonic() >= self._next_sync():
                     self._run()
                 self._note(self._heard())
                 if time.monotonic() >= self._look:
                     self._watch()
         finally:
-            self._changes.close()
+            self._silence()
 
-    def _due(self) -> float:
-        """When the next sync is to be, as things are."""
+    def _next_sync(self) -> float:
         settled = min(self._last + self._pace.calm, self._first + self._pace.patience)
         return max(min(settled, self._whole) if self._changed else self._whole, self._ready)
 
     def _heard(self) -> set[str]:
+        if self._events is None:
+            self._stop.wait(PULSE)
+            return set()
         try:
-            return self._changes.wait()
+            return self._events.wait()
         except OSError as why:
             self._turn_deaf(why)
             return set()
+
+    def _silence(self) -> None:
+        if self._events is not None:
+            self._events.close()
+            self._events = None
 
     def _note(self, paths: Iterable[str]) -> None:
         """Remember which sources the changed paths belong to."""
@@ -194,8 +164,8 @@ class Watcher(Generic[Report]):
         telling = [path for path in paths if not (ignored and _within(path, ignored))]
         self._mark(
             source
-            for source, standing in self._standing.items()
-            if any(_within(path, str(root)) for root in standing.paths for path in telling)
+            for source, folders in self._folders.items()
+            if any(_within(path, str(folder)) for folder in folders for path in telling)
         )
 
     def _mark(self, sources: Iterable[Path]) -> None:
@@ -208,33 +178,28 @@ class Watcher(Generic[Report]):
     def _watch(self) -> None:
         """See which folders are there; where that is another set than before, watch those, and sync what is new."""
         self._look = time.monotonic() + self._pace.settle
-        found = {source: WatchedFolders(_real(self._watched.paths(source))) for source in self._watched.sources}
-        moved = [one for one in found if found[one].marks != self._marks(one)]
+        found = {source: _present(self._watched.paths(source)) for source in self._watched.sources}
+        moved = [source for source, folders in found.items() if folders != self._folders.get(source, {})]
         if not moved:
             return
-        self._standing = found
-        self._mark(one for one in moved if found[one].marks)
-        self._listen([path for standing in found.values() for path in standing.paths])
-
-    def _marks(self, source: Path) -> dict[Path, tuple[int, int]]:
-        return self._standing[source].marks if source in self._standing else {}
+        self._folders = found
+        self._mark(source for source in moved if found[source])
+        self._listen([path for folders in found.values() for path in folders])
 
     def _listen(self, paths: Sequence[Path]) -> None:
-        self._changes.close()
-        self._changes = Silence(self._stop)
+        self._silence()
         if self._deaf or not paths:
             return
         try:
-            self._changes = FileEvents(paths, self._stop)
+            self._events = FileEvents(paths, self._stop)
         except FileNotFoundError:  # it went while being looked at
-            self._standing = {}
+            self._folders = {}
         except OSError as why:
             self._turn_deaf(why)
 
     def _turn_deaf(self, why: OSError) -> None:
         """Without events, look more often."""
-        self._changes.close()
-        self._changes = Silence(self._stop)
+        self._silence()
         self._deaf = True
         self._every = min(self._every, self._pace.deaf)
         self._whole = min(self._whole, time.monotonic() + self._every)
@@ -248,7 +213,10 @@ class Watcher(Generic[Report]):
         self._changed = set()
         used, wait = _used(), 0.0
         try:
-            reports = [self._synced(wanted)] if wanted else []
+            reports = []
+            if wanted:
+                with self._stop.busy():
+                    reports.append(self._sync(wanted))
         except self._failures as why:
             wait = min(self._pace.retry * 2**self._failed, self._pace.interval)
             self._failed = min(self._failed + 1, 30)
@@ -258,10 +226,6 @@ class Watcher(Generic[Report]):
             for report in reports:
                 self._ear.synced(report)
         self._rest(_used() - used, wait, everything=everything)
-
-    def _synced(self, wanted: tuple[Path, ...]) -> Report:
-        with self._stop.busy():
-            return self._sync(wanted)
 
     def _rest(self, used: float, retry: float, *, everything: bool) -> None:
         now = time.monotonic()
@@ -274,8 +238,14 @@ class Watcher(Generic[Report]):
             self._whole = now + self._every
 
 
-def _real(paths: Iterable[Path]) -> list[Path]:
-    return [Path(os.path.realpath(path)) for path in paths]
+def _present(paths: Iterable[Path]) -> dict[Path, FolderId]:
+    """Those that are there, by their real path."""
+    found: dict[Path, FolderId] = {}
+    for path in (Path(os.path.realpath(path)) for path in paths):
+        with suppress(OSError):
+            status = path.stat()
+            found[path] = status.st_dev, status.st_ino
+    return found
 
 
 def _within(path: str, folder: str) -> bool:

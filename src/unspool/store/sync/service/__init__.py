@@ -3,13 +3,16 @@ agents and files."""
 
 import shutil
 import sys
-from types import MappingProxyType, ModuleType
+from pathlib import Path
+from types import MappingProxyType
 
 from unspool.store.sync.service import cron, launchd, systemd
 from unspool.store.sync.service import plan as hooks
-from unspool.store.sync.service.plan import InstallPlan, ServiceJob, is_fleeting, perform_plan, plan_lines, service_job
+from unspool.store.sync.service.plan import InstallPlan, ServiceJob, join_plans, perform_plan, plan_lines, service_job
 
 KINDS = MappingProxyType({"systemd": systemd, "launchd": launchd, "cron": cron, "hooks": hooks})
+_CACHES = {".cache", "Caches", "cache"}
+_WARNING = "note: this unspool runs from a cache that may be emptied; better install it for good first."
 
 
 def usual() -> str:
@@ -25,31 +28,14 @@ def usual() -> str:
 
 def install(kind: str, wanted: ServiceJob) -> InstallPlan:
     """What installing would do; an empty kind is the usual one."""
-    plan: InstallPlan = _module(kind or usual()).install(wanted)
-    warning = is_fleeting()
-    return InstallPlan(plan.steps, (*plan.notes, warning)) if warning else plan
+    plan: InstallPlan = KINDS[kind or usual()].install(wanted)
+    in_cache = _CACHES & set(Path(sys.executable).parts)
+    return join_plans(plan, InstallPlan(notes=(_WARNING,))) if in_cache else plan
 
 
 def uninstall(kind: str) -> InstallPlan:
     """What uninstalling would do; an empty kind is every kind that is installed."""
-    plans: list[InstallPlan] = [_module(one).uninstall() for one in ([kind] if kind else KINDS)]
-    return InstallPlan(
-        tuple(step for plan in plans for step in plan.steps), tuple(note for plan in plans for note in plan.notes)
-    )
+    return join_plans(*(KINDS[one].uninstall() for one in ([kind] if kind else KINDS)))
 
 
-def _module(kind: str) -> ModuleType:
-    return KINDS[kind]
-
-
-__all__ = [
-    "KINDS",
-    "InstallPlan",
-    "ServiceJob",
-    "install",
-    "perform_plan",
-    "plan_lines",
-    "service_job",
-    "uninstall",
-    "usual",
-]
+__all__ = ["KINDS", "ServiceJob", "install", "perform_plan", "plan_lines", "service_job", "uninstall", "usual"]

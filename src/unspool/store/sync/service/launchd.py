@@ -2,10 +2,9 @@
 
 import os
 import plistlib
-import shutil
 from pathlib import Path
 
-from unspool.store.sync.service.plan import InstallPlan, RunStep, ServiceJob, Step, WriteStep, current_text
+from unspool.store.sync.service.plan import InstallPlan, ServiceJob, join_plans, run_commands, write_file
 
 LABEL = "unspool.watch"
 
@@ -35,28 +34,20 @@ def _path() -> Path:
 
 def install(job: ServiceJob) -> InstallPlan:
     """Write the list and load it, in place of one that is loaded."""
-    path, made = _path(), plist(job)
-    before = current_text(path)
-    steps: tuple[Step, ...] = (WriteStep(path, before, made),) if before != made else ()
-    out = RunStep(("launchctl", "bootout", f"{_domain()}/{LABEL}"), must=False)
-    return _managed(steps, out, RunStep(("launchctl", "bootstrap", _domain(), str(path))))
+    path = _path()
+    load = run_commands(("launchctl", "bootstrap", _domain(), str(path)))
+    return join_plans(write_file(path, plist(job)), _unload(), load)
 
 
 def uninstall() -> InstallPlan:
     """Unload the agent and remove its list."""
-    path = _path()
-    before = current_text(path)
-    if before is None:
-        return InstallPlan()
-    ending = _managed((), RunStep(("launchctl", "bootout", f"{_domain()}/{LABEL}"), must=False))
-    return InstallPlan((*ending.steps, WriteStep(path, before, None)), ending.notes)
+    remove = write_file(_path(), None)
+    return join_plans(_unload(), remove) if remove.steps else remove
+
+
+def _unload() -> InstallPlan:
+    return run_commands(("launchctl", "bootout", f"{_domain()}/{LABEL}"), must=False)
 
 
 def _domain() -> str:
     return f"gui/{os.getuid()}" if hasattr(os, "getuid") else "gui"
-
-
-def _managed(steps: tuple[Step, ...], *runs: RunStep) -> InstallPlan:
-    if shutil.which("launchctl") is None:
-        return InstallPlan(steps, tuple(f"run yourself: {' '.join(run.command)}" for run in runs))
-    return InstallPlan((*steps, *runs))

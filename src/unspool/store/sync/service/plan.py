@@ -3,6 +3,7 @@
 import difflib
 import os
 import shlex
+import shutil
 import stat
 import subprocess
 import sys
@@ -33,27 +34,18 @@ class ServiceJob(NamedTuple):
 
     def _where(self) -> tuple[str, ...]:
         key = ("--key-file", str(self.key_file)) if self.key_file else ()
-        return (
-            "--archive",
-            str(self.archive),
-            *key,
-            *(word for one in self.sources for word in ("--source", str(one))),
-        )
+        sources = (word for one in self.sources for word in ("--source", str(one)))
+        return ("--archive", str(self.archive), *key, *sources)
 
 
 def service_job(
     archive: Path, sources: Sequence[Path], key_file: Path | None = None, more: Sequence[str] = ()
 ) -> ServiceJob:
     """The job; folders that only this shell's environment names are spelled out, for others do not have it."""
-    named = [*sources] or [root for format_ in AGENTS for root in _unusual(format_.roots(os.environ, Path.home()))]
-    return ServiceJob(
-        _absolute(archive), tuple(map(_absolute, named)), _absolute(key_file) if key_file else None, tuple(more)
-    )
-
-
-def _unusual(roots: list[Path]) -> list[Path]:
     usual = {root for format_ in AGENTS for root in format_.roots({}, Path.home())}
-    return [root for root in roots if root not in usual]
+    set_here = [root for format_ in AGENTS for root in format_.roots(os.environ, Path.home()) if root not in usual]
+    named = tuple(map(_absolute, sources or set_here))
+    return ServiceJob(_absolute(archive), named, _absolute(key_file) if key_file else None, tuple(more))
 
 
 def _absolute(path: Path) -> Path:
@@ -63,13 +55,6 @@ def _absolute(path: Path) -> Path:
 def _unspool() -> tuple[str, ...]:
     """This very unspool. -P keeps the folder it is started in, which may be anybody's, from being imported from."""
     return (sys.executable, "-P", "-m", "unspool")
-
-
-def is_fleeting() -> str:
-    """A warning where this unspool lies in a cache that may be emptied; else nothing."""
-    if {".cache", "Caches", "cache"} & set(Path(sys.executable).parts):
-        return "note: this unspool runs from a cache that may be emptied; better install it for good first."
-    return ""
 
 
 _SECONDS = 60
@@ -114,6 +99,24 @@ def current_text(path: Path) -> bytes | None:
         return None
 
 
+def join_plans(*plans: InstallPlan) -> InstallPlan:
+    steps = tuple(step for plan in plans for step in plan.steps)
+    return InstallPlan(steps, tuple(note for plan in plans for note in plan.notes))
+
+
+def write_file(path: Path, content: bytes | None) -> InstallPlan:
+    """Have a file hold this, or with None be gone; no step where it is so."""
+    before = current_text(path)
+    return InstallPlan((WriteStep(path, before, content),) if before != content else ())
+
+
+def run_commands(*commands: tuple[str, ...], must: bool = True) -> InstallPlan:
+    """Run what tells a service manager; where it is not installed, that is left to the user."""
+    if shutil.which(commands[0][0]) is None:
+        return InstallPlan(notes=tuple(f"run yourself: {' '.join(command)}" for command in commands))
+    return InstallPlan(tuple(RunStep(command, must=must) for command in commands))
+
+
 def plan_lines(plan: InstallPlan) -> Iterator[str]:
     """The plan, line by line, as a person reads it before saying yes."""
     for step in plan.steps:
@@ -121,13 +124,11 @@ def plan_lines(plan: InstallPlan) -> Iterator[str]:
             yield f"run: {shlex.join(step.command)}" + (" with" if step.given or step.was else "")
             yield from _difference(step.was, step.given)
         else:
-            yield f"{_verb(step)}: {step.path}" + (f" (copy in {_backup(step.path).name})" if _saves(step) else "")
+            verb = "remove" if step.after is None else "write" if step.before is None else "change"
+            copied = step.backup and step.before is not None
+            yield f"{verb}: {step.path}" + (f" (copy in {_backup(step.path).name})" if copied else "")
             yield from _difference(step.before or b"", step.after) if step.after is not None else ()
     yield from plan.notes
-
-
-def _verb(step: WriteStep) -> str:
-    return "remove" if step.after is None else "write" if step.before is None else "change"
 
 
 def _difference(before: bytes, after: bytes) -> Iterator[str]:
@@ -150,7 +151,7 @@ def _write(step: WriteStep) -> None:
     if current_text(step.path) != step.before:
         raise UnspoolError(f"{step.path} has changed in the meantime and was left as it is; try again.")
     mode = stat.S_IMODE(step.path.stat().st_mode) if step.before is not None else None
-    if step.before is not None and _saves(step):
+    if step.backup and step.before is not None:
         write_atomically(_backup(step.path), [step.before])
     if step.after is None:
         step.path.unlink(missing_ok=True)
@@ -158,10 +159,6 @@ def _write(step: WriteStep) -> None:
     write_atomically(step.path, [step.after])
     if mode is not None:
         step.path.chmod(mode)
-
-
-def _saves(step: WriteStep) -> bool:
-    return step.backup and step.before is not None
 
 
 def _backup(path: Path) -> Path:
@@ -198,9 +195,8 @@ def uninstall() -> InstallPlan:
 
 def _edited(text: str) -> InstallPlan:
     edits = [agent.hooks.edit(_home(agent), text) for agent in AGENTS if agent.hooks is not None]
-    return InstallPlan(
-        tuple(WriteStep(one.path, one.before or None, one.after, backup=True) for one in edits if one.changes)
-    )
+    changes = [one for one in edits if one.changes]
+    return InstallPlan(tuple(WriteStep(one.path, one.before or None, one.after, backup=True) for one in changes))
 
 
 def _home(format_: CodingAgent) -> Path:

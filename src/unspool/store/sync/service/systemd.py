@@ -1,13 +1,13 @@
 """The watch as a systemd user unit."""
 
 import os
-import shutil
 from pathlib import Path
 
 from unspool.errors import AlreadyRunning
-from unspool.store.sync.service.plan import InstallPlan, RunStep, ServiceJob, Step, WriteStep, current_text
+from unspool.store.sync.service.plan import InstallPlan, ServiceJob, join_plans, run_commands, write_file
 
 NAME = "unspool-watch.service"
+_LINGER = "note: it runs while you are logged in; `loginctl enable-linger` lets it run always."
 
 _UNIT = """\
 [Unit]
@@ -64,35 +64,18 @@ def _path() -> Path:
 
 def install(job: ServiceJob) -> InstallPlan:
     """Write the unit, enable it and start it anew."""
-    path, text = _path(), unit(job).encode()
-    before = current_text(path)
-    steps: tuple[Step, ...] = (WriteStep(path, before, text),) if before != text else ()
-    return _managed(
-        steps,
-        ("daemon-reload",),
-        ("enable", NAME),
-        ("restart", NAME),
-        notes=("note: it runs while you are logged in; `loginctl enable-linger` lets it run always.",),
-    )
+    start = _systemctl(("daemon-reload",), ("enable", NAME), ("restart", NAME))
+    return join_plans(write_file(_path(), unit(job).encode()), start, InstallPlan(notes=(_LINGER,)))
 
 
 def uninstall() -> InstallPlan:
     """Stop and disable the unit, and remove it, even where nothing answers."""
-    path = _path()
-    before = current_text(path)
-    if before is None:
-        return InstallPlan()
-    ending = _managed((), ("disable", "--now", NAME), must=False)
-    again = _managed((), ("daemon-reload",), must=False)
-    return InstallPlan((*ending.steps, WriteStep(path, before, None), *again.steps), ending.notes)
+    remove = write_file(_path(), None)
+    if not remove.steps:
+        return remove
+    reload = _systemctl(("daemon-reload",), must=False).steps
+    return join_plans(_systemctl(("disable", "--now", NAME), must=False), remove, InstallPlan(reload))
 
 
-def _managed(
-    steps: tuple[Step, ...], *orders: tuple[str, ...], notes: tuple[str, ...] = (), must: bool = True
-) -> InstallPlan:
-    """The steps and then systemctl's; where there is none, what to run by hand."""
-    commands = [("systemctl", "--user", *order) for order in orders]
-    if shutil.which("systemctl") is None:
-        by_hand = tuple(f"run yourself: {' '.join(command)}" for command in commands)
-        return InstallPlan(steps, (*by_hand, *notes))
-    return InstallPlan((*steps, *(RunStep(command, must=must) for command in commands)), notes)
+def _systemctl(*orders: tuple[str, ...], must: bool = True) -> InstallPlan:
+    return run_commands(*(("systemctl", "--user", *order) for order in orders), must=must)

@@ -6,23 +6,23 @@ from pathlib import Path
 
 from unspool.store.library.library import usual_roots
 from unspool.store.sync.archive_checks import check_archive, check_ghosts, check_index, check_room, check_watching
-from unspool.store.sync.doctor_scene import DoctorFinding, DoctorScene, archive_holding
+from unspool.store.sync.doctor_scene import DoctorFinding, DoctorScene, Finding, archive_holding
 from unspool.store.sync.source_checks import check_cleanup, check_keeping, check_reading, check_sources, check_stalled
 
-Check = Callable[[DoctorScene], Iterator[DoctorFinding]]
+Check = Callable[[DoctorScene], Iterator[Finding]]
 
-CHECKS: tuple[Check, ...] = (
-    check_sources,
-    check_cleanup,
-    check_keeping,
-    check_stalled,
-    check_reading,
-    check_archive,
-    check_index,
-    check_room,
-    check_watching,
-    check_ghosts,
-)
+CHECKS: dict[str, Check] = {
+    "sources": check_sources,
+    "cleanup": check_cleanup,
+    "keeping": check_keeping,
+    "stalled": check_stalled,
+    "reading": check_reading,
+    "archive": check_archive,
+    "index": check_index,
+    "room": check_room,
+    "watching": check_watching,
+    "ghosts": check_ghosts,
+}
 
 
 def diagnose(
@@ -31,4 +31,10 @@ def diagnose(
     """Every finding about the sources (the agents' own folders where none is named) and the archive in a folder."""
     scene = DoctorScene(sources, usual_roots(), archive, now)
     scene.holding = archive_holding(archive, scene.places, key)
-    return tuple(finding for check in CHECKS for finding in check(scene))
+    return tuple(finding for name in CHECKS for finding in run_check(name, scene))
+
+
+def run_check(name: str, scene: DoctorScene) -> Iterator[DoctorFinding]:
+    """What the check of that name finds."""
+    for level, message, details, remedy in CHECKS[name](scene):
+        yield DoctorFinding(level, name, message, tuple(map(str, details)), remedy)
