@@ -26,6 +26,7 @@ from unspool.app.session_list import ListRequest, facet_groups, list_values, ses
 from unspool.app.session_query import SessionQuery, parse_session_query
 from unspool.app.status_banner import app_status
 from unspool.errors import NotFound, UnspoolError
+from unspool.site.page_template import Crumb
 from unspool.site.session_head import Tile
 from unspool.site.session_rows import SessionDay
 from unspool.store.archive.database import ARCHIVE, INDEX
@@ -59,8 +60,8 @@ def projects_page(request: Request) -> HTMLResponse:
 
 def project_page(request: Request) -> HTMLResponse:
     """A project in figures, and its sessions."""
-    slug, asked = request.path_params["slug"], parse_session_query(request.query_params)
-    query = SessionQuery(project=slug, kind=asked.kind, sort=asked.sort, page=asked.page)
+    slug, given = request.path_params["slug"], parse_session_query(request.query_params)
+    query = SessionQuery(project=slug, kind=given.kind, sort=given.sort, page=given.page)
     with request.app.state.context.index() as index:
         listing = ListRequest(request, index.db)
         one = find_project(listing.projects, slug)
@@ -76,7 +77,7 @@ def project_page(request: Request) -> HTMLResponse:
             hidden=one.path in listing.marks.hidden,
             **list_values(listing, query, listing.finder.page(query)),
         )
-    crumbs = (render.HOME, render.nav_link("projects"))
+    crumbs = (render.HOME, Crumb("Projects", "projects"))
     return render.render_page(request, one.name, body, crumbs, ("app.css",), ("browse.js", "list.js"))
 
 
@@ -124,7 +125,7 @@ def spending_tiles(db: apsw.Connection, zone: tzinfo | None, now: float) -> tupl
     tiles = []
     for name, first in (("Today", today), ("This week", first_day("week", today))):
         since = day_start(first, zone)
-        spent, sessions = _spent(db, since), human.count(db.execute(_ACTIVE, (since,)).get, "session")
+        spent, sessions = _usage_since(db, since), human.count(db.execute(_ACTIVE, (since,)).get, "session")
         cost = format_dollars(spent.cost, floor=spent.floor) or "$0.00"
         tiles.append(Tile(name, cost, sessions, f"{sessions}, at list prices"))
     cached = f"{spent.cached:.0%} from cache" if spent.cached else ""
@@ -145,8 +146,8 @@ def day_bars(db: apsw.Connection, zone: tzinfo | None, now: float) -> tuple[tupl
     )
 
 
-def _spent(db: apsw.Connection, since: float) -> UsageSum:
-    """What requests since a moment used. Only sessions that reach beyond it are looked at, for they are few."""
+def _usage_since(db: apsw.Connection, since: float) -> UsageSum:
+    """Only sessions that reach beyond a moment are looked at, for they are few."""
     where = UsageCondition("time >= ? AND session IN (SELECT id FROM session WHERE ended >= ?)", (since, since))
     rows = [figures for _, *figures in add_sums(db, ("terms",), where)]
     return UsageSum(*map(sum, zip(*rows, strict=True))) if rows else UsageSum()
@@ -193,38 +194,32 @@ def or_welcome_page(page: Callable[[Request], HTMLResponse]) -> Callable[[Reques
     """A page that needs the index; before there is one, the page of a first run is in its place."""
 
     @wraps(page)
-    def asked(request: Request) -> HTMLResponse:
+    def page_or_welcome(request: Request) -> HTMLResponse:
         there = (request.app.state.context.folder / INDEX).exists()
         return page(request) if there else welcome_page(request)
 
-    return asked
+    return page_or_welcome
 
 
 async def show_demo(request: Request) -> Response:
     """Show the demo's sessions instead, from an archive of their own."""
     state = request.app.state
-    if not is_demo(request):
+    if state.own_context is None:
         made = await run_sync(_demo)
-        if not is_demo(request):  # somebody else may have been quicker
+        if state.own_context is None:  # somebody else may have been quicker
             state.own_context, state.context = state.context, made
     return RedirectResponse("/", 303)
 
 
 async def leave_demo(request: Request) -> Response:
-    """Go back from the demo."""
     state = request.app.state
-    if is_demo(request):
+    if state.own_context is not None:
         state.context, state.own_context = state.own_context, None
     return RedirectResponse("/", 303)
 
 
-def is_demo(request: Request) -> bool:
-    """Whether what is shown is the demo."""
-    return request.app.state.own_context is not None
-
-
 def _demo() -> AppContext:
-    """A app of the demo. It is synced by a process of its own, for a sync forks, which threads forbid."""
+    """The context of the demo. It is synced by a process of its own, for a sync forks, which threads forbid."""
     from unspool.demo import write_demo
 
     base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "unspool"
@@ -240,38 +235,33 @@ def _demo() -> AppContext:
 
 
 _NEWEST = 50
-_ANY = "SELECT EXISTS (SELECT 1 FROM session)"
 
 
 def home_page(request: Request) -> HTMLResponse:
     """The first page; where nothing is known yet, the page that says what unspool reads."""
     with request.app.state.context.index() as index:
-        if index.db.execute(_ANY).get:
-            return _home(ListRequest(request, index.db), index.meta("synced"))
-    return welcome_page(request)
-
-
-def _home(listing: ListRequest, synced: str) -> HTMLResponse:
-    request, query, now = listing.request, SessionQuery(), listing.now
-    found = listing.finder.page(query, _NEWEST)
-    active = [row for row in found.rows if listing.is_active(row)]
-    body = render.render_template(
-        "home.html",
-        title=f"{human.count(found.total, 'session')}, {'so far' if app_status(request).busy else 'all kept'}",
-        facts=tuple(archive_facts(listing, synced)),
-        demo=is_demo(request),
-        tiles=spending_tiles(listing.db, listing.zone, now),
-        bars=day_bars(listing.db, listing.zone, now),
-        groups=facet_groups(listing, query, found),
-        saved=listing.marks.saved,
-        active=[SessionDay("", listing.listed(active))] if active else [],
-        days=listing.days([row for row in found.rows if not listing.is_active(row)]),
-        more=found.total > len(found.rows),
-        total=found.total,
-        notes=tuple(listing.notes),
-        here="/",
-        read_only=listing.read_only,
-    )
+        if not index.db.execute("SELECT EXISTS (SELECT 1 FROM session)").get:
+            return welcome_page(request)
+        listing, query = ListRequest(request, index.db), SessionQuery()
+        found = listing.finder.page(query, _NEWEST)
+        active = [row for row in found.rows if listing.is_active(row)]
+        body = render.render_template(
+            "home.html",
+            title=f"{human.count(found.total, 'session')}, {'so far' if app_status(request).busy else 'all kept'}",
+            facts=tuple(archive_facts(listing, index.meta("synced"))),
+            demo=request.app.state.own_context is not None,
+            tiles=spending_tiles(index.db, listing.zone, listing.now),
+            bars=day_bars(index.db, listing.zone, listing.now),
+            groups=facet_groups(listing, query, found),
+            saved=listing.marks.saved,
+            active=[SessionDay("", listing.listed(active))] if active else [],
+            days=listing.days([row for row in found.rows if not listing.is_active(row)]),
+            more=found.total > len(found.rows),
+            total=found.total,
+            notes=tuple(listing.notes),
+            here="/",
+            read_only=listing.read_only,
+        )
     return render.render_page(request, "unspool", body, (), ("app.css",), ("browse.js",))
 
 

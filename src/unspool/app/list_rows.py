@@ -6,13 +6,13 @@ from collections.abc import Iterable, Sequence
 from datetime import date, timedelta, tzinfo
 from decimal import Decimal
 from typing import Any
-from urllib.parse import quote
 
 import apsw
 import msgspec
 from markupsafe import Markup, escape
 
 from unspool.app.marks import AllMarks
+from unspool.app.render import session_href
 from unspool.model import Overview
 from unspool.prices import Cost
 from unspool.render.html.elements import day_text
@@ -38,11 +38,6 @@ def time_markup(seconds: float | None, zone: tzinfo | None, style: str = "clock"
         return as_markup(f'<span class="num" title="{escape(f"{day}, {there:%H:%M:%S %Z}")}">{text}</span>')
     full = f"{day}, {there:%H:%M:%S}"
     return as_markup(f'<time class="{style}" datetime="{written_time(seconds)}" title="{full}">{text}</time>')
-
-
-def day_of(seconds: float | None, zone: tzinfo | None) -> date | None:
-    """The day of a moment there."""
-    return None if seconds is None else local_time(seconds, zone).date()
 
 
 def day_name(day: date | None, today: date) -> str:
@@ -79,10 +74,6 @@ AND kind IN ('planning', 'implementation') ORDER BY abs(coalesce(ended, started,
 _RELATIONS = {"source": "continues", "follow-up": "continued by", "copied-from": "copied from", "moved-to": "moved to"}
 
 
-def session_address(key: str) -> str:
-    return f"/s/{quote(key, safe='')}/"
-
-
 def related_sessions(
     db: apsw.Connection, rows: Sequence[SessionRow], marks: AllMarks
 ) -> dict[str, tuple[RowLink, ...]]:
@@ -95,16 +86,13 @@ def related_sessions(
     found: Iterable[Any] = db.execute(_QUERY, (projects, middle.timestamp() if middle else 0, _MOST))
     decode = msgspec.msgpack.Decoder(Overview).decode
     members = [ChainMember(decode(packed), array("Q", ids)) for packed, ids in found if packed]
-    asked = {row.id for row in planned}
-    return {
-        overview.id: tuple(
-            RowLink(
-                _RELATIONS[link.relation],
-                session_address(link.session),
-                marks.of(link.session).title or shorten_line(link.title, 80) or link.session,
+    wanted = {row.id for row in planned}
+    related = {}
+    for overview in link_sessions(members):
+        if overview.id in wanted:
+            named = [(marks.of(link.session).title or shorten_line(link.title, 80), link) for link in overview.links]
+            related[overview.id] = tuple(
+                RowLink(_RELATIONS[link.relation], session_href(link.session), title or link.session)
+                for title, link in named
             )
-            for link in overview.links
-        )
-        for overview in link_sessions(members)
-        if overview.id in asked
-    }
+    return related

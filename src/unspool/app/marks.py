@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
-from urllib.parse import quote
 
 import apsw
 import msgspec
@@ -19,6 +18,7 @@ from starlette.routing import Route
 from unspool.app import render
 from unspool.app.context import AppContext
 from unspool.errors import NotFound, Unreadable, UnspoolError, UsageProblem
+from unspool.site.page_template import Crumb
 from unspool.site.summaries import shorten_line
 from unspool.store.archive.database import (
     overwrite_with_zeros,
@@ -118,30 +118,34 @@ class MarkStore:
             remove_database(beside)
         self._key = key
 
-    def said(self) -> AllMarks:
-        """Everything that was said; read again only when something changed."""
+    def all_marks(self) -> AllMarks:
+        """Everything that is marked; read again only when something changed."""
         if not self.path.exists():
             return AllMarks()
         with sqlite_errors_told(self.path):
             db = self._db()
             version = db.pragma("data_version"), self._inode()
-            kept: tuple[Any, AllMarks] | None = getattr(self._local, "said", None)
+            kept: tuple[Any, AllMarks] | None = getattr(self._local, "marks", None)
             if kept is None or kept[0] != version:
-                kept = version, _said(db)
-                self._local.said = kept
+                self._local.marks = kept = version, _read_all(db)
             return kept[1]
 
     def change(self, session: str, **values: Any) -> None:
         """Set some of `starred`, `title`, `note` and `tags` of a session; the rest stays."""
         if not session or len(session) > 200 or not session.isprintable():
             raise UsageProblem("That is no session's id.")
-        values = _fitting(values)
+        values = _clean(values)
         self._write(lambda db: _change(db, session, values))
 
     def forget(self, session: str) -> None:
         """Take out all that was said about a session."""
+
+        def delete(db: apsw.Connection) -> None:
+            for table in ("tag", "mark"):
+                db.execute(f"DELETE FROM {table} WHERE session = ?", (session,))  # noqa: S608  ours
+
         if self.path.exists():
-            self._write(lambda db: _forget(db, session))
+            self._write(delete)
 
     def hide(self, project: str, hidden: bool = True) -> None:
         """Take a project out of the lists, or put it back."""
@@ -153,12 +157,11 @@ class MarkStore:
         name = " ".join(clean_text(name).split())[:LONGEST_TITLE]
         if not name:
             raise UsageProblem("A saved filter needs a name.")
+        values: tuple[str, ...]
+        sql, values = "DELETE FROM saved WHERE name = ?", (name,)
         if query:
-            self._write(
-                lambda db: db.execute("INSERT OR REPLACE INTO saved VALUES(?, ?)", (name, clean_text(query)[:2000]))
-            )
-        else:
-            self._write(lambda db: db.execute("DELETE FROM saved WHERE name = ?", (name,)))
+            sql, values = "INSERT OR REPLACE INTO saved VALUES(?, ?)", (name, clean_text(query)[:2000])
+        self._write(lambda db: db.execute(sql, values))
 
     def close(self) -> None:
         db = getattr(self._local, "db", None)
@@ -169,7 +172,7 @@ class MarkStore:
     def _write(self, work: Callable[[apsw.Connection], _T]) -> _T:
         with sqlite_errors_told(self.path):
             db = self._db()
-            self._local.said = None
+            self._local.marks = None
             with transaction(db):
                 return work(db)
 
@@ -224,7 +227,7 @@ def _unlock(db: apsw.Connection, key: str | None) -> None:
         db.pragma("key", key)
 
 
-def _said(db: apsw.Connection) -> AllMarks:
+def _read_all(db: apsw.Connection) -> AllMarks:
     tags: dict[str, list[str]] = {}
     with db:  # one moment for all of it
         for session, name in db.execute("SELECT session, name FROM tag ORDER BY session, name COLLATE NOCASE"):
@@ -249,23 +252,15 @@ def _change(db: apsw.Connection, session: str, values: dict[str, Any]) -> None:
     db.execute("UPDATE mark SET changed = ? WHERE session = ?", (time.time(), session))
 
 
-def _forget(db: apsw.Connection, session: str) -> None:
-    db.execute("DELETE FROM tag WHERE session = ?", (session,))
-    db.execute("DELETE FROM mark WHERE session = ?", (session,))
-
-
-def _fitting(values: dict[str, Any]) -> dict[str, Any]:
+def _clean(values: dict[str, Any]) -> dict[str, Any]:
     """The values as they are kept: white space settled, lengths bounded, one tag once."""
-    fitted = dict(values)
-    if "starred" in values:
-        fitted["starred"] = int(bool(values["starred"]))
-    if "title" in values:
-        fitted["title"] = " ".join(clean_text(values["title"]).split())[:LONGEST_TITLE]
-    if "note" in values:
-        fitted["note"] = clean_text(values["note"]).replace("\r\n", "\n").strip()[:LONGEST_NOTE]
-    if "tags" in values:
-        fitted["tags"] = clean_tags(values["tags"])
-    return fitted
+    cleaners: dict[str, Callable[[Any], Any]] = {
+        "starred": lambda starred: int(bool(starred)),
+        "title": lambda title: " ".join(clean_text(title).split())[:LONGEST_TITLE],
+        "note": lambda note: clean_text(note).replace("\r\n", "\n").strip()[:LONGEST_NOTE],
+        "tags": clean_tags,
+    }
+    return {name: cleaners[name](value) for name, value in values.items()}
 
 
 def clean_tags(names: Iterable[str]) -> tuple[str, ...]:
@@ -280,17 +275,20 @@ def clean_text(text: str) -> str:
 
 
 def get_mark_store(context: AppContext) -> MarkStore:
-    """What was said about the sessions of a app's archive."""
     return context.part(MarkStore, lambda: MarkStore(context.folder, context.key))
 
 
-def custom_titles(context: AppContext) -> dict[str, str]:
-    """The names that a person gave to sessions, by id; none where they cannot be read."""
+def read_marks(context: AppContext) -> AllMarks:
+    """All marks; none where they cannot be read, which pages tell."""
     try:
-        marks = get_mark_store(context).said().marks
+        return get_mark_store(context).all_marks()
     except UnspoolError:
-        return {}
-    return {key: mark.title for key, mark in marks.items() if mark.title}
+        return AllMarks()
+
+
+def custom_titles(context: AppContext) -> dict[str, str]:
+    """The names that a person gave to sessions, by id."""
+    return {key: mark.title for key, mark in read_marks(context).marks.items() if mark.title}
 
 
 _TITLE = "SELECT title FROM session WHERE key = ? ORDER BY coalesce(ended, 0) DESC LIMIT 1"
@@ -298,30 +296,29 @@ _TITLE = "SELECT title FROM session WHERE key = ? ORDER BY coalesce(ended, 0) DE
 
 def mark_form(request: Request) -> HTMLResponse:
     """All that can be said about a session; `part=form` gives the form alone."""
-    key, context = request.path_params["key"], _desk(request)
-    title = _title(context, key)
-    said, name = get_mark_store(context).said(), shorten_line(title, 160) or key
+    key, context = request.path_params["key"], request.app.state.context
+    marks, name = get_mark_store(context).all_marks(), shorten_line(_title(context, key), 160) or key
     alone = request.query_params.get("part") == "form"
     body = render.render_template(
         "mark.html",
         key=key,
         title=name,
-        mark=said.of(key),
-        known=tuple(said.tags),
-        back=return_path(dict(request.query_params), f"/s/{quote(key, safe='')}/"),
+        mark=marks.of(key),
+        known=tuple(marks.tags),
+        back=return_path(dict(request.query_params), render.session_href(key)),
         limits=(LONGEST_TITLE, LONGEST_NOTE, LONGEST_TAG),
         alone=alone,
         read_only=request.app.state.read_only,
     )
     if alone:
         return HTMLResponse(body)
-    crumbs = (render.HOME, render.nav_link("sessions"))
+    crumbs = (render.HOME, Crumb("Sessions", "sessions"))
     return render.render_page(request, f"Mark · {name}", body, crumbs, ("app.css",), ("browse.js",))
 
 
 async def change_mark(request: Request) -> Response:
     """Set what the form says; what it does not speak of stays."""
-    key, context, sent = request.path_params["key"], _desk(request), await read_form(request)
+    key, context, sent = request.path_params["key"], request.app.state.context, await read_form(request)
     values: dict[str, Any] = {name: sent[name] for name in ("title", "note") if name in sent}
     if "star" in sent:
         values["starred"] = sent["star"].rpartition("\n")[2] == "1"  # a box that is ticked comes after its hidden twin
@@ -329,15 +326,15 @@ async def change_mark(request: Request) -> Response:
         values["tags"] = sent["tags"].replace("\n", ",").split(",")
     if not values:
         raise UsageProblem("The form says nothing about the session.")
-    mark = await run_sync(_changed, context, key, values)
-    return answer_form(request, sent, f"/s/{quote(key, safe='')}/", mark._asdict())
 
+    def change() -> StoredMark:
+        _title(context, key)  # there is such a session
+        store = get_mark_store(context)
+        store.change(key, **values)
+        return store.all_marks().of(key)
 
-def _changed(context: AppContext, key: str, values: dict[str, Any]) -> StoredMark:
-    _title(context, key)
-    marks = get_mark_store(context)
-    marks.change(key, **values)
-    return marks.said().of(key)
+    mark = await run_sync(change)
+    return answer_form(request, sent, render.session_href(key), mark._asdict())
 
 
 def _title(context: AppContext, key: str) -> str:
@@ -355,13 +352,8 @@ async def save_filter(request: Request) -> Response:
     query = "" if sent.get("forget") else sent.get("query", "").lstrip("?")
     if not query and not sent.get("forget"):
         raise UsageProblem("Only a list that is filtered can be saved.")
-    await run_sync(get_mark_store(_desk(request)).save, sent.get("name", ""), query)
+    await run_sync(get_mark_store(request.app.state.context).save, sent.get("name", ""), query)
     return answer_form(request, sent, f"/sessions?{query}" if query else "/sessions")
-
-
-def _desk(request: Request) -> AppContext:
-    context: AppContext = request.app.state.context
-    return context
 
 
 ROUTES = [

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import quote
 
 import jinja2
 from markupsafe import Markup
@@ -13,6 +15,7 @@ from starlette.routing import Route
 
 from unspool.app.status_banner import app_status
 from unspool.config.settings import current_settings
+from unspool.model import Session
 from unspool.render.html.elements import time_tag
 from unspool.site import page_template
 from unspool.site.page_template import Crumb, Frame, PageHead, PageTemplate
@@ -22,12 +25,12 @@ _TYPES = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=ut
 _STATIC = (Path(__file__).parent / "static", Path(__file__).parents[1] / "web" / "static")
 
 
-def asset_url(path: Path) -> str:
-    """The address of one of the app's own files: it changes with its content."""
-    return f"/app/{path.stem}-{sha256(path.read_bytes()).hexdigest()[:10]}{path.suffix}"
-
-
-_FILES = {asset_url(path): path for folder in _STATIC for path in sorted(folder.glob("*.*")) if path.suffix in _TYPES}
+_FILES = {
+    f"/app/{path.stem}-{sha256(path.read_bytes()).hexdigest()[:10]}{path.suffix}": path
+    for folder in _STATIC
+    for path in sorted(folder.glob("*.*"))
+    if path.suffix in _TYPES
+}
 ASSET_URLS = {path.name: name for name, path in _FILES.items()}
 """The addresses of the app's own files, by their plain names."""
 _SITE = {f"/{name}": data for name, data in page_template.site_assets()}
@@ -39,9 +42,6 @@ def serve_asset(request: Request) -> Response:
     data = _SITE.get(path) if path in _SITE else _FILES[path].read_bytes()
     kind = _TYPES.get(Path(path).suffix, "application/octet-stream")
     return Response(data, media_type=kind, headers={"Cache-Control": "public, max-age=31536000, immutable"})
-
-
-ASSET_ROUTES = [Route(path, serve_asset) for path in (*_SITE, *_FILES)]
 
 
 ALL_STYLES = ("palette.css", "banner.css")
@@ -58,9 +58,24 @@ _POLICY = (
 )
 
 
-def nav_link(name: str) -> Crumb:
-    """The link to a part of the app, as it stands above the pages below it."""
-    return next(one for one in NAV_LINKS if one.href == name)
+class LinkChoice(NamedTuple):
+    """A link to another list or view, among others of which some are chosen."""
+
+    text: str
+    href: str
+    chosen: bool = False
+    about: str = ""
+    number: int | None = None
+
+
+def session_href(key: str) -> str:
+    """The address of a session."""
+    return f"/s/{quote(key, safe='', errors='replace')}/"
+
+
+def session_crumbs(session: Session) -> tuple[Crumb, Crumb]:
+    """The way back from a page below a session."""
+    return HOME, Crumb(session.title[:120], session_href(session.id).removeprefix("/"))
 
 
 def render_page(
@@ -72,20 +87,18 @@ def render_page(
     scripts: Sequence[str] = (),
 ) -> HTMLResponse:
     """A whole page around a body that is markup already."""
-    sheet = PageTemplate(request.app.state.context.options, page_frame(crumbs, styles, scripts))
-    return HTMLResponse(sheet.page(title, render_banner(request) + body))
+    template = PageTemplate(request.app.state.context.options, page_frame(crumbs, styles, scripts))
+    return HTMLResponse(template.page(title, _banner(request) + body))
 
 
-def render_banner(request: Request) -> Markup:
-    """What a reader should know of the whole, above whatever page."""
+def _banner(request: Request) -> Markup:
     return render_template("banner.html", standing=app_status(request))
 
 
 def page_frame(crumbs: Sequence[Crumb] = (HOME,), styles: Sequence[str] = (), scripts: Sequence[str] = ()) -> Frame:
     """Where pages of the app lie: at the root of a server, with links to its other parts."""
-    return Frame(
-        "/", tuple(crumbs), ways=NAV_LINKS, dress=page_head((*styles, *current_settings().styles), tuple(scripts))
-    )
+    dress = page_head((*styles, *current_settings().styles), tuple(scripts))
+    return Frame("/", tuple(crumbs), ways=NAV_LINKS, dress=dress)
 
 
 @cache
@@ -117,8 +130,7 @@ def _environment() -> jinja2.Environment:
 
 
 def serve_banner(request: Request) -> HTMLResponse:
-    """The banner as it is now."""
-    return HTMLResponse(render_banner(request))
+    return HTMLResponse(_banner(request))
 
 
-BANNER_ROUTES = [Route("/banner", serve_banner)]
+ROUTES = [*(Route(path, serve_asset) for path in (*_SITE, *_FILES)), Route("/banner", serve_banner)]

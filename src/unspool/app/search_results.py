@@ -9,8 +9,10 @@ import msgspec
 from starlette.datastructures import QueryParams
 
 from unspool import human
+from unspool.app.api_endpoint import parse_number
 from unspool.app.context import AppContext
 from unspool.app.marks import custom_titles
+from unspool.app.render import session_href
 from unspool.config.settings import current_settings
 from unspool.errors import UsageProblem
 from unspool.render.html.elements import visible
@@ -24,18 +26,8 @@ from unspool.tools.ansi import strip_ansi
 MAX_QUESTION = 1000
 """Characters of a question."""
 SEARCH_FILTERS = (
-    "kind",
-    "project",
-    "role",
-    "tool",
-    "is",
-    "since",
-    "until",
-    "model",
-    "branch",
-    "cost",
-    "session",
-    "file",
+    *("kind", "project", "role", "tool", "is", "since", "until"),
+    *("model", "branch", "cost", "session", "file"),
 )
 """Filters that an address may hold beside the words, in the order in which they are told."""
 SESSIONS, HITS = 10, 3
@@ -122,7 +114,8 @@ def extend_last_word(text: str) -> str:
 
 
 def _number(text: str, usual: int, most: int) -> int:
-    return min(max(int(text), 1), most) if text.isascii() and text.isdigit() and len(text) < 9 else usual
+    number = parse_number(text)
+    return usual if number is None else min(max(number, 1), most)
 
 
 class SnippetPart(msgspec.Struct, frozen=True, array_like=True):
@@ -174,20 +167,18 @@ class SearchAnswer(msgspec.Struct, frozen=True):
     """What the text that is being typed could become."""
 
 
-def build_answer(results: SearchResults, asked: SearchQuestion) -> SearchAnswer:
-    sessions = tuple(_session(one) for one in results.sessions)
+def build_answer(results: SearchResults, question: SearchQuestion, titles: dict[str, str]) -> SearchAnswer:
+    """What a page shows; `titles` are names that a person gave to sessions."""
+    sessions = tuple(_session(one, titles.get(one.session, one.title)) for one in results.sessions)
     more = results.sessions_found is None or results.sessions_found > len(sessions)
-    return SearchAnswer(sessions, summary(results), more, tuple(map(_page_words, results.notes)), all=asked.href)
+    # in the words of the page instead of the command line's
+    notes = (visible(note.replace("--substring finds such text", "“Exact text” finds it")) for note in results.notes)
+    return SearchAnswer(sessions, summary(results), more, tuple(notes), all=question.href)
 
 
 def folder_name(path: str) -> str:
     """The last folder of a path, on whatever system; the path itself where it has none."""
     return visible(path.replace("\\", "/").rstrip("/").rpartition("/")[2] or path)
-
-
-def session_href(key: str) -> str:
-    """The address of a session."""
-    return f"/s/{quote(key, safe='', errors='replace')}/"
 
 
 def block_href(key: str, anchor: str, agent: str = "", place: int | None = None) -> str:
@@ -225,11 +216,11 @@ def pieces(snippet: Snippet) -> tuple[SnippetPart, ...]:
     return tuple(one for one in found if one.text)
 
 
-def _session(one: FoundSession) -> FoundSessionView:
+def _session(one: FoundSession, title: str) -> FoundSessionView:
     ghost = one.kind == "ghost"
     return FoundSessionView(
         one.session,
-        _flat(one.title).strip() or one.session,
+        _flat(title).strip() or one.session,
         folder_name(one.project),
         visible(one.project),
         visible(one.branch),
@@ -256,25 +247,13 @@ def _flat(text: str) -> str:
     return f"{before}{words}{' ' if words and text[-1:].isspace() else ''}"
 
 
-def _page_words(note: str) -> str:
-    """A note of the search in the words of the page instead of the command line's."""
-    return visible(note.replace("--substring finds such text", "“Exact text” finds it"))
-
-
 def answer_question(context: AppContext, question: SearchQuestion) -> SearchAnswer:
     """The answer to a question; one that means nothing is answered with why."""
     with context.index() as index, context.archive() as archive:
         try:
-            return _named(context, build_answer(_results(index.db, archive, question), question))
+            return build_answer(_results(index.db, archive, question), question, custom_titles(context))
         except UsageProblem as problem:
             return SearchAnswer(problem=visible(str(problem)))
-
-
-def _named(context: AppContext, answer: SearchAnswer) -> SearchAnswer:
-    """The answer with sessions called as a person calls them."""
-    titles, replace = custom_titles(context), msgspec.structs.replace
-    named = (replace(one, title=visible(titles.get(one.key, one.title))) for one in answer.sessions)
-    return replace(answer, sessions=tuple(named)) if titles else answer
 
 
 def _results(db: apsw.Connection, archive: Archive, question: SearchQuestion) -> SearchResults:

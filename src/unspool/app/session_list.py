@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 from datetime import date, tzinfo
 from functools import cached_property
 from itertools import groupby
-from typing import NamedTuple
 from urllib.parse import quote
 
 import apsw
@@ -15,9 +14,10 @@ from starlette.responses import HTMLResponse
 from unspool import human
 from unspool.app import render
 from unspool.app.context import AppContext, cached_answer
-from unspool.app.list_rows import day_name, day_of, related_sessions, session_address, time_markup
+from unspool.app.list_rows import day_name, related_sessions, time_markup
 from unspool.app.marks import AllMarks, StoredMark, get_mark_store
 from unspool.app.project_list import ProjectList, matches_project, project_slug
+from unspool.app.render import LinkChoice
 from unspool.app.session_query import (
     ANY_KIND,
     PAGE_SIZE,
@@ -58,7 +58,6 @@ class ListRequest:
         self.zone: tzinfo | None = current_settings().zone
         self.notes: list[str] = []
         """What the page should say went wrong, though it can be shown."""
-        self._project_links: dict[str, RowLink] = {}
 
     @property
     def here(self) -> str:
@@ -70,7 +69,7 @@ class ListRequest:
     def marks(self) -> AllMarks:
         """What was said about sessions; a damaged file of marks does not keep anyone from reading."""
         try:
-            return get_mark_store(self.context).said()
+            return get_mark_store(self.context).all_marks()
         except UnspoolError as problem:
             self.notes.append(f"Stars, tags and names cannot be read: {problem}")
             return AllMarks()
@@ -92,7 +91,7 @@ class ListRequest:
         return tuple(SessionDay(day_name(day, today), tuple(group)) for day, group in by)
 
     def day(self, row: SessionRow) -> date | None:
-        return day_of(row.time.timestamp() if row.time else None, self.zone)
+        return local_time(row.time.timestamp(), self.zone).date() if row.time else None
 
     def is_active(self, row: SessionRow) -> bool:
         near = row.time is not None and abs(self.now - row.time.timestamp()) <= _ACTIVE_SECONDS
@@ -105,16 +104,14 @@ class ListRequest:
 
     def _listed(self, row: SessionRow, style: str, related: tuple[RowLink, ...]) -> MarkedSession:
         mark, title = self.marks.of(row.id), shorten_line(row.title, 160) or row.id
-        if row.project not in self._project_links:
-            label, href = self.projects.label(row.project), f"/projects/{project_slug(row.project)}"
-            self._project_links[row.project] = RowLink(label, href, row.project)
+        project = RowLink(self.projects.label(row.project), f"/projects/{project_slug(row.project)}", row.project)
         return MarkedSession(
             row,
-            session_address(row.id),
+            render.session_href(row.id),
             time_markup(row.time.timestamp() if row.time else None, self.zone, style),
             mark.title or title,
             title if mark.title and mark.title != title else "",
-            (self._project_links[row.project],),
+            (project,),
             (_ACTIVE,) if self.is_active(row) else (),
             related,
             mark=mark,
@@ -125,19 +122,9 @@ class ListRequest:
 _MOST_PROJECTS = 12
 
 
-class FacetLink(NamedTuple):
-    """A link to a narrower, or another, list."""
-
-    text: str
-    href: str
-    number: int | None = None
-    here: bool = False
-    about: str = ""
-
-
 def facet_groups(
     listing: ListRequest, query: SessionQuery, found: FoundSessions
-) -> tuple[tuple[str, tuple[FacetLink, ...]], ...]:
+) -> tuple[tuple[str, tuple[LinkChoice, ...]], ...]:
     """Projects, kinds and marks to narrow a list by, those that there are any of."""
     every = (
         ("By project", tuple(_project_facets(listing, query))),
@@ -147,38 +134,39 @@ def facet_groups(
     return tuple((name, links) for name, links in every if links)
 
 
-def _project_facets(listing: ListRequest, query: SessionQuery) -> Iterator[FacetLink]:
+def _project_facets(listing: ListRequest, query: SessionQuery) -> Iterator[LinkChoice]:
     projects = listing.projects
     shown = [one for one in projects.sorted() if one.path not in listing.marks.hidden]
     chosen = {one.path for one in shown if query.project and matches_project(one.path, query.project)}
     listed = [one for at, one in enumerate(shown) if at < _MOST_PROJECTS or one.path in chosen]
-    yield FacetLink("All", _list_address(query, project=""), sum(one.sessions for one in shown), not query.project)
+    total = sum(one.sessions for one in shown)
+    yield LinkChoice("All", _list_address(query, project=""), not query.project, number=total)
     for one in listed:
         href = _list_address(query, project=one.slug)
-        yield FacetLink(projects.label(one.path), href, one.sessions, one.path in chosen, one.path)
+        yield LinkChoice(projects.label(one.path), href, one.path in chosen, one.path, one.sessions)
     if len(listed) < len(projects.projects):
-        yield FacetLink("All projects …", "/projects", len(projects.projects))
+        yield LinkChoice("All projects …", "/projects", number=len(projects.projects))
 
 
-def _kind_facets(query: SessionQuery, found: FoundSessions) -> Iterator[FacetLink]:
+def _kind_facets(query: SessionQuery, found: FoundSessions) -> Iterator[LinkChoice]:
     if len(found.kinds) < 2 and not query.kind:
         return
     offered = [(kind, kind, found.kinds[kind]) for kind in SESSION_KINDS if kind in found.kinds]
     if {"empty", "stub"} & set(found.kinds):
         offered.append((ANY_KIND, "all kinds", sum(found.kinds.values())))
     for kind, text, number in offered:
-        here = query.kind == kind
-        yield FacetLink(text, _list_address(query, kind="" if here else kind), number, here)
+        chosen = query.kind == kind
+        yield LinkChoice(text, _list_address(query, kind="" if chosen else kind), chosen, number=number)
 
 
-def _mark_facets(listing: ListRequest, query: SessionQuery) -> Iterator[FacetLink]:
+def _mark_facets(listing: ListRequest, query: SessionQuery) -> Iterator[LinkChoice]:
     starred = sum(mark.starred for mark in listing.marks.marks.values())
     if starred or query.starred:
         href = _list_address(query, starred="" if query.starred else "1")
-        yield FacetLink("★ starred", href, starred, bool(query.starred))
+        yield LinkChoice("★ starred", href, bool(query.starred), number=starred)
     for tag, number in listing.marks.tags.items():
-        here = query.tag.casefold() == tag.casefold()
-        yield FacetLink(f"#{tag}", _list_address(query, tag="" if here else tag), number, here)
+        chosen = query.tag.casefold() == tag.casefold()
+        yield LinkChoice(f"#{tag}", _list_address(query, tag="" if chosen else tag), chosen, number=number)
 
 
 def _list_address(query: SessionQuery, **changes: str) -> str:
@@ -221,7 +209,7 @@ def list_values(listing: ListRequest, query: SessionQuery, found: FoundSessions)
             return False
         return not by_day or listing.day(one) == listing.day(following)
 
-    rows, given = found.rows, query.address()
+    rows, first = found.rows, _list_address(query)
     joins = bool(rows) and together(found.before, rows[0])
     begun = joins and listing.request.query_params.get("part") == "rows"
     days = listing.days(rows, by_day)
@@ -234,7 +222,7 @@ def list_values(listing: ListRequest, query: SessionQuery, found: FoundSessions)
         "pages": found.pages,
         "total": found.total,
         "size": PAGE_SIZE,
-        "first": f"/sessions?{given}&" if given else "/sessions?",
+        "first": f"{first}&" if "?" in first else f"{first}?",
         "here": listing.here.replace("part=rows&", "").replace("&part=rows", ""),
         "read_only": listing.read_only,
         "notes": (*listing.notes, *found.notes),

@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 import apsw
 import msgspec
 
-from unspool.app.api_endpoint import parse_since, parse_until
+from unspool.app.api_endpoint import parse_number, parse_since, parse_until
 from unspool.app.context import cached_answer
 from unspool.app.marks import AllMarks
 from unspool.app.project_list import matches_project
@@ -93,7 +93,7 @@ def parse_session_query(given: Mapping[str, str]) -> SessionQuery:
     others = {
         "starred": "1" if given.get("starred", "") in ("1", "true", "on", "yes") else "",
         "sort": sort if sort in SESSION_SORTS and sort != "newest" else "",
-        "page": min(_DEEPEST, max(1, int(page))) if page.isascii() and page.isdigit() and len(page) < 7 else 1,
+        "page": min(_DEEPEST, parse_number(page, 999_999) or 1),
     }
     return msgspec.convert({**texts, **others}, SessionQuery)
 
@@ -200,8 +200,8 @@ class SessionFinder:
         where = all_of([*conditions, *also])
         counted = f"SELECT kind, count(*) FROM session WHERE {where.sql} GROUP BY kind"  # noqa: S608  values are bound
         kinds = dict(self._db.execute(counted, where.values))
-        asked = query.kind or (ANY_KIND if everything else "")
-        chosen = [kind for kind in kinds if asked in (ANY_KIND, kind) or (not asked and kind not in _HOLLOW)]
+        wanted = query.kind or (ANY_KIND if everything else "")
+        chosen = [kind for kind in kinds if wanted in (ANY_KIND, kind) or (not wanted and kind not in _HOLLOW)]
         if not chosen:
             return FoundSessions((), 0, kinds, notes)
         where = all_of([where, _among("kind", chosen)])
@@ -215,10 +215,10 @@ class SessionFinder:
 
     def rows(self, ids: Sequence[int]) -> tuple[SessionRow, ...]:
         """Sessions by their numbers, in their order."""
-        asked = json.dumps(ids)
+        wanted = json.dumps(ids)
         sql = f"SELECT {_COLUMNS} FROM session WHERE id IN (SELECT value FROM json_each(?))"  # noqa: S608  ours
-        changed = dict(self._db.execute(_CHANGED, (asked,)))
-        columns: Iterable[Any] = self._db.execute(sql, (asked,))
+        changed = dict(self._db.execute(_CHANGED, (wanted,)))
+        columns: Iterable[Any] = self._db.execute(sql, (wanted,))
         found = {one[0]: _row(one, changed.get(one[0], 0)) for one in columns}
         return tuple(found[number] for number in ids if number in found)
 
@@ -238,24 +238,20 @@ class SessionFinder:
         if (older := self._numbers(_OLDER)) != "[]":
             found.append(SqlCondition("id NOT IN (SELECT value FROM json_each(?))", (older,)))
         notes = []
-        for name, text, sign, parse in (
-            ("since", query.since, ">=", parse_since),
-            ("until", query.until, "<", parse_until),
-        ):
+        for name, sign, parse in (("since", ">=", parse_since), ("until", "<", parse_until)):
             try:
-                second = parse(text, self._zone)
+                second = parse(getattr(query, name), self._zone)
             except UsageProblem as problem:
                 notes.append(f"{name} {str(problem).removesuffix('.')}, and was left out.")
             else:
                 found += [SqlCondition(f"{_WHEN} {sign} ?", (second,))] if second is not None else []
         return found, tuple(notes)
 
-    def _of_project(self, asked: str) -> SqlCondition:
+    def _of_project(self, text: str) -> SqlCondition:
         paths = cached_answer(self._db, _PROJECTS, lambda: [path for (path,) in self._db.execute(_PROJECTS)])
-        return _among("project", [path for path in paths if matches_project(path, asked)])
+        return _among("project", [path for path in paths if matches_project(path, text)])
 
     def _using_model(self, model: str) -> SqlCondition:
-        """Sessions with requests to a model."""
         terms = [number for (number,) in self._db.execute(_TERMS, (sessions_holding(model),))]
         ids = self._numbers(_MODEL, json.dumps(terms))
         return SqlCondition("id IN (SELECT value FROM json_each(?))", (ids,))
