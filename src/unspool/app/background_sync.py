@@ -14,7 +14,7 @@ import msgspec
 from unspool.errors import UnspoolError
 from unspool.prices import PriceTable
 from unspool.store.library.library import usual_roots
-from unspool.store.sync.lock import Stopped, StopSignal
+from unspool.store.sync.lock import Stopped, StopSignal, wait_for_lock
 from unspool.store.sync.run import SyncReport
 from unspool.store.sync.watch import Watcher, WatchPace, WatchReport
 from unspool.workers import start_worker
@@ -49,7 +49,7 @@ def run_background_sync(job: SyncSettings, pipe: "Connection[SyncMessage, None]"
     stop = StopSignal()
     with stop.heeding(), suppress(Stopped, BrokenPipeError):
         threading.Thread(target=_end_helpers, args=(stop,), daemon=True).start()
-        _watcher(job, _Teller(pipe), stop).follow()
+        _watcher(job, _Reporter(pipe), stop).follow()
 
 
 def _end_helpers(stop: StopSignal) -> None:
@@ -59,53 +59,44 @@ def _end_helpers(stop: StopSignal) -> None:
         process.terminate()
 
 
-def _watcher(job: SyncSettings, teller: "_Teller", stop: StopSignal) -> Watcher[SyncReport]:
+def _watcher(job: SyncSettings, reporter: "_Reporter", stop: StopSignal) -> Watcher[SyncReport]:
     from concurrent.futures import BrokenExecutor
 
     import apsw
 
     from unspool.agents import AGENTS
-    from unspool.store.sync import sync
-
-    def lively(root: Path) -> list[Path]:
-        return list(dict.fromkeys(path for format_ in AGENTS for path in format_.watched_paths(root)))
-
-    def synced(changed: tuple[Path, ...]) -> SyncReport:
-        return sync(job.folder, changed, teller.progress(), job.key, job.prices)
-
-    sources = job.sources or tuple(usual_roots())
-    if not any(source.is_dir() for source in sources):
-        _begin(job)
-    failures = (UnspoolError, OSError, apsw.Error, BrokenExecutor)
-    return Watcher(synced, WatchReport(sources, lively, job.folder), teller, stop, _PACE, failures)
-
-
-def _begin(job: SyncSettings) -> None:
-    """An archive with nothing in it, so that there is something to look at before there are logs."""
     from unspool.store.archive import Archive
     from unspool.store.index.database import Index
-    from unspool.store.sync.lock import wait_for_lock
+    from unspool.store.sync import sync
 
-    with wait_for_lock(job.folder), Archive.open(job.folder, key=job.key), Index.open(job.folder, key=job.key):
-        pass
+    def watched(root: Path) -> list[Path]:
+        return list(dict.fromkeys(path for agent in AGENTS for path in agent.watched_paths(root)))
+
+    def synced(changed: tuple[Path, ...]) -> SyncReport:
+        return sync(job.folder, changed, reporter.progress(), job.key, job.prices)
+
+    sources, folder, key = job.sources or tuple(usual_roots()), job.folder, job.key
+    if not any(source.is_dir() for source in sources):  # something to look at before there are logs
+        with wait_for_lock(folder), Archive.open(folder, key=key), Index.open(folder, key=key):
+            pass
+    failures = (UnspoolError, OSError, apsw.Error, BrokenExecutor)
+    return Watcher(synced, WatchReport(sources, watched, folder), reporter, stop, _PACE, failures)
 
 
-class _Teller:
-    """Tells what happens through a pipe."""
-
+class _Reporter:
     def __init__(self, pipe: "Connection[SyncMessage, None]") -> None:
         self._pipe = pipe
 
     def progress(self) -> Callable[[int, int], None]:
         """Hears how far one sync is; not every step is told."""
         self._pipe.send((0, 0))
-        done, told = 0, 0.0
+        done, last = 0, 0.0
 
         def advance(size: int, total: int) -> None:
-            nonlocal done, told
+            nonlocal done, last
             done += size
-            if time.monotonic() - told >= _BEAT or done >= total:
-                told = time.monotonic()
+            if time.monotonic() - last >= _BEAT or done >= total:
+                last = time.monotonic()
                 self._pipe.send((done, total))
 
         return advance
@@ -204,27 +195,20 @@ class BackgroundSync:
             self.stopping.wait(wait)
 
     def _once(self) -> None:
-        """Start the process and hear it to its end."""
-        context = get_context("spawn")
-        hearing, telling = Pipe(duplex=False)
-        with hearing:
-            with telling:
-                self._process = context.Process(
-                    target=run_background_sync, args=(self._job, telling), name="unspool sync"
+        """Start the process, and take its messages until its end."""
+        receiver, sender = Pipe(duplex=False)
+        with receiver:
+            with sender:
+                self._process = get_context("spawn").Process(
+                    target=run_background_sync, args=(self._job, sender), name="unspool sync"
                 )
                 self._process.start()
             if self.stopping.is_set():
                 self._process.terminate()
-            self._hear(hearing)
+            with suppress(EOFError, OSError):
+                while True:
+                    self._become(_after(self._state, receiver.recv()))
             self._process.join()
-
-    def _hear(self, pipe: "Connection[None, SyncMessage]") -> None:
-        while True:
-            try:
-                told = pipe.recv()
-            except (EOFError, OSError):
-                return
-            self._become(_after(self._state, told))
 
     def _become(self, state: SyncState) -> None:
         with self._changed:
@@ -232,10 +216,9 @@ class BackgroundSync:
             self._changed.notify_all()
 
 
-def _after(before: SyncState, told: SyncMessage) -> SyncState:
-    """The state after some news."""
+def _after(before: SyncState, message: SyncMessage) -> SyncState:
     replace = msgspec.structs.replace
-    match told:
+    match message:
         case (int(done), int(total)):
             return replace(before, state="syncing", done=done, total=total, failure="")
         case SyncReport() as report:

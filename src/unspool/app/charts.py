@@ -9,7 +9,7 @@ import msgspec
 
 from unspool import human
 from unspool.app.stats_data import DashboardData, format_tokens
-from unspool.app.stats_tables import DAYS, bar_lengths
+from unspool.app.stats_tables import WEEKDAYS, bar_lengths
 from unspool.figures.context_window import ContextWindow, RequestWindow, TurnWindow
 from unspool.model.usage import KINDS, SYSTEM_PROMPT, TOOL_DEFINITIONS
 from unspool.site.address import Addresses
@@ -126,7 +126,7 @@ def week_chart(board: DashboardData) -> tuple[HourSquare, ...]:
     squares = []
     for day, row in enumerate(board.stats.hours):
         for hour, number in enumerate(row):
-            says = f"{DAYS[day]} {hour:02}:00: {human.count(number, 'request')}"
+            says = f"{WEEKDAYS[day]} {hour:02}:00: {human.count(number, 'request')}"
             squares.append(HourSquare(hour, day, -(-number * _SHADES // most), says))
     return tuple(squares)
 
@@ -172,8 +172,6 @@ class TurnStack(NamedTuple):
 
 
 class WindowChart(NamedTuple):
-    """The picture, with the names of what is in it."""
-
     width: int
     stacks: tuple[TurnStack, ...]
     names: tuple[str, ...]

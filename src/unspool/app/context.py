@@ -111,7 +111,6 @@ class AppContext:
         return there or ((self.folder,) if self.sources else ())
 
     def found(self, key: str) -> FoundLog:
-        """The log of a session, by its id."""
         found = next((log for log in self.library().logs() if log.session_id == key and is_inside_source(log)), None)
         if found is None:
             raise NotFound(f"There is no session {key}.")

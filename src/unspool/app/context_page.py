@@ -36,7 +36,6 @@ _LISTED = 500
 
 
 def context_window_page(request: Request) -> HTMLResponse:
-    """The window of a session."""
     context, opened = requested_session(request)
     recorded = context.library().requests(opened.found)
     filled = context_window(opened.session, recorded)
@@ -56,7 +55,6 @@ def context_window_page(request: Request) -> HTMLResponse:
 
 
 def context_csv(request: Request) -> Response:
-    """One of its tables as CSV."""
     context, opened = requested_session(request)
     filled = context_window(opened.session, context.library().requests(opened.found))
     return csv_response(_tables(opened, filled, context).get(request.path_params["name"]))

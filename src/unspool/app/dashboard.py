@@ -82,7 +82,6 @@ def _project_choices(request: Request, span: StatsSpan) -> list[LinkChoice]:
 
 
 def _tiles(found: DashboardData) -> list[Tile]:
-    """The figures that are read first."""
     totals, used, streak = found.stats.totals, found.stats.sum, found.stats.streak
     tiles = [
         Tile(name, billing.format_spent(recent.sum), human.count(recent.sessions, "session"))

@@ -37,7 +37,6 @@ _SHOWN = 400_000
 
 
 def file_at_call_page(request: Request) -> HTMLResponse:
-    """The file after one call."""
     call = _requested_call(request)
     found = file_at_call(request.app.state.context, call)
     name, time, after = call.path.rpartition("/")[2] or call.path, found.now.call.time, found.now.after
@@ -53,7 +52,7 @@ def file_at_call_page(request: Request) -> HTMLResponse:
         session=session_href(call.key),
         place=block_href(call.key, "line-0" if time is None else _anchor(time.timestamp()), call.agent, call.place),
         timeline=file_href(call.path),
-        steps=[LinkChoice(text, file_at_call_href(call._replace(**one._asdict()))) for text, one in steps if one],
+        steps=[LinkChoice(text, file_at_call_href(other)) for text, other in steps if other is not None],
         change=_markup(*(Diff(call.path, one.hunks, one.added, one.removed, one.created) for one in made)),
         whole=_markup(Code((after or "")[:_SHOWN].removesuffix("\n"), language(call.path), start=1)),
         cut=len(after or "") > _SHOWN,
@@ -72,7 +71,6 @@ def file_at_call_text(request: Request) -> Response:
 
 
 def file_at_call_href(call: FileCall) -> str:
-    """The address of the page."""
     return f"/files/at?{_query(call)}"
 
 

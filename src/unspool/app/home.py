@@ -19,12 +19,18 @@ from starlette.routing import Route
 from unspool import human
 from unspool.app import render
 from unspool.app.context import AppContext
-from unspool.app.list_rows import format_dollars, time_ago, time_markup
 from unspool.app.marks import get_mark_store
 from unspool.app.project_list import PROJECT_SORTS, ProjectFigures, ProjectList
-from unspool.app.session_list import ListRequest, facet_groups, list_values, sessions_page
+from unspool.app.session_list import (
+    ListRequest,
+    facet_groups,
+    format_dollars,
+    list_values,
+    sessions_page,
+    time_ago,
+    time_markup,
+)
 from unspool.app.session_query import SessionQuery, parse_session_query
-from unspool.app.status_banner import app_status
 from unspool.errors import NotFound, UnspoolError
 from unspool.site.page_template import Crumb
 from unspool.site.session_head import Tile
@@ -59,7 +65,6 @@ def projects_page(request: Request) -> HTMLResponse:
 
 
 def project_page(request: Request) -> HTMLResponse:
-    """A project in figures, and its sessions."""
     slug, given = request.path_params["slug"], parse_session_query(request.query_params)
     query = SessionQuery(project=slug, kind=given.kind, sort=given.sort, page=given.page)
     with request.app.state.context.index() as index:
@@ -88,7 +93,6 @@ def find_project(projects: ProjectList, slug: str) -> ProjectFigures:
 
 
 def _project_values(one: ProjectFigures, listing: ListRequest) -> dict[str, object]:
-    """A project for a template."""
     return {
         "slug": one.slug,
         "name": listing.projects.label(one.path),
@@ -242,12 +246,12 @@ def home_page(request: Request) -> HTMLResponse:
     with request.app.state.context.index() as index:
         if not index.db.execute("SELECT EXISTS (SELECT 1 FROM session)").get:
             return welcome_page(request)
-        listing, query = ListRequest(request, index.db), SessionQuery()
+        listing, query, busy = ListRequest(request, index.db), SessionQuery(), render.app_status(request).busy
         found = listing.finder.page(query, _NEWEST)
         active = [row for row in found.rows if listing.is_active(row)]
         body = render.render_template(
             "home.html",
-            title=f"{human.count(found.total, 'session')}, {'so far' if app_status(request).busy else 'all kept'}",
+            title=f"{human.count(found.total, 'session')}, {'so far' if busy else 'all kept'}",
             facts=tuple(archive_facts(listing, index.meta("synced"))),
             demo=request.app.state.own_context is not None,
             tiles=spending_tiles(index.db, listing.zone, listing.now),

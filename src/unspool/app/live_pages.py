@@ -21,10 +21,10 @@ from unspool.agents import AGENTS, FoundLog
 from unspool.agents.base import RunningSession
 from unspool.app.api_endpoint import parse_number
 from unspool.app.context import AppContext, is_inside_source
-from unspool.app.list_rows import time_markup
 from unspool.app.live_session import Digests, FollowedSession
 from unspool.app.open_session import indexed_overview, locate_log
 from unspool.app.render import HOME, render_page, render_template
+from unspool.app.session_list import time_markup
 from unspool.config.settings import current_settings
 from unspool.errors import NotFound, UnspoolError
 from unspool.model import Event, Text, ToolCall
@@ -46,8 +46,6 @@ def current_logs(context: AppContext) -> list[FoundLog]:
 
 
 class LogWatcher:
-    """What was found the last time."""
-
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._logs: list[FoundLog] = []
@@ -55,16 +53,15 @@ class LogWatcher:
         self._until = 0.0
 
     def logs(self, roots: Iterable[Path]) -> list[FoundLog]:
-        """The logs as they are now."""
         with self._lock:
             changed = any(_changed(folder) != at for folder, at in self._folders.items())
             if changed or time.monotonic() > self._until:
-                self._look(tuple(roots))
+                self._discover(tuple(roots))
             else:
                 self._logs = [grown for log in self._logs if (grown := _grown(log)) is not None]
             return self._logs
 
-    def _look(self, roots: tuple[Path, ...]) -> None:
+    def _discover(self, roots: tuple[Path, ...]) -> None:
         self._logs = [log for log in discover_logs(roots) if is_inside_source(log)]
         folders = {Path(log.path).parent for log in self._logs}
         for root in roots or usual_roots():
@@ -121,8 +118,6 @@ _BUSY = 30
 
 
 class LiveSession(NamedTuple):
-    """A session on the board."""
-
     key: str
     title: str
     project: str
@@ -269,7 +264,6 @@ class _Following:
 
 
 def live_page(request: Request) -> Response:
-    """All sessions that are active now."""
     body = render_template("live.html", rows=live_sessions(request.app.state.context))
     return render_page(request, "Live", body, (HOME,), ("read.css",), ("live.js",))
 

@@ -192,8 +192,6 @@ def _turns_from(start: TurnStart, session: Session, events: list[Event]) -> Sess
 
 
 class SessionLook(NamedTuple):
-    """A session, and how far it had come."""
-
     view: SessionView
     mark: str
 
@@ -229,8 +227,6 @@ Digests = dict[int, str]
 
 
 class TurnNews(msgspec.Struct, frozen=True):
-    """What a page is to change."""
-
     mark: str
     turns: tuple[TurnHtml, ...]
     last: int

@@ -3,6 +3,7 @@
 import os
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable
 from contextlib import closing, suppress
 from pathlib import Path
@@ -46,8 +47,6 @@ _T = TypeVar("_T")
 
 
 class StoredMark(NamedTuple):
-    """What was said about one session."""
-
     starred: bool = False
     title: str = ""
     note: str = ""
@@ -55,8 +54,6 @@ class StoredMark(NamedTuple):
 
 
 class SavedFilter(NamedTuple):
-    """A filter with a name."""
-
     name: str
     query: str
     """As it stands in an address, after the question mark."""
@@ -72,10 +69,7 @@ class AllMarks(msgspec.Struct, frozen=True):
     @property
     def tags(self) -> dict[str, int]:
         """Every tag with the number of its sessions, in order of name."""
-        counts: dict[str, int] = {}
-        for mark in self.marks.values():
-            for tag in mark.tags:
-                counts[tag] = counts.get(tag, 0) + 1
+        counts = Counter(tag for mark in self.marks.values() for tag in mark.tags)
         return dict(sorted(counts.items(), key=lambda one: one[0].casefold()))
 
     def tagged(self, tag: str) -> list[str]:
@@ -84,7 +78,6 @@ class AllMarks(msgspec.Struct, frozen=True):
         return [key for key, mark in self.marks.items() if wanted in map(str.casefold, mark.tags)]
 
     def of(self, session: str) -> StoredMark:
-        """What was said about a session."""
         return self.marks.get(session, StoredMark())
 
 
@@ -138,8 +131,6 @@ class MarkStore:
         self._write(lambda db: _change(db, session, values))
 
     def forget(self, session: str) -> None:
-        """Take out all that was said about a session."""
-
         def delete(db: apsw.Connection) -> None:
             for table in ("tag", "mark"):
                 db.execute(f"DELETE FROM {table} WHERE session = ?", (session,))  # noqa: S608  ours

@@ -65,7 +65,6 @@ LogState = tuple[tuple[str, int, int], ...]
 
 
 def log_state(found: FoundLog) -> LogState:
-    """How the logs of a session look now."""
     if found.origin:  # only the archive has it
         return ((found.path, found.size, int(found.modified * 1e9)),)
     return tuple(file_state(path) for path in (found.path, *(agent.path for agent in found.agents)))
@@ -205,7 +204,6 @@ class SessionCache:
 
 
 def get_session(context: AppContext, key: str) -> OpenSession:
-    """A session to be read, whole, by its id."""
     return context.part(SessionCache).whole(context, locate_log(context, key))
 
 

@@ -46,8 +46,6 @@ class ProjectFigures(NamedTuple):
 
 
 class ProjectList:
-    """Every project of an index."""
-
     def __init__(self, projects: Iterable[ProjectFigures]) -> None:
         self.projects = {project.slug: project for project in projects}
         self._labels = _labels(project.path for project in self.projects.values())

@@ -63,7 +63,6 @@ class FilterRow(NamedTuple):
 
     @property
     def label(self) -> str:
-        """What the page calls it."""
         return "only" if self.name == "is" else self.name
 
 
@@ -118,7 +117,6 @@ _ALL_HITS = 200
 
 
 def search_page(request: Request) -> HTMLResponse:
-    """What was found, or how to ask."""
     question = parse_question(request.query_params)
     context = request.app.state.context
     answer = SearchAnswer() if question.nothing else answer_question(context, question)

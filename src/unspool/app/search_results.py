@@ -38,8 +38,6 @@ _CONTEXT = 220
 
 
 class SearchQuestion(NamedTuple):
-    """A question as it stands in an address."""
-
     text: str = ""
     filters: tuple[Filter, ...] = ()
     exact: bool = False
@@ -50,7 +48,6 @@ class SearchQuestion(NamedTuple):
 
     @property
     def nothing(self) -> bool:
-        """True where there is nothing to look for."""
         return not self.text.strip() and not self.filters
 
     @property
@@ -74,12 +71,10 @@ class SearchQuestion(NamedTuple):
         return self._replace(filters=(*others, Filter(name, value)) if value else others, sessions=SESSIONS, hits=HITS)
 
     def without(self, gone: Filter) -> "SearchQuestion":
-        """The same question with one filter less."""
         return self._replace(filters=tuple(one for one in self.filters if one != gone))
 
     @property
     def href(self) -> str:
-        """The address of its page."""
         pairs = [("q", self.text)] + [(one.name, one.value) for one in self.filters]
         pairs += [("exact", "1")] if self.exact else []
         pairs += [("n", str(self.sessions))] if self.sessions != SESSIONS else []
@@ -135,8 +130,6 @@ class HitView(msgspec.Struct, frozen=True):
 
 
 class FoundSessionView(msgspec.Struct, frozen=True):
-    """A session with its best places."""
-
     key: str
     title: str
     project: str

@@ -130,8 +130,6 @@ def serve_app(wanted: ServeOptions, say: Say, warn: Say) -> int:
 
 
 class _Started:
-    """An app on its socket."""
-
     def __init__(self, wanted: ServeOptions, listener: socket.socket) -> None:
         self._wanted, self._listener = wanted, listener
         port = listener.getsockname()[1]
@@ -148,7 +146,6 @@ class _Started:
         self.signal = 0
 
     def serve(self) -> None:
-        """Serve until the end is asked for."""
         if not self._wanted.read_only:
             self._background.start()
         try:

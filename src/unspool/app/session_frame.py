@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import msgspec
-from starlette.responses import HTMLResponse
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse
 
 from unspool import human
 from unspool.agents import resume_command
@@ -101,7 +102,6 @@ def log_position(session: Session, more: int = 0) -> str:
 
 
 def frame_session_page(context: AppContext, opened: OpenSession, path: str = "") -> Frame:
-    """The frame of a page of a session."""
     session, live = opened.session, is_live(opened)
     last = opened.addresses(context.options).live.leaves[-1]
     head = render_template(
@@ -158,3 +158,8 @@ def render_session_subpage(
 def html_response(html: str) -> HTMLResponse:
     """A page that is asked for again each time; a log may hold halves of characters."""
     return HTMLResponse(html.encode("utf-8", "replace"), headers=NO_CACHE)
+
+
+def add_slash(request: Request) -> RedirectResponse:
+    """Links of a page are relative to its folder, so its address ends in a slash."""
+    return RedirectResponse(f"{request.url.path}/", 308)

@@ -31,17 +31,9 @@ SESSION_SORTS = {
     "errors": "Errors",
     "longest": "Longest",
 }
-SESSION_KINDS = (
-    "interactive",
-    "planning",
-    "implementation",
-    "background",
-    "headless",
-    "subagent",
-    "ghost",
-    "empty",
-    "stub",
-)
+_HOLLOW = ("empty", "stub")
+"""Kinds that hold no conversation, listed only when asked for."""
+SESSION_KINDS = ("interactive", "planning", "implementation", "background", "headless", "subagent", "ghost", *_HOLLOW)
 """In the order in which a list offers them."""
 ANY_KIND = "any"
 PAGE_SIZE = 100
@@ -99,16 +91,11 @@ def parse_session_query(given: Mapping[str, str]) -> SessionQuery:
 
 
 _WHEN = "coalesce(ended, started)"
-_HOLLOW = ("empty", "stub")
-"""Kinds that hold no conversation, listed only when asked for."""
 _ORDERS = {
     "": f"{_WHEN} DESC, key",
     "oldest": f"{_WHEN} IS NULL, {_WHEN}",
     "title": "coalesce((SELECT value FROM json_each(?) WHERE key = session.key), title) COLLATE NOCASE",
-    "cost": "cost DESC",
-    "turns": "turns DESC",
-    "calls": "calls DESC",
-    "errors": "errors DESC",
+    **{column: f"{column} DESC" for column in ("cost", "turns", "calls", "errors")},
     "longest": "ended - started DESC",
 }
 _COLUMNS = (
@@ -182,13 +169,7 @@ class SessionFinder:
         )
 
     def find(
-        self,
-        query: SessionQuery,
-        start: int,
-        number: int,
-        also: Sequence[SqlCondition] = (),
-        *,
-        everything: bool = False,
+        self, query: SessionQuery, skip: int, limit: int, also: Sequence[SqlCondition] = (), *, everything: bool = False
     ) -> FoundSessions:
         """So many of the sessions asked for, which fulfil further conditions too.
 
@@ -210,7 +191,7 @@ class SessionFinder:
             titles = {key: mark.title for key, mark in self._marks.marks.items() if mark.title}
             values = (*values, json.dumps(titles))
         sql = f"SELECT id FROM session WHERE {where.sql} ORDER BY {_ORDERS[query.sort]}, id DESC LIMIT ? OFFSET ?"  # noqa: S608
-        ids = [number for (number,) in self._db.execute(sql, (*values, number, start))]
+        ids = [number for (number,) in self._db.execute(sql, (*values, limit, skip))]
         return FoundSessions(self.rows(ids), sum(kinds[kind] for kind in chosen), kinds, notes)
 
     def rows(self, ids: Sequence[int]) -> tuple[SessionRow, ...]:
@@ -274,7 +255,6 @@ class SessionFinder:
 
 
 def _row(columns: Sequence[Any], files: int) -> SessionRow:
-    """The row of _COLUMNS."""
     _, packed, started, ended, cost, unpriced, *texts, turns, messages, calls, errors = columns
     key, title, kind, project, branch = texts
     part = _DECODER.decode(packed) if packed else _OverviewPart()

@@ -17,7 +17,7 @@ from unspool.app.context import AppContext
 from unspool.app.open_session import OpenSession, requested_session, results_of, session_items
 from unspool.app.partial_read import get_session_for_page
 from unspool.app.render import render_page, render_template, session_crumbs
-from unspool.app.session_frame import NO_CACHE, frame_session_page, html_response
+from unspool.app.session_frame import NO_CACHE, add_slash, frame_session_page, html_response
 from unspool.app.session_views import branches_page, presentation_page, story_page, story_start
 from unspool.errors import NotFound
 from unspool.figures import family
@@ -36,8 +36,6 @@ _PART = 1 << 20
 
 
 class RawLine(NamedTuple):
-    """A line of a log."""
-
     log: str
     place: Place
     what: str
@@ -134,11 +132,6 @@ def session_index(request: Request) -> Response:
     context, opened = requested_session(request)
     href = opened.addresses(context.options).turn(int(turn_at[2]), int(turn_at[1] or 0))
     return RedirectResponse(href, 303, headers=NO_CACHE)
-
-
-def add_slash(request: Request) -> Response:
-    """Links of a page are relative to the session's folder, so its address ends in a slash."""
-    return RedirectResponse(f"{request.url.path}/", 308)
 
 
 def session_inner_page(request: Request) -> Response:
@@ -239,7 +232,6 @@ def turn_to_markdown(session: Session, number: int, branch: int = 0) -> str:
 
 
 def find_words(request: Request) -> Response:
-    """The blocks that hold `q`."""
     context, opened = requested_session(request)
     found = find_in_session(opened.session, opened.addresses(context.options), request.query_params.get("q", ""))
     return Response(msgspec.json.encode(found), media_type="application/json", headers=NO_CACHE)

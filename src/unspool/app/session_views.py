@@ -111,10 +111,7 @@ def _parted(session: Session, left: int, right: int) -> tuple[Turn | None, list[
 
 
 def _pairs(
-    view: SessionView,
-    ways: tuple[BranchChoice, BranchChoice],
-    sides: tuple[list[Turn], list[Turn]],
-    numbers: list[int],
+    view: SessionView, ways: tuple[BranchChoice, BranchChoice], sides: tuple[list[Turn], list[Turn]], numbers: list[int]
 ) -> list[TurnPair]:
     columns = []
     for way, side in zip(ways, sides, strict=True):
@@ -123,42 +120,27 @@ def _pairs(
     return [TurnPair(*row) for row in zip(numbers, *columns, strict=True)]
 
 
-class Slide(NamedTuple):
-    """A turn on the stage. Numbers of turns that are not there are -1."""
-
-    title: str
-    number: int
-    at: int
-    total: int
-    previous: int
-    following: int
-    leave: str
-    """Where the turn is in its page."""
-    html: str
-
-
 def presentation_page(request: Request) -> Response:
     """A turn on the stage; the first that was asked for where none is named."""
     context, opened = requested_session(request)
     turns = [turn for turn in opened.session.turns if turn.prompt is not None] or list(opened.session.turns)
     at = _position(request.query_params.get("turn", ""), turns)
     view = opened.view(context.options, frame_session_page(context, opened))
-    slide = Slide(
-        view.name,
-        turns[at].number,
-        at + 1,
-        len(turns),
-        turns[at - 1].number if at else -1,
-        turns[at + 1].number if at + 1 < len(turns) else -1,
-        view.addresses.turn(turns[at].number),
-        TurnRenderer(view).turn(turns[at]),
+    body = render_template(
+        "present.html",
+        title=view.name,
+        number=turns[at].number,
+        at=at + 1,
+        total=len(turns),
+        previous=turns[at - 1].number if at else -1,
+        following=turns[at + 1].number if at + 1 < len(turns) else -1,
+        leave=view.addresses.turn(turns[at].number),
+        html=TurnRenderer(view).turn(turns[at]),
     )
-    body = render_template("present.html", slide=slide)
-    return render_page(request, f"{slide.title} · presented", body, (), ("present.css",), ("present.js",))
+    return render_page(request, f"{view.name} · presented", body, (), ("present.css",), ("present.js",))
 
 
 def _position(text: str, turns: list[Turn]) -> int:
-    """Where the turn that an address names stands."""
     if not turns:
         raise NotFound("The session has no turns to present.")
     if not text:
@@ -198,7 +180,6 @@ def story_start(request: Request) -> Response:
 
 
 def story_page(request: Request) -> Response:
-    """A page of the story."""
     context, opened = requested_session(request)
     chain, number = story_parts(context, opened), request.path_params["number"]
     part = next((one for one in chain if one.first <= number < one.first + len(one.leaves)), None)

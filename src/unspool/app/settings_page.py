@@ -12,7 +12,6 @@ from unspool.config import PRICES_FILE
 from unspool.config.settings import (
     FIELDS,
     LoadedSettings,
-    SettingField,
     Settings,
     change_settings,
     load_settings,
@@ -70,10 +69,17 @@ def _page(
     sent: dict[str, str] | None = None,
     saved: bool = False,
 ) -> HTMLResponse:
-    path = settings_path()
+    path, rows = settings_path(), []
+    for field in FIELDS:
+        value = getattr(now.settings, field.name)
+        typed = (sent or {}).get(field.name)
+        if typed is not None:  # what was sent and is wrong is shown again as it was sent
+            value = typed.split("\n") if field.kind in ("many", "lines") else typed
+        origin, fixed = now.origins[field.name], field.name in now.fixed
+        rows.append({"field": field, "value": value, "origin": origin, "fixed": fixed})
     body = render.render_template(
         "settings.html",
-        rows=[_row(field, now, sent or {}) for field in FIELDS],
+        rows=rows,
         path=str(path),
         there=path.exists(),
         troubles=now.troubles,
@@ -85,15 +91,6 @@ def _page(
         read_only=request.app.state.read_only,
     )
     return render.render_page(request, "Settings", body, (render.HOME,), ("app.css",), ("browse.js",))
-
-
-def _row(field: SettingField, now: LoadedSettings, sent: dict[str, str]) -> dict[str, Any]:
-    """A choice for the template; what was sent and is wrong is shown again as it was sent."""
-    value = getattr(now.settings, field.name)
-    typed = sent.get(field.name)
-    if typed is not None:
-        value = typed.split("\n") if field.kind in ("many", "lines") else typed
-    return {"field": field, "value": value, "origin": now.origins[field.name], "fixed": field.name in now.fixed}
 
 
 ROUTES = [

@@ -66,7 +66,6 @@ class ReviewStore:
         self._results: OrderedDict[str, ShareResult] = OrderedDict()
 
     def selection(self, key: str, project: str) -> ShareSelection:
-        """What is selected of a session now."""
         own = self._own.get(key, ShareSelection())
         choices = replace(load_choices(project), without=own.choices.without)
         return ShareSelection(choices, own.title, load_habit(project).chain)
@@ -85,10 +84,10 @@ class ReviewStore:
     def logs_to_share(self, context: AppContext, key: str, selection: ShareSelection) -> list[FoundLog]:
         """The logs to share; UsageProblem where their chain has others than were looked at."""
         logs = _logs_of(context, key, selection)
+        ids = tuple(one.session_id for one in logs)
         with self._lock:
             held = self._held.get(key)
-            same = held is None or held[1].selection.chain != selection.chain
-            if held is not None and not same and held[1].sessions != tuple(one.session_id for one in logs):
+            if held is not None and held[1].selection.chain == selection.chain and held[1].sessions != ids:
                 del self._held[key]
                 raise UsageProblem("The chain has grown since it was looked through; look at the review again.")
         return logs
@@ -204,7 +203,6 @@ def _zip(files: Iterable[tuple[str, bytes]]) -> SharedFile:
 
 
 def result_page(request: Request) -> HTMLResponse:
-    """The page that tells of a result."""
     found = _requested_result(request)
     review = f"{session_href(found.session)}share"
     about = size(len(found.file.data)) if found.file is not None else ""
@@ -214,7 +212,6 @@ def result_page(request: Request) -> HTMLResponse:
 
 
 def download_result(request: Request) -> Response:
-    """The file of a result."""
     found = _requested_result(request)
     if found.file is None:
         raise NotFound("There is no file to download.")

@@ -48,7 +48,6 @@ class ShareRehearsal(NamedTuple):
 
     @property
     def main(self) -> OpenSession:
-        """The session that is meant."""
         return self.redacted[0].opened
 
     def serves(self, selection: ShareSelection, *, exact: bool) -> bool:
@@ -152,8 +151,6 @@ _ABOUT = {
 
 
 class FoundValue(NamedTuple):
-    """One thing that was found, wherever it stands."""
-
     id: str
     masked: str
     placeholder: str
@@ -164,8 +161,6 @@ class FoundValue(NamedTuple):
 
 
 class RuleFindings(NamedTuple):
-    """All that one rule found."""
-
     name: str
     about: str
     kind: str
@@ -181,7 +176,6 @@ class RuleFindings(NamedTuple):
 
 
 def finding_ids(rehearsal: ShareRehearsal) -> dict[str, frozenset[str]]:
-    """The ids of all findings, by their rule."""
     found: defaultdict[str, set[str]] = defaultdict(set)
     for finding in rehearsal.findings:
         found[finding.match.rule].add(_id(finding.match))

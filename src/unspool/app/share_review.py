@@ -6,21 +6,14 @@ from typing import Any
 from anyio.to_thread import run_sync
 from msgspec.structs import replace
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from unspool.app.context import AppContext
 from unspool.app.open_session import get_session, requested_session
 from unspool.app.render import HOME, page_frame, render_page, render_template, session_href
-from unspool.app.session_frame import CHAIN_RELATIONS, NO_CACHE, html_response
-from unspool.app.share_files import (
-    SHARE_FORMATS,
-    ReviewStore,
-    current_rules,
-    download_result,
-    make_share,
-    result_page,
-)
+from unspool.app.session_frame import CHAIN_RELATIONS, NO_CACHE, add_slash, html_response
+from unspool.app.share_files import SHARE_FORMATS, ReviewStore, current_rules, download_result, make_share, result_page
 from unspool.app.share_findings import (
     RedactedSession,
     RuleFindings,
@@ -68,7 +61,6 @@ def _offer(session: Session) -> dict[str, Any]:
 
 
 def review_page(request: Request) -> HTMLResponse:
-    """Everything found in a session, and what is chosen for it."""
     context, opened = requested_session(request)
     session, store = opened.session, context.part(ReviewStore)
     selection, href = store.selection(session.id, session.cwd), session_href(session.id)
@@ -122,11 +114,6 @@ def preview_page(request: Request) -> Response:
     raise NotFound("What is shared has no such page.")
 
 
-def add_preview_slash(request: Request) -> Response:
-    """Links of a page are relative to its folder."""
-    return RedirectResponse(f"{request.url.path}/", 308)
-
-
 def _preview_frame(key: str, rehearsal: ShareRehearsal, shown: RedactedSession) -> Frame:
     """As little around it as can be: the way back, and what the result says of itself."""
     review, note = f"{session_href(key)}share".removeprefix("/"), rehearsal.share.report.note()
@@ -162,7 +149,7 @@ ROUTES = [
     Route("/s/{key}/share/make", make_share, methods=["POST"]),
     Route("/s/{key}/share/made/{name}", result_page, methods=["GET"]),
     Route("/s/{key}/share/made/{name}/file", download_result, methods=["GET"]),
-    Route("/s/{key}/share/preview", add_preview_slash),
+    Route("/s/{key}/share/preview", add_slash),
     Route("/s/{key}/share/preview/", preview_page),
     Route("/s/{key}/share/preview/{path:path}", preview_page),
 ]

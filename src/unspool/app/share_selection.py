@@ -45,7 +45,6 @@ def is_kept(choices: ShareChoices, rule: str, finding: str) -> bool:
 
 
 def left_out_turns(choices: ShareChoices) -> set[int]:
-    """The numbers of the turns that are left out."""
     return {number for first, last in choices.without for number in range(first, last + 1)}
 
 
@@ -168,8 +167,6 @@ def _habit_file(project: str) -> Path:
 
 
 class KindChoice(NamedTuple):
-    """A kind of block that can be left out whole."""
-
     name: str
     label: str
     there: int
@@ -203,8 +200,6 @@ def _count_kinds(turn: Turn) -> Counter[str]:
 
 
 class TurnChoice(NamedTuple):
-    """A turn that can be left out."""
-
     number: int
     words: str
     href: str

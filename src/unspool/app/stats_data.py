@@ -62,7 +62,6 @@ class StatsSpan(NamedTuple):
 
     @property
     def query(self) -> str:
-        """What stands behind the question mark of an address."""
         pairs = {"days": self.days or "", "since": self.since, "until": self.until, "project": self.project}
         return urlencode({name: value for name, value in pairs.items() if value}, errors="replace")
 
@@ -76,7 +75,6 @@ class StatsSpan(NamedTuple):
 
 
 def parse_span(given: QueryParams) -> StatsSpan:
-    """The span that an address names."""
     days, since, until = given.get("days", ""), given.get("since", "").strip(), given.get("until", "").strip()
     wrong = [text for text in (since, until) if text and _day(text) is None]
     note = " ".join(f"“{text[:40]}” is no date such as 2026-01-31." for text in wrong)
@@ -110,8 +108,6 @@ class RecentUsage(msgspec.Struct, frozen=True):
 
 
 class DashboardData(msgspec.Struct, frozen=True):
-    """Everything that the dashboard tells."""
-
     stats: IndexStats
     begun: dict[date, int]
     """Sessions by the day of their first request."""

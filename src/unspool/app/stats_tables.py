@@ -15,7 +15,7 @@ from unspool.store.index.billing import UsageSum, exact_dollars
 from unspool.store.index.stats import StatNotes
 from unspool.store.index.times import local_time, written_time
 
-DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _FAILING = 3
 """Calls that a tool has at least to be among the most failing."""
 
@@ -121,7 +121,7 @@ def failing_table(board: DashboardData) -> StatsTable:
 
 
 def hours_table(board: DashboardData) -> StatsTable:
-    rows = [(text_cell(day), *count_cells(*row)) for day, row in zip(DAYS, board.stats.hours, strict=True)]
+    rows = [(text_cell(day), *count_cells(*row)) for day, row in zip(WEEKDAYS, board.stats.hours, strict=True)]
     return StatsTable("hours", "Hours of the week", ("day", *(f"{hour:02}" for hour in range(24))), rows)
 
 
@@ -163,15 +163,7 @@ def context_tools_table(board: DashboardData) -> StatsTable:
     return StatsTable("filling", "Tools that filled the window", ("tool", "tokens", "sessions"), rows, lengths)
 
 
-def longest_table(board: DashboardData) -> StatsTable:
-    return _sessions_table("longest", "Longest sessions", board, board.stats.longest)
-
-
-def dearest_table(board: DashboardData) -> StatsTable:
-    return _sessions_table("dearest", "Dearest sessions", board, board.stats.dearest)
-
-
-def _sessions_table(name: str, title: str, board: DashboardData, sessions: Iterable[StatNotes]) -> StatsTable:
+def sessions_table(name: str, title: str, board: DashboardData, sessions: Iterable[StatNotes]) -> StatsTable:
     rows = []
     for one in sessions:
         words = " ".join(visible(one.title).split()) or one.key
@@ -201,7 +193,6 @@ def files_table(board: DashboardData) -> StatsTable:
 
 
 def file_href(path: str) -> str:
-    """The address of a file's time-line."""
     return f"/files?{urlencode({'path': path}, errors='replace')}"
 
 
@@ -228,8 +219,8 @@ TABLES: dict[str, Callable[[DashboardData], StatsTable]] = {
     "wasted": rewritten_table,
     "context": context_table,
     "filling": context_tools_table,
-    "longest": longest_table,
-    "dearest": dearest_table,
+    "longest": lambda board: sessions_table("longest", "Longest sessions", board, board.stats.longest),
+    "dearest": lambda board: sessions_table("dearest", "Dearest sessions", board, board.stats.dearest),
     "files": files_table,
 }
 
