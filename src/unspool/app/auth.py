@@ -37,7 +37,6 @@ class AccessTerms(NamedTuple):
 
 
 def new_token() -> str:
-    """A token that nobody can guess, as it stands in an address."""
     return secrets.token_urlsafe(32)
 
 

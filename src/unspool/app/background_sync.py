@@ -47,16 +47,16 @@ def run_background_sync(job: SyncSettings, pipe: "Connection[SyncMessage, None]"
         os.nice(5)  # the requests go first
     start_worker()
     stop = StopSignal()
+
+    def end_helpers() -> None:
+        """A sync that is broken off does not wait for the logs that are being read for it."""
+        stop.wait(_DAYS)
+        for process in active_children():
+            process.terminate()
+
     with stop.heeding(), suppress(Stopped, BrokenPipeError):
-        threading.Thread(target=_end_helpers, args=(stop,), daemon=True).start()
+        threading.Thread(target=end_helpers, daemon=True).start()
         _watcher(job, _Reporter(pipe), stop).follow()
-
-
-def _end_helpers(stop: StopSignal) -> None:
-    """A sync that is broken off does not wait for the logs that are being read for it."""
-    stop.wait(_DAYS)
-    for process in active_children():
-        process.terminate()
 
 
 def _watcher(job: SyncSettings, reporter: "_Reporter", stop: StopSignal) -> Watcher[SyncReport]:
@@ -195,7 +195,6 @@ class BackgroundSync:
             self.stopping.wait(wait)
 
     def _once(self) -> None:
-        """Start the process, and take its messages until its end."""
         receiver, sender = Pipe(duplex=False)
         with receiver:
             with sender:

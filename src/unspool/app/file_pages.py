@@ -1,5 +1,6 @@
 """`/files`: folders, a file's time-line, and a file as it stood after a call."""
 
+import re
 from collections.abc import Iterator
 from datetime import datetime
 from itertools import groupby
@@ -17,7 +18,7 @@ from unspool.app import file_history
 from unspool.app.api_endpoint import parse_number
 from unspool.app.file_history import FileCall, FileEntry, FileTouch, file_at_call
 from unspool.app.marks import custom_titles
-from unspool.app.render import HOME, LinkChoice, render_page, render_template, session_href
+from unspool.app.render import HOME, LinkChoice, nav_link, render_page, render_template, session_href
 from unspool.app.search_results import block_href, folder_name, to_datetime
 from unspool.app.stats_tables import file_href
 from unspool.doc import Code, Diff, Node
@@ -25,7 +26,6 @@ from unspool.errors import NotFound
 from unspool.figures.changes import forward_slashes
 from unspool.render.html.elements import HtmlOptions, visible
 from unspool.render.html.nodes import nodes_html
-from unspool.site.page_template import Crumb
 from unspool.store.index.schema import TOUCHES
 from unspool.tools import changes
 from unspool.tools.summary import language
@@ -58,7 +58,7 @@ def file_at_call_page(request: Request) -> HTMLResponse:
         cut=len(after or "") > _SHOWN,
         download=f"/files/at.txt?{_query(call)}",
     )
-    crumbs = (HOME, Crumb("Files", "files"))
+    crumbs = (HOME, nav_link("files"))
     return render_page(request, f"{name} as it stood", body, crumbs, styles=("find.css", "stats.css"))
 
 
@@ -203,14 +203,7 @@ def _line(one: FileEntry, start: int) -> dict[str, object]:
 
 def _trail(path: str) -> list[LinkChoice]:
     """The folders above a path, and itself."""
-    found, at = [], 0
-    while 0 <= at < len(path):
-        end = path.find("/", at)
-        end = len(path) if end < 0 else end
-        if text := path[at:end]:
-            found.append(LinkChoice(text, file_href(path[: end + 1])))
-        at = end + 1
-    return found
+    return [LinkChoice(part[1], file_href(path[: part.end()])) for part in re.finditer("([^/]+)/?", path)]
 
 
 ROUTES = [

@@ -32,7 +32,6 @@ from unspool.app.session_list import (
 )
 from unspool.app.session_query import SessionQuery, parse_session_query
 from unspool.errors import NotFound, UnspoolError
-from unspool.site.page_template import Crumb
 from unspool.site.session_head import Tile
 from unspool.site.session_rows import SessionDay
 from unspool.store.archive.database import ARCHIVE, INDEX
@@ -82,7 +81,7 @@ def project_page(request: Request) -> HTMLResponse:
             hidden=one.path in listing.marks.hidden,
             **list_values(listing, query, listing.finder.page(query)),
         )
-    crumbs = (render.HOME, Crumb("Projects", "projects"))
+    crumbs = (render.HOME, render.nav_link("projects"))
     return render.render_page(request, one.name, body, crumbs, ("app.css",), ("browse.js", "list.js"))
 
 
@@ -106,7 +105,6 @@ def _project_values(one: ProjectFigures, listing: ListRequest) -> dict[str, obje
 
 
 async def hide_project(request: Request) -> Response:
-    """Take a project out of the lists, or put it back."""
     sent, slug, context = await read_form(request), request.path_params["slug"], request.app.state.context
     hidden = sent.get("hidden") == "1"
 
@@ -129,7 +127,11 @@ def spending_tiles(db: apsw.Connection, zone: tzinfo | None, now: float) -> tupl
     tiles = []
     for name, first in (("Today", today), ("This week", first_day("week", today))):
         since = day_start(first, zone)
-        spent, sessions = _usage_since(db, since), human.count(db.execute(_ACTIVE, (since,)).get, "session")
+        # only sessions that reach beyond the moment are looked at, for they are few
+        where = UsageCondition("time >= ? AND session IN (SELECT id FROM session WHERE ended >= ?)", (since, since))
+        rows = [figures for _, *figures in add_sums(db, ("terms",), where)]
+        spent = UsageSum(*map(sum, zip(*rows, strict=True))) if rows else UsageSum()
+        sessions = human.count(db.execute(_ACTIVE, (since,)).get, "session")
         cost = format_dollars(spent.cost, floor=spent.floor) or "$0.00"
         tiles.append(Tile(name, cost, sessions, f"{sessions}, at list prices"))
     cached = f"{spent.cached:.0%} from cache" if spent.cached else ""
@@ -148,13 +150,6 @@ def day_bars(db: apsw.Connection, zone: tzinfo | None, now: float) -> tuple[tupl
         (max(4, round(100 * days[day] / most)) if days[day] else 0, f"{day}: {human.count(days[day], 'session')}")
         for day in (first + timedelta(days=at) for at in range(_DAYS))
     )
-
-
-def _usage_since(db: apsw.Connection, since: float) -> UsageSum:
-    """Only sessions that reach beyond a moment are looked at, for they are few."""
-    where = UsageCondition("time >= ? AND session IN (SELECT id FROM session WHERE ended >= ?)", (since, since))
-    rows = [figures for _, *figures in add_sums(db, ("terms",), where)]
-    return UsageSum(*map(sum, zip(*rows, strict=True))) if rows else UsageSum()
 
 
 def archive_facts(listing: ListRequest, synced: str) -> Iterator[tuple[str, str, str]]:

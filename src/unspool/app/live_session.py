@@ -197,8 +197,6 @@ class SessionLook(NamedTuple):
 
 
 class TurnHtml(msgspec.Struct, frozen=True):
-    """A turn as markup, and its line in the rail."""
-
     number: int
     html: str
     words: str
@@ -253,7 +251,6 @@ class FollowedSession:
 
     @property
     def mark(self) -> str:
-        """How far it had come when it was last read."""
         return self._last.mark if self._last is not None else ""
 
     def look(self, first: int) -> SessionLook:

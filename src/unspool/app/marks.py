@@ -17,9 +17,8 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from unspool.app import render
-from unspool.app.context import AppContext
+from unspool.app.context import AppContext, file_identity
 from unspool.errors import NotFound, Unreadable, UnspoolError, UsageProblem
-from unspool.site.page_template import Crumb
 from unspool.site.summaries import shorten_line
 from unspool.store.archive.database import (
     overwrite_with_zeros,
@@ -117,7 +116,7 @@ class MarkStore:
             return AllMarks()
         with sqlite_errors_told(self.path):
             db = self._db()
-            version = db.pragma("data_version"), self._inode()
+            version = db.pragma("data_version"), file_identity(self.path)
             kept: tuple[Any, AllMarks] | None = getattr(self._local, "marks", None)
             if kept is None or kept[0] != version:
                 self._local.marks = kept = version, _read_all(db)
@@ -167,19 +166,12 @@ class MarkStore:
             with transaction(db):
                 return work(db)
 
-    def _inode(self) -> int:
-        """Tells whether the file is still the one that was opened."""
-        try:
-            return self.path.stat().st_ino
-        except OSError:
-            return 0
-
     def _db(self) -> apsw.Connection:
         db: apsw.Connection | None = getattr(self._local, "db", None)
-        if db is None or self._local.inode != self._inode():
+        if db is None or self._local.identity != file_identity(self.path):
             fixed = self.path.exists() and not (os.access(self.path, os.W_OK) and os.access(self.path.parent, os.W_OK))
             self._local.db = db = (_readable if fixed else _opened)(self.path, self._key)
-            self._local.inode = self._inode()
+            self._local.identity = file_identity(self.path)
         return db
 
 
@@ -303,7 +295,7 @@ def mark_form(request: Request) -> HTMLResponse:
     )
     if alone:
         return HTMLResponse(body)
-    crumbs = (render.HOME, Crumb("Sessions", "sessions"))
+    crumbs = (render.HOME, render.nav_link("sessions"))
     return render.render_page(request, f"Mark · {name}", body, crumbs, ("app.css",), ("browse.js",))
 
 
@@ -338,7 +330,6 @@ def _title(context: AppContext, key: str) -> str:
 
 
 async def save_filter(request: Request) -> Response:
-    """Keep a filter under a name, or forget it."""
     sent = await read_form(request)
     query = "" if sent.get("forget") else sent.get("query", "").lstrip("?")
     if not query and not sent.get("forget"):

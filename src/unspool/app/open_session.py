@@ -48,7 +48,6 @@ class OpenSession:
         return view
 
     def addresses(self, options: SiteOptions) -> Addresses:
-        """Where everything in the session is told."""
         return self._view(options).addresses
 
     def _view(self, options: SiteOptions, base: str = "") -> SessionView:

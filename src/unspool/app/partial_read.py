@@ -109,7 +109,6 @@ class _Part:
         return msgspec.structs.replace(session, turns=tuple(turns[: last - first + 1]))
 
     def with_prompt(self, turn: Turn, place: TurnPlace) -> Turn:
-        """The turn with the words of its prompt."""
         self._stream.seek(place.offset)
         line = io.BytesIO(self._stream.readline(_LINE))
         events = self._agent.events(line, start=Cursor(place.offset, place.line), detail=Detail.FIGURES)

@@ -53,12 +53,15 @@ def serve_asset(request: Request) -> Response:
     return Response(data, media_type=kind, headers={"Cache-Control": "public, max-age=31536000, immutable"})
 
 
+def nav_link(name: str) -> Crumb:
+    """The link to a part of the app, relative to the root."""
+    return Crumb(name.capitalize(), name)
+
+
 ALL_STYLES = ("palette.css", "banner.css")
 ALL_SCRIPTS = ("palette.js", "banner.js")
 """Modules."""
-NAV_LINKS = tuple(
-    Crumb(name.capitalize(), name) for name in ("sessions", "projects", "live", "search", "stats", "files", "settings")
-)
+NAV_LINKS = tuple(map(nav_link, ("sessions", "projects", "live", "search", "stats", "files", "settings")))
 """Links at the top of every page, relative to the root."""
 HOME = Crumb("unspool", "")
 _POLICY = (

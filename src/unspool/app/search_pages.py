@@ -163,34 +163,26 @@ _ANCHOR = re.compile(r"(?:msg-(\d{1,15})|line-\d{1,15})(?:-\d{1,9})?")
 def jump_to_block(request: Request) -> RedirectResponse:
     """Leads to the page and block that an anchor means; to the session's first page where there is none."""
     (context, opened), given = requested_session(request), request.query_params
-    place = parse_number(given.get("place", ""), 10**15)
-    line = SoughtLine(request.path_params["anchor"], place, given.get("agent", ""))
-    link = find_block(opened.session, opened.addresses(context.options), line)
+    addresses, place = opened.addresses(context.options), parse_number(given.get("place", ""), 10**15)
+    link = find_block(opened.session, addresses, request.path_params["anchor"], place, given.get("agent", ""))
     return RedirectResponse(session_href(request.path_params["key"]) + link, 302)
 
 
-class SoughtLine(NamedTuple):
-    """What is known of the line that is looked for."""
+def find_block(session: Session, addresses: Addresses, anchor: str, place: int | None, agent: str) -> str:
+    """The address, below the session's, of the block that a line is part of; empty where there is none.
 
-    anchor: str
-    place: int | None = None
-    """Byte offset in its log."""
-    agent: str = ""
-    """The subagent whose log it is in."""
-
-
-def find_block(session: Session, addresses: Addresses, line: SoughtLine) -> str:
-    """The address, below the session's, of the block that a line is part of; empty where there is none."""
-    known = _ANCHOR.fullmatch(line.anchor)
+    `place` is the byte offset of the line in its log, `agent` the subagent whose log that is.
+    """
+    known = _ANCHOR.fullmatch(anchor)
     if known is None:
         return ""
     moment = int(known[1]) if known[1] else None
-    chapter = addresses.agents.get(line.agent)
+    chapter = addresses.agents.get(agent)
     member = chapter.agent.session if chapter is not None and chapter.agent is not None else session
     items = list(session_items(member))
     for fits in (
-        lambda item: line.place in [one.place.offset for one in (item, *results_of(item))],
-        lambda item: addresses.anchor(item) == line.anchor,
+        lambda item: place in [one.place.offset for one in (item, *results_of(item))],
+        lambda item: addresses.anchor(item) == anchor,
         lambda item: moment in [to_milliseconds(one.time) for one in (item, *results_of(item)) if one.time is not None],
     ):
         found = next(filter(fits, items), None)

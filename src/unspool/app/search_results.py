@@ -25,10 +25,7 @@ from unspool.tools.ansi import strip_ansi
 
 MAX_QUESTION = 1000
 """Characters of a question."""
-SEARCH_FILTERS = (
-    *("kind", "project", "role", "tool", "is", "since", "until"),
-    *("model", "branch", "cost", "session", "file"),
-)
+FILTER_NAMES = ("kind", "project", "role", "tool", "is", "since", "until", "model", "branch", "cost", "session", "file")
 """Filters that an address may hold beside the words, in the order in which they are told."""
 SESSIONS, HITS = 10, 3
 MAX_FOUND_SESSIONS = 500
@@ -62,7 +59,6 @@ class SearchQuestion(NamedTuple):
         return SearchRequest(self.sessions, self.hits, _CONTEXT)
 
     def values(self, name: str) -> tuple[str, ...]:
-        """What is asked for by one filter of the address."""
         return tuple(one.value for one in self.filters if one.name == name)
 
     def having(self, name: str, value: str) -> "SearchQuestion":
@@ -87,7 +83,7 @@ def parse_question(given: QueryParams) -> SearchQuestion:
     text = given.get("q", "")
     filters = [
         Filter(name, value[:MAX_QUESTION])
-        for name in SEARCH_FILTERS
+        for name in FILTER_NAMES
         for value in dict.fromkeys(given.getlist(name))
         if value.strip()
     ]
@@ -183,7 +179,6 @@ def block_href(key: str, anchor: str, agent: str = "", place: int | None = None)
 
 
 def summary(results: SearchResults) -> str:
-    """How much was found, exactly where that is known."""
     here = len(results.sessions)
     if results.sessions_found is None:
         return f"the newest {human.count(here, 'session')}; there may be more"

@@ -145,7 +145,6 @@ class ListRequest:
 
     @property
     def here(self) -> str:
-        """The address asked for, to come back to."""
         url = self.request.url
         return f"{url.path}?{url.query}" if url.query else url.path
 

@@ -63,7 +63,6 @@ class SessionQuery(msgspec.Struct, frozen=True):
 
     @property
     def filtered(self) -> bool:
-        """Whether anything is left out by choice."""
         return self != SessionQuery(sort=self.sort, page=self.page)
 
     def address(self, **changes: object) -> str:
@@ -98,9 +97,14 @@ _ORDERS = {
     **{column: f"{column} DESC" for column in ("cost", "turns", "calls", "errors")},
     "longest": "ended - started DESC",
 }
-_COLUMNS = (
-    "id, overview, started, ended, cost, unpriced, key, title, kind, project, branch, turns, messages, calls, errors"
-)
+_COLUMNS = {
+    **{name: name for name in ("title", "kind", "project", "branch", "started", "ended", "messages", "unpriced")},
+    "id": "key",
+    "prompts": "turns",
+    "tool_calls": "calls",
+    "tool_errors": "errors",
+}
+"""Columns of the index by the fields of a row that they are."""
 _HOLDING = """(title LIKE ? ESCAPE '\\' OR branch LIKE ? ESCAPE '\\' OR project LIKE ? ESCAPE '\\'
 OR key LIKE ? ESCAPE '\\' OR key IN (SELECT value FROM json_each(?)))"""
 _OLDER = """SELECT id FROM session WHERE key IN (SELECT key FROM session GROUP BY key HAVING count(*) > 1)
@@ -197,10 +201,11 @@ class SessionFinder:
     def rows(self, ids: Sequence[int]) -> tuple[SessionRow, ...]:
         """Sessions by their numbers, in their order."""
         wanted = json.dumps(ids)
-        sql = f"SELECT {_COLUMNS} FROM session WHERE id IN (SELECT value FROM json_each(?))"  # noqa: S608  ours
+        columns = ", ".join(("id", "overview", "cost", *_COLUMNS.values()))
+        sql = f"SELECT {columns} FROM session WHERE id IN (SELECT value FROM json_each(?))"  # noqa: S608  ours
         changed = dict(self._db.execute(_CHANGED, (wanted,)))
-        columns: Iterable[Any] = self._db.execute(sql, (wanted,))
-        found = {one[0]: _row(one, changed.get(one[0], 0)) for one in columns}
+        rows: Iterable[Any] = self._db.execute(sql, (wanted,))
+        found = {one[0]: _row(one, changed.get(one[0], 0)) for one in rows}
         return tuple(found[number] for number in ids if number in found)
 
     def _conditions(self, query: SessionQuery) -> tuple[list[SqlCondition], tuple[str, ...]]:
@@ -255,28 +260,19 @@ class SessionFinder:
 
 
 def _row(columns: Sequence[Any], files: int) -> SessionRow:
-    _, packed, started, ended, cost, unpriced, *texts, turns, messages, calls, errors = columns
-    key, title, kind, project, branch = texts
+    _, packed, cost, *others = columns
+    values = dict(zip(_COLUMNS, others, strict=True))
+    for name in ("started", "ended"):
+        values[name] = None if values[name] is None else local_time(values[name], UTC)
     part = _DECODER.decode(packed) if packed else _OverviewPart()
     return SessionRow(
-        key,
-        title,
-        kind,
-        project,
-        branch,
-        None if started is None else local_time(started, UTC),
-        None if ended is None else local_time(ended, UTC),
-        turns,
-        messages,
-        calls,
-        errors,
-        files,
+        **values,
+        files=files,
         agents=part.agents,
         compactions=part.compactions,
         problems=part.problems,
         amount=Decimal(cost) / PICO,
-        unpriced=unpriced,
-        known=not unpriced,
+        known=not values["unpriced"],
         models=tuple(one.model for one in part.calls if one.model),
     )
 

@@ -190,7 +190,6 @@ def _holds(text: str, sought: str) -> bool:
 
 
 def block_texts(item: Item) -> Iterator[str]:
-    """What a block says, piece by piece."""
     match item:
         case Prompt():
             yield from (f"{item.command} {item.arguments}", item.text, item.plan.text if item.plan else "")
@@ -238,7 +237,6 @@ def find_words(request: Request) -> Response:
 
 
 def turn_markdown(request: Request) -> Response:
-    """One turn, to be pasted elsewhere."""
     (_, opened), given = requested_session(request), request.path_params
     text = turn_to_markdown(opened.session, given["number"], given.get("branch", 0))
     return Response(text.encode("utf-8", "replace"), media_type="text/markdown; charset=utf-8", headers=NO_CACHE)

@@ -124,7 +124,10 @@ def presentation_page(request: Request) -> Response:
     """A turn on the stage; the first that was asked for where none is named."""
     context, opened = requested_session(request)
     turns = [turn for turn in opened.session.turns if turn.prompt is not None] or list(opened.session.turns)
-    at = _position(request.query_params.get("turn", ""), turns)
+    wanted = request.query_params.get("turn", "")
+    at = next((at for at, turn in enumerate(turns) if wanted in ("", str(turn.number))), None)
+    if at is None:
+        raise NotFound("The session has no such turn." if turns else "The session has no turns to present.")
     view = opened.view(context.options, frame_session_page(context, opened))
     body = render_template(
         "present.html",
@@ -138,17 +141,6 @@ def presentation_page(request: Request) -> Response:
         html=TurnRenderer(view).turn(turns[at]),
     )
     return render_page(request, f"{view.name} · presented", body, (), ("present.css",), ("present.js",))
-
-
-def _position(text: str, turns: list[Turn]) -> int:
-    if not turns:
-        raise NotFound("The session has no turns to present.")
-    if not text:
-        return 0
-    found = [at for at, turn in enumerate(turns) if str(turn.number) == text]
-    if not found:
-        raise NotFound("The session has no such turn.")
-    return found[0]
 
 
 MAX_STORY_SESSIONS = 24
@@ -173,7 +165,7 @@ class StoryPart(NamedTuple):
 
 
 def story_start(request: Request) -> Response:
-    """The page of the story that a session begins on."""
+    """Leads to the page of the story that a session begins on."""
     context, opened = requested_session(request)
     here = next((part for part in story_parts(context, opened) if part.key == opened.session.id), None)
     return RedirectResponse(f"story/{here.first if here is not None else 1}.html", 303, headers=NO_CACHE)

@@ -23,7 +23,7 @@ from unspool.web.pages import answer_form, read_form
 
 
 def settings_form(request: Request) -> HTMLResponse:
-    return _page(request, load_settings(), saved=request.query_params.get("saved") == "1")
+    return _page(request, {}, {}, saved=request.query_params.get("saved") == "1")
 
 
 async def save_settings(request: Request) -> Response:
@@ -36,7 +36,7 @@ async def save_settings(request: Request) -> Response:
             return answer_form(request, sent, "/settings?saved=1")
         except UnspoolError as problem:
             wrong = {"": str(problem)}
-    answer = _page(request, load_settings(), wrong, sent)
+    answer = _page(request, wrong, sent)
     answer.status_code = 400
     return answer
 
@@ -62,17 +62,11 @@ def _plain(value: Any) -> Any:
     return list(value) if isinstance(value, (list, tuple)) else value
 
 
-def _page(
-    request: Request,
-    now: LoadedSettings,
-    wrong: dict[str, str] | None = None,
-    sent: dict[str, str] | None = None,
-    saved: bool = False,
-) -> HTMLResponse:
-    path, rows = settings_path(), []
+def _page(request: Request, wrong: dict[str, str], sent: dict[str, str], *, saved: bool = False) -> HTMLResponse:
+    now, path, rows = load_settings(), settings_path(), []
     for field in FIELDS:
         value = getattr(now.settings, field.name)
-        typed = (sent or {}).get(field.name)
+        typed = sent.get(field.name)
         if typed is not None:  # what was sent and is wrong is shown again as it was sent
             value = typed.split("\n") if field.kind in ("many", "lines") else typed
         origin, fixed = now.origins[field.name], field.name in now.fixed
@@ -83,7 +77,7 @@ def _page(
         path=str(path),
         there=path.exists(),
         troubles=now.troubles,
-        wrong=wrong or {},
+        wrong=wrong,
         saved=saved,
         roots=[str(root) for root in usual_roots()],
         prices=now.settings.prices or str(path.with_name(PRICES_FILE)),

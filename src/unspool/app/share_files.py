@@ -71,7 +71,6 @@ class ReviewStore:
         return ShareSelection(choices, own.title, load_habit(project).chain)
 
     def select(self, key: str, project: str, selection: ShareSelection) -> None:
-        """Select it so, and remember it for the project."""
         with self._lock:
             self._own[key] = selection
             save_choices(project, selection.choices)
@@ -219,7 +218,6 @@ def download_result(request: Request) -> Response:
 
 
 def file_response(file: SharedFile, name: str) -> Response:
-    """A file that a browser saves."""
     headers = {"Content-Disposition": f'attachment; filename="{name}"', "Cache-Control": "no-store"}
     return Response(file.data, media_type=file.type, headers=headers)
 

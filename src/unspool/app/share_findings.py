@@ -43,7 +43,6 @@ class ShareRehearsal(NamedTuple):
 
     @property
     def sessions(self) -> tuple[str, ...]:
-        """The ids of the sessions that were looked through."""
         return tuple(one.session_id for one in self.found)
 
     @property
@@ -193,21 +192,16 @@ def findings_by_rule(rehearsal: ShareRehearsal, choices: ShareChoices, options: 
         groups.setdefault((match.kind, match.rule), {}).setdefault(name, []).append(finding)
         if name not in called and not is_kept(choices, match.rule, name):
             called[name] = names.of(match)  # in the order of the log, as they are given when it is redacted
-    order = sorted(groups, key=lambda key: (list(_KINDS).index(key[0]), key[1]))
-    return [
-        RuleFindings(
-            rule,
-            known.about if (known := rehearsal.rules.rule(rule)) is not None else _ABOUT.get(rule, ""),
-            _KINDS[kind],
-            _TONES[kind],
-            tuple(_value(name, found, called, spots) for name, found in groups[kind, rule].items()),
-        )
-        for kind, rule in order
-    ]
+    found = []
+    for kind, rule in sorted(groups, key=lambda key: (list(_KINDS).index(key[0]), key[1])):
+        known = rehearsal.rules.rule(rule)
+        about = known.about if known is not None else _ABOUT.get(rule, "")
+        values = tuple(_value(name, findings, called, spots) for name, findings in groups[kind, rule].items())
+        found.append(RuleFindings(rule, about, _KINDS[kind], _TONES[kind], values))
+    return found
 
 
 def findings_summary(rules: Sequence[RuleFindings]) -> str:
-    """How much was found, in a sentence."""
     values = [value for rule in rules for value in rule.values]
     if not values:
         return "Nothing."

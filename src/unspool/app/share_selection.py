@@ -217,6 +217,5 @@ def turn_choices(opened: OpenSession, choices: ShareChoices, options: SiteOption
 
 
 def turns_summary(turns: list[TurnChoice]) -> str:
-    """How many are left out, in a sentence."""
     out = sum(row.out for row in turns)
     return f"{out} of {len(turns)} left out." if out else "All of them are shared."

@@ -53,12 +53,9 @@ class StatsSpan(NamedTuple):
         if self.days:
             first = today - timedelta(days=self.days - 1)
         zone = current_settings().zone
-        return UsageFilter(
-            since=None if first is None else day_start(first, zone),
-            until=None if last is None else day_start(last + timedelta(days=1), zone),
-            project=self.project,
-            zone=zone,
-        )
+        since = None if first is None else day_start(first, zone)
+        until = None if last is None else day_start(last + timedelta(days=1), zone)
+        return UsageFilter(since=since, until=until, project=self.project, zone=zone)
 
     @property
     def query(self) -> str:
@@ -70,7 +67,6 @@ class StatsSpan(NamedTuple):
         return f"/stats?{self.query}" if self.query else "/stats"
 
     def csv(self, name: str) -> str:
-        """Where the figures of a table are to be had."""
         return f"/stats/{name}.csv" + (f"?{self.query}" if self.query else "")
 
 
@@ -84,7 +80,6 @@ def parse_span(given: QueryParams) -> StatsSpan:
 
 
 def today_in_zone() -> date:
-    """The day it is where the settings say."""
     return datetime.now().astimezone(current_settings().zone).date()
 
 
@@ -127,7 +122,6 @@ class DashboardCache:
         self._lock = threading.Lock()
 
     def board(self, index: Index, wanted: UsageFilter, today: date, now: float) -> DashboardData:
-        """The figures as the index has them now."""
         key = index.path, _stamp(index.path), wanted, today, now // 60 if _running(index, now) else 0
         with self._lock:
             if key not in self._boards:

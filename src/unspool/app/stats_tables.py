@@ -67,7 +67,6 @@ def sum_cells(total: UsageSum) -> Cells:
 
 
 def price_cell(cost: int, unpriced: int, open_: int = 0) -> TableCell:
-    """What something costs, as far as prices are known."""
     exact = "" if unpriced and not cost else exact_dollars(cost)
     return TableCell(billing.format_priced(cost, unpriced=unpriced, open=open_), exact)
 
