@@ -9,7 +9,7 @@ import pytest
 from tests.app.asking import Site, harbour, shop, site
 from tests.app.serving import served
 from unspool.app.context import AppContext
-from unspool.app.search_pages import _ways
+from unspool.app.search_pages import _links
 from unspool.app.search_results import MAX_FOUND_SESSIONS, MAX_QUESTION, SearchQuestion, extend_last_word
 
 
@@ -160,8 +160,8 @@ def test_an_exact_text_that_is_being_typed_is_looked_for_as_it_stands(app: Site)
 
 def test_a_page_that_shows_all_it_can_offers_no_more(app: Site) -> None:
     assert app.get("/search", q="checkout", n=1).links(f"n={1 + 20}")
-    assert not _ways(SearchQuestion("checkout", sessions=MAX_FOUND_SESSIONS), ())["more"]
-    assert _ways(SearchQuestion("checkout", sessions=MAX_FOUND_SESSIONS - 1), ())["more"]
+    assert not _links(SearchQuestion("checkout", sessions=MAX_FOUND_SESSIONS), ())["more"]
+    assert _links(SearchQuestion("checkout", sessions=MAX_FOUND_SESSIONS - 1), ())["more"]
 
 
 def test_a_filter_being_typed_is_completed(app: Site) -> None:

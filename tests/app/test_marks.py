@@ -19,15 +19,15 @@ def test_what_is_said_is_kept_and_what_is_not_spoken_of_stays(tmp_path: Path) ->
     marks = MarkStore(tmp_path)
     marks.change("a", starred=True, note="  why \r\n not ")
     marks.change("a", title=" A \n name ", tags=["one", "#Two", "TWO", " "])
-    assert MarkStore(tmp_path).said().of("a") == StoredMark(True, "A name", "why \n not", ("one", "TWO"))
-    assert marks.said().of("b") == StoredMark()
+    assert MarkStore(tmp_path).all_marks().of("a") == StoredMark(True, "A name", "why \n not", ("one", "TWO"))
+    assert marks.all_marks().of("b") == StoredMark()
     marks.change("a", starred=False, tags=[])
-    assert marks.said().of("a") == StoredMark(False, "A name", "why \n not", ())
+    assert marks.all_marks().of("a") == StoredMark(False, "A name", "why \n not", ())
 
 
 def test_nothing_is_written_before_the_first_mark_and_then_it_is_private(tmp_path: Path) -> None:
     marks = MarkStore(tmp_path / "archive")
-    assert marks.said().marks == {}
+    assert marks.all_marks().marks == {}
     assert list(tmp_path.iterdir()) == []
     marks.change("a", starred=True)
     files = list((tmp_path / "archive").iterdir())
@@ -42,18 +42,18 @@ def test_marks_of_an_encrypted_archive_are_encrypted(tmp_path: Path) -> None:
     data = b"".join(path.read_bytes() for path in tmp_path.iterdir())
     assert b"quicksilver" not in data
     assert b"SQLite format" not in data
-    assert MarkStore(tmp_path, "secret").said().of("a").note == "quicksilver"
+    assert MarkStore(tmp_path, "secret").all_marks().of("a").note == "quicksilver"
     with pytest.raises(UnspoolError):
-        MarkStore(tmp_path, "wrong").said()
+        MarkStore(tmp_path, "wrong").all_marks()
 
 
 def test_marks_get_the_key_that_the_archive_gets_and_lose_it_again(tmp_path: Path) -> None:
     """Nothing that was said is lost, and while there is a key no byte of it can be read without."""
     MarkStore(tmp_path).change("one", starred=True, note="a secret lighthouse", tags=["x"])
-    said = MarkStore(tmp_path).said()
+    said = MarkStore(tmp_path).all_marks()
     for before, after in ((None, "first"), ("first", "second"), ("second", None)):
         MarkStore(tmp_path, before).rekeyed(after)
-        assert MarkStore(tmp_path, after).said() == said
+        assert MarkStore(tmp_path, after).all_marks() == said
         raw = b"".join(path.read_bytes() for path in tmp_path.glob("marks.db*"))
         assert (b"lighthouse" in raw) == (after is None)
     assert [path.name for path in tmp_path.glob("marks.db.new*")] == []
@@ -67,9 +67,9 @@ def test_where_nothing_was_said_there_is_nothing_to_encrypt(tmp_path: Path) -> N
 def test_others_see_at_once_what_is_said(tmp_path: Path) -> None:
     one, other = MarkStore(tmp_path), MarkStore(tmp_path)
     one.change("a", starred=True)
-    assert other.said().of("a").starred
+    assert other.all_marks().of("a").starred
     other.change("a", starred=False)
-    assert not one.said().of("a").starred
+    assert not one.all_marks().of("a").starred
 
 
 def test_many_threads_lose_nothing(tmp_path: Path) -> None:
@@ -79,7 +79,7 @@ def test_many_threads_lose_nothing(tmp_path: Path) -> None:
         thread.start()
     for thread in work:
         thread.join()
-    assert len(marks.said().marks) == 24
+    assert len(marks.all_marks().marks) == 24
 
 
 def test_an_id_that_is_none_is_refused(tmp_path: Path) -> None:
@@ -169,8 +169,8 @@ def test_what_was_said_about_a_forgotten_session_goes(tmp_path: Path) -> None:
     marks.change("one", title="A secret name", note="a secret note", tags=["secret"])
     marks.change("two", title="Another")
     marks.forget("one")
-    assert set(marks.said().marks) == {"two"}
-    assert marks.said().tags == {}
+    assert set(marks.all_marks().marks) == {"two"}
+    assert marks.all_marks().tags == {}
 
 
 def test_marks_of_a_newer_version_are_left_alone(tmp_path: Path) -> None:

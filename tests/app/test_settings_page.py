@@ -199,11 +199,11 @@ def _styles(app: Browsed, style: str) -> list[str]:
 
 
 def test_days_begin_where_the_person_lives(tmp_path: Path) -> None:
-    from unspool.app.list_rows import day_of
+    from unspool.store.index.times import local_time
 
-    assert str(day_of(0, None)) == "1970-01-01"
+    assert str(local_time(0, None).date()) == "1970-01-01"
     write('time_zone = "Asia/Tokyo"')
-    assert str(day_of(57_600, current_settings().zone)) == "1970-01-02"
+    assert str(local_time(57_600, current_settings().zone).date()) == "1970-01-02"
     with browsed(tmp_path) as app:
         assert " JST" in app.get("/sessions").text
 

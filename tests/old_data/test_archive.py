@@ -110,7 +110,7 @@ def test_a_sync_of_what_is_kept_changes_nothing(unpacked: Unpacked) -> None:
 
 def test_stars_names_tags_notes_hidden_projects_and_filters_stay(unpacked: Unpacked) -> None:
     data = unpacked("home")
-    said = MarkStore(data.archive).said()
+    said = MarkStore(data.archive).all_marks()
     assert {session: said.of(session) for session in said.marks} == MARKS
     assert said.hidden == {"/home/dev/attic"}
     assert said.saved == (SavedFilter("Dear ones", "sort=cost&kind=planning"),)
@@ -119,10 +119,10 @@ def test_stars_names_tags_notes_hidden_projects_and_filters_stay(unpacked: Unpac
 def test_what_an_old_version_encrypted_is_opened_by_its_key_alone(unpacked: Unpacked) -> None:
     data = unpacked("shared")
     key = find_key({}, data.shared / "key", None)
-    said = MarkStore(data.root / "sealed", key).said()
+    said = MarkStore(data.root / "sealed", key).all_marks()
     assert {session: said.of(session) for session in said.marks} == MARKS
     with pytest.raises(UnspoolError):
-        MarkStore(data.root / "sealed", "another").said()
+        MarkStore(data.root / "sealed", "another").all_marks()
 
 
 def test_a_bundle_of_an_old_version_is_taken_in(unpacked: Unpacked, tmp_path: Path) -> None:

@@ -36,16 +36,20 @@ class Parameter(NamedTuple):
             return self.default
         if len(text) > MAX_VALUE:
             raise UsageProblem(f"{self.name} is longer than {MAX_VALUE:,} characters.")
-        if self.kind is int:
-            return self._number(text)
         if self.choices and text not in self.choices:
             raise UsageProblem(f"{self.name} is one of {', '.join(self.choices)}.")
-        return text
-
-    def _number(self, text: str) -> int:
-        if not (text.isascii() and text.isdigit() and len(text) < 12 and self.least <= int(text) <= self.most):
+        if self.kind is str:
+            return text
+        number = parse_number(text, self.most)
+        if number is None or number < self.least:
             raise UsageProblem(f"{self.name} is a number from {self.least} to {self.most}.")
-        return int(text)
+        return number
+
+
+def parse_number(text: str, most: int = 10**8) -> int | None:
+    """A number as an address has it; None where it is none, or a larger one than may be."""
+    number = int(text) if text.isascii() and text.isdigit() and len(text) < 16 else None
+    return number if number is None or number <= most else None
 
 
 class ApiEndpoint(NamedTuple):
@@ -65,18 +69,17 @@ class ApiEndpoint(NamedTuple):
         return Route(self.path, self._respond)
 
     def _respond(self, request: Request) -> Response:
-        values = {one.name: one.read(self._given(request, one.name)) for one in self.parameters}
+        values = {}
+        for one in self.parameters:
+            given = request.query_params.getlist(one.name)
+            if one.name in request.path_params:
+                given = [str(request.path_params[one.name])]
+            if len(given) > 1:
+                raise UsageProblem(f"{one.name} is given more than once.")
+            values[one.name] = one.read(given[0] if given else None)
         made = self.answer(request, **values)
         body = made if isinstance(made, bytes) else msgspec.json.encode(made)
         return Response(body, media_type="application/json")
-
-    def _given(self, request: Request, name: str) -> str | None:
-        if name in request.path_params:
-            return str(request.path_params[name])
-        values = request.query_params.getlist(name)
-        if len(values) > 1:
-            raise UsageProblem(f"{name} is given more than once.")
-        return values[0] if values else None
 
 
 SINCE = Parameter("since", "From this day or moment on: 2026-01-31, or 3d, 2w ago.")
@@ -92,24 +95,22 @@ def parse_zone(name: str | None) -> tzinfo | None:
         raise UsageProblem(f"{name} is no time zone, such as Europe/Berlin, UTC or +05:30.") from None
 
 
-def parse_since(text: str | None, where: tzinfo | None) -> float | None:
-    """The first second asked for."""
-    return None if not text else _moment(text, where, 0)
-
-
-def parse_until(text: str | None, where: tzinfo | None) -> float | None:
-    """The first second no longer asked for."""
-    return None if not text else _moment(text, where, 1)
-
-
-def _moment(text: str, where: tzinfo | None, days: int) -> float:
+def parse_since(text: str | None, zone: tzinfo | None, days: int = 0) -> float | None:
+    """The first second asked for; of a date, so many days after it."""
+    if not text:
+        return None
     try:
-        return day_start(date.fromisoformat(text) + timedelta(days=days), where)
+        return day_start(date.fromisoformat(text) + timedelta(days=days), zone)
     except (ValueError, OverflowError):
-        found = parse_moment(text, where)
+        found = parse_moment(text, zone)
     if found is None:
         raise UsageProblem(f"{text} is neither a date (2026-01-31) nor an age (12h, 3d, 2w).")
     return found
+
+
+def parse_until(text: str | None, zone: tzinfo | None) -> float | None:
+    """The first second no longer asked for."""
+    return parse_since(text, zone, 1)
 
 
 def format_time(seconds: float | None) -> str | None:

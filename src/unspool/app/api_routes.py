@@ -49,9 +49,8 @@ def _operation(endpoint: ApiEndpoint, schema: dict[str, Any]) -> dict[str, Any]:
     }
     if endpoint.missing:
         answers["404"] = {"description": "There is no such thing.", **problem}
-    name = "_".join(part.strip("{}") for part in endpoint.path.split("/")[2:])
     return {
-        "operationId": name,
+        "operationId": "_".join(part.strip("{}") for part in endpoint.path.split("/")[2:]),
         "summary": endpoint.tells,
         "parameters": [_parameter(one, endpoint.path) for one in endpoint.parameters],
         "responses": dict(sorted(answers.items())),
@@ -60,22 +59,20 @@ def _operation(endpoint: ApiEndpoint, schema: dict[str, Any]) -> dict[str, Any]:
 
 def _parameter(one: Parameter, path: str) -> dict[str, Any]:
     inside = f"{{{one.name}}}" in path
+    schema: dict[str, Any] = {"type": "string", "maxLength": MAX_VALUE}
+    if one.kind is int:
+        schema = {"type": "integer", "minimum": one.least, "maximum": one.most}
+    if one.choices:
+        schema["enum"] = list(one.choices)
+    if one.default or one.kind is int:
+        schema["default"] = one.default
     return {
         "name": one.name,
         "in": "path" if inside else "query",
         "required": inside,
         "description": one.tells,
-        "schema": _schema(one),
+        "schema": schema,
     }
-
-
-def _schema(one: Parameter) -> dict[str, Any]:
-    if one.kind is int:
-        return {"type": "integer", "minimum": one.least, "maximum": one.most, "default": one.default}
-    schema: dict[str, Any] = {"type": "string", "maxLength": MAX_VALUE}
-    if one.choices:
-        schema["enum"] = list(one.choices)
-    return {**schema, "default": one.default} if one.default else schema
 
 
 class Standing(msgspec.Struct, frozen=True):
@@ -109,21 +106,13 @@ def _state(request: Request) -> Standing:
     )  # fmt: skip
 
 
-STATE_ENDPOINTS = (ApiEndpoint("/api/state", "How the sync behind the app stands.", _state, Standing),)
-
-
 ENDPOINTS: tuple[ApiEndpoint, ...] = (
-    *STATE_ENDPOINTS,
-    *api_sessions.SESSION_ENDPOINTS,
-    *api_sessions.SEARCH_ENDPOINTS,
-    *api_stats.STATS_ENDPOINTS,
+    ApiEndpoint("/api/state", "How the sync behind the app stands.", _state, Standing),
+    *api_sessions.ENDPOINTS,
+    *api_stats.ENDPOINTS,
 )
 """Adding one is a declaration in a module here."""
-
-
-def _openapi(_: Request) -> dict[str, Any]:
-    return openapi_document(ENDPOINTS)
-
-
-DESCRIPTION = ApiEndpoint("/api/openapi.json", "The API itself, as OpenAPI 3.1.", _openapi, dict)
+DESCRIPTION = ApiEndpoint(
+    "/api/openapi.json", "The API itself, as OpenAPI 3.1.", lambda _: openapi_document(ENDPOINTS), dict
+)
 ROUTES = [one.route for one in (DESCRIPTION, *ENDPOINTS)]

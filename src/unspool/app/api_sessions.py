@@ -1,23 +1,23 @@
 """/api/sessions and /api/search."""
 
+from itertools import starmap
 from typing import Any
 
 import msgspec
 from starlette.requests import Request
 
 from unspool.app.api_endpoint import SINCE, UNTIL, ApiEndpoint, Parameter, format_time, parse_since, parse_until
-from unspool.app.marks import AllMarks, get_mark_store
+from unspool.app.marks import AllMarks, read_marks
 from unspool.app.open_session import get_session
 from unspool.app.session_query import SessionFinder, SessionQuery
 from unspool.config.settings import current_settings
-from unspool.errors import NotFound, UnspoolError, UsageProblem
+from unspool.errors import NotFound, UsageProblem
 from unspool.model import Overview
 from unspool.render.json import Document, JsonWriter
 from unspool.render.view import View
 from unspool.site.session_rows import SessionRow
 from unspool.store.index.billing import exact_dollars
 from unspool.store.index.conditions import SqlCondition
-from unspool.store.index.database import Index
 from unspool.store.index.query import parse_query
 from unspool.store.index.results import SearchResults
 from unspool.store.index.schema import PICO
@@ -35,21 +35,12 @@ class Marked(msgspec.Struct, frozen=True):
     tags: tuple[str, ...]
 
 
-def read_marks(request: Request) -> AllMarks:
-    """All that was said; nothing where that cannot be read, which pages tell."""
-    try:
-        return get_mark_store(request.app.state.context).said()
-    except UnspoolError:
-        return AllMarks()
-
-
-def mark_of_session(said: AllMarks, session: str) -> Marked | None:
-    """What was said about a session; None where nothing was."""
-    mark = said.of(session)
-    return Marked(*mark) if any(mark) else None
-
-
 _KEY = Parameter("key", "The session's id.")
+_QUESTION = 'Words, "phrases", OR, -without, and filters such as project: role: tool: since:.'
+_TOOLS = """SELECT text, calls, errors, 1 FROM tally JOIN name ON name.id = tally.tool WHERE session = ?
+ORDER BY calls DESC, text"""
+_FILES = """SELECT DISTINCT file.path FROM log JOIN turn ON turn.log = log.id JOIN touch ON touch.turn = turn.id
+JOIN file ON file.id = touch.file WHERE log.session = ? ORDER BY file.path LIMIT 1000"""
 
 
 class Listed(msgspec.Struct, frozen=True):
@@ -104,7 +95,7 @@ def _sessions(request: Request, limit: int, offset: int, **asked: str | None) ->
     also = [SqlCondition(sql, (second,)) for sql, second in spans if second is not None]
     texts = {name: text for name, text in asked.items() if text is not None and (name, text) != ("starred", "0")}
     query = msgspec.convert(texts, SessionQuery)
-    marks = read_marks(request)
+    marks = read_marks(request.app.state.context)
     with request.app.state.context.index() as index:
         found = SessionFinder(index.db, marks).find(query, offset, limit, also, everything=True)
     following = offset + len(found.rows)
@@ -113,26 +104,16 @@ def _sessions(request: Request, limit: int, offset: int, **asked: str | None) ->
 
 
 def _listed(row: SessionRow, marks: AllMarks) -> Listed:
-    return Listed(
-        row.id,
-        row.project,
-        row.title,
-        row.kind,
-        row.branch,
-        format_time(row.started.timestamp() if row.started else None),
-        format_time(row.ended.timestamp() if row.ended else None),
-        row.prompts,
-        row.messages,
-        row.tool_calls,
-        row.tool_errors,
-        exact_dollars(int(row.amount * PICO)),
-        row.unpriced,
-        mark_of_session(marks, row.id),
-    )
+    mark = marks.of(row.id)
+    started, ended = (format_time(time.timestamp() if time else None) for time in (row.started, row.ended))
+    counts = (row.prompts, row.messages, row.tool_calls, row.tool_errors)
+    cost = exact_dollars(int(row.amount * PICO)), row.unpriced
+    texts = (row.id, row.project, row.title, row.kind, row.branch)
+    return Listed(*texts, started, ended, *counts, *cost, Marked(*mark) if any(mark) else None)
 
 
 def _one(request: Request, key: str) -> Whole:
-    marks = read_marks(request)
+    marks = read_marks(request.app.state.context)
     with request.app.state.context.index() as index:
         sql = "SELECT id, overview FROM session WHERE key = ? ORDER BY coalesce(ended, started, 0) DESC"
         found: Any = index.db.execute(sql, (key,)).fetchone()
@@ -141,21 +122,9 @@ def _one(request: Request, key: str) -> Whole:
         number, packed = found
         (row,) = SessionFinder(index.db, marks).rows([number])
         overview = msgspec.msgpack.decode(packed, type=Overview) if packed else None
-        tools, files = _tools(index, number), _files(index, number)
+        tools = tuple(starmap(ToolStats, index.db.execute(_TOOLS, (number,))))
+        files = tuple(path for (path,) in index.db.execute(_FILES, (number,)))
         return Whole(_listed(row, marks), overview, tools, files, f"/s/{row.id}/")
-
-
-def _tools(index: Index, session: int) -> tuple[ToolStats, ...]:
-    query = "SELECT text, calls, errors, 1 FROM tally JOIN name ON name.id = tally.tool WHERE session = ?"
-    rows: list[Any] = index.db.execute(f"{query} ORDER BY calls DESC, text", (session,)).fetchall()
-    return tuple(ToolStats(*row) for row in rows)
-
-
-def _files(index: Index, session: int) -> tuple[str, ...]:
-    query = """SELECT DISTINCT file.path FROM log JOIN turn ON turn.log = log.id JOIN touch ON touch.turn = turn.id
-    JOIN file ON file.id = touch.file WHERE log.session = ? ORDER BY file.path LIMIT 1000"""
-    rows: list[Any] = index.db.execute(query, (session,)).fetchall()
-    return tuple(path for (path,) in rows)
 
 
 def _document(request: Request, key: str) -> bytes:
@@ -163,7 +132,16 @@ def _document(request: Request, key: str) -> bytes:
     return b"".join(JsonWriter(prices=app_context.prices).chunks(get_session(app_context, key).session, View()))
 
 
-SESSION_ENDPOINTS = (
+def _search(request: Request, q: str, limit: int, hits: int, context: int) -> SearchResults:
+    query = parse_query(q, zone=current_settings().zone)
+    if query.tree is None and not query.filters:
+        raise UsageProblem(" ".join((*query.notes, "Say what to look for with q.")))
+    app_context = request.app.state.context
+    with app_context.index() as index, app_context.archive() as archive:
+        return search_index(index.db, archive, query, SearchRequest(limit, hits, context))
+
+
+ENDPOINTS = (
     ApiEndpoint(
         "/api/sessions",
         "Sessions, the last active first.",
@@ -191,28 +169,13 @@ SESSION_ENDPOINTS = (
         (_KEY,),
         missing=True,
     ),
-)
-
-
-def _search(request: Request, q: str, limit: int, hits: int, context: int) -> SearchResults:
-    query = parse_query(q, zone=current_settings().zone)
-    if query.tree is None and not query.filters:
-        raise UsageProblem(" ".join((*query.notes, "Say what to look for with q.")))
-    app_context = request.app.state.context
-    with app_context.index() as index, app_context.archive() as archive:
-        return search_index(index.db, archive, query, SearchRequest(limit, hits, context))
-
-
-SEARCH_ENDPOINTS = (
     ApiEndpoint(
         "/api/search",
         "Sessions that hold words, with their best hits; the question is as for `unspool search`.",
         _search,
         SearchResults,
         (
-            Parameter(
-                "q", 'Words, "phrases", OR, -without, and filters such as project: role: tool: since:.', default=""
-            ),
+            Parameter("q", _QUESTION, default=""),
             Parameter("limit", "At most so many sessions.", int, 10, least=1, most=100),
             Parameter("hits", "At most so many hits of each.", int, 3, least=1, most=50),
             Parameter("context", "Characters of a hit.", int, 160, least=20, most=2000),

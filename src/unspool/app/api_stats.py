@@ -1,6 +1,6 @@
 """Tokens and money: /api/usage and /api/stats."""
 
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import msgspec
 from starlette.requests import Request
@@ -17,9 +17,10 @@ from unspool.app.api_endpoint import (
     parse_zone,
 )
 from unspool.store.index.billing import By, ModelUsage, UsageFilter, UsageSum, exact_dollars
-from unspool.store.index.stats import DayStreak, FilledKind, IndexStats, StatTotals, ToolStats, TouchedFile, index_stats
+from unspool.store.index.stats import DayStreak, FilledKind, StatNotes, StatTotals, ToolStats, TouchedFile, index_stats
 from unspool.store.index.usage import UsagePeriod, usage_report
 
+T = TypeVar("T")
 USAGE_GROUPS = ("day", "week", "month", "session", "project", "model", "subagent")
 PROJECT = Parameter("project", "Only projects whose path holds this text.", default="")
 
@@ -118,7 +119,7 @@ class Statistics(msgspec.Struct, frozen=True):
 
 
 def _usage(request: Request, by: str, since: str, until: str, project: str, **more: Any) -> UsageReport:
-    wanted = _wanted(since, until, project, more["tz"], more["model"])
+    wanted = _filter(since, until, project, more["tz"], more["model"])
     with request.app.state.context.index() as index:
         report = usage_report(index, cast("By", by), wanted)
     rows = tuple(_row(row) for row in report.rows)
@@ -127,50 +128,39 @@ def _usage(request: Request, by: str, since: str, until: str, project: str, **mo
 
 def _stats(request: Request, since: str, until: str, project: str, tz: str) -> Statistics:
     with request.app.state.context.index() as index:
-        return _statistics(index_stats(index, _wanted(since, until, project, tz, "")))
-
-
-def _wanted(first: str, last: str, project: str, tz: str, model: str) -> UsageFilter:
-    where = parse_zone(tz)
-    return UsageFilter(
-        since=parse_since(first, where), until=parse_until(last, where), project=project, model=model, zone=where
-    )
-
-
-def _statistics(found: IndexStats) -> Statistics:
+        found = index_stats(index, _filter(since, until, project, tz))
     return Statistics(
-        found.totals,
-        _figures(found.sum),
-        _models(found.models),
-        found.tools,
-        tuple(_row(row) for row in found.projects),
-        tuple(_row(row) for row in found.days),
-        found.hours,
-        tuple(_notable(one) for one in found.longest),
-        tuple(_notable(one) for one in found.dearest),
-        found.files,
-        found.streak,
-        tuple(
-            Rewritten(one.cause, one.requests, one.tokens, exact_dollars(one.cost), one.unpriced)
-            for one in found.wasted
-        ),
-        found.filled,
-        found.filling,
+        totals=found.totals,
+        usage=_figures(found.sum),
+        models=_models(found.models),
+        tools=found.tools,
+        projects=tuple(map(_row, found.projects)),
+        busiest_days=tuple(map(_row, found.days)),
+        hours=found.hours,
+        longest=tuple(map(_notable, found.longest)),
+        dearest=tuple(map(_notable, found.dearest)),
+        files=found.files,
+        streak=found.streak,
+        wasted=tuple(_convert(Rewritten, one, cost=exact_dollars(one.cost)) for one in found.wasted),
+        filled=found.filled,
+        filling_tools=found.filling,
     )
+
+
+def _filter(first: str, last: str, project: str, tz: str, model: str = "") -> UsageFilter:
+    zone = parse_zone(tz)
+    since, until = parse_since(first, zone), parse_until(last, zone)
+    return UsageFilter(since=since, until=until, project=project, model=model, zone=zone)
+
+
+def _convert(kind: type[T], found: msgspec.Struct, **others: Any) -> T:
+    """What the index found as the API gives it: the fields of the same name, and others."""
+    return msgspec.convert({**msgspec.structs.asdict(found), **others}, kind)
 
 
 def _figures(total: UsageSum) -> Used:
-    return Used(
-        total.requests,
-        total.total,
-        total.input,
-        total.output,
-        total.cache_read,
-        total.cache_write,
-        exact_dollars(total.cost),
-        total.unpriced,
-        total.open,
-    )
+    cost = exact_dollars(total.cost)
+    return _convert(Used, total, tokens=total.total, cost=cost, not_final=total.open)
 
 
 def _models(models: tuple[ModelUsage, ...]) -> tuple[ModelUsed, ...]:
@@ -178,18 +168,16 @@ def _models(models: tuple[ModelUsage, ...]) -> tuple[ModelUsed, ...]:
 
 
 def _row(row: UsagePeriod) -> UsageRow:
-    return UsageRow(
-        row.key, row.title, row.project, row.session, format_time(row.first), format_time(row.last), _figures(row.sum),
-        _models(row.models),
-    )  # fmt: skip
+    times = {"first": format_time(row.first), "last": format_time(row.last)}
+    return _convert(UsageRow, row, **times, figures=_figures(row.sum), models=_models(row.models))
 
 
-def _notable(one: Any) -> Notable:
-    times = format_time(one.started), format_time(one.ended), one.seconds
-    return Notable(one.key, one.title, one.project, *times, one.turns, exact_dollars(one.cost))
+def _notable(one: StatNotes) -> Notable:
+    times = {"started": format_time(one.started), "ended": format_time(one.ended), "seconds": one.seconds}
+    return _convert(Notable, one, **times, cost=exact_dollars(one.cost))
 
 
-STATS_ENDPOINTS = (
+ENDPOINTS = (
     ApiEndpoint(
         "/api/usage",
         "Tokens and money, each request counted once.",

@@ -11,7 +11,7 @@ import time
 from typing import NamedTuple
 from urllib.parse import parse_qsl, urlencode
 
-from starlette.datastructures import Headers as Given
+from starlette.datastructures import Headers
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -20,14 +20,11 @@ from unspool.web.guard import AllowedHosts, Refusal, SecurityHeaders, check_size
 
 METHODS = ("GET", "HEAD", "POST")
 _TOKEN = "token"  # noqa: S105  the name of a parameter
-_OURS = ("same-origin", "none")
 _MINUTE = 60.0
 _IN = Refusal(401, "This needs the token of the running app.")
 
 
 class AccessTerms(NamedTuple):
-    """What a guard goes by."""
-
     hosts: AllowedHosts
     token: str
     """256 bits, made anew at every start."""
@@ -40,13 +37,10 @@ class AccessTerms(NamedTuple):
 
 
 def new_token() -> str:
-    """A token that nobody can guess, as it stands in an address."""
     return secrets.token_urlsafe(32)
 
 
 class Guard:
-    """The app, for those who may."""
-
     def __init__(self, app: ASGIApp, terms: AccessTerms) -> None:
         self._inside = app
         self._terms = terms
@@ -64,7 +58,7 @@ class Guard:
             await self._outside(scope, receive, send)
 
     async def _admit(self, scope: Scope, receive: Receive, send: Send) -> None:
-        headers = Given(scope=scope)
+        headers = Headers(scope=scope)
         refusal = check_size(scope) or self._stranger(scope["method"], headers)
         if refusal is not None:
             await _refused(refusal)(scope, receive, send)
@@ -73,29 +67,28 @@ class Guard:
         elif not self._known(headers):
             await _refused(_IN)(scope, receive, send)
         else:
-            await self._pass(scope, receive, send)
+            body = await read_body(receive) if scope["method"] == "POST" else receive
+            if isinstance(body, Refusal):
+                await _refused(body)(scope, receive, send)
+            else:
+                await self._inside(scope, body, send)
 
-    async def _pass(self, scope: Scope, receive: Receive, send: Send) -> None:
-        given = await read_body(receive) if scope["method"] == "POST" else receive
-        if isinstance(given, Refusal):
-            await _refused(given)(scope, receive, send)
-        else:
-            await self._inside(scope, given, send)
-
-    def _stranger(self, method: str, headers: Given) -> Refusal | None:
+    def _stranger(self, method: str, headers: Headers) -> Refusal | None:
         """Why a request is refused whoever sent it."""
         host = headers.get("host", "")
         if not self._terms.hosts.own(host):
             return Refusal(421, "This server does not answer to that name.")
         if method not in METHODS:
             return Refusal(405, "Only GET, HEAD and POST are answered.")
-        if method != "POST":
-            return None if _from_ours_or_followed(headers) else Refusal(403, "Other sites may not read this.")
+        if method != "POST":  # begun by our own pages or outside any page, or a link to a page was followed
+            followed = headers.get("sec-fetch-mode") == "navigate" and headers.get("sec-fetch-dest") == "document"
+            allowed = followed or headers.get("sec-fetch-site", "none") in ("same-origin", "none")
+            return None if allowed else Refusal(403, "Other sites may not read this.")
         if self._terms.read_only:
             return Refusal(403, "The app was started with --read-only; nothing can be changed.")
         return None if self._from_ours(headers, host) else Refusal(403, "Only the app's own pages may change anything.")
 
-    def _from_ours(self, headers: Given, host: str) -> bool:
+    def _from_ours(self, headers: Headers, host: str) -> bool:
         """Whether a page of ours sends this; a program that brings the token itself is none, and need say nothing.
 
         Pages that tell nobody where they come from send `null` as Origin; there the browser's own word is needed.
@@ -122,18 +115,13 @@ class Guard:
         answer.set_cookie(self._terms.cookie, self._terms.token, path="/", httponly=True, samesite="strict")
         return answer
 
-    def _known(self, headers: Given) -> bool:
+    def _known(self, headers: Headers) -> bool:
         scheme, _, bearer = headers.get("authorization", "").partition(" ")
         if scheme.lower() == "bearer" and self._fits(bearer.strip()):
             return True
-        return any(self._fits(value) for value in self._cookies(headers))
-
-    def _cookies(self, headers: Given) -> list[str]:
-        values = []
-        for line in headers.getlist("cookie"):
-            parts = (part.strip().partition("=") for part in line.split(";"))
-            values += [value for name, _, value in parts if name == self._terms.cookie]
-        return values[:4]
+        parts = [part.strip().partition("=") for line in headers.getlist("cookie") for part in line.split(";")]
+        values = [value for name, _, value in parts if name == self._terms.cookie]
+        return any(self._fits(value) for value in values[:4])
 
     def _spent(self, token: str) -> bool:
         """Whether it is a ticket; it is none any more then."""
@@ -147,12 +135,6 @@ class Guard:
 def _same(given: str, secret: str) -> bool:
     """Takes as long whichever character differs."""
     return hmac.compare_digest(given.encode(errors="replace"), secret.encode())
-
-
-def _from_ours_or_followed(headers: Given) -> bool:
-    """Whether reading was begun by our own pages or outside any page, or a link to a page was followed."""
-    followed = headers.get("sec-fetch-mode") == "navigate" and headers.get("sec-fetch-dest") == "document"
-    return followed or headers.get("sec-fetch-site", "none") in _OURS
 
 
 def _refused(refusal: Refusal) -> Response:

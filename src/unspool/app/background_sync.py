@@ -13,10 +13,10 @@ import msgspec
 
 from unspool.errors import UnspoolError
 from unspool.prices import PriceTable
-from unspool.store.library.library import usual_roots
-from unspool.store.sync.lock import Stopped, StopSignal
+from unspool.store.library.library import usual_roots, watched_paths
+from unspool.store.sync.lock import Stopped, StopSignal, wait_for_lock
 from unspool.store.sync.run import SyncReport
-from unspool.store.sync.watch import Watcher, WatchPace, WatchTarget
+from unspool.store.sync.watch import Watcher, WatchPace
 from unspool.workers import start_worker
 
 if TYPE_CHECKING:
@@ -47,65 +47,52 @@ def run_background_sync(job: SyncSettings, pipe: "Connection[SyncMessage, None]"
         os.nice(5)  # the requests go first
     start_worker()
     stop = StopSignal()
+
+    def end_helpers() -> None:
+        """A sync that is broken off does not wait for the logs that are being read for it."""
+        stop.wait(_DAYS)
+        for process in active_children():
+            process.terminate()
+
     with stop.heeding(), suppress(Stopped, BrokenPipeError):
-        threading.Thread(target=_end_helpers, args=(stop,), daemon=True).start()
-        _watcher(job, _Teller(pipe), stop).follow()
+        threading.Thread(target=end_helpers, daemon=True).start()
+        _watcher(job, _Reporter(pipe), stop).follow()
 
 
-def _end_helpers(stop: StopSignal) -> None:
-    """A sync that is broken off does not wait for the logs that are being read for it."""
-    stop.wait(_DAYS)
-    for process in active_children():
-        process.terminate()
-
-
-def _watcher(job: SyncSettings, teller: "_Teller", stop: StopSignal) -> Watcher[SyncReport]:
+def _watcher(job: SyncSettings, reporter: "_Reporter", stop: StopSignal) -> Watcher[SyncReport]:
     from concurrent.futures import BrokenExecutor
 
     import apsw
 
-    from unspool.agents import AGENTS
-    from unspool.store.sync import sync
-
-    def lively(root: Path) -> list[Path]:
-        return list(dict.fromkeys(path for format_ in AGENTS for path in format_.watched_paths(root)))
-
-    def synced(changed: tuple[Path, ...]) -> SyncReport:
-        return sync(job.folder, changed, teller.progress(), job.key, job.prices)
-
-    sources = job.sources or tuple(usual_roots())
-    if not any(source.is_dir() for source in sources):
-        _begin(job)
-    failures = (UnspoolError, OSError, apsw.Error, BrokenExecutor)
-    return Watcher(synced, WatchTarget(sources, lively, job.folder), teller, stop, _PACE, failures)
-
-
-def _begin(job: SyncSettings) -> None:
-    """An archive with nothing in it, so that there is something to look at before there are logs."""
     from unspool.store.archive import Archive
     from unspool.store.index.database import Index
-    from unspool.store.sync.lock import wait_for_lock
+    from unspool.store.sync import sync
 
-    with wait_for_lock(job.folder), Archive.open(job.folder, key=job.key), Index.open(job.folder, key=job.key):
-        pass
+    def synced(changed: tuple[Path, ...]) -> SyncReport:
+        return sync(job.folder, changed, reporter.progress(), job.key, job.prices)
+
+    sources, folder, key = job.sources or tuple(usual_roots()), job.folder, job.key
+    if not any(source.is_dir() for source in sources):  # something to look at before there are logs
+        with wait_for_lock(folder), Archive.open(folder, key=key), Index.open(folder, key=key):
+            pass
+    failures = (UnspoolError, OSError, apsw.Error, BrokenExecutor)
+    return Watcher(synced, WatchTarget(sources, watched_paths, folder), reporter, stop, _PACE, failures)
 
 
-class _Teller:
-    """Tells what happens through a pipe."""
-
+class _Reporter:
     def __init__(self, pipe: "Connection[SyncMessage, None]") -> None:
         self._pipe = pipe
 
     def progress(self) -> Callable[[int, int], None]:
         """Hears how far one sync is; not every step is told."""
         self._pipe.send((0, 0))
-        done, told = 0, 0.0
+        done, last = 0, 0.0
 
         def advance(size: int, total: int) -> None:
-            nonlocal done, told
+            nonlocal done, last
             done += size
-            if time.monotonic() - told >= _BEAT or done >= total:
-                told = time.monotonic()
+            if time.monotonic() - last >= _BEAT or done >= total:
+                last = time.monotonic()
                 self._pipe.send((done, total))
 
         return advance
@@ -204,27 +191,19 @@ class BackgroundSync:
             self.stopping.wait(wait)
 
     def _once(self) -> None:
-        """Start the process and hear it to its end."""
-        context = get_context("spawn")
-        hearing, telling = Pipe(duplex=False)
-        with hearing:
-            with telling:
-                self._process = context.Process(
-                    target=run_background_sync, args=(self._job, telling), name="unspool sync"
+        receiver, sender = Pipe(duplex=False)
+        with receiver:
+            with sender:
+                self._process = get_context("spawn").Process(
+                    target=run_background_sync, args=(self._job, sender), name="unspool sync"
                 )
                 self._process.start()
             if self.stopping.is_set():
                 self._process.terminate()
-            self._hear(hearing)
+            with suppress(EOFError, OSError):
+                while True:
+                    self._become(_after(self._state, receiver.recv()))
             self._process.join()
-
-    def _hear(self, pipe: "Connection[None, SyncMessage]") -> None:
-        while True:
-            try:
-                told = pipe.recv()
-            except (EOFError, OSError):
-                return
-            self._become(_after(self._state, told))
 
     def _become(self, state: SyncState) -> None:
         with self._changed:
@@ -232,10 +211,9 @@ class BackgroundSync:
             self._changed.notify_all()
 
 
-def _after(before: SyncState, told: SyncMessage) -> SyncState:
-    """The state after some news."""
+def _after(before: SyncState, message: SyncMessage) -> SyncState:
     replace = msgspec.structs.replace
-    match told:
+    match message:
         case (int(done), int(total)):
             return replace(before, state="syncing", done=done, total=total, failure="")
         case SyncReport() as report:

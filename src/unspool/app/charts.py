@@ -1,16 +1,15 @@
 """Numbers behind the charts: bars over time, hours of the week, parts of a whole, stacks of the context window."""
 
 from collections.abc import Callable, Iterator, Sequence
-from datetime import date
+from datetime import date, timedelta
 from operator import add
 from typing import NamedTuple
 
 import msgspec
 
 from unspool import human
-from unspool.app import stats_data
-from unspool.app.stats_data import DashboardData, next_period
-from unspool.app.stats_tables import DAYS, bar_lengths
+from unspool.app.stats_data import DashboardData, format_tokens
+from unspool.app.stats_tables import WEEKDAYS, bar_lengths
 from unspool.figures.context_window import ContextWindow, RequestWindow, TurnWindow
 from unspool.model.usage import KINDS, SYSTEM_PROMPT, TOOL_DEFINITIONS
 from unspool.site.address import Addresses
@@ -26,8 +25,6 @@ HEIGHT = 100
 
 
 class ChartBar(NamedTuple):
-    """One bar: where it begins, how high it is, what it says."""
-
     x: float
     height: float
     says: str
@@ -47,8 +44,6 @@ class BarChart(NamedTuple):
 
 
 class HourSquare(NamedTuple):
-    """An hour of the week."""
-
     x: int
     y: int
     shade: int
@@ -65,8 +60,6 @@ class ChartPart(NamedTuple):
 
 
 class ChartPeriod(NamedTuple):
-    """A day, week or month."""
-
     first: date
     sum: UsageSum
     begun: int
@@ -78,11 +71,9 @@ def charts_over_time(board: DashboardData) -> tuple[BarChart, ...]:
     if not found:
         return ()
     return (
-        _bars(f"Cost by {by}", by, found, lambda one: one.sum.cost, lambda one: format_spent(one.sum)),
-        _bars(f"Tokens by {by}", by, found, lambda one: one.sum.total, lambda one: stats_data.format_tokens(one.sum)),
-        _bars(
-            f"Sessions begun by {by}", by, found, lambda one: one.begun, lambda one: human.count(one.begun, "session")
-        ),
+        _bars("Cost", by, found, lambda one: (one.sum.cost, format_spent(one.sum))),
+        _bars("Tokens", by, found, lambda one: (one.sum.total, format_tokens(one.sum))),
+        _bars("Sessions begun", by, found, lambda one: (one.begun, human.count(one.begun, "session"))),
     )
 
 
@@ -98,48 +89,33 @@ def chart_periods(board: DashboardData) -> tuple[str, list[ChartPeriod]]:
     at, end = first_day(by, first), first_day(by, last)
     while at <= end and len(found) < 5000:
         found[at] = ChartPeriod(at, UsageSum(), 0)
-        at = next_period(at, by)
+        at = first_day(by, at + timedelta(days={"day": 1, "week": 7, "month": 31}[by]))
     for day in set(every):
         into = first_day(by, day)
-        before = found.get(into, ChartPeriod(into, UsageSum(), 0))
-        found[into] = ChartPeriod(
-            into, _added(before.sum, days.get(day, UsageSum())), before.begun + board.begun.get(day, 0)
-        )
+        before, used = found.get(into, ChartPeriod(into, UsageSum(), 0)), days.get(day, UsageSum())
+        total = UsageSum(*map(add, msgspec.structs.astuple(before.sum), msgspec.structs.astuple(used)))
+        found[into] = ChartPeriod(into, total, before.begun + board.begun.get(day, 0))
     return by, [found[day] for day in sorted(found)]
 
 
-def _added(one: UsageSum, other: UsageSum) -> UsageSum:
-    return UsageSum(*map(add, msgspec.structs.astuple(one), msgspec.structs.astuple(other)))
-
-
 def _bars(
-    title: str,
-    by: str,
-    found: Sequence[ChartPeriod],
-    value: Callable[[ChartPeriod], float],
-    says: Callable[[ChartPeriod], str],
+    what: str, by: str, found: Sequence[ChartPeriod], figure: Callable[[ChartPeriod], tuple[float, str]]
 ) -> BarChart:
-    heights = bar_lengths([value(one) for one in found])
+    """A bar for each period, as high as its figure, which is given as a number and in words."""
+    names = [period_name(by, one.first) for one in found]
+    values, words = zip(*map(figure, found), strict=True)
     thick = round(_WIDEST * min(1, len(found) / _FEW), 2)
     bars = tuple(
-        ChartBar(round(at * _SLOT + (_SLOT - thick) / 2, 2), height, f"{period_name(by, one.first)}: {says(one)}")
-        for at, (one, height) in enumerate(zip(found, heights, strict=True))
+        ChartBar(round(at * _SLOT + (_SLOT - thick) / 2, 2), height, f"{names[at]}: {words[at]}")
+        for at, height in enumerate(bar_lengths(values))
     )
-    most = max(found, key=value)
-    span = f"{len(found):,} {by}s from {period_name(by, found[0].first)} to {period_name(by, found[-1].first)}"
-    about = f"{span}; most on {period_name(by, most.first)}: {says(most)}."
-    slug = title.split(maxsplit=1)[0].lower()
-    return BarChart(
-        slug, title, about, bars, len(found) * _SLOT, thick, says(most), tuple(_ticks(by, found)), len(found) <= _EACH
-    )
-
-
-def _ticks(by: str, found: Sequence[ChartPeriod]) -> Iterator[str]:
-    """The names of all where they are a handful; else of the first, the last and some between, evenly."""
-    last = len(found) - 1
-    few = len(found) <= _EACH
-    for at in range(len(found)) if few else sorted({round(last * part / 4) for part in range(5)}):
-        yield period_name(by, found[at].first)
+    most = values.index(max(values))
+    about = f"{len(found):,} {by}s from {names[0]} to {names[-1]}; most on {names[most]}: {words[most]}."
+    few, last = len(found) <= _EACH, len(found) - 1
+    # all names where they are a handful; else the first, the last and some between, evenly
+    ticks = tuple(names if few else [names[at] for at in sorted({round(last * part / 4) for part in range(5)})])
+    slug = what.split(maxsplit=1)[0].lower()
+    return BarChart(slug, f"{what} by {by}", about, bars, len(found) * _SLOT, thick, words[most], ticks, few)
 
 
 def week_chart(board: DashboardData) -> tuple[HourSquare, ...]:
@@ -147,13 +123,12 @@ def week_chart(board: DashboardData) -> tuple[HourSquare, ...]:
     most = max(map(max, board.stats.hours), default=0)
     if not most:
         return ()
-    return tuple(
-        HourSquare(
-            hour, day, -(-number * _SHADES // most), f"{DAYS[day]} {hour:02}:00: {human.count(number, 'request')}"
-        )
-        for day, row in enumerate(board.stats.hours)
-        for hour, number in enumerate(row)
-    )
+    squares = []
+    for day, row in enumerate(board.stats.hours):
+        for hour, number in enumerate(row):
+            says = f"{WEEKDAYS[day]} {hour:02}:00: {human.count(number, 'request')}"
+            squares.append(HourSquare(hour, day, -(-number * _SHADES // most), says))
+    return tuple(squares)
 
 
 def cache_chart(total: UsageSum) -> tuple[ChartPart, ...]:
@@ -162,18 +137,13 @@ def cache_chart(total: UsageSum) -> tuple[ChartPart, ...]:
     return chart_parts([("read from cache", read), ("written to cache", write), ("not cached", plain)])
 
 
-def filling_chart(board: DashboardData) -> tuple[ChartPart, ...]:
-    """What was put into windows, by kind."""
-    return chart_parts([(one.name, one.tokens) for one in board.stats.filled])
-
-
 def chart_parts(named: Sequence[tuple[str, int]]) -> tuple[ChartPart, ...]:
     """Parts of a whole, one after the other; nothing where there is no whole."""
     whole = sum(number for _, number in named)
     found, at = [], 0.0
-    for name_, number in named if whole else ():
+    for name, number in named if whole else ():
         width = 100 * number / whole
-        found.append(ChartPart(name_, round(at, 2), round(width, 2), f"{human.tokens(number)} {name_} ({width:.1f} %)"))
+        found.append(ChartPart(name, round(at, 2), round(width, 2), f"{human.tokens(number)} {name} ({width:.1f} %)"))
         at += width
     return tuple(found)
 
@@ -186,8 +156,6 @@ _ORDER = (_UNACCOUNTED, SYSTEM_PROMPT, TOOL_DEFINITIONS, *KINDS)
 
 
 class StackLayer(NamedTuple):
-    """One kind of a stack."""
-
     name: str
     y: float
     height: float
@@ -204,8 +172,6 @@ class TurnStack(NamedTuple):
 
 
 class WindowChart(NamedTuple):
-    """The picture, with the names of what is in it."""
-
     width: int
     stacks: tuple[TurnStack, ...]
     names: tuple[str, ...]
@@ -242,19 +208,14 @@ def _stacks(turns: Sequence[TurnWindow], most: int, addresses: Addresses) -> Ite
         group = turns[start : start + together]
         turn = max(group, key=lambda one: one.window.total if one.window is not None else 0)
         compacted = any(one.compactions for one in group)
-        said = "no request" if turn.window is None else f"{turn.window.total:,} tokens"
-        href = addresses.turn(turn.number)
-        yield TurnStack(
-            at * STACK_STEP, href, f"Turn {turn.number}: {said}", tuple(_layers(turn.window, most)), compacted
-        )
-
-
-def _layers(window: RequestWindow | None, most: int) -> Iterator[StackLayer]:
-    y = float(STACK_HEIGHT)
-    for kind, tokens in _tokens(window).items() if window is not None else ():
-        height = STACK_HEIGHT * tokens / most
-        y -= height
-        yield StackLayer(kind, round(y, 2), round(height, 2))
+        layers, y = [], float(STACK_HEIGHT)
+        for kind, tokens in _tokens(turn.window).items() if turn.window is not None else ():
+            height = STACK_HEIGHT * tokens / most
+            y -= height
+            layers.append(StackLayer(kind, round(y, 2), round(height, 2)))
+        held = "no request" if turn.window is None else f"{turn.window.total:,} tokens"
+        says, href = f"Turn {turn.number}: {held}", addresses.turn(turn.number)
+        yield TurnStack(at * STACK_STEP, href, says, tuple(layers), compacted)
 
 
 def _tokens(window: RequestWindow) -> dict[str, int]:

@@ -61,7 +61,7 @@ class AppContext:
     @contextmanager
     def index(self) -> Iterator[Index]:
         """The index, for reading; the same connection for all that one thread does, until the index is made anew."""
-        mark = _mark(self.folder / INDEX)
+        mark = file_identity(self.folder / INDEX)
         if getattr(self._local, "index", None) is None or self._local.mark != mark:
             self._local.index = Index.open(self.folder, key=self.key, readonly=True)
             self._local.index.db.pragma("cache_size", -_CACHE_KB)
@@ -76,7 +76,7 @@ class AppContext:
             yield held
             return
         with self._turns:
-            mark = _mark(self.folder / ARCHIVE)
+            mark = file_identity(self.folder / ARCHIVE)
             self._local.archive = found = self._idle(mark)
             try:
                 yield found
@@ -111,7 +111,6 @@ class AppContext:
         return there or ((self.folder,) if self.sources else ())
 
     def found(self, key: str) -> FoundLog:
-        """The log of a session, by its id."""
         found = next((log for log in self.library().logs() if log.session_id == key and is_inside_source(log)), None)
         if found is None:
             raise NotFound(f"There is no session {key}.")
@@ -126,7 +125,7 @@ def is_inside_source(log: FoundLog) -> bool:
     return os.path.realpath(log.path).startswith(f"{root}{os.sep}")
 
 
-def _mark(path: Path) -> tuple[int, int] | None:
+def file_identity(path: Path) -> tuple[int, int] | None:
     """Which file it is; None where there is none."""
     try:
         status = path.stat()

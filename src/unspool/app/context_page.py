@@ -8,11 +8,20 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from unspool import human
-from unspool.app import render, stats_data
 from unspool.app.charts import stacks, window_now
 from unspool.app.context import AppContext
-from unspool.app.open_session import OpenSession, get_session
-from unspool.app.stats_tables import StatsTable, TableCell, bar_lengths, count_cell, table_to_csv, text_cell
+from unspool.app.open_session import OpenSession, requested_session
+from unspool.app.render import render_page, render_template, session_crumbs
+from unspool.app.stats_data import format_share
+from unspool.app.stats_tables import (
+    StatsTable,
+    TableCell,
+    bar_lengths,
+    count_cells,
+    csv_response,
+    share_cell,
+    text_cell,
+)
 from unspool.figures.context_window import ContextWindow, context_window, request_windows
 from unspool.model.request import RecordedRequests
 from unspool.render.html.elements import HtmlOptions
@@ -27,89 +36,67 @@ _LISTED = 500
 
 
 def context_window_page(request: Request) -> HTMLResponse:
-    """The window of a session."""
-    context: AppContext = request.app.state.context
-    told = get_session(context, request.path_params["key"])
-    recorded = context.library().requests(told.found)
-    filled = context_window(told.session, recorded)
-    body = render.render_template(
+    context, opened = requested_session(request)
+    recorded = context.library().requests(opened.found)
+    filled = context_window(opened.session, recorded)
+    body = render_template(
         "window.html",
-        title=told.session.title,
+        title=opened.session.title,
         tiles=_tiles(filled),
-        stacks=stacks(filled, told.addresses(context.options)),
+        stacks=stacks(filled, opened.addresses(context.options)),
         now=window_now(filled),
-        tables=_tables(told, filled, context),
-        requests=_requests(told, recorded),
+        tables=_tables(opened, filled, context),
+        requests=_requests_table(opened, recorded),
         measured=filled.now is not None and filled.now.measured,
         exact=filled.now is not None and filled.now.exact,
     )
-    crumbs = (render.HOME, Crumb(told.session.title[:120], f"s/{quote(told.session.id, safe='')}/"))
-    return render.render_page(request, "Context window", body, crumbs, styles=("find.css", "stats.css", "kinds.css"))
+    crumbs = session_crumbs(opened.session)
+    return render_page(request, "Context window", body, crumbs, styles=("find.css", "stats.css", "kinds.css"))
 
 
 def context_csv(request: Request) -> Response:
-    """One of its tables as CSV."""
-    context: AppContext = request.app.state.context
-    told = get_session(context, request.path_params["key"])
-    filled = context_window(told.session, context.library().requests(told.found))
-    found = _tables(told, filled, context).get(request.path_params["name"])
-    if found is None:
-        return Response("There is no such table.", 404, media_type="text/plain")
-    headers = {"Content-Disposition": f'attachment; filename="unspool-{found.name}.csv"'}
-    return Response(table_to_csv(found).encode(errors="replace"), media_type="text/csv; charset=utf-8", headers=headers)
+    context, opened = requested_session(request)
+    filled = context_window(opened.session, context.library().requests(opened.found))
+    return csv_response(_tables(opened, filled, context).get(request.path_params["name"]))
 
 
 def request_page(request: Request) -> Response:
     """One request, exactly as it went to the model."""
-    context: AppContext = request.app.state.context
-    told = get_session(context, request.path_params["key"])
-    recorded = context.library().requests(told.found)
+    context, opened = requested_session(request)
+    recorded = context.library().requests(opened.found)
     found = recorded.get(request.path_params["request"]) if recorded else None
     if found is None:
         return Response("The log keeps no such request.", 404, media_type="text/plain")
-    body = render.render_template("request.html", inside=Markup(nodes_html(request_nodes(found, None), HtmlOptions())))  # noqa: S704  a writer's markup
-    crumbs = (
-        render.HOME,
-        Crumb(told.session.title[:120], f"s/{quote(told.session.id, safe='')}/"),
-        Crumb("Context window", f"s/{quote(told.session.id, safe='')}/context"),
-    )
-    return render.render_page(request, "Request", body, crumbs, styles=("find.css", "stats.css"))
+    body = render_template("request.html", inside=Markup(nodes_html(request_nodes(found, None), HtmlOptions())))  # noqa: S704  a writer's markup
+    home, session = session_crumbs(opened.session)
+    crumbs = (home, session, Crumb("Context window", f"{session.href}context"))
+    return render_page(request, "Request", body, crumbs, styles=("find.css", "stats.css"))
 
 
-def _requests(told: OpenSession, recorded: RecordedRequests | None) -> StatsTable | None:
+def _requests_table(opened: OpenSession, recorded: RecordedRequests | None) -> StatsTable | None:
     """The requests that the log keeps, the newest first, each with a link to all of it."""
     if not recorded:
         return None
-    windows = {one.message: one for one in request_windows(told.session, recorded)}
-    answers = {one.request: windows.get(one.id) for one in told.session.messages if one.request}
+    windows = {one.message: one for one in request_windows(opened.session, recorded)}
+    answers = {one.request: windows.get(one.id) for one in opened.session.messages if one.request}
     rows = []
     for name in reversed(list(recorded)[-_LISTED:]):
         found, window = recorded.get(name), answers.get(name)
         if found is None:
             continue
-        rows.append(
-            (
-                text_cell(human.moment(found.time, None) or name[:8], f"request/{quote(name, safe='')}"),
-                TableCell(str(window.turn) if window is not None else found.purpose, window.turn if window else ""),
-                count_cell(len(found.messages)),
-                count_cell(window.total) if window is not None else TableCell("", ""),
-            )
-        )
-    return StatsTable(
-        "requests", "Requests, exactly", ("sent", "turn or purpose", "messages", "tokens"), tuple(rows), ()
-    )
-
-
-def _tables(told: OpenSession, filled: ContextWindow, context: AppContext) -> dict[str, StatsTable]:
-    found = (_kinds(filled), _turns(told, filled, context), _tools(filled))
-    return {table.name: table for table in found}
+        sent = text_cell(human.moment(found.time, None) or name[:8], f"request/{quote(name, safe='')}")
+        turn, tokens = TableCell(found.purpose), TableCell()
+        if window is not None:
+            turn, (tokens,) = TableCell(str(window.turn), window.turn), count_cells(window.total)
+        rows.append((sent, turn, *count_cells(len(found.messages)), tokens))
+    return StatsTable("requests", "Requests, exactly", ("sent", "turn or purpose", "messages", "tokens"), rows)
 
 
 def _tiles(filled: ContextWindow) -> list[Tile]:
     if filled.now is None:
         return []
     size = f"of {human.tokens(filled.window)}" if filled.window else "of a window of unknown size"
-    share = stats_data.format_share(filled.share)
+    share = format_share(filled.share)
     return [
         Tile("At the end", human.tokens(filled.now.total), size, f"{filled.now.total:,}"),
         *([Tile("Of the window", share, filled.now.model)] if share else []),
@@ -118,49 +105,42 @@ def _tiles(filled: ContextWindow) -> list[Tile]:
     ]
 
 
-def _kinds(filled: ContextWindow) -> StatsTable:
+def _tables(opened: OpenSession, filled: ContextWindow, context: AppContext) -> dict[str, StatsTable]:
+    tools = [(text_cell(one.name), *count_cells(one.tokens, one.input, one.output)) for one in filled.tools]
+    bars = bar_lengths([one.tokens for one in filled.tools])
+    return {
+        "kinds": _kinds_table(filled),
+        "turns": _turns_table(opened, filled, context),
+        "tools": StatsTable("tools", "By tool, at the end", ("tool", "tokens", "asked", "answered"), tools, bars),
+    }
+
+
+def _kinds_table(filled: ContextWindow) -> StatsTable:
     found = filled.now
-    rows = sorted(found.kinds.items(), key=lambda row: -row[1]) if found is not None else []
+    kinds = sorted(found.kinds.items(), key=lambda row: -row[1]) if found is not None else []
     if found is not None and found.measured and not found.exact:
-        rows.append(("unaccounted", found.unaccounted))
+        kinds.append(("unaccounted", found.unaccounted))
     whole = found.total if found is not None else 0
-    cells = tuple(
-        (
-            text_cell(name),
-            count_cell(tokens),
-            TableCell(stats_data.format_share(tokens / whole), round(tokens / whole, 4)),
-        )
-        for name, tokens in rows
-        if whole
-    )
-    return StatsTable(
-        "kinds", "By kind, at the end", ("kind", "tokens", "share"), cells, bar_lengths([n for _, n in rows])
-    )
+    rows = [(text_cell(name), *count_cells(tokens), share_cell(tokens / whole)) for name, tokens in kinds if whole]
+    bars = bar_lengths([tokens for _, tokens in kinds])
+    return StatsTable("kinds", "By kind, at the end", ("kind", "tokens", "share"), rows, bars)
 
 
-def _turns(told: OpenSession, filled: ContextWindow, context: AppContext) -> StatsTable:
-    prompts = {turn.number: turn.prompt for turn in told.session.turns}
-    addresses = told.addresses(context.options)
-    rows = tuple(
+def _turns_table(opened: OpenSession, filled: ContextWindow, context: AppContext) -> StatsTable:
+    prompts = {turn.number: turn.prompt for turn in opened.session.turns}
+    addresses = opened.addresses(context.options)
+    rows = [
         (
             text_cell(f"{turn.number} {summaries.prompt_line(prompts[turn.number])}", addresses.turn(turn.number)),
-            count_cell(turn.tokens),
+            *count_cells(turn.tokens),
             text_cell(max(turn.added, key=turn.added.__getitem__, default="")),
-            TableCell("", "") if turn.window is None else count_cell(turn.window.total),
-            count_cell(turn.compactions),
+            *((TableCell(),) if turn.window is None else count_cells(turn.window.total)),
+            *count_cells(turn.compactions),
         )
         for turn in filled.turns
-    )
+    ]
     bars = bar_lengths([turn.tokens for turn in filled.turns])
     return StatsTable("turns", "By turn", ("turn", "added", "mostly", "in the window", "compactions"), rows, bars)
-
-
-def _tools(filled: ContextWindow) -> StatsTable:
-    rows = tuple(
-        (text_cell(one.name), count_cell(one.tokens), *map(count_cell, (one.input, one.output))) for one in filled.tools
-    )
-    heads = ("tool", "tokens", "asked", "answered")
-    return StatsTable("tools", "By tool, at the end", heads, rows, bar_lengths([one.tokens for one in filled.tools]))
 
 
 ROUTES = [

@@ -14,8 +14,10 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
+from unspool import human
 from unspool.app.render import render_page, render_template
 from unspool.errors import Ambiguous, Busy, FetchFailed, NoRoom, NotFound, Unreadable, UnspoolError, UsageProblem
+from unspool.render.sanitize import one_line
 from unspool.store.archive.database import INDEX
 
 _PACKAGE = f"{Path(__file__).parents[1]}{os.sep}"
@@ -43,55 +45,54 @@ class Failure(msgspec.Struct, frozen=True):
 
 
 def answer_error(request: Request, error: Exception) -> Response:
-    """The answer to a request that failed."""
-    trouble = _trouble(request, error)
+    trouble = _error_page(request, error)
     if trouble.status >= 500 and not trouble.passing:
-        _log(request, error)
+        # one line where the app was started; nothing in it can drive a terminal, and no query is in it
+        line = one_line(f"unspool: {request.method} {request.url.path[:200]}: {_reason(error)}")
+        print(line, file=sys.stderr)  # noqa: T201
     headers = dict(getattr(error, "headers", None) or {})
     if trouble.passing:
         headers["Retry-After"] = str(_SOON)
-    return _json(trouble, headers) if request.url.path.startswith("/api/") else _page(request, trouble, headers)
-
-
-EXCEPTION_HANDLERS: dict[Any, Any] = {
-    HTTPException: answer_error,
-    UnspoolError: answer_error,
-    apsw.Error: answer_error,
-    OSError: answer_error,
-    Exception: answer_error,
-}
-"""For Starlette: whatever a handler raises has an answer."""
-
-
-def _json(trouble: ErrorPage, headers: dict[str, str]) -> Response:
-    body = msgspec.json.encode(Failure(trouble.status, trouble.title, trouble.reason))
-    return Response(body, trouble.status, headers, "application/json")
-
-
-def _page(request: Request, trouble: ErrorPage, headers: dict[str, str]) -> Response:
-    body = render_template("trouble.html", trouble=trouble, here="/" + request.url.path.lstrip("/\\"))
-    made = render_page(request, trouble.title, body)
+    if request.url.path.startswith("/api/"):
+        failure = msgspec.json.encode(Failure(trouble.status, trouble.title, trouble.reason))
+        return Response(failure, trouble.status, headers, "application/json")
     if trouble.passing and request.method in ("GET", "HEAD"):
         headers["Refresh"] = str(_SOON)
-    made.status_code = trouble.status
-    made.headers.update(headers)
-    return made
+    body = render_template("trouble.html", trouble=trouble, here="/" + request.url.path.lstrip("/\\"))
+    response = render_page(request, trouble.title, body)
+    response.status_code = trouble.status
+    response.headers.update(headers)
+    return response
 
 
-def _trouble(request: Request, error: Exception) -> ErrorPage:
+EXCEPTION_HANDLERS: dict[Any, Any] = dict.fromkeys(
+    (HTTPException, UnspoolError, apsw.Error, OSError, Exception), answer_error
+)
+"""For Starlette: whatever a handler raises has an answer."""
+_KNOWN: tuple[tuple[type[Exception] | tuple[type[Exception], ...], int, str], ...] = (
+    (NotFound, 404, "There is no such thing"),
+    (Ambiguous, 404, "Several fit"),
+    (UsageProblem, 400, "This cannot be asked"),
+    ((Busy, apsw.BusyError, apsw.LockedError), 503, "The archive is in use"),
+    ((NoRoom, apsw.FullError), 507, "The disk is full"),
+    (FetchFailed, 502, "It could not be fetched"),
+    (UnspoolError, 500, "This cannot be shown"),
+)
+
+
+def _error_page(request: Request, error: Exception) -> ErrorPage:
     if isinstance(error, HTTPException):
-        return _of_http(request, error)
+        if error.status_code == 404:
+            return ErrorPage(404, "There is no such page", f"Nothing is at {request.url.path[:200]}.")
+        return ErrorPage(error.status_code, HTTPStatus(error.status_code).phrase, error.detail)
     if _unready(request, error):
         return ErrorPage(503, "Your sessions are being read", _progress(request), passing=True)
-    if isinstance(error, UnspoolError | apsw.Error | OSError):
-        return _of_ours(error)
+    for kinds, status, title in _KNOWN:
+        if isinstance(error, kinds):
+            return ErrorPage(status, title, _reason(error), passing=status == 503)
+    if isinstance(error, OSError) and error.errno == errno.ENOSPC:
+        return ErrorPage(507, "The disk is full", _reason(error))
     return ErrorPage(500, "This page did not work", _reason(error), details=_details(error))
-
-
-def _of_http(request: Request, error: HTTPException) -> ErrorPage:
-    if error.status_code == 404:
-        return ErrorPage(404, "There is no such page", f"Nothing is at {request.url.path[:200]}.")
-    return ErrorPage(error.status_code, HTTPStatus(error.status_code).phrase, error.detail)
 
 
 def _unready(request: Request, error: Exception) -> bool:
@@ -106,42 +107,19 @@ def _unready(request: Request, error: Exception) -> bool:
 
 
 def _progress(request: Request) -> str:
-    from unspool.human import size
-
     state = request.app.state.background.state
     if state.state == "failed":
         return f"It did not work so far: {state.failure}"
     if not state.total:
         return "The index is being made. This page will go on by itself."
-    return f"{size(state.done)} of {size(state.total)} are done. This page will go on by itself."
-
-
-def _of_ours(error: Exception) -> ErrorPage:
-    match error:
-        case NotFound():
-            return ErrorPage(404, "There is no such thing", str(error))
-        case Ambiguous():
-            return ErrorPage(404, "Several fit", str(error))
-        case UsageProblem():
-            return ErrorPage(400, "This cannot be asked", str(error))
-        case Busy() | apsw.BusyError() | apsw.LockedError():
-            return ErrorPage(503, "The archive is in use", _reason(error), passing=True)
-        case NoRoom() | apsw.FullError():
-            return ErrorPage(507, "The disk is full", _reason(error))
-        case OSError(errno=errno.ENOSPC):
-            return ErrorPage(507, "The disk is full", _reason(error))
-        case FetchFailed():
-            return ErrorPage(502, "It could not be fetched", str(error))
-        case UnspoolError():
-            return ErrorPage(500, "This cannot be shown", str(error))
-    return ErrorPage(500, "This page did not work", _reason(error), details=_details(error))
+    return f"{human.size(state.done)} of {human.size(state.total)} are done. This page will go on by itself."
 
 
 def _reason(error: Exception) -> str:
-    said = str(error)
-    return (
-        said if isinstance(error, UnspoolError) else f"{type(error).__name__}: {said}" if said else type(error).__name__
-    )
+    words = str(error)
+    if isinstance(error, UnspoolError):
+        return words
+    return f"{type(error).__name__}: {words}" if words else type(error).__name__
 
 
 def _details(error: Exception) -> str:
@@ -149,10 +127,3 @@ def _details(error: Exception) -> str:
     steps = traceback.extract_tb(error.__traceback__)
     own = [(step.filename.removeprefix(_PACKAGE), step) for step in steps if step.filename.startswith(_PACKAGE)]
     return "\n".join(f"{name}:{step.lineno} {step.name}" for name, step in own)
-
-
-def _log(request: Request, error: Exception) -> None:
-    """One line where the app was started; nothing in it can drive a terminal, and no query is in it."""
-    from unspool.render.sanitize import one_line
-
-    print(one_line(f"unspool: {request.method} {request.url.path[:200]}: {_reason(error)}"), file=sys.stderr)  # noqa: T201

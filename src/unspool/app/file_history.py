@@ -1,6 +1,7 @@
 """What index and logs know of a file: every read and change, and what it held around a call."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from itertools import takewhile
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -31,8 +32,6 @@ FROM file CROSS JOIN touch ON touch.file = file.id WHERE {{}} GROUP BY 1"""  # n
 
 
 class FileTouch(NamedTuple):
-    """One time that a session read or changed a file."""
-
     key: str
     title: str
     project: str
@@ -64,7 +63,6 @@ def file_touches(db: apsw.Connection, path: str, hows: Sequence[str], most: int)
 
 
 def touch_counts(db: apsw.Connection, path: str) -> dict[str, int]:
-    """How often a file was read, written and edited."""
     rows: list[Any] = db.execute(_COUNTED, (path,)).fetchall()
     return {TOUCHES[how]: number for how, number in rows}
 
@@ -74,12 +72,15 @@ def folder_entries(db: apsw.Connection, folder: str) -> tuple[str, list[FileEntr
     files = _entries(db, f"substr({_PATH}, 1, ?) = ?", (len(folder), folder))
     if not files:
         return folder, []
-    shared = _shared([one.path for one in files], folder)
+    first, last = min(one.path for one in files), max(one.path for one in files)
+    same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(first, last, strict=False)))
+    shared = first[: max(first.rfind("/", 0, same) + 1, len(folder))]
     groups: dict[str, list[FileEntry]] = {}
     for one in files:
         name, slash, _ = one.path[len(shared) :].partition("/")
         groups.setdefault(f"{shared}{name}{slash}", []).append(one)
-    return shared, sorted((_folded(path, found) for path, found in groups.items()), key=_order)
+    entries = [_folded(path, found) if path.endswith("/") else found[0] for path, found in groups.items()]
+    return shared, sorted(entries, key=lambda one: (not one.files, one.path.casefold()))
 
 
 def files_holding(db: apsw.Connection, text: str, most: int) -> list[FileEntry]:
@@ -93,23 +94,10 @@ def _entries(db: apsw.Connection, where: str, values: tuple[Any, ...]) -> list[F
     return [FileEntry(*row) for row in rows]
 
 
-def _shared(paths: Sequence[str], folder: str) -> str:
-    """The folder that all paths lie in."""
-    first, last = min(paths), max(paths)
-    same = next((at for at, (one, other) in enumerate(zip(first, last, strict=False)) if one != other), len(first))
-    return first[: max(first.rfind("/", 0, same) + 1, len(folder))]
-
-
 def _folded(path: str, found: list[FileEntry]) -> FileEntry:
-    if not path.endswith("/"):
-        return found[0]
     times = [one.last for one in found if one.last is not None]
     touches, changes = sum(one.touches for one in found), sum(one.changes for one in found)
     return FileEntry(path, touches, changes, max(times, default=None), len(found))
-
-
-def _order(one: FileEntry) -> tuple[bool, str]:
-    return not one.files, one.path.casefold()
 
 
 _LARGEST = 16 * 1024 * 1024
@@ -126,24 +114,15 @@ class FileCall(NamedTuple):
     agent: str = ""
 
 
-class OtherFileCall(NamedTuple):
-    """Another call of the same session on the same file."""
-
-    place: int
-    agent: str
-
-
 class FileAtCall(NamedTuple):
-    """The file around a call."""
-
     now: FileAroundCall
     title: str
     """Of the session."""
     number: int
     """Which of the session's calls on the file it is, from 1."""
     of: int
-    earlier: OtherFileCall | None
-    later: OtherFileCall | None
+    earlier: FileCall | None
+    later: FileCall | None
     borrowed: str
     """The title of the session before it that told what the file was; empty where none was needed."""
 
@@ -153,18 +132,22 @@ class FileAtCall(NamedTuple):
         return self.now.before == "" and bool(self.now.after)
 
 
-def file_at_call(context: AppContext, asked: FileCall) -> FileAtCall:
+def file_at_call(context: AppContext, call: FileCall) -> FileAtCall:
     """The file around a call; NotFound where there is no such call."""
-    told = get_session(context, asked.key)
-    session = told.session
+    opened = get_session(context, call.key)
+    session = opened.session
     agents = _agents(session)
-    calls = calls_touching(_calls(session), asked.path)
-    places = [OtherFileCall(call.place.offset, agents[id(call)]) for call in calls]
-    at = _at(places, asked)
-    kept = _kept(context, told, asked.path)
+    calls = _calls_on(session, call.path)
+    places = [call._replace(place=one.place.offset, agent=agents[id(one)]) for one in calls]
+    # a subagent's call that stands in its session's own log goes by its place alone
+    near = [number for number, one in enumerate(places) if one.place == call.place]
+    if not near:
+        raise NotFound("The session has no such call on this file.")
+    at = next((number for number in near if places[number].agent == call.agent), near[0])
+    kept = _kept(context, opened, call.path)
     found, borrowed = replay_file(calls, None, kept), ""
     if found[at].after is None:
-        believed, borrowed = _believed(context, asked, calls[0])
+        believed, borrowed = _believed(context, call, calls[0])
         found = replay_file(calls, believed, kept)
         borrowed = borrowed if found[at].after is not None else ""
     earlier = places[at - 1] if at else None
@@ -172,15 +155,8 @@ def file_at_call(context: AppContext, asked: FileCall) -> FileAtCall:
     return FileAtCall(found[at], session.title, at + 1, len(calls), earlier, later, borrowed)
 
 
-def _at(places: Sequence[OtherFileCall], asked: FileCall) -> int:
-    """Which of the calls is asked for; a subagent's that stands in its session's own log goes by its place alone."""
-    for number, one in enumerate(places):
-        if one == (asked.place, asked.agent):
-            return number
-    for number, one in enumerate(places):
-        if one.place == asked.place:
-            return number
-    raise NotFound("The session has no such call on this file.")
+def _calls_on(session: Session, path: str) -> list[ToolCall]:
+    return calls_touching((call for member in family(session) for call in calls_of(member)), path)
 
 
 def _agents(session: Session) -> dict[int, str]:
@@ -192,14 +168,10 @@ def _agents(session: Session) -> dict[int, str]:
     return found
 
 
-def _calls(session: Session) -> Iterator[ToolCall]:
-    return (call for member in family(session) for call in calls_of(member))
-
-
-def _kept(context: AppContext, told: OpenSession, path: str) -> list[tuple[float, str]]:
+def _kept(context: AppContext, opened: OpenSession, path: str) -> list[tuple[float, str]]:
     """The file as the agent put it aside, with the times, as far as what it put aside is still there."""
-    session = told.session
-    listed = by_id(told.found.format).files.checkpoints(session.side, session.cwd)
+    session = opened.session
+    listed = by_id(opened.found.format).files.checkpoints(session.side, session.cwd)
     marked = [one for one in listed if forward_slashes(one.path) == path]
     names = {one.name for one in marked if one.name}
     files = {Path(one.path).name: Path(one.path) for one in context.library().companions(session)} if names else {}
@@ -219,23 +191,17 @@ def _text(path: Path) -> str | None:
         return None
 
 
-def _believed(context: AppContext, asked: FileCall, first: ToolCall) -> tuple[str | None, str]:
+def _believed(context: AppContext, call: FileCall, first: ToolCall) -> tuple[str | None, str]:
     """What the sessions before it left, by the last one that tells; and that one's title."""
-    for key in _before(context, asked, first):
-        session = get_session(context, key).session
-        told = replay_file(calls_touching(_calls(session), asked.path))
-        left = told[-1].after if told else None
-        if left is not None:
-            return left, session.title
-    return None, ""
-
-
-def _before(context: AppContext, asked: FileCall, first: ToolCall) -> list[str]:
-    """The sessions that touched the file last before a call."""
     if first.time is None:
-        return []
+        return None, ""
     with context.index() as index:
-        touches = file_touches(index.db, asked.path, TOUCHES, _LOOKED)
+        touches = file_touches(index.db, call.path, TOUCHES, _LOOKED)
     moment = first.time.timestamp()
     keys = (one.key for one in touches if one.time is not None and one.time < moment and one.kind != "ghost")
-    return [key for key in dict.fromkeys(keys) if key != asked.key][:_BEFORE]
+    for key in [key for key in dict.fromkeys(keys) if key != call.key][:_BEFORE]:
+        session = get_session(context, key).session
+        replayed = replay_file(_calls_on(session, call.path))
+        if replayed and replayed[-1].after is not None:
+            return replayed[-1].after, session.title
+    return None, ""

@@ -19,12 +19,18 @@ from starlette.routing import Route
 from unspool import human
 from unspool.app import render
 from unspool.app.context import AppContext
-from unspool.app.list_rows import format_dollars, time_ago, time_markup
 from unspool.app.marks import get_mark_store
 from unspool.app.project_list import PROJECT_SORTS, ProjectFigures, ProjectList
-from unspool.app.session_list import ListRequest, facet_groups, list_values, sessions_page
+from unspool.app.session_list import (
+    ListRequest,
+    facet_groups,
+    format_dollars,
+    list_values,
+    sessions_page,
+    time_ago,
+    time_markup,
+)
 from unspool.app.session_query import SessionQuery, parse_session_query
-from unspool.app.status_banner import app_status
 from unspool.errors import NotFound, UnspoolError
 from unspool.site.session_head import Tile
 from unspool.site.session_rows import SessionDay
@@ -59,9 +65,8 @@ def projects_page(request: Request) -> HTMLResponse:
 
 
 def project_page(request: Request) -> HTMLResponse:
-    """A project in figures, and its sessions."""
-    slug, asked = request.path_params["slug"], parse_session_query(request.query_params)
-    query = SessionQuery(project=slug, kind=asked.kind, sort=asked.sort, page=asked.page)
+    slug, given = request.path_params["slug"], parse_session_query(request.query_params)
+    query = SessionQuery(project=slug, kind=given.kind, sort=given.sort, page=given.page)
     with request.app.state.context.index() as index:
         listing = ListRequest(request, index.db)
         one = find_project(listing.projects, slug)
@@ -88,7 +93,6 @@ def find_project(projects: ProjectList, slug: str) -> ProjectFigures:
 
 
 def _project_values(one: ProjectFigures, listing: ListRequest) -> dict[str, object]:
-    """A project for a template."""
     return {
         "slug": one.slug,
         "name": listing.projects.label(one.path),
@@ -102,7 +106,6 @@ def _project_values(one: ProjectFigures, listing: ListRequest) -> dict[str, obje
 
 
 async def hide_project(request: Request) -> Response:
-    """Take a project out of the lists, or put it back."""
     sent, slug, context = await read_form(request), request.path_params["slug"], request.app.state.context
     hidden = sent.get("hidden") == "1"
 
@@ -125,7 +128,11 @@ def spending_tiles(db: apsw.Connection, zone: tzinfo | None, now: float) -> tupl
     tiles = []
     for name, first in (("Today", today), ("This week", first_day("week", today))):
         since = day_start(first, zone)
-        spent, sessions = _spent(db, since), human.count(db.execute(_ACTIVE, (since,)).get, "session")
+        # only sessions that reach beyond the moment are looked at, for they are few
+        where = SqlCondition("time >= ? AND session IN (SELECT id FROM session WHERE ended >= ?)", (since, since))
+        rows = [figures for _, *figures in add_sums(db, ("terms",), where)]
+        spent = UsageSum(*map(sum, zip(*rows, strict=True))) if rows else UsageSum()
+        sessions = human.count(db.execute(_ACTIVE, (since,)).get, "session")
         cost = format_dollars(spent.cost, floor=spent.floor) or "$0.00"
         tiles.append(Tile(name, cost, sessions, f"{sessions}, at list prices"))
     cached = f"{spent.cached:.0%} from cache" if spent.cached else ""
@@ -144,13 +151,6 @@ def day_bars(db: apsw.Connection, zone: tzinfo | None, now: float) -> tuple[tupl
         (max(4, round(100 * days[day] / most)) if days[day] else 0, f"{day}: {human.count(days[day], 'session')}")
         for day in (first + timedelta(days=at) for at in range(_DAYS))
     )
-
-
-def _spent(db: apsw.Connection, since: float) -> UsageSum:
-    """What requests since a moment used. Only sessions that reach beyond it are looked at, for they are few."""
-    where = SqlCondition("time >= ? AND session IN (SELECT id FROM session WHERE ended >= ?)", (since, since))
-    rows = [figures for _, *figures in add_sums(db, ("terms",), where)]
-    return UsageSum(*map(sum, zip(*rows, strict=True))) if rows else UsageSum()
 
 
 def archive_facts(listing: ListRequest, synced: str) -> Iterator[tuple[str, str, str]]:
@@ -194,38 +194,32 @@ def or_welcome_page(page: Callable[[Request], HTMLResponse]) -> Callable[[Reques
     """A page that needs the index; before there is one, the page of a first run is in its place."""
 
     @wraps(page)
-    def asked(request: Request) -> HTMLResponse:
+    def page_or_welcome(request: Request) -> HTMLResponse:
         there = (request.app.state.context.folder / INDEX).exists()
         return page(request) if there else welcome_page(request)
 
-    return asked
+    return page_or_welcome
 
 
 async def show_demo(request: Request) -> Response:
     """Show the demo's sessions instead, from an archive of their own."""
     state = request.app.state
-    if not is_demo(request):
+    if state.own_context is None:
         made = await run_sync(_demo)
-        if not is_demo(request):  # somebody else may have been quicker
+        if state.own_context is None:  # somebody else may have been quicker
             state.own_context, state.context = state.context, made
     return RedirectResponse("/", 303)
 
 
 async def leave_demo(request: Request) -> Response:
-    """Go back from the demo."""
     state = request.app.state
-    if is_demo(request):
+    if state.own_context is not None:
         state.context, state.own_context = state.own_context, None
     return RedirectResponse("/", 303)
 
 
-def is_demo(request: Request) -> bool:
-    """Whether what is shown is the demo."""
-    return request.app.state.own_context is not None
-
-
 def _demo() -> AppContext:
-    """A app of the demo. It is synced by a process of its own, for a sync forks, which threads forbid."""
+    """The context of the demo. It is synced by a process of its own, for a sync forks, which threads forbid."""
     from unspool.demo import write_demo
 
     base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "unspool"
@@ -241,38 +235,33 @@ def _demo() -> AppContext:
 
 
 _NEWEST = 50
-_ANY = "SELECT EXISTS (SELECT 1 FROM session)"
 
 
 def home_page(request: Request) -> HTMLResponse:
     """The first page; where nothing is known yet, the page that says what unspool reads."""
     with request.app.state.context.index() as index:
-        if index.db.execute(_ANY).get:
-            return _home(ListRequest(request, index.db), index.meta("synced"))
-    return welcome_page(request)
-
-
-def _home(listing: ListRequest, synced: str) -> HTMLResponse:
-    request, query, now = listing.request, SessionQuery(), listing.now
-    found = listing.finder.page(query, _NEWEST)
-    active = [row for row in found.rows if listing.is_active(row)]
-    body = render.render_template(
-        "home.html",
-        title=f"{human.count(found.total, 'session')}, {'so far' if app_status(request).busy else 'all kept'}",
-        facts=tuple(archive_facts(listing, synced)),
-        demo=is_demo(request),
-        tiles=spending_tiles(listing.db, listing.zone, now),
-        bars=day_bars(listing.db, listing.zone, now),
-        groups=facet_groups(listing, query, found),
-        saved=listing.marks.saved,
-        active=[SessionDay("", listing.listed(active))] if active else [],
-        days=listing.days([row for row in found.rows if not listing.is_active(row)]),
-        more=found.total > len(found.rows),
-        total=found.total,
-        notes=tuple(listing.notes),
-        here="/",
-        read_only=listing.read_only,
-    )
+        if not index.db.execute("SELECT EXISTS (SELECT 1 FROM session)").get:
+            return welcome_page(request)
+        listing, query, busy = ListRequest(request, index.db), SessionQuery(), render.app_status(request).busy
+        found = listing.finder.page(query, _NEWEST)
+        active = [row for row in found.rows if listing.is_active(row)]
+        body = render.render_template(
+            "home.html",
+            title=f"{human.count(found.total, 'session')}, {'so far' if busy else 'all kept'}",
+            facts=tuple(archive_facts(listing, index.meta("synced"))),
+            demo=request.app.state.own_context is not None,
+            tiles=spending_tiles(index.db, listing.zone, listing.now),
+            bars=day_bars(index.db, listing.zone, listing.now),
+            groups=facet_groups(listing, query, found),
+            saved=listing.marks.saved,
+            active=[SessionDay("", listing.listed(active))] if active else [],
+            days=listing.days([row for row in found.rows if not listing.is_active(row)]),
+            more=found.total > len(found.rows),
+            total=found.total,
+            notes=tuple(listing.notes),
+            here="/",
+            read_only=listing.read_only,
+        )
     return render.render_page(request, "unspool", body, (), ("app.css",), ("browse.js",))
 
 

@@ -3,7 +3,7 @@
 import asyncio
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple
 from weakref import WeakValueDictionary
@@ -19,16 +19,17 @@ from starlette.routing import Route
 from unspool import human
 from unspool.agents import AGENTS, FoundLog
 from unspool.agents.base import RunningSession
+from unspool.app.api_endpoint import parse_number
 from unspool.app.context import AppContext, is_inside_source
-from unspool.app.list_rows import time_markup
 from unspool.app.live_session import Digests, FollowedSession
 from unspool.app.open_session import indexed_overview, locate_log
 from unspool.app.render import HOME, render_page, render_template
+from unspool.app.session_list import time_markup
 from unspool.config.settings import current_settings
 from unspool.errors import NotFound, UnspoolError
 from unspool.model import Event, Text, ToolCall
 from unspool.site import summaries
-from unspool.store.library.library import discover_logs, usual_roots
+from unspool.store.library.library import discover_logs, usual_roots, watched_paths
 from unspool.store.library.neighbours import chain_head
 from unspool.store.library.read import read_tail
 from unspool.tools import describe
@@ -45,8 +46,6 @@ def current_logs(context: AppContext) -> list[FoundLog]:
 
 
 class LogWatcher:
-    """What was found the last time."""
-
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._logs: list[FoundLog] = []
@@ -54,32 +53,23 @@ class LogWatcher:
         self._until = 0.0
 
     def logs(self, roots: Iterable[Path]) -> list[FoundLog]:
-        """The logs as they are now."""
         with self._lock:
-            if time.monotonic() > self._until or any(
-                _changed(folder) != mark for folder, mark in self._folders.items()
-            ):
-                self._look(tuple(roots))
+            changed = any(_changed(folder) != at for folder, at in self._folders.items())
+            if changed or time.monotonic() > self._until:
+                self._discover(tuple(roots))
             else:
                 self._logs = [grown for log in self._logs if (grown := _grown(log)) is not None]
             return self._logs
 
-    def _look(self, roots: tuple[Path, ...]) -> None:
+    def _discover(self, roots: tuple[Path, ...]) -> None:
         self._logs = [log for log in discover_logs(roots) if is_inside_source(log)]
-        places = [path for root in roots or usual_roots() for path in (root, *_lively(root))]
-        folders = {*places, *(Path(log.path).parent for log in self._logs)}
-        self._folders = {folder: _mark(folder) for folder in folders}
+        folders = {Path(log.path).parent for log in self._logs}
+        for root in roots or usual_roots():
+            folders |= {root, *watched_paths(root)}
+        # what changed just now is looked at again, for more may have come since it was read
+        recent = time.time_ns() - _JUST_NOW
+        self._folders = {folder: -1 if (at := _changed(folder)) > recent else at for folder in folders}
         self._until = time.monotonic() + _EVERY
-
-
-def _lively(root: Path) -> list[Path]:
-    return [path for agent in AGENTS for path in agent.watched_paths(root)]
-
-
-def _mark(folder: Path) -> int:
-    """When a folder changed; what no folder has where that was just now, for more may have come since it was read."""
-    changed = _changed(folder)
-    return -1 if time.time_ns() - changed < _JUST_NOW else changed
 
 
 def _changed(folder: Path) -> int:
@@ -108,8 +98,7 @@ _WORDS = 140
 def doing(log: FoundLog) -> str:
     """The last thing that was said or done; empty where the end of the log tells nothing."""
     tail = read_tail(log, _TAIL)
-    said = [words for event in tail.events if (words := _words(event))] if tail is not None else []
-    return said[-1] if said else ""
+    return next(filter(None, map(_words, reversed(tail.events))), "") if tail is not None else ""
 
 
 def _words(event: Event) -> str:
@@ -129,8 +118,6 @@ _BUSY = 30
 
 
 class LiveSession(NamedTuple):
-    """A session on the board."""
-
     key: str
     title: str
     project: str
@@ -144,19 +131,16 @@ class LiveSession(NamedTuple):
 
 def live_sessions(context: AppContext) -> tuple[LiveSession, ...]:
     """Every active session, the last written first."""
-    logs = current_logs(context)
-    processes = {one.session_id: one for one in _running(logs) if one.alive}
-    now = time.time()
-    active = [log for log in logs if now - log.modified < RECENT or log.session_id in processes]
-    active.sort(key=lambda log: (-log.modified, log.path))
-    return tuple(_row(context, log, processes.get(log.session_id), now) for log in active)
-
-
-def _running(logs: list[FoundLog]) -> Iterator[RunningSession]:
+    logs, now = current_logs(context), time.time()
+    processes = {}
     for root in {log.root for log in logs if log.root}:
         for agent in AGENTS:
             home = agent.home(Path(root))
-            yield from agent.files.running(home) if home is not None else ()
+            running = agent.files.running(home) if home is not None else ()
+            processes.update({one.session_id: one for one in running if one.alive})
+    active = [log for log in logs if now - log.modified < RECENT or log.session_id in processes]
+    active.sort(key=lambda log: (-log.modified, log.path))
+    return tuple(_row(context, log, processes.get(log.session_id), now) for log in active)
 
 
 def _row(context: AppContext, log: FoundLog, process: RunningSession | None, now: float) -> LiveSession:
@@ -206,36 +190,30 @@ def event_stream(request: Request, look: NextEvent) -> StreamingResponse:
     if getattr(app.state, "streams", 0) >= MOST:
         raise HTTPException(503, "Too many pages are being followed at once.", {"Retry-After": "10"})
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-    return StreamingResponse(_counted(request, look), media_type="text/event-stream", headers=headers)
-
-
-async def _counted(request: Request, look: NextEvent) -> AsyncIterator[bytes]:
-    state = request.app.state
-    state.streams = getattr(state, "streams", 0) + 1
-    try:
-        async for part in _events(request, look):
-            yield part
-    finally:
-        state.streams -= 1
+    return StreamingResponse(_events(request, look), media_type="text/event-stream", headers=headers)
 
 
 async def _events(request: Request, look: NextEvent) -> AsyncIterator[bytes]:
-    loop = asyncio.get_running_loop()
-    yield b"retry: 1000\n\n"
-    silent = loop.time()
-    while not await request.is_disconnected():
-        begun = loop.time()
-        said = await run_in_threadpool(look)
-        ended = loop.time()
-        if said is not None:
-            yield said.encoded
-            silent = ended
-            if said.event == "end":
-                return
-        elif ended - silent > _BEAT:
-            yield b": still here\n\n"
-            silent = ended
-        await asyncio.sleep(min(max(LOOK, ended - begun), _LONGEST))
+    loop, state = asyncio.get_running_loop(), request.app.state
+    state.streams = getattr(state, "streams", 0) + 1
+    try:
+        yield b"retry: 1000\n\n"
+        silent = loop.time()
+        while not await request.is_disconnected():
+            begun = loop.time()
+            event = await run_in_threadpool(look)
+            ended = loop.time()
+            if event is not None:
+                yield event.encoded
+                silent = ended
+                if event.event == "end":
+                    return
+            elif ended - silent > _BEAT:
+                yield b": still here\n\n"
+                silent = ended
+            await asyncio.sleep(min(max(LOOK, ended - begun), _LONGEST))
+    finally:
+        state.streams -= 1
 
 
 class FollowedSessions:
@@ -256,7 +234,7 @@ class FollowedSessions:
 def session_events(request: Request) -> Response:
     """What comes to a session, from a turn on: `from` is the first on the page, `since` what the page shows."""
     context: AppContext = request.app.state.context
-    key, first = request.path_params["key"], _number(request.query_params.get("from", ""))
+    key, first = request.path_params["key"], parse_number(request.query_params.get("from", "")) or 0
     locate_log(context, key)
     known = request.headers.get("last-event-id") or request.query_params.get("since", "")
     return event_stream(request, _Following(context.part(FollowedSessions).get(context, key), first, known))
@@ -286,35 +264,24 @@ class _Following:
 
 
 def live_page(request: Request) -> Response:
-    """All sessions that are active now."""
-    rows = live_sessions(request.app.state.context)
-    body = render_template("live.html", rows=rows)
+    body = render_template("live.html", rows=live_sessions(request.app.state.context))
     return render_page(request, "Live", body, (HOME,), ("read.css",), ("live.js",))
 
 
 def live_events(request: Request) -> Response:
     """The rows of the board whenever they change."""
-    return event_stream(request, _Board(request.app.state.context))
+    context, sent = request.app.state.context, ""
 
-
-class _Board:
-    def __init__(self, context: AppContext) -> None:
-        self._desk = context
-        self._told = ""
-
-    def __call__(self) -> ServerSentEvent | None:
+    def look() -> ServerSentEvent | None:
+        nonlocal sent
         try:
-            html = str(render_template("live_rows.html", rows=live_sessions(self._desk)))
+            html = str(render_template("live_rows.html", rows=live_sessions(context)))
         except (UnspoolError, OSError):
             return None
-        if html == self._told:
-            return None
-        self._told = html
-        return ServerSentEvent("board", {"html": html})
+        changed, sent = html != sent, html
+        return ServerSentEvent("board", {"html": html}) if changed else None
 
-
-def _number(text: str) -> int:
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 9 else 0
+    return event_stream(request, look)
 
 
 ROUTES = [

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from hashlib import blake2b
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
 
 import msgspec
 
@@ -19,27 +19,10 @@ from unspool.agents.base import FoundAgent
 from unspool.agents.lines import Cursor
 from unspool.app import session_frame
 from unspool.app.context import AppContext
-from unspool.app.open_session import LogState, OpenSession, SessionCache, locate_log, log_state
+from unspool.app.open_session import LogState, OpenSession, SessionCache, file_state, locate_log, log_state
 from unspool.errors import UnspoolError
-from unspool.figures import all_turns, figures
-from unspool.model import (
-    AgentDetails,
-    AgentSource,
-    Dialect,
-    Event,
-    Facts,
-    Plan,
-    Questionnaire,
-    Result,
-    Session,
-    Titles,
-    Todo,
-    Todos,
-    ToolCall,
-    Transcript,
-    Turn,
-)
-from unspool.prices import PriceTable
+from unspool.figures import calls_of, figures
+from unspool.model import AgentSource, Dialect, Event, Facts, Session, Titles, Todo, Todos, ToolCall, Transcript
 from unspool.reading.assemble import assemble_session
 from unspool.site import summaries
 from unspool.site.options import SiteOptions
@@ -51,6 +34,7 @@ from unspool.workers import GC_PAUSE
 
 LONG = 1024 * 1024
 """Bytes of a log from which on its last turns are read by themselves."""
+_REMEMBERED_ROLES = ("write", "edit", "todos")
 
 
 class TurnStart(NamedTuple):
@@ -65,73 +49,42 @@ class TurnStart(NamedTuple):
     repository: str
 
 
-def start_at_turn(told: OpenSession, options: SiteOptions, first: int) -> TurnStart | None:
+def start_at_turn(opened: OpenSession, options: SiteOptions, first: int) -> TurnStart | None:
     """The turn that begins the page of a turn; None where the log is short, or no such turn is there to begin at."""
-    session, view = told.session, told.view(options)
-    if session.log.size < LONG or not told.found.path.endswith(".jsonl"):
+    session, view = opened.session, opened.view(options)
+    if session.log.size < LONG or not opened.found.path.endswith(".jsonl"):
         return None
     leaves = (leaf.turns for leaf in view.addresses.live.leaves)
     turn = next((turns[0] for turns in leaves if any(turn.number == first for turn in turns)), None)
     if turn is None or turn.prompt is None or not turn.prompt.id or turn.number < 2:
         return None
     place = turn.prompt.place
-    cursor = Cursor(place.offset, place.line)
-    dialect = _primed(told, session, cursor)
-    return TurnStart(turn.number, cursor, turn.started, dialect, session.titles, session.cwd, view.repository)
-
-
-def _primed(told: OpenSession, session: Session, cursor: Cursor) -> Dialect:
-    """The dialect as it is at a place: todo lists and plan files of before are known to it."""
-    inner = by_id(told.found.format).dialect(told.found, Facts(slug=session.slug))
+    inner = by_id(opened.found.format).dialect(opened.found, Facts(slug=session.slug))
+    # what was written and planned before, on whichever branch, matters to later calls
+    calls = [call for call in calls_of(session) if call.role in _REMEMBERED_ROLES and call.place.offset < place.offset]
     tasks: dict[str, Todo] = {}
-    for call in sorted(_before(session, cursor.offset), key=lambda call: call.place.offset):
+    for call in sorted(calls, key=lambda call: call.place.offset):
         if call.role == "todos":
             inner.todos(call, tasks)
         else:
             inner.note(call)
-    return _Continued(inner, tasks)
-
-
-def _before(session: Session, offset: int) -> Iterator[ToolCall]:
-    """The calls that matter to later ones, whichever branch they stand on."""
-    for turn in all_turns(session):
-        for block in turn.blocks:
-            if isinstance(block, ToolCall) and block.role in ("write", "edit", "todos") and block.place.offset < offset:
-                yield block
+    cursor, dialect = Cursor(place.offset, place.line), cast("Dialect", _Continued(inner, tasks))
+    return TurnStart(turn.number, cursor, turn.started, dialect, session.titles, session.cwd, view.repository)
 
 
 class _Continued:
-    """A dialect whose todo lists begin with those of before."""
+    """A dialect whose todo lists begin with those of before; for all else it is the one inside."""
 
     def __init__(self, inner: Dialect, tasks: dict[str, Todo]) -> None:
         self._inner, self._tasks = inner, tasks
-        self.agent, self.named = inner.agent, inner.named
 
-    def note(self, call: ToolCall) -> None:
-        self._inner.note(call)
-
-    def plan(self, call: ToolCall) -> Plan | None:
-        return self._inner.plan(call)
-
-    def questions(self, call: ToolCall) -> Questionnaire | None:
-        return self._inner.questions(call)
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
 
     def todos(self, call: ToolCall, before: dict[str, Todo]) -> Todos | None:
         if not before:
             before.update(self._tasks)
         return self._inner.todos(call, before)
-
-    def agent_ids(self, call: ToolCall) -> tuple[str, ...]:
-        return self._inner.agent_ids(call)
-
-    def agent_prompt(self, call: ToolCall) -> str:
-        return self._inner.agent_prompt(call)
-
-    def agent_details(self, call: ToolCall) -> AgentDetails:
-        return self._inner.agent_details(call)
-
-    def state(self, result: Result) -> str:
-        return self._inner.state(result)
 
 
 _SEAM = 64
@@ -188,16 +141,15 @@ class IncrementalReader:
         """Bytes of logs of subagents that had ended before the start."""
 
     def session(self, found: FoundLog) -> Session:
-        """The session as it is now; of one that is read from a turn on, the turns from there. May raise Elsewhere."""
+        """The session as it is now; of one that is read from a turn on, the turns from there. May raise MustReadAll."""
         if not found.path.endswith(".jsonl"):
             return read_session(found)  # packed: it cannot be read on
         agent, start = by_id(found.format), self._start
         main = self._log(found.path, agent, found, start.cursor if start is not None else None).grown()
         subagents = list(self._agents(found, agent))
-        if start is not None:
-            _connected(main.events)
-            return _continued(assemble_session(main, subagents, start.dialect, found.session_id), start)
-        return assemble(agent, found, main, subagents)
+        if start is None:
+            return assemble(agent, found, main, subagents)
+        return _turns_from(start, assemble_session(main, subagents, start.dialect, found.session_id), main.events)
 
     def _agents(self, found: FoundLog, format_: CodingAgent) -> Iterator[AgentSource]:
         self.skipped = 0
@@ -213,9 +165,9 @@ class IncrementalReader:
         """Whether a subagent said its last word before the turns that are read."""
         if self._start is None or self._start.time is None:
             return False
-        told = os.stat(agent.path)  # noqa: PTH116
-        ended = told.st_mtime < self._start.time.timestamp() - _BEFORE
-        self.skipped += told.st_size if ended else 0
+        status = os.stat(agent.path)  # noqa: PTH116
+        ended = status.st_mtime < self._start.time.timestamp() - _BEFORE
+        self.skipped += status.st_size if ended else 0
         return ended
 
     def _log(self, path: str, format_: CodingAgent, found: FoundLog, start: Cursor | None = None) -> _Log:
@@ -224,17 +176,14 @@ class IncrementalReader:
         return self._logs[path]
 
 
-def _connected(events: list[Event]) -> None:
-    """Raises Elsewhere where a line continues one from before the first."""
+def _turns_from(start: TurnStart, session: Session, events: list[Event]) -> Session:
+    """The turns with the numbers they have in the whole session, and what that is called; MustReadAll where they are
+    others, or a line continues one from before the first."""
     known = {event.id for event in events if event.id}
     for event in events[1:]:
         before = event.logical or event.parent
         if event.id and before and not event.sidechain and before not in known:
             raise MustReadAll
-
-
-def _continued(session: Session, start: TurnStart) -> Session:
-    """The turns with the numbers they have in the whole session, and what that is called."""
     turns = session.turns
     if not turns or turns[0].prompt is None or turns[0].prompt.place.offset != start.cursor.offset:
         raise MustReadAll
@@ -243,21 +192,11 @@ def _continued(session: Session, start: TurnStart) -> Session:
 
 
 class SessionLook(NamedTuple):
-    """A session, and how far it had come."""
-
     view: SessionView
     mark: str
 
 
-def look_at_session(session: Session, prices: PriceTable, options: SiteOptions, skipped: int) -> SessionLook:
-    """A look at a session; `skipped` are bytes of its logs that were not read again."""
-    view = SessionView(session, figures(session, prices), options, Frame("/", prices=prices))
-    return SessionLook(view, session_frame.log_position(session, skipped))
-
-
 class TurnHtml(msgspec.Struct, frozen=True):
-    """A turn as markup, and its line in the rail."""
-
     number: int
     html: str
     words: str
@@ -273,12 +212,11 @@ def render_turns_from(view: SessionView, first: int) -> list[TurnHtml]:
     found = []
     for leaf in view.addresses.live.leaves:
         if leaf.turns and leaf.turns[-1].number >= first:
-            found += _leaf(leaf.turns, TurnRenderer(view))
+            renderer = TurnRenderer(view)
+            found += [
+                TurnHtml(turn.number, renderer.turn(turn), summaries.prompt_line(turn.prompt)) for turn in leaf.turns
+            ]
     return [one for one in found if one.number >= first]
-
-
-def _leaf(turns: tuple[Turn, ...], renderer: TurnRenderer) -> list[TurnHtml]:
-    return [TurnHtml(turn.number, renderer.turn(turn), summaries.prompt_line(turn.prompt)) for turn in turns]
 
 
 _REMEMBERED = 64
@@ -287,8 +225,6 @@ Digests = dict[int, str]
 
 
 class TurnNews(msgspec.Struct, frozen=True):
-    """What a page is to change."""
-
     mark: str
     turns: tuple[TurnHtml, ...]
     last: int
@@ -299,9 +235,9 @@ class FollowedSession:
     """A session that is followed by one or more pages, from the first turn that any of them shows."""
 
     def __init__(self, context: AppContext, key: str) -> None:
-        self._desk, self._key = context, key
+        self._context, self._key = context, key
         self._first = sys.maxsize
-        self._growth = IncrementalReader()
+        self._reader = IncrementalReader()
         self._found: FoundLog | None = None
         self._state: LogState = ()
         self._last: SessionLook | None = None
@@ -311,11 +247,10 @@ class FollowedSession:
 
     def changed(self) -> bool:
         """Whether the logs look otherwise than when they were last read; cheap."""
-        return self._found is None or self._state != _looks(self._found)
+        return self._found is None or self._state != _state_of(self._found)
 
     @property
     def mark(self) -> str:
-        """How far it had come when it was last read."""
         return self._last.mark if self._last is not None else ""
 
     def look(self, first: int) -> SessionLook:
@@ -323,37 +258,35 @@ class FollowedSession:
         with self._lock:
             if self._last is not None and first >= self._first and not self.changed():
                 return self._last
-            self._found = locate_log(self._desk, self._key)
-            self._state = _looks(self._found)
+            self._found = locate_log(self._context, self._key)
+            self._state = _state_of(self._found)
             if first < self._first:
                 self._first = first
-                if not self._begin(self._desk.part(SessionCache).last(self._key)):
-                    self._anew()
+                opened = self._context.part(SessionCache).last(self._key)
+                self._begin(start_at_turn(opened, self._context.options, first) if opened is not None else None)
             with GC_PAUSE:
                 self._last = self._look(self._found)
             return self._last
 
-    def _begin(self, told: OpenSession | None) -> bool:
-        """Read on from the page of the first turn; False where the session is short or was not read before."""
-        begun = start_at_turn(told, self._desk.options, self._first) if told is not None else None
-        if begun is not None:
-            self._growth = IncrementalReader(begun)
-            self._options = msgspec.structs.replace(self._desk.options, repository=begun.repository)
-        return begun is not None
-
-    def _anew(self) -> None:
-        self._growth, self._options = IncrementalReader(), self._desk.options
+    def _begin(self, start: TurnStart | None) -> None:
+        """Read on from a turn; from the log's beginning where there is none."""
+        self._reader, self._options = IncrementalReader(start), self._context.options
+        if start is not None:
+            self._options = msgspec.structs.replace(self._options, repository=start.repository)
 
     def _look(self, found: FoundLog) -> SessionLook:
         try:
-            session = self._growth.session(found)
+            session = self._reader.session(found)
         except MustReadAll:
-            self._anew()
-            session = self._growth.session(found)
-        look = look_at_session(session, self._desk.prices, self._options, self._growth.skipped)
-        if self._growth.whole and session.log.size >= LONG:
-            self._begin(OpenSession(found, session, self._desk.prices))  # the next look need not go through all of it
-        return look
+            self._begin(None)
+            session = self._reader.session(found)
+        prices, mark = self._context.prices, session_frame.log_position(session, self._reader.skipped)
+        view = SessionView(session, figures(session, prices), self._options, Frame("/", prices=prices))
+        if self._reader.whole and session.log.size >= LONG:
+            start = start_at_turn(OpenSession(found, session, prices), self._context.options, self._first)
+            if start is not None:
+                self._begin(start)  # the next look need not go through all of it
+        return SessionLook(view, mark)
 
     def since(self, known: str, first: int) -> Digests:
         """What a page has that shows the session as of a mark; nothing where that is not known any more."""
@@ -366,19 +299,17 @@ class FollowedSession:
     def news(self, seen: Digests, first: int) -> tuple[TurnNews, Digests]:
         """What is new to somebody who has seen these, from a turn on; and what they have seen then."""
         look = self.look(first)
-        told = render_turns_from(look.view, first)
-        digests = {one.number: one.digest for one in told}
+        turns = render_turns_from(look.view, first)
+        digests = {one.number: one.digest for one in turns}
         with self._lock:
             self._known[look.mark, first] = digests
             while len(self._known) > _REMEMBERED:
                 self._known.popitem(last=False)
-        new = tuple(one for one in told if seen.get(one.number) != one.digest)
-        turns = look.view.session.turns
-        return TurnNews(look.mark, new, turns[-1].number if turns else 0), digests
+        new = tuple(one for one in turns if seen.get(one.number) != one.digest)
+        last = max((turn.number for turn in look.view.session.turns[-1:]), default=0)
+        return TurnNews(look.mark, new, last), digests
 
 
-def _looks(found: FoundLog) -> LogState:
-    """The logs, and the folder where those of new subagents appear."""
-    folder = str(found.home / "subagents"), str(found.home)
-    return (*log_state(found), *log_state(msgspec.structs.replace(found, path=folder[0], agents=())),
-            *log_state(msgspec.structs.replace(found, path=folder[1], agents=())))  # fmt: skip
+def _state_of(found: FoundLog) -> LogState:
+    """The logs, and the folders where those of new subagents appear."""
+    return (*log_state(found), file_state(str(found.home / "subagents")), file_state(str(found.home)))

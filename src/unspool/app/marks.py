@@ -3,11 +3,11 @@
 import os
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
-from urllib.parse import quote
 
 import apsw
 import msgspec
@@ -17,7 +17,7 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from unspool.app import render
-from unspool.app.context import AppContext
+from unspool.app.context import AppContext, file_identity
 from unspool.errors import NotFound, Unreadable, UnspoolError, UsageProblem
 from unspool.site.summaries import shorten_line
 from unspool.store.archive.database import (
@@ -46,8 +46,6 @@ _T = TypeVar("_T")
 
 
 class StoredMark(NamedTuple):
-    """What was said about one session."""
-
     starred: bool = False
     title: str = ""
     note: str = ""
@@ -55,8 +53,6 @@ class StoredMark(NamedTuple):
 
 
 class SavedFilter(NamedTuple):
-    """A filter with a name."""
-
     name: str
     query: str
     """As it stands in an address, after the question mark."""
@@ -72,10 +68,7 @@ class AllMarks(msgspec.Struct, frozen=True):
     @property
     def tags(self) -> dict[str, int]:
         """Every tag with the number of its sessions, in order of name."""
-        counts: dict[str, int] = {}
-        for mark in self.marks.values():
-            for tag in mark.tags:
-                counts[tag] = counts.get(tag, 0) + 1
+        counts = Counter(tag for mark in self.marks.values() for tag in mark.tags)
         return dict(sorted(counts.items(), key=lambda one: one[0].casefold()))
 
     def tagged(self, tag: str) -> list[str]:
@@ -84,7 +77,6 @@ class AllMarks(msgspec.Struct, frozen=True):
         return [key for key, mark in self.marks.items() if wanted in map(str.casefold, mark.tags)]
 
     def of(self, session: str) -> StoredMark:
-        """What was said about a session."""
         return self.marks.get(session, StoredMark())
 
 
@@ -118,30 +110,32 @@ class MarkStore:
             remove_database(beside)
         self._key = key
 
-    def said(self) -> AllMarks:
-        """Everything that was said; read again only when something changed."""
+    def all_marks(self) -> AllMarks:
+        """Everything that is marked; read again only when something changed."""
         if not self.path.exists():
             return AllMarks()
         with sqlite_errors_told(self.path):
             db = self._db()
-            version = db.pragma("data_version"), self._inode()
-            kept: tuple[Any, AllMarks] | None = getattr(self._local, "said", None)
+            version = db.pragma("data_version"), file_identity(self.path)
+            kept: tuple[Any, AllMarks] | None = getattr(self._local, "marks", None)
             if kept is None or kept[0] != version:
-                kept = version, _said(db)
-                self._local.said = kept
+                self._local.marks = kept = version, _read_all(db)
             return kept[1]
 
     def change(self, session: str, **values: Any) -> None:
         """Set some of `starred`, `title`, `note` and `tags` of a session; the rest stays."""
         if not session or len(session) > 200 or not session.isprintable():
             raise UsageProblem("That is no session's id.")
-        values = _fitting(values)
+        values = _clean(values)
         self._write(lambda db: _change(db, session, values))
 
     def forget(self, session: str) -> None:
-        """Take out all that was said about a session."""
+        def delete(db: apsw.Connection) -> None:
+            for table in ("tag", "mark"):
+                db.execute(f"DELETE FROM {table} WHERE session = ?", (session,))  # noqa: S608  ours
+
         if self.path.exists():
-            self._write(lambda db: _forget(db, session))
+            self._write(delete)
 
     def hide(self, project: str, hidden: bool = True) -> None:
         """Take a project out of the lists, or put it back."""
@@ -153,12 +147,11 @@ class MarkStore:
         name = " ".join(clean_text(name).split())[:LONGEST_TITLE]
         if not name:
             raise UsageProblem("A saved filter needs a name.")
+        values: tuple[str, ...]
+        sql, values = "DELETE FROM saved WHERE name = ?", (name,)
         if query:
-            self._write(
-                lambda db: db.execute("INSERT OR REPLACE INTO saved VALUES(?, ?)", (name, clean_text(query)[:2000]))
-            )
-        else:
-            self._write(lambda db: db.execute("DELETE FROM saved WHERE name = ?", (name,)))
+            sql, values = "INSERT OR REPLACE INTO saved VALUES(?, ?)", (name, clean_text(query)[:2000])
+        self._write(lambda db: db.execute(sql, values))
 
     def close(self) -> None:
         db = getattr(self._local, "db", None)
@@ -169,23 +162,16 @@ class MarkStore:
     def _write(self, work: Callable[[apsw.Connection], _T]) -> _T:
         with sqlite_errors_told(self.path):
             db = self._db()
-            self._local.said = None
+            self._local.marks = None
             with transaction(db):
                 return work(db)
 
-    def _inode(self) -> int:
-        """Tells whether the file is still the one that was opened."""
-        try:
-            return self.path.stat().st_ino
-        except OSError:
-            return 0
-
     def _db(self) -> apsw.Connection:
         db: apsw.Connection | None = getattr(self._local, "db", None)
-        if db is None or self._local.inode != self._inode():
+        if db is None or self._local.identity != file_identity(self.path):
             fixed = self.path.exists() and not (os.access(self.path, os.W_OK) and os.access(self.path.parent, os.W_OK))
             self._local.db = db = (_readable if fixed else _opened)(self.path, self._key)
-            self._local.inode = self._inode()
+            self._local.identity = file_identity(self.path)
         return db
 
 
@@ -224,7 +210,7 @@ def _unlock(db: apsw.Connection, key: str | None) -> None:
         db.pragma("key", key)
 
 
-def _said(db: apsw.Connection) -> AllMarks:
+def _read_all(db: apsw.Connection) -> AllMarks:
     tags: dict[str, list[str]] = {}
     with db:  # one moment for all of it
         for session, name in db.execute("SELECT session, name FROM tag ORDER BY session, name COLLATE NOCASE"):
@@ -249,23 +235,15 @@ def _change(db: apsw.Connection, session: str, values: dict[str, Any]) -> None:
     db.execute("UPDATE mark SET changed = ? WHERE session = ?", (time.time(), session))
 
 
-def _forget(db: apsw.Connection, session: str) -> None:
-    db.execute("DELETE FROM tag WHERE session = ?", (session,))
-    db.execute("DELETE FROM mark WHERE session = ?", (session,))
-
-
-def _fitting(values: dict[str, Any]) -> dict[str, Any]:
+def _clean(values: dict[str, Any]) -> dict[str, Any]:
     """The values as they are kept: white space settled, lengths bounded, one tag once."""
-    fitted = dict(values)
-    if "starred" in values:
-        fitted["starred"] = int(bool(values["starred"]))
-    if "title" in values:
-        fitted["title"] = " ".join(clean_text(values["title"]).split())[:LONGEST_TITLE]
-    if "note" in values:
-        fitted["note"] = clean_text(values["note"]).replace("\r\n", "\n").strip()[:LONGEST_NOTE]
-    if "tags" in values:
-        fitted["tags"] = clean_tags(values["tags"])
-    return fitted
+    cleaners: dict[str, Callable[[Any], Any]] = {
+        "starred": lambda starred: int(bool(starred)),
+        "title": lambda title: " ".join(clean_text(title).split())[:LONGEST_TITLE],
+        "note": lambda note: clean_text(note).replace("\r\n", "\n").strip()[:LONGEST_NOTE],
+        "tags": clean_tags,
+    }
+    return {name: cleaners[name](value) for name, value in values.items()}
 
 
 def clean_tags(names: Iterable[str]) -> tuple[str, ...]:
@@ -280,17 +258,20 @@ def clean_text(text: str) -> str:
 
 
 def get_mark_store(context: AppContext) -> MarkStore:
-    """What was said about the sessions of a app's archive."""
     return context.part(MarkStore, lambda: MarkStore(context.folder, context.key))
 
 
-def custom_titles(context: AppContext) -> dict[str, str]:
-    """The names that a person gave to sessions, by id; none where they cannot be read."""
+def read_marks(context: AppContext) -> AllMarks:
+    """All marks; none where they cannot be read, which pages tell."""
     try:
-        marks = get_mark_store(context).said().marks
+        return get_mark_store(context).all_marks()
     except UnspoolError:
-        return {}
-    return {key: mark.title for key, mark in marks.items() if mark.title}
+        return AllMarks()
+
+
+def custom_titles(context: AppContext) -> dict[str, str]:
+    """The names that a person gave to sessions, by id."""
+    return {key: mark.title for key, mark in read_marks(context).marks.items() if mark.title}
 
 
 _TITLE = "SELECT title FROM session WHERE key = ? ORDER BY coalesce(ended, 0) DESC LIMIT 1"
@@ -298,17 +279,16 @@ _TITLE = "SELECT title FROM session WHERE key = ? ORDER BY coalesce(ended, 0) DE
 
 def mark_form(request: Request) -> HTMLResponse:
     """All that can be said about a session; `part=form` gives the form alone."""
-    key, context = request.path_params["key"], _desk(request)
-    title = _title(context, key)
-    said, name = get_mark_store(context).said(), shorten_line(title, 160) or key
+    key, context = request.path_params["key"], request.app.state.context
+    marks, name = get_mark_store(context).all_marks(), shorten_line(_title(context, key), 160) or key
     alone = request.query_params.get("part") == "form"
     body = render.render_template(
         "mark.html",
         key=key,
         title=name,
-        mark=said.of(key),
-        known=tuple(said.tags),
-        back=return_path(dict(request.query_params), f"/s/{quote(key, safe='')}/"),
+        mark=marks.of(key),
+        known=tuple(marks.tags),
+        back=return_path(dict(request.query_params), render.session_href(key)),
         limits=(LONGEST_TITLE, LONGEST_NOTE, LONGEST_TAG),
         alone=alone,
         read_only=request.app.state.read_only,
@@ -321,7 +301,7 @@ def mark_form(request: Request) -> HTMLResponse:
 
 async def change_mark(request: Request) -> Response:
     """Set what the form says; what it does not speak of stays."""
-    key, context, sent = request.path_params["key"], _desk(request), await read_form(request)
+    key, context, sent = request.path_params["key"], request.app.state.context, await read_form(request)
     values: dict[str, Any] = {name: sent[name] for name in ("title", "note") if name in sent}
     if "star" in sent:
         values["starred"] = sent["star"].rpartition("\n")[2] == "1"  # a box that is ticked comes after its hidden twin
@@ -329,15 +309,15 @@ async def change_mark(request: Request) -> Response:
         values["tags"] = sent["tags"].replace("\n", ",").split(",")
     if not values:
         raise UsageProblem("The form says nothing about the session.")
-    mark = await run_sync(_changed, context, key, values)
-    return answer_form(request, sent, f"/s/{quote(key, safe='')}/", mark._asdict())
 
+    def change() -> StoredMark:
+        _title(context, key)  # there is such a session
+        store = get_mark_store(context)
+        store.change(key, **values)
+        return store.all_marks().of(key)
 
-def _changed(context: AppContext, key: str, values: dict[str, Any]) -> StoredMark:
-    _title(context, key)
-    marks = get_mark_store(context)
-    marks.change(key, **values)
-    return marks.said().of(key)
+    mark = await run_sync(change)
+    return answer_form(request, sent, render.session_href(key), mark._asdict())
 
 
 def _title(context: AppContext, key: str) -> str:
@@ -350,18 +330,12 @@ def _title(context: AppContext, key: str) -> str:
 
 
 async def save_filter(request: Request) -> Response:
-    """Keep a filter under a name, or forget it."""
     sent = await read_form(request)
     query = "" if sent.get("forget") else sent.get("query", "").lstrip("?")
     if not query and not sent.get("forget"):
         raise UsageProblem("Only a list that is filtered can be saved.")
-    await run_sync(get_mark_store(_desk(request)).save, sent.get("name", ""), query)
+    await run_sync(get_mark_store(request.app.state.context).save, sent.get("name", ""), query)
     return answer_form(request, sent, f"/sessions?{query}" if query else "/sessions")
-
-
-def _desk(request: Request) -> AppContext:
-    context: AppContext = request.app.state.context
-    return context
 
 
 ROUTES = [

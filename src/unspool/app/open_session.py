@@ -4,19 +4,21 @@ import copy
 import os
 import threading
 from collections import OrderedDict
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import msgspec
+from starlette.requests import Request
 
 from unspool.agents import FoundLog, by_id
 from unspool.app.context import AppContext, is_inside_source
 from unspool.errors import NotFound, UnspoolError
-from unspool.figures import Figures, family, figures
-from unspool.model import Overview, Session
+from unspool.figures import Figures, all_turns, family, figures
+from unspool.model import Overview, Result, Session, ToolCall, Turn
 from unspool.prices import PriceTable
-from unspool.site.address import Addresses
+from unspool.site.address import Addresses, Item
 from unspool.site.options import SiteOptions
 from unspool.site.page_template import Frame
 from unspool.site.session_view import SessionView
@@ -46,7 +48,6 @@ class OpenSession:
         return view
 
     def addresses(self, options: SiteOptions) -> Addresses:
-        """Where everything in the session is told."""
         return self._view(options).addresses
 
     def _view(self, options: SiteOptions, base: str = "") -> SessionView:
@@ -63,23 +64,27 @@ LogState = tuple[tuple[str, int, int], ...]
 
 
 def log_state(found: FoundLog) -> LogState:
-    """How the logs of a session look now."""
     if found.origin:  # only the archive has it
         return ((found.path, found.size, int(found.modified * 1e9)),)
-    return tuple(_looks(path) for path in (found.path, *(agent.path for agent in found.agents)))
+    return tuple(file_state(path) for path in (found.path, *(agent.path for agent in found.agents)))
 
 
-def _looks(path: str) -> tuple[str, int, int]:
+def file_state(path: str) -> tuple[str, int, int]:
     try:
-        told = os.stat(path)  # noqa: PTH116  hot
+        status = os.stat(path)  # noqa: PTH116  hot
     except OSError:
         return path, -1, 0
-    return path, told.st_size, told.st_mtime_ns
+    return path, status.st_size, status.st_mtime_ns
 
 
 def locate_log(context: AppContext, key: str) -> FoundLog:
-    """The log of a session; NotFound where no source and no archive has one of that id."""
-    return _known(context, key) or context.found(key)
+    """The log of a session, where the index says that it lies as long as it is there; NotFound where no source and
+    no archive has one of that id."""
+    for agent, path in _places(context, key):
+        if path.is_file():
+            logs = (log for log in by_id(agent).discover(path.parent) if log.session_id == key)
+            return next(filter(is_inside_source, logs), None) or context.found(key)
+    return context.found(key)
 
 
 def read_linked_session(context: AppContext, found: FoundLog) -> Session:
@@ -88,15 +93,6 @@ def read_linked_session(context: AppContext, found: FoundLog) -> Session:
         return context.library().open(found)
     session = read_session(found)
     return Neighbours(lambda: _near(context, found, session)).linked(session, found)
-
-
-def _known(context: AppContext, key: str) -> FoundLog | None:
-    """The log where the index says that it lies, as long as it is there."""
-    for agent, path in _places(context, key):
-        if path.is_file():
-            beside = by_id(agent).discover(path.parent)
-            return next((log for log in beside if log.session_id == key and is_inside_source(log)), None)
-    return None
 
 
 def indexed_overview(context: AppContext, key: str) -> Overview | None:
@@ -165,7 +161,9 @@ class SessionCache:
 
     def whole(self, context: AppContext, found: FoundLog) -> OpenSession:
         """The session; read now where it is not held."""
-        with self._turn(found.session_id):
+        with self._lock:
+            turn = self._turns.setdefault(found.session_id, threading.Lock())
+        with turn:
             held = self.ready(found)
             if held is None:
                 name = found.session_id, log_state(found)
@@ -193,22 +191,41 @@ class SessionCache:
             with self._lock:
                 self._begun.discard(found.session_id)
 
-    def _turn(self, key: str) -> threading.Lock:
-        with self._lock:
-            return self._turns.setdefault(key, threading.Lock())
-
     def _keep(self, name: tuple[str, LogState], held: OpenSession) -> None:
         with self._lock:
             for older in [one for one in self._kept if one[0] == name[0]]:
                 del self._kept[older]
             self._kept[name] = held
-            while len(self._kept) > 1 and (len(self._kept) > MAX_SESSIONS or self._size() > BYTES):
+            while len(self._kept) > 1 and (
+                len(self._kept) > MAX_SESSIONS or sum(one.size for one in self._kept.values()) > BYTES
+            ):
                 self._kept.popitem(last=False)
-
-    def _size(self) -> int:
-        return sum(held.size for held in self._kept.values())
 
 
 def get_session(context: AppContext, key: str) -> OpenSession:
-    """A session to be read, whole, by its id."""
     return context.part(SessionCache).whole(context, locate_log(context, key))
+
+
+def requested_session(request: Request) -> tuple[AppContext, OpenSession]:
+    """The app's context, and the session that a request's path names, whole."""
+    context: AppContext = request.app.state.context
+    return context, get_session(context, request.path_params["key"])
+
+
+def session_items(session: Session) -> Iterator[Item]:
+    """Every prompt and block of a session, those of abandoned branches included."""
+    for turn in all_turns(session):
+        yield from turn_items(turn)
+
+
+def turn_items(turn: Turn) -> Iterator[Item]:
+    if turn.prompt is not None:
+        yield turn.prompt
+    yield from turn.blocks
+
+
+def results_of(item: Item) -> tuple[Result, ...]:
+    """What answered a call, in order; nothing where an item is no call."""
+    if not isinstance(item, ToolCall):
+        return ()
+    return (*item.earlier, item.result) if item.result is not None else item.earlier

@@ -32,16 +32,15 @@ def get_session_for_page(context: AppContext, key: str, path: str) -> OpenSessio
     """A session, whole where it is short or held; of a long one, what the page needs, while the rest is read."""
     found, held = locate_log(context, key), context.part(SessionCache)
     if held.ready(found) is None and is_long_log(found):
-        part = _beginning(found) if path == INDEX else _page(context, found, path)
+        if path == INDEX:
+            agent = by_id(found.format)
+            part: Session | None = assemble(agent, found, read_transcript(found.path, agent, found, _BEGINNING), [])
+        else:
+            part = _page(context, found, path)
         held.begin(context, found)
         if part is not None:
             return OpenSession(found, part, context.prices, part=True)
     return held.whole(context, found)
-
-
-def _beginning(found: FoundLog) -> Session:
-    agent = by_id(found.format)
-    return assemble(agent, found, read_transcript(found.path, agent, found, _BEGINNING), [])
 
 
 def _page(context: AppContext, found: FoundLog, path: str) -> Session | None:
@@ -79,14 +78,12 @@ class _Part:
 
     def outline(self, scan: Scan, facts: Facts) -> Session:
         """The session with its turns, and nothing in them."""
-        empty = self._session(b"", Cursor())
-        return msgspec.structs.replace(
-            empty,
-            turns=tuple(Turn(place.number, _stub(place), ()) for place in self._places),
-            titles=scan.titles(facts),
-            kind=scan.kind(facts),
-            cwd=facts.cwd,
-        )
+        turns = []
+        for place in self._places:
+            prompt = Prompt(Place(place.line, place.offset, 0), "text", "") if place.number else None
+            turns.append(Turn(place.number, prompt, ()))
+        empty, titles, kind = self._session(b"", Cursor()), scan.titles(facts), scan.kind(facts)
+        return msgspec.structs.replace(empty, turns=tuple(turns), titles=titles, kind=kind, cwd=facts.cwd)
 
     def read(self, first: int, last: int) -> Session | None:
         """The turns from one to another, with their numbers; None where the lines between tell something else.
@@ -112,7 +109,6 @@ class _Part:
         return msgspec.structs.replace(session, turns=tuple(turns[: last - first + 1]))
 
     def with_prompt(self, turn: Turn, place: TurnPlace) -> Turn:
-        """The turn with the words of its prompt."""
         self._stream.seek(place.offset)
         line = io.BytesIO(self._stream.readline(_LINE))
         events = self._agent.events(line, start=Cursor(place.offset, place.line), detail=Detail.FIGURES)
@@ -123,7 +119,3 @@ class _Part:
         events = self._agent.events(io.BytesIO(data), self._found, start)
         log = log_file(self._found.path, self._found.size)
         return assemble(self._agent, self._found, Transcript(list(events), events.facts, log), [])
-
-
-def _stub(place: TurnPlace) -> Prompt | None:
-    return Prompt(Place(place.line, place.offset, 0), "text", "") if place.number else None

@@ -46,8 +46,6 @@ class ProjectFigures(NamedTuple):
 
 
 class ProjectList:
-    """Every project of an index."""
-
     def __init__(self, projects: Iterable[ProjectFigures]) -> None:
         self.projects = {project.slug: project for project in projects}
         self._labels = _labels(project.path for project in self.projects.values())
@@ -104,6 +102,6 @@ def project_slug(path: str) -> str:
     return f"{plain}-{digest}" if plain else digest
 
 
-def matches_project(path: str, asked: str) -> bool:
+def matches_project(path: str, text: str) -> bool:
     """Whether a slug, or a part of a path in any case, means this project."""
-    return asked.casefold() in path.casefold() or asked == project_slug(path)
+    return text.casefold() in path.casefold() or text == project_slug(path)

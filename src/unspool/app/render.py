@@ -1,33 +1,45 @@
-"""Renders pages of the app: templates, page frame, banner, styles and scripts."""
+"""Renders pages of the app: templates, page frame, styles and scripts, and the banner above every page."""
 
+import os
+import shutil
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import quote
 
+import apsw
 import jinja2
 from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
-from unspool.app.status_banner import app_status
+from unspool import human
 from unspool.config.settings import current_settings
+from unspool.errors import UnspoolError
+from unspool.model import Session
 from unspool.render.html.elements import time_tag
 from unspool.site import page_template
 from unspool.site.page_template import Crumb, Frame, PageHead, PageTemplate
 from unspool.web.pages import template_environment
 
+if TYPE_CHECKING:
+    from unspool.app.background_sync import SyncState
+    from unspool.app.context import AppContext
+
 _TYPES = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
 _STATIC = (Path(__file__).parent / "static", Path(__file__).parents[1] / "web" / "static")
 
 
-def asset_url(path: Path) -> str:
-    """The address of one of the app's own files: it changes with its content."""
-    return f"/app/{path.stem}-{sha256(path.read_bytes()).hexdigest()[:10]}{path.suffix}"
-
-
-_FILES = {asset_url(path): path for folder in _STATIC for path in sorted(folder.glob("*.*")) if path.suffix in _TYPES}
+_FILES = {
+    f"/app/{path.stem}-{sha256(path.read_bytes()).hexdigest()[:10]}{path.suffix}": path
+    for folder in _STATIC
+    for path in sorted(folder.glob("*.*"))
+    if path.suffix in _TYPES
+}
 ASSET_URLS = {path.name: name for name, path in _FILES.items()}
 """The addresses of the app's own files, by their plain names."""
 _SITE = {f"/{name}": data for name, data in page_template.site_assets()}
@@ -41,15 +53,15 @@ def serve_asset(request: Request) -> Response:
     return Response(data, media_type=kind, headers={"Cache-Control": "public, max-age=31536000, immutable"})
 
 
-ASSET_ROUTES = [Route(path, serve_asset) for path in (*_SITE, *_FILES)]
+def nav_link(name: str) -> Crumb:
+    """The link to a part of the app, relative to the root."""
+    return Crumb(name.capitalize(), name)
 
 
 ALL_STYLES = ("palette.css", "banner.css")
 ALL_SCRIPTS = ("palette.js", "banner.js")
 """Modules."""
-NAV_LINKS = tuple(
-    Crumb(name.capitalize(), name) for name in ("sessions", "projects", "live", "search", "stats", "files", "settings")
-)
+NAV_LINKS = tuple(map(nav_link, ("sessions", "projects", "live", "search", "stats", "files", "settings")))
 """Links at the top of every page, relative to the root."""
 HOME = Crumb("unspool", "")
 _POLICY = (
@@ -58,9 +70,23 @@ _POLICY = (
 )
 
 
-def nav_link(name: str) -> Crumb:
-    """The link to a part of the app, as it stands above the pages below it."""
-    return next(one for one in NAV_LINKS if one.href == name)
+class LinkChoice(NamedTuple):
+    """A link to another list or view, among others of which some are chosen."""
+
+    text: str
+    href: str
+    chosen: bool = False
+    about: str = ""
+    number: int | None = None
+
+
+def session_href(key: str) -> str:
+    return f"/s/{quote(key, safe='', errors='replace')}/"
+
+
+def session_crumbs(session: Session) -> tuple[Crumb, Crumb]:
+    """The way back from a page below a session."""
+    return HOME, Crumb(session.title[:120], session_href(session.id).removeprefix("/"))
 
 
 def render_page(
@@ -72,20 +98,18 @@ def render_page(
     scripts: Sequence[str] = (),
 ) -> HTMLResponse:
     """A whole page around a body that is markup already."""
-    sheet = PageTemplate(request.app.state.context.options, page_frame(crumbs, styles, scripts))
-    return HTMLResponse(sheet.page(title, render_banner(request) + body))
+    template = PageTemplate(request.app.state.context.options, page_frame(crumbs, styles, scripts))
+    return HTMLResponse(template.page(title, _banner(request) + body))
 
 
-def render_banner(request: Request) -> Markup:
-    """What a reader should know of the whole, above whatever page."""
+def _banner(request: Request) -> Markup:
     return render_template("banner.html", standing=app_status(request))
 
 
 def page_frame(crumbs: Sequence[Crumb] = (HOME,), styles: Sequence[str] = (), scripts: Sequence[str] = ()) -> Frame:
     """Where pages of the app lie: at the root of a server, with links to its other parts."""
-    return Frame(
-        "/", tuple(crumbs), ways=NAV_LINKS, dress=page_head((*styles, *current_settings().styles), tuple(scripts))
-    )
+    dress = page_head((*styles, *current_settings().styles), tuple(scripts))
+    return Frame("/", tuple(crumbs), ways=NAV_LINKS, dress=dress)
 
 
 @cache
@@ -116,9 +140,78 @@ def _environment() -> jinja2.Environment:
     return made
 
 
+_LITTLE = 64 * 1024 * 1024
+"""Bytes on the archive's disk below which it is said."""
+_WORTH_A_WORD = 8 * 1024 * 1024
+"""Bytes of a sync that is told of though everything older is there."""
+
+
+class StatusNotice(NamedTuple):
+    words: str
+    tone: str = ""
+    """`warn` or `bad` where something should be done."""
+    done: int | None = None
+    """Parts of a hundred, of what goes on."""
+
+
+class AppStatus(NamedTuple):
+    notices: tuple[StatusNotice, ...] = ()
+    round: int = 0
+    """Another number, and there is something new to show."""
+    busy: bool = False
+    """Whether sessions are missing that will be there soon."""
+
+
+def app_status(request: Request) -> AppStatus:
+    """How it stands now. It costs next to nothing, and never fails."""
+    state, context = request.app.state, request.app.state.context
+    gone = [source for source in context.sources if not source.is_dir()]
+    missing = [StatusNotice(f"{source} is not there. What was kept of it is shown.", "warn") for source in gone]
+    if state.background is None or state.own_context is not None:
+        return AppStatus((*missing,))
+    if state.read_only:
+        notice = StatusNotice("Started with --read-only: nothing is kept and nothing can be changed.")
+        return AppStatus((notice, *missing))
+    now: SyncState = state.background.state
+    whole = _complete(context)
+    notices = (*missing, *_writing(context.folder), *_syncing(now, whole))
+    return AppStatus(notices, now.round, busy=now.state == "syncing" and not whole)
+
+
+def _writing(folder: Path) -> list[StatusNotice]:
+    """Whether the archive can grow."""
+    with suppress(OSError):
+        if folder.is_dir() and not os.access(folder, os.W_OK):
+            words = f"{folder} cannot be written to: nothing new is kept, and nothing can be marked."
+            return [StatusNotice(words, "warn")]
+        left = shutil.disk_usage(folder).free
+        if left < _LITTLE:
+            return [StatusNotice(f"The disk of {folder} is full: {human.size(left)} are left.", "bad")]
+    return []
+
+
+def _syncing(now: "SyncState", whole: bool) -> list[StatusNotice]:
+    if now.state == "failed":
+        return [StatusNotice(f"The last sync failed: {now.failure}", "bad")]
+    if now.state != "syncing" or (whole and now.total < _WORTH_A_WORD):
+        return []
+    read = f"{human.size(now.done)} of {human.size(now.total)}" if now.total else "looking for logs"
+    more = "" if whole else " Sessions that are missing come as they are read."
+    done = min(100, 100 * now.done // now.total) if now.total else 0
+    return [StatusNotice(f"Reading logs: {read}.{more}", done=done)]
+
+
+def _complete(context: "AppContext") -> bool:
+    """Whether a sync has come to its end since the index was made."""
+    try:
+        with context.index() as index:
+            return bool(index.meta("synced"))
+    except (UnspoolError, apsw.Error, OSError):
+        return False
+
+
 def serve_banner(request: Request) -> HTMLResponse:
-    """The banner as it is now."""
-    return HTMLResponse(render_banner(request))
+    return HTMLResponse(_banner(request))
 
 
-BANNER_ROUTES = [Route("/banner", serve_banner)]
+ROUTES = [*(Route(path, serve_asset) for path in (*_SITE, *_FILES)), Route("/banner", serve_banner)]

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import apsw
 import msgspec
@@ -11,8 +11,9 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from unspool.app import render
-from unspool.app.open_session import get_session
+from unspool.app.api_endpoint import parse_number
+from unspool.app.open_session import requested_session, results_of, session_items
+from unspool.app.render import LinkChoice, render_page, render_template, session_href
 from unspool.app.search_results import (
     HITS,
     MAX_FOUND_SESSIONS,
@@ -23,20 +24,14 @@ from unspool.app.search_results import (
     extend_last_word,
     folder_name,
     parse_question,
-    session_href,
 )
 from unspool.errors import UnspoolError
-from unspool.figures import all_turns
-from unspool.model import Result, Session, ToolCall
+from unspool.model import Session
 from unspool.render.html.elements import visible
-from unspool.site.address import Addresses, Item
+from unspool.site.address import Addresses
 from unspool.store.index.filters import sessions_holding
 from unspool.store.index.query import NAMES
 from unspool.store.index.schema import KINDS, ROLES
-
-if TYPE_CHECKING:
-    from unspool.app.context import AppContext
-
 
 _SINCE = (("today", "today"), ("7d", "last 7 days"), ("30d", "last 30 days"), ("1y", "last year"))
 _FIXED = {
@@ -58,53 +53,45 @@ _LISTED = 30
 _OFFERED = 8
 
 
-class FilterChoice(NamedTuple):
-    """One value of a filter."""
-
-    text: str
-    href: str
-    chosen: bool
-    about: str = ""
-
-
 class FilterRow(NamedTuple):
     """A filter with its values; `folded` where there are many."""
 
     name: str
-    choices: tuple[FilterChoice, ...]
+    choices: tuple[LinkChoice, ...]
     folded: bool = False
     chosen: str = ""
 
     @property
     def label(self) -> str:
-        """What the page calls it."""
         return "only" if self.name == "is" else self.name
 
 
-def filter_rows(db: apsw.Connection, asked: SearchQuestion) -> Iterator[FilterRow]:
+def filter_rows(db: apsw.Connection, question: SearchQuestion) -> Iterator[FilterRow]:
     """The filters that the page offers; the values of some are those there are."""
-    yield _row(asked, "kind", [(kind, kind) for kind in KINDS])
-    yield _row(asked, "role", [(role, role) for role in ROLES])
-    yield _row(asked, "since", _SINCE)
-    yield _row(asked, "is", [("error", "failed"), ("subagent", "in subagents")])
-    for name in ("project", "tool"):
-        known = _values(db, name, "", _LISTED)
-        if known:
-            yield _row(asked, name, [(value, folder_name(value)) for value in known], folded=True)
-
-
-def _row(asked: SearchQuestion, name: str, values: Sequence[tuple[str, str]], *, folded: bool = False) -> FilterRow:
-    now = asked.values(name)
-    any_ = FilterChoice("any", asked.having(name, "").href, not now)
-    others = [
-        FilterChoice(said, asked.having(name, value).href, value in now, visible(value)) for value, said in values
-    ]
-    return FilterRow(name, (any_, *others), folded, folder_name(now[0]) if now else "")
+    offered: dict[str, Sequence[tuple[str, str]]] = {
+        "kind": [(kind, kind) for kind in KINDS],
+        "role": [(role, role) for role in ROLES],
+        "since": _SINCE,
+        "is": [("error", "failed"), ("subagent", "in subagents")],
+        "project": [(value, folder_name(value)) for value in _values(db, "project", "", _LISTED)],
+        "tool": [(value, folder_name(value)) for value in _values(db, "tool", "", _LISTED)],
+    }
+    for name, values in offered.items():
+        chosen = question.values(name)
+        choices = [LinkChoice("any", question.having(name, "").href, not chosen)]
+        for value, text in values:
+            choices.append(LinkChoice(text, question.having(name, value).href, value in chosen, visible(value)))
+        if values:
+            now = folder_name(chosen[0]) if chosen else ""
+            yield FilterRow(name, tuple(choices), name in ("project", "tool"), now)
 
 
 def complete_filter(db: apsw.Connection, text: str) -> tuple[str, ...]:
     """Whole questions that the last word of this one could lead to, where it begins a filter."""
-    head, last = _last(text)
+    cut = max(text.rfind(" "), text.rfind("("))
+    if text.count('"') % 2:  # a quoted value is one word
+        cut = text.rfind(" ", 0, text.rfind('"'))
+    head, last = text[: cut + 1], text[cut + 1 :]
     minus, body = ("-", last[1:]) if last.startswith("-") else ("", last)
     name, colon, value = body.partition(":")
     if not colon:
@@ -113,19 +100,9 @@ def complete_filter(db: apsw.Connection, text: str) -> tuple[str, ...]:
     name = name.lower()
     fits = [one for one in _FIXED.get(name, ()) if one.startswith(value.lower()) and one != value.lower()]
     known = _values(db, name, value.strip('"'), _OFFERED) if name in _KNOWN else fits
-    return tuple(f"{head}{minus}{name}:{_quoted(one)} " for one in known if one != value and '"' not in one)
-
-
-def _last(text: str) -> tuple[str, str]:
-    """The text before its last word, and that; a quoted value is one word."""
-    cut = max(text.rfind(" "), text.rfind("("))
-    if text.count('"') % 2:
-        cut = text.rfind(" ", 0, text.rfind('"'))
-    return text[: cut + 1], text[cut + 1 :]
-
-
-def _quoted(value: str) -> str:
-    return f'"{value}"' if any(char.isspace() or char in "()" for char in value) else value
+    others = [one for one in known if one != value and '"' not in one]
+    quoted = [f'"{one}"' if any(char.isspace() or char in "()" for char in one) else one for one in others]
+    return tuple(f"{head}{minus}{name}:{one} " for one in quoted)
 
 
 def _values(db: apsw.Connection, name: str, part: str, most: int) -> list[str]:
@@ -140,57 +117,44 @@ _ALL_HITS = 200
 
 
 def search_page(request: Request) -> HTMLResponse:
-    """What was found, or how to ask."""
     question = parse_question(request.query_params)
-    context: AppContext = request.app.state.context
+    context = request.app.state.context
     answer = SearchAnswer() if question.nothing else answer_question(context, question)
     with context.index() as index:
         offered = tuple(filter_rows(index.db, question))
-    body = render.render_template(
-        "search.html", asked=question, answer=answer, rows=offered, **_ways(question, offered)
-    )
+    body = render_template("search.html", asked=question, answer=answer, rows=offered, **_links(question, offered))
     title = f"{question.text.strip()[:80]} · Search" if question.text.strip() else "Search"
-    response = render.render_page(request, title, body, styles=("find.css",))
+    response = render_page(request, title, body, styles=("find.css",))
     response.status_code = 400 if answer.problem else 200
     return response
 
 
-def _ways(question: SearchQuestion, offered: tuple[FilterRow, ...]) -> dict[str, object]:
+def _links(question: SearchQuestion, offered: tuple[FilterRow, ...]) -> dict[str, object]:
     """Addresses of other questions that the page leads to."""
-    told = {row.name for row in offered if row.chosen and any(choice.chosen for choice in row.choices)}
+    shown = {row.name for row in offered if row.chosen and any(choice.chosen for choice in row.choices)}
+    more = question._replace(sessions=question.sessions + _MORE).href
     return {
-        "more": question._replace(sessions=question.sessions + _MORE).href
-        if question.sessions < MAX_FOUND_SESSIONS
-        else "",
+        "more": more if question.sessions < MAX_FOUND_SESSIONS else "",
         "exact": question._replace(exact=not question.exact, sessions=SESSIONS).href,
-        "others": [(one, question.without(one).href) for one in question.filters if one.name not in told],
+        "others": [(one, question.without(one).href) for one in question.filters if one.name not in shown],
         "within": lambda key: question.having("session", key)._replace(hits=_ALL_HITS).href,
     }
 
 
 def search_json(request: Request) -> Response:
     """The best of what is found so far; why there is nothing, where the index cannot be asked."""
-    question = parse_question(request.query_params)
-    try:
-        answer = _typed(request.app.state.context, question)
-    except UnspoolError as problem:
-        answer = SearchAnswer(problem=visible(str(problem)))
-    whole = question._replace(sessions=SESSIONS, hits=HITS).href
-    answer = msgspec.structs.replace(answer, all=whole)
-    return Response(msgspec.json.encode(answer), media_type="application/json", headers={"Cache-Control": "no-store"})
-
-
-def _typed(context: "AppContext", question: SearchQuestion) -> SearchAnswer:
-    """The answer to a text that is being typed: its last word may go on."""
-    with context.index() as index:
-        ways = complete_filter(index.db, question.text)
+    question, context = parse_question(request.query_params), request.app.state.context
     text = question.text if question.exact else extend_last_word(question.text)
     typed = question._replace(text=text, sessions=_TYPED, hits=_TYPED_HITS)
-    answer = SearchAnswer() if question.nothing else answer_question(context, typed)
-    return msgspec.structs.replace(answer, completions=ways)
-
-
-SEARCH_ROUTES = [Route("/search", search_page), Route("/search.json", search_json)]
+    try:
+        with context.index() as index:
+            completions = complete_filter(index.db, question.text)
+        answer = SearchAnswer() if question.nothing else answer_question(context, typed)
+        answer = msgspec.structs.replace(answer, completions=completions)
+    except UnspoolError as problem:
+        answer = SearchAnswer(problem=visible(str(problem)))
+    answer = msgspec.structs.replace(answer, all=question._replace(sessions=SESSIONS, hits=HITS).href)
+    return Response(msgspec.json.encode(answer), media_type="application/json", headers={"Cache-Control": "no-store"})
 
 
 _ANCHOR = re.compile(r"(?:msg-(\d{1,15})|line-\d{1,15})(?:-\d{1,9})?")
@@ -198,72 +162,35 @@ _ANCHOR = re.compile(r"(?:msg-(\d{1,15})|line-\d{1,15})(?:-\d{1,9})?")
 
 def jump_to_block(request: Request) -> RedirectResponse:
     """Leads to the page and block that an anchor means; to the session's first page where there is none."""
-    key, anchor = request.path_params["key"], request.path_params["anchor"]
-    context: AppContext = request.app.state.context
-    told = get_session(context, key)
-    place = request.query_params.get("place", "")
-    line = int(place) if place.isascii() and place.isdigit() and len(place) < 16 else None
-    meant = SoughtLine(anchor, line, request.query_params.get("agent", ""))
-    link = find_block(told.session, told.addresses(context.options), meant)
-    return RedirectResponse(session_href(key) + link, 302)
+    (context, opened), given = requested_session(request), request.query_params
+    addresses, place = opened.addresses(context.options), parse_number(given.get("place", ""), 10**15)
+    link = find_block(opened.session, addresses, request.path_params["anchor"], place, given.get("agent", ""))
+    return RedirectResponse(session_href(request.path_params["key"]) + link, 302)
 
 
-class SoughtLine(NamedTuple):
-    """What is known of the line that is looked for."""
+def find_block(session: Session, addresses: Addresses, anchor: str, place: int | None, agent: str) -> str:
+    """The address, below the session's, of the block that a line is part of; empty where there is none.
 
-    anchor: str
-    place: int | None = None
-    """Byte offset in its log."""
-    agent: str = ""
-    """The subagent whose log it is in."""
-
-
-def find_block(session: Session, addresses: Addresses, line: SoughtLine) -> str:
-    """The address, below the session's, of the block that a line is part of; empty where there is none."""
-    known = _ANCHOR.fullmatch(line.anchor)
+    `place` is the byte offset of the line in its log, `agent` the subagent whose log that is.
+    """
+    known = _ANCHOR.fullmatch(anchor)
     if known is None:
         return ""
     moment = int(known[1]) if known[1] else None
-    items = list(_items(_member(session, addresses, line.agent)))
-    for fits in (
-        lambda item: line.place in _places(item),
-        lambda item: addresses.anchor(item) == line.anchor,
-        lambda item: moment in _moments(item),
-    ):
-        meant = next(filter(fits, items), None)
-        if meant is not None:
-            return addresses.link(meant)
-    return "" if moment is None else _begun(session, addresses, moment)
-
-
-def _member(session: Session, addresses: Addresses, agent: str) -> Session:
     chapter = addresses.agents.get(agent)
-    return chapter.agent.session if chapter is not None and chapter.agent is not None else session
-
-
-def _items(session: Session) -> Iterator[Item]:
-    for turn in all_turns(session):
-        if turn.prompt is not None:
-            yield turn.prompt
-        yield from turn.blocks
-
-
-def _results(item: Item) -> tuple[Result, ...]:
-    if not isinstance(item, ToolCall):
-        return ()
-    return (*item.earlier, item.result) if item.result is not None else item.earlier
-
-
-def _places(item: Item) -> list[int]:
-    return [item.place.offset, *(result.place.offset for result in _results(item))]
-
-
-def _moments(item: Item) -> list[int]:
-    return [to_milliseconds(one.time) for one in (item, *_results(item)) if one.time is not None]
-
-
-def _begun(session: Session, addresses: Addresses, moment: int) -> str:
-    """The last turn that had begun: copies of a line are told once, so not every moment has a block."""
+    member = chapter.agent.session if chapter is not None and chapter.agent is not None else session
+    items = list(session_items(member))
+    for fits in (
+        lambda item: place in [one.place.offset for one in (item, *results_of(item))],
+        lambda item: addresses.anchor(item) == anchor,
+        lambda item: moment in [to_milliseconds(one.time) for one in (item, *results_of(item)) if one.time is not None],
+    ):
+        found = next(filter(fits, items), None)
+        if found is not None:
+            return addresses.link(found)
+    if moment is None:
+        return ""
+    # the last turn that had begun: copies of a line are told once, so not every moment has a block
     begun = [turn.number for turn in session.turns if turn.started and to_milliseconds(turn.started) <= moment]
     return addresses.turn(max(begun)) if begun else ""
 
@@ -273,4 +200,8 @@ def to_milliseconds(time: datetime) -> int:
     return round(time.timestamp() * 1000)
 
 
-JUMP_ROUTES = [Route("/s/{key}/at/{anchor}", jump_to_block)]
+ROUTES = [
+    Route("/search", search_page),
+    Route("/search.json", search_json),
+    Route("/s/{key}/at/{anchor}", jump_to_block),
+]

@@ -9,8 +9,10 @@ import msgspec
 from starlette.datastructures import QueryParams
 
 from unspool import human
+from unspool.app.api_endpoint import parse_number
 from unspool.app.context import AppContext
 from unspool.app.marks import custom_titles
+from unspool.app.render import session_href
 from unspool.config.settings import current_settings
 from unspool.errors import UsageProblem
 from unspool.render.html.elements import visible
@@ -23,20 +25,7 @@ from unspool.tools.ansi import strip_ansi
 
 MAX_QUESTION = 1000
 """Characters of a question."""
-SEARCH_FILTERS = (
-    "kind",
-    "project",
-    "role",
-    "tool",
-    "is",
-    "since",
-    "until",
-    "model",
-    "branch",
-    "cost",
-    "session",
-    "file",
-)
+FILTER_NAMES = ("kind", "project", "role", "tool", "is", "since", "until", "model", "branch", "cost", "session", "file")
 """Filters that an address may hold beside the words, in the order in which they are told."""
 SESSIONS, HITS = 10, 3
 MAX_FOUND_SESSIONS = 500
@@ -46,8 +35,6 @@ _CONTEXT = 220
 
 
 class SearchQuestion(NamedTuple):
-    """A question as it stands in an address."""
-
     text: str = ""
     filters: tuple[Filter, ...] = ()
     exact: bool = False
@@ -58,7 +45,6 @@ class SearchQuestion(NamedTuple):
 
     @property
     def nothing(self) -> bool:
-        """True where there is nothing to look for."""
         return not self.text.strip() and not self.filters
 
     @property
@@ -73,7 +59,6 @@ class SearchQuestion(NamedTuple):
         return SearchRequest(self.sessions, self.hits, _CONTEXT)
 
     def values(self, name: str) -> tuple[str, ...]:
-        """What is asked for by one filter of the address."""
         return tuple(one.value for one in self.filters if one.name == name)
 
     def having(self, name: str, value: str) -> "SearchQuestion":
@@ -82,12 +67,10 @@ class SearchQuestion(NamedTuple):
         return self._replace(filters=(*others, Filter(name, value)) if value else others, sessions=SESSIONS, hits=HITS)
 
     def without(self, gone: Filter) -> "SearchQuestion":
-        """The same question with one filter less."""
         return self._replace(filters=tuple(one for one in self.filters if one != gone))
 
     @property
     def href(self) -> str:
-        """The address of its page."""
         pairs = [("q", self.text)] + [(one.name, one.value) for one in self.filters]
         pairs += [("exact", "1")] if self.exact else []
         pairs += [("n", str(self.sessions))] if self.sessions != SESSIONS else []
@@ -100,7 +83,7 @@ def parse_question(given: QueryParams) -> SearchQuestion:
     text = given.get("q", "")
     filters = [
         Filter(name, value[:MAX_QUESTION])
-        for name in SEARCH_FILTERS
+        for name in FILTER_NAMES
         for value in dict.fromkeys(given.getlist(name))
         if value.strip()
     ]
@@ -122,7 +105,8 @@ def extend_last_word(text: str) -> str:
 
 
 def _number(text: str, usual: int, most: int) -> int:
-    return min(max(int(text), 1), most) if text.isascii() and text.isdigit() and len(text) < 9 else usual
+    number = parse_number(text)
+    return usual if number is None else min(max(number, 1), most)
 
 
 class SnippetPart(msgspec.Struct, frozen=True, array_like=True):
@@ -142,8 +126,6 @@ class HitView(msgspec.Struct, frozen=True):
 
 
 class FoundSessionView(msgspec.Struct, frozen=True):
-    """A session with its best places."""
-
     key: str
     title: str
     project: str
@@ -174,20 +156,18 @@ class SearchAnswer(msgspec.Struct, frozen=True):
     """What the text that is being typed could become."""
 
 
-def build_answer(results: SearchResults, asked: SearchQuestion) -> SearchAnswer:
-    sessions = tuple(_session(one) for one in results.sessions)
+def build_answer(results: SearchResults, question: SearchQuestion, titles: dict[str, str]) -> SearchAnswer:
+    """What a page shows; `titles` are names that a person gave to sessions."""
+    sessions = tuple(_session(one, titles.get(one.session, one.title)) for one in results.sessions)
     more = results.sessions_found is None or results.sessions_found > len(sessions)
-    return SearchAnswer(sessions, summary(results), more, tuple(map(_page_words, results.notes)), all=asked.href)
+    # in the words of the page instead of the command line's
+    notes = (visible(note.replace("--substring finds such text", "“Exact text” finds it")) for note in results.notes)
+    return SearchAnswer(sessions, summary(results), more, tuple(notes), all=question.href)
 
 
 def folder_name(path: str) -> str:
     """The last folder of a path, on whatever system; the path itself where it has none."""
     return visible(path.replace("\\", "/").rstrip("/").rpartition("/")[2] or path)
-
-
-def session_href(key: str) -> str:
-    """The address of a session."""
-    return f"/s/{quote(key, safe='', errors='replace')}/"
 
 
 def block_href(key: str, anchor: str, agent: str = "", place: int | None = None) -> str:
@@ -199,7 +179,6 @@ def block_href(key: str, anchor: str, agent: str = "", place: int | None = None)
 
 
 def summary(results: SearchResults) -> str:
-    """How much was found, exactly where that is known."""
     here = len(results.sessions)
     if results.sessions_found is None:
         return f"the newest {human.count(here, 'session')}; there may be more"
@@ -225,11 +204,11 @@ def pieces(snippet: Snippet) -> tuple[SnippetPart, ...]:
     return tuple(one for one in found if one.text)
 
 
-def _session(one: FoundSession) -> FoundSessionView:
+def _session(one: FoundSession, title: str) -> FoundSessionView:
     ghost = one.kind == "ghost"
     return FoundSessionView(
         one.session,
-        _flat(one.title).strip() or one.session,
+        _flat(title).strip() or one.session,
         folder_name(one.project),
         visible(one.project),
         visible(one.branch),
@@ -256,25 +235,13 @@ def _flat(text: str) -> str:
     return f"{before}{words}{' ' if words and text[-1:].isspace() else ''}"
 
 
-def _page_words(note: str) -> str:
-    """A note of the search in the words of the page instead of the command line's."""
-    return visible(note.replace("--substring finds such text", "“Exact text” finds it"))
-
-
 def answer_question(context: AppContext, question: SearchQuestion) -> SearchAnswer:
     """The answer to a question; one that means nothing is answered with why."""
     with context.index() as index, context.archive() as archive:
         try:
-            return _named(context, build_answer(_results(index.db, archive, question), question))
+            return build_answer(_results(index.db, archive, question), question, custom_titles(context))
         except UsageProblem as problem:
             return SearchAnswer(problem=visible(str(problem)))
-
-
-def _named(context: AppContext, answer: SearchAnswer) -> SearchAnswer:
-    """The answer with sessions called as a person calls them."""
-    titles, replace = custom_titles(context), msgspec.structs.replace
-    named = (replace(one, title=visible(titles.get(one.key, one.title))) for one in answer.sessions)
-    return replace(answer, sessions=tuple(named)) if titles else answer
 
 
 def _results(db: apsw.Connection, archive: Archive, question: SearchQuestion) -> SearchResults:

@@ -11,7 +11,7 @@ import webbrowser
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import uvicorn
 from anyio.to_thread import current_default_thread_limiter
@@ -40,22 +40,15 @@ from unspool.store.sync.lock import heed_signals
 from unspool.web.guard import MAX_HEADERS, AllowedHosts, is_loopback
 from unspool.web.server import LOOPBACK, TimeoutProtocol, has_browser, open_listener, raise_open_file_limit, server_url
 
-if TYPE_CHECKING:
-    from starlette.routing import BaseRoute
-
-
 ROUTES = (
-    *render.ASSET_ROUTES,
-    *render.BANNER_ROUTES,
+    *render.ROUTES,
     *home.ROUTES,
     *marks.ROUTES,
     *settings_page.ROUTES,
     *api_routes.ROUTES,
-    *search_pages.SEARCH_ROUTES,
-    *search_pages.JUMP_ROUTES,
+    *search_pages.ROUTES,
     *dashboard.ROUTES,
-    *file_pages.FILES_ROUTES,
-    *file_pages.FILE_AT_CALL_ROUTES,
+    *file_pages.ROUTES,
     *context_page.ROUTES,
     *live_pages.ROUTES,
     *share_review.ROUTES,
@@ -65,9 +58,8 @@ ROUTES = (
 
 
 def create_app(context: AppContext) -> Starlette:
-    """The app on a app. Whoever serves it puts the guard around it."""
-    routes: list[BaseRoute] = [*ROUTES]
-    app = Starlette(routes=routes, exception_handlers=EXCEPTION_HANDLERS)
+    """The app without its guard, which whoever serves it puts around it."""
+    app = Starlette(routes=[*ROUTES], exception_handlers=EXCEPTION_HANDLERS)
     app.state.context = context
     app.state.own_context = None  # the person's own, while the demo is shown
     app.state.background = None
@@ -104,8 +96,6 @@ Say = Callable[[str], None]
 
 
 class ServeOptions(NamedTuple):
-    """How the app is to be started."""
-
     folder: Path
     """Of the archive."""
     sources: tuple[Path, ...] = ()
@@ -125,14 +115,14 @@ def serve_app(wanted: ServeOptions, say: Say, warn: Say) -> int:
     """Serve until a signal; its number. UsageProblem where it cannot listen as asked."""
     raise_open_file_limit()
     return_freed_memory()
-    with open_listener(wanted.host or LOOPBACK, wanted.port) as door:
-        started = _Started(wanted, door)
+    with open_listener(wanted.host or LOOPBACK, wanted.port) as listener:
+        started = _Started(wanted, listener)
         if wanted.host and not is_loopback(wanted.host):
             warn(
                 f"Whoever can reach {wanted.host} and has the token can read all your sessions;"
                 " what is sent is not encrypted."
             )
-        with heed_signals(started.hear):
+        with heed_signals(started.on_signal):
             say(f"unspool is at {started.address}")
             say("Ctrl-C ends it.")
             started.serve()
@@ -140,11 +130,9 @@ def serve_app(wanted: ServeOptions, say: Say, warn: Say) -> int:
 
 
 class _Started:
-    """An app on its socket."""
-
-    def __init__(self, wanted: ServeOptions, door: socket.socket) -> None:
-        self._wanted, self._door = wanted, door
-        port = door.getsockname()[1]
+    def __init__(self, wanted: ServeOptions, listener: socket.socket) -> None:
+        self._wanted, self._listener = wanted, listener
+        port = listener.getsockname()[1]
         context = AppContext(wanted.folder, wanted.sources, wanted.key, wanted.prices)
         self._background = BackgroundSync(wanted.folder, wanted.sources, wanted.key, context.prices)
         app = create_app(context)
@@ -153,15 +141,11 @@ class _Started:
         terms = AccessTerms(AllowedHosts(port, wanted.host), new_token(), wanted.read_only)
         self._guard = Guard(app, terms)
         self._server = _Server(_config(self._guard))
-        self._place = server_url(wanted.host or LOOPBACK, port)
-        self.address = self._with(terms.token)
+        self._page = f"{server_url(wanted.host or LOOPBACK, port)}{wanted.at}"
+        self.address = f"{self._page}?token={terms.token}"
         self.signal = 0
 
-    def _with(self, token: str) -> str:
-        return f"{self._place}{self._wanted.at}?token={token}"
-
     def serve(self) -> None:
-        """Serve until the end is asked for."""
         if not self._wanted.read_only:
             self._background.start()
         try:
@@ -173,12 +157,12 @@ class _Started:
         current_default_thread_limiter().total_tokens = _AT_ONCE
         if self._wanted.browser and has_browser(os.environ, sys.platform):
             # Other users of the machine see what programs are started with: the browser gets a token for one use.
-            opening = self._with(self._guard.ticket())
+            opening = f"{self._page}?token={self._guard.ticket()}"
             threading.Thread(target=webbrowser.open, args=(opening,), daemon=True).start()
-        await self._server.serve([self._door])
+        await self._server.serve([self._listener])
 
-    def hear(self, number: int) -> None:
-        """Be told of a signal: the first one begins the end."""
+    def on_signal(self, number: int) -> None:
+        """The first signal begins the end."""
         if self.signal:
             return
         self.signal = number

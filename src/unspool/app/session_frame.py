@@ -4,24 +4,21 @@ import os
 import time
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
-from urllib.parse import quote
 
 import msgspec
-from markupsafe import Markup
-from starlette.responses import HTMLResponse
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse
 
 from unspool import human
 from unspool.agents import resume_command
 from unspool.app.context import AppContext
 from unspool.app.open_session import OpenSession
-from unspool.app.render import HOME, page_frame, render_template
+from unspool.app.render import HOME, page_frame, render_template, session_href
 from unspool.config.settings import current_settings
 from unspool.figures import family
 from unspool.model import Notice, Session, Turn
-from unspool.prices import PriceTable
 from unspool.site import summaries
 from unspool.site.address import INDEX, Addresses
-from unspool.site.options import SiteOptions
 from unspool.site.page_template import Crumb, Frame, PageTemplate
 
 HEIGHT, STEP, MOST = 100, 10, 150
@@ -35,13 +32,11 @@ class ContextBar(NamedTuple):
     y: int
     height: int
     href: str
-    said: str
+    says: str
     compacted: bool
 
 
 class ContextRow(NamedTuple):
-    """A turn of the table."""
-
     number: int
     href: str
     words: str
@@ -50,8 +45,6 @@ class ContextRow(NamedTuple):
 
 
 class ContextChart(NamedTuple):
-    """The picture of a session's window."""
-
     width: int
     bars: tuple[ContextBar, ...]
     rows: tuple[ContextRow, ...]
@@ -68,9 +61,12 @@ def context_chart(session: Session, addresses: Addresses) -> ContextChart | None
         return None
     bars = tuple(_bars(turns, most, addresses))
     now = next(turn.context for turn in reversed(turns) if turn.context)
-    rows = tuple(_row(turn, addresses) for turn in turns)
+    rows = []
+    for turn in turns:
+        words, tokens = summaries.prompt_line(turn.prompt), f"{turn.context:,}"
+        rows.append(ContextRow(turn.number, addresses.turn(turn.number), words, tokens, bool(_compacted(turn))))
     compactions = sum(_compacted(turn) for turn in turns)
-    return ContextChart(len(bars) * STEP, bars, rows, human.tokens(most), human.tokens(now), compactions)
+    return ContextChart(len(bars) * STEP, bars, tuple(rows), human.tokens(most), human.tokens(now), compactions)
 
 
 def _compacted(turn: Turn) -> int:
@@ -84,14 +80,9 @@ def _bars(turns: Sequence[Turn], most: int, addresses: Addresses) -> Iterator[Co
         group = turns[start : start + together]
         turn = max(group, key=lambda one: one.context)
         height = max(2, round(HEIGHT * turn.context / most))
-        said = f"Prompt {turn.number}: {human.tokens(turn.context)}"
+        says = f"Prompt {turn.number}: {human.tokens(turn.context)}"
         compacted = any(map(_compacted, group))
-        yield ContextBar(at * STEP, HEIGHT - height, height, addresses.turn(turn.number), said, compacted)
-
-
-def _row(turn: Turn, addresses: Addresses) -> ContextRow:
-    words = summaries.prompt_line(turn.prompt)
-    return ContextRow(turn.number, addresses.turn(turn.number), words, f"{turn.context:,}", bool(_compacted(turn)))
+        yield ContextBar(at * STEP, HEIGHT - height, height, addresses.turn(turn.number), says, compacted)
 
 
 _SCRIPTS = ("read.js", "read-windows.js", "read-find.js")
@@ -110,43 +101,43 @@ def log_position(session: Session, more: int = 0) -> str:
     return f"{session.log.size}-{agents + more}"
 
 
-def frame_session_page(told: OpenSession, options: SiteOptions, prices: PriceTable, path: str) -> Frame:
-    """The frame of a page of a session."""
-    live = _goes_on(told, options, path)
-    base = page_frame((HOME,), ("read.css",), (*_SCRIPTS, "live.js") if is_live(told) else _SCRIPTS)
-    dress = base.dress._replace(scripts=_head(told, options, live=live) + base.dress.scripts) if base.dress else None
-    sessions = {link.session: f"s/{quote(link.session, safe='')}/" for link in told.session.links}
-    inset = _inset(told, options) if path == INDEX else ""
-    return msgspec.structs.replace(base, dress=dress, sessions=sessions, inset=inset, prices=prices)
+def frame_session_page(context: AppContext, opened: OpenSession, path: str = "") -> Frame:
+    session, live = opened.session, is_live(opened)
+    last = opened.addresses(context.options).live.leaves[-1]
+    head = render_template(
+        "read_head.html",
+        opened=opened,
+        live=live and not opened.part and path == last.path,
+        first=last.turns[0].number if last.turns else 0,
+        since=log_position(session),
+        hide=current_settings().hide,
+    )
+    base = page_frame((HOME,), ("read.css",), (*_SCRIPTS, "live.js") if live else _SCRIPTS)
+    dress = base.dress._replace(scripts=head + base.dress.scripts) if base.dress else None
+    sessions = {link.session: session_href(link.session).removeprefix("/") for link in session.links}
+    inset = _inset(context, opened) if path == INDEX else ""
+    return msgspec.structs.replace(base, dress=dress, sessions=sessions, inset=inset, prices=context.prices)
 
 
-def is_live(told: OpenSession) -> bool:
+def is_live(opened: OpenSession) -> bool:
     """Whether its log was written to of late."""
     try:
-        return not told.found.origin and time.time() - os.stat(told.found.path).st_mtime < LIVE_SECONDS  # noqa: PTH116
+        modified = os.stat(opened.found.path).st_mtime  # noqa: PTH116
+        return not opened.found.origin and time.time() - modified < LIVE_SECONDS
     except OSError:
         return False
 
 
-def _goes_on(told: OpenSession, options: SiteOptions, path: str) -> bool:
-    """Whether a page is the last of a conversation that may go on."""
-    return path == told.addresses(options).live.leaves[-1].path and is_live(told) and not told.part
-
-
-def _head(told: OpenSession, options: SiteOptions, *, live: bool) -> Markup:
-    last = told.addresses(options).live.leaves[-1]
-    first = last.turns[0].number if last.turns else 0
-    hide = current_settings().hide
-    return render_template(
-        "read_head.html", told=told, live=live, first=first, since=log_position(told.session), hide=hide
+def _inset(context: AppContext, opened: OpenSession) -> str:
+    session = opened.session
+    box = render_template(
+        "read_inset.html",
+        opened=opened,
+        resume=resume_command(opened.found.format, session.id, session.cwd),
+        context=None if opened.part else context_chart(session, opened.addresses(context.options)),
+        lively=is_live(opened),
+        chain=any(link.relation in CHAIN_RELATIONS for link in session.links),
     )
-
-
-def _inset(told: OpenSession, options: SiteOptions) -> str:
-    shown = None if told.part else context_chart(told.session, told.addresses(options))
-    chain = any(link.relation in CHAIN_RELATIONS for link in told.session.links)
-    resume = resume_command(told.found.format, told.session.id, told.session.cwd)
-    box = render_template("read_inset.html", told=told, resume=resume, context=shown, lively=is_live(told), chain=chain)
     return str(box)
 
 
@@ -154,12 +145,21 @@ NO_CACHE = {"Cache-Control": "no-cache"}
 
 
 def render_session_subpage(
-    app_context: AppContext, told: OpenSession, name: str, body: str, up: Sequence[str] = (), rail: str = ""
+    context: AppContext, opened: OpenSession, name: str, body: str, up: str = "", rail: str = ""
 ) -> HTMLResponse:
     """A page around a body that is markup already; `up` leads to the session's folder where it lies below it."""
-    session_name = told.view(app_context.options).name
-    frame = frame_session_page(told, app_context.options, app_context.prices, "")
-    sheet = PageTemplate(app_context.options, frame, told.session.id)
-    above = Crumb(session_name, "".join((*up, INDEX)))
-    html = sheet.page(f"{name} · {session_name}", body, rail=rail, up=above, here=name)
+    session_name = opened.view(context.options).name
+    template = PageTemplate(context.options, frame_session_page(context, opened), opened.session.id)
+    above = Crumb(session_name, f"{up}{INDEX}")
+    html = template.page(f"{name} · {session_name}", body, rail=rail, up=above, here=name)
+    return html_response(html)
+
+
+def html_response(html: str) -> HTMLResponse:
+    """A page that is asked for again each time; a log may hold halves of characters."""
     return HTMLResponse(html.encode("utf-8", "replace"), headers=NO_CACHE)
+
+
+def add_slash(request: Request) -> RedirectResponse:
+    """Links of a page are relative to its folder, so its address ends in a slash."""
+    return RedirectResponse(f"{request.url.path}/", 308)

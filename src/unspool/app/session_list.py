@@ -1,23 +1,28 @@
-"""`/sessions`: the list of sessions with its facets."""
+"""`/sessions`: the list of sessions with its facets, and times, days and sums as lists write them."""
 
+import json
 import time
-from collections.abc import Iterator, Sequence
-from datetime import date, tzinfo
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import date, timedelta, tzinfo
+from decimal import Decimal
 from functools import cached_property
 from itertools import groupby
-from typing import NamedTuple
+from typing import Any
 from urllib.parse import quote
 
 import apsw
+import msgspec
+from markupsafe import Markup, escape
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
 from unspool import human
 from unspool.app import render
 from unspool.app.context import AppContext, cached_answer
-from unspool.app.list_rows import day_name, day_of, related_sessions, session_address, time_markup
 from unspool.app.marks import AllMarks, StoredMark, get_mark_store
 from unspool.app.project_list import ProjectList, matches_project, project_slug
+from unspool.app.render import LinkChoice
 from unspool.app.session_query import (
     ANY_KIND,
     PAGE_SIZE,
@@ -28,16 +33,95 @@ from unspool.app.session_query import (
     SessionQuery,
     parse_session_query,
 )
+from unspool.app.stats_tables import WEEKDAYS
 from unspool.config.settings import current_settings
 from unspool.errors import UnspoolError
+from unspool.model import Overview
+from unspool.prices import Cost
+from unspool.render.html.elements import day_text
+from unspool.site.page_template import as_markup
 from unspool.site.session_head import Badge
 from unspool.site.session_rows import ListedSession, RowLink, SessionDay, SessionRow
+from unspool.site.session_view import format_cost
 from unspool.site.summaries import shorten_line
-from unspool.store.index.times import local_time
+from unspool.store.index.schema import PICO
+from unspool.store.index.times import local_time, written_time
+from unspool.store.library.chains import ChainMember, link_sessions
 
 _ACTIVE_SECONDS = 300.0
 """Seconds since its last line within which a session counts as active."""
 _ACTIVE = Badge("● active", "good", about="Its log was written to within the last minutes")
+
+
+def time_markup(seconds: float | None, zone: tzinfo | None, style: str = "clock") -> Markup:
+    """A moment as a `clock` or a `day`; a page's script writes it on the browser's clock, unless a zone is chosen."""
+    if seconds is None:
+        return Markup()
+    there = local_time(seconds, zone)
+    day = day_text(there)
+    text = f"{there:%H:%M}" if style == "clock" else day
+    if zone:
+        return as_markup(f'<span class="num" title="{escape(f"{day}, {there:%H:%M:%S %Z}")}">{text}</span>')
+    full = f"{day}, {there:%H:%M:%S}"
+    return as_markup(f'<time class="{style}" datetime="{written_time(seconds)}" title="{full}">{text}</time>')
+
+
+def day_name(day: date | None, today: date) -> str:
+    """Today, Yesterday, Friday 13 Nov, 13 Nov 2025."""
+    if day is None:
+        return "Without a date"
+    if day == today:
+        return "Today"
+    if day == today - timedelta(days=1):
+        return "Yesterday"
+    if timedelta(0) < today - day < timedelta(days=180):
+        return f"{WEEKDAYS[day.weekday()]}, {day_text(day).rpartition(' ')[0]}"
+    return day_text(day)
+
+
+def time_ago(seconds: float, now: float) -> str:
+    """12 s ago, 5 m ago, 3 h ago, 2 d ago."""
+    past = max(0, round(now - seconds))
+    for unit, name in ((86_400, "d"), (3_600, "h"), (60, "m")):
+        if past >= unit:
+            return f"{past // unit} {name} ago"
+    return f"{past} s ago"
+
+
+def format_dollars(cost: int, *, floor: bool = False) -> str:
+    """Picodollars as lists show them; empty for nothing."""
+    return format_cost(Cost(Decimal(cost) / PICO, floor=floor))
+
+
+_MOST_PLANS = 300
+"""Plans and implementations of the listed projects that are looked at, the nearest in time first."""
+_QUERY = """SELECT overview, ids FROM session WHERE project IN (SELECT value FROM json_each(?))
+AND kind IN ('planning', 'implementation') ORDER BY abs(coalesce(ended, started, 0) - ?) LIMIT ?"""
+_RELATIONS = {"source": "continues", "follow-up": "continued by", "copied-from": "copied from", "moved-to": "moved to"}
+
+
+def related_sessions(
+    db: apsw.Connection, rows: Sequence[SessionRow], marks: AllMarks
+) -> dict[str, tuple[RowLink, ...]]:
+    """The neighbours of those sessions that plan or carry out a plan, by the session's id."""
+    planned = [row for row in rows if row.kind in ("planning", "implementation")]
+    if not planned:
+        return {}
+    middle = planned[len(planned) // 2].time
+    projects = json.dumps(sorted({row.project for row in planned}))
+    found: Iterable[Any] = db.execute(_QUERY, (projects, middle.timestamp() if middle else 0, _MOST_PLANS))
+    decode = msgspec.msgpack.Decoder(Overview).decode
+    members = [ChainMember(decode(packed), array("Q", ids)) for packed, ids in found if packed]
+    wanted = {row.id for row in planned}
+    related = {}
+    for overview in link_sessions(members):
+        if overview.id in wanted:
+            named = [(marks.of(link.session).title or shorten_line(link.title, 80), link) for link in overview.links]
+            related[overview.id] = tuple(
+                RowLink(_RELATIONS[link.relation], render.session_href(link.session), title or link.session)
+                for title, link in named
+            )
+    return related
 
 
 class MarkedSession(ListedSession, frozen=True, kw_only=True):
@@ -58,11 +142,9 @@ class ListRequest:
         self.zone: tzinfo | None = current_settings().zone
         self.notes: list[str] = []
         """What the page should say went wrong, though it can be shown."""
-        self._project_links: dict[str, RowLink] = {}
 
     @property
     def here(self) -> str:
-        """The address asked for, to come back to."""
         url = self.request.url
         return f"{url.path}?{url.query}" if url.query else url.path
 
@@ -70,7 +152,7 @@ class ListRequest:
     def marks(self) -> AllMarks:
         """What was said about sessions; a damaged file of marks does not keep anyone from reading."""
         try:
-            return get_mark_store(self.context).said()
+            return get_mark_store(self.context).all_marks()
         except UnspoolError as problem:
             self.notes.append(f"Stars, tags and names cannot be read: {problem}")
             return AllMarks()
@@ -92,7 +174,7 @@ class ListRequest:
         return tuple(SessionDay(day_name(day, today), tuple(group)) for day, group in by)
 
     def day(self, row: SessionRow) -> date | None:
-        return day_of(row.time.timestamp() if row.time else None, self.zone)
+        return local_time(row.time.timestamp(), self.zone).date() if row.time else None
 
     def is_active(self, row: SessionRow) -> bool:
         near = row.time is not None and abs(self.now - row.time.timestamp()) <= _ACTIVE_SECONDS
@@ -105,16 +187,14 @@ class ListRequest:
 
     def _listed(self, row: SessionRow, style: str, related: tuple[RowLink, ...]) -> MarkedSession:
         mark, title = self.marks.of(row.id), shorten_line(row.title, 160) or row.id
-        if row.project not in self._project_links:
-            label, href = self.projects.label(row.project), f"/projects/{project_slug(row.project)}"
-            self._project_links[row.project] = RowLink(label, href, row.project)
+        project = RowLink(self.projects.label(row.project), f"/projects/{project_slug(row.project)}", row.project)
         return MarkedSession(
             row,
-            session_address(row.id),
+            render.session_href(row.id),
             time_markup(row.time.timestamp() if row.time else None, self.zone, style),
             mark.title or title,
             title if mark.title and mark.title != title else "",
-            (self._project_links[row.project],),
+            (project,),
             (_ACTIVE,) if self.is_active(row) else (),
             related,
             mark=mark,
@@ -125,19 +205,9 @@ class ListRequest:
 _MOST_PROJECTS = 12
 
 
-class FacetLink(NamedTuple):
-    """A link to a narrower, or another, list."""
-
-    text: str
-    href: str
-    number: int | None = None
-    here: bool = False
-    about: str = ""
-
-
 def facet_groups(
     listing: ListRequest, query: SessionQuery, found: FoundSessions
-) -> tuple[tuple[str, tuple[FacetLink, ...]], ...]:
+) -> tuple[tuple[str, tuple[LinkChoice, ...]], ...]:
     """Projects, kinds and marks to narrow a list by, those that there are any of."""
     every = (
         ("By project", tuple(_project_facets(listing, query))),
@@ -147,38 +217,39 @@ def facet_groups(
     return tuple((name, links) for name, links in every if links)
 
 
-def _project_facets(listing: ListRequest, query: SessionQuery) -> Iterator[FacetLink]:
+def _project_facets(listing: ListRequest, query: SessionQuery) -> Iterator[LinkChoice]:
     projects = listing.projects
     shown = [one for one in projects.sorted() if one.path not in listing.marks.hidden]
     chosen = {one.path for one in shown if query.project and matches_project(one.path, query.project)}
     listed = [one for at, one in enumerate(shown) if at < _MOST_PROJECTS or one.path in chosen]
-    yield FacetLink("All", _list_address(query, project=""), sum(one.sessions for one in shown), not query.project)
+    total = sum(one.sessions for one in shown)
+    yield LinkChoice("All", _list_address(query, project=""), not query.project, number=total)
     for one in listed:
         href = _list_address(query, project=one.slug)
-        yield FacetLink(projects.label(one.path), href, one.sessions, one.path in chosen, one.path)
+        yield LinkChoice(projects.label(one.path), href, one.path in chosen, one.path, one.sessions)
     if len(listed) < len(projects.projects):
-        yield FacetLink("All projects …", "/projects", len(projects.projects))
+        yield LinkChoice("All projects …", "/projects", number=len(projects.projects))
 
 
-def _kind_facets(query: SessionQuery, found: FoundSessions) -> Iterator[FacetLink]:
+def _kind_facets(query: SessionQuery, found: FoundSessions) -> Iterator[LinkChoice]:
     if len(found.kinds) < 2 and not query.kind:
         return
     offered = [(kind, kind, found.kinds[kind]) for kind in SESSION_KINDS if kind in found.kinds]
     if {"empty", "stub"} & set(found.kinds):
         offered.append((ANY_KIND, "all kinds", sum(found.kinds.values())))
     for kind, text, number in offered:
-        here = query.kind == kind
-        yield FacetLink(text, _list_address(query, kind="" if here else kind), number, here)
+        chosen = query.kind == kind
+        yield LinkChoice(text, _list_address(query, kind="" if chosen else kind), chosen, number=number)
 
 
-def _mark_facets(listing: ListRequest, query: SessionQuery) -> Iterator[FacetLink]:
+def _mark_facets(listing: ListRequest, query: SessionQuery) -> Iterator[LinkChoice]:
     starred = sum(mark.starred for mark in listing.marks.marks.values())
     if starred or query.starred:
         href = _list_address(query, starred="" if query.starred else "1")
-        yield FacetLink("★ starred", href, starred, bool(query.starred))
+        yield LinkChoice("★ starred", href, bool(query.starred), number=starred)
     for tag, number in listing.marks.tags.items():
-        here = query.tag.casefold() == tag.casefold()
-        yield FacetLink(f"#{tag}", _list_address(query, tag="" if here else tag), number, here)
+        chosen = query.tag.casefold() == tag.casefold()
+        yield LinkChoice(f"#{tag}", _list_address(query, tag="" if chosen else tag), chosen, number=number)
 
 
 def _list_address(query: SessionQuery, **changes: str) -> str:
@@ -221,7 +292,7 @@ def list_values(listing: ListRequest, query: SessionQuery, found: FoundSessions)
             return False
         return not by_day or listing.day(one) == listing.day(following)
 
-    rows, given = found.rows, query.address()
+    rows, first = found.rows, _list_address(query)
     joins = bool(rows) and together(found.before, rows[0])
     begun = joins and listing.request.query_params.get("part") == "rows"
     days = listing.days(rows, by_day)
@@ -234,7 +305,7 @@ def list_values(listing: ListRequest, query: SessionQuery, found: FoundSessions)
         "pages": found.pages,
         "total": found.total,
         "size": PAGE_SIZE,
-        "first": f"/sessions?{given}&" if given else "/sessions?",
+        "first": f"{first}&" if "?" in first else f"{first}?",
         "here": listing.here.replace("part=rows&", "").replace("&part=rows", ""),
         "read_only": listing.read_only,
         "notes": (*listing.notes, *found.notes),

@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 import apsw
 import msgspec
 
-from unspool.app.api_endpoint import parse_since, parse_until
+from unspool.app.api_endpoint import parse_number, parse_since, parse_until
 from unspool.app.context import cached_answer
 from unspool.app.marks import AllMarks
 from unspool.app.project_list import matches_project
@@ -31,17 +31,9 @@ SESSION_SORTS = {
     "errors": "Errors",
     "longest": "Longest",
 }
-SESSION_KINDS = (
-    "interactive",
-    "planning",
-    "implementation",
-    "background",
-    "headless",
-    "subagent",
-    "ghost",
-    "empty",
-    "stub",
-)
+_HOLLOW = ("empty", "stub")
+"""Kinds that hold no conversation, listed only when asked for."""
+SESSION_KINDS = ("interactive", "planning", "implementation", "background", "headless", "subagent", "ghost", *_HOLLOW)
 """In the order in which a list offers them."""
 ANY_KIND = "any"
 PAGE_SIZE = 100
@@ -71,7 +63,6 @@ class SessionQuery(msgspec.Struct, frozen=True):
 
     @property
     def filtered(self) -> bool:
-        """Whether anything is left out by choice."""
         return self != SessionQuery(sort=self.sort, page=self.page)
 
     def address(self, **changes: object) -> str:
@@ -93,27 +84,27 @@ def parse_session_query(given: Mapping[str, str]) -> SessionQuery:
     others = {
         "starred": "1" if given.get("starred", "") in ("1", "true", "on", "yes") else "",
         "sort": sort if sort in SESSION_SORTS and sort != "newest" else "",
-        "page": min(_DEEPEST, max(1, int(page))) if page.isascii() and page.isdigit() and len(page) < 7 else 1,
+        "page": min(_DEEPEST, parse_number(page, 999_999) or 1),
     }
     return msgspec.convert({**texts, **others}, SessionQuery)
 
 
 _WHEN = "coalesce(ended, started)"
-_HOLLOW = ("empty", "stub")
-"""Kinds that hold no conversation, listed only when asked for."""
 _ORDERS = {
     "": f"{_WHEN} DESC, key",
     "oldest": f"{_WHEN} IS NULL, {_WHEN}",
     "title": "coalesce((SELECT value FROM json_each(?) WHERE key = session.key), title) COLLATE NOCASE",
-    "cost": "cost DESC",
-    "turns": "turns DESC",
-    "calls": "calls DESC",
-    "errors": "errors DESC",
+    **{column: f"{column} DESC" for column in ("cost", "turns", "calls", "errors")},
     "longest": "ended - started DESC",
 }
-_COLUMNS = (
-    "id, overview, started, ended, cost, unpriced, key, title, kind, project, branch, turns, messages, calls, errors"
-)
+_COLUMNS = {
+    **{name: name for name in ("title", "kind", "project", "branch", "started", "ended", "messages", "unpriced")},
+    "id": "key",
+    "prompts": "turns",
+    "tool_calls": "calls",
+    "tool_errors": "errors",
+}
+"""Columns of the index by the fields of a row that they are."""
 _HOLDING = """(title LIKE ? ESCAPE '\\' OR branch LIKE ? ESCAPE '\\' OR project LIKE ? ESCAPE '\\'
 OR key LIKE ? ESCAPE '\\' OR key IN (SELECT value FROM json_each(?)))"""
 _OLDER = """SELECT id FROM session WHERE key IN (SELECT key FROM session GROUP BY key HAVING count(*) > 1)
@@ -187,13 +178,7 @@ class SessionFinder:
         )
 
     def find(
-        self,
-        query: SessionQuery,
-        start: int,
-        number: int,
-        also: Sequence[SqlCondition] = (),
-        *,
-        everything: bool = False,
+        self, query: SessionQuery, skip: int, limit: int, also: Sequence[SqlCondition] = (), *, everything: bool = False
     ) -> FoundSessions:
         """So many of the sessions asked for, which fulfil further conditions too.
 
@@ -205,8 +190,8 @@ class SessionFinder:
         where = all_of([*conditions, *also])
         counted = f"SELECT kind, count(*) FROM session WHERE {where.sql} GROUP BY kind"  # noqa: S608  values are bound
         kinds = dict(self._db.execute(counted, where.values))
-        asked = query.kind or (ANY_KIND if everything else "")
-        chosen = [kind for kind in kinds if asked in (ANY_KIND, kind) or (not asked and kind not in _HOLLOW)]
+        wanted = query.kind or (ANY_KIND if everything else "")
+        chosen = [kind for kind in kinds if wanted in (ANY_KIND, kind) or (not wanted and kind not in _HOLLOW)]
         if not chosen:
             return FoundSessions((), 0, kinds, notes)
         where = all_of([where, _among("kind", chosen)])
@@ -215,16 +200,17 @@ class SessionFinder:
             titles = {key: mark.title for key, mark in self._marks.marks.items() if mark.title}
             values = (*values, json.dumps(titles))
         sql = f"SELECT id FROM session WHERE {where.sql} ORDER BY {_ORDERS[query.sort]}, id DESC LIMIT ? OFFSET ?"  # noqa: S608
-        ids = [number for (number,) in self._db.execute(sql, (*values, number, start))]
+        ids = [number for (number,) in self._db.execute(sql, (*values, limit, skip))]
         return FoundSessions(self.rows(ids), sum(kinds[kind] for kind in chosen), kinds, notes)
 
     def rows(self, ids: Sequence[int]) -> tuple[SessionRow, ...]:
         """Sessions by their numbers, in their order."""
-        asked = json.dumps(ids)
-        sql = f"SELECT {_COLUMNS} FROM session WHERE id IN (SELECT value FROM json_each(?))"  # noqa: S608  ours
-        changed = dict(self._db.execute(_CHANGED, (asked,)))
-        columns: Iterable[Any] = self._db.execute(sql, (asked,))
-        found = {one[0]: _row(one, changed.get(one[0], 0)) for one in columns}
+        wanted = json.dumps(ids)
+        columns = ", ".join(("id", "overview", "cost", *_COLUMNS.values()))
+        sql = f"SELECT {columns} FROM session WHERE id IN (SELECT value FROM json_each(?))"  # noqa: S608  ours
+        changed = dict(self._db.execute(_CHANGED, (wanted,)))
+        rows: Iterable[Any] = self._db.execute(sql, (wanted,))
+        found = {one[0]: _row(one, changed.get(one[0], 0)) for one in rows}
         return tuple(found[number] for number in ids if number in found)
 
     def _conditions(self, query: SessionQuery) -> tuple[list[SqlCondition], tuple[str, ...]]:
@@ -243,24 +229,20 @@ class SessionFinder:
         if (older := self._numbers(_OLDER)) != "[]":
             found.append(SqlCondition("id NOT IN (SELECT value FROM json_each(?))", (older,)))
         notes = []
-        for name, text, sign, parse in (
-            ("since", query.since, ">=", parse_since),
-            ("until", query.until, "<", parse_until),
-        ):
+        for name, sign, parse in (("since", ">=", parse_since), ("until", "<", parse_until)):
             try:
-                second = parse(text, self._zone)
+                second = parse(getattr(query, name), self._zone)
             except UsageProblem as problem:
                 notes.append(f"{name} {str(problem).removesuffix('.')}, and was left out.")
             else:
                 found += [SqlCondition(f"{_WHEN} {sign} ?", (second,))] if second is not None else []
         return found, tuple(notes)
 
-    def _of_project(self, asked: str) -> SqlCondition:
+    def _of_project(self, text: str) -> SqlCondition:
         paths = cached_answer(self._db, _PROJECTS, lambda: [path for (path,) in self._db.execute(_PROJECTS)])
-        return _among("project", [path for path in paths if matches_project(path, asked)])
+        return _among("project", [path for path in paths if matches_project(path, text)])
 
     def _using_model(self, model: str) -> SqlCondition:
-        """Sessions with requests to a model."""
         terms = [number for (number,) in self._db.execute(_TERMS, (sessions_holding(model),))]
         ids = self._numbers(_MODEL, json.dumps(terms))
         return SqlCondition("id IN (SELECT value FROM json_each(?))", (ids,))
@@ -283,29 +265,19 @@ class SessionFinder:
 
 
 def _row(columns: Sequence[Any], files: int) -> SessionRow:
-    """The row of _COLUMNS."""
-    _, packed, started, ended, cost, unpriced, *texts, turns, messages, calls, errors = columns
-    key, title, kind, project, branch = texts
+    _, packed, cost, *others = columns
+    values = dict(zip(_COLUMNS, others, strict=True))
+    for name in ("started", "ended"):
+        values[name] = None if values[name] is None else local_time(values[name], UTC)
     part = _DECODER.decode(packed) if packed else _OverviewPart()
     return SessionRow(
-        key,
-        title,
-        kind,
-        project,
-        branch,
-        None if started is None else local_time(started, UTC),
-        None if ended is None else local_time(ended, UTC),
-        turns,
-        messages,
-        calls,
-        errors,
-        files,
+        **values,
+        files=files,
         agents=part.agents,
         compactions=part.compactions,
         problems=part.problems,
         amount=Decimal(cost) / PICO,
-        unpriced=unpriced,
-        known=not unpriced and not any(one.usage.floor for one in part.calls),
+        known=not values["unpriced"] and not any(one.usage.floor for one in part.calls),
         models=tuple(one.model for one in part.calls if one.model),
     )
 

@@ -9,25 +9,24 @@ from urllib.parse import quote
 
 import msgspec
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from unspool.agents import FoundLog
 from unspool.app.context import AppContext
-from unspool.app.open_session import OpenSession, get_session
+from unspool.app.open_session import OpenSession, requested_session, results_of, session_items
 from unspool.app.partial_read import get_session_for_page
-from unspool.app.render import HOME, render_page, render_template
-from unspool.app.session_frame import NO_CACHE, frame_session_page
+from unspool.app.render import render_page, render_template, session_crumbs
+from unspool.app.session_frame import NO_CACHE, add_slash, frame_session_page, html_response
 from unspool.app.session_views import branches_page, presentation_page, story_page, story_start
 from unspool.errors import NotFound
-from unspool.figures import all_turns, family
-from unspool.model import Image, Json, Notice, Place, Prompt, Session, Text, Thinking, ToolCall, Turn, Unknown
+from unspool.figures import family
+from unspool.model import Image, Json, Notice, Place, Prompt, Session, Text, Thinking, ToolCall, Unknown
 from unspool.render.markdown import MarkdownImages, render_markdown
 from unspool.render.transcript import turn_nodes
 from unspool.render.turns import RenderContext
 from unspool.render.view import View
 from unspool.site.address import INDEX, Addresses, Item
-from unspool.site.page_template import Crumb
 from unspool.site.turn_pages import session_page
 from unspool.store.library.inputs import hold_stream, open_log
 
@@ -37,8 +36,6 @@ _PART = 1 << 20
 
 
 class RawLine(NamedTuple):
-    """A line of a log."""
-
     log: str
     place: Place
     what: str
@@ -54,15 +51,14 @@ class RawLine(NamedTuple):
         return msgspec.json.format(msgspec.json.encode(_short(data)), indent=2).decode()
 
 
-def lines_of_block(context: AppContext, told: OpenSession, anchor: str) -> tuple[list[RawLine], str]:
-    """The lines behind a block or prompt, by its anchor, with those of a call's answers; and where it is told."""
-    addresses = told.addresses(context.options)
-    owner, item = _item(told.session, addresses, anchor)
+def lines_of_block(context: AppContext, opened: OpenSession, anchor: str) -> tuple[list[RawLine], str]:
+    """The lines behind a block or prompt, by its anchor, with those of a call's answers; and where it is opened."""
+    addresses = opened.addresses(context.options)
+    owner, item = _item(opened.session, addresses, anchor)
     places = {item.place: "Line"}
-    if isinstance(item, ToolCall):
-        for answer in (*item.earlier, *((item.result,) if item.result is not None else ())):
-            places.setdefault(answer.place, "Answer on line")
-    with _log(context, told.found, owner) as stream:
+    for answer in results_of(item):
+        places.setdefault(answer.place, "Answer on line")
+    with _log(context, opened.found, owner) as stream:
         ordered = sorted(places, key=lambda place: place.offset)
         found = [RawLine(owner.log.path, place, places[place], _read(stream, place)) for place in ordered]
     return found, addresses.link(item)
@@ -71,10 +67,9 @@ def lines_of_block(context: AppContext, told: OpenSession, anchor: str) -> tuple
 def _item(session: Session, addresses: Addresses, anchor: str) -> tuple[Session, Item]:
     """Whose block has an anchor; the address is only ever compared, so it can name nothing else."""
     for member in family(session):
-        for turn in all_turns(member):
-            for item in (*((turn.prompt,) if turn.prompt is not None else ()), *turn.blocks):
-                if addresses.anchor(item) == anchor:
-                    return member, item
+        for item in session_items(member):
+            if addresses.anchor(item) == anchor:
+                return member, item
     raise NotFound("The session has no such block.")
 
 
@@ -113,16 +108,14 @@ def _short(value: Json) -> Json:
 
 def raw_lines_page(request: Request) -> Response:
     """The lines behind a block, laid out; with `exact`, their very bytes."""
-    context: AppContext = request.app.state.context
-    told = get_session(context, request.path_params["key"])
-    found, back = lines_of_block(context, told, request.query_params.get("block", ""))
+    context, opened = requested_session(request)
+    found, back = lines_of_block(context, opened, request.query_params.get("block", ""))
     if "exact" in request.query_params:
         whole = b"\n".join(line.raw.removesuffix(b"\n") for line in found) + b"\n"
         headers = {**NO_CACHE, "Content-Disposition": 'attachment; filename="lines.jsonl"'}
         return PlainTextResponse(whole, headers=headers)
     body = render_template("raw.html", lines=found, log=found[0].log, back=back, anchor=request.query_params["block"])
-    crumbs = (HOME, Crumb(told.session.title[:120], f"s/{quote(told.session.id, safe='')}/"))
-    return render_page(request, "Raw lines", body, crumbs, ("read.css",))
+    return render_page(request, "Raw lines", body, session_crumbs(opened.session), ("read.css",))
 
 
 _TURN = re.compile(r"(?:branch-(\d{1,6})\.)?turn-(\d{1,9})", re.ASCII)
@@ -131,50 +124,37 @@ _TURN = re.compile(r"(?:branch-(\d{1,6})\.)?turn-(\d{1,9})", re.ASCII)
 def session_index(request: Request) -> Response:
     """The first page of a session; with `at`, a way to the page that an anchor stands on."""
     anchor = request.query_params.get("at", "")
-    return _leap(request, anchor) if anchor else _page(request, INDEX)
-
-
-def _leap(request: Request, anchor: str) -> Response:
-    """A turn is known by its number; where blocks are, whoever finds them by their lines can tell."""
+    if not anchor:
+        return session_inner_page(request)
     turn_at = _TURN.fullmatch(anchor)
-    if turn_at is None:
+    if turn_at is None:  # where blocks are, whoever finds them by their lines can tell
         return RedirectResponse(f"at/{quote(anchor, safe='')}", 303, headers=NO_CACHE)
-    context: AppContext = request.app.state.context
-    addresses = get_session(context, request.path_params["key"]).addresses(context.options)
-    return RedirectResponse(addresses.turn(int(turn_at[2]), int(turn_at[1] or 0)), 303, headers=NO_CACHE)
+    context, opened = requested_session(request)
+    href = opened.addresses(context.options).turn(int(turn_at[2]), int(turn_at[1] or 0))
+    return RedirectResponse(href, 303, headers=NO_CACHE)
 
 
 def session_inner_page(request: Request) -> Response:
-    """Another page of it: of the conversation, a branch, a subagent."""
-    return _page(request, request.path_params["path"])
-
-
-def add_slash(request: Request) -> Response:
-    """Links of a page are relative to the session's folder, so its address ends in a slash."""
-    return RedirectResponse(f"{request.url.path}/", 308)
-
-
-def _page(request: Request, path: str) -> Response:
+    """A page of it: the first, or another of the conversation, a branch, a subagent."""
     context: AppContext = request.app.state.context
-    told = get_session_for_page(context, request.path_params["key"], path)
-    view = told.view(context.options, frame_session_page(told, context.options, context.prices, path))
-    made = session_page(view, path)
+    path = request.path_params.get("path", INDEX)
+    opened = get_session_for_page(context, request.path_params["key"], path)
+    made = session_page(opened.view(context.options, frame_session_page(context, opened, path)), path)
     if made is None:
         raise NotFound("The session has no such page.")
-    return HTMLResponse(made.html.encode("utf-8", "replace"), headers=NO_CACHE)
+    return html_response(made.html)
 
 
 def wait_until_read(request: Request) -> Response:
     """Answers once all of a session has been read."""
-    get_session(request.app.state.context, request.path_params["key"])
+    requested_session(request)
     return JSONResponse({"ready": True}, headers=NO_CACHE)
 
 
 def last_page(request: Request) -> Response:
     """To the end of the conversation, where a session that goes on is followed."""
-    context: AppContext = request.app.state.context
-    told = get_session(context, request.path_params["key"])
-    return RedirectResponse(f"{told.addresses(context.options).live.leaves[-1].path}#live", 303, headers=NO_CACHE)
+    context, opened = requested_session(request)
+    return RedirectResponse(f"{opened.addresses(context.options).live.leaves[-1].path}#live", 303, headers=NO_CACHE)
 
 
 MAX_LINKS = 2_000
@@ -194,33 +174,22 @@ class FoundInSession(msgspec.Struct, frozen=True):
 def find_in_session(session: Session, addresses: Addresses, words: str) -> FoundInSession:
     """The blocks that hold words as they were typed, whatever their case; none where nothing was typed."""
     sought = " ".join(words[:MAX_FIND_TEXT].split()).casefold()
-    links: list[str] = []
-    count = 0
-    for item in _items(session, addresses) if sought else ():
-        if any(_holds(text, sought) for text in block_texts(item)):
-            count += 1
-            if len(links) < MAX_LINKS:
-                links.append(addresses.link(item))
-    return FoundInSession(sought, count, tuple(links))
+    agents = (chapter.agent.session for chapter in addresses.agents.values() if chapter.agent is not None)
+    found = [
+        item
+        for member in ((session, *agents) if sought else ())
+        for item in session_items(member)
+        if any(_holds(text.casefold(), sought) for text in block_texts(item))
+    ]
+    return FoundInSession(sought, len(found), tuple(map(addresses.link, found[:MAX_LINKS])))
 
 
 def _holds(text: str, sought: str) -> bool:
     """Words that follow one another may stand on two lines."""
-    folded = text.casefold()
-    return sought in folded or (" " in sought and sought in " ".join(folded.split()))
-
-
-def _items(session: Session, addresses: Addresses) -> Iterator[Item]:
-    """Prompts and blocks: the conversation, its branches, each subagent."""
-    agents = (chapter.agent.session for chapter in addresses.agents.values() if chapter.agent is not None)
-    for member in (session, *agents):
-        for turn in all_turns(member):
-            yield from (turn.prompt,) if turn.prompt is not None else ()
-            yield from turn.blocks
+    return sought in text or (" " in sought and sought in " ".join(text.split()))
 
 
 def block_texts(item: Item) -> Iterator[str]:
-    """What a block says, piece by piece."""
     match item:
         case Prompt():
             yield from (f"{item.command} {item.arguments}", item.text, item.plan.text if item.plan else "")
@@ -229,8 +198,7 @@ def block_texts(item: Item) -> Iterator[str]:
         case ToolCall():
             yield item.name
             yield from _strings(item.input)
-            answers = (answer for answer in (*item.earlier, item.result) if answer is not None)
-            yield from (text for answer in answers for text in (answer.text, answer.feedback))
+            yield from (text for answer in results_of(item) for text in (answer.text, answer.feedback))
         case Image() | Unknown():
             return
 
@@ -256,10 +224,6 @@ def turn_to_markdown(session: Session, number: int, branch: int = 0) -> str:
     turn = next((one for one in turns if one.number == number), None)
     if turn is None:
         raise NotFound(f"The session has no turn {number}{f' on branch {branch}' if branch else ''}.")
-    return _told(session, turn)
-
-
-def _told(session: Session, turn: Turn) -> str:
     context = RenderContext.of(session, View(full=True, branches=False))
     first, *rest = turn_nodes(turn, context, late=[])
     del first  # its heading is a place in a document that this is not
@@ -267,18 +231,14 @@ def _told(session: Session, turn: Turn) -> str:
 
 
 def find_words(request: Request) -> Response:
-    """The blocks that hold `q`."""
-    context: AppContext = request.app.state.context
-    told = get_session(context, request.path_params["key"])
-    found = find_in_session(told.session, told.addresses(context.options), request.query_params.get("q", ""))
+    context, opened = requested_session(request)
+    found = find_in_session(opened.session, opened.addresses(context.options), request.query_params.get("q", ""))
     return Response(msgspec.json.encode(found), media_type="application/json", headers=NO_CACHE)
 
 
 def turn_markdown(request: Request) -> Response:
-    """One turn, to be pasted elsewhere."""
-    given = request.path_params
-    told = get_session(request.app.state.context, given["key"])
-    text = turn_to_markdown(told.session, given["number"], given.get("branch", 0))
+    (_, opened), given = requested_session(request), request.path_params
+    text = turn_to_markdown(opened.session, given["number"], given.get("branch", 0))
     return Response(text.encode("utf-8", "replace"), media_type="text/markdown; charset=utf-8", headers=NO_CACHE)
 
 

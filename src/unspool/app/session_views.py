@@ -1,23 +1,21 @@
 """Other views of a session: branches beside each other, and a presentation."""
 
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import NamedTuple
-from urllib.parse import quote
 
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from unspool import human
+from unspool.app.api_endpoint import parse_number
 from unspool.app.context import AppContext
-from unspool.app.open_session import OpenSession, get_session
-from unspool.app.render import render_page, render_template
+from unspool.app.open_session import OpenSession, get_session, requested_session
+from unspool.app.render import render_page, render_template, session_href
 from unspool.app.session_frame import CHAIN_RELATIONS, NO_CACHE, frame_session_page, render_session_subpage
 from unspool.errors import NotFound, UnspoolError
 from unspool.model import Session, Turn
 from unspool.site import summaries
 from unspool.site.address import Leaf
-from unspool.site.options import SiteOptions
 from unspool.site.session_view import SessionView
 from unspool.site.turn_layout import TurnRenderer
 from unspool.site.turn_pages import prompt_range, render_turns
@@ -32,7 +30,7 @@ class BranchChoice(NamedTuple):
     number: int
     name: str
     href: str
-    """Where it is told by itself."""
+    """Where it is opened by itself."""
 
 
 class TurnPair(NamedTuple):
@@ -45,17 +43,17 @@ class TurnPair(NamedTuple):
 
 def branches_page(request: Request) -> Response:
     """The page. `left` and `right` name the ways; the live one and its first branch where nothing is said."""
-    context: AppContext = request.app.state.context
-    told = get_session(context, request.path_params["key"])
-    view = told.view(context.options, frame_session_page(told, context.options, context.prices, ""))
+    context, opened = requested_session(request)
+    view = opened.view(context.options, frame_session_page(context, opened))
     ways = _ways(view)
     if len(ways) < 2:
         raise NotFound("The session has one branch, the live one.")
     given = request.query_params
     right = _chosen(given.get("right", ""), ways) or ways[1]
-    left = _chosen(given.get("left", ""), ways) or _chosen(str(_parent(told.session, right.number)), ways) or ways[0]
-    common, numbers, sides = _parted(told.session, left.number, right.number)
-    first = min(_number(given.get("from", "")), max(0, len(numbers) - 1))
+    parent = next((branch.parent for branch in opened.session.branches if branch.number == right.number), 0)
+    left = _chosen(given.get("left", ""), ways) or _chosen(str(parent), ways) or ways[0]
+    common, numbers, sides = _parted(opened.session, left.number, right.number)
+    first = min(parse_number(given.get("from", "")) or 0, max(0, len(numbers) - 1))
     first -= first % ROWS
     body = render_template(
         "sides.html",
@@ -71,7 +69,7 @@ def branches_page(request: Request) -> Response:
         rows=ROWS,
         total=len(numbers),
     )
-    return render_session_subpage(context, told, "Branches side by side", body)
+    return render_session_subpage(context, opened, "Branches side by side", body)
 
 
 def _ways(view: SessionView) -> list[BranchChoice]:
@@ -86,14 +84,6 @@ def _ways(view: SessionView) -> list[BranchChoice]:
 
 def _chosen(text: str, ways: list[BranchChoice]) -> BranchChoice | None:
     return next((way for way in ways if str(way.number) == text), None)
-
-
-def _parent(session: Session, number: int) -> int:
-    return next((branch.parent for branch in session.branches if branch.number == number), 0)
-
-
-def _number(text: str) -> int:
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 9 else 0
 
 
 def _path(session: Session, number: int) -> list[Turn]:
@@ -121,65 +111,36 @@ def _parted(session: Session, left: int, right: int) -> tuple[Turn | None, list[
 
 
 def _pairs(
-    view: SessionView,
-    ways: tuple[BranchChoice, BranchChoice],
-    sides: tuple[list[Turn], list[Turn]],
-    numbers: list[int],
+    view: SessionView, ways: tuple[BranchChoice, BranchChoice], sides: tuple[list[Turn], list[Turn]], numbers: list[int]
 ) -> list[TurnPair]:
-    tell = [TurnRenderer(view, view.addresses.branches[way.number].prefix if way.number else "") for way in ways]
-    made: list[dict[int, str]] = [{}, {}]
-    for at, side in enumerate(sides):
-        for turn in side:
-            if turn.number in numbers:
-                made[at][turn.number] = made[at].get(turn.number, "") + tell[at].turn(turn)
-    return [TurnPair(number, made[0].get(number, ""), made[1].get(number, "")) for number in numbers]
-
-
-class Slide(NamedTuple):
-    """A turn on the stage. Numbers of turns that are not there are -1."""
-
-    title: str
-    number: int
-    at: int
-    total: int
-    previous: int
-    following: int
-    leave: str
-    """Where the turn is in its page."""
-    html: str
+    columns = []
+    for way, side in zip(ways, sides, strict=True):
+        renderer = TurnRenderer(view, view.addresses.branches[way.number].prefix if way.number else "")
+        columns.append(["".join(renderer.turn(turn) for turn in side if turn.number == number) for number in numbers])
+    return [TurnPair(*row) for row in zip(numbers, *columns, strict=True)]
 
 
 def presentation_page(request: Request) -> Response:
     """A turn on the stage; the first that was asked for where none is named."""
-    context: AppContext = request.app.state.context
-    told = get_session(context, request.path_params["key"])
-    turns = [turn for turn in told.session.turns if turn.prompt is not None] or list(told.session.turns)
-    at = _asked(request.query_params.get("turn", ""), turns)
-    view = told.view(context.options, frame_session_page(told, context.options, context.prices, ""))
-    slide = Slide(
-        view.name,
-        turns[at].number,
-        at + 1,
-        len(turns),
-        turns[at - 1].number if at else -1,
-        turns[at + 1].number if at + 1 < len(turns) else -1,
-        view.addresses.turn(turns[at].number),
-        TurnRenderer(view).turn(turns[at]),
+    context, opened = requested_session(request)
+    turns = [turn for turn in opened.session.turns if turn.prompt is not None] or list(opened.session.turns)
+    wanted = request.query_params.get("turn", "")
+    at = next((at for at, turn in enumerate(turns) if wanted in ("", str(turn.number))), None)
+    if at is None:
+        raise NotFound("The session has no such turn." if turns else "The session has no turns to present.")
+    view = opened.view(context.options, frame_session_page(context, opened))
+    body = render_template(
+        "present.html",
+        title=view.name,
+        number=turns[at].number,
+        at=at + 1,
+        total=len(turns),
+        previous=turns[at - 1].number if at else -1,
+        following=turns[at + 1].number if at + 1 < len(turns) else -1,
+        leave=view.addresses.turn(turns[at].number),
+        html=TurnRenderer(view).turn(turns[at]),
     )
-    body = render_template("present.html", slide=slide)
-    return render_page(request, f"{slide.title} · presented", body, (), ("present.css",), ("present.js",))
-
-
-def _asked(text: str, turns: list[Turn]) -> int:
-    """Where the turn that an address names stands."""
-    if not turns:
-        raise NotFound("The session has no turns to present.")
-    if not text:
-        return 0
-    found = [at for at, turn in enumerate(turns) if str(turn.number) == text]
-    if not found:
-        raise NotFound("The session has no such turn.")
-    return found[0]
+    return render_page(request, f"{view.name} · presented", body, (), ("present.css",), ("present.js",))
 
 
 MAX_STORY_SESSIONS = 24
@@ -200,53 +161,46 @@ class StoryPart(NamedTuple):
 
     @property
     def home(self) -> str:
-        return f"/s/{quote(self.key, safe='')}/"
+        return session_href(self.key)
 
 
 def story_start(request: Request) -> Response:
-    """The page of the story that a session begins on."""
-    context: AppContext = request.app.state.context
-    told = get_session(context, request.path_params["key"])
-    here = next((part for part in story_parts(context, told) if part.key == told.session.id), None)
+    """Leads to the page of the story that a session begins on."""
+    context, opened = requested_session(request)
+    here = next((part for part in story_parts(context, opened) if part.key == opened.session.id), None)
     return RedirectResponse(f"story/{here.first if here is not None else 1}.html", 303, headers=NO_CACHE)
 
 
 def story_page(request: Request) -> Response:
-    """A page of the story."""
-    context: AppContext = request.app.state.context
-    told = get_session(context, request.path_params["key"])
-    chain, number = story_parts(context, told), request.path_params["number"]
+    context, opened = requested_session(request)
+    chain, number = story_parts(context, opened), request.path_params["number"]
     part = next((one for one in chain if one.first <= number < one.first + len(one.leaves)), None)
     if part is None:
         raise NotFound("The story has no such page.")
-    teller = told if part.key == told.session.id else get_session(context, part.key)
+    shown = opened if part.key == opened.session.id else get_session(context, part.key)
+    view = shown.view(context.options, frame_session_page(context, shown), part.home)
     leaf = part.leaves[number - part.first]
-    frame = frame_session_page(teller, context.options, context.prices, "")
-    view = teller.view(context.options, frame, part.home)
+    live = view.addresses.live
+    own = next((one for one in live.leaves if one.path.endswith(leaf.path.rpartition("/")[2])), leaf)
+    nth = chain.index(part) + 1
     body = render_template(
         "story.html",
         chain=chain,
         part=part,
-        nth=chain.index(part) + 1,
+        nth=nth,
         begins=number == part.first,
         pages=sum(len(one.leaves) for one in chain),
         number=number,
         what=prompt_range(leaf),
-        told="".join(_turns(view, leaf, f"part-{chain.index(part) + 1}.")),
+        turns="".join(render_turns(live, own, view, TurnRenderer(view, f"part-{nth}."))),
     )
     rail = render_template("story_rail.html", chain=chain, here=part)
-    return render_session_subpage(context, told, "The whole story", body, ("../",), rail)
+    return render_session_subpage(context, opened, "The whole story", body, "../", rail)
 
 
-def _turns(view: SessionView, leaf: Leaf, prefix: str) -> Iterator[str]:
-    live = view.addresses.live
-    own = next((one for one in live.leaves if one.path.endswith(leaf.path.rpartition("/")[2])), leaf)
-    return render_turns(live, own, view, TurnRenderer(view, prefix))
-
-
-def story_parts(context: AppContext, told: OpenSession) -> list[StoryPart]:
+def story_parts(context: AppContext, opened: OpenSession) -> list[StoryPart]:
     """The sessions of the chain that one belongs to, in the order they began; those that are gone are left out."""
-    found, waiting = {told.session.id: told}, [told]
+    found, waiting = {opened.session.id: opened}, [opened]
     while waiting and len(found) < MAX_STORY_SESSIONS:
         for link in waiting.pop().session.links:
             if link.relation in CHAIN_RELATIONS and link.session not in found:
@@ -255,15 +209,11 @@ def story_parts(context: AppContext, told: OpenSession) -> list[StoryPart]:
                 except (UnspoolError, OSError):
                     continue
                 waiting.append(found[link.session])
-    ordered = sorted(found.values(), key=lambda one: (one.session.started or _LONG_AGO, one.session.id))
-    return list(_numbered(ordered, context.options))
-
-
-def _numbered(ordered: list[OpenSession], options: SiteOptions) -> Iterator[StoryPart]:
-    first = 1
-    for one in ordered:
-        session, view = one.session, one.view(options)
+    parts, first = [], 1
+    for one in sorted(found.values(), key=lambda one: (one.session.started or _LONG_AGO, one.session.id)):
+        session, view = one.session, one.view(context.options)
         prompts = sum(turn.prompt is not None for turn in session.turns)
         leaves = view.addresses.live.leaves
-        yield StoryPart(session.id, view.name, session.kind, first, leaves, prompts, session.started)
+        parts.append(StoryPart(session.id, view.name, session.kind, first, leaves, prompts, session.started))
         first += len(leaves)
+    return parts

@@ -12,7 +12,6 @@ from unspool.config import PRICES_FILE
 from unspool.config.settings import (
     FIELDS,
     LoadedSettings,
-    SettingField,
     Settings,
     change_settings,
     load_settings,
@@ -24,7 +23,7 @@ from unspool.web.pages import answer_form, read_form
 
 
 def settings_form(request: Request) -> HTMLResponse:
-    return _page(request, load_settings(), saved=request.query_params.get("saved") == "1")
+    return _page(request, {}, {}, saved=request.query_params.get("saved") == "1")
 
 
 async def save_settings(request: Request) -> Response:
@@ -37,7 +36,7 @@ async def save_settings(request: Request) -> Response:
             return answer_form(request, sent, "/settings?saved=1")
         except UnspoolError as problem:
             wrong = {"": str(problem)}
-    answer = _page(request, load_settings(), wrong, sent)
+    answer = _page(request, wrong, sent)
     answer.status_code = 400
     return answer
 
@@ -63,21 +62,22 @@ def _plain(value: Any) -> Any:
     return list(value) if isinstance(value, (list, tuple)) else value
 
 
-def _page(
-    request: Request,
-    now: LoadedSettings,
-    wrong: dict[str, str] | None = None,
-    sent: dict[str, str] | None = None,
-    saved: bool = False,
-) -> HTMLResponse:
-    path = settings_path()
+def _page(request: Request, wrong: dict[str, str], sent: dict[str, str], *, saved: bool = False) -> HTMLResponse:
+    now, path, rows = load_settings(), settings_path(), []
+    for field in FIELDS:
+        value = getattr(now.settings, field.name)
+        typed = sent.get(field.name)
+        if typed is not None:  # what was sent and is wrong is shown again as it was sent
+            value = typed.split("\n") if field.kind in ("many", "lines") else typed
+        origin, fixed = now.origins[field.name], field.name in now.fixed
+        rows.append({"field": field, "value": value, "origin": origin, "fixed": fixed})
     body = render.render_template(
         "settings.html",
-        rows=[_row(field, now, sent or {}) for field in FIELDS],
+        rows=rows,
         path=str(path),
         there=path.exists(),
         troubles=now.troubles,
-        wrong=wrong or {},
+        wrong=wrong,
         saved=saved,
         roots=[str(root) for root in usual_roots()],
         prices=now.settings.prices or str(path.with_name(PRICES_FILE)),
@@ -85,15 +85,6 @@ def _page(
         read_only=request.app.state.read_only,
     )
     return render.render_page(request, "Settings", body, (render.HOME,), ("app.css",), ("browse.js",))
-
-
-def _row(field: SettingField, now: LoadedSettings, sent: dict[str, str]) -> dict[str, Any]:
-    """A choice for the template; what was sent and is wrong is shown again as it was sent."""
-    value = getattr(now.settings, field.name)
-    typed = sent.get(field.name)
-    if typed is not None:
-        value = typed.split("\n") if field.kind in ("many", "lines") else typed
-    return {"field": field, "value": value, "origin": now.origins[field.name], "fixed": field.name in now.fixed}
 
 
 ROUTES = [

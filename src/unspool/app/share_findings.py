@@ -1,14 +1,15 @@
 """A share rehearsed: the redacted sessions, and what was found in them by rule and place."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
 from unspool.agents import FoundLog
 from unspool.app.context import AppContext
-from unspool.app.open_session import OpenSession
+from unspool.app.open_session import OpenSession, results_of, turn_items
 from unspool.app.share_selection import ShareSelection, is_kept
 from unspool.figures import all_turns, family
 from unspool.human import count
@@ -24,14 +25,14 @@ class RedactedSession(NamedTuple):
     """A session of the share, read from redacted lines alone, and its folder below the first page."""
 
     place: str
-    reading: OpenSession
+    opened: OpenSession
 
 
 class ShareRehearsal(NamedTuple):
-    """A session as it would be shared by some wish."""
+    """A session as it would be shared by some selection."""
 
-    wish: ShareSelection
-    told: tuple[RedactedSession, ...]
+    selection: ShareSelection
+    redacted: tuple[RedactedSession, ...]
     """The session that is meant, then those of its chain."""
     found: tuple[FoundLog, ...]
     """The logs that they were read from."""
@@ -42,17 +43,22 @@ class ShareRehearsal(NamedTuple):
 
     @property
     def sessions(self) -> tuple[str, ...]:
-        """The ids of the sessions that were looked through."""
         return tuple(one.session_id for one in self.found)
 
     @property
     def main(self) -> OpenSession:
-        """The session that is meant."""
-        return self.told[0].reading
+        return self.redacted[0].opened
+
+    def serves(self, selection: ShareSelection, *, exact: bool) -> bool:
+        """Whether another selection gives the same result; if not `exact`, whether it is found in the same."""
+        if exact:
+            return self.selection == selection
+        kept = replace(self.selection.choices, keep=selection.choices.keep)
+        return replace(self.selection, choices=kept) == selection
 
 
 def rehearse_share(
-    context: AppContext, found: Sequence[FoundLog], wish: ShareSelection, rules: RuleSet, names: Mapping[str, str]
+    context: AppContext, found: Sequence[FoundLog], selection: ShareSelection, rules: RuleSet, names: Mapping[str, str]
 ) -> ShareRehearsal:
     """Rehearse the share of the first of these sessions, and of the others with it."""
     seen: list[SecretFinding] = []
@@ -61,17 +67,16 @@ def rehearse_share(
         seen.extend(findings)
         return chosen
 
-    ask = ShareSettings(lambda _: wish.choices, rules, wish.title, review, rehearsed=True, names=names)
-    with prepare_shares(context.library(), found, ask) as share:
-        return ShareRehearsal(wish, tuple(_told(context, found[0], share)), tuple(found), tuple(seen), share, rules)
-
-
-def _told(context: AppContext, main: FoundLog, share: PreparedShare) -> Iterator[RedactedSession]:
-    """Each session where the folder of pages has it."""
-    yield RedactedSession("", OpenSession(main, share.main.session, context.prices))
-    for word, others in (("before", share.before), ("after", share.after)):
-        for number, one in enumerate(others, 1):
-            yield RedactedSession(f"{word}-{number}/", OpenSession(main, one.session, context.prices))
+    settings = ShareSettings(lambda _: selection.choices, rules, selection.title, review, rehearsed=True, names=names)
+    with prepare_shares(context.library(), found, settings) as share:
+        sessions = {"": share.main.session}  # each where the folder of pages has it
+        for word, others in (("before", share.before), ("after", share.after)):
+            sessions |= {f"{word}-{number}/": one.session for number, one in enumerate(others, 1)}
+        redacted = [
+            RedactedSession(place, OpenSession(found[0], session, context.prices))
+            for place, session in sessions.items()
+        ]
+        return ShareRehearsal(selection, tuple(redacted), tuple(found), tuple(seen), share, rules)
 
 
 class FindingPlace(NamedTuple):
@@ -96,19 +101,17 @@ class _Line(NamedTuple):
 class FindingPlaces:
     """Says where in the preview a finding is: lines keep their numbers when they are redacted."""
 
-    def __init__(self, told: Sequence[RedactedSession], options: SiteOptions) -> None:
+    def __init__(self, redacted: Sequence[RedactedSession], options: SiteOptions) -> None:
         self._lines: defaultdict[int, list[_Line]] = defaultdict(list)
-        for one in told:
-            self._read(one, one.reading.addresses(options))
-
-    def _read(self, told: RedactedSession, addresses: Addresses) -> None:
-        chained = f"a session {told.place.partition('-')[0]} it, " if told.place else ""
-        for number, member in enumerate(family(told.reading.session)):
-            for turn in all_turns(member):
-                words = f"{chained}{'a subagent' if number else f'turn {turn.number}'}"
-                for item in (*((turn.prompt,) if turn.prompt is not None else ()), *turn.blocks):
-                    for line in _lines_of(item):
-                        self._lines[line].append(_Line(words, item, addresses, told.place))
+        for one in redacted:
+            addresses = one.opened.addresses(options)
+            chained = f"a session {one.place.partition('-')[0]} it, " if one.place else ""
+            for number, member in enumerate(family(one.opened.session)):
+                for turn in all_turns(member):
+                    words = f"{chained}{'a subagent' if number else f'turn {turn.number}'}"
+                    for item in turn_items(turn):
+                        for line in {item.place.line, *(result.place.line for result in results_of(item)[-1:])}:
+                            self._lines[line].append(_Line(words, item, addresses, one.place))
 
     def spot(self, finding: SecretFinding) -> FindingPlace:
         """Where it is; of several logs with such a line, the one whose line has the same words."""
@@ -118,13 +121,6 @@ class FindingPlaces:
             where, href = f"{near.words}, {where}", f"share/preview/{near.place}{near.addresses.link(near.item)}"
         where = f"{where} · {finding.path}" if finding.path else where
         return FindingPlace(finding.before.lstrip("\r\n"), finding.after.rstrip(), where, href)
-
-
-def _lines_of(item: Item) -> Iterator[int]:
-    yield item.place.line
-    result = getattr(item, "result", None)
-    if result is not None and result.place.line != item.place.line:
-        yield result.place.line
 
 
 def _around(finding: SecretFinding, item: Item) -> bool:
@@ -154,8 +150,6 @@ _ABOUT = {
 
 
 class FoundValue(NamedTuple):
-    """One thing that was found, wherever it stands."""
-
     id: str
     masked: str
     placeholder: str
@@ -166,8 +160,6 @@ class FoundValue(NamedTuple):
 
 
 class RuleFindings(NamedTuple):
-    """All that one rule found."""
-
     name: str
     about: str
     kind: str
@@ -182,40 +174,34 @@ class RuleFindings(NamedTuple):
         return sorted(self.values, key=lambda value: not value.kept)[:LISTED]
 
 
-def finding_ids(looked: ShareRehearsal) -> dict[str, frozenset[str]]:
-    """The ids of all findings, by their rule."""
+def finding_ids(rehearsal: ShareRehearsal) -> dict[str, frozenset[str]]:
     found: defaultdict[str, set[str]] = defaultdict(set)
-    for finding in looked.findings:
+    for finding in rehearsal.findings:
         found[finding.match.rule].add(_id(finding.match))
     return {rule: frozenset(ids) for rule, ids in found.items()}
 
 
-def findings_by_rule(looked: ShareRehearsal, choices: ShareChoices, options: SiteOptions) -> list[RuleFindings]:
+def findings_by_rule(rehearsal: ShareRehearsal, choices: ShareChoices, options: SiteOptions) -> list[RuleFindings]:
     """Everything found, secrets first, as the choices have it."""
-    names = ReplacementNames(looked.share.names)
-    spots = FindingPlaces(looked.told, options)
+    names = ReplacementNames(rehearsal.share.names)
+    spots = FindingPlaces(rehearsal.redacted, options)
     groups: dict[tuple[str, str], dict[str, list[SecretFinding]]] = {}
     called: dict[str, str] = {}
-    for finding in looked.findings:
+    for finding in rehearsal.findings:
         match, name = finding.match, _id(finding.match)
         groups.setdefault((match.kind, match.rule), {}).setdefault(name, []).append(finding)
         if name not in called and not is_kept(choices, match.rule, name):
             called[name] = names.of(match)  # in the order of the log, as they are given when it is redacted
-    order = sorted(groups, key=lambda key: (list(_KINDS).index(key[0]), key[1]))
-    return [
-        RuleFindings(
-            rule,
-            _about(rule, looked.rules),
-            _KINDS[kind],
-            _TONES[kind],
-            tuple(_value(name, found, called, spots) for name, found in groups[kind, rule].items()),
-        )
-        for kind, rule in order
-    ]
+    found = []
+    for kind, rule in sorted(groups, key=lambda key: (list(_KINDS).index(key[0]), key[1])):
+        known = rehearsal.rules.rule(rule)
+        about = known.about if known is not None else _ABOUT.get(rule, "")
+        values = tuple(_value(name, findings, called, spots) for name, findings in groups[kind, rule].items())
+        found.append(RuleFindings(rule, about, _KINDS[kind], _TONES[kind], values))
+    return found
 
 
 def findings_summary(rules: Sequence[RuleFindings]) -> str:
-    """How much was found, in a sentence."""
     values = [value for rule in rules for value in rule.values]
     if not values:
         return "Nothing."
@@ -231,11 +217,6 @@ def mask_value(match: SecretMatch) -> str:
         return match.value
     ends = f"{match.value[:4]}…{match.value[-3:]}" if len(match.value) >= _LONG else "••••"
     return f"{' '.join(ends.split())} ({len(match.value):,} characters)"
-
-
-def _about(rule: str, rules: RuleSet) -> str:
-    known = rules.rule(rule)
-    return known.about if known is not None else _ABOUT.get(rule, "")
 
 
 def _id(match: SecretMatch) -> str:

@@ -1,30 +1,19 @@
 """`/s/{key}/share`: the review page, the preview of the exact result, and their routes."""
 
-from collections.abc import Sequence
-from typing import NamedTuple
-from urllib.parse import quote
+import shutil
+from typing import Any
 
 from anyio.to_thread import run_sync
 from msgspec.structs import replace
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
-from unspool.app import share_selection
 from unspool.app.context import AppContext
-from unspool.app.open_session import get_session
-from unspool.app.render import HOME, page_frame, render_page, render_template
-from unspool.app.session_frame import NO_CACHE
-from unspool.app.share_files import (
-    SHARE_FORMATS,
-    ReviewStore,
-    ShareFormat,
-    can_publish_gist,
-    current_rules,
-    download_result,
-    make_share,
-    result_page,
-)
+from unspool.app.open_session import get_session, requested_session
+from unspool.app.render import HOME, page_frame, render_page, render_template, session_href
+from unspool.app.session_frame import CHAIN_RELATIONS, NO_CACHE, add_slash, html_response
+from unspool.app.share_files import SHARE_FORMATS, ReviewStore, current_rules, download_result, make_share, result_page
 from unspool.app.share_findings import (
     RedactedSession,
     RuleFindings,
@@ -34,9 +23,10 @@ from unspool.app.share_findings import (
     findings_summary,
 )
 from unspool.app.share_selection import (
+    FINDING_FIELDS,
+    MAX_TERM,
+    MAX_TITLE,
     SEAL_LABELS,
-    Seal,
-    ShareSelection,
     change_selection,
     kind_choices,
     load_habit,
@@ -54,150 +44,103 @@ from unspool.site.summaries import shorten_line
 from unspool.site.turn_pages import session_page
 from unspool.web.pages import answer_form, read_form
 
-_CHAIN = frozenset({"source", "follow-up"})
 
-
-class ShareOffer(NamedTuple):
+def _offer(session: Session) -> dict[str, Any]:
     """What there is to choose from, and what was chosen last."""
-
-    chain: Sequence[str]
-    """The sessions next to it, by their titles; none where it stands alone."""
-    seals: dict[Seal, str]
-    seal: Seal
-    ways: Sequence[ShareFormat]
-    gist: bool
-    """Whether a gist can be made here."""
-    shortest: int
-    """Characters of a passphrase at least."""
-    title: int
-    """Characters of a title at most."""
-    term: int
-    """Characters of a term at most."""
-
-
-def share_offer(session: Session) -> ShareOffer:
-    """What is offered for a session."""
-    near = [shorten_line(one.title or one.prompt, 80) or one.session for one in session.links if one.relation in _CHAIN]
-    return ShareOffer(
-        near,
-        SEAL_LABELS,
-        load_habit(session.cwd).seal,
-        SHARE_FORMATS,
-        can_publish_gist(),
-        SHORTEST,
-        share_selection.MAX_TITLE,
-        share_selection.MAX_TERM,
-    )
-
-
-class _Judged(NamedTuple):
-    """What was found by rule, and the other sessions of the share, or why nothing can be shared as it is chosen."""
-
-    rules: Sequence[RuleFindings] = ()
-    chain: Sequence[tuple[str, str]] = ()
-    """Place in the preview, and title."""
-    problem: str = ""
+    links = [link for link in session.links if link.relation in CHAIN_RELATIONS]
+    return {
+        "chain": [shorten_line(link.title or link.prompt, 80) or link.session for link in links],
+        "seals": SEAL_LABELS,
+        "seal": load_habit(session.cwd).seal,
+        "ways": SHARE_FORMATS,
+        "gist": shutil.which("gh") is not None,
+        "shortest": SHORTEST,
+        "title": MAX_TITLE,
+        "term": MAX_TERM,
+    }
 
 
 def review_page(request: Request) -> HTMLResponse:
-    """Everything found in a session, and what is chosen for it."""
-    context: AppContext = request.app.state.context
-    original = get_session(context, request.path_params["key"])
-    session = original.session
-    wish = context.part(ReviewStore).wish(session.id, session.cwd)
-    judged = _judged(context, session.id, wish)
-    turns = turn_choices(original, wish.choices, context.options)
+    context, opened = requested_session(request)
+    session, store = opened.session, context.part(ReviewStore)
+    selection, href = store.selection(session.id, session.cwd), session_href(session.id)
+    rules: list[RuleFindings] = []
+    others: tuple[RedactedSession, ...] = ()
+    problem = ""
+    try:
+        rehearsal = store.rehearsal(context, session.id, selection)
+        rules, others = findings_by_rule(rehearsal, selection.choices, context.options), rehearsal.redacted[1:]
+    except UnspoolError as error:
+        problem = str(error)
+    turns = turn_choices(opened, selection.choices, context.options)
     body = render_template(
         "share.html",
-        here=f"/s/{quote(session.id, safe='')}/share",
+        here=f"{href}share",
         title=shorten_line(session.title, 160),
-        problem=judged.problem,
-        rules=judged.rules,
-        told=findings_summary(judged.rules),
-        chain=judged.chain,
+        problem=problem,
+        rules=rules,
+        summary=findings_summary(rules),
+        chain=[(one.place, shorten_line(one.opened.session.title, 80) or "Untitled session") for one in others],
         version=current_rules().version,
-        kinds=kind_choices(session, wish.choices),
+        kinds=kind_choices(session, selection.choices),
         turns=turns,
-        turns_told=turns_summary(turns),
-        wish=wish,
-        offer=share_offer(session),
+        turns_summary=turns_summary(turns),
+        selection=selection,
+        offer=_offer(session),
         read_only=request.app.state.read_only,
     )
-    crumbs = (HOME, Crumb(shorten_line(session.title, 120), f"s/{quote(session.id, safe='')}/"))
+    crumbs = (HOME, Crumb(shorten_line(session.title, 120), href.removeprefix("/")))
     return render_page(request, "Share", body, crumbs, ("app.css", "share.css"), ("share.js",))
-
-
-def _judged(context: "AppContext", key: str, wish: ShareSelection) -> _Judged:
-    try:
-        looked = context.part(ReviewStore).found(context, key, wish)
-    except UnspoolError as error:
-        return _Judged(problem=str(error))
-    chain = [(one.place, shorten_line(one.reading.session.title, 80) or "Untitled session") for one in looked.told[1:]]
-    return _Judged(findings_by_rule(looked, wish.choices, context.options), chain)
 
 
 def preview_page(request: Request) -> Response:
     """A page of what would be shared, or a file that comes with it."""
-    context: AppContext = request.app.state.context
-    session = get_session(context, request.path_params["key"]).session
-    table = context.part(ReviewStore)
-    looked = table.exact(context, session.id, table.wish(session.id, session.cwd))
+    context, opened = requested_session(request)
+    key, store = opened.session.id, context.part(ReviewStore)
+    rehearsal = store.rehearsal(context, key, store.selection(key, opened.session.cwd), exact=True)
     path = request.path_params.get("path", "")
     if path == PICTURE:
-        drawn = preview_image(looked.main.session, looked.main.counted)
+        drawn = preview_image(rehearsal.main.session, rehearsal.main.counted)
         return Response(drawn, media_type="image/svg+xml", headers=NO_CACHE)
     if path == REPORT:
-        return Response(looked.share.report.json(), media_type="application/json", headers=NO_CACHE)
-    return HTMLResponse(_page(context, session.id, looked, path).encode("utf-8", "replace"), headers=NO_CACHE)
-
-
-def add_preview_slash(request: Request) -> Response:
-    """Links of a page are relative to its folder."""
-    return RedirectResponse(f"{request.url.path}/", 308)
-
-
-def _page(context: "AppContext", key: str, looked: ShareRehearsal, path: str) -> str:
+        return Response(rehearsal.share.report.json(), media_type="application/json", headers=NO_CACHE)
     place, slash, leaf = path.rpartition("/")
-    told = next((one for one in looked.told if one.place == place + slash), None)
-    view = told.reading.view(context.options, _framed(key, looked, told)) if told else None
-    made = session_page(view, leaf or INDEX) if view else None
-    if made is None:
-        raise NotFound("What is shared has no such page.")
-    return made.html
+    for one in rehearsal.redacted:
+        if one.place == place + slash:
+            view = one.opened.view(context.options, _preview_frame(key, rehearsal, one))
+            made = session_page(view, leaf or INDEX)
+            if made is not None:
+                return html_response(made.html)
+    raise NotFound("What is shared has no such page.")
 
 
-def _framed(key: str, looked: ShareRehearsal, told: RedactedSession) -> Frame:
+def _preview_frame(key: str, rehearsal: ShareRehearsal, shown: RedactedSession) -> Frame:
     """As little around it as can be: the way back, and what the result says of itself."""
-    review = f"s/{quote(key, safe='')}/share"
-    note = looked.share.report.note()
-    bar = render_template(
-        "share_bar.html", review=f"/{review}", told=note, facts=describe_session(told.reading.counted)
-    )
+    review, note = f"{session_href(key)}share".removeprefix("/"), rehearsal.share.report.note()
+    facts = describe_session(shown.opened.counted)
+    bar = render_template("share_bar.html", review=f"/{review}", note=note, facts=facts)
     made = page_frame((HOME,), ("share.css",), ("share.js",))
     return replace(
         made,
         inset=str(bar),
         ways=(Crumb("← Review", review), *made.ways),
-        sessions={one.reading.session.id: f"{review}/preview/{one.place}" for one in looked.told},
+        sessions={one.opened.session.id: f"{review}/preview/{one.place}" for one in rehearsal.redacted},
         preview=Preview("", note=f"shared: {note}"),
     )
 
 
-_FINDING = {"keep", "replace", "keep-rule", "replace-rule"}
-
-
 async def save_choice(request: Request) -> Response:
     """Choose as the form says, and look at the review again."""
-    key, sent = request.path_params["key"], await read_form(request)
-    await run_sync(_decided, request.app.state.context, key, sent)
-    return answer_form(request, {}, f"/s/{quote(key, safe='')}/share")
+    key, form = request.path_params["key"], await read_form(request)
+    await run_sync(_save_choice, request.app.state.context, key, form)
+    return answer_form(request, {}, f"{session_href(key)}share")
 
 
-def _decided(context: AppContext, key: str, sent: dict[str, str]) -> None:
-    session, table = get_session(context, key).session, context.part(ReviewStore)
-    now = table.wish(key, session.cwd)
-    findings = finding_ids(table.found(context, key, now)) if _FINDING & set(sent) else {}
-    table.choose(key, session.cwd, change_selection(now, sent, findings))
+def _save_choice(context: AppContext, key: str, form: dict[str, str]) -> None:
+    session, store = get_session(context, key).session, context.part(ReviewStore)
+    selection = store.selection(key, session.cwd)
+    findings = finding_ids(store.rehearsal(context, key, selection)) if FINDING_FIELDS & set(form) else {}
+    store.select(key, session.cwd, change_selection(selection, form, findings))
 
 
 ROUTES = [
@@ -206,7 +149,7 @@ ROUTES = [
     Route("/s/{key}/share/make", make_share, methods=["POST"]),
     Route("/s/{key}/share/made/{name}", result_page, methods=["GET"]),
     Route("/s/{key}/share/made/{name}/file", download_result, methods=["GET"]),
-    Route("/s/{key}/share/preview", add_preview_slash),
+    Route("/s/{key}/share/preview", add_slash),
     Route("/s/{key}/share/preview/", preview_page),
     Route("/s/{key}/share/preview/{path:path}", preview_page),
 ]

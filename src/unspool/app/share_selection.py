@@ -1,13 +1,14 @@
 """ShareSelection: which kinds, turns and findings are shared, who can open it, and how forms change that."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal, NamedTuple
 
 import msgspec
 from msgspec.structs import replace
 
+from unspool.app.api_endpoint import parse_number
 from unspool.app.open_session import OpenSession
 from unspool.errors import UsageProblem
 from unspool.figures import family
@@ -22,15 +23,19 @@ SHARE_KINDS = {"thinking": "Thinking", "tools": "Tool outputs", "images": "Image
 """What can be left out whole, by the name of its choice."""
 MAX_TERM = 200
 """Characters of a term."""
+FINDING_FIELDS = frozenset({"keep", "replace", "keep-rule", "replace-rule"})
+"""Fields of a form that are about what was found."""
 FindingIds = Mapping[str, frozenset[str]]
 """The ids of all findings, by their rule."""
 
 
-def change_choices(choices: ShareChoices, sent: Mapping[str, str], known: FindingIds) -> ShareChoices:
+def change_choices(choices: ShareChoices, form: Mapping[str, str], known: FindingIds) -> ShareChoices:
     """The choices after a form; UsageProblem where it says nothing that can be done."""
-    for name, value in sent.items():
-        if name in _DEEDS:
-            return _DEEDS[name](choices, value, known)
+    for name, value in form.items():
+        if name in FINDING_FIELDS:
+            return replace(choices, keep=_change_kept(choices.keep, name, value, known))
+        if name in ("term", "drop", "leave", "bring", "leave-turn", "bring-turn"):
+            return _change_choice(choices, name, value)
     raise UsageProblem("The form says nothing about what is shared.")
 
 
@@ -40,93 +45,42 @@ def is_kept(choices: ShareChoices, rule: str, finding: str) -> bool:
 
 
 def left_out_turns(choices: ShareChoices) -> set[int]:
-    """The numbers of the turns that are left out."""
     return {number for first, last in choices.without for number in range(first, last + 1)}
 
 
-def _keep(choices: ShareChoices, finding: str, known: FindingIds) -> ShareChoices:
-    _rule_of(finding, known)
-    return replace(choices, keep=choices.keep | {finding})
+def _change_kept(kept: frozenset[str], name: str, value: str, known: FindingIds) -> frozenset[str]:
+    """What is left as it is, after a finding, or all findings of a rule, are to be kept or replaced."""
+    if name == "keep-rule":  # what was seen stays; what the rule finds in another session is looked at there
+        return kept | known.get(value, frozenset())
+    if name == "replace-rule":
+        return kept - {value} - known.get(value, frozenset())
+    rule = next((rule for rule, findings in known.items() if value in findings), None)
+    if rule is None:
+        raise UsageProblem("There is no such finding any more; look at the page again.")
+    if name == "keep":
+        return kept | {value}
+    others = known[rule] if rule in kept else frozenset[str]()  # where all of its rule stayed, the others go on to
+    return (kept | others) - {rule, value}
 
 
-def _replace(choices: ShareChoices, finding: str, known: FindingIds) -> ShareChoices:
-    """Where all of its rule stayed, the others go on to."""
-    rule = _rule_of(finding, known)
-    others = known[rule] if rule in choices.keep else frozenset[str]()
-    return replace(choices, keep=(choices.keep | others) - {rule, finding})
-
-
-def _rule_of(finding: str, known: FindingIds) -> str:
-    for rule, findings in known.items():
-        if finding in findings:
-            return rule
-    raise UsageProblem("There is no such finding any more; look at the page again.")
-
-
-def _keep_rule(choices: ShareChoices, rule: str, known: FindingIds) -> ShareChoices:
-    """What was seen stays; what the rule finds in another session is looked at there."""
-    return replace(choices, keep=choices.keep | known.get(rule, frozenset()))
-
-
-def _replace_rule(choices: ShareChoices, rule: str, known: FindingIds) -> ShareChoices:
-    return replace(choices, keep=choices.keep - {rule} - known.get(rule, frozenset()))
-
-
-def _add(choices: ShareChoices, term: str, _: FindingIds) -> ShareChoices:
-    term = " ".join(term.split())
-    if not 2 <= len(term) <= MAX_TERM:
-        raise UsageProblem(f"What must not leave has 2 to {MAX_TERM} characters.")
-    return replace(choices, terms=tuple(dict.fromkeys((*choices.terms, term))))
-
-
-def _drop(choices: ShareChoices, term: str, _: FindingIds) -> ShareChoices:
-    return replace(choices, terms=tuple(one for one in choices.terms if one != term))
-
-
-def _leave(choices: ShareChoices, kind: str, _: FindingIds) -> ShareChoices:
-    return _with_kind(choices, kind, shared=False)
-
-
-def _bring(choices: ShareChoices, kind: str, _: FindingIds) -> ShareChoices:
-    return _with_kind(choices, kind, shared=True)
-
-
-def _with_kind(choices: ShareChoices, kind: str, *, shared: bool) -> ShareChoices:
-    if kind not in SHARE_KINDS:
-        raise UsageProblem(f"There is nothing called “{kind[:40]}” to leave out.")
-    return replace(choices, **{kind: shared})
-
-
-def _leave_turn(choices: ShareChoices, number: str, _: FindingIds) -> ShareChoices:
-    return _with_turns(choices, left_out_turns(choices) | {_number(number)})
-
-
-def _bring_turn(choices: ShareChoices, number: str, _: FindingIds) -> ShareChoices:
-    return _with_turns(choices, left_out_turns(choices) - {_number(number)})
-
-
-def _with_turns(choices: ShareChoices, numbers: set[int]) -> ShareChoices:
-    return replace(choices, without=tuple((number, number) for number in sorted(numbers)))
-
-
-def _number(text: str) -> int:
-    if not (text.isascii() and text.isdecimal() and len(text) < 9):
+def _change_choice(choices: ShareChoices, name: str, value: str) -> ShareChoices:
+    match name:
+        case "term":
+            term = " ".join(value.split())
+            if not 2 <= len(term) <= MAX_TERM:
+                raise UsageProblem(f"What must not leave has 2 to {MAX_TERM} characters.")
+            return replace(choices, terms=tuple(dict.fromkeys((*choices.terms, term))))
+        case "drop":
+            return replace(choices, terms=tuple(one for one in choices.terms if one != value))
+        case "leave" | "bring":
+            if value not in SHARE_KINDS:
+                raise UsageProblem(f"There is nothing called “{value[:40]}” to leave out.")
+            return replace(choices, **{value: name == "bring"})
+    number, out = parse_number(value), left_out_turns(choices)
+    if number is None:
         raise UsageProblem("A turn is left out by its number.")
-    return int(text)
-
-
-_DEEDS: dict[str, Callable[[ShareChoices, str, FindingIds], ShareChoices]] = {
-    "keep": _keep,
-    "replace": _replace,
-    "keep-rule": _keep_rule,
-    "replace-rule": _replace_rule,
-    "term": _add,
-    "drop": _drop,
-    "leave": _leave,
-    "bring": _bring,
-    "leave-turn": _leave_turn,
-    "bring-turn": _bring_turn,
-}
+    out = out | {number} if name == "leave-turn" else out - {number}
+    return replace(choices, without=tuple((one, one) for one in sorted(out)))
 
 
 MAX_TITLE = 200
@@ -143,26 +97,18 @@ class ShareSelection(msgspec.Struct, frozen=True):
     """Whether the sessions that it is chained to are shared too."""
 
 
-def change_selection(wish: ShareSelection, sent: Mapping[str, str], known: FindingIds) -> ShareSelection:
-    """The wish after a form; UsageProblem where it says nothing that can be done."""
-    if "title" in sent:
-        return replace(wish, title=_title(sent["title"]))
-    if "chain" in sent:
-        return replace(wish, chain=_chain(sent["chain"]))
-    return replace(wish, choices=change_choices(wish.choices, sent, known))
-
-
-def _title(text: str) -> str:
-    text = " ".join(text.split())
-    if len(text) > MAX_TITLE:
-        raise UsageProblem(f"A title has at most {MAX_TITLE} characters.")
-    return text
-
-
-def _chain(text: str) -> bool:
-    if text not in ("whole", "one"):
-        raise UsageProblem("The chain is shared “whole”, or “one” session of it.")
-    return text == "whole"
+def change_selection(selection: ShareSelection, form: Mapping[str, str], known: FindingIds) -> ShareSelection:
+    """The selection after a form; UsageProblem where it says nothing that can be done."""
+    if "title" in form:
+        title = " ".join(form["title"].split())
+        if len(title) > MAX_TITLE:
+            raise UsageProblem(f"A title has at most {MAX_TITLE} characters.")
+        return replace(selection, title=title)
+    if "chain" in form:
+        if form["chain"] not in ("whole", "one"):
+            raise UsageProblem("The chain is shared “whole”, or “one” session of it.")
+        return replace(selection, chain=form["chain"] == "whole")
+    return replace(selection, choices=change_choices(selection.choices, form, known))
 
 
 Seal = Literal["open", "key", "passphrase"]
@@ -182,14 +128,14 @@ def parse_seal(text: str) -> Seal:
     raise UsageProblem("What is shared opens for all (open), by a key, or by a passphrase.")
 
 
-def make_secret(seal: Seal, sent: Mapping[str, str]) -> ShareSecret | None:
+def make_secret(seal: Seal, form: Mapping[str, str]) -> ShareSecret | None:
     """What will open it; None where nothing is needed."""
     if seal == "open":
         return None
     if seal == "key":
         return random_key()
-    words = sent.get("passphrase", "")
-    if words != sent.get("again", ""):
+    words = form.get("passphrase", "")
+    if words != form.get("again", ""):
         raise UsageProblem("The two passphrases differ, so nothing was made; type them again.")
     return passphrase(words)
 
@@ -204,24 +150,23 @@ class ShareHabit(msgspec.Struct, frozen=True):
 def load_habit(project: str) -> ShareHabit:
     """How it was done last; the default where it never was, or where that cannot be read."""
     try:
-        return msgspec.json.decode(_place(project).read_bytes(), type=ShareHabit)
+        return msgspec.json.decode(_habit_file(project).read_bytes(), type=ShareHabit)
     except (OSError, msgspec.DecodeError, UnicodeDecodeError):
         return ShareHabit()
 
 
-def save_habit(project: str, now: ShareHabit) -> None:
+def save_habit(project: str, **changes: bool | Seal) -> None:
     """Keep it for the project's next share, for this user's eyes alone."""
-    if now != load_habit(project):
-        write_atomically(_place(project), [msgspec.json.encode(now)])
+    before = load_habit(project)
+    if (now := replace(before, **changes)) != before:
+        write_atomically(_habit_file(project), [msgspec.json.encode(now)])
 
 
-def _place(project: str) -> Path:
+def _habit_file(project: str) -> Path:
     return choices_file(project).with_suffix(".habit.json")
 
 
 class KindChoice(NamedTuple):
-    """A kind of block that can be left out whole."""
-
     name: str
     label: str
     there: int
@@ -229,29 +174,17 @@ class KindChoice(NamedTuple):
 
 
 def kind_choices(session: Session, choices: ShareChoices) -> list[KindChoice]:
-    """Each of them that the session has, and whether it is left out."""
-    found = [
-        KindChoice(name, SHARE_KINDS[name], there, not getattr(choices, name))
-        for name, there in count_kinds(session).items()
-    ]
-    return [part for part in found if part.there or part.out]
-
-
-def count_kinds(session: Session) -> dict[str, int]:
-    """By the name of the choice; of the live conversation and of subagents."""
-    found: Counter[str] = Counter()
-    for member in family(session):
+    """Each kind that the live conversation or a subagent has, and whether it is left out."""
+    members = list(family(session))
+    there = Counter(subagents=len(members) - 1)
+    for member in members:
         for turn in member.turns:
-            found.update(_turn(turn))
-    return {
-        "thinking": found["thinking"],
-        "tools": found["tools"],
-        "images": found["images"],
-        "subagents": sum(1 for _ in family(session)) - 1,
-    }
+            there.update(_count_kinds(turn))
+    found = [KindChoice(name, label, there[name], not getattr(choices, name)) for name, label in SHARE_KINDS.items()]
+    return [kind for kind in found if kind.there or kind.out]
 
 
-def _turn(turn: Turn) -> Counter[str]:
+def _count_kinds(turn: Turn) -> Counter[str]:
     found: Counter[str] = Counter(images=len(turn.prompt.images) if turn.prompt is not None else 0)
     for block in turn.blocks:
         if isinstance(block, Thinking):
@@ -267,30 +200,22 @@ def _turn(turn: Turn) -> Counter[str]:
 
 
 class TurnChoice(NamedTuple):
-    """A turn that can be left out."""
-
     number: int
     words: str
     href: str
     out: bool
 
 
-def turn_choices(told: OpenSession, choices: ShareChoices, options: SiteOptions) -> list[TurnChoice]:
+def turn_choices(opened: OpenSession, choices: ShareChoices, options: SiteOptions) -> list[TurnChoice]:
     """Every turn that was asked for, on the branch that is shared."""
-    out, addresses = left_out_turns(choices), told.addresses(options)
-    return [
-        TurnChoice(
-            turn.number,
-            shorten_line(turn.prompt.text or turn.prompt.command, 200),
-            addresses.turn(turn.number),
-            turn.number in out,
-        )
-        for turn in told.session.turns
-        if turn.prompt is not None
-    ]
+    out, addresses, found = left_out_turns(choices), opened.addresses(options), []
+    for number, prompt in ((turn.number, turn.prompt) for turn in opened.session.turns):
+        if prompt is not None:
+            words = shorten_line(prompt.text or prompt.command, 200)
+            found.append(TurnChoice(number, words, addresses.turn(number), number in out))
+    return found
 
 
 def turns_summary(turns: list[TurnChoice]) -> str:
-    """How many are left out, in a sentence."""
     out = sum(row.out for row in turns)
     return f"{out} of {len(turns)} left out." if out else "All of them are shared."

@@ -3,6 +3,7 @@
 import threading
 from collections import Counter, OrderedDict
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import date, datetime, timedelta, tzinfo
 from pathlib import Path
 from typing import NamedTuple
@@ -12,13 +13,14 @@ import msgspec
 from starlette.datastructures import QueryParams
 
 from unspool import human
+from unspool.app.api_endpoint import parse_number
 from unspool.config.settings import current_settings
 from unspool.store.index.billing import UsageFilter, UsageSum
 from unspool.store.index.database import Index
 from unspool.store.index.five_hour_blocks import HOURS, FiveHourBlock, five_hour_blocks
 from unspool.store.index.stats import IndexStats, index_stats
 from unspool.store.index.times import day_start, first_day, local_time
-from unspool.store.index.usage import PeriodReport, usage_report
+from unspool.store.index.usage import usage_report
 
 
 def format_tokens(total: UsageSum) -> str:
@@ -47,21 +49,16 @@ class StatsSpan(NamedTuple):
     """What could not be understood."""
 
     def wanted(self, today: date) -> UsageFilter:
-        """The same as a question to the index."""
         first, last = _day(self.since), _day(self.until)
         if self.days:
             first = today - timedelta(days=self.days - 1)
         zone = current_settings().zone
-        return UsageFilter(
-            since=None if first is None else day_start(first, zone),
-            until=None if last is None else day_start(last + timedelta(days=1), zone),
-            project=self.project,
-            zone=zone,
-        )
+        since = None if first is None else day_start(first, zone)
+        until = None if last is None else day_start(last + timedelta(days=1), zone)
+        return UsageFilter(since=since, until=until, project=self.project, zone=zone)
 
     @property
     def query(self) -> str:
-        """What stands behind the question mark of an address."""
         pairs = {"days": self.days or "", "since": self.since, "until": self.until, "project": self.project}
         return urlencode({name: value for name, value in pairs.items() if value}, errors="replace")
 
@@ -70,22 +67,19 @@ class StatsSpan(NamedTuple):
         return f"/stats?{self.query}" if self.query else "/stats"
 
     def csv(self, name: str) -> str:
-        """Where the figures of a table are to be had."""
         return f"/stats/{name}.csv" + (f"?{self.query}" if self.query else "")
 
 
 def parse_span(given: QueryParams) -> StatsSpan:
-    """The span that an address names."""
     days, since, until = given.get("days", ""), given.get("since", "").strip(), given.get("until", "").strip()
-    number = int(days) if days.isascii() and days.isdigit() and 0 < int(days[:5]) <= 36_500 and len(days) < 6 else 0
     wrong = [text for text in (since, until) if text and _day(text) is None]
     note = " ".join(f"“{text[:40]}” is no date such as 2026-01-31." for text in wrong)
     since, until = (text if _day(text) else "" for text in (since, until))
-    return StatsSpan(number, since, until, given.get("project", "")[:_LONGEST].encode(errors="replace").decode(), note)
+    project = given.get("project", "")[:_LONGEST].encode(errors="replace").decode()
+    return StatsSpan(parse_number(days, 36_500) or 0, since, until, project, note)
 
 
 def today_in_zone() -> date:
-    """The day it is where the settings say."""
     return datetime.now().astimezone(current_settings().zone).date()
 
 
@@ -109,8 +103,6 @@ class RecentUsage(msgspec.Struct, frozen=True):
 
 
 class DashboardData(msgspec.Struct, frozen=True):
-    """Everything that the dashboard tells."""
-
     stats: IndexStats
     begun: dict[date, int]
     """Sessions by the day of their first request."""
@@ -130,7 +122,6 @@ class DashboardCache:
         self._lock = threading.Lock()
 
     def board(self, index: Index, wanted: UsageFilter, today: date, now: float) -> DashboardData:
-        """The figures as the index has them now."""
         key = index.path, _stamp(index.path), wanted, today, now // 60 if _running(index, now) else 0
         with self._lock:
             if key not in self._boards:
@@ -144,9 +135,10 @@ class DashboardCache:
 def gather_dashboard(index: Index, wanted: UsageFilter, today: date, now: float) -> DashboardData:
     monday = first_day("week", today, wanted.week)
     running = five_hour_blocks(index, now=now).rows[-1:] if _running(index, now) else ()
+    first = [row.first for row in usage_report(index, "session", wanted).rows if row.first is not None]
     return DashboardData(
         index_stats(index, wanted, now, LISTED),
-        _begun(usage_report(index, "session", wanted), wanted.zone),
+        dict(Counter(local_time(second, wanted.zone).date() for second in first)),
         _recent(index, wanted, today),
         _recent(index, wanted, monday),
         next((block for block in running if block.active), None),
@@ -165,13 +157,9 @@ def with_custom_titles(found: DashboardData, titles: Mapping[str, str]) -> Dashb
     return msgspec.structs.replace(found, stats=msgspec.structs.replace(found.stats, longest=longest, dearest=dearest))
 
 
-def _begun(sessions: PeriodReport, zone: tzinfo | None) -> dict[date, int]:
-    return dict(Counter(local_time(row.first, zone).date() for row in sessions.rows if row.first is not None))
-
-
 def _recent(index: Index, wanted: UsageFilter, first: date) -> RecentUsage:
-    asked = UsageFilter(since=day_start(first, wanted.zone), project=wanted.project, zone=wanted.zone)
-    report = usage_report(index, "session", asked)
+    since = UsageFilter(since=day_start(first, wanted.zone), project=wanted.project, zone=wanted.zone)
+    report = usage_report(index, "session", since)
     return RecentUsage(report.sum, len(report.rows))
 
 
@@ -185,14 +173,7 @@ def _stamp(path: Path) -> tuple[int, ...]:
     """Changes with every write to the index."""
     found: list[int] = []
     for file in (path, path.with_name(f"{path.name}-wal")):
-        try:
-            told = file.stat()
-        except FileNotFoundError:
-            continue
-        found += [told.st_mtime_ns, told.st_size, told.st_ino]
+        with suppress(FileNotFoundError):
+            status = file.stat()
+            found += [status.st_mtime_ns, status.st_size, status.st_ino]
     return tuple(found)
-
-
-def next_period(day: date, by: str) -> date:
-    """The first day of the next period."""
-    return first_day(by, day + timedelta(days={"day": 1, "week": 7, "month": 31}[by]))

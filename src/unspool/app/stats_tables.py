@@ -1,21 +1,21 @@
 """The tables of the dashboard. What a page shows and what a CSV file holds are the same rows."""
 
-from collections.abc import Callable, Sequence
-from datetime import tzinfo
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 from urllib.parse import urlencode
 
+from starlette.responses import Response
+
 from unspool import human
-from unspool.app import stats_data
-from unspool.app.search_results import session_href
-from unspool.app.stats_data import DashboardData
+from unspool.app.render import session_href
+from unspool.app.stats_data import DashboardData, format_share, format_tokens
 from unspool.render.html.elements import visible
 from unspool.store.index import billing
 from unspool.store.index.billing import UsageSum, exact_dollars
 from unspool.store.index.stats import StatNotes
 from unspool.store.index.times import local_time, written_time
 
-DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _FAILING = 3
 """Calls that a tool has at least to be among the most failing."""
 
@@ -23,10 +23,13 @@ _FAILING = 3
 class TableCell(NamedTuple):
     """A figure or a name: as it is read, and exactly."""
 
-    text: str
+    text: str = ""
     exact: str | int | float = ""
     href: str = ""
     number: bool = True
+
+
+Cells = tuple[TableCell, ...]
 
 
 class StatsTable(NamedTuple):
@@ -35,72 +38,73 @@ class StatsTable(NamedTuple):
     name: str
     title: str
     heads: tuple[str, ...]
-    rows: tuple[tuple[TableCell, ...], ...]
+    rows: Sequence[Cells]
     bars: tuple[float, ...] = ()
     failed: tuple[float, ...] = ()
 
 
 def text_cell(text: str, href: str = "") -> TableCell:
-    """A name, as it is."""
     return TableCell(visible(text), text, href, number=False)
 
 
-def count_cell(number: int) -> TableCell:
-    return TableCell(f"{number:,}", number)
+def count_cells(*numbers: int) -> Cells:
+    return tuple(TableCell(f"{number:,}", number) for number in numbers)
 
 
-def sum_cells(total: UsageSum) -> tuple[TableCell, ...]:
+def token_cells(*numbers: int) -> Cells:
+    return tuple(TableCell(human.tokens(number), number) for number in numbers)
+
+
+def share_cell(part: float | None) -> TableCell:
+    return TableCell(format_share(part), "" if part is None else round(part, 4))
+
+
+def sum_cells(total: UsageSum) -> Cells:
     """Requests, tokens, share of the cache, cost."""
-    return (
-        count_cell(total.requests),
-        TableCell(stats_data.format_tokens(total), total.total),
-        TableCell(stats_data.format_share(total.cached), "" if total.cached is None else round(total.cached, 4)),
-        TableCell(billing.format_spent(total), "" if total.requests == total.unpriced else exact_dollars(total.cost)),
-    )
+    cost = "" if total.requests == total.unpriced else exact_dollars(total.cost)
+    tokens = TableCell(format_tokens(total), total.total)
+    return *count_cells(total.requests), tokens, share_cell(total.cached), TableCell(billing.format_spent(total), cost)
+
+
+def price_cell(cost: int, unpriced: int, open_: int = 0) -> TableCell:
+    exact = "" if unpriced and not cost else exact_dollars(cost)
+    return TableCell(billing.format_priced(cost, unpriced=unpriced, open=open_), exact)
 
 
 _SUMMED = ("requests", "tokens", "from cache", "cost")
 
 
 def days_table(board: DashboardData) -> StatsTable:
-    """What was used each day."""
     begun = {day.isoformat(): number for day, number in board.begun.items()}
-    rows = tuple(
-        (text_cell(row.key or "no date"), count_cell(begun.get(row.key, 0)), *sum_cells(row.sum))
+    rows = [
+        (text_cell(row.key or "no date"), *count_cells(begun.get(row.key, 0)), *sum_cells(row.sum))
         for row in board.stats.daily
-    )
+    ]
     return StatsTable("days", "By day", ("day", "sessions begun", *_SUMMED), rows)
 
 
 def models_table(board: DashboardData) -> StatsTable:
     found = board.stats.models
-    rows = tuple((text_cell(one.model or "unknown model"), *sum_cells(one.sum)) for one in found)
+    rows = [(text_cell(one.model or "unknown model"), *sum_cells(one.sum)) for one in found]
     return StatsTable("models", "By model", ("model", *_SUMMED), rows, cost_bars([one.sum for one in found]))
 
 
 def projects_table(board: DashboardData) -> StatsTable:
-    found = board.stats.projects
-    rows = tuple((text_cell(row.key or "no project", _project(row.key)), *sum_cells(row.sum)) for row in found)
-    return StatsTable("projects", "By project", ("project", *_SUMMED), rows, cost_bars([row.sum for row in found]))
-
-
-def _project(path: str) -> str:
-    return f"/stats?{urlencode({'project': path}, errors='replace')}" if path else ""
+    rows = []
+    for row in board.stats.projects:
+        href = f"/stats?{urlencode({'project': row.key}, errors='replace')}" if row.key else ""
+        rows.append((text_cell(row.key or "no project", href), *sum_cells(row.sum)))
+    bars = cost_bars([row.sum for row in board.stats.projects])
+    return StatsTable("projects", "By project", ("project", *_SUMMED), rows, bars)
 
 
 def tools_table(board: DashboardData) -> StatsTable:
     """Calls and failures of every tool; history that sessions share counts in each."""
     found = board.stats.tools
-    rows = tuple(
-        (
-            text_cell(one.name),
-            count_cell(one.calls),
-            count_cell(one.errors),
-            TableCell(stats_data.format_share(one.failing), round(one.failing, 4)),
-            count_cell(one.sessions),
-        )
+    rows = [
+        (text_cell(one.name), *count_cells(one.calls, one.errors), share_cell(one.failing), *count_cells(one.sessions))
         for one in found
-    )
+    ]
     lengths = bar_lengths([one.calls for one in found])
     failed = tuple(length * one.failing for length, one in zip(lengths, found, strict=True))
     return StatsTable("tools", "By tool", ("tool", "calls", "failed", "failing", "sessions"), rows, lengths, failed)
@@ -110,133 +114,84 @@ def failing_table(board: DashboardData) -> StatsTable:
     """The tools that failed most often, of those that were called more than now and then."""
     found = [one for one in board.stats.tools if one.errors and one.calls >= _FAILING]
     found = sorted(found, key=lambda one: (-one.failing, -one.errors, one.name))[:10]
-    rows = tuple(
-        (
-            text_cell(one.name),
-            TableCell(stats_data.format_share(one.failing), round(one.failing, 4)),
-            count_cell(one.errors),
-            count_cell(one.calls),
-        )
-        for one in found
-    )
+    rows = [(text_cell(one.name), share_cell(one.failing), *count_cells(one.errors, one.calls)) for one in found]
     bars = tuple(one.failing * 100 for one in found)
     return StatsTable("failing", "Most failing tools", ("tool", "failing", "failed", "calls"), rows, bars, bars)
 
 
 def hours_table(board: DashboardData) -> StatsTable:
-    """Requests by day of the week and hour."""
-    rows = tuple(
-        (text_cell(day), *(count_cell(number) for number in row))
-        for day, row in zip(DAYS, board.stats.hours, strict=True)
-    )
+    rows = [(text_cell(day), *count_cells(*row)) for day, row in zip(WEEKDAYS, board.stats.hours, strict=True)]
     return StatsTable("hours", "Hours of the week", ("day", *(f"{hour:02}" for hour in range(24))), rows)
 
 
 def cache_table(board: DashboardData) -> StatsTable:
     """What was sent to each model, and how much of it the cache held."""
-    rows = tuple(
-        (
-            text_cell(one.model or "unknown model"),
-            TableCell(
-                stats_data.format_share(one.sum.cached), "" if one.sum.cached is None else round(one.sum.cached, 4)
-            ),
-            *(TableCell(human.tokens(part), part) for part in (one.sum.cache_read, one.sum.cache_write, one.sum.input)),
-        )
-        for one in board.stats.models
-    )
+    rows = []
+    for model, used in ((one.model, one.sum) for one in board.stats.models):
+        parts = token_cells(used.cache_read, used.cache_write, used.input)
+        rows.append((text_cell(model or "unknown model"), share_cell(used.cached), *parts))
     return StatsTable("cache", "Cache", ("model", "from cache", "read", "written", "not cached"), rows)
 
 
 def rewritten_table(board: DashboardData) -> StatsTable:
     """What was written to the cache although it had been there, and why."""
     found = board.stats.wasted
-    rows = tuple(
-        (
-            text_cell(one.cause),
-            TableCell(human.tokens(one.tokens), one.tokens),
-            count_cell(one.requests),
-            TableCell(
-                billing.format_priced(one.cost, unpriced=one.unpriced),
-                "" if one.unpriced and not one.cost else exact_dollars(one.cost),
-            ),
-        )
+    rows = [
+        (text_cell(one.cause), *token_cells(one.tokens), *count_cells(one.requests), price_cell(one.cost, one.unpriced))
         for one in found
-    )
+    ]
     heads = ("why", "tokens", "requests", "lost")
     return StatsTable("wasted", "Written to the cache again", heads, rows, bar_lengths([one.tokens for one in found]))
 
 
 def context_table(board: DashboardData) -> StatsTable:
     """What was put into the windows of sessions and subagents, estimated."""
-    found = board.stats.filled
-    whole = sum(one.tokens for one in found)
-    rows = tuple(
-        (
-            text_cell(one.name),
-            TableCell(human.tokens(one.tokens), one.tokens),
-            TableCell(stats_data.format_share(one.tokens / whole), round(one.tokens / whole, 4)),
-            count_cell(one.sessions),
-        )
-        for one in found
-        if whole
-    )
+    whole = sum(one.tokens for one in board.stats.filled)
+    rows = [
+        (text_cell(one.name), *token_cells(one.tokens), share_cell(one.tokens / whole), *count_cells(one.sessions))
+        for one in (board.stats.filled if whole else ())
+    ]
     return StatsTable("context", "What filled the window", ("kind", "tokens", "share", "sessions"), rows)
 
 
 def context_tools_table(board: DashboardData) -> StatsTable:
     """The same by tool: what it was told and what it answered."""
     found = board.stats.filling
-    rows = tuple(
-        (text_cell(one.name), TableCell(human.tokens(one.tokens), one.tokens), count_cell(one.sessions))
-        for one in found
-    )
+    rows = [(text_cell(one.name), *token_cells(one.tokens), *count_cells(one.sessions)) for one in found]
     lengths = bar_lengths([one.tokens for one in found])
     return StatsTable("filling", "Tools that filled the window", ("tool", "tokens", "sessions"), rows, lengths)
 
 
-def longest_table(board: DashboardData) -> StatsTable:
-    return StatsTable("longest", "Longest sessions", _TOLD, _listed(board, board.stats.longest))
-
-
-def dearest_table(board: DashboardData) -> StatsTable:
-    return StatsTable("dearest", "Dearest sessions", _TOLD, _listed(board, board.stats.dearest))
-
-
-_TOLD = ("session", "began", "length", "turns", "cost")
-
-
-def _listed(board: DashboardData, several: Sequence[StatNotes]) -> tuple[tuple[TableCell, ...], ...]:
-    return tuple(_told(one, board.zone) for one in several)
-
-
-def _told(one: StatNotes, zone: tzinfo | None) -> tuple[TableCell, ...]:
-    began = "" if one.started is None else f"{local_time(one.started, zone):%Y-%m-%d}"
-    title = " ".join(visible(one.title).split()) or one.key
-    unknown = one.unpriced and not one.cost
-    return (
-        TableCell(title, one.title or one.key, session_href(one.key), number=False),
-        TableCell(began, "" if one.started is None else written_time(one.started)),
-        TableCell(human.duration(one.seconds), round(one.seconds)),
-        count_cell(one.turns),
-        TableCell(
-            billing.format_priced(one.cost, unpriced=one.unpriced, open=one.open),
-            "" if unknown else exact_dollars(one.cost),
-        ),
-    )
+def sessions_table(name: str, title: str, board: DashboardData, sessions: Iterable[StatNotes]) -> StatsTable:
+    rows = []
+    for one in sessions:
+        words = " ".join(visible(one.title).split()) or one.key
+        began = TableCell()
+        if one.started is not None:
+            began = TableCell(f"{local_time(one.started, board.zone):%Y-%m-%d}", written_time(one.started))
+        rows.append(
+            (
+                TableCell(words, one.title or one.key, session_href(one.key), number=False),
+                began,
+                TableCell(human.duration(one.seconds), round(one.seconds)),
+                *count_cells(one.turns),
+                price_cell(one.cost, one.unpriced, one.open),
+            )
+        )
+    return StatsTable(name, title, ("session", "began", "length", "turns", "cost"), rows)
 
 
 def files_table(board: DashboardData) -> StatsTable:
     found = board.stats.files
-    rows = tuple(
-        (text_cell(one.path, file_href(one.path)), *map(count_cell, (one.reads, one.writes, one.edits, one.sessions)))
+    rows = [
+        (text_cell(one.path, file_href(one.path)), *count_cells(one.reads, one.writes, one.edits, one.sessions))
         for one in found
-    )
+    ]
     most = bar_lengths([one.reads + one.writes + one.edits for one in found])
     return StatsTable("files", "Files touched most", ("file", "reads", "writes", "edits", "sessions"), rows, most)
 
 
 def file_href(path: str) -> str:
-    """The address of a file's time-line."""
     return f"/files?{urlencode({'path': path}, errors='replace')}"
 
 
@@ -263,8 +218,8 @@ TABLES: dict[str, Callable[[DashboardData], StatsTable]] = {
     "wasted": rewritten_table,
     "context": context_table,
     "filling": context_tools_table,
-    "longest": longest_table,
-    "dearest": dearest_table,
+    "longest": lambda board: sessions_table("longest", "Longest sessions", board, board.stats.longest),
+    "dearest": lambda board: sessions_table("dearest", "Dearest sessions", board, board.stats.dearest),
     "files": files_table,
 }
 
@@ -272,3 +227,11 @@ TABLES: dict[str, Callable[[DashboardData], StatsTable]] = {
 def table_to_csv(table: StatsTable) -> str:
     """The rows as CSV with their heads. No cell is a formula."""
     return billing.as_csv(table.heads, ([cell.exact for cell in row] for row in table.rows))
+
+
+def csv_response(table: StatsTable | None) -> Response:
+    """A table as a file to save; 404 where there is none."""
+    if table is None:
+        return Response("There is no such table.", 404, media_type="text/plain")
+    headers = {"Content-Disposition": f'attachment; filename="unspool-{table.name}.csv"'}
+    return Response(table_to_csv(table).encode(errors="replace"), media_type="text/csv; charset=utf-8", headers=headers)

@@ -50,7 +50,7 @@ def session_marks() -> Marks:
 
     key = find_key(os.environ, None, None) if is_encrypted(place / ARCHIVE) else None
     try:
-        marks = MarkStore(place, key).said()
+        marks = MarkStore(place, key).all_marks()
     except UnspoolError as problem:
         settings.warn_once(f"stars, tags and names cannot be read: {problem}")
         return lambda _: SessionMark()

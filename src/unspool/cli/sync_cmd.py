@@ -255,16 +255,13 @@ def _watch(wanted: WatchOptions, key: str | None, voice: "_Voice", stop: "StopSi
 
     import apsw
 
-    from unspool.agents import AGENTS
+    from unspool.store.library.library import watched_paths
     from unspool.store.sync import sync
     from unspool.store.sync.watch import Watcher, WatchPace, WatchTarget
 
-    def lively(root: Path) -> list[Path]:
-        return list(dict.fromkeys(path for format_ in AGENTS for path in format_.watched_paths(root)))
-
     Watcher(
         lambda changed: sync(wanted.archive, changed, None, key, settings.price_table()),
-        WatchTarget(wanted.sources, lively, wanted.archive),
+        WatchTarget(wanted.sources, watched_paths, wanted.archive),
         voice,
         stop,
         WatchPace(interval=wanted.interval, poll=wanted.poll),

@@ -54,6 +54,12 @@ def agent_roots(sources: Sequence[Path]) -> list[tuple[CodingAgent | None, Path]
     return [(agent, root) for agent in AGENTS for root in agent.roots(os.environ, Path.home()) if root.is_dir()]
 
 
+def watched_paths(root: Path) -> list[Path]:
+    """The paths of a source that change while sessions go on, whether they are there yet or not."""
+    owners = [agent for agent in AGENTS if agent.home(root) is not None or root in agent.roots(os.environ, Path.home())]
+    return list(dict.fromkeys(path for agent in owners or AGENTS for path in agent.watched_paths(root)))
+
+
 def logs_below(root: Path) -> list[FoundLog]:
     """The logs of all agents below a folder; one that several take for theirs is that agent's whose lines it holds."""
     found: dict[str, FoundLog] = {}
