@@ -16,7 +16,7 @@ from unspool.prices import PriceTable
 from unspool.store.library.library import usual_roots, watched_paths
 from unspool.store.sync.lock import Stopped, StopSignal, wait_for_lock
 from unspool.store.sync.run import SyncReport
-from unspool.store.sync.watch import Watcher, WatchPace
+from unspool.store.sync.watch import Watcher, WatchPace, WatchTarget
 from unspool.workers import start_worker
 
 if TYPE_CHECKING:
