@@ -32,15 +32,18 @@ def get_session_for_page(context: AppContext, key: str, path: str) -> OpenSessio
     """A session, whole where it is short or held; of a long one, what the page needs, while the rest is read."""
     found, held = locate_log(context, key), context.part(SessionCache)
     if held.ready(found) is None and is_long_log(found):
-        if path == INDEX:
-            agent = by_id(found.format)
-            part: Session | None = assemble(agent, found, read_transcript(found.path, agent, found, _BEGINNING), [])
-        else:
-            part = _page(context, found, path)
+        part = _beginning(context, found) if path == INDEX else _page(context, found, path)
         held.begin(context, found)
         if part is not None:
             return OpenSession(found, part, context.prices, part=True)
     return held.whole(context, found)
+
+
+def _beginning(context: AppContext, found: FoundLog) -> Session | None:
+    """What the beginning of a log tells; None where that is no more than a page."""
+    agent = by_id(found.format)
+    session = assemble(agent, found, read_transcript(found.path, agent, found, _BEGINNING), [])
+    return session if len(Addresses(session, context.options).live.leaves) > 1 else None
 
 
 def _page(context: AppContext, found: FoundLog, path: str) -> Session | None:
