@@ -100,3 +100,9 @@ def test_a_codex_home_is_told_from_another_agents(tmp_path: Path) -> None:
     assert Codex().home(tmp_path) == tmp_path
     (tmp_path / "projects").mkdir()
     assert Codex().home(tmp_path) is None
+
+
+def test_what_cannot_be_read_beside_it_does_no_harm(tmp_path: Path) -> None:
+    (tmp_path / f"{SESSION}.jsonl").mkdir()
+    (tmp_path / "rollout-x.jsonl").write_text("")
+    assert list(Codex().discover(tmp_path)) == []

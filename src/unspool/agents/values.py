@@ -74,6 +74,15 @@ def is_small_file(path: Path, largest: int = LARGEST_FILE) -> bool:
     return stat.S_ISREG(status.st_mode) and status.st_size <= largest
 
 
+def first_bytes(path: Path, size: int = 256) -> bytes:
+    """How a plain file begins; nothing where it is none, or cannot be read."""
+    try:
+        with path.open("rb") as stream:
+            return stream.read(size)
+    except OSError:
+        return b""
+
+
 def read_small_json(path: Path) -> dict[str, Json] | None:
     """The object that a file holds; None where it cannot be read or holds something else."""
     try:

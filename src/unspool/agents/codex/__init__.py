@@ -5,9 +5,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import replace
+
 from unspool.agents.base import CodingAgent, Detail, FoundLog
 from unspool.agents.lines import PlainParser
-from unspool.agents.values import decode_object, items, mapping, moment, text, whole
+from unspool.agents.values import decode_object, first_bytes, items, mapping, moment, text, whole
 from unspool.model import (
     Block,
     Event,
@@ -43,7 +45,7 @@ class Codex(CodingAgent):
         return root if (root / "sessions").is_dir() and not (root / "projects").is_dir() else None
 
     def discover(self, root: Path) -> Iterator[FoundLog]:
-        alone = [path for path in root.glob("*.jsonl") if b'"session_meta"' in _first_bytes(path)]
+        alone = [path for path in root.glob("*.jsonl") if b'"session_meta"' in first_bytes(path)]
         for path in sorted({*alone, *root.rglob("rollout-*.jsonl*")}):
             if path.is_file() and self.is_log(path.name):
                 state, session = path.stat(), self.session_of(path.name)
@@ -59,21 +61,17 @@ class Codex(CodingAgent):
         return _Parser()
 
 
-def _first_bytes(path: Path) -> bytes:
-    with path.open("rb") as stream:
-        return stream.read(256)
-
-
 class _Parser(PlainParser):
     def __init__(self) -> None:
         super().__init__()
-        self._model, self._request = "", 0
+        self._model, self._message, self._request = "", "", 0
         self._total: Json = None
 
     def line(self, data: dict[str, Json], place: Place) -> Event:
         payload, record = data.get("payload"), text(data.get("type"))
         event = Event("notice", place, f"item-{place.offset}", link=True, time=moment(data.get("timestamp")))
         self.note_time(event.time)
+        self._message = f"{self.facts.session}/{self._request}"
         if not isinstance(payload, dict) or record not in _RECORDS:
             event.blocks = (Unknown(place, record or "line", data),)
         elif record == "response_item":
@@ -119,10 +117,10 @@ class _Parser(PlainParser):
 
     def _say(self, event: Event, blocks: tuple[Block, ...], usage: Usage | None = None) -> None:
         event.kind, event.turn, event.blocks = "message", True, blocks
-        event.part = Part(f"{self.facts.session}/{self._request}", "", self._model, usage, "end" if usage else "")
+        event.part = Part(self._message, "", self._model, usage, "end" if usage else "")
 
     def _item(self, event: Event, item: dict[str, Any]) -> None:
-        kind, place, stamp = text(item.get("type")), event.place, ("", event.id, event.time)
+        kind, place, stamp = text(item.get("type")), event.place, (self._message, event.id, event.time)
         if kind == "message" and item.get("role") == "assistant":
             self._say(event, (Text(place, _words(item.get("content")), *stamp),))
         elif kind == "message":
@@ -131,16 +129,13 @@ class _Parser(PlainParser):
             words = _words(item.get("summary")) or _words(item.get("content"))
             self._say(event, (Thinking(place, words, *stamp, redacted=not words),))
         elif kind in ("function_call", "custom_tool_call"):
-            given, name = item.get("arguments", item.get("input")), text(item.get("name"))
-            call = ToolCall(
-                place, text(item.get("call_id")), name, decode_object(given), "unanswered", _ROLES.get(name, "")
-            )
-            self._say(event, (call,))
+            given, name = decode_object(item.get("arguments", item.get("input"))), text(item.get("name"))
+            call = ToolCall(place, text(item.get("call_id")), name, given, "unanswered", _ROLES.get(name, ""))
+            self._say(event, (replace(call, message=self._message, id=event.id, time=event.time),))
         elif kind in ("function_call_output", "custom_tool_call_output"):
             words = _words(item.get("output"))
             code = _EXIT.search(words[:400]) or re.search(r'"exit_code":\s*(\d+)', words[-400:])
-            failed = code is not None and code[1] != "0"
-            event.kind, event.turn = "result", True
+            event.kind, event.turn, failed = "result", True, code is not None and code[1] != "0"
             event.blocks = (Result(place, text(item.get("call_id")), words, failed, id=event.id, time=event.time),)
         else:
             self._say(event, (Unknown(place, kind or "item", item, *stamp),))
