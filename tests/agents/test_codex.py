@@ -106,3 +106,29 @@ def test_what_cannot_be_read_beside_it_does_no_harm(tmp_path: Path) -> None:
     (tmp_path / f"{SESSION}.jsonl").mkdir()
     (tmp_path / "rollout-x.jsonl").write_text("")
     assert list(Codex().discover(tmp_path)) == []
+
+
+def test_a_source_is_not_searched_beyond_where_rollouts_lie(tmp_path: Path) -> None:
+    """A log may be named that lies in a large folder, such as a home."""
+    name = f"rollout-2026-04-29T22-33-39-{SESSION}.jsonl"
+    for place in ("deep/down/below", "archived_sessions", "2026/04/29", "sessions/2026/04/29"):
+        (tmp_path / place).mkdir(parents=True)
+        (tmp_path / place / name).write_text("{}\n")
+    found = {Path(log.path).parent.relative_to(tmp_path).as_posix() for log in Codex().discover(tmp_path)}
+    assert found == {"archived_sessions", "2026/04/29", "sessions/2026/04/29"}
+
+
+@pytest.mark.parametrize("odd", [None, 7, "x", [], {}, [1], {"x": []}, True, "\x1b[31m<script>"])
+@pytest.mark.parametrize("kind", ["session_meta", "turn_context", "response_item", "event_msg", "compacted"])
+def test_any_value_in_any_field_is_read_and_counted(kind: str, odd: Any, tmp_path: Path) -> None:
+    names = ("id", "cwd", "git", "model", "cli_version", "message", "images", "info", "content", "summary", "name",
+             "call_id", "arguments", "input", "output", "role", "thread_name")  # fmt: skip
+    types = ("user_message", "token_count", "turn_aborted", "thread_name_updated", "message", "reasoning",
+             "function_call", "function_call_output", odd)  # fmt: skip
+    lines: list[Any] = [{"timestamp": odd, "type": kind, "payload": odd}, {"type": odd, "payload": {}}]
+    lines += [{"type": kind, "payload": {**dict.fromkeys(names, odd), "type": one}} for one in types]
+    path = tmp_path / f"rollout-2026-04-29T22-33-39-{SESSION}.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in [ROLLOUT[0], *lines]))
+    read = Library([tmp_path]).open(SESSION)
+    assert read.lines.total == len(lines) + 1
+    figures(read, PriceTable.load())

@@ -30,6 +30,9 @@ from unspool.model import (
 
 _ROLES = {"exec_command": "shell", "shell": "shell", "apply_patch": "edit", "view_image": "read"}
 _RECORDS = ("session_meta", "turn_context", "response_item", "event_msg", "compacted")
+_DAY = "[0-9][0-9][0-9][0-9]/[0-9][0-9]/[0-9][0-9]/"
+_PLACES = ("", _DAY, f"sessions/{_DAY}", "archived_sessions/")
+"""Where rollouts lie below a source; nowhere else is looked, for a source may be a large folder."""
 _EXIT = re.compile(r"(?:Process exited with code|Exit code:) (\d+)")
 
 
@@ -46,7 +49,7 @@ class Codex(CodingAgent):
 
     def discover(self, root: Path) -> Iterator[FoundLog]:
         alone = [path for path in root.glob("*.jsonl") if b'"session_meta"' in first_bytes(path)]
-        for path in sorted({*alone, *root.rglob("rollout-*.jsonl*")}):
+        for path in sorted({*alone, *(path for place in _PLACES for path in root.glob(f"{place}rollout-*.jsonl*"))}):
             if path.is_file() and self.is_log(path.name):
                 state, session = path.stat(), self.session_of(path.name)
                 yield FoundLog(str(path), session, self.id, state.st_size, state.st_mtime, root=str(root))

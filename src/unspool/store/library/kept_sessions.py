@@ -193,10 +193,14 @@ class KeptSessions:
                 Archive.open(self._folder, key=self._key, readonly=True) as archive,
                 Index.open(self._folder, key=self._key, readonly=True) as index,
             ):
+                here = {os.path.realpath(log.path): log for log in logs}
                 for number, origin in archive.origins().items():
                     prefix = f"{origin.root}{os.sep}"
-                    here = {os.path.realpath(log.path): log for log in logs if log.format == origin.agent}
-                    inside = {path[len(prefix) :]: log for path, log in here.items() if path.startswith(prefix)}
+                    inside = {
+                        path[len(prefix) :]: log
+                        for path, log in here.items()
+                        if path.startswith(prefix) and log.format == origin.agent
+                    }
                     if inside and is_known(origin.agent):
                         place = _KeptPlace(archive, number, origin, index_salt(prices))
                         found |= {one.found.path: one for one in place.current(index, inside)}
