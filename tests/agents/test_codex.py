@@ -96,10 +96,11 @@ def test_the_real_rollouts_are_read_without_a_problem(shared: Path) -> None:
 
 
 def test_a_codex_home_is_told_from_another_agents(tmp_path: Path) -> None:
+    """Others have a folder of that name too, for processes that run."""
     (tmp_path / "sessions").mkdir()
-    assert Codex().home(tmp_path) == tmp_path
-    (tmp_path / "projects").mkdir()
     assert Codex().home(tmp_path) is None
+    (tmp_path / "sessions" / "2026").mkdir()
+    assert Codex().home(tmp_path) == tmp_path
 
 
 def test_what_cannot_be_read_beside_it_does_no_harm(tmp_path: Path) -> None:

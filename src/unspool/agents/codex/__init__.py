@@ -45,7 +45,7 @@ class Codex(CodingAgent):
         return [Path(environment["CODEX_HOME"]).expanduser() if environment.get("CODEX_HOME") else home / ".codex"]
 
     def home(self, root: Path) -> Path | None:
-        return root if (root / "sessions").is_dir() and not (root / "projects").is_dir() else None
+        return root if any(root.glob("sessions/[0-9][0-9][0-9][0-9]")) else None
 
     def discover(self, root: Path) -> Iterator[FoundLog]:
         alone = [path for path in root.glob("*.jsonl") if b'"session_meta"' in first_bytes(path)]
