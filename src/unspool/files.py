@@ -138,3 +138,12 @@ def _abandoned(folder: Path) -> bool:
         return locked(lock)
     finally:
         os.close(lock)
+
+
+def plain_files(folder: Path) -> Iterator[Path]:
+    """Every file below a folder; links lead anywhere, and are not followed."""
+    if folder.is_symlink():
+        return
+    for place, folders, names in os.walk(folder):
+        folders.sort()
+        yield from (path for name in sorted(names) if (path := Path(place, name)).is_file() and not path.is_symlink())

@@ -3,9 +3,10 @@ for the tree of a conversation, and what stands below it."""
 
 from typing import TYPE_CHECKING
 
-from unspool.agents.base import CodingAgent, Companion, Detail, FoundAgent, FoundLog
+from unspool.agents.base import CodingAgent
 from unspool.agents.claude_code import ClaudeCode
 from unspool.agents.codex import Codex
+from unspool.agents.records import Companion, Detail, FoundAgent, FoundLog
 from unspool.errors import UsageProblem
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from starlette.routing import Route
 
 from unspool import human
 from unspool.agents import AGENTS, FoundLog
-from unspool.agents.base import RunningSession
+from unspool.agents.records import RunningSession
 from unspool.app.api_endpoint import parse_number
 from unspool.app.context import AppContext, is_inside_source
 from unspool.app.live_session import Digests, FollowedSession

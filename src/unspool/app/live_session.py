@@ -15,8 +15,8 @@ from typing import Any, NamedTuple, cast
 import msgspec
 
 from unspool.agents import CodingAgent, FoundLog, by_id
-from unspool.agents.base import FoundAgent
 from unspool.agents.lines import Cursor
+from unspool.agents.records import FoundAgent
 from unspool.app import session_frame
 from unspool.app.context import AppContext
 from unspool.app.open_session import LogState, OpenSession, SessionCache, file_state, locate_log, log_state
@@ -312,4 +312,5 @@ class FollowedSession:
 
 def _state_of(found: FoundLog) -> LogState:
     """The logs, and the folders where those of new subagents appear."""
-    return (*log_state(found), file_state(str(found.home / "subagents")), file_state(str(found.home)))
+    folders = by_id(found.format).session_folders(found)
+    return (*log_state(found), *(file_state(str(folder)) for folder in folders))

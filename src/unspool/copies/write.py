@@ -1,6 +1,5 @@
 """Writes a planned copy with its companions, proven first."""
 
-import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
@@ -18,6 +17,7 @@ from unspool.copies.copy_plan import CopyPlan, SessionCopy, new_line_ids
 from unspool.copies.original import read_original
 from unspool.copies.records import FileToWrite, WrittenFiles, write_all_or_none
 from unspool.errors import Unreadable, Unsound
+from unspool.files import plain_files
 from unspool.model import Event, Result, Thinking, ToolCall
 
 
@@ -117,15 +117,6 @@ def _own(copy: SessionCopy, folder: Path) -> Iterator[tuple[Path, Path]]:
         for path in (Path(name) for name in (agent.path, agent.sidecar) if name):
             if not path.is_relative_to(found.home) and not path.is_symlink():
                 yield path, copy.writer.agent_place(folder, path.name)
-
-
-def plain_files(folder: Path) -> Iterator[Path]:
-    """Every file below a folder; links lead anywhere, and are not followed."""
-    if folder.is_symlink():
-        return
-    for place, folders, names in os.walk(folder):
-        folders.sort()
-        yield from (path for name in sorted(names) if (path := Path(place, name)).is_file() and not path.is_symlink())
 
 
 def _elsewhere(copy: SessionCopy, home: Path) -> Iterator[tuple[Path, Path]]:

@@ -16,8 +16,7 @@ import msgspec
 from unspool import __version__
 from unspool.agents import FoundLog, by_id, writer_of
 from unspool.agents.writing import LogWriter
-from unspool.copies.write import plain_files
-from unspool.files import write_atomically
+from unspool.files import plain_files, write_atomically
 from unspool.hub_client.manifest import LOG, is_file_name
 from unspool.redact.finder import Finder
 from unspool.redact.log import decode_line, encode_line, redact_lines

@@ -73,7 +73,7 @@ def prepare_shares(library: Library, names: Sequence[str | FoundLog], ask: Share
                         raise
                     continue
                 drawings.append(drawn)
-        shared = folder / "projects" / "shared"
+        shared = folder / "source" / "shared"
         cleaned = redact_files(drawings, ask, choices, list(cwds), shared)
         logs, redacted = (shared / f"{one.session}.jsonl" for one in drawings), Library((shared.parent,))
         main, *others = (SharedSession(without_paths(redacted.open(log)), log) for log in logs)

@@ -13,7 +13,6 @@ from unspool.agents.writing import CopyIdentity, Cut, Cuts, LineLink, LogWriter
 from unspool.copies.conversation import has_block
 from unspool.copies.original import OriginalLog, read_original
 from unspool.copies.treatment import is_news
-from unspool.copies.write import plain_files
 from unspool.model import Event, Result, Thinking, ToolCall
 from unspool.redact.log import decode_line
 from unspool.share.choices import ShareChoices
@@ -43,9 +42,6 @@ def hidden_notices(events: Iterable[Event], choices: ShareChoices) -> Iterator[s
     """The lines that tell what something in the background found, where that is left out."""
     if not (choices.tools and choices.subagents):
         yield from (event.id for event in events if is_news(event))
-
-
-_SPILLED = "tool-results"
 
 
 FileKind = Literal["log", "json", "text", "picture", "drawing"]
@@ -118,12 +114,11 @@ class SideFileWriter:
 
     def _spilled(self) -> Iterator[FileToShare]:
         """Answers of tools in files of their own."""
-        folder = self._log.found.home / _SPILLED
-        for path in plain_files(folder) if not folder.parent.is_symlink() else ():
-            name = Path(_SPILLED, path.relative_to(folder))
+        found = self._log.found
+        for path in () if found.home.is_symlink() else self._log.format.files.spilled(found):
             data = path.read_bytes()
             if self._choices.tools and self._spoken_of(path.stem) and _is_text(data):
-                yield self._put(name, "text", data)
+                yield self._put(path.relative_to(found.home), "text", data)
             else:
                 self.files_gone += 1
 

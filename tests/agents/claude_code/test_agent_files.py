@@ -7,8 +7,8 @@ import pytest
 
 from tests.log_builder.builder import LogBuilder
 from unspool.agents import AGENTS
-from unspool.agents.base import AgentFile, FoundLog, LeftoverFile
 from unspool.agents.claude_code.agent_files import Companions
+from unspool.agents.records import AgentFile, FoundLog, LeftoverFile
 
 FORMAT = AGENTS[0]
 SESSION = "0a0a0a0a-1111-4222-8333-444444444444"

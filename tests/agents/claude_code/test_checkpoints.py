@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from unspool.agents.base import Checkpoint
 from unspool.agents.claude_code.agent_files import checkpoints
+from unspool.agents.records import Checkpoint
 from unspool.model import Place, SideLine
 
 TIME, MOMENT = "2026-01-05T12:00:00Z", datetime(2026, 1, 5, 12, tzinfo=UTC)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.log_builder.builder import LogBuilder
 from tests.thorough import tries
 from unspool.agents import AGENTS
-from unspool.agents.base import TypedPrompt
+from unspool.agents.records import TypedPrompt
 
 T0 = 1_767_225_600_000
 SESSION = "0a0a0a0a-1111-4222-8333-444444444444"

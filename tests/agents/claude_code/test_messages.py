@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from unspool.agents.base import Detail
 from unspool.agents.claude_code.line import line_of
 from unspool.agents.claude_code.messages import CallMemory, ResultParser
+from unspool.agents.records import Detail
 from unspool.model import Event, Place, Result
 
 EVENT = Event("result", Place(1, 0, 1), "line")

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from unspool.agents import AGENTS
-from unspool.agents.base import RunningSession
 from unspool.agents.claude_code.agent_files import is_alive
+from unspool.agents.records import RunningSession
 
 SESSION = "0a0a0a0a-1111-4222-8333-444444444444"
 

@@ -6,24 +6,14 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, BinaryIO
 
-from unspool.agents.base import (
-    AgentFile,
-    AgentFiles,
-    CodingAgent,
-    Detail,
-    FoundAgent,
-    FoundLog,
-    PromptList,
-    Retention,
-    Survey,
-    TypedPrompt,
-)
+from unspool.agents.base import AgentFiles, CodingAgent, PromptList
 from unspool.agents.claude_code import agent_files, discover, history, known, messages, settings
 from unspool.agents.claude_code.agent_files import Companions
 from unspool.agents.claude_code.billed import billed_calls
 from unspool.agents.claude_code.parse import ClaudeParser
 from unspool.agents.claude_code.requests import ClaudeRequests
 from unspool.agents.claude_code.tool_meanings import ClaudeCodeDialect
+from unspool.agents.records import AgentFile, Detail, FoundAgent, FoundLog, Retention, Survey, TypedPrompt
 from unspool.model import AgentSource, Call, Entry, Facts, Json, Transcript
 
 if TYPE_CHECKING:
@@ -32,6 +22,7 @@ if TYPE_CHECKING:
 
 class _Files(AgentFiles):
     companions = staticmethod(discover.companions)
+    spilled = staticmethod(discover.spilled)
     checkpoints = staticmethod(agent_files.checkpoints)
     leftovers = staticmethod(agent_files.leftover_files)
     running = staticmethod(agent_files.running_sessions)
@@ -134,6 +125,9 @@ class ClaudeCode(CodingAgent):
 
     def watched_paths(self, root: Path) -> list[Path]:
         return agent_files.watched_paths(root)
+
+    def session_folders(self, found: FoundLog) -> tuple[Path, ...]:
+        return found.home / "subagents", found.home
 
     def is_stray_agent(self, path: str) -> bool:
         return discover.is_agent_beside(path)

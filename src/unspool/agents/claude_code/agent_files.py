@@ -10,8 +10,8 @@ from pathlib import Path
 
 import msgspec
 
-from unspool.agents.base import AgentFile, Checkpoint, FoundAgent, FoundLog, LeftoverFile, RunningSession
 from unspool.agents.claude_code.history import NAME as HISTORY
+from unspool.agents.records import AgentFile, Checkpoint, FoundAgent, FoundLog, LeftoverFile, RunningSession
 from unspool.agents.values import is_small_file, mapping, moment, read_small_json, text, whole
 from unspool.model import AgentSource, Json, SideLine, Transcript
 

@@ -8,8 +8,9 @@ from urllib.parse import unquote
 
 import msgspec
 
-from unspool.agents.base import Companion, FoundAgent, FoundLog
+from unspool.agents.records import Companion, FoundAgent, FoundLog
 from unspool.agents.values import text
+from unspool.files import plain_files
 from unspool.model import Facts
 
 _PROJECTS = "projects/"
@@ -242,6 +243,11 @@ def companions(found: FoundLog, slug: str = "") -> list[Companion]:
         if slug:
             listed += _below(root / "plans", "plan", slug)
     return listed
+
+
+def spilled(found: FoundLog) -> Iterator[Path]:
+    """Answers of tools that were too long for the log."""
+    return plain_files(found.home / "tool-results")
 
 
 def _below(folder: Path, kind: str, prefix: str = "") -> list[Companion]:

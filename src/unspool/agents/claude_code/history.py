@@ -6,9 +6,9 @@ from pathlib import Path
 
 import msgspec
 
-from unspool.agents.base import PromptMention, TypedPrompt
 from unspool.agents.claude_code.discover import project_path
 from unspool.agents.lines import read_entries
+from unspool.agents.records import PromptMention, TypedPrompt
 from unspool.agents.values import is_small_file, mapping, moment, text
 from unspool.model import Entry, Facts, Json
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import msgspec
 
-from unspool.agents.base import Survey, UnknownSighting
+from unspool.agents.records import Survey, UnknownSighting
 from unspool.agents.values import text
 from unspool.model import Json
 

@@ -8,8 +8,8 @@ from typing import Any
 from msgspec import Raw
 from msgspec.structs import replace
 
-from unspool.agents.base import Detail
 from unspool.agents.claude_code.line import SYNTHETIC, ContentBlock, Line, MessageRecord, UsageRecord, plain
+from unspool.agents.records import Detail
 from unspool.agents.values import decode_object, items, mapping, text
 from unspool.model import (
     Block,

@@ -5,12 +5,12 @@ from collections.abc import Callable
 import msgspec
 from msgspec import UNSET
 
-from unspool.agents.base import Detail
 from unspool.agents.claude_code import known, notices
 from unspool.agents.claude_code.line import CONVERSATION, Line, decode_line, line_of
 from unspool.agents.claude_code.messages import CallMemory, MessageParser, ResultParser, Spills, unknown_line
 from unspool.agents.claude_code.prompts import parse_user
 from unspool.agents.lines import PlainParser
+from unspool.agents.records import Detail
 from unspool.agents.values import items, mapping, moment, text
 from unspool.model import Event, Facts, Json, Place, SideLine, id_by_place
 

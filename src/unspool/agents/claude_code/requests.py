@@ -11,10 +11,10 @@ from typing import Any
 
 import msgspec
 
-from unspool.agents.base import Detail
 from unspool.agents.claude_code.line import line_of
 from unspool.agents.claude_code.messages import CallMemory, MessageParser, ResultParser
 from unspool.agents.claude_code.prompts import parse_user
+from unspool.agents.records import Detail
 from unspool.agents.values import items, mapping, moment, text, whole
 from unspool.model import Entry, Event, Json, Notice, Place
 from unspool.model.request import SentMessage, SentRequest

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from unspool.agents.base import MARK, Retention, SettingsEdit
+from unspool.agents.base import MARK
+from unspool.agents.records import Retention, SettingsEdit
 from unspool.agents.values import LARGEST_FILE, items, mapping, read_small_json, text
 from unspool.errors import Unreadable
 from unspool.model import Json

@@ -7,8 +7,9 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from unspool.agents.base import CodingAgent, Detail, FoundLog
+from unspool.agents.base import CodingAgent
 from unspool.agents.lines import PlainParser
+from unspool.agents.records import Detail, FoundLog
 from unspool.agents.values import decode_object, first_bytes, items, mapping, moment, text, whole
 from unspool.model import (
     Block,

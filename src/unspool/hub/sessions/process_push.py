@@ -172,8 +172,9 @@ def _links(session: Session, addresses: Addresses) -> dict[tuple[str, int], str]
     return links
 
 
-SENT, MADE = "projects/pushed", "made"
-"""Folders: what was sent, and what is made of it."""
+SOURCE, MADE = "sent", "made"
+"""Folders: what was sent, as a source of its own, and what is made of it."""
+SENT = f"{SOURCE}/logs"
 _KINDS = {".html": "text/html", ".js": "text/javascript", ".json": "application/json", ".css": "text/css"}
 _OPTIONS = SiteOptions()
 _FRAME = Frame(root="../../", crumbs=(Crumb("Sessions", "sessions"),))
@@ -192,7 +193,7 @@ def make_session(folder: Path, key: str, dialect: str, policy: RedactionPolicy |
     if policy is not None and (findings := policy_findings(_files(folder / SENT), policy)):
         raise PolicyViolation(findings_sentence(findings))
     (folder / MADE).mkdir()
-    library = Library((folder / "projects",))
+    library = Library((folder / SOURCE,))
     rows = extract_rows(ExtractJob(found, {}, library.prices))
     if isinstance(rows, str):
         raise BadRequest("The log cannot be read.")
@@ -207,13 +208,13 @@ def remake_pages(folder: Path, key: str) -> tuple[MadeFile, ...]:
     """Only the pages, as this version of the program makes them."""
     found = _found(folder, key)
     (folder / MADE).mkdir()
-    library = Library((folder / "projects",))
+    library = Library((folder / SOURCE,))
     return tuple(_pages(without_paths(library.open(found)), library, folder / MADE))
 
 
 def _found(folder: Path, key: str) -> FoundLog:
     path = str(folder / SENT / f"{key}.jsonl")
-    found = next((log for log in Library((folder / "projects",)).logs() if log.path == path), None)
+    found = next((log for log in Library((folder / SOURCE,)).logs() if log.path == path), None)
     if found is None:
         raise BadRequest("What was sent is no log of an agent that is known here.")
     return found

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from unspool.agents import AGENTS, CodingAgent, FoundLog, by_id, is_known
-from unspool.agents.base import AgentFile
+from unspool.agents.records import AgentFile
 from unspool.errors import Busy, UnspoolError
 from unspool.store.archive import Archive, KeptFile
 from unspool.store.archive.database import ARCHIVE, sqlite_errors_told

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import msgspec
 
 from unspool.agents import AGENTS, CodingAgent, FoundLog, by_id, is_known
-from unspool.agents.base import LeftoverFile, TypedPrompt
+from unspool.agents.records import LeftoverFile, TypedPrompt
 from unspool.model import LogFile, Overview, Titles
 from unspool.reading.prompts import shorten_title
 from unspool.store.archive import Archive, KeptFile, Origin

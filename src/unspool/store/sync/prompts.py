@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from unspool.agents import AGENTS, CodingAgent, by_id, is_known
-from unspool.agents.base import PromptMention, TypedPrompt
+from unspool.agents.records import PromptMention, TypedPrompt
 from unspool.errors import UsageProblem
 from unspool.prices import PriceTable
 from unspool.store.archive import Archive, FileStatus, Keeper, KeptFile, Origin

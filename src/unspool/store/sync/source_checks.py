@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from unspool import human
 from unspool.agents import FoundLog, by_id
-from unspool.agents.base import AgentFile, Retention, RunningSession, Survey, UnknownSighting
+from unspool.agents.records import AgentFile, Retention, RunningSession, Survey, UnknownSighting
 from unspool.errors import UnspoolError
 from unspool.store.index.times import utc_time
 from unspool.store.library.inputs import open_log

@@ -8,7 +8,6 @@ from typing import Any, cast
 
 import msgspec
 
-from unspool.agents.base import Detail
 from unspool.agents.claude_code.line import CONVERSATION, line_of
 from unspool.agents.claude_code.lint.block_rules import BlockFlaw, LintBlock, flaws_of_record, lint_content
 from unspool.agents.claude_code.lint.field_types import LineFields, drop_wrong_types
@@ -16,6 +15,7 @@ from unspool.agents.claude_code.messages import CallMemory, MessageParser
 from unspool.agents.claude_code.notices import parse_system
 from unspool.agents.claude_code.parse import chain_event
 from unspool.agents.lines import BOM, line_entries
+from unspool.agents.records import Detail
 from unspool.agents.writing import LintFinding, Severity
 from unspool.model import Entry, Event, Place, Result, ToolCall
 from unspool.reading.tree import ConversationTree, LivePath
