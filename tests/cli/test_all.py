@@ -80,7 +80,7 @@ def test_open_shows_the_site(given: tuple[str, ...], tmp_path: Path, monkeypatch
 
 def test_one_project(tmp_path: Path) -> None:
     """--project makes only projects whose path holds the text."""
-    logs = [talk("Nets", cwd="/home/ada/nets"), talk("Boats", cwd="/home/ada/boats")]
+    logs = [talk("Nets", cwd="/home/ada/nets"), talk("Boats", seed="boats", cwd="/home/ada/boats")]
     run("all", *source(tmp_path / "logs", *logs), "-o", str(tmp_path / "site"), "--project", "NETS")
     assert (tmp_path / "site" / "nets").is_dir()
     assert not (tmp_path / "site" / "boats").exists()

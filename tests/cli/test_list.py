@@ -98,13 +98,16 @@ def test_json_has_every_figure() -> None:
 
 
 def test_what_is_shared_is_counted_once(tmp_path: Path) -> None:
-    """A copy of a session has the same cost, and adds nothing to the total."""
+    """A copy of a session costs nothing of its own, says what it copied, and adds nothing to the total."""
     original = talk("Which way to the harbour?", session_id="11111111-0000-4000-8000-000000000001")
     copy = original.copied("22222222-0000-4000-8000-000000000002")
     data = json.loads(run("list", "--json", *source(tmp_path, original, copy)).out)
-    costs = [row["cost"] for row in data["sessions"]]
-    assert len(costs) == 2
-    assert costs[0] == costs[1] == data["all"]["cost"] != "0"
+    costs = {row["id"]: row["cost"] for row in data["sessions"]}
+    copied = {row["id"]: row["history"] for row in data["sessions"] if row.get("history")}
+    assert costs == {original.session_id: data["all"]["cost"], copy.session_id: "0"}
+    assert data["all"]["cost"] != "0"
+    assert copied[copy.session_id]["cost"] == data["all"]["cost"]
+    assert copied[copy.session_id]["session"] == original.session_id
 
 
 @pytest.mark.parametrize(

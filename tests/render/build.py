@@ -70,8 +70,8 @@ def prompt(text: str, kind: Any = "text", **more: Any) -> Prompt:
 
 def turn(number: int, asked: Prompt | str | None, *blocks: Block) -> Turn:
     first = prompt(asked) if isinstance(asked, str) else asked
-    times = {"started": after(number * 10), "ended": after(number * 10 + 3)}
-    return Turn(number, first, blocks, **times, usage=Usage(10, 900, 12_000, 400), context=12_410)
+    started, ended = after(number * 10), after(number * 10 + 3)
+    return Turn(number, first, blocks, started, ended, usage=Usage(10, 900, 12_000, 400), context=12_410)
 
 
 def message(name: str = "m1", **more: Any) -> Message:

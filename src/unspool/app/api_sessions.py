@@ -37,7 +37,8 @@ class Marked(msgspec.Struct, frozen=True):
 
 _KEY = Parameter("key", "The session's id.")
 _QUESTION = 'Words, "phrases", OR, -without, and filters such as project: role: tool: since:.'
-_TOOLS = """SELECT text, calls, errors, 1 FROM tally JOIN name ON name.id = tally.tool WHERE session = ?
+_TOOLS = """SELECT text, sum(calls), sum(errors), 1 FROM tally JOIN name ON name.id = tally.tool
+JOIN turn ON turn.id = tally.turn JOIN log ON log.id = turn.log WHERE log.session = ? GROUP BY 1
 ORDER BY calls DESC, text"""
 _FILES = """SELECT DISTINCT file.path FROM log JOIN turn ON turn.log = log.id JOIN touch ON touch.turn = turn.id
 JOIN file ON file.id = touch.file WHERE log.session = ? ORDER BY file.path LIMIT 1000"""
@@ -115,7 +116,7 @@ def _listed(row: SessionRow, marks: AllMarks) -> Listed:
 def _one(request: Request, key: str) -> Whole:
     marks = read_marks(request.app.state.context)
     with request.app.state.context.index() as index:
-        sql = "SELECT id, overview FROM session WHERE key = ? ORDER BY coalesce(ended, started, 0) DESC"
+        sql = "SELECT id, overview FROM session WHERE key = ? AND version_of IS NULL"
         found: Any = index.db.execute(sql, (key,)).fetchone()
         if found is None:
             raise NotFound(f"There is no session {key[:80]}.")

@@ -23,12 +23,12 @@ CROSS JOIN log ON log.id = turn.log CROSS JOIN session ON session.id = log.sessi
 LEFT JOIN doc ON doc.id = touch.doc"""
 _WHEN = "coalesce(touch.time, turn.time / 1000.0)"
 _TOUCHED = f"""SELECT session.key, session.title, session.project, session.kind, log.agent, touch.how, {_WHEN},
-doc.place {_JOINED} WHERE {_PATH} = ? AND touch.how IN (SELECT value FROM json_each(?))
+doc.place {_JOINED} WHERE {_PATH} = ? AND NOT turn.copied AND touch.how IN (SELECT value FROM json_each(?))
 ORDER BY {_WHEN} DESC NULLS LAST, touch.rowid DESC LIMIT ?"""  # noqa: S608  no value
-_COUNTED = f"""SELECT touch.how, count(*) FROM file CROSS JOIN touch ON touch.file = file.id WHERE {_PATH} = ?
-GROUP BY 1"""  # noqa: S608  no value
-_FILES = f"""SELECT {_PATH}, count(*), sum(touch.how > 0), max(touch.time)
-FROM file CROSS JOIN touch ON touch.file = file.id WHERE {{}} GROUP BY 1"""  # noqa: S608  no value
+_ONCE = """FROM file CROSS JOIN touch ON touch.file = file.id CROSS JOIN turn ON turn.id = touch.turn
+AND NOT turn.copied"""
+_COUNTED = f"SELECT touch.how, count(*) {_ONCE} WHERE {_PATH} = ? GROUP BY 1"
+_FILES = f"SELECT {_PATH}, count(*), sum(touch.how > 0), max(touch.time) {_ONCE} WHERE {{}} GROUP BY 1"
 
 
 class FileTouch(NamedTuple):

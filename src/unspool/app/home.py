@@ -119,7 +119,7 @@ async def hide_project(request: Request) -> Response:
 
 
 _DAYS = 30
-_ACTIVE = "SELECT count(DISTINCT key) FROM session WHERE ended >= ? AND kind NOT IN ('empty', 'stub')"
+_ACTIVE = "SELECT count(*) FROM session WHERE ended >= ? AND kind NOT IN ('empty', 'stub') AND version_of IS NULL"
 
 
 def spending_tiles(db: apsw.Connection, zone: tzinfo | None, now: float) -> tuple[Tile, ...]:
@@ -142,7 +142,8 @@ def spending_tiles(db: apsw.Connection, zone: tzinfo | None, now: float) -> tupl
 def day_bars(db: apsw.Connection, zone: tzinfo | None, now: float) -> tuple[tuple[int, str], ...]:
     """Sessions a day over the last days: parts of a hundred of the most, and in words; none where there were none."""
     first = local_time(now, zone).date() - timedelta(days=_DAYS - 1)
-    ended = db.execute("SELECT ended FROM session WHERE ended >= ? AND kind <> 'ghost'", (day_start(first, zone),))
+    query = "SELECT ended FROM session WHERE ended >= ? AND kind <> 'ghost' AND version_of IS NULL"
+    ended = db.execute(query, (day_start(first, zone),))
     days = Counter(local_time(second, zone).date() for (second,) in ended)
     if not days:
         return ()

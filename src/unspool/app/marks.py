@@ -274,7 +274,7 @@ def custom_titles(context: AppContext) -> dict[str, str]:
     return {key: mark.title for key, mark in read_marks(context).marks.items() if mark.title}
 
 
-_TITLE = "SELECT title FROM session WHERE key = ? ORDER BY coalesce(ended, 0) DESC LIMIT 1"
+_TITLE = "SELECT title FROM session WHERE key = ? AND version_of IS NULL"
 
 
 def mark_form(request: Request) -> HTMLResponse:

@@ -92,14 +92,14 @@ def read_linked_session(context: AppContext, found: FoundLog) -> Session:
     if found.origin:
         return context.library().open(found)
     session = read_session(found)
-    return Neighbours(lambda: _near(context, found, session)).linked(session, found)
+    return Neighbours(lambda: _near(context, found, session), lambda: context.prices).linked(session, found)
 
 
 def indexed_overview(context: AppContext, key: str) -> Overview | None:
     """What the index has of a session; None where it has nothing yet."""
     try:
         with context.index() as index:
-            query = "SELECT overview FROM session WHERE key = ? AND overview <> x''"
+            query = "SELECT overview FROM session WHERE key = ? AND overview <> x'' ORDER BY version_of IS NOT NULL"
             row: Any = index.db.execute(query, (key,)).fetchone()
     except (UnspoolError, OSError):
         return None
@@ -109,7 +109,8 @@ def indexed_overview(context: AppContext, key: str) -> Overview | None:
 def _places(context: AppContext, key: str) -> list[tuple[str, Path]]:
     try:
         with context.index() as index, context.archive() as archive:
-            rows: Any = index.db.execute("SELECT origin, path FROM session WHERE key = ?", (key,)).fetchall()
+            query = "SELECT origin, path FROM session WHERE key = ? ORDER BY version_of IS NOT NULL"
+            rows: Any = index.db.execute(query, (key,)).fetchall()
             origins = archive.origins() if rows else {}
     except (UnspoolError, OSError):  # nothing is kept yet: the sources tell
         return []
@@ -117,13 +118,26 @@ def _places(context: AppContext, key: str) -> list[tuple[str, Path]]:
 
 
 def _near(context: AppContext, found: FoundLog, session: Session) -> list[FoundLog]:
-    """The logs of the same folder, and the one that the session says it continues, wherever that is."""
+    """The logs of the same folder; those that the session says it continues or that have history in common with it,
+    wherever they are."""
     beside = list(by_id(found.format).discover(Path(os.path.dirname(found.path))))  # noqa: PTH120
-    wanted = source_id(session.source) if session.source else ""
-    if wanted and all(log.session_id != wanted for log in beside):
+    wanted = {source_id(session.source)} if session.source else set()
+    wanted |= _sharing_history(context, found.session_id)
+    for name in wanted - {log.session_id for log in beside}:
         with suppress(NotFound):
-            beside.append(locate_log(context, wanted))
+            beside.append(locate_log(context, name))
     return beside
+
+
+def _sharing_history(context: AppContext, key: str) -> set[str]:
+    """The sessions that one copied its history from, or that copied it from there, as the index knows."""
+    query = """SELECT other.key FROM session AS mine JOIN session AS other ON other.id = mine.history
+    OR other.history = mine.id WHERE mine.key = ? AND mine.version_of IS NULL AND other.version_of IS NULL"""
+    try:
+        with context.index() as index:
+            return {name for (name,) in index.db.execute(query, (key,))}
+    except (UnspoolError, OSError):
+        return set()
 
 
 LONG = 6 * 1024 * 1024

@@ -18,9 +18,9 @@ from unspool.app.context import cached_answer
 _DEEPEST = 8
 """Parts of a path that a label has at most; after that it is the whole path."""
 PROJECT_SORTS = {"newest": "Newest", "name": "Name", "sessions": "Sessions", "cost": "Cost"}
-_ADDED = """SELECT project, count(DISTINCT key), sum(turns), sum(calls), sum(errors),
-CAST(total(cost) AS INTEGER), sum(unpriced > 0), max(coalesce(ended, started)), min(started) FROM session
-WHERE kind NOT IN ('empty', 'stub') GROUP BY project"""
+_ADDED = """SELECT project, count(*), sum(turns - copied), sum(calls), sum(errors),
+CAST(total(cost) AS INTEGER), sum(unpriced + open > 0), max(coalesce(ended, started)), min(started) FROM session
+WHERE kind NOT IN ('empty', 'stub') AND version_of IS NULL GROUP BY project"""
 
 
 class ProjectFigures(NamedTuple):

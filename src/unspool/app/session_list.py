@@ -96,8 +96,15 @@ def format_dollars(cost: int, *, floor: bool = False) -> str:
 _MOST_PLANS = 300
 """Plans and implementations of the listed projects that are looked at, the nearest in time first."""
 _QUERY = """SELECT overview, ids FROM session WHERE project IN (SELECT value FROM json_each(?))
-AND kind IN ('planning', 'implementation') ORDER BY abs(coalesce(ended, started, 0) - ?) LIMIT ?"""
-_RELATIONS = {"source": "continues", "follow-up": "continued by", "copied-from": "copied from", "moved-to": "moved to"}
+AND kind IN ('planning', 'implementation') AND version_of IS NULL
+ORDER BY abs(coalesce(ended, started, 0) - ?) LIMIT ?"""
+_RELATIONS = {
+    "source": "continues",
+    "follow-up": "continued by",
+    "copied-from": "copied from",
+    "copied-to": "copied to",
+    "moved-to": "moved to",
+}
 
 
 def related_sessions(

@@ -98,7 +98,10 @@ _ORDERS = {
     "longest": "ended - started DESC",
 }
 _COLUMNS = {
-    **{name: name for name in ("title", "kind", "project", "branch", "started", "ended", "messages", "unpriced")},
+    **{
+        name: name
+        for name in ("title", "kind", "project", "branch", "started", "ended", "messages", "unpriced", "open")
+    },
     "id": "key",
     "prompts": "turns",
     "tool_calls": "calls",
@@ -107,9 +110,6 @@ _COLUMNS = {
 """Columns of the index by the fields of a row that they are."""
 _HOLDING = """(title LIKE ? ESCAPE '\\' OR branch LIKE ? ESCAPE '\\' OR project LIKE ? ESCAPE '\\'
 OR key LIKE ? ESCAPE '\\' OR key IN (SELECT value FROM json_each(?)))"""
-_OLDER = """SELECT id FROM session WHERE key IN (SELECT key FROM session GROUP BY key HAVING count(*) > 1)
-AND EXISTS (SELECT 1 FROM session AS other WHERE other.key = session.key AND other.id <> session.id
-AND (coalesce(other.ended, 0), other.id) > (coalesce(session.ended, 0), session.id))"""
 _PROJECTS = "SELECT DISTINCT project FROM session"
 _TERMS = "SELECT id FROM terms WHERE model LIKE ? ESCAPE '\\'"
 _MODEL = """SELECT id FROM session WHERE EXISTS (SELECT 1 FROM request
@@ -119,13 +119,8 @@ JOIN touch ON touch.turn = turn.id AND touch.how > 0
 WHERE log.session IN (SELECT value FROM json_each(?)) GROUP BY log.session"""
 
 
-class _Usage(msgspec.Struct, frozen=True):
-    floor: bool = False
-
-
 class _Used(msgspec.Struct):
     model: str = ""
-    usage: _Usage = _Usage()
 
 
 class _OverviewPart(msgspec.Struct):
@@ -226,8 +221,7 @@ class SessionFinder:
         found = [make(value) for name, make in makers.items() if (value := getattr(query, name))]
         if query.branch is not None:
             found.append(SqlCondition("branch = ?", (query.branch,)))
-        if (older := self._numbers(_OLDER)) != "[]":
-            found.append(SqlCondition("id NOT IN (SELECT value FROM json_each(?))", (older,)))
+        found.append(SqlCondition("version_of IS NULL"))
         notes = []
         for name, sign, parse in (("since", ">=", parse_since), ("until", "<", parse_until)):
             try:
@@ -269,6 +263,7 @@ def _row(columns: Sequence[Any], files: int) -> SessionRow:
     values = dict(zip(_COLUMNS, others, strict=True))
     for name in ("started", "ended"):
         values[name] = None if values[name] is None else local_time(values[name], UTC)
+    unfinished = values.pop("open")
     part = _DECODER.decode(packed) if packed else _OverviewPart()
     return SessionRow(
         **values,
@@ -277,7 +272,7 @@ def _row(columns: Sequence[Any], files: int) -> SessionRow:
         compactions=part.compactions,
         problems=part.problems,
         amount=Decimal(cost) / PICO,
-        known=not values["unpriced"] and not any(one.usage.floor for one in part.calls),
+        known=not values["unpriced"] and not unfinished,
         models=tuple(one.model for one in part.calls if one.model),
     )
 

@@ -197,8 +197,9 @@ def restore_command(
 
     SESSION is an id or its first characters. Its log comes with all that belongs to it: subagents, spilled output,
     todos, file history, and what was pasted into its prompts. Times are those of the originals, and nobody but you
-    may read the files. A file that is there already and differs stops everything before a byte is written, unless
-    --force is given.
+    may read the files. Where several places or machines had a file of the session, the last one written is restored,
+    and those that differ beside it, called NAME.version-N. A file that is there already and differs stops everything
+    before a byte is written, unless --force is given.
     """
     from unspool.store.archive.restore import restore
     from unspool.store.sync.prompts import own_prompts

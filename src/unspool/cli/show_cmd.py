@@ -17,7 +17,7 @@ from unspool.cli.output import console, print_json, print_nodes, show_renderable
 from unspool.errors import NotFound, UsageProblem
 from unspool.model import Session, ToolCall, Turn, Usage
 from unspool.render.sanitize import one_line
-from unspool.render.transcript import transcript_nodes
+from unspool.render.transcript import RELATIONS, transcript_nodes
 from unspool.render.view import View
 from unspool.store.library import Library
 from unspool.tools.summary import first_line
@@ -185,7 +185,8 @@ def export_command(
 _LISTED = 8
 _FIELDS = (
     "id", "agent", "kind", "project", "cwd", "branch", "slug", "versions", "entrypoint", "team",
-    "started", "ended", "log", "titles", "lines", "links", "todos", "source", "reported_cost",
+    "started", "ended", "log", "titles", "lines", "links", "history", "todos", "source",
+    "reported_cost",
 )  # fmt: skip
 """What JSON tells of the session itself."""
 
@@ -201,7 +202,7 @@ def _identity(session: Session) -> Iterator[tuple[str, str]]:
     yield "slug", session.slug
     for link in session.links:
         words = link.title or link.prompt
-        yield link.relation, f"{link.session[:8]} · {words} (by {link.by})"
+        yield RELATIONS[link.relation].lower(), f"{link.session[:8]} · {words} (by {link.by})"
         if link.relation == "source" and link.prompt and link.prompt != words:
             yield "first asked", link.prompt
 
@@ -251,6 +252,11 @@ def _use(session: Session, counted: "Figures") -> Iterator[tuple[str, str]]:
     names = ", ".join(name for name, _ in counted.cost.unpriced)
     unknown = f" (no known price: {names})" if names else ""
     yield "cost", human.money(counted.cost.amount, floor=floor) + unknown
+    if session.history is not None:
+        copied = session.history
+        more = f"{human.money(copied.cost)} and {human.tokens(copied.usage.total)} tokens"
+        turns = human.count(copied.turns, "turn")
+        yield "… copied history", f"{turns} copied from {copied.session[:8]}, where {more} were paid; not counted here"
     yield "agent's own figure", human.money(float(session.reported_cost)) if session.reported_cost else ""
     yield "context", f"{human.tokens(counted.context)} tokens at the last request" if counted.context else ""
 

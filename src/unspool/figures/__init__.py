@@ -49,7 +49,7 @@ class Figures(msgspec.Struct, frozen=True):
     models: tuple[Call, ...]
     """Usage by model, subagents included."""
     cost: Cost
-    """Of session and subagents together."""
+    """Of session and subagents together, without history that was copied from another session and paid there."""
     context: int
     """Tokens in the window at the last request."""
 
@@ -59,9 +59,9 @@ def figures(session: Session, prices: PriceTable) -> Figures:
     blocks = [block for turn in turns for block in turn.blocks]
     calls = [block for block in blocks if isinstance(block, ToolCall)]
     own, members = CallLedger(), list(family(session))
-    own.add(call for message in session.messages for call in message.calls)
+    own.add(billed_calls(session))
     mine = own.usage
-    own.add(call for member in members[1:] for message in member.messages for call in message.calls)
+    own.add(call for member in members[1:] for call in billed_calls(member))
     agent_calls = [call for member in members[1:] for call in calls_of(member)]
     made, results = [call for call in calls if call.state != "orphan"], [call.result for call in calls if call.result]
     prompts = [turn.prompt for turn in turns if turn.prompt is not None]
@@ -118,6 +118,11 @@ def calls_of(session: Session) -> Iterator[ToolCall]:
         for block in turn.blocks:
             if isinstance(block, ToolCall):
                 yield block
+
+
+def billed_calls(session: Session) -> Iterator[Call]:
+    """The requests that the session itself made: those of copied history were another's."""
+    return (call for message in session.messages if not message.copied for call in message.calls)
 
 
 def _count(blocks: Sequence[object], kind: type) -> int:

@@ -225,6 +225,8 @@ class Message(msgspec.Struct, frozen=True, omit_defaults=True):
     live: bool = True
     request: str = ""
     """The id under which the log keeps the request that it answers, whole; empty where it does not."""
+    copied: bool = False
+    """Whether it stands in the session that this one copied its history from, and was paid there."""
 
     @property
     def usage(self) -> Usage:

@@ -22,6 +22,8 @@ class Turn(msgspec.Struct, frozen=True, omit_defaults=True):
     usage: Usage = Usage()
     context: int = 0
     """Tokens in the window at its last request."""
+    copied: bool = False
+    """Whether it stands in the session that this one copied its history from."""
 
 
 class Branch(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -144,11 +146,24 @@ class ChainLink(msgspec.Struct, frozen=True, omit_defaults=True):
     """A session that this one continues, or that continues it."""
 
     session: str
-    relation: Literal["source", "follow-up", "copied-from", "moved-to"]
+    relation: Literal["source", "follow-up", "copied-from", "copied-to", "moved-to"]
     by: Literal["path", "slug", "plan", "uuid", "record"]
     title: str = ""
     prompt: str = ""
     """The first prompt of that session."""
+
+
+class SharedHistory(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What a session copied from another when it began: a fork, or an old way of going on."""
+
+    session: str
+    """Whose it is: the session that owns the last line they have in common."""
+    turns: int = 0
+    """Prompts of this session that stand there too."""
+    title: str = ""
+    usage: Usage = Usage()
+    cost: Decimal = Decimal(0)
+    """What the copied requests used and cost. It was paid there, and is no part of this session's own figures."""
 
 
 class Session(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -182,6 +197,7 @@ class Session(msgspec.Struct, frozen=True, omit_defaults=True):
     source: str = ""
     """The session log that its first prompt says it continues."""
     links: tuple[ChainLink, ...] = ()
+    history: SharedHistory | None = None
     recorded: tuple[Push, ...] = ()
     """Pull requests that the log records beside the conversation."""
     reported_cost: str = ""
@@ -217,7 +233,7 @@ class Overview(msgspec.Struct, frozen=True, omit_defaults=True):
     problems: int = 0
     lines: int = 0
     calls: tuple[Call, ...] = ()
-    """Billed requests summed by model, tier and speed; subagents included, each counted once."""
+    """Its own billed requests summed by model, tier and speed; subagents included, copied history not."""
     cost: Decimal = Decimal(0)
     """Dollars at list prices, of the requests whose model has a price."""
     unpriced: tuple[str, ...] = ()
@@ -232,10 +248,11 @@ class Overview(msgspec.Struct, frozen=True, omit_defaults=True):
     """Summaries that describe other sessions, by the id of a line of theirs."""
     source: str = ""
     links: tuple[ChainLink, ...] = ()
+    history: SharedHistory | None = None
     size: int = 0
+    """Bytes of the log and its subagents' logs."""
     kept: bool = False
     """Whether only an archive still has its log."""
-    """Bytes of the log and its subagents' logs."""
 
     @property
     def title(self) -> str:

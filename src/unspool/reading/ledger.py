@@ -116,9 +116,34 @@ class CallLedger:
         """Take in all that another ledger holds."""
         terms = list(other._known_terms)
         for row in range(len(other)):
-            usage = other._usage(row)
-            ids = other._messages[row], other._requests[row]
-            self._put(ids, usage, other._times[row], terms[other._terms[row]], final=bool(other._final[row]))
+            said, final = terms[other._terms[row]], bool(other._final[row])
+            self._put(other._ids(row), other._usage(row), other._times[row], said, final=final)
+
+    def divide(self, holders: dict[int, "CallLedger"]) -> tuple["CallLedger", "CallLedger | None"]:
+        """What no earlier ledger holds, and the rest, which joins what they hold of it; None where there is no rest.
+
+        `holders` are the earlier ones by message; what is own here is entered.
+        """
+        own, copied = self, None
+        if not holders.keys().isdisjoint(self._messages):
+            own, copied = CallLedger(), CallLedger()
+            terms = list(self._known_terms)
+            for row in range(len(self)):
+                ids, time, said = self._ids(row), self._times[row], terms[self._terms[row]]
+                holder, final = holders.get(ids[0]), bool(self._final[row])
+                earlier = holder is not None and holder._row(*ids) is not None
+                for ledger in (holder, copied) if holder is not None and earlier else (own,):
+                    ledger._put(ids, self._usage(row), time, said, final=final)
+        for message in own._messages:
+            holders.setdefault(message, own)
+        return own, copied
+
+    def messages(self) -> frozenset[int]:
+        """The messages that its requests are of, as `stable_hash` gives them."""
+        return frozenset(self._messages)
+
+    def _ids(self, row: int) -> tuple[int, int]:
+        return self._messages[row], self._requests[row]
 
     def _put(self, ids: tuple[int, int], usage: Usage, time: float, terms: _Terms, *, final: bool) -> None:
         row = self._row(*ids)

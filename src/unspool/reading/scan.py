@@ -53,6 +53,8 @@ class Scan:
         self.ledger = CallLedger() if ledger is None else ledger
         self.ids = array("Q")
         """Every line id in order, as `line_hash` gives it, for telling which session's history another holds."""
+        self.prompt_ids = array("Q")
+        """The same of prompts."""
         self.plans: dict[str, Plan] = {}
         """Plans by the call that put them forward; those that only a prompt brought, by `plan_name`."""
         self._seen: set[int] = set()
@@ -107,6 +109,8 @@ class Scan:
                 self._inline.add(self._sidechains.of(event))
             else:
                 self._spoken(event, billed=billed)
+                if event.prompt is not None:
+                    self.prompt_ids.append(identity)
         if self.skeleton is not None:
             self.skeleton.add(event)  # last: it lets go of what the event says
 
@@ -274,6 +278,11 @@ def _brief(prompt: Prompt) -> Prompt:
         prompt.place, prompt.kind, shorten_title(prompt.text), command=prompt.command,
         arguments=shorten_title(prompt.arguments), source=prompt.source,
     )  # fmt: skip
+
+
+def is_recorded_fork(overview: Overview) -> bool:
+    """Whether its log says itself that a session began as a copy of another."""
+    return any(link.relation == "copied-from" and link.by == "record" for link in overview.links)
 
 
 def recorded_links(facts: Facts) -> tuple[ChainLink, ...]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from datetime import UTC, tzinfo
-from itertools import groupby
+from itertools import chain, groupby
 
 import msgspec
 
@@ -25,13 +25,19 @@ from unspool.model import (
 from unspool.model.request import SentRequest
 from unspool.render.blocks import problem_fold, prompt_nodes, prompt_notes, tail_sections
 from unspool.render.notices import image_picture, notice_nodes, run_summary
-from unspool.render.turns import STANDING, RenderContext, TurnItem, turn_items
+from unspool.render.turns import STANDING, RenderContext, TurnItem, copied_summary, turn_items
 from unspool.render.view import View, follow_branch, total_usage, turns_and_forks
 from unspool.tools import fields
 from unspool.tools.ansi import styled_spans
 from unspool.tools.summary import first_line
 
-RELATIONS = {"source": "Continues", "follow-up": "Continued by", "copied-from": "Copied from", "moved-to": "Moved to"}
+RELATIONS = {
+    "source": "Continues",
+    "follow-up": "Continued by",
+    "copied-from": "Copied from",
+    "copied-to": "Copied to",
+    "moved-to": "Moved to",
+}
 """How a session of the same chain stands to this one."""
 
 
@@ -240,8 +246,16 @@ def _document(session: Session, view: View, turns: tuple[Turn, ...], leaving: di
     shown = tuple(turn for turn in turns if view.has_turn(turn.number))
     context, late = RenderContext.of(session, view, shown), list[Agent]()
     afters = (after for after in leaving if view.branches and view.has_turn(after))
-    for step in turns_and_forks(shown, afters):
-        yield from leaving[step] if isinstance(step, int) else turn_nodes(step, context, late)
+    steps = turns_and_forks(shown, afters)
+    for copied, group in groupby(steps, key=lambda step: not view.turns and not isinstance(step, int) and step.copied):
+        run = list(group)
+        parts = (leaving[step] if isinstance(step, int) else turn_nodes(step, context, late) for step in run)
+        inside = chain.from_iterable(parts)
+        if copied:
+            summary = copied_summary([step for step in run if not isinstance(step, int)], session.history)
+            yield Fold("copied", summary, "", "quiet", children=tuple(inside) if view.full else ())
+        else:
+            yield from inside
     untied = context.participants.untied()
     if untied:
         yield Heading("agents", 2, "Subagents that no call accounts for")

@@ -1,12 +1,26 @@
 """What every document shows of a turn, in which order, and how it stands: text, Markdown and pages only lay it out."""
 
+from collections.abc import Sequence
 from typing import Literal, NamedTuple, assert_never
 
 import msgspec
 
 from unspool import human
 from unspool.doc import Diff, Fields, Fold, Node, Prose, Raw
-from unspool.model import Agent, Block, Image, Notice, Session, Text, Thinking, Todos, ToolCall, Turn, Unknown
+from unspool.model import (
+    Agent,
+    Block,
+    Image,
+    Notice,
+    Session,
+    SharedHistory,
+    Text,
+    Thinking,
+    Todos,
+    ToolCall,
+    Turn,
+    Unknown,
+)
 from unspool.render.notices import image_picture, notice_nodes
 from unspool.render.shorten import shorten
 from unspool.render.view import DEPTH, DIVIDERS, Participants, View, is_shown
@@ -80,6 +94,15 @@ class TurnItem(NamedTuple):
     def is_todo_list(self) -> bool:
         meaning, fold = getattr(self.block, "meaning", None), self.nodes[0]
         return isinstance(meaning, Todos) and isinstance(fold, Fold) and fold.kind == "todos"
+
+
+def copied_summary(turns: Sequence[Turn], history: SharedHistory | None) -> str:
+    """What stands in place of turns that were copied from another session: which, and where they are."""
+    numbers = [turn.number for turn in turns if turn.prompt is not None]
+    which = "The beginning" if not numbers else f"Prompt {numbers[0]}"
+    which = f"Prompts {numbers[0]} to {numbers[-1]}" if len(numbers) > 1 else which
+    title = words.first_line(history.title, 80) if history is not None else ""
+    return f"{which} copied from {title or 'another session'}"
 
 
 def turn_items(turn: Turn, context: RenderContext) -> list[TurnItem]:

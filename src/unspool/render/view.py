@@ -157,10 +157,10 @@ class Participants:
 
 
 def total_usage(*sessions: Session) -> Usage:
-    """The tokens of the sessions together, each request once, whatever number of logs repeat it."""
+    """The tokens of the sessions together, each request once, whatever number of logs repeat it; copied history not."""
     used: dict[str, Usage] = {}
     for message in (message for session in sessions for message in session.messages):
-        for call in message.calls:
+        for call in () if message.copied else message.calls:
             used.setdefault(call.key, call.usage)
     return sum(used.values(), Usage())
 

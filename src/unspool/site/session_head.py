@@ -7,7 +7,7 @@ from markupsafe import Markup
 
 from unspool import human
 from unspool.figures import Figures
-from unspool.model import Session
+from unspool.model import Session, SharedHistory
 from unspool.render.html import elements
 from unspool.render.html.elements import time_tag
 from unspool.render.transcript import RELATIONS
@@ -86,7 +86,7 @@ def session_tiles(session: Session, counted: Figures) -> Iterator[Tile]:
     yield Tile("Messages", f"{counted.messages:,}", f"{counted.thinking:,} with thinking" if counted.thinking else "")
     failed = f"{counted.tool_errors:,} failed" if counted.tool_errors else ""
     yield Tile("Tool calls", f"{counted.tool_calls:,}", failed)
-    yield from _tokens(counted)
+    yield from _tokens(counted, session.history)
     yield from _made(counted)
     if took := human.elapsed(session.started, session.ended):
         yield Tile("Duration", took)
@@ -96,15 +96,17 @@ def session_tiles(session: Session, counted: Figures) -> Iterator[Tile]:
         yield Tile("Compactions", f"{counted.compactions:,}")
 
 
-def _tokens(counted: Figures) -> Iterator[Tile]:
+def _tokens(counted: Figures, history: SharedHistory | None) -> Iterator[Tile]:
     used = counted.usage + counted.agents_usage
     if used.total:
         cached = f"{used.cache_read / used.context:.0%} from cache" if used.cache_read and used.context else ""
         yield Tile("Tokens", human.tokens(used.total), cached, f"{used.total:,}")
     cost = counted.cost
     if cost.amount or cost.unpriced:
-        unpriced = f"without {', '.join(name for name, _ in cost.unpriced)}" if cost.unpriced else "at list prices"
-        yield Tile("Cost", format_cost(cost) or "unknown", unpriced, f"${cost.amount:f}")
+        note = f"without {', '.join(name for name, _ in cost.unpriced)}" if cost.unpriced else "at list prices"
+        if history is not None and history.cost:
+            note = f"its own; {human.money(history.cost)} copied"
+        yield Tile("Cost", format_cost(cost) or "unknown", note, f"${cost.amount:f}")
 
 
 def _made(counted: Figures) -> Iterator[Tile]:

@@ -1,7 +1,7 @@
 """The pages of a session: its turns, spread over as many pages as they need."""
 
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import groupby, pairwise
 from pathlib import Path
 
 import msgspec
@@ -11,6 +11,7 @@ from unspool.figures import Figures
 from unspool.model import Session
 from unspool.render.html import conversation as html
 from unspool.render.html import elements
+from unspool.render.turns import copied_summary
 from unspool.render.view import turns_and_forks
 from unspool.site import page_template
 from unspool.site.address import INDEX, Addresses, Chapter, Leaf, agent_anchor
@@ -65,8 +66,17 @@ def render_turns(chapter: Chapter, leaf: Leaf, view: SessionView, renderer: Turn
     afters = {branch.after for branch in view.leaving[own] if branch.after >= first}
     if leaf.path in following:
         afters = {after for after in afters if after < following[leaf.path]}
-    for step in turns_and_forks(leaf.turns, afters):
-        yield branch_switcher(view, own, step, own) if isinstance(step, int) else renderer.turn(step)
+    steps = turns_and_forks(leaf.turns, afters)
+    for copied, group in groupby(steps, key=lambda step: not isinstance(step, int) and step.copied):
+        run = list(group)
+        made = "".join(
+            branch_switcher(view, own, step, own) if isinstance(step, int) else renderer.turn(step) for step in run
+        )
+        if copied and view.session.history is not None:
+            summary = copied_summary([step for step in run if not isinstance(step, int)], view.session.history)
+            href = view.session_href(view.session.history.session)
+            made = html.copied_turns(summary, elements.link_around(href, "Open it there") if href else "", made)
+        yield made
 
 
 def _single_page_body(view: SessionView) -> Iterator[str]:

@@ -33,6 +33,7 @@ class Filled:
             "key": key, "origin": 1, "path": f"{key}.jsonl", "state": b"", "project": "/home/dev/shop",
             "title": f"About {key}", "kind": "interactive", "branch": "", "started": None, "ended": None, "turns": 0,
             "messages": 0, "calls": 0, "errors": 0, "cost": 0, "unpriced": 0, "overview": b"", "ids": b"",
+            "prompts": b"",
         }  # fmt: skip
         return self.put("session", **{**row, **more})
 
@@ -52,7 +53,8 @@ class Filled:
         return self.put("name", text=text)
 
     def tally(self, session: int, tool: str, calls: int, errors: int = 0) -> None:
-        self.put("tally", session=session, tool=self.name(tool), calls=calls, errors=errors)
+        turn = self.turn(self.log(session))
+        self.put("tally", turn=turn, tool=self.name(tool), calls=calls, errors=errors)
 
     def touch(self, turn: int, path: str, how: int, time: float | None) -> None:
         found = self.db.execute("SELECT id FROM file WHERE path = ?", (path,)).fetchone()

@@ -22,9 +22,10 @@ _OF_TURN = f"JOIN log ON log.id = turn.log {_OF_LOG}"
 _FIGURES = "input, output, cache_read, cache_write, cache_write_1h, web_searches, web_fetches, final, counts"
 _QUERIES = {
     "session": f"SELECT {_SESSION}, key, project, title, kind, branch, started, ended, turns, messages, calls, errors,"
-    " cost, unpriced, overview, ids FROM session",
+    " cost, unpriced, open, forked, copied, (SELECT path FROM session AS other WHERE other.id = session.version_of),"
+    " (SELECT path FROM session AS other WHERE other.id = session.history), prompts, overview, ids FROM session",
     "log": f"SELECT {_LOG}, log.path, log.agent, log.size FROM log {_OF_LOG}",
-    "turn": f"SELECT {_TURN}, turn.time, turn.place, name.text, docs FROM turn {_OF_TURN}"
+    "turn": f"SELECT {_TURN}, turn.time, turn.place, name.text, docs, line, turn.copied FROM turn {_OF_TURN}"
     " LEFT JOIN name ON name.id = turn.model",
     "doc": f"SELECT {_TURN}, doc.id - turn.doc, doc.kind, doc.place, name.text, error FROM doc"
     f" JOIN turn ON turn.id = doc.turn {_OF_TURN} LEFT JOIN name ON name.id = doc.tool",
@@ -36,8 +37,8 @@ _QUERIES = {
     f" JOIN turn ON turn.id = git_commit.turn {_OF_TURN}",
     "plan": f"SELECT {_TURN}, plan.title, status FROM plan JOIN turn ON turn.id = plan.turn {_OF_TURN}",
     "todo": f"SELECT {_SESSION}, position, text, todo.state FROM todo JOIN session ON session.id = todo.session",
-    "tally": f"SELECT {_SESSION}, name.text, tally.calls, tally.errors FROM tally"
-    " JOIN session ON session.id = tally.session JOIN name ON name.id = tally.tool",
+    "tally": f"SELECT {_TURN}, name.text, tally.calls, tally.errors FROM tally"
+    f" JOIN name ON name.id = tally.tool JOIN turn ON turn.id = tally.turn {_OF_TURN}",
     "request": f"SELECT {_SESSION}, message, request, request.time, model, speed, tier, geo, {_FIGURES}, log.number,"
     " request.cost FROM request JOIN session ON session.id = request.session JOIN terms ON terms.id = request.terms"
     " LEFT JOIN log ON log.id = request.agent",

@@ -108,7 +108,10 @@ def test_plans_commits_todos_and_calls_are_what_the_maker_knows(made: Made) -> N
         plans.setdefault(key, []).append((plan[0], plan[1]))
     settled_elsewhere = {one.get("source_session") for one in made.truth}
     commits = made.by_session(f"SELECT key, count(*) FROM git_commit {of_session} GROUP BY 1")  # noqa: S608
-    calls = made.by_session("SELECT key, sum(tally.calls) FROM tally JOIN session ON session.id = session GROUP BY 1")
+    calls = made.by_session(
+        "SELECT key, sum(tally.calls) FROM tally JOIN turn ON turn.id = tally.turn JOIN log ON log.id = turn.log"
+        " JOIN session ON session.id = log.session GROUP BY 1"
+    )
     todos: dict[str, list[list[str]]] = {}
     for key, *todo in made.index.db.execute(
         "SELECT key, text, todo.state FROM todo JOIN session ON session.id = session ORDER BY position"

@@ -71,6 +71,12 @@ def folded_notices(summary: str, inside: str) -> str:
     )
 
 
+def copied_turns(summary: str, link: str, inside: str) -> str:
+    """Turns that stand in another session too, folded; `link` leads there."""
+    lead = f"<p>{link}</p>" if link else ""
+    return f'<details class="card copied"><summary>{content(summary)}</summary><div>{lead}{inside}</div></details>'
+
+
 def todo_box(anchor: str, fold: Fold, inside: str) -> str:
     """A todo list, folded to its progress."""
     name, _, progress = fold.summary.partition(" ")

@@ -32,6 +32,8 @@ class LogStart(msgspec.Struct, frozen=True, omit_defaults=True):
     """Key of the plan that it implements."""
     names: bool = False
     """Whether it holds summaries of other sessions."""
+    line: str = ""
+    """Id of its first prompt's line, which copies of its history have too."""
     digest: str = ""
     """Of all of it."""
 
@@ -56,7 +58,7 @@ def start(found: FoundLog, kept: "KeptSessions | None" = None) -> LogStart:
         return LogStart()
     source = source_id(begun.source) if begun.source else ""
     digest = blake2b(msgspec.json.encode(begun), digest_size=8).hexdigest()
-    return LogStart(begun.slug, source, begun.started, begun.accepted, bool(begun.summaries), digest)
+    return LogStart(begun.slug, source, begun.started, begun.accepted, bool(begun.summaries), begun.line, digest)
 
 
 Offered = Callable[[FoundLog], tuple[int, ...]]
@@ -77,6 +79,10 @@ class Neighbourhood:
         self._followers: dict[str, list[FoundLog]] = {}
         for folder in self._folders.values():
             self._join(folder)
+        self._alike: dict[str, list[FoundLog]] = {}
+        for log in self._ids.values():
+            if line := starts[log.path].line:
+                self._alike.setdefault(line, []).append(log)
         self._names = {name: [log for log in group.values() if starts[log.path].names]
                        for name, group in self._folders.items()}  # fmt: skip
 
@@ -100,15 +106,16 @@ class Neighbourhood:
         return KnownChains(log.session_id, own.slug, own.source, own.started, own.accepted, lambda: self._offered(log))
 
     def near(self, found: FoundLog) -> list[FoundLog]:
-        """Sessions of the same chain that a session's pages tell of, each with what it continues itself."""
+        """Sessions of the same chain that a session's pages tell of, each with what it continues itself; and those
+        that begin with the same prompt."""
         listed: dict[str, FoundLog] = {}
-        waiting = [*self._followers.get(found.path, ()), found]
+        waiting = [*self._followers.get(found.path, ()), *self._alike.get(self._starts[found.path].line, ()), found]
         while waiting:
             log = waiting.pop()
             if log.path not in listed:
                 listed[log.path] = log
                 waiting += [self._sources[log.path]] if log.path in self._sources else []
-        listed.pop(found.path)
+        del listed[found.path]
         return list(listed.values())
 
     def names(self, found: FoundLog) -> list[FoundLog]:

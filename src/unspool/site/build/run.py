@@ -63,7 +63,7 @@ def read_for_pages(
     named = bool(titles.custom or titles.generated or titles.plan or titles.summary)
     offered = tuple(plan_key(plan) for plan in plans_of(alone.turns))
     around = (found, *near, *(() if named else names))
-    session = _Around(lambda: around, kept).linked(alone, found) if len(around) > 1 else alone
+    session = _Around(lambda: around, _load_prices, kept).linked(alone, found) if len(around) > 1 else alone
     leads = tuple(link.session for link in alone.links)
     return LinkedSession(session, NeighbourFacts(alone.title, titles.prompt, named, offered, leads))
 

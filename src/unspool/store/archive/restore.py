@@ -1,8 +1,7 @@
 """Files given back as they were: byte for byte, with their times, never over something else unless told so."""
 
 import os
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Literal
 
@@ -15,6 +14,7 @@ from unspool.store.archive.forget import SessionFile
 
 Outcome = Literal["written", "same", "differs", "replaced"]
 _SUFFIX = ".generation-"
+_VERSION = ".version-"
 
 
 class RestoredFile(msgspec.Struct, frozen=True):
@@ -49,15 +49,24 @@ def restore(
     wanted = [(_place(one, kept, to, options), kept) for one in files for kept in _wanted(archive, one, options)]
     if not wanted:
         raise UsageProblem(f"No file has a generation {options.generation}.")
-    for path, times in Counter(path for path, _ in wanted).items():
-        if times > 1:
-            raise UsageProblem(f"Several machines or places have a file {path.name}; choose one with --machine.")
+    wanted = list(_told_apart(wanted))
     states = [_state(archive, path, kept) for path, kept in wanted]
     blocked = [str(path) for (path, _), state in zip(wanted, states, strict=True) if state == "differs"]
     if blocked and not options.force:
         shown = ", ".join(blocked[:3]) + (f" and {len(blocked) - 3} more" if len(blocked) > 3 else "")
         raise Exists(f"Not overwritten, for what is there differs: {shown}. Use --force, or --to another folder.")
     return [_restored(archive, path, kept, state) for (path, kept), state in zip(wanted, states, strict=True)]
+
+
+def _told_apart(wanted: Iterable[tuple[Path, KeptFile]]) -> Iterator[tuple[Path, KeptFile]]:
+    """Files that were kept from several places under one path: equal ones once, the last written under its own name,
+    others beside it with a number."""
+    by_path: dict[Path, dict[bytes, KeptFile]] = {}
+    for path, kept in sorted(wanted, key=lambda one: -one[1].modified):
+        by_path.setdefault(path, {}).setdefault(kept.chain, kept)
+    for path, versions in by_path.items():
+        for number, kept in enumerate(versions.values(), 1):
+            yield path if number == 1 else path.with_name(f"{path.name}{_VERSION}{number}"), kept
 
 
 def _wanted(archive: Archive, one: SessionFile, options: RestoreOptions) -> list[KeptFile]:

@@ -138,7 +138,8 @@ def within_span(wanted: UsageFilter, column: str = "time") -> SqlCondition:
 
 def fitting_sessions(db: "apsw.Connection", wanted: UsageFilter) -> SqlCondition:
     """Rows of `session` of the projects asked for that reach into the time; one without times reaches into none."""
-    return _between(wanted, "ended", "started") & _of_project(db, wanted.project)
+    once = SqlCondition("version_of IS NULL")
+    return _between(wanted, "ended", "started") & _of_project(db, wanted.project) & once
 
 
 def fitting_requests(db: "apsw.Connection", wanted: UsageFilter) -> SqlCondition:

@@ -31,7 +31,9 @@ def search_conditions(db: apsw.Connection, query: SearchQuery) -> list[SqlCondit
         key = f"{filter_.name}{len(groups)}" if timely or filter_.name == "cost" else filter_.name
         groups.setdefault((key, filter_.excluded), []).append(made)
     joined = [(any_of(found), excluded) for (_, excluded), found in groups.items()]
-    return [SqlCondition(f"({one.sql}) IS NOT TRUE", one.values) if excluded else one for one, excluded in joined]
+    asked = [SqlCondition(f"({one.sql}) IS NOT TRUE", one.values) if excluded else one for one, excluded in joined]
+    # What a session copied from another is found there, unless somebody looks into this one alone.
+    return asked if ("session", False) in groups else [*asked, SqlCondition("NOT turn.copied")]
 
 
 def sessions_holding(text: str) -> str:

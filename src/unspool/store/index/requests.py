@@ -1,5 +1,6 @@
 """Billed requests counted once, and the rows that a sync hands to the index."""
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from types import MappingProxyType
@@ -27,7 +28,8 @@ ON own.session = request.session AND own.message = request.message AND own.reque
 _COPIES = f"""
 SELECT request.rowid, request.session, request.message, request.request, terms, counts, own.session IS NOT NULL, {_OWN}
 FROM {_BESIDE_OWN} JOIN session ON session.id = request.session
-WHERE request.message = ? ORDER BY coalesce(started, 9e99), key, session.origin, session.path, request.rowid
+WHERE request.message = ? ORDER BY coalesce(started, 9e99), forked, coalesce(ended, 9e99), key, session.origin,
+session.path, request.rowid
 """  # noqa: S608  names of columns
 _OF_SESSION = f"""
 SELECT request.message, request.request, model, speed, tier, geo, {_OWN}
@@ -138,14 +140,18 @@ class BilledRequests:
         """Prepare for the requests of a session to be taken out: copies of them elsewhere are to count."""
         self._left.update(message for (message,) in self._db.execute(_SHARED, (session,)))
 
-    def settle(self) -> None:
-        """Decide for everything that was written since the last time which copy of a request counts."""
+    def settle(self) -> set[int]:
+        """Decide for everything that was written since the last time which copy of a request counts; the sessions
+        that have any of those requests."""
         for session in self._touched:
             self.leave(session)
         for message in self._left:
             self._recount(message)
+        query = "SELECT DISTINCT session FROM request WHERE message IN (SELECT value FROM json_each(?))"
+        sharing = {session for (session,) in self._db.execute(query, (json.dumps(list(self._left)),))}
         self._touched.clear()
         self._left.clear()
+        return sharing
 
     def _recount(self, message: int) -> None:
         """Let the session that began first hold what all copies of a message's requests say, and count alone."""
@@ -244,6 +250,8 @@ class TurnRow(NamedTuple):
     """Milliseconds."""
     place: int
     model: str = ""
+    line: int = 0
+    """64 bits of the id of its first line."""
 
 
 class LogRows(NamedTuple):
@@ -260,8 +268,9 @@ class LogRows(NamedTuple):
     """Turn, hash, branch, message, time."""
     plans: list[tuple[int, str, str]]
     """Turn, title, status."""
-    calls: Mapping[str, int]
-    errors: Mapping[str, int]
+    calls: Mapping[tuple[int, str], int]
+    """By turn and tool."""
+    errors: Mapping[tuple[int, str], int]
 
 
 class SessionRows(NamedTuple):
@@ -277,3 +286,5 @@ class SessionRows(NamedTuple):
     """Files that are no single session's, and that were looked for on its behalf."""
     filled: Mapping[tuple[int, str], int] = MappingProxyType({})
     """Tokens that were put into its windows, estimated, by kind and tool."""
+    prompts: bytes = b""
+    """Of its `ids`, those of prompts."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from unspool.prices import PriceTable
 
-VERSION = 5
+VERSION = 6
 """Another figure in the file, and it is made anew."""
 
 
@@ -48,10 +48,17 @@ CREATE TABLE session(
   branch TEXT NOT NULL,
   started REAL, ended REAL,
   turns INTEGER NOT NULL, messages INTEGER NOT NULL, calls INTEGER NOT NULL, errors INTEGER NOT NULL,
-  cost INTEGER NOT NULL,             -- picodollars of what has a price, subagents included
+  -- Of its own requests, subagents included; what it copied from another session was paid there.
+  cost INTEGER NOT NULL,             -- picodollars of what has a price
   unpriced INTEGER NOT NULL,         -- requests whose model has no known price
+  open INTEGER NOT NULL,             -- requests without final figures
+  forked INTEGER NOT NULL,           -- 1 where its log says itself that it is a copy
+  version_of INTEGER,                -- the row of the same session that is shown, where this is another file of it
+  history INTEGER,                   -- the row of the session that it copied its history from
+  copied INTEGER NOT NULL DEFAULT 0, -- prompts that stand there too
   overview BLOB NOT NULL,            -- the whole Overview, in msgpack; empty for a ghost
   ids BLOB NOT NULL,                 -- 64 bits of its lines' ids, for telling copies; empty for a ghost
+  prompts BLOB NOT NULL,             -- the same of its prompts alone
   UNIQUE(origin, path)
 );
 CREATE INDEX session_key ON session(key);
@@ -82,7 +89,9 @@ CREATE TABLE turn(
   place INTEGER NOT NULL,            -- byte offset of its first line
   model INTEGER,                     -- name of the model that answered first
   doc INTEGER NOT NULL,              -- its first document
-  docs INTEGER NOT NULL              -- how many it has: their ids follow one another
+  docs INTEGER NOT NULL,             -- how many it has: their ids follow one another
+  line INTEGER NOT NULL,             -- 64 bits of the id of its first line
+  copied INTEGER NOT NULL            -- 1 where another session owns it, so that it is found and counted there
 );
 CREATE INDEX turn_log ON turn(log);
 
@@ -119,9 +128,9 @@ CREATE INDEX plan_turn ON plan(turn);
 CREATE TABLE todo(session INTEGER NOT NULL, position INTEGER NOT NULL, text TEXT NOT NULL, state TEXT NOT NULL);
 CREATE INDEX todo_session ON todo(session);
 
--- Tool calls of a session, counted.
-CREATE TABLE tally(session INTEGER NOT NULL, tool INTEGER NOT NULL, calls INTEGER NOT NULL, errors INTEGER NOT NULL);
-CREATE INDEX tally_session ON tally(session);
+-- Tool calls, counted.
+CREATE TABLE tally(turn INTEGER NOT NULL, tool INTEGER NOT NULL, calls INTEGER NOT NULL, errors INTEGER NOT NULL);
+CREATE INDEX tally_turn ON tally(turn);
 
 -- Billed requests. Copies of one request in several sessions: `counts` is 1 on the row of the session that began
 -- first, which then holds the larger of each figure; sums over rows with counts = 1 are exact.

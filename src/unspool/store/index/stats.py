@@ -115,15 +115,15 @@ def tool_stats(index: HasDatabase, wanted: UsageFilter = ALL_USAGE) -> tuple[Too
     return tuple(ToolStats(*row) for row in _run(index, _TALLY, billing.fitting_sessions(index.db, wanted)))
 
 
-_TALLY = """SELECT name.text, SUM(tally.calls), SUM(tally.errors), COUNT(DISTINCT session)
-FROM tally JOIN name ON name.id = tally.tool
-WHERE session IN (SELECT id FROM session WHERE {}) GROUP BY tally.tool ORDER BY 2 DESC, 1"""
+_TALLY = """SELECT name.text, SUM(tally.calls), SUM(tally.errors), COUNT(DISTINCT log.session)
+FROM tally JOIN name ON name.id = tally.tool JOIN turn ON turn.id = tally.turn JOIN log ON log.id = turn.log
+WHERE NOT turn.copied AND log.session IN (SELECT id FROM session WHERE {}) GROUP BY tally.tool ORDER BY 2 DESC, 1"""
 
 
 LISTED = 10
 """How many of the most are told."""
-_TRACES = "kind NOT IN ('ghost', 'empty', 'stub')"
-"""What holds a conversation."""
+_TRACES = "kind NOT IN ('ghost', 'empty', 'stub') AND version_of IS NULL"
+"""What holds a conversation, once a session."""
 
 
 class StatTotals(msgspec.Struct, frozen=True):
@@ -155,7 +155,7 @@ class StatNotes(msgspec.Struct, frozen=True):
     """Picodollars, of the whole session."""
     unpriced: int
     open: int
-    """1 where a request of it never had final figures."""
+    """Requests of it that never had final figures."""
 
     @property
     def seconds(self) -> float:
@@ -260,15 +260,15 @@ def _hours(index: HasDatabase, wanted: UsageFilter) -> tuple[tuple[int, ...], ..
 
 
 _OVERVIEWS = f"SELECT overview FROM session WHERE ({{}}) AND {_TRACES}"  # noqa: S608  no value
-_COUNTED = f"""SELECT COUNT(*), COUNT(DISTINCT project), COALESCE(SUM(turns), 0), COALESCE(SUM(messages), 0)
-FROM session WHERE ({{}}) AND {_TRACES}"""  # noqa: S608  no value
-_NOTES = f"""SELECT key, title, project, started, ended, turns, cost, unpriced,
-EXISTS (SELECT 1 FROM request WHERE request.session = session.id AND NOT final) FROM session
+_COPIED = "SELECT count(DISTINCT message) FROM request WHERE session = session.id AND counts = 0 AND agent IS NULL"
+_COUNTED = f"""SELECT COUNT(*), COUNT(DISTINCT project), COALESCE(SUM(turns - copied), 0),
+COALESCE(SUM(messages - iif(history IS NULL, 0, ({_COPIED}))), 0) FROM session WHERE ({{}}) AND {_TRACES}"""  # noqa: S608  no value
+_NOTES = f"""SELECT key, title, project, started, ended, turns, cost, unpriced, open FROM session
 WHERE ({{}}) AND {_TRACES}"""  # noqa: S608  no value
 _LONGEST = f"{_NOTES} AND ended > started ORDER BY ended - started DESC, key"
 _DEAREST = f"{_NOTES} AND cost > 0 ORDER BY cost DESC, key"
 _OF_SESSIONS = """JOIN turn ON turn.id = {table}.turn JOIN log ON log.id = turn.log
-WHERE ({{}}) AND log.session IN (SELECT id FROM session WHERE {{}})"""
+WHERE NOT turn.copied AND ({{}}) AND log.session IN (SELECT id FROM session WHERE {{}})"""
 _COMMITS = f"SELECT COUNT(DISTINCT hash) FROM git_commit {_OF_SESSIONS.format(table='git_commit')}"  # noqa: S608
 _FILES = f"SELECT COUNT(DISTINCT file) FROM touch {_OF_SESSIONS.format(table='touch')}"  # noqa: S608
 _TOUCHED = f"""-- What several sessions hold copies of, by kind and moment, counts once.

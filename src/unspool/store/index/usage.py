@@ -43,7 +43,8 @@ class PeriodReport(msgspec.Struct, frozen=True):
     """Requests without a time that a question about some time could not take in."""
 
 
-_KEYS = {"session": "session", "project": "session", "model": "terms", "subagent": "agent"}
+_SHOWN = "(SELECT coalesce(version_of, id) FROM session WHERE id = request.session)"
+_KEYS = {"session": _SHOWN, "project": "session", "model": "terms", "subagent": "agent"}
 """The column that requests are added up by; of periods, quarters of an hour."""
 _NAMES = {
     "session": (("key", "title", "project"), "SELECT id, key, title, project FROM session"),

@@ -8,14 +8,16 @@ import apsw
 import msgspec
 
 from unspool.prices import MOST, PriceTable
-from unspool.store.index.requests import BilledRequests, Doc, LogRows, RowNumbers, SessionRows
+from unspool.reading.scan import is_recorded_fork
+from unspool.store.index.history import HistorySettler
+from unspool.store.index.requests import BilledRequests, Doc, LogRows, RowNumbers, SessionRows, signed
 
 DIGEST = 16
 """Bytes of a state that tell of everything; those after them tell of what is no log."""
 _TEXT = 20 * 1024 * 1024
 """Characters that may wait before they are written."""
-_OF_SESSION = ("tally", "todo", "request", "own", "rewrite", "filled")
-_OF_TURN = ("touch", "git_commit", "plan")
+_OF_SESSION = ("todo", "request", "own", "rewrite", "filled")
+_OF_TURN = ("touch", "git_commit", "plan", "tally")
 _TURNS_OF_LOG = "SELECT id, number, branch, docs FROM turn WHERE log = ?"
 
 
@@ -43,6 +45,7 @@ class IndexWriter:
         self._free = (0, 0)
         """The ids that the next turn and the next document get."""
         self._requests = BilledRequests(db, prices)
+        self._history = HistorySettler(db)
 
     def __enter__(self) -> Self:
         return self
@@ -63,7 +66,8 @@ class IndexWriter:
     def pause(self) -> None:
         """Let what was put be seen."""
         self._flush()
-        self._requests.settle()
+        several = self._history.choose_versions()
+        self._history.divide(self._requests.settle() | several)
         self._db.execute("COMMIT")
 
     def put(self, rows: SessionRows, source: RowSource) -> None:
@@ -95,6 +99,7 @@ class IndexWriter:
     def drop(self, session: int) -> None:
         self._begin()
         self._requests.leave(session)
+        self._history.note(self._db.execute("SELECT key FROM session WHERE id = ?", (session,)).get)
         self._clear(session)
         for _, log, _, _ in self._logs(session):
             self._drop_log(log)
@@ -134,13 +139,16 @@ class IndexWriter:
             "turns": overview.turns, "messages": overview.messages, "calls": overview.tool_calls,
             "errors": overview.tool_errors, "cost": min(MOST, sum(row.cost or 0 for row in rows.requests)),
             "unpriced": sum(row.cost is None for row in rows.requests),
-            "overview": msgspec.msgpack.encode(overview), "ids": rows.ids,
+            "open": sum(not row.final for row in rows.requests),
+            "forked": int(is_recorded_fork(overview)), "version_of": None, "history": None, "copied": 0,
+            "overview": msgspec.msgpack.encode(overview), "ids": rows.ids, "prompts": rows.prompts,
         }  # fmt: skip
         columns = {name: clean_text(value) for name, value in columns.items()}
         names, marks = ", ".join(columns), ", ".join("?" * len(columns))
         updates = ", ".join(f"{name} = excluded.{name}" for name in columns)
         query = f"INSERT INTO session({names}) VALUES({marks}) ON CONFLICT DO UPDATE SET {updates} RETURNING id"
         number: int = self._db.execute(query, tuple(columns.values())).get
+        self._history.note(columns["key"])
         return number
 
     def _clear(self, session: int) -> None:
@@ -150,6 +158,7 @@ class IndexWriter:
         turns = "SELECT turn.id FROM log JOIN turn ON turn.log = log.id WHERE log.session = ?"
         for table in _OF_TURN:
             self._db.execute(f"DELETE FROM {table} WHERE turn IN ({turns})", (session,))  # noqa: S608
+        self._db.execute(f"UPDATE turn SET copied = 0 WHERE copied AND id IN ({turns})", (session,))  # noqa: S608
 
     def _log(
         self, session: int, number: int, rows: LogRows, path: str, generation: int, known: "list[int] | None"
@@ -172,7 +181,7 @@ class IndexWriter:
             )
             log = self._db.last_insert_rowid()
         turns = [*kept, *self._turns(log, rows, len(kept))]
-        self._details(session, rows, turns)
+        self._details(rows, turns)
 
     def _unchanged_turns(self, log: int, rows: LogRows, *, grew: bool) -> list[int]:
         turns: list[Any] = self._db.execute(f"{_TURNS_OF_LOG} ORDER BY place", (log,)).fetchall()
@@ -196,10 +205,22 @@ class IndexWriter:
         made = []
         for place, row in enumerate(rows.turns[kept:], kept):
             made.append(
-                (turn, log, row.number, row.branch, row.time, row.place, self._name(row.model), doc, counts[place])
+                (
+                    turn,
+                    log,
+                    row.number,
+                    row.branch,
+                    row.time,
+                    row.place,
+                    self._name(row.model),
+                    doc,
+                    counts[place],
+                    signed(row.line),
+                    0,
+                )
             )
             turn, doc = turn + 1, doc + counts[place]
-        self._db.executemany("INSERT INTO turn VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)", made)
+        self._db.executemany("INSERT INTO turn VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", made)
         self._free = turn, doc
         return [row[0] for row in made]
 
@@ -215,7 +236,7 @@ class IndexWriter:
         self._words.extend((number, doc[5]) for number, doc in enumerate(docs, first))
         self._waiting += sum(len(doc[5]) for doc in docs)
 
-    def _details(self, session: int, rows: LogRows, turns: list[int]) -> None:
+    def _details(self, rows: LogRows, turns: list[int]) -> None:
         db = self._db
         calls = self._calls(rows, turns)
         db.executemany(
@@ -239,8 +260,13 @@ class IndexWriter:
         db.executemany(
             "INSERT INTO tally VALUES(?, ?, ?, ?)",
             (
-                (session, self._name(tool) or self._name("?"), rows.calls.get(tool, 0), rows.errors.get(tool, 0))
-                for tool in {**rows.calls, **rows.errors}
+                (
+                    turns[turn],
+                    self._name(tool or "?"),
+                    rows.calls.get((turn, tool), 0),
+                    rows.errors.get((turn, tool), 0),
+                )
+                for turn, tool in {**rows.calls, **rows.errors}
             ),
         )
 

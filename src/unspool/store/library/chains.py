@@ -1,7 +1,6 @@
 """Sessions that continue one another, their projects, and plans that another session settles."""
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
@@ -11,6 +10,7 @@ import msgspec
 from unspool.model import ChainLink, Overview, Plan, Session, Titles, ToolCall, Turn
 from unspool.reading.ledger import line_hash
 from unspool.reading.prompts import plan_title, plans_in_order, plans_of
+from unspool.store.library.history import history_order
 
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
 
@@ -38,6 +38,7 @@ def link_sessions(skimmed: Sequence[ChainMember]) -> list[Overview]:
     for copy, original in _copies(skimmed).items():
         if original not in {link.session for link in links.get(copy, ())}:
             links.setdefault(copy, []).append(_link(overviews[original], "copied-from", "uuid"))
+            links.setdefault(original, []).append(_link(overviews[copy], "copied-to", "uuid"))
     titled = _foreign_summaries(skimmed)
     planned = {earlier: overviews[later] for later, (earlier, _) in pairs.items()}
     return [_told(one.overview, links, titled, planned) for one in skimmed]
@@ -118,14 +119,12 @@ def _folder(overview: Overview) -> str:
 def _copies(skimmed: Sequence[ChainMember]) -> dict[str, str]:
     """The session whose history each copy holds: the one that owns the last line it has in common."""
     owner: dict[int, str] = {}
-    shared: Counter[str] = Counter()
     found: dict[str, str] = {}
-    for one in sorted(skimmed, key=lambda one: (one.overview.log.modified or _LONG_AGO, one.overview.id)):
+    for one in sorted(skimmed, key=lambda one: history_order(one.overview)):
         for identity in one.ids:
             first = owner.setdefault(identity, one.overview.id)
             if first != one.overview.id:
                 found[one.overview.id] = first
-                shared[one.overview.id] += 1
     return found
 
 

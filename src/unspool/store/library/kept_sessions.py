@@ -24,7 +24,7 @@ from unspool.store.index.database import Index
 from unspool.store.index.requests import requests_of
 from unspool.store.index.schema import index_salt
 from unspool.store.index.write import DIGEST
-from unspool.store.library.read import CountedLog
+from unspool.store.library.history import CountedLog
 
 
 @contextmanager
@@ -148,6 +148,7 @@ class KeptSessions:
     def logs(self, present: set[str]) -> list[FoundLog]:
         """Every session's log that is not among those present, the last written first."""
         found: list[FoundLog] = []
+        ended = self._ended()
         with Archive.open(self._folder, key=self._key, readonly=True) as archive:
             for number, origin in archive.origins().items():
                 if not is_known(origin.agent):
@@ -158,13 +159,25 @@ class KeptSessions:
                     whole = str(Path(origin.root) / path)
                     if os.path.realpath(whole) not in present:
                         folder, one = path.rsplit("/", 2)[-2] if "/" in path else "", kept[path]
+                        active = ended.get((number, path), one.modified / 1e9)
                         found.append(
-                            FoundLog(
-                                whole, session, origin.agent, one.size, one.modified / 1e9, folder, origin.root,
-                                origin=number,
-                            )
-                        )  # fmt: skip
+                            FoundLog(whole, session, origin.agent, one.size, active, folder, origin.root, origin=number)
+                        )
         return sorted(found, key=lambda log: (-log.modified, log.path))
+
+    def _ended(self) -> dict[tuple[int, str], float]:
+        """When the last line of each session was written, by its origin and path."""
+        with Index.open(self._folder, key=self._key, readonly=True) as index:
+            rows: Any = index.db.execute("SELECT origin, path, ended FROM session WHERE ended IS NOT NULL")
+            return {(origin, path): ended for origin, path, ended in rows}
+
+    def begun_with(self, line: int, logs: Iterable[FoundLog]) -> list[FoundLog]:
+        """Those of the logs that begin with a line."""
+        with Index.open(self._folder, key=self._key, readonly=True) as index:
+            first = array("Q", [line]).tobytes()
+            rows: Any = index.db.execute("SELECT origin, path FROM session WHERE substr(ids, 1, 8) = ?", (first,))
+            known = set(rows)
+        return [log for log in logs if (log.origin, _path_in_origin(log)) in known]
 
     def _strays(self, origin: int, sessions: SessionFiles) -> dict[str, str]:
         """Subagents' logs that stand for themselves, as the index knows: their ids, by path."""
@@ -178,12 +191,12 @@ class KeptSessions:
     def counted(self, logs: list[FoundLog]) -> Iterator[CountedLog]:
         """What the index knows of sessions; those that it does not know are left out."""
         with Index.open(self._folder, key=self._key, readonly=True) as index:
-            query = "SELECT id, overview, ids FROM session WHERE origin = ? AND path = ?"
+            query = "SELECT id, overview, ids, prompts FROM session WHERE origin = ? AND path = ? AND kind <> 'ghost'"
             for found in logs:
-                row: Any = index.db.execute(query, (found.origin, _inside(found))).fetchone()
+                row: Any = index.db.execute(query, (found.origin, _path_in_origin(found))).fetchone()
                 if row is not None:
                     overview = msgspec.structs.replace(msgspec.msgpack.decode(row[1], type=Overview), kept=True)
-                    yield CountedLog(found, overview, array("Q", row[2]), _ledger(index, row[0]))
+                    yield CountedLog(found, overview, array("Q", row[2]), array("Q", row[3]), _ledger(index, row[0]))
 
     def current(self, logs: Sequence[FoundLog], prices: PriceTable) -> dict[str, CountedLog]:
         """Those of the logs that the index knows as they stand, so that they need not be read, by path."""
@@ -215,14 +228,14 @@ class KeptSessions:
     def beginning(self, found: FoundLog) -> bytes:
         """The first lines of a log."""
         with Archive.open(self._folder, key=self._key, readonly=True) as archive:
-            kept = archive.last(found.origin, _inside(found))
+            kept = archive.last(found.origin, _path_in_origin(found))
             return b"" if kept is None else archive.read(kept.generation, 0, _BEGINNING)
 
     @contextmanager
     def lent(self, found: FoundLog) -> Iterator[FoundLog]:
         """The same log where it can be read for a while."""
         with Archive.open(self._folder, key=self._key, readonly=True) as archive:
-            format_, path = by_id(found.format), _inside(found)
+            format_, path = by_id(found.format), _path_in_origin(found)
             files = SessionFiles(format_, archive.kept(found.origin).values()).needed(path)
             with checkout(archive, files) as root:
                 wanted = str(root / path)
@@ -241,14 +254,16 @@ class _KeptPlace:
         self._sessions = SessionFiles(by_id(origin.agent), self._kept.values())
 
     def current(self, index: Index, logs: Mapping[str, FoundLog]) -> Iterator[CountedLog]:
-        query = "SELECT id, path, state, named, overview, ids FROM session WHERE origin = ? AND kind <> 'ghost'"
+        query = (
+            "SELECT id, path, state, named, overview, ids, prompts FROM session WHERE origin = ? AND kind <> 'ghost'"
+        )
         rows: Any = index.db.execute(query, (self._number,))
-        for session, path, state, named, overview, ids in rows:
+        for session, path, state, named, overview, ids, prompts in rows:
             log = logs.get(path)
             if log is not None and self._is_current(path, log, state, named.splitlines()):
                 read = msgspec.msgpack.decode(overview, type=Overview)
                 read = msgspec.structs.replace(read, log=msgspec.structs.replace(read.log, path=log.path))
-                yield CountedLog(log, read, array("Q", ids), _ledger(index, session))
+                yield CountedLog(log, read, array("Q", ids), array("Q", prompts), _ledger(index, session))
 
     def _is_current(self, path: str, log: FoundLog, state: bytes, named: list[str]) -> bool:
         """Whether the index has read what the archive holds, and the archive holds what is there."""
@@ -267,7 +282,8 @@ class _KeptPlace:
         return kept.gone is None and status == (kept.size, kept.modified, kept.changed, kept.inode)
 
 
-def _inside(found: FoundLog) -> str:
+def _path_in_origin(found: FoundLog) -> str:
+    """The path of a log below the place that the archive had it from."""
     return os.path.relpath(found.path, found.root).replace(os.sep, "/")
 
 

@@ -11,6 +11,7 @@ from unspool.errors import Ambiguous, NotFound, Unreadable
 from unspool.model import Overview, Session
 from unspool.model.request import RecordedRequests
 from unspool.prices import PriceTable
+from unspool.store.library.history import is_part_of
 from unspool.store.library.inputs import is_url
 from unspool.store.library.neighbours import Neighbours, chain_head, last_active
 from unspool.store.library.read import (
@@ -126,7 +127,11 @@ def _titled(name: str, logs: Sequence[FoundLog], overviews: Iterable[Overview]) 
     if len(fitting) > 1:
         listed = tuple(f"{overview.id}  {overview.title[:80]}" for overview in fitting[:_LISTED])
         raise Ambiguous(f"{len(fitting)} sessions have “{name}” in their title:", listed)
-    return next(log for log in logs if log.path == fitting[0].log.path)
+    return next(log for log in logs if (log.format, log.session_id) == (fitting[0].agent, fitting[0].id))
+
+
+def _version_to_show(log: FoundLog) -> tuple[float, int, bool]:
+    return last_active(log), log.size, not log.origin
 
 
 class Library:
@@ -140,7 +145,9 @@ class Library:
         self.kept = kept
         """Sessions that only an archive has; None where only the sources count."""
         self._logs: tuple[FoundLog, ...] | None = None
-        self._neighbours = Neighbours(self.logs, kept)
+        self._versions: dict[str, tuple[FoundLog, ...]] = {}
+        """All files of each session, by the path of the one that is shown."""
+        self._neighbours = Neighbours(self.logs, lambda: self.prices, kept)
 
     @property
     def prices(self) -> PriceTable:
@@ -148,12 +155,26 @@ class Library:
         return self._prices
 
     def logs(self) -> tuple[FoundLog, ...]:
-        """Every session's log, the last written first; nothing is read yet."""
+        """Every session's log, the last written first: of a session with several, the one that was active last."""
         if self._logs is None:
-            here = discover_logs(self.sources)
-            gone = self.kept.logs({os.path.realpath(log.path) for log in here}) if self.kept is not None else []
-            self._logs = tuple(sorted([*here, *gone], key=lambda log: (-log.modified, log.path)))
+            files: dict[tuple[str, str], list[FoundLog]] = {}
+            for log in self._files():
+                files.setdefault((log.format, log.session_id), []).append(log)
+            shown = [max(some, key=_version_to_show) if len(some) > 1 else some[0] for some in files.values()]
+            self._versions = {log.path: tuple(some) for log, some in zip(shown, files.values(), strict=True)}
+            self._logs = tuple(sorted(shown, key=lambda log: (-log.modified, log.path)))
         return self._logs
+
+    def _files(self) -> list[FoundLog]:
+        """Every file that holds a session: one may lie in several places."""
+        here = discover_logs(self.sources)
+        gone = self.kept.logs({os.path.realpath(log.path) for log in here}) if self.kept is not None else []
+        return [*here, *gone]
+
+    def versions(self, found: FoundLog) -> tuple[FoundLog, ...]:
+        """The other files of a session that hold anything that its own does not."""
+        self.logs()
+        return tuple(log for log in self._versions.get(found.path, ()) if log != found and not is_part_of(log, found))
 
     def overviews(self, progress: Callable[[int], None] | None = None) -> tuple[Overview, ...]:
         """What a list shows of every session, newest first."""
@@ -161,8 +182,8 @@ class Library:
 
     def listing(self, progress: Callable[[int], None] | None = None) -> SessionListing:
         """All sessions counted, linked to each other and priced."""
-        here = [log for log in self.logs() if not log.origin]
-        gone = [log for log in self.logs() if log.origin]
+        files = [log for shown in self.logs() for log in (shown, *self.versions(shown))]
+        here, gone = [log for log in files if not log.origin], [log for log in files if log.origin]
         known = self.kept.current(here, self.prices) if self.kept is not None else {}
         done = [
             *known.values(),

@@ -1,7 +1,7 @@
 """The beginnings of logs, and the sessions before and after one in its chain."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,9 +11,12 @@ import msgspec
 from unspool.agents import FoundLog, by_id
 from unspool.figures import calls_of
 from unspool.model import ChainLink, Overview, Session
+from unspool.prices import PriceTable
+from unspool.reading.ledger import line_hash
 from unspool.reading.prompts import plan_key, plans_of, prompt_title
 from unspool.store.library.chains import KnownChains, settle_plans, source_id, source_of
-from unspool.store.library.read import make_overview, read_head, read_tail
+from unspool.store.library.history import CountedLog, divide_history, mark_copied, may_share_history, priced_overview
+from unspool.store.library.read import count_log, make_overview, read_head, read_tail
 
 if TYPE_CHECKING:
     from unspool.store.library.kept_sessions import KeptSessions
@@ -29,6 +32,8 @@ class ChainHead(msgspec.Struct, frozen=True):
     slug: str
     prompt: str
     """The first prompt, in short."""
+    line: str
+    """The id of its line."""
     implements: bool
     plan: str = ""
     accepted: int = 0
@@ -50,6 +55,7 @@ def chain_head(found: FoundLog, kept: "KeptSessions | None" = None) -> ChainHead
         found.session_id,
         facts.slug,
         prompt_title(head.prompts),
+        first.id if first is not None else "",
         plan is not None,
         plan.text if plan is not None else "",
         plan_key(plan) if plan is not None else 0,
@@ -69,8 +75,13 @@ def last_active(found: FoundLog) -> float:
 class Neighbours:
     """Links sessions to the ones beside them; each log is looked into once."""
 
-    def __init__(self, logs: Callable[[], Sequence[FoundLog]], kept: "KeptSessions | None" = None) -> None:
-        self._logs = logs
+    def __init__(
+        self,
+        logs: Callable[[], Sequence[FoundLog]],
+        prices: Callable[[], PriceTable],
+        kept: "KeptSessions | None" = None,
+    ) -> None:
+        self._logs, self._prices = logs, prices
         self._kept = kept
         self._folders: dict[str, list[FoundLog]] = {}
         self._heads: dict[str, ChainHead | None] = {}
@@ -93,8 +104,39 @@ class Neighbours:
         links += [self._link(log, "follow-up", by) for log, by in followers]
         heads = [one for log in around.values() if (one := self._head(log)) is not None]
         plans = [(one.plan, one.id) for one in heads if any(log.session_id == one.id for log, _ in followers)]
-        session = _named(settle_plans(session, plans), heads)
+        session, copies = self._divided(_named(settle_plans(session, plans), heads), found)
+        known_links = {link.session for link in links if link.relation == "copied-from"}
+        links += [link for link in copies if link.session not in known_links]
         return msgspec.structs.replace(session, links=tuple(links)) if links else session
+
+    def _divided(self, session: Session, found: FoundLog) -> tuple[Session, list[ChainLink]]:
+        """The session with what it copied from another marked, and links to those that have history in common."""
+        counted = [(log, log.overview) for log in self._sharing(session, found) if log.overview is not None]
+        if len(counted) < 2:
+            return session, []
+        divided = divide_history(counted)
+        mine = divided[0]
+        titles = {overview.id: overview.title for _, overview in counted}
+        told = priced_overview(counted[0][1], mine, self._prices(), titles)
+        links = []
+        for one in divided[1:]:
+            if one.log.found.session_id == mine.copied_from:
+                links.append(self._link(one.log.found, "copied-from", "uuid"))
+            elif one.copied_from == session.id:
+                links.append(self._link(one.log.found, "copied-to", "uuid"))
+        return (session if told.history is None else mark_copied(session, mine, told.history)), links
+
+    def _sharing(self, session: Session, found: FoundLog) -> Iterator[CountedLog]:
+        """The session itself and those that begin as it does, counted; nothing where there are none."""
+        line = _first_line(session)
+        if not line or not (found.origin or may_share_history(found, line)):
+            return
+        others = [log for log in self._logs() if log.format == found.format and log.session_id != found.session_id]
+        sharing = [log for log in others if not log.origin and may_share_history(log, line)]
+        if self._kept is not None:
+            sharing += self._kept.begun_with(line_hash(line), (log for log in others if log.origin))
+        for log in [found, *sharing] if sharing else []:
+            yield from self._kept.counted([log]) if log.origin and self._kept is not None else [count_log(log)]
 
     def _around(self, session: Session, found: FoundLog) -> list[FoundLog]:
         """The logs in the same folder, and the one that the session says it continues."""
@@ -113,7 +155,7 @@ class Neighbours:
         return self._heads[found.path]
 
     def _known(self, found: FoundLog) -> KnownChains:
-        one = self._head(found) or ChainHead(found.session_id, "", "", implements=False)
+        one = self._head(found) or ChainHead(found.session_id, "", "", "", implements=False)
         return KnownChains(
             one.id, one.slug, source_id(one.source) if one.source else "", one.started, one.accepted,
             lambda: overview.offered if (overview := self._overview(found)) is not None else (),
@@ -128,6 +170,15 @@ class Neighbours:
         overview = self._overview(found)
         title, prompt = (overview.title, overview.titles.prompt) if overview is not None else ("", "")
         return ChainLink(found.session_id, relation, by, title, prompt)  # type: ignore[arg-type]
+
+
+def _first_line(session: Session) -> str:
+    """The id of the line that a conversation begins with."""
+    first = session.turns[0] if session.turns else None
+    if first is None:
+        return ""
+    begun = [block for block in (first.prompt, *first.blocks) if block is not None and block.id]
+    return min(begun, key=lambda block: block.place.offset).id if begun else ""
 
 
 def _named(session: Session, heads: list[ChainHead]) -> Session:

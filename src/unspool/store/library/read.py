@@ -3,7 +3,6 @@
 import io
 import os
 import re
-from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime
@@ -35,6 +34,7 @@ from unspool.reading.assemble import assemble_session
 from unspool.reading.ledger import CallLedger
 from unspool.reading.scan import Scan
 from unspool.store.library.chains import ChainMember, link_sessions, unify_projects
+from unspool.store.library.history import CountedLog, divide_history, join_versions, priced_overview
 from unspool.store.library.inputs import hold_stream, open_log
 from unspool.workers import GC_PAUSE, without_interrupts, worker_pool
 
@@ -224,16 +224,6 @@ _WORTH_A_POOL = 24 * 1024 * 1024
 Progress = Callable[[int], None]
 
 
-class CountedLog(NamedTuple):
-    """One log counted: its overview, its line ids and its billed requests; or why it could not be read."""
-
-    found: FoundLog
-    overview: Overview | None
-    ids: Sequence[int]
-    ledger: CallLedger
-    failure: str = ""
-
-
 def make_overview(found: FoundLog, kept: "KeptSessions | None" = None) -> Overview | None:
     """What a list shows of one session; `kept` knows what is gone from its source. None where it cannot be read."""
     return kept.overview(found) if kept is not None and found.origin else count_log(found).overview
@@ -256,7 +246,7 @@ def count_log(found: FoundLog) -> CountedLog:
         with GC_PAUSE:
             scan, facts = scan_log(found)
     except (UnspoolError, OSError) as error:
-        return CountedLog(found, None, array("Q"), CallLedger(), reading_failure(found.path, error))
+        return CountedLog(found, None, (), (), CallLedger(), reading_failure(found.path, error))
     for one in found.agents:
         try:
             with open_events(one.path, agent, detail=Detail.FIGURES) as events:
@@ -265,7 +255,7 @@ def count_log(found: FoundLog) -> CountedLog:
             failure = reading_failure(one.path, error)
     overview = scan.overview(found.session_id, facts, log_file(found.path, found.size))
     overview = msgspec.structs.replace(overview, project=agent.project(facts, found.folder), size=found.total_size)
-    return CountedLog(found, overview, scan.ids, scan.ledger, failure)
+    return CountedLog(found, overview, scan.ids, scan.prompt_ids, scan.ledger, failure)
 
 
 def reading_failure(path: str, error: UnspoolError | OSError) -> str:
@@ -292,12 +282,6 @@ def count_logs(logs: Sequence[FoundLog], progress: Progress, jobs: int | None = 
         pool.shutdown(wait=False, cancel_futures=True)
 
 
-def price_overview(overview: Overview, ledger: CallLedger, prices: PriceTable) -> Overview:
-    """The overview with what its requests cost at list prices."""
-    total = prices.total(ledger.rows())
-    return msgspec.structs.replace(overview, cost=total.amount, unpriced=tuple(name for name, _ in total.unpriced))
-
-
 class SessionListing(msgspec.Struct, frozen=True):
     """Sessions newest first, with what they used together, each request counted once."""
 
@@ -307,29 +291,22 @@ class SessionListing(msgspec.Struct, frozen=True):
     failures: tuple[str, ...] = ()
 
 
-def list_overviews(done: Sequence[CountedLog], prices: PriceTable) -> SessionListing:
-    """A listing of sessions that were counted one by one."""
-    overviews = _overviews(done, prices)
-    failures = tuple(one.failure for one in done if one.failure)
-    together = _together([one.ledger for one in done])
-    return SessionListing(overviews, together.usage, prices.total(together.rows()), failures)
-
-
-def _overviews(done: Sequence[CountedLog], prices: PriceTable) -> tuple[Overview, ...]:
-    named = [(f"{one.found.root}/{one.found.folder}", one) for one in done if one.overview is not None]
-    priced_ = [price_overview(one.overview, one.ledger, prices) for _, one in named if one.overview is not None]
-    settled = unify_projects((folder, overview) for (folder, _), overview in zip(named, priced_, strict=True))
-    skims = [ChainMember(overview, one.ids) for (_, one), overview in zip(named, settled, strict=True)]
-    return tuple(sorted(link_sessions(skims), key=_newest))
-
-
-def _together(ledgers: list[CallLedger]) -> CallLedger:
-    """All requests once, gathered into the largest ledger, which spares a copy of it."""
-    gathered = max(ledgers, key=len, default=CallLedger())
-    for ledger in ledgers:
-        if ledger is not gathered:
-            gathered.merge(ledger)
-    return gathered
+def list_overviews(done: Iterable[CountedLog], prices: PriceTable) -> SessionListing:
+    """A listing of sessions whose files were counted one by one."""
+    logs = list(join_versions(done))
+    named = [(f"{one.found.root}/{one.found.folder}", one) for one in logs if one.overview is not None]
+    settled = unify_projects((folder, one.overview) for folder, one in named if one.overview is not None)
+    counted = [one for _, one in named]
+    linked = link_sessions([ChainMember(overview, one.ids) for one, overview in zip(counted, settled, strict=True)])
+    divided = divide_history(list(zip(counted, linked, strict=True)))
+    titles = {overview.id: overview.title for overview in linked}
+    overviews = [priced_overview(one, own, prices, titles) for one, own in zip(linked, divided, strict=True)]
+    usage = Usage()
+    for own in divided:
+        usage = usage + own.own.usage
+    cost = prices.total(chain.from_iterable(own.own.rows() for own in divided))
+    failures = tuple(one.failure for one in logs if one.failure)
+    return SessionListing(tuple(sorted(overviews, key=_newest)), usage, cost, failures)
 
 
 def _newest(overview: Overview) -> tuple[float, str]:

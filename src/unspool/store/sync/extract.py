@@ -29,7 +29,7 @@ from unspool.model import (
     Unknown,
 )
 from unspool.prices import PriceTable
-from unspool.reading.ledger import CallLedger
+from unspool.reading.ledger import CallLedger, line_hash
 from unspool.reading.scan import Scan, plan_name
 from unspool.reading.skeleton import TurnNumber
 from unspool.store.index.hits import text_strings
@@ -68,8 +68,9 @@ class LogGatherer:
         """Turn, path, how, time, place of the call."""
         self.commits: list[tuple[int, str, str, str, float | None]] = []
         self.todos: tuple[Todo, ...] = ()
-        self.calls: Counter[str] = Counter()
-        self.errors: Counter[str] = Counter()
+        self.calls: Counter[tuple[int, str]] = Counter()
+        """By turn and tool."""
+        self.errors: Counter[tuple[int, str]] = Counter()
         self.weighed = TokenEstimates()
         self._known_calls: dict[str, tuple[ToolCall, int]] = {}
         self._todo_items: dict[str, Todo] = {}
@@ -132,7 +133,8 @@ class LogGatherer:
 
     def _begin(self, event: Event, place: int) -> None:
         time = event.time.timestamp() if event.time is not None else None
-        self.turns.append(TurnRow(self._turn, 0, None if time is None else int(time * 1000), place))
+        line = line_hash(event.id) if event.id else 0
+        self.turns.append(TurnRow(self._turn, 0, None if time is None else int(time * 1000), place, line=line))
         self._modelled = False
 
     def _prompt(self, prompt: Prompt, event: Event, place: int) -> None:
@@ -162,7 +164,7 @@ class LogGatherer:
         if call.call_id in self._known_calls:
             return
         self._known_calls[call.call_id] = call, self._here
-        self.calls[call.name] += 1
+        self.calls[self._here, call.name] += 1
         self._doc(CALL, place, "\n".join(_strings(call.input)), call.name)
 
     def _result(self, result: Result, place: int) -> None:
@@ -173,7 +175,7 @@ class LogGatherer:
             text = _NUMBERS.sub("\n", f"\n{text}")[1:]
         self._doc(RESULT, place, text, name, error=result.error)
         if result.error:
-            self.errors[name] += 1
+            self.errors[turn, name] += 1
         if call is not None:
             self._answered(call, result, turn)
 
@@ -280,6 +282,7 @@ class _Session:
             self._failures,
             sorted(self._named),
             add_estimates([log.gathered.weighed for log in logs], overview.usage.output),
+            own.scan.prompt_ids.tobytes(),
         )
 
     def _read(self, path: str, number: int = 0, ledger: CallLedger | None = None) -> _ReadLog:

@@ -1,0 +1,163 @@
+"""A session is one session: its files joined wherever they lie, and history that it copied from another told apart.
+
+Forks and continuations hold the lines of the session they came from, under the same ids. Whoever comes first by
+`history_order` owns what is shared: it is paid, shown and found there; the others say how much they copied.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+from itertools import groupby
+from math import inf
+from typing import NamedTuple
+
+import msgspec
+
+from unspool.agents import FoundLog
+from unspool.model import Overview, Session, SharedHistory, Turn
+from unspool.prices import PriceTable
+from unspool.reading.ledger import CallLedger, line_hash, stable_hash, sum_by_model
+from unspool.reading.scan import is_recorded_fork
+
+_FIRST_BYTES = 64 * 1024
+
+
+class CountedLog(NamedTuple):
+    """One log counted: its overview, its line ids and its billed requests; or why it could not be read."""
+
+    found: FoundLog
+    overview: Overview | None
+    ids: Sequence[int]
+    """Of every line, as `line_hash` gives them."""
+    prompts: Sequence[int]
+    """Of those lines, the ids of prompts."""
+    ledger: CallLedger
+    failure: str = ""
+
+
+def history_order(overview: Overview) -> tuple[float, bool, float, str]:
+    """Sorts sessions so that history passes from earlier to later ones: a copy begins as its original does, says that
+    it is one or ends later."""
+    return _seconds(overview.started), is_recorded_fork(overview), _seconds(overview.ended), overview.id
+
+
+def _seconds(moment: datetime | None) -> float:
+    return inf if moment is None else moment.timestamp()
+
+
+def version_order(overview: Overview) -> tuple[float, int, bool]:
+    """Sorts files of one session so that the last is the one to show."""
+    ended = overview.ended or overview.log.modified
+    return -inf if ended is None else ended.timestamp(), overview.lines, not overview.kept
+
+
+def join_versions(counted: Iterable[CountedLog]) -> Iterator[CountedLog]:
+    """One log a session: the one to show, with the requests of all its files."""
+
+    def session(one: CountedLog) -> tuple[str, str]:
+        return one.found.format, one.found.session_id
+
+    for _, files in groupby(sorted(counted, key=session), key=session):
+        readable = []
+        for one in files:
+            if one.overview is None:
+                yield one
+            else:
+                readable.append((version_order(one.overview), one.found.path, one))
+        if readable:
+            *others, (_, _, shown) = sorted(readable, key=lambda version: version[:2])
+            for _, _, other in others:
+                shown.ledger.merge(other.ledger)
+            yield shown
+
+
+class DividedLog(NamedTuple):
+    """A log with what is its own, and what it copied."""
+
+    log: CountedLog
+    own: CallLedger
+    copied_from: str = ""
+    """The session that owns the last line it has in common with another; empty where all is its own."""
+    copied_lines: frozenset[int] = frozenset()
+    copied: CallLedger | None = None
+
+
+def divide_history(counted: Sequence[tuple[CountedLog, Overview]]) -> list[DividedLog]:
+    """Tell apart what each of some sessions owns, in their order; requests of several are their first one's alone."""
+    owners: dict[int, str] = {}
+    ledgers: dict[int, CallLedger] = {}
+    """By message, the ledger that holds its requests."""
+    divided: dict[str, DividedLog] = {}
+    for log, overview in sorted(counted, key=lambda one: history_order(one[1])):
+        copied_from, lines = "", []
+        for identity in log.ids:
+            first = owners.setdefault(identity, overview.id)
+            if first != overview.id:
+                copied_from = first
+                lines.append(identity)
+        own, copied = log.ledger.divide(ledgers)
+        divided[overview.id] = DividedLog(log, own, copied_from, frozenset(lines), copied)
+    return [divided[overview.id] for _, overview in counted]
+
+
+def priced_overview(overview: Overview, divided: DividedLog, prices: PriceTable, titles: dict[str, str]) -> Overview:
+    """The overview with what its own requests cost at list prices, and what it copied."""
+    total = prices.total(divided.own.rows())
+    history = None
+    if divided.copied_from or divided.copied is not None:
+        copied = divided.copied or CallLedger()
+        turns = sum(prompt in divided.copied_lines for prompt in divided.log.prompts)
+        name = titles.get(divided.copied_from, "")
+        history = SharedHistory(divided.copied_from, turns, name, copied.usage, prices.total(copied.rows()).amount)
+    return msgspec.structs.replace(
+        overview,
+        calls=sum_by_model(divided.own),
+        cost=total.amount,
+        unpriced=tuple(model for model, _ in total.unpriced),
+        history=history,
+    )
+
+
+def is_part_of(log: FoundLog, whole: FoundLog) -> bool:
+    """Whether one file of a session holds nothing that another does not: it is the same, or an earlier state."""
+    if log.origin or whole.origin or log.agents or log.size > whole.size:
+        return False
+    try:
+        with open(log.path, "rb") as one, open(whole.path, "rb") as other:  # noqa: PTH123  hot
+            while chunk := one.read(1 << 20):
+                if other.read(len(chunk)) != chunk:
+                    return False
+    except OSError:
+        return False
+    return True
+
+
+def may_share_history(found: FoundLog, line: str) -> bool:
+    """Whether a log may hold lines of a session that begins with this line: a copy has it near its own beginning."""
+    try:
+        with open(found.path, "rb") as stream:  # noqa: PTH123  hot
+            return line.encode(errors="replace") in stream.read(_FIRST_BYTES)
+    except OSError:
+        return False
+
+
+def mark_copied(session: Session, divided: DividedLog, history: SharedHistory) -> Session:
+    """The session with the turns and messages marked that it copied."""
+    lines = divided.copied_lines
+    known = divided.copied.messages() if divided.copied is not None else frozenset()
+
+    def turn(one: Turn) -> Turn:
+        begun = next((part.id for part in (one.prompt, *one.blocks) if part is not None and part.id), "")
+        return msgspec.structs.replace(one, copied=True) if line_hash(begun) in lines else one
+
+    def paid_once(one: Session) -> Session:
+        messages = (
+            msgspec.structs.replace(message, copied=True) if stable_hash(message.id) in known else message
+            for message in one.messages
+        )
+        agents = (msgspec.structs.replace(agent, session=paid_once(agent.session)) for agent in one.agents)
+        return msgspec.structs.replace(one, messages=tuple(messages), agents=tuple(agents))
+
+    branches = (msgspec.structs.replace(branch, turns=tuple(map(turn, branch.turns))) for branch in session.branches)
+    return msgspec.structs.replace(
+        paid_once(session), turns=tuple(map(turn, session.turns)), branches=tuple(branches), history=history
+    )
