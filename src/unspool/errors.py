@@ -12,7 +12,8 @@
     ├── Exists             10   files of other content are where some should go
     ├── Unsound            11   a copy failed its own check, or a log cannot be made sound; nothing was written
     ├── NotAllowed         12   a hub does not know who asks, or does not let them
-    └── Declined           13   a hub took nothing of what was sent: its policy or its limits are against it
+    ├── Declined           13   a hub took nothing of what was sent: its policy or its limits are against it
+    └── NotALog            14   a file holds no session of an agent that is known
 
 Each class carries the exit code that the command line ends with.
 """
@@ -101,3 +102,9 @@ class Declined(UnspoolError):
     """A hub took nothing of what was sent; the message says why, in the hub's words."""
 
     exit_code = 13
+
+
+class NotALog(UnspoolError):
+    """A file holds no session of an agent that is known."""
+
+    exit_code = 14

@@ -10,6 +10,7 @@ from click.testing import CliRunner
 
 from tests.app.serving import served
 from tests.app.sessions import STORM, demo_source, desk_of, get
+from tests.cli.running import talk
 from tests.log_builder.builder import LogBuilder
 from tests.site.pages import Read
 from unspool.app import open_session, partial_read
@@ -22,6 +23,7 @@ from unspool.site.options import SiteOptions
 from unspool.site.page_template import Crumb, Frame
 from unspool.site.turn_pages import session_folder
 from unspool.store.library import Library
+from unspool.store.sync import sync
 
 
 @pytest.fixture(scope="module")
@@ -314,3 +316,14 @@ def get_page(context: AppContext, key: str, path: str) -> str:
         got = get(f"{address}/s/{key}/{path}")
         assert got.status == 200, got.text
         return got.text
+
+
+def test_the_folder_of_all_projects_may_be_a_link(tmp_path: Path) -> None:
+    log = talk("Where do gulls sleep?")
+    log.write(tmp_path / "disk")
+    (tmp_path / "agent").mkdir()
+    (tmp_path / "agent" / "projects").symlink_to(tmp_path / "disk" / "projects", target_is_directory=True)
+    sync(tmp_path / "kept", [tmp_path / "agent"])
+    with served(AppContext(tmp_path / "kept", [tmp_path / "agent"])) as address:
+        assert "Where do gulls sleep?" in get(f"{address}/s/{log.session_id}/").text
+        assert log.session_id in get(f"{address}/sessions").text

@@ -12,7 +12,7 @@ import pytest
 import zstandard
 
 from tests.cli.running import run, source
-from tests.copies.test_bundle import HOSTILE, SESSION, bundle, log, member, packed
+from tests.store.library.test_bundle import HOSTILE, SESSION, bundle, log, member, packed
 from unspool import http
 from unspool.store.archive.database import archive_folder
 

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import shutil
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,7 +12,7 @@ from pathlib import Path
 import pytest
 import zstandard
 
-from tests.cli.running import finished, run, talk
+from tests.cli.running import finished, run, source, talk
 
 LOG = talk("Where do gulls sleep?", "abcabcab-0000-4000-8000-000000000001").to_bytes()
 LINES = [json.loads(line) for line in LOG.splitlines()]
@@ -87,12 +88,51 @@ def test_nothing_on_standard_input() -> None:
     assert "Traceback" not in done.err
 
 
-def test_what_is_no_log_is_kept() -> None:
-    """Rubbish is no failure: it is a session of lines that could not be read, each shown."""
+@pytest.mark.parametrize("data", [b"no log at all\n", b'{"name": "x"}', b'[{"sessionId": "x"}]', b"\0"])
+@pytest.mark.parametrize("command", ["show", "info", "export", "json -o OUT", "lint", "clone -n"])
+def test_what_no_known_agent_wrote_is_refused_with_a_sentence(command: str, data: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "thing.json"
+    path.write_bytes(data)
+    name, *more = (str(tmp_path / "out") if word == "OUT" else word for word in command.split())
+    done = run(name, str(path), *more)
+    assert (done.code, done.out) == (14, "")
+    assert done.err == f"unspool: {path} holds no session of an agent that unspool knows (Claude Code, Codex).\n"
+
+
+def test_what_comes_by_standard_input_is_judged_alike() -> None:
     done = run("show", "-", stdin=b"not a log at all\n")
-    assert done.code == 0
-    assert "not a log at all" in done.out
-    assert "could not be read" in done.out
+    assert done.code == 14
+
+
+@pytest.mark.parametrize("command", [("show",), ("info",), ("export", "-f", "text"), ("clone", "-n"), ("lint",)])
+def test_a_bundle_of_ours_is_a_session_wherever_one_is_asked_for(command: tuple[str, ...], tmp_path: Path) -> None:
+    log = talk("Where do gulls sleep?")
+    bundle = tmp_path / "gulls.tar.gz"
+    assert run("share", log.session_id, *source(tmp_path, log), "--bundle", "-o", str(bundle), "--yes").code == 0
+    name, *more = command
+    done = run(name, str(bundle), *more)
+    assert done.code == 0, done.err
+    assert "\0" not in done.out
+    assert "gulls" in done.out or name in ("clone", "lint")
+
+
+def test_a_session_that_was_exported_as_json_is_read_back(tmp_path: Path) -> None:
+    log = talk("Where do gulls sleep?")
+    path = tmp_path / "gulls.json"
+    assert run("export", log.session_id, *source(tmp_path, log), "-o", str(path)).code == 0
+    done = run("show", str(path))
+    assert done.code == 0, done.err
+    assert "Where do gulls sleep?" in done.out
+
+
+def test_an_archive_is_a_source(tmp_path: Path) -> None:
+    log = talk("Where do gulls sleep?")
+    where = source(tmp_path / "logs", log)
+    assert run("sync", *where, "--archive", str(tmp_path / "kept")).code == 0
+    shutil.rmtree(tmp_path / "logs")
+    done = run("show", log.session_id, "--source", str(tmp_path / "kept"))
+    assert done.code == 0, done.err
+    assert "Where do gulls sleep?" in done.out
 
 
 @pytest.mark.parametrize("path", ["/log", "/moved"])

@@ -68,7 +68,7 @@ def test_an_agents_own_log_is_no_copy_of_ours(tmp_path: Path) -> None:
 
 def test_a_document_is_no_log_of_lines(tmp_path: Path) -> None:
     path = tmp_path / "export.json"
-    path.write_text('{"loglines": []}')
+    path.write_text('{"loglines": [{"type": "user", "sessionId": "x"}]}')
     done = run("lint", str(path))
     assert done.code == 5
     assert "one document" in done.err

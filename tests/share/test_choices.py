@@ -9,7 +9,6 @@ import pytest
 
 from tests.copies.made_logs import VERSIONS, made
 from tests.copies.making import SESSION, faults
-from unspool.copies.bundle import receive_logs
 from unspool.copies.fork import Move
 from unspool.copies.original import open_source
 from unspool.redact.rules import builtin_rules
@@ -17,6 +16,7 @@ from unspool.share.choices import ShareChoices, ShareSettings, finding_id, load_
 from unspool.share.prepare import prepare_shares
 from unspool.share.publish import write_bundle
 from unspool.store.library import Library
+from unspool.store.library.bundle import receive_logs
 
 TRIES = 8
 

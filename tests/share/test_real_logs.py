@@ -4,7 +4,6 @@ from pathlib import Path
 
 from tests.copies.making import faults
 from tests.thorough import some, tries
-from unspool.copies.bundle import receive_logs
 from unspool.copies.fork import Move
 from unspool.copies.original import open_source
 from unspool.errors import Unsound
@@ -14,6 +13,7 @@ from unspool.share.prepare import prepare_shares
 from unspool.share.publish import SharePages, write_bundle
 from unspool.site.options import SiteOptions
 from unspool.store.library import Library
+from unspool.store.library.bundle import receive_logs
 
 LARGEST = 400_000
 EVERYTHING = ShareSettings(lambda _: ShareChoices(), builtin_rules(), environment={"USER": "nobody-here"})

@@ -118,11 +118,15 @@ class AppContext:
 
 
 def is_inside_source(log: FoundLog) -> bool:
-    """Whether a log lies in its source, and is no link to elsewhere; what the archive has was looked at before."""
+    """Whether a log lies in its source, and is no link to elsewhere; what the archive has was looked at before.
+
+    The folder of all projects may be a link, as some users keep it on another disk; what lies in it may not.
+    """
     if log.origin:
         return True
-    root = os.path.realpath(log.root or Path(log.path).parent)
-    return os.path.realpath(log.path).startswith(f"{root}{os.sep}")
+    folder = Path(log.path).parent
+    roots = (log.root or folder, folder.parent if log.folder else folder)
+    return any(os.path.realpath(log.path).startswith(f"{os.path.realpath(root)}{os.sep}") for root in roots)
 
 
 def file_identity(path: Path) -> tuple[int, int] | None:

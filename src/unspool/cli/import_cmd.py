@@ -110,9 +110,9 @@ def command(
     the bundle has them. Bundles are not trusted: one that holds links, paths that lead out of it, or more than a
     session does is refused whole, and nothing is left behind.
     """
-    from unspool.copies.bundle import receive_logs
     from unspool.copies.fork import Move, parse_renames
     from unspool.copies.original import own_home
+    from unspool.store.library.bundle import receive_logs
 
     resuming = {"--rename": rename, "-o": output.path, "--title": output.title, "--dsp": output.dsp}
     if to is None and (useless := [name for name, given in resuming.items() if given]):

@@ -21,7 +21,7 @@ from unspool.errors import UnspoolError
 from unspool.model import Overview, SessionKind
 from unspool.render.sanitize import one_line
 from unspool.store.library import Library, SessionListing
-from unspool.store.library.library import usual_roots
+from unspool.store.library.library import is_hidden, usual_roots
 
 
 class SessionMark(NamedTuple):
@@ -61,11 +61,6 @@ _FULL_DATES = 72
 """Columns from which the time of day is told as well."""
 _KIND_STYLES = {"plan": "yellow", "impl": "green", "agent": "magenta"}
 _KIND_WORDS = {"interactive": "", "planning": "plan", "implementation": "impl", "background": "bg", "subagent": "agent"}
-
-
-def is_hidden(overview: Overview) -> bool:
-    """Sessions that hold nothing a person would look for."""
-    return overview.kind in ("empty", "stub", "subagent") or overview.title.strip().casefold() == "warmup"
 
 
 _COLUMNS: tuple[tuple[str, int, JustifyMethod, int, int | None], ...] = (

@@ -57,7 +57,7 @@ def as_argument(name: str, make: Command, *options: Decorator) -> Decorator:
     return decorate
 
 
-_SOURCE = "Look here instead: a folder that holds projects/, or is one. May be given several times."
+_SOURCE = "Look here instead: a folder of an agent, of logs, or an archive. May be given several times."
 _ARCHIVE = "The folder of the archive; else UNSPOOL_ARCHIVE, else unspool in your data folder."
 _KEY_FILE = "The key of an encrypted archive; else UNSPOOL_KEY_FILE or UNSPOOL_PASSPHRASE."
 _TURNS = "Only these turns: 3, 3..7, 5.., 1,4."
@@ -71,7 +71,11 @@ def _library(source: tuple[Path, ...], demo: bool) -> "Library":
     from unspool.store.library import Library
 
     named = (demo_folder(),) if demo else source
-    kept = None if named else _kept_sessions()
+    archives = [place for place in named if (place / "archive.db").is_file()]
+    if len(archives) > 1:
+        raise UsageProblem("One archive at a time can be a source; `unspool archive merge` makes one of several.")
+    # An archive's folder holds no logs of its own, so that with no other source only what it keeps is found.
+    kept = None if named and not archives else _kept_sessions(*archives)
     return Library(settings.chosen_sources(named), settings.price_table(), kept)
 
 
@@ -83,11 +87,11 @@ sources = as_argument(
 )
 
 
-def _kept_sessions() -> "KeptSessions | None":
+def _kept_sessions(place: Path | None = None) -> "KeptSessions | None":
     """The archive's own sessions, where there is an archive that can be opened without asking."""
     from unspool.store.archive.database import ARCHIVE, INDEX, archive_folder
 
-    place = archive_folder()
+    place = place or archive_folder()
     if not (place / ARCHIVE).exists() or not (place / INDEX).exists():
         return None
     from unspool.store.archive.database import find_key, is_encrypted

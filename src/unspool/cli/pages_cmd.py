@@ -19,7 +19,7 @@ from unspool import human
 from unspool.agents import FoundLog
 from unspool.agents.web_sessions import RemoteSession, WebAccount, connect
 from unspool.cli import options, settings
-from unspool.cli.list_cmd import is_hidden, kept_mark
+from unspool.cli.list_cmd import kept_mark
 from unspool.cli.options import as_argument
 from unspool.cli.output import progress, progress_bar
 from unspool.cli.picker import PickerChoice, pick_one
@@ -34,6 +34,7 @@ from unspool.site.address import slug
 from unspool.site.build.plan import BuildOptions, BuildPlan, BuildReport, build_site
 from unspool.site.options import KINDS, SiteOptions, Theme
 from unspool.store.library import Library, read_stream
+from unspool.store.library.library import is_hidden
 
 if TYPE_CHECKING:
     from unspool.redact.replacements import SecretFinding

@@ -80,7 +80,7 @@ def _one(
     if isinstance(found, str):
         lines = _lines(found)
         finder = _finder(lines, rules, terms)
-        name = recognise_lines(lines).owner(lines) or session
+        name = recognise_lines(lines, session).owner(lines) or session
         if output is not None:
             _write(name, lines, finder, output)
         yield _looked(name, found, lines, finder)
@@ -149,7 +149,7 @@ def _write(session: str, lines: list[bytes], finder: "Finder", output: str) -> N
 
     session = file_stem(session)  # as a share of it calls it: the same is replaced by the same in both
     names = ReplacementNames(choices.load_replacements(session))
-    writer = recognise_lines(lines).writer
+    writer = recognise_lines(lines, session).writer
     shared = lines if writer is None else [line for line in lines if not writer.is_request_record(line)]
     made = list(redact_lines(shared, finder, names))
     choices.save_replacements(session, names.mapping())

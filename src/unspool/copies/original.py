@@ -12,7 +12,7 @@ import msgspec
 from msgspec.structs import replace
 
 from unspool.agents import AGENTS, CodingAgent, FoundLog, by_id, writer_of
-from unspool.agents.lines import document_entries, line_entries, starts_document
+from unspool.agents.lines import line_entries, starts_document
 from unspool.agents.writing import LogWriter
 from unspool.errors import Unreadable, UnspoolError, UsageProblem
 from unspool.files import scratch_folder
@@ -20,25 +20,8 @@ from unspool.model import Event, Place, Problem
 from unspool.reading.draft import SessionDraft
 from unspool.store.library import Library
 from unspool.store.library.inputs import is_url, open_log
-from unspool.store.library.read import head_agent, read_transcript
+from unspool.store.library.read import head_agent, not_a_log, read_transcript
 from unspool.workers import GC_PAUSE
-
-_HEAD = 4096
-
-
-def as_lines(path: str, folder: Path) -> Path | None:
-    """The entries of a document as a log in a folder; None where it has lines already, or can be read only once."""
-    if path == "-" or is_url(path):
-        return None
-    with open_log(path) as stream:
-        head = stream.read(_HEAD)
-        found = document_entries(head + stream.read()) if starts_document(head) else None
-    if found is None:
-        return None
-    folder.mkdir(parents=True, exist_ok=True)
-    made = folder / "document.jsonl"
-    made.write_bytes(b"".join(msgspec.json.encode(one.data) + b"\n" for one in found if one.data is not None))
-    return made
 
 
 class OriginalLog:
@@ -218,7 +201,11 @@ def _alone(name: str) -> FoundLog:
     stem = "stdin" if name == "-" else name.rstrip("/").rsplit("/", 1)[-1].split(".")[0]
     if not is_url(name) and name != "-" and Path(name).is_dir():
         raise UsageProblem(f"{name} is a folder; name a session.")
-    agent = None if name == "-" or is_url(name) else head_agent(name)
+    if name == "-" or is_url(name):
+        return FoundLog(name, stem, AGENTS[0].id, 0, 0.0)
+    agent = head_agent(name)
+    if agent is None and Path(name).is_file():
+        raise not_a_log(name)
     return FoundLog(name, stem, (agent or AGENTS[0]).id, 0, 0.0)
 
 

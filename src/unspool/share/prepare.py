@@ -9,7 +9,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from unspool.agents import FoundLog
-from unspool.copies.original import CopySource, as_lines, open_source
+from unspool.copies.original import CopySource, open_source
 from unspool.errors import Ambiguous, NotFound, Unsound
 from unspool.files import scratch_folder
 from unspool.model import Session
@@ -17,6 +17,7 @@ from unspool.share.choices import ShareChoices, ShareSettings
 from unspool.share.redact_files import RedactionReport, redact_files
 from unspool.share.select_files import SelectedFiles, select_files
 from unspool.store.library import Library
+from unspool.store.library.inputs import as_lines
 
 
 class SharedSession(NamedTuple):

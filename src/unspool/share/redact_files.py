@@ -11,7 +11,6 @@ from typing import BinaryIO, NamedTuple
 import msgspec
 
 from unspool import __version__, human
-from unspool.copies.bundle import is_plain
 from unspool.redact import replacements
 from unspool.redact.finder import Finder
 from unspool.redact.log import redact_lines, scan_lines
@@ -21,6 +20,7 @@ from unspool.redact.values import redact_text, redact_value
 from unspool.share.choices import ShareChoices, ShareSettings, finding_id, load_replacements, save_replacements
 from unspool.share.select_files import LeftOutCounts, SelectedFiles
 from unspool.share.side_files import FOLDER, FileToShare
+from unspool.store.library.bundle import is_plain
 
 
 class RuleCount(msgspec.Struct, frozen=True):

@@ -8,7 +8,8 @@ import pytest
 from tests.log_builder.builder import LogBuilder
 from tests.reading.reading import library
 from unspool.errors import Ambiguous, NotFound, Unreadable
-from unspool.store.library import Library, open_session
+from unspool.store.library import Library, open_session, sessions
+from unspool.store.library.library import is_hidden
 
 ONE = "aaaa1111-0000-4000-8000-000000000001"
 TWO = "aaaa2222-0000-4000-8000-000000000002"
@@ -119,3 +120,21 @@ def test_a_file_without_any_line_holds_no_session(tmp_path: Path) -> None:
     path.write_bytes(b"\n\n")
     with pytest.raises(NotFound):
         open_session(str(path))
+
+
+def test_latest_is_the_first_of_the_list(tmp_path: Path) -> None:
+    """Whatever the files' own times say, and though a warm-up, a stub and a long last line came later."""
+    long = log(TWO, "long").wait(60).prompt("x" * 100_000)
+    warm_up = LogBuilder(session_id="33333333-0000-4000-8000-000000000003", seed="warm").wait(600).prompt("Warmup")
+    stub = LogBuilder(session_id="44444444-0000-4000-8000-000000000004", seed="stub").wait(900).ai_title("stub")
+    there = library(tmp_path, log(ONE, "first"), long, warm_up, stub)
+    for age, path in enumerate(sorted(tmp_path.rglob("*.jsonl"))):
+        os.utime(path, (2_000_000_000 - age, 2_000_000_000 - age))
+    listed = [overview.id for overview in there.overviews() if not is_hidden(overview)]
+    assert there.find("latest").session_id == listed[0] == TWO
+
+
+def test_sources_are_paths_or_strings(tmp_path: Path) -> None:
+    library(tmp_path, log(ONE, "Where do gulls sleep?"))
+    assert len(sessions([str(tmp_path)])) == len(sessions([tmp_path])) == 1
+    assert open_session("gulls", [str(tmp_path)]).title == "Where do gulls sleep?"

@@ -84,7 +84,8 @@ class ClaudeCode(CodingAgent):
         return discover.discover(root)
 
     def recognises(self, data: dict[str, Json]) -> bool:
-        return "sessionId" in data or "session_id" in data or "parentUuid" in data or "leafUuid" in data
+        own = "sessionId" in data or "session_id" in data or "parentUuid" in data or "leafUuid" in data
+        return own and isinstance(data.get("type"), str)
 
     def parser(self, found: FoundLog | None, detail: Detail) -> ClaudeParser:
         return ClaudeParser(Companions(found).spill, detail)

@@ -16,7 +16,6 @@ from markupsafe import Markup
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect, Request
 
-from unspool.copies.bundle import unpack_bundle
 from unspool.errors import UnspoolError
 from unspool.figures import Figures, figures
 from unspool.files import scratch_folder
@@ -41,6 +40,7 @@ from unspool.site.build.manifest import fingerprint
 from unspool.site.options import SiteOptions
 from unspool.site.page_template import Asset, Frame
 from unspool.store.library import Library
+from unspool.store.library.bundle import unpack_bundle
 from unspool.web.guard import check_size
 
 _FIELD = "file"

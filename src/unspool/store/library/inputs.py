@@ -9,8 +9,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
+import msgspec
 import zstandard
 
+from unspool.agents.lines import document_entries, starts_document
 from unspool.errors import NotFound, Unreadable
 from unspool.http import fetch
 
@@ -54,6 +56,7 @@ class ZstdReader(io.RawIOBase):
         return plain
 
 
+_TAR = slice(257, 262)
 _GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 _UTF16 = (b"\xff\xfe{\0", b"\xff\xfe[\0", b"\xfe\xff\0{", b"\xfe\xff\0[")
 """How a log begins that a shell wrote in two-byte characters."""
@@ -62,6 +65,15 @@ _BUFFER = 1 << 20
 
 def is_url(name: str) -> bool:
     return name.startswith(("http://", "https://"))
+
+
+def is_bundle(path: Path) -> bool:
+    """Whether a file is a tar, packed or not, as a session is sent in."""
+    try:
+        with path.open("rb") as stream:
+            return _plain(stream).read(_TAR.stop)[_TAR] == b"ustar"
+    except (OSError, ValueError, EOFError, zlib.error):
+        return False
 
 
 @contextmanager
@@ -137,3 +149,21 @@ def _plain(stream: object) -> BinaryIO:
 def _buffered(stream: object) -> BinaryIO:
     made = stream if isinstance(stream, io.BufferedReader) else io.BufferedReader(cast("io.RawIOBase", stream), _BUFFER)
     return cast("BinaryIO", made)
+
+
+_HEAD = 4096
+
+
+def as_lines(path: str, folder: Path) -> Path | None:
+    """The entries of a document as a log in a folder; None where it has lines already, or can be read only once."""
+    if path == "-" or is_url(path):
+        return None
+    with open_log(path) as stream:
+        head = stream.read(_HEAD)
+        found = document_entries(head + stream.read()) if starts_document(head) else None
+    if found is None:
+        return None
+    folder.mkdir(parents=True, exist_ok=True)
+    made = folder / "document.jsonl"
+    made.write_bytes(b"".join(msgspec.json.encode(one.data) + b"\n" for one in found if one.data is not None))
+    return made

@@ -1,24 +1,28 @@
 """The library of sessions: where they lie, by what name they are found, opened and listed."""
 
 import os
+import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from unspool.agents import AGENTS, CodingAgent, Companion, FoundLog, by_id
 from unspool.errors import Ambiguous, NotFound, Unreadable
+from unspool.files import scratch_folder
 from unspool.model import Overview, Session
 from unspool.model.request import RecordedRequests
 from unspool.prices import PriceTable
 from unspool.store.library.history import is_part_of
-from unspool.store.library.inputs import is_url
-from unspool.store.library.neighbours import Neighbours, chain_head, last_active
+from unspool.store.library.inputs import is_bundle, is_url
+from unspool.store.library.neighbours import Neighbours, last_active
 from unspool.store.library.read import (
     SessionListing,
     count_logs,
     head_agent,
     list_overviews,
+    make_overview,
+    not_a_log,
     read_session,
     read_stream,
     recorded_requests,
@@ -85,20 +89,18 @@ def single_log(path: Path) -> FoundLog | None:
 _LISTED = 12
 
 
+_INPUTS = (".jsonl", ".json", ".gz", ".zst", ".tar", ".tgz")
+
+
 def is_input(name: str) -> bool:
     """Whether a name says itself where the log is."""
-    return (
-        name == "-" or is_url(name) or "/" in name or "\\" in name or name.endswith((".jsonl", ".json", ".gz", ".zst"))
-    )
+    return name == "-" or is_url(name) or "/" in name or "\\" in name or name.endswith(_INPUTS)
 
 
 def find(name: str, logs: Sequence[FoundLog], overviews: Callable[[], Iterable[Overview]]) -> FoundLog:
     """The one log meant by `name`; titles are read only where nothing else fits."""
     if not logs:
         raise NotFound("No sessions were found. `unspool list --demo` shows what they look like.")
-    if name == "latest":
-        recent = sorted(logs, key=lambda log: -last_active(log))
-        return next((log for log in recent if _spoken(log)), recent[0])
     exact = [log for log in logs if log.session_id == name]
     started = exact or ([log for log in logs if log.session_id.startswith(name)] if name else [])
     if len(started) == 1:
@@ -109,12 +111,9 @@ def find(name: str, logs: Sequence[FoundLog], overviews: Callable[[], Iterable[O
     return _titled(name, logs, overviews())
 
 
-def _spoken(log: FoundLog) -> bool:
-    """Whether anything was asked in it: stubs and warm-ups are nobody's latest session."""
-    if log.origin:
-        return True  # a look into the archive for each would take long, and it keeps few stubs
-    begun = chain_head(log)
-    return begun is not None and bool(begun.prompt) and begun.prompt.casefold() != "warmup"
+def is_hidden(overview: Overview) -> bool:
+    """Whether a session holds nothing that a person would look for: lists leave it out, and it is nobody's latest."""
+    return overview.kind in ("empty", "stub", "subagent") or overview.title.strip().casefold() == "warmup"
 
 
 def _titled(name: str, logs: Sequence[FoundLog], overviews: Iterable[Overview]) -> FoundLog:
@@ -138,9 +137,9 @@ class Library:
     """The sessions of some folders; of the agents' own folders where none is named."""
 
     def __init__(
-        self, sources: Sequence[Path] = (), prices: PriceTable | None = None, kept: "KeptSessions | None" = None
+        self, sources: Sequence[Path | str] = (), prices: PriceTable | None = None, kept: "KeptSessions | None" = None
     ) -> None:
-        self.sources = tuple(sources)
+        self.sources = tuple(Path(source).expanduser() for source in sources)
         self._prices = prices
         self.kept = kept
         """Sessions that only an archive has; None where only the sources count."""
@@ -194,7 +193,11 @@ class Library:
         return list_overviews(done, self.prices)
 
     def find(self, name: str) -> FoundLog:
-        """The log that `name` means; see `unspool.store.library.library`."""
+        """The log that `name` means: an id or its start, a piece of a title, or `latest`, the first that a list has."""
+        if name == "latest" and self.logs():
+            recent = sorted(self.logs(), key=lambda log: (-last_active(log), log.session_id))
+            shown = (log for log in recent if (one := make_overview(log, self.kept)) is not None and not is_hidden(one))
+            return next(shown, recent[0])
         return find(name, self.logs(), self.overviews)
 
     def resolve(self, name: str | Path) -> FoundLog | str:
@@ -203,8 +206,25 @@ class Library:
         if text == "-" or is_url(text):
             return text
         if isinstance(name, Path) or is_input(text) or Path(text).is_file():
-            return single_log(Path(text)) or text
+            if is_bundle(Path(text)):
+                return self._unpacked(Path(text))
+            found = single_log(Path(text))
+            if found is not None and not found.root and head_agent(found.path) is None:
+                return text  # no agent's, as far as its lines tell: whoever reads it says so
+            return found or text
         return self.find(text)
+
+    def _unpacked(self, bundle: Path) -> FoundLog:
+        """The session of a bundle, laid out as an agent keeps it, as long as this library lasts."""
+        from unspool.store.library.bundle import unpack_bundle
+
+        folder = ExitStack()
+        weakref.finalize(self, folder.close)
+        first, *_ = unpack_bundle(bundle, folder.enter_context(scratch_folder()), str(bundle))
+        found = single_log(first)
+        if found is None:
+            raise not_a_log(str(bundle))
+        return found
 
     def open(self, log: FoundLog | str | Path) -> Session:
         """The session of a log, whole: given as found, or by anything a person may call it."""
@@ -236,11 +256,11 @@ class Library:
         return tuple(by_id(found.format).files.companions(found, session.slug)) if found is not None else ()
 
 
-def open_session(name: str | Path, sources: Sequence[Path] = ()) -> Session:
+def open_session(name: str | Path, sources: Sequence[Path | str] = ()) -> Session:
     """One session, whole. `name`: an id or its start, a path, "-", a URL, a piece of its title, or "latest"."""
     return Library(sources).open(name)
 
 
-def sessions(sources: Sequence[Path] = ()) -> tuple[Overview, ...]:
+def sessions(sources: Sequence[Path | str] = ()) -> tuple[Overview, ...]:
     """An overview of every session, newest first."""
     return Library(sources).overviews()

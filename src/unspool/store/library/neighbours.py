@@ -67,7 +67,9 @@ def chain_head(found: FoundLog, kept: "KeptSessions | None" = None) -> ChainHead
 
 def last_active(found: FoundLog) -> float:
     """When the last line of a log was written, as the line says; copying a file does not change it."""
-    tail = read_tail(found, _TAIL)
+    size = _TAIL
+    while (tail := read_tail(found, size)) is not None and tail.facts.ended is None and size < found.size:
+        size *= 16  # a long line, or several that name no time
     ended = tail.facts.ended if tail is not None else None
     return ended.timestamp() if ended is not None else found.modified
 

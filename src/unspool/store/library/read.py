@@ -14,7 +14,7 @@ import msgspec
 
 from unspool.agents import AGENTS, CodingAgent, Detail, FoundLog, by_id
 from unspool.agents.lines import LogEvents, read_entries
-from unspool.errors import NotFound, UnspoolError
+from unspool.errors import NotALog, NotFound, UnspoolError
 from unspool.model import (
     AgentSource,
     Entry,
@@ -33,6 +33,7 @@ from unspool.prices import Cost, PriceTable
 from unspool.reading.assemble import assemble_session
 from unspool.reading.ledger import CallLedger
 from unspool.reading.scan import Scan
+from unspool.render.json import SCHEMA, load
 from unspool.store.library.chains import ChainMember, link_sessions, unify_projects
 from unspool.store.library.history import CountedLog, divide_history, join_versions, priced_overview
 from unspool.store.library.inputs import hold_stream, open_log
@@ -41,8 +42,11 @@ from unspool.workers import GC_PAUSE, without_interrupts, worker_pool
 if TYPE_CHECKING:
     from unspool.store.library.kept_sessions import KeptSessions
 
+_EXPORT = f'{{"schema":"{SCHEMA}"'.encode()
+"""How a session begins that unspool wrote as JSON."""
+_SCHEMA_WITHIN = 200
 _HEAD_LINES = 80
-_RECOGNISED_BY = 20
+_RECOGNISED_BY = 200
 _HEAD_BYTES = 256 * 1024
 
 
@@ -125,7 +129,7 @@ def recorded_requests(path: str, agent: CodingAgent | None = None) -> RecordedRe
         if agent is None:
             first = list(islice(entries, _RECOGNISED_BY))
             agent, entries = recognise_agent(first), chain(first, entries)
-        return agent.requests(entries)
+        return agent.requests(entries) if agent is not None else None
 
 
 def log_file(name: str, size: int) -> LogFile:
@@ -136,26 +140,34 @@ def log_file(name: str, size: int) -> LogFile:
     return LogFile(name, size, modified)
 
 
-def recognise_agent(entries: list[Entry]) -> CodingAgent:
-    """The agent that wrote a log, by its first entries; the first one listed where none is sure."""
+def recognise_agent(entries: list[Entry]) -> CodingAgent | None:
+    """The agent that wrote a log, by its first entries; None where it is none that is known."""
     for agent in AGENTS:
         if any(entry.data is not None and agent.recognises(entry.data) for entry in entries):
             return agent
-    return AGENTS[0]
+    return None
 
 
 def head_agent(path: str) -> CodingAgent | None:
-    """The agent whose lines a log begins with; None where it cannot be read."""
+    """The agent whose lines a log begins with; None where it cannot be read, or no agent that is known wrote it."""
     try:
         with open_log(path, _HEAD_BYTES) as stream:
-            return recognise_lines(stream)
+            return recognise_agent(list(islice(read_entries(stream), _RECOGNISED_BY)))
     except (UnspoolError, OSError):
         return None
 
 
-def recognise_lines(lines: Iterable[bytes]) -> CodingAgent:
-    """The agent that wrote these lines."""
-    return recognise_agent(list(islice(read_entries(lines), _RECOGNISED_BY)))
+def recognise_lines(lines: Iterable[bytes], called: str) -> CodingAgent:
+    """The agent that wrote these lines; NotALog, told of what is `called` so, where none that is known did."""
+    agent = recognise_agent(list(islice(read_entries(lines), _RECOGNISED_BY)))
+    if agent is None:
+        raise not_a_log(called)
+    return agent
+
+
+def not_a_log(called: str) -> NotALog:
+    known = ", ".join(agent.name for agent in AGENTS)
+    return NotALog(f"{called} holds no session of an agent that unspool knows ({known}).")
 
 
 def read_session(found: FoundLog, kept: "KeptSessions | None" = None) -> Session:
@@ -208,7 +220,11 @@ def read_stream(name: str) -> Session:
     first = list(islice(read_entries(_buffered(data)), _RECOGNISED_BY))
     if not first:
         raise NotFound(f"{name} holds no log lines.")
+    if bytes(data[:_SCHEMA_WITHIN]).lstrip().startswith(_EXPORT):
+        return load(bytes(data))
     agent = recognise_agent(first)
+    if agent is None:
+        raise not_a_log(name)
     events = agent.events(_buffered(data))
     main = Transcript(list(events), events.facts, log_file(name, events.size), events.blank)
     stem = "stdin" if name == "-" else re.split(r"[\\/]", name)[-1].split(".")[0]

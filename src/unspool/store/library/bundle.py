@@ -15,12 +15,11 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, cast
 
-from unspool.copies.original import as_lines
 from unspool.errors import FetchFailed, NotFound, Unreadable
 from unspool.files import scratch_folder
 from unspool.http import fetch
 from unspool.redact.log import decode_line, encode_line
-from unspool.store.library.inputs import is_url, open_log
+from unspool.store.library.inputs import as_lines, is_bundle, is_url, open_log
 from unspool.store.library.library import single_log
 from unspool.store.library.read import head_agent
 
@@ -247,7 +246,6 @@ def _is_id(said: str) -> bool:
 
 _LOGS = (".jsonl", ".json", ".jsonl.gz", ".jsonl.zst")
 _HEAD, _CHUNK = 512, 1 << 20
-_TAR = slice(257, 262)
 
 
 @contextmanager
@@ -281,7 +279,7 @@ def _is_log(path: Path) -> bool:
         return True
     with open_log(str(path)) as stream:
         head = stream.read(_HEAD)
-    return head[_TAR] != b"ustar" and head.lstrip()[:1] in (b"{", b"[")
+    return not is_bundle(path) and head.lstrip()[:1] in (b"{", b"[")
 
 
 def _bare(path: Path, root: Path, called: str) -> list[Path]:

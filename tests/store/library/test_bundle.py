@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from tests.cli.running import run
 from tests.log_builder.builder import LogBuilder
 from tests.thorough import tries
-from unspool.copies.bundle import receive_logs
 from unspool.errors import NotFound, Unreadable
+from unspool.store.library.bundle import receive_logs
 
 SESSION = "0a0b0c0d-1111-4222-8333-444455556666"
 
@@ -183,7 +183,7 @@ def test_what_is_not_there_or_a_folder(tmp_path: Path) -> None:
 
 def test_a_picture_named_a_million_times_does_not_fill_the_disk(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Those that are too many stay as they are; one at a path that leads out is not looked for."""
-    monkeypatch.setattr("unspool.copies.bundle._MOST", 4000)
+    monkeypatch.setattr("unspool.store.library.bundle._MOST", 4000)
     lines = b'{"type":"image","path":"/a/b.png"}\n' * 9 + b'{"type":"image","path":"../../session.png"}\n'
     lines += b"[" * 900 + b'{"type":"image","path":"/a/b.png"}' + b"]" * 900 + b"\n"
     path.write_bytes(packed(member("session.jsonl", lines), member("images/a/b.png", bytes(1000))))
