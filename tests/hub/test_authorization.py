@@ -1,6 +1,7 @@
 """Who is let in, and what everybody is told."""
 
 import json
+import re
 from collections.abc import Iterator
 from ipaddress import ip_network
 
@@ -33,7 +34,7 @@ def browser(store: Store, token: str) -> dict[str, str]:
     """What the browser of somebody who signed in sends."""
     who = tokens.person_of_token(store.db, token)
     assert who is not None
-    return {"Cookie": f"{COOKIE}={tokens.create_token(store.db, who.id, 'browser', 'browser')}"}
+    return {"Cookie": f"{COOKIE}={tokens.create_browser(store.db, who.id)}"}
 
 
 def label(client: Client, headers: dict[str, str]) -> Answer:
@@ -105,6 +106,24 @@ def test_a_browser_that_signed_out_is_out(files_store: Store, client: Client, to
     assert client.ask("GET", "/me", None, known).status == 200
     client.ask("POST", "/sign-out", b"", {**known, "Sec-Fetch-Site": "same-origin"})
     assert client.ask("GET", "/me", None, known).status == 401
+
+
+def test_what_a_revoked_token_let_in_is_out(files_store: Store, client: Client, token: str) -> None:
+    """A browser that was signed in with it, what that browser made, and what it was asked for itself."""
+    who = tokens.person_of_token(files_store.db, token)
+    assert who is not None
+    answer = client.ask("POST", "/sign-in", f"token={token}".encode(), {"Sec-Fetch-Site": "same-origin"})
+    known = {"Cookie": answer.headers["set-cookie"].partition(";")[0], "Sec-Fetch-Site": "same-origin"}
+    by_browser = re.search(r"uns_[\w-]+", label(client, known).body.decode())
+    assert by_browser is not None
+    by_token = client.as_(token).send("POST", "/api/tokens", {}).json["token"]
+    service = client.as_(token).send("POST", "/api/people", {"name": "ci", "token_scope": "push"}).json["token"]
+    invitation = client.as_(token).send("POST", "/api/invitations", {"admin": True}).json["invitation"]
+    assert client.ask("GET", "/me", None, known).status == 200
+    assert client.as_(token).ask("DELETE", f"/api/tokens/{who.token}").status == 204
+    assert client.ask("GET", "/me", None, known).status == 401
+    assert [client.as_(one).get("/api/me").status for one in (token, by_browser[0], by_token, service)] == [401] * 4
+    assert client.send("POST", "/api/join", {"invitation": invitation, "name": "eve"}).status == 404
 
 
 def test_signing_in_is_not_tried_for_ever(client: Client) -> None:

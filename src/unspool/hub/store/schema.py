@@ -211,7 +211,18 @@ CREATE INDEX passage_words ON passage USING gin(words);
 MARK = "copying"
 """The setting of a hub that is being made as a copy of another one, and is none yet."""
 
-STEPS: tuple[dict[str, str], ...] = ({name: _FIRST + words for name, words in _WORDS.items()},)
+_PARENTS = """
+-- `parent` is the id of the token or browser that something was made with, and ends with: empty where it was made with
+-- none, as at the command line, and NULL where that was not written down.
+ALTER TABLE token ADD COLUMN parent TEXT;
+ALTER TABLE invitation ADD COLUMN parent TEXT;
+CREATE INDEX token_parent ON token(parent);
+"""
+
+STEPS: tuple[dict[str, str], ...] = (
+    {name: _FIRST + words for name, words in _WORDS.items()},
+    dict.fromkeys(_WORDS, _PARENTS),
+)
 """What makes version n + 1 of version n, for each dialect. A step that is released never changes."""
 
 

@@ -20,7 +20,7 @@ from unspool.hub.people import tokens
 from unspool.hub.people.rate_limit import count_attempt
 from unspool.hub.people.users import Person
 from unspool.hub.routes import HubRoute, Needs, hub
-from unspool.hub.store.blobs import DAY, now
+from unspool.hub.store.blobs import now
 from unspool.render.html.elements import TimeStyle, time_tag
 from unspool.site import page_template
 from unspool.site.options import SiteOptions
@@ -164,8 +164,7 @@ def sign_in(request: Request) -> Response:
         _failed(request)
         return page(request, "Sign in", "sign_in.html", status=401, wrong=_WRONG)
     request.state.target = who.id
-    ends = tokens.session_end(db, token, now() + tokens.BROWSER * DAY)
-    return _let_in(request, tokens.create_token(db, who.id, "browser", "browser", who.scope, ends))
+    return _let_in(request, tokens.create_browser(db, who.id, scope=who.scope, parent=who.token))
 
 
 def sign_out(request: Request) -> Response:
