@@ -108,7 +108,7 @@ class Needs(StrEnum):
     WRITE = "write"
     OWN = "own"
     MINE = "mine"
-    """To own the share that the path names as {address}, or to be an admin."""
+    """To own the share that the path names as {address}, or to be an admin with more than a token for pushing."""
 
 
 class HubRoute(NamedTuple):

@@ -227,6 +227,8 @@ def leave_team(at: Actor, team: str, person: str) -> Done:
 @operation("project.make")
 def add_project(at: Actor, name: str, owner: str = "") -> Done:
     """Make a project of that name."""
+    if owner and at.person.scope != "all":
+        raise Forbidden("A token of another scope gives nobody a right.")
     made = projects.create_project(at.db, at.person, name)
     if owner:
         projects.grant_right(at.db, made, "person", owner, projects.Right.OWN)

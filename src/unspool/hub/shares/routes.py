@@ -40,8 +40,11 @@ async def upload_share(request: Request) -> Response:
 
 
 async def replace_share(request: Request) -> Response:
+    """Other content at the same address; a token for pushing decides nothing else of it."""
     before = await run_in_thread(live_share, hub(request).store.db, request.path_params["address"])
     options = shares.options_of_upload(request.query_params, request.headers)
+    if person(request).scope != "all" and options != ShareOptions():
+        raise Forbidden("This token is good for push only: it sends content, and changes no options of a share.")
     with scratch_folder() as folder:
         bundle = await spool_upload(request, folder, hub(request).terms.upload)
         upload = share_store.Upload(bundle, before.address, before.owner, options)
@@ -233,15 +236,16 @@ def _robots(share: HubShare) -> dict[str, str]:
     return {} if share.listed else {"X-Robots-Tag": "noindex, nofollow"}
 
 
-_CHANGES = ("all", "push")
+_CHANGES = ("all",)
+_SENDS = ("all", "push")
 
 ROUTES = (
-    HubRoute("/api/sessions", upload_compatible, Needs.SHARING, "share.create", "POST", _CHANGES, body=0),
+    HubRoute("/api/sessions", upload_compatible, Needs.SHARING, "share.create", "POST", _SENDS, body=0),
     HubRoute("/api/sessions/{address}", show_document, Needs.NOTHING, "share.read"),
-    HubRoute("/api/shares", upload_share, Needs.SHARING, "share.create", "POST", _CHANGES, body=0),
+    HubRoute("/api/shares", upload_share, Needs.SHARING, "share.create", "POST", _SENDS, body=0),
     HubRoute("/api/shares", list_shares, Needs.PERSON),
     HubRoute("/api/shares/{address}", get_share, Needs.MINE),
-    HubRoute("/api/shares/{address}", replace_share, Needs.MINE, "share.update", "PUT", _CHANGES, body=0),
+    HubRoute("/api/shares/{address}", replace_share, Needs.MINE, "share.update", "PUT", _SENDS, body=0),
     HubRoute("/api/shares/{address}", change_share, Needs.MINE, "share.change", "PATCH", _CHANGES),
     HubRoute("/api/shares/{address}", delete_share, Needs.MINE, "share.delete", "DELETE", _CHANGES),
     HubRoute("/{address}", redirect_to_pages, Needs.NOTHING),
