@@ -4,12 +4,13 @@ from ipaddress import ip_network
 
 import pytest
 from starlette.datastructures import Headers
+from starlette.requests import Request
 
 from tests.hub.people.folk import somebody
 from unspool.hub.auth import identify_by_proxy
 from unspool.hub.errors import BadRequest
 from unspool.hub.people import projects, users
-from unspool.hub.routes import Hub, HubSettings
+from unspool.hub.routes import Hub, HubSettings, client_address
 from unspool.hub.server import create_first_admin
 from unspool.hub.store.connect import Store
 
@@ -25,6 +26,34 @@ def hub(store: Store, header: str = HEADER, *nets: str) -> Hub:
 def said(*names: str) -> Headers:
     """A request's headers."""
     return Headers(raw=[(HEADER.lower().encode(), name.encode()) for name in names])
+
+
+@pytest.mark.parametrize(
+    ("peer", "said", "counted"),
+    [
+        (OUTSIDE, ("198.51.100.7",), OUTSIDE),
+        (INSIDE, (), INSIDE),
+        (INSIDE, ("198.51.100.7",), "198.51.100.7"),
+        (INSIDE, ("203.0.113.1, 198.51.100.7",), "198.51.100.7"),
+        (INSIDE, ("203.0.113.1", "198.51.100.7"), "198.51.100.7"),
+        (INSIDE, ("203.0.113.1, 198.51.100.7, 10.0.0.9",), "198.51.100.7"),
+        (INSIDE, ("10.0.0.8, 10.0.0.9",), "10.0.0.8"),
+        (INSIDE, ("198.51.100.7:4711",), "198.51.100.7"),
+        (INSIDE, ("[2001:db8::7]:4711",), "2001:db8::7"),
+        ("::ffff:10.1.2.3", ("2001:db8::7",), "2001:db8::7"),
+        (INSIDE, ("198.51.100.7, unknown, 10.0.0.9",), "10.0.0.9"),
+        (INSIDE, ("198.51.100.7,",), INSIDE),
+        ("", ("198.51.100.7",), ""),
+    ],
+)
+def test_who_asks_is_counted_by_what_the_nearest_stranger_comes_from(
+    peer: str, said: tuple[str, ...], counted: str
+) -> None:
+    """X-Forwarded-For is read from the right, as far as proxies of ours wrote it, and only where one of them asks."""
+    headers = [(b"x-forwarded-for", one.encode()) for one in said]
+    scope = {"type": "http", "client": (peer, 1) if peer else None, "headers": headers}
+    proxies = (ip_network("10.0.0.0/8"),)
+    assert client_address(Request(scope), proxies) == counted
 
 
 def test_a_proxy_vouches_for_a_person(store: Store) -> None:

@@ -45,7 +45,7 @@ _MB = 1024 * 1024
 @click.option("--port", type=click.IntRange(1, 65535), metavar="N", help="The port.  [default: 8750]")
 @click.option("--url", default="", envvar="UNSPOOL_HUB_URL", metavar="URL", help="Where people reach it.")
 @click.option("--identity-header", "header", default="", metavar="NAME", help="Believe this header of a reverse proxy.")
-@click.option("--proxy", "proxies", multiple=True, metavar="NET", help="From where it is believed: 10.0.0.0/8.")
+@click.option("--proxy", "proxies", multiple=True, metavar="NET", help="Believe reverse proxies there: 10.0.0.0/8.")
 @click.option("--max-upload", "upload", default=512, metavar="MB", help="Of one upload.  [default: 512]")
 @click.option("--quota", default=20_480, metavar="MB", help="That a person may keep.  [default: 20480]")
 @click.option("--an-hour", default=100_000, metavar="N", help="Requests of one person.  [default: 100000]")
@@ -85,7 +85,7 @@ def _settings(url: str, header: str, proxies: tuple[str, ...], no_door: bool, **
         nets = tuple(ip_network(net) for net in proxies)
     except ValueError as error:
         raise UsageProblem(f"--proxy wants a network such as 10.0.0.0/8: {error}.") from None
-    if bool(nets) != bool(header):
-        raise UsageProblem("--identity-header and --proxy go together: a header is believed from somewhere.")
+    if header and not nets:
+        raise UsageProblem("--identity-header needs --proxy: a header is believed from somewhere.")
     sizes = {name: given.pop(name) * _MB for name in ("upload", "quota")}
     return HubSettings(url.rstrip("/"), header, nets, door=not no_door, **sizes, **given)

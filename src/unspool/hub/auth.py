@@ -4,7 +4,6 @@ import asyncio
 import hmac
 import inspect
 from collections.abc import Awaitable, Callable
-from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import Any, cast
 
 from starlette.concurrency import run_in_threadpool
@@ -16,22 +15,14 @@ from unspool.hub.errors import BadRequest, Conflict, Forbidden, HubError, NotVis
 from unspool.hub.people.projects import Right, right_on_project
 from unspool.hub.people.tokens import person_of_token
 from unspool.hub.people.users import ANYBODY, Person, add_user, checked_name
-from unspool.hub.routes import Hub, HubRoute, Needs
+from unspool.hub.routes import Hub, HubRoute, Needs, client_address, is_within
 from unspool.hub.store.database import Database, find_id
 from unspool.web.guard import MAX_BODY, PATIENCE, check_size
 
 
 def identify_by_proxy(hub: Hub, peer: str, headers: Headers) -> Person | None:
     """Whom the proxy at `peer` vouches for; None where it is no proxy, or vouches for nobody who may come in."""
-    if not hub.terms.header:
-        return None
-    try:
-        address: IPv4Address | IPv6Address = ip_address(peer)
-    except ValueError:
-        return None
-    if isinstance(address, IPv6Address):
-        address = address.ipv4_mapped or address
-    if not any(address.version == network.version and address in network for network in hub.terms.proxies):
+    if not hub.terms.header or not is_within(peer, hub.terms.proxies):
         return None
     values = headers.getlist(hub.terms.header)
     if not values or values == [""]:
@@ -109,11 +100,11 @@ def authorize(request: Request, route: HubRoute) -> Person:
     try:
         person = _identify(hub, request)
     except HubError:
-        request.app.state.rate_limiter.count(f"address {_peer(request)}")
+        request.app.state.rate_limiter.count(f"address {client_address(request, hub.terms.proxies)}")
         raise
     request.state.person = person
     if not route.free:
-        request.app.state.rate_limiter.count(person.id or f"address {_peer(request)}")
+        request.app.state.rate_limiter.count(person.id or f"address {client_address(request, hub.terms.proxies)}")
     if request.method not in _SAFE and person.by != "token":
         _check_same_origin(request, hub, sure=person.known)
     if person.known and route.needs is not Needs.NOTHING and person.scope not in route.scopes:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from enum import StrEnum
 from importlib import import_module
-from ipaddress import IPv4Network, IPv6Network
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 from typing import Any, NamedTuple, cast
 
 import msgspec
@@ -18,6 +18,7 @@ from unspool.hub.store.blobs import unpack
 from unspool.hub.store.connect import Store
 
 MB = 1024 * 1024
+Networks = tuple[IPv4Network | IPv6Network, ...]
 
 
 class HubSettings(NamedTuple):
@@ -25,8 +26,8 @@ class HubSettings(NamedTuple):
     """Where people reach it, such as https://hub.example; empty: at whatever name it is asked by."""
     header: str = ""
     """The header in which a reverse proxy says who asks; empty: no header is believed."""
-    proxies: tuple[IPv4Network | IPv6Network, ...] = ()
-    """From where such a header is believed."""
+    proxies: Networks = ()
+    """Where reverse proxies ask from: they are believed in that header, and in where somebody comes from."""
     upload: int = 512 * MB
     """Bytes of one upload."""
     quota: int = 20 * 1024 * MB
@@ -50,6 +51,41 @@ def hub(request: Request) -> Hub:
 
 def person(request: Request) -> Person:
     return cast("Person", request.state.person)
+
+
+def client_address(request: Request, proxies: Networks) -> str:
+    """Where somebody comes from, for counting what they do; empty where that is not known.
+
+    X-Forwarded-For is read from the right, as far as it was written by these proxies: anybody could have written the
+    rest of it.
+    """
+    nearest = request.client.host if request.client else ""
+    said = [one for value in request.headers.getlist("x-forwarded-for") for one in value.split(",")]
+    while said and is_within(nearest, proxies):
+        address = parse_ip(said.pop())
+        if address is None:
+            break
+        nearest = str(address)
+    return nearest
+
+
+def is_within(address: str, networks: Networks) -> bool:
+    found = parse_ip(address)
+    return found is not None and any(found.version == one.version and found in one for one in networks)
+
+
+def parse_ip(text: str) -> IPv4Address | IPv6Address | None:
+    """An address as a proxy writes it, perhaps with a port; one of IPv4 within IPv6 is that of IPv4."""
+    host = text.strip()
+    if host.startswith("["):
+        host = host[1:].partition("]")[0]
+    elif host.count(":") == 1:
+        host = host.partition(":")[0]
+    try:
+        found = ip_address(host)
+    except ValueError:
+        return None
+    return (found.ipv4_mapped or found) if isinstance(found, IPv6Address) else found
 
 
 def request_body(request: Request) -> bytes:

@@ -16,7 +16,7 @@ from unspool.hub.people.operations import Done, Operation, as_json, rows_as_json
 from unspool.hub.people.projects import Right, right_on_project
 from unspool.hub.people.rate_limit import count_attempt
 from unspool.hub.people.users import Person
-from unspool.hub.routes import HubRoute, Needs, hub, person, read_json, request_body
+from unspool.hub.routes import HubRoute, Needs, client_address, hub, person, read_json, request_body
 from unspool.hub.store.database import Database
 
 _TRIES, _SPAN = 30, 3600
@@ -119,7 +119,7 @@ def accept_invitation(request: Request) -> Response:
     try:
         tokens.check_nameable(hub(request).terms.header, tokens.open_invitation(db, wanted.invitation))
     except NotVisible:
-        count_attempt(db, f"join address {request.client.host if request.client else ''}", _TRIES, _SPAN)
+        count_attempt(db, f"join address {client_address(request, hub(request).terms.proxies)}", _TRIES, _SPAN)
         raise
     taken = tokens.accept_invitation(db, wanted.invitation, wanted.name)
     request.state.target = taken.person

@@ -14,8 +14,8 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 from unspool.errors import UnspoolError
 from unspool.files import scratch_folder
 from unspool.hub.errors import BadRequest, Forbidden, NotVisible
-from unspool.hub.people.rate_limit import count_attempt
-from unspool.hub.routes import Hub, HubRoute, Needs, blob_response, hub, person, read_json
+from unspool.hub.people.rate_limit import check_attempts, count_attempt
+from unspool.hub.routes import Hub, HubRoute, Needs, blob_response, client_address, hub, person, read_json
 from unspool.hub.shares import share as shares
 from unspool.hub.shares import share_store
 from unspool.hub.shares.share import HubShare, ShareFile, ShareOptions, live_share
@@ -145,7 +145,7 @@ async def remake_stale(hub: Hub, share: HubShare) -> None:
 
 
 TRIES, ALL_TRIES, SPAN = 10, 200, 900
-"""Attempts at a password of one address of the network, and of all of them, in so many seconds."""
+"""Wrong passwords of one address of the network, and of all of them, in so many seconds."""
 _PAGE = "share_password.html"
 _ASSETS = "assets/"
 
@@ -215,13 +215,18 @@ def show_document(request: Request) -> Response:
 
 
 def check_password(request: Request, share: HubShare, typed: str) -> bool:
-    """Whether a password is the right one; TooManyRequests where that was asked too often."""
+    """Whether a password is the right one; TooManyRequests where a wrong one was tried too often."""
     if not typed:
         return False
-    db, peer = hub(request).store.db, request.client.host if request.client else ""
-    count_attempt(db, f"share {share.address} {peer}", TRIES, SPAN)
-    count_attempt(db, f"share {share.address}", ALL_TRIES, SPAN)
-    return shares.password_fits(typed, share.password)
+    db, peer = hub(request).store.db, client_address(request, hub(request).terms.proxies)
+    limits = ((f"share {share.address} {peer}", TRIES), (f"share {share.address}", ALL_TRIES))
+    for who, most in limits:
+        check_attempts(db, who, most, SPAN)
+    if shares.password_fits(typed, share.password):
+        return True
+    for who, most in limits:
+        count_attempt(db, who, most, SPAN)
+    return False
 
 
 def _asking(request: Request, share: HubShare, *, wrong: bool = False) -> Response:

@@ -19,7 +19,7 @@ from unspool.hub.errors import BadRequest, HubError, NotVisible
 from unspool.hub.people import tokens
 from unspool.hub.people.rate_limit import count_attempt
 from unspool.hub.people.users import Person
-from unspool.hub.routes import HubRoute, Needs, hub
+from unspool.hub.routes import HubRoute, Needs, client_address, hub
 from unspool.hub.store.blobs import now
 from unspool.render.html.elements import TimeStyle, time_tag
 from unspool.site import page_template
@@ -198,8 +198,9 @@ def join(request: Request) -> Response:
 
 def _failed(request: Request) -> None:
     """Count a secret that fits nothing; one that does is let in, whatever others tried from the same address."""
-    peer = request.client.host if request.client else ""
-    count_attempt(hub(request).store.db, f"address {peer}", _TRIES, _QUARTER)
+    here = hub(request)
+    who = f"address {client_address(request, here.terms.proxies)}"
+    count_attempt(here.store.db, who, _TRIES, _QUARTER)
 
 
 def _let_in(request: Request, secret: str) -> RedirectResponse:
