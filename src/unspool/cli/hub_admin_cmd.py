@@ -130,7 +130,7 @@ def erase_command() -> None:
     unspool hub erase again ada KEY                let her push that session again
 
     Rows, words, pages and every content that nothing else refers to go at once. Then every table, the object store
-    and the database's file are searched for what was erased. A tombstone stays, which holds no content.
+    and the database's files are searched for what was erased. A tombstone stays, which holds no content.
     """
 
 
@@ -148,7 +148,7 @@ def _erasing(kind: str, named: str) -> click.Command:
             click.echo("Nothing was erased. Add --yes to erase it for good.", err=as_json)
             return
         hub_options.write_audit(at, "erase", which, "asked")
-        proof = erasure.erase_permanently(store, at.person, kind, which, deep=True)
+        proof = erasure.erase_permanently(store, at.person, kind, which)
         hub_options.write_audit(at, "erase", which, "done" if proof["proved"] else "not proved")
         print_result(proof, _proof_lines(kind, proof), as_json=as_json)
         if not proof["proved"]:
@@ -172,11 +172,13 @@ def _proof_lines(kind: str, proof: dict[str, Any]) -> Iterator[str]:
     kept = f"; {others} others refer to stay" if proof["kept_for_others"] else ""
     yield f"The {kind} is erased: {rows}, {contents}{kept}."
     searched = proof["searched"]
-    size = f" and {human.size(searched['bytes'])} of the database's file" if "bytes" in searched else ""
+    size = f" and {human.size(searched['bytes'])} of the database's files" if "bytes" in searched else ""
     yield f"Searched: {human.count(searched['columns'], 'column')}, the object store{size}."
+    yield f"Not searched: {'; '.join(proof['not_searched'])}."
+    yield from [f"Still there: {found}" for found in proof["found"]] or ["Nothing of it was found."]
     if not proof["cleared"]:
         yield "The database is busy: what it keeps of removed rows goes when it next tidies up."
-    yield from [f"Still there: {found}" for found in proof["found"]] or ["Nothing of it was found."]
+        yield "A hub that runs tries every minute; `unspool hub erase list` tells when it is proved."
 
 
 @erase_command.command("list")
