@@ -88,14 +88,21 @@ def export_audit(store: "Store", filters: "AuditFilters") -> None:
 
 @audit_command.command("verify")
 @click.option("--known", default="", metavar="DIGEST", help="A head that was kept elsewhere.")
+@click.option("--accept", is_flag=True, help="Take a log that was cut as it is, from now on.")
 @hub_options.as_json
 @store_options
-def verify_audit_log(store: "Store", known: str, as_json: bool) -> None:
-    """Prove that no line was changed, added or removed."""
-    from unspool.hub.people.audit import seal_audit, verify_audit
+def verify_audit_log(store: "Store", known: str, accept: bool, as_json: bool) -> None:
+    """Prove that no line was changed, added or removed.
 
-    problems = verify_audit(store.db, known)
-    head = seal_audit(store.db)
+    The object store has a mark of the head, so that a tail that is removed from the database shows. Where a database
+    was brought back from an older copy, --accept makes a new mark, and a line of the log says so.
+    """
+    from unspool.hub.people.audit import mark_head, verify_audit
+
+    problems = verify_audit(store, known)
+    if accept and problems:
+        hub_options.write_audit(operator(store), "audit.accept", "", detail={"problems": len(problems)})
+    head = mark_head(store, anew=accept)
     lines = problems or [f"The audit log is whole, to line {head.seq:,}. Its head: {head.digest}"]
     print_result({"whole": not problems, "problems": problems, "head": head._asdict()}, lines, as_json=as_json)
     if problems:
@@ -114,7 +121,7 @@ def trim_audit_log(store: "Store", before: datetime, yes: bool) -> None:
         click.echo("Nothing was removed. Add --yes, after `unspool hub audit export`.")
         return
     with store.db.transaction():
-        count = trim_audit(store.db, _ms(before) or 0)
+        count = trim_audit(store, _ms(before) or 0)
         hub_options.write_audit(operator(store), "audit.trim", "")
     click.echo(f"{human.count(count, 'line')} removed.")
 

@@ -209,7 +209,7 @@ def test_a_person_goes_with_all_that_was_theirs(store: Store, boss: One) -> None
     assert [one.name for one in users.list_users(store.db, everybody=True)] == ["boss"]
     assert store.db.rows("SELECT who FROM pace") == [(boss.id,)]
     assert "ada" not in [line.name for line in list_audit(store.db)]
-    assert verify_audit(store.db) == []
+    assert verify_audit(store) == []
     with pytest.raises(Conflict):
         erase_permanently(store, boss.person, "person", boss.id)
     assert [one.name for one in users.list_users(store.db)] == ["boss"]

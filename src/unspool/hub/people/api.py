@@ -11,7 +11,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 
 from unspool.hub.errors import BadRequest, NotVisible
 from unspool.hub.people import erasure, holds, operations, projects, tokens, users
-from unspool.hub.people.audit import AuditFilters, audit_as_json_lines, list_audit, seal_audit, verify_audit
+from unspool.hub.people.audit import AuditFilters, audit_as_json_lines, list_audit, mark_head, verify_audit
 from unspool.hub.people.operations import Done, Operation, as_json, rows_as_json
 from unspool.hub.people.projects import Right, right_on_project
 from unspool.hub.people.rate_limit import count_attempt
@@ -141,9 +141,9 @@ def audit_file(request: Request) -> Response:
 
 def audit_proof(request: Request) -> Response:
     """Whether the audit log is whole, and the head of its chain, to be kept elsewhere; `known` is one that was."""
-    db = hub(request).store.db
-    problems = verify_audit(db, request.query_params.get("known", ""))
-    head = seal_audit(db)
+    store = hub(request).store
+    problems = verify_audit(store, request.query_params.get("known", ""))
+    head = mark_head(store)
     return json_response({"whole": not problems, "problems": problems, "head": head._asdict()})
 
 

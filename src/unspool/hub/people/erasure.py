@@ -83,7 +83,7 @@ def _gone(db: Database, table: str, column: str, values: list[str]) -> int:
 def remove_person(db: Database, person: str) -> dict[str, int]:
     """Remove all that is about a person, but for themselves; in the audit log they are an id from now on."""
     users.end_tokens(db, "person = ?", person)
-    db.run("UPDATE audit SET name = '' WHERE person = ?", person)
+    db.run("UPDATE audit SET name = '', name_salt = '' WHERE person = ?", person)
     db.run("UPDATE invitation SET name = '' WHERE name = (SELECT name FROM person WHERE id = ?)", person)
     return {table: db.run(f"DELETE FROM {table} WHERE {where}", person) for table, where in _OF_PERSONS.items()}  # noqa: S608
 

@@ -219,9 +219,17 @@ ALTER TABLE invitation ADD COLUMN parent TEXT;
 CREATE INDEX token_parent ON token(parent);
 """
 
+_NAMES = """
+-- A name is sealed by `name_mark`, a digest of it and of `name_salt`: it is erased with the salt, and what was sealed
+-- stays and tells nothing then. NULL in rows of before.
+ALTER TABLE audit ADD COLUMN name_salt TEXT;
+ALTER TABLE audit ADD COLUMN name_mark TEXT;
+"""
+
 STEPS: tuple[dict[str, str], ...] = (
     {name: _FIRST + words for name, words in _WORDS.items()},
     dict.fromkeys(_WORDS, _PARENTS),
+    dict.fromkeys(_WORDS, _NAMES),
 )
 """What makes version n + 1 of version n, for each dialect. A step that is released never changes."""
 
