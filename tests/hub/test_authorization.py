@@ -143,6 +143,34 @@ def test_an_identity_header_is_believed_only_from_where_it_is_configured(files_s
         assert trusted.ask("GET", "/api/me", None, given).json["name"] == "ada"
 
 
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({}, 200),
+        ({"Host": "hub.example"}, 200),
+        ({"Host": "HUB.example:443"}, 200),
+        ({"Host": "localhost"}, 200),
+        ({"Host": "evil.example"}, 403),
+        ({"Host": "evil.example", "Origin": "https://evil.example", "Sec-Fetch-Site": "same-origin"}, 403),
+        ({"Host": "hub.example.evil.example"}, 403),
+        ({"Host": "hub.example", "Origin": "https://evil.example"}, 403),
+        ({"Host": "hub.example", "Origin": "https://hub.example"}, 200),
+    ],
+)
+def test_whom_a_proxy_vouches_for_asks_the_hub_by_its_own_name(
+    files_store: Store, headers: dict[str, str], status: int
+) -> None:
+    """A page whose name was made to lead to the proxy would else read and do all that its reader may."""
+    users.add_user(files_store.db, "ada")
+    terms = HubSettings("https://hub.example", "X-User", (ip_network("127.0.0.0/8"),))
+    with running(files_store, terms) as client:
+        assert client.ask("GET", "/api/me", None, {"X-User": "ada", **headers}).status == status
+        ours = {"Sec-Fetch-Site": "same-origin"} if status == 200 else {}
+        changed = client.ask("POST", "/me/tokens", b"label=x", {"X-User": "ada", **ours, **headers})
+        assert changed.status == status
+        assert client.ask("GET", "/sign-in", None, {"Host": "evil.example"}).status == 200
+
+
 def test_a_token_of_one_scope_is_good_for_nothing_else(files_store: Store, client: Client, token: str) -> None:
     who = tokens.person_of_token(files_store.db, token)
     assert who is not None

@@ -1,5 +1,6 @@
 """The table of hub routes, and the router that finds the one a request takes."""
 
+import hmac
 from collections.abc import Callable, Sequence
 from enum import StrEnum
 from importlib import import_module
@@ -7,6 +8,7 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_add
 from typing import Any, NamedTuple, cast
 
 import msgspec
+from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import BaseRoute, Match, Route
@@ -19,6 +21,7 @@ from unspool.hub.store.connect import Store
 
 MB = 1024 * 1024
 Networks = tuple[IPv4Network | IPv6Network, ...]
+PROXY_SECRET = "Proxy-Secret"  # noqa: S105  the name of a header
 
 
 class HubSettings(NamedTuple):
@@ -28,6 +31,8 @@ class HubSettings(NamedTuple):
     """The header in which a reverse proxy says who asks; empty: no header is believed."""
     proxies: Networks = ()
     """Where reverse proxies ask from: they are believed in that header, and in where somebody comes from."""
+    proxy_secret: str = ""
+    """What they show in the header `PROXY_SECRET`; empty: their address is enough."""
     upload: int = 512 * MB
     """Bytes of one upload."""
     quota: int = 20 * 1024 * MB
@@ -53,20 +58,27 @@ def person(request: Request) -> Person:
     return cast("Person", request.state.person)
 
 
-def client_address(request: Request, proxies: Networks) -> str:
+def client_address(request: Request, terms: HubSettings) -> str:
     """Where somebody comes from, for counting what they do; empty where that is not known.
 
-    X-Forwarded-For is read from the right, as far as it was written by these proxies: anybody could have written the
-    rest of it.
+    X-Forwarded-For is read from the right, as far as our proxies wrote it: anybody could have written the rest.
     """
     nearest = request.client.host if request.client else ""
+    if not is_proxy(nearest, request.headers, terms):
+        return nearest
     said = [one for value in request.headers.getlist("x-forwarded-for") for one in value.split(",")]
-    while said and is_within(nearest, proxies):
+    while said and is_within(nearest, terms.proxies):
         address = parse_ip(said.pop())
         if address is None:
             break
         nearest = str(address)
     return nearest
+
+
+def is_proxy(peer: str, headers: Headers, terms: HubSettings) -> bool:
+    """Whether a request came through a reverse proxy that is to be believed."""
+    shown, secret = (one.encode(errors="replace") for one in (headers.get(PROXY_SECRET, ""), terms.proxy_secret))
+    return is_within(peer, terms.proxies) and (not secret or hmac.compare_digest(shown, secret))
 
 
 def is_within(address: str, networks: Networks) -> bool:

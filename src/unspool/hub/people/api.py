@@ -119,7 +119,7 @@ def accept_invitation(request: Request) -> Response:
     try:
         tokens.check_nameable(hub(request).terms.header, tokens.open_invitation(db, wanted.invitation))
     except NotVisible:
-        count_attempt(db, f"join address {client_address(request, hub(request).terms.proxies)}", _TRIES, _SPAN)
+        count_attempt(db, f"join address {client_address(request, hub(request).terms)}", _TRIES, _SPAN)
         raise
     taken = tokens.accept_invitation(db, wanted.invitation, wanted.name)
     request.state.target = taken.person

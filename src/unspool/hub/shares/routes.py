@@ -218,7 +218,7 @@ def check_password(request: Request, share: HubShare, typed: str) -> bool:
     """Whether a password is the right one; TooManyRequests where a wrong one was tried too often."""
     if not typed:
         return False
-    db, peer = hub(request).store.db, client_address(request, hub(request).terms.proxies)
+    db, peer = hub(request).store.db, client_address(request, hub(request).terms)
     limits = ((f"share {share.address} {peer}", TRIES), (f"share {share.address}", ALL_TRIES))
     for who, most in limits:
         check_attempts(db, who, most, SPAN)

@@ -199,7 +199,7 @@ def join(request: Request) -> Response:
 def _failed(request: Request) -> None:
     """Count a secret that fits nothing; one that does is let in, whatever others tried from the same address."""
     here = hub(request)
-    who = f"address {client_address(request, here.terms.proxies)}"
+    who = f"address {client_address(request, here.terms)}"
     count_attempt(here.store.db, who, _TRIES, _QUARTER)
 
 
