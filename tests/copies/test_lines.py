@@ -64,6 +64,35 @@ def test_lines_nobody_has_met_are_carried_with_their_references() -> None:
     assert line["sessionId"] == decoded(copy)[1]["sessionId"] != log.session_id
 
 
+@pytest.mark.parametrize("followed", [True, False])
+def test_a_line_of_a_type_of_tomorrow_keeps_its_place_under_new_ids(followed: bool) -> None:
+    log = talk()
+    said = log.last
+    log.put({"type": "of-tomorrow", "data": {"x": [1, None], "about": said}})
+    log.rewind(log.last if followed else said).prompt("Go on.").assistant(log.text("On."))
+    for treatment in (NONE, BARE):
+        copy = copied(raw(log), treatment)
+        assert faults(copy) == []
+        lines = decoded(copy)
+        (line,) = of_type(copy, "of-tomorrow")
+        before, after = lines[lines.index(line) - 1], lines[lines.index(line) + 1]
+        assert line["parentUuid"] == before["uuid"]
+        assert after["parentUuid"] == (line if followed else before)["uuid"]
+        assert line["data"] == {"x": [1, None], "about": before["uuid"]}
+        assert line["uuid"] not in {one["uuid"] for one in decoded(raw(log))}
+        assert line["sessionId"] == lines[0]["sessionId"] != log.session_id
+
+
+def test_lines_of_a_type_of_tomorrow_that_follow_none_are_not_lost() -> None:
+    log = LogBuilder().put({"type": "of-tomorrow"}).rewind(None)
+    log.prompt("Begin.").assistant(log.text("Begun."))
+    said = log.last
+    log.rewind(None).put({"type": "of-tomorrow"}).rewind(said).prompt("Go on.").assistant(log.text("On."))
+    copy = sound(log)
+    spoken = [line["uuid"] for line in decoded(copy) if "message" in line]
+    assert [line["parentUuid"] for line in of_type(copy, "of-tomorrow")] == spoken[:2]
+
+
 def test_a_summary_comes_only_with_the_line_it_is_of() -> None:
     log = talk()
     log.summary("Of another.", "0a0b0c0d-1111-4222-8333-444455556666").summary("Of this.", log.last or "")
