@@ -108,7 +108,7 @@ class CopyLines:
         return found
 
     def _above(self, index: int, path: set[int]) -> int | None:
-        """The line that one follows; one that nobody understands has at least the line it stands behind, or the first."""
+        """The line that one follows; for one that nobody understands also the one it stands behind, or the first."""
         tree = self._draft.tree
         if tree.strict[index] is not None or not has_block(self._draft.chain[index], Unknown):
             return tree.strict[index]

@@ -255,11 +255,6 @@ def plan_copy(log: OriginalLog | CopyMaterial, treatment: Treatment, wish: CopyR
     return CopyPlan(copy, material, conversation.lines, cuts, material.before, copy.tally(), wish)
 
 
-def count_copy(draught: CopyPlan) -> LineTally:
-    """What the copy will hold, its size included, without writing it."""
-    return msgspec.structs.replace(draught.after, bytes=sum(map(len, draught.copy.chunks())))
-
-
 def _making(log: OriginalLog, treatment: Treatment, wish: CopyRequest) -> CopyOptions:
     return CopyOptions(
         session=log.session if wish.shown else str(uuid4()),
