@@ -12,6 +12,7 @@ from tests.copies.making import NONE, TREATMENTS, copied, decoded, draught, faul
 from tests.log_builder.builder import LogBuilder
 from tests.log_builder.lines import encode_line
 from tests.log_builder.prompts import make_png
+from unspool.copies.copy_plan import CopyRequest
 from unspool.copies.treatment import Treatment
 
 BARE = TREATMENTS["extreme"]
@@ -100,6 +101,21 @@ def test_a_summary_comes_only_with_the_line_it_is_of() -> None:
     (line,) = of_type(copy, "summary")
     assert line["summary"] == "Of this."
     assert line["leafUuid"] in {one.get("uuid") for one in decoded(copy)}
+
+
+@pytest.mark.parametrize("number", [b"1e999", b"-0.5E+400", b"9" * 400, b"-" + b"9" * 4000])
+@pytest.mark.parametrize("name", ["none", "truncate"])
+def test_a_number_that_no_float_holds_is_no_obstacle(number: bytes, name: str) -> None:
+    log = talk()
+    use = log.use("Count", so="@", far="as" * 99)
+    log.assistant(use, cost="@").result(use, "1" * 999, {"took": "@"}).prompt("On.", cost="@").assistant(
+        log.text("On.")
+    )
+    lines = [line.replace(b'"@"', number) for line in raw(log)]
+    for wish in (None, CopyRequest(paths=((log.cwd, "/elsewhere"),))):
+        copy = copied(lines, TREATMENTS[name], wish)
+        assert faults(copy) == []
+        assert len(of_type(copy, "user")) == 3
 
 
 def test_replaced_contents_are_carried() -> None:

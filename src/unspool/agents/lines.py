@@ -17,6 +17,9 @@ BOM = b"\xef\xbb\xbf"
 _TRIES = 64
 """How many places of a torn line are tried for the start of a whole object."""
 
+_DIGITS = 300
+"""From so many digits on a whole number is beyond what a float holds, or nearly."""
+
 _scan = json.JSONDecoder().raw_decode
 _decode = msgspec.json.Decoder().decode
 
@@ -119,6 +122,16 @@ def _resume(text: str, start: int) -> int:
 def _entry(line: tuple[bytes, int, int], span: tuple[int, int], data: Json | None, why: str) -> Entry:
     (raw, number, offset), (start, size) = line, span
     return Entry(Place(number, offset + start, size), raw[start : start + size], data, why)
+
+
+def sound_value(raw: bytes) -> Any:
+    """What a piece of JSON says; a number beyond what can be held is None, as `scrub` makes it."""
+    try:
+        return _decode(raw)
+    except msgspec.ValidationError:
+        held = [json.loads(bytes(raw), parse_int=lambda digits: int(digits) if len(digits) < _DIGITS else None)]
+        scrub(held)
+        return held[0]
 
 
 def scrub(value: Json) -> None:

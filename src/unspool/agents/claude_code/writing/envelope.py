@@ -7,10 +7,10 @@ from typing import Any
 import msgspec
 
 from unspool.agents.claude_code.writing.moving import rename_in_line
+from unspool.agents.lines import sound_value
 from unspool.agents.writing import CopyIdentity, LineLink
 from unspool.model import Json
 
-_decode = msgspec.json.Decoder().decode
 _GONE = object()
 """Stands for a reference to a line that the copy has not."""
 
@@ -21,7 +21,7 @@ def rewrite_references(fields: dict[str, Any], identity: CopyIdentity, skipped: 
     for name, value in list(fields.items()):
         if name in skipped or not isinstance(value, msgspec.Raw):
             continue
-        data = _decode(value)
+        data = sound_value(value)
         after = _referred(data, identity)
         if after is _GONE:
             del fields[name]
@@ -63,7 +63,7 @@ def _nearest(old: Json, identity: CopyIdentity, beside: Mapping[str, str]) -> st
 
 
 def _data(value: Any) -> Any:
-    return _decode(value) if isinstance(value, msgspec.Raw) else value
+    return sound_value(value) if isinstance(value, msgspec.Raw) else value
 
 
 def _referred(value: Json, identity: CopyIdentity) -> Any:
@@ -209,5 +209,5 @@ def _name(fields: dict[str, Any], identity: CopyIdentity, *, always: bool = True
 def _string(value: Any) -> str:
     if value is None:
         return ""
-    data = msgspec.json.decode(value) if isinstance(value, msgspec.Raw) else value
+    data = sound_value(value) if isinstance(value, msgspec.Raw) else value
     return data if isinstance(data, str) else ""
