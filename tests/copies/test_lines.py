@@ -12,6 +12,7 @@ from tests.copies.making import NONE, TREATMENTS, copied, decoded, draught, faul
 from tests.log_builder.builder import LogBuilder
 from tests.log_builder.lines import encode_line
 from tests.log_builder.prompts import make_png
+from unspool.agents import ClaudeCode
 from unspool.copies.copy_plan import CopyRequest
 from unspool.copies.treatment import Treatment
 
@@ -319,3 +320,14 @@ def test_a_copy_of_a_session_that_carries_out_a_plan_has_the_title_of_the_plan()
     log.assistant(log.text("Done."))
     lines = copied([encode_line(line) for line in log.lines if isinstance(line, dict)])
     assert decoded(lines)[-1]["customTitle"].startswith("Clone: Mend the tide table (")
+
+
+def test_a_time_that_is_no_date_is_no_obstacle_and_is_noted_and_mended() -> None:
+    log = talk()
+    log.assistant(log.text("More."), timestamp="9999999").prompt("Go on.").assistant(log.text("On."))
+    sound(log)
+    found = ClaudeCode().writer.lint(raw(log), strict=False)
+    assert [(one.rule, one.line, one.severity) for one in found] == [("bad-json-type", 3, "warning")]
+    mended = ClaudeCode().writer.mended(raw(log), dict)
+    assert [(deed.rule, deed.line) for deed in mended.deeds] == [("bad-json-type", 3)]
+    assert ClaudeCode().writer.lint(mended.lines, strict=False) == []

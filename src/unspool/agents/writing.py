@@ -110,7 +110,7 @@ class CopyIdentity(msgspec.Struct, frozen=True):
 
 
 class LineLink(NamedTuple):
-    """A line's place in a copy: its new id, the line it follows, and whether it is the last."""
+    """A line's place in a copy: its new id, the line it follows, and whether it belongs to its end."""
 
     line: str
     parent: str | None

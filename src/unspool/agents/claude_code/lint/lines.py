@@ -194,6 +194,8 @@ def _line(entry: Entry, notes: Findings) -> LintLine:
         flaws += flaws_of_record(fields) if kind == "user" else ()
         del fields["toolUseResult"]
     event = _event(data, entry.place, blocks)
+    if fields.get("timestamp") and event.time is None and event.kind != "side":
+        notes.warn("bad-json-type", number, "The time of the line is no date: the agent cannot tell when it was.")
     beside = event.kind == "side"
     if not beside and kind not in CONVERSATION:
         told = f"Lines of the type “{kind}” are not known: it stays as it is, and an agent that does not know it either"
@@ -271,6 +273,11 @@ class LintChain:
         if leaf is None:
             return []
         return [self.lines[index] for index in self.live.in_context(self.tree.at[leaf.id])]
+
+    def closed_by(self, boundary: LintLine) -> list[LintLine]:
+        """The lines between a compaction and the one before it."""
+        end = self.tree.at.get(boundary.event.logical)
+        return [self.lines[index] for index in self.live.loaded(end)] if end is not None else []
 
     def preserves(self, boundary: LintLine) -> bool:
         """Whether the lines that a compaction keeps are there."""
