@@ -331,3 +331,14 @@ def test_a_time_that_is_no_date_is_no_obstacle_and_is_noted_and_mended() -> None
     mended = ClaudeCode().writer.mended(raw(log), dict)
     assert [(deed.rule, deed.line) for deed in mended.deeds] == [("bad-json-type", 3)]
     assert ClaudeCode().writer.lint(mended.lines, strict=False) == []
+
+
+@pytest.mark.parametrize("name", ["default", "aggressive", "heavy", "extreme"])
+def test_errors_that_the_agent_put_into_the_models_mouth_go_in_lighter_copies(name: str) -> None:
+    log = talk().synthetic("No response requested.")
+    log.prompt("Go on.").synthetic("API Error: 529", isApiErrorMessage=True, error="rate_limit")
+    log.prompt("Try again.").assistant(log.text("On."))
+    kept, light = sound(log), sound(log, TREATMENTS[name])
+    assert sum(b"<synthetic>" in line for line in kept) == 2
+    assert sum(b"<synthetic>" in line for line in light) == 0
+    assert said(light) == [one for one in said(kept) if "No response" not in one[1] and "API Error" not in one[1]]

@@ -17,7 +17,6 @@ from unspool.copies.original import Bridge, OriginalLog
 from unspool.copies.treatment import PRESETS
 from unspool.errors import NotFound, UsageProblem
 from unspool.model import Event, Notice, Session, Unknown
-from unspool.reading.skeleton import number_turns
 
 _DIGITS = 8
 """From so many digits on a number is an id's beginning: there are not so many turns."""
@@ -97,7 +96,7 @@ def _turn_numbers(log: OriginalLog, session: Session, lines: Sequence[Event]) ->
     """
     prompts = (turn.prompt for turn in session.turns if turn.prompt is not None)
     unsent = [prompt.place.offset for prompt in prompts if not prompt.id]
-    numbers = list(number_turns(log.draft.chain, log.draft.branches, unsent))
+    numbers = log.draft.turn_numbers(unsent)
     found: dict[str, int] = {}
     number, message = 0, ""
     for event in lines:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from unspool.agents import AGENTS
 from unspool.copies.material import LineTally
 from unspool.errors import Ambiguous, Exists, NoRoom, NotFound, Unreadable
 from unspool.files import place_new, write_atomically
@@ -245,6 +246,9 @@ def undo_copy(record: CopyRecord, *, force: bool = False) -> list[Path]:
         raise Exists(
             f"{changed[0]} has changed since it was made: the session went on. --force removes it all the same."
         )
+    for agent in AGENTS:
+        if agent.writer is not None and record.files:
+            agent.writer.unregister(Path(record.files[0].path))
     for one in there:
         Path(one.path).unlink(missing_ok=True)
     remove_empty_folders(map(Path, record.folders))

@@ -12,11 +12,12 @@ from typing import NamedTuple
 import msgspec
 
 from unspool import __version__
-from unspool.agents.writing import Cuts, LineLink, errors
+from unspool.agents.writing import Cuts, LineLink, ListedCopy, errors
 from unspool.copies import records
 from unspool.copies.conversation import has_block, split_turns
 from unspool.copies.copy_plan import CopyPlan, CopyRequest, SessionCopy, new_line_ids, plan_copy
 from unspool.copies.fork import repair_original
+from unspool.copies.material import prompt_title
 from unspool.copies.original import read_original
 from unspool.copies.records import FileToWrite, WrittenFiles, rehearse_writing, write_all_or_none
 from unspool.copies.treatment import PRESETS
@@ -187,6 +188,7 @@ def _agent(copy: SessionCopy, path: Path) -> Iterator[bytes]:
 
 
 _TOLD = 5
+_PROMPT = 100
 
 
 def write_copy(
@@ -202,7 +204,24 @@ def write_copy(
     with nullcontext(rehearse_writing(log, along, proof)) if dry_run else write_all_or_none(log, along, proof) as done:
         record = _record(draught, done, cwd)
         records.keep_record(record, dry_run=dry_run)
+    if home is not None and not dry_run:
+        copy.writer.register(path, _listed(copy, cwd))
     return record
+
+
+def _listed(copy: SessionCopy, cwd: str) -> ListedCopy:
+    """What a list of sessions says of the copy."""
+    asked = next((event.prompt for event in copy.lines if event.prompt is not None), None)
+    facts = copy.original.facts
+    return ListedCopy(
+        copy.making.title,
+        " ".join(prompt_title(asked).split())[:_PROMPT] if asked is not None else "",
+        sum(event.turn for event in copy.lines),
+        facts.started.isoformat(timespec="milliseconds").replace("+00:00", "Z") if facts.started else "",
+        copy.identity.now,
+        facts.branch,
+        cwd,
+    )
 
 
 def _record(draught: CopyPlan, done: WrittenFiles, cwd: str) -> records.CopyRecord:
