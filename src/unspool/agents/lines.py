@@ -20,6 +20,9 @@ _TRIES = 64
 _DIGITS = 300
 """From so many digits on a whole number is beyond what a float holds, or nearly."""
 
+_CALLED = {
+    type(None): "null", bool: "true or false", int: "a number", float: "a number", str: "a text", list: "a list",
+}  # fmt: skip
 _scan = json.JSONDecoder().raw_decode
 _decode = msgspec.json.Decoder().decode
 
@@ -94,13 +97,17 @@ def _value(text: str, at: int) -> tuple[Json | None, int, str]:
     except RecursionError:
         return None, len(text), "nested too deeply"
     except json.JSONDecodeError as error:
-        return None, len(text), f"not JSON: {error.msg} at character {error.pos}"
+        return None, len(text), f"not JSON: {error.msg.removesuffix(' at')} at character {error.pos}"
     except ValueError as error:
         return None, len(text), f"not JSON: {error}"
     if not isinstance(value, dict):
-        return None, len(text), f"not an object but {type(value).__name__}"
+        return None, len(text), _no_object(value)
     scrub(value)
     return value, end, ""
+
+
+def _no_object(value: Json) -> str:
+    return f"not an object but {_CALLED[type(value)]}"
 
 
 def _resume(text: str, start: int) -> int:
@@ -369,4 +376,4 @@ def _document_entry(raw: bytes, place: Place) -> Entry:
     if isinstance(value, dict):
         scrub(value)
         return Entry(place, raw, value)
-    return Entry(place, raw, None, f"not an object but {type(value).__name__}")
+    return Entry(place, raw, None, _no_object(value))
