@@ -256,7 +256,7 @@ def test_a_log_is_read_in_one_place() -> None:
 
 
 def test_what_a_turn_is_is_decided_in_one_place() -> None:
-    assert called_in("number_turns") == {"reading/build.py", "reading/skeleton.py"}
+    assert called_in("number_turns") == {"reading/draft.py", "reading/skeleton.py"}
     assert called_in("BranchMap") == {"reading/draft.py", "reading/skeleton.py"}
 
 

@@ -68,7 +68,7 @@ def test_an_event_without_payload_is_kept_whole() -> None:
 
 def test_items_that_are_no_objects_are_problems() -> None:
     found = entries(b'[1,"x",{"type":"tag"}]')
-    assert [entry.problem for entry in found] == ["not an object but int", "not an object but str", ""]
+    assert [entry.problem for entry in found] == ["not an object but a number", "not an object but a text", ""]
 
 
 @pytest.mark.parametrize("data", [b'{"loglines":[{"type":"tag"},', b'[{"type":"tag"},{"ty', b"[", b'{"loglines":'])

@@ -177,3 +177,10 @@ def test_commands_agree_on_what_there_is(tmp_path: Path, monkeypatch: pytest.Mon
     assert offered.code == 0
     picked = run("json", "00000001", "-o", str(tmp_path / "two"), "--json")
     assert (picked.code, (tmp_path / "two" / "00000001-0000-4000-8000-000000000000.jsonl").exists()) == (0, True)
+
+
+@pytest.mark.parametrize("command", ["all", "json", "local", "web"])
+def test_a_repository_that_is_none_is_refused(command: str, tmp_path: Path) -> None:
+    done = run(command, *(["x"] if command == "json" else []), "--repo", "bogus", "-o", str(tmp_path / "site"))
+    assert (done.code, "“bogus” is no repository; owner/name is one" in done.err) == (2, True)
+    assert not (tmp_path / "site").exists()

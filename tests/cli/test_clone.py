@@ -158,3 +158,18 @@ def test_recommend_names_the_mildest_that_gives_room(log: Path) -> None:
     assert advice["recommended"] == "none"
     assert [one["name"] for one in advice["choices"]][-1] == "extreme"  # type: ignore[attr-defined]
     assert "go on as it is" in run("recommend", log.stem).out
+
+
+def test_one_bad_preset_does_not_stop_the_others(log: Path, home: Path) -> None:
+    """Hyphens and underscores are the same, in names and in what they set."""
+    settings = home / "xdg_config_home" / "unspool" / "settings.toml"
+    settings.parent.mkdir(parents=True)
+    own = "[presets.night]\nkeep_tool_turns = 1\n[presets.late-night]\nkeep-tool-turns = 1\n"
+    settings.write_text(f"{own}[presets.bad]\nkeep-turns = 1\n")
+    for name in ("default", "night", "late-night", "late_night"):
+        done = run("clone", log.stem, "--preset", name, "--json")
+        assert written(done)
+        assert done.err.startswith("unspool: the preset “bad”")
+        assert "keep-turns" in done.err
+    done = run("clone", log.stem, "--preset", "bad")
+    assert (done.code, "There is no preset “bad”" in done.err, "late-night" in done.err) == (2, True, True)

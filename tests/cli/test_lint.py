@@ -93,3 +93,11 @@ def test_a_session_that_only_the_archive_has_is_looked_at_too(tmp_path: Path, mo
     done = run("lint", "ab0c")
     assert done.code == 1, done.err
     assert "torn-line" in done.out
+
+
+@pytest.mark.parametrize("options", [(), ("--strict",), ("--json",)])
+def test_no_log_that_went_wrong_once_ends_it_with_a_traceback(shared: Path, options: tuple[str, ...]) -> None:
+    """A field of a wrong type beside a number without end is one of them."""
+    for log in sorted((shared / "corpora" / "cases").glob("*.jsonl")):
+        done = run("lint", str(log), *options)
+        assert (done.code in (0, 1), done.err) == (True, "")

@@ -2,6 +2,7 @@
 
 import json
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -12,8 +13,8 @@ from bench.resumed_messages import rebuilt
 from tests.copies.made_logs import VERSIONS, made
 from tests.copies.making import TREATMENTS, copied, decoded, draught, faults, said
 from tests.thorough import tries
-from unspool.copies.copy_plan import count_copy
 from unspool.copies.treatment import Treatment
+from unspool.copies.write import write_copy
 
 steps = st.lists(st.integers(0, 8), max_size=14)
 versions = st.sampled_from(VERSIONS)
@@ -72,7 +73,8 @@ def test_the_figures_are_those_of_the_copy(version: str, happened: list[int], tr
     """What was told is what a reader of the copy counts; tokens never grow."""
     lines = made(version, happened)
     planned = draught(lines, treatment)
-    told, copy = count_copy(planned), list(planned.copy.chunks())
+    told = write_copy(planned, Path("copy.jsonl").absolute(), None, "/work", dry_run=True).after
+    copy = list(planned.copy.chunks())
     read = draught(copy).before
     assert (told.calls, told.thinking, told.turns, told.tokens) == (read.calls, read.thinking, read.turns, read.tokens)
     assert told.bytes == sum(map(len, copy))

@@ -103,3 +103,78 @@ def test_a_point_that_is_none(point: str) -> None:
     fork = Fork(*read(log.prompt("One?").assistant(log.text("One.")).to_bytes()))
     with pytest.raises(NotFound):
         fork.until(point)
+
+
+@pytest.mark.parametrize("kept", ["preservedSegment", "preservedMessages"])
+def test_every_turn_of_a_session_whose_compactions_kept_lines_can_be_left_out(kept: str) -> None:
+    """Also where notes stand behind results that came in disorder."""
+    log = LogBuilder(version="2.1.230")
+    for number in range(3):
+        log.prompt(f"{number}?").ran("ls", "a")
+        exchange = [str(line["uuid"]) for line in log.lines[-2:] if isinstance(line, dict)]
+        log.compact("auto", f"Up to {number}.", keep=exchange)
+        uses = [log.use("Bash", command=f"echo {one}") for one in range(2)]
+        log.prompt("Both?").assistant(*uses).result(uses[1], "1").result(uses[0], "0").system("turn_duration")
+    for line in log.lines:
+        if isinstance(line, dict) and "compactMetadata" in line:
+            line["compactMetadata"].pop(kept)
+    held, session = read(log.prompt("Enough.").assistant(log.text("Done.")).to_bytes())
+    for turn in session.turns:
+        fork, until = Fork(held, session), Fork(held, session)
+        fork.leave_out([(turn.number, turn.number)])
+        judged(fork)
+        until.until(str(turn.number))
+        judged(until)
+
+
+def test_what_an_earlier_compaction_kept_of_a_pair_is_no_obstacle() -> None:
+    """Nobody sends it any more."""
+    log = LogBuilder(version="2.1.230").prompt("One?").ran("ls", "a")
+    log.compact("auto", "One.", keep=[str(log.last)]).prompt("Two?").assistant(log.text("Two."))
+    log.compact("auto", "Two.").prompt("Three?").assistant(log.text("Three."))
+    judged(Fork(*read(log.to_bytes())))
+
+
+def test_a_queued_prompt_is_a_turn_with_what_followed_it() -> None:
+    log = LogBuilder()
+    log.prompt("One?").ran("ls", "a")
+    log.queue("enqueue", "And hurry.").queue("remove", "And hurry.")
+    log.assistant(log.text("Hurrying.")).prompt("Two?").assistant(log.text("Two."))
+    held, session = read(log.to_bytes())
+    assert [turn.prompt.kind for turn in session.turns if turn.prompt] == ["text", "queued", "text"]
+    fork = Fork(held, session)
+    fork.leave_out([(2, 2)])
+    words = b"".join(judged(fork))
+    assert (b"Hurrying." in words, b"One?" in words, b"Two?" in words) == (False, True, True)
+    fork = Fork(held, session)
+    fork.until("1")
+    assert b"Hurrying." not in b"".join(judged(fork))
+
+
+def test_a_turn_that_is_not_there_is_never_taken_for_an_id() -> None:
+    log = LogBuilder()
+    log.prompt("One?", uuid="99000000-0000-4000-8000-000000000001").assistant(log.text("One."))
+    log.prompt("Two?").assistant(log.text("Two."))
+    held, session = read(log.to_bytes())
+    told = r"There is no turn 99 on this branch, which has 2 turns \(1 to 2\)\."
+    with pytest.raises(NotFound, match=told):
+        Fork(held, session).until("99")
+    with pytest.raises(NotFound, match=told):
+        Fork(held, session).leave_out([(99, 99)])
+    fork = Fork(held, session)
+    fork.until("99000000")
+    assert b"Two?" not in b"".join(lines(fork))
+
+
+def test_an_anchor_that_search_prints_is_a_point() -> None:
+    log = LogBuilder()
+    log.prompt("One?").assistant(log.text("One."))
+    held, session = read(log.prompt("Two?").assistant(log.text("Two.")).to_bytes())
+    (moment,) = [block.time for block in session.turns[0].blocks if block.time]
+    for point in (f"msg-{round(moment.timestamp() * 1000)}", f"#msg-{round(moment.timestamp() * 1000)}-2"):
+        fork = Fork(held, session)
+        fork.until(point)
+        words = b"".join(judged(fork))
+        assert (b"One." in words, b"Two?" in words) == (True, False)
+    with pytest.raises(NotFound, match="Nothing on this branch was logged at “msg-12”"):
+        Fork(held, session).until("msg-12")

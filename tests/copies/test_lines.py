@@ -12,6 +12,8 @@ from tests.copies.making import NONE, TREATMENTS, copied, decoded, draught, faul
 from tests.log_builder.builder import LogBuilder
 from tests.log_builder.lines import encode_line
 from tests.log_builder.prompts import make_png
+from unspool.agents import ClaudeCode
+from unspool.copies.copy_plan import CopyRequest
 from unspool.copies.treatment import Treatment
 
 BARE = TREATMENTS["extreme"]
@@ -64,6 +66,35 @@ def test_lines_nobody_has_met_are_carried_with_their_references() -> None:
     assert line["sessionId"] == decoded(copy)[1]["sessionId"] != log.session_id
 
 
+@pytest.mark.parametrize("followed", [True, False])
+def test_a_line_of_a_type_of_tomorrow_keeps_its_place_under_new_ids(followed: bool) -> None:
+    log = talk()
+    said = log.last
+    log.put({"type": "of-tomorrow", "data": {"x": [1, None], "about": said}})
+    log.rewind(log.last if followed else said).prompt("Go on.").assistant(log.text("On."))
+    for treatment in (NONE, BARE):
+        copy = copied(raw(log), treatment)
+        assert faults(copy) == []
+        lines = decoded(copy)
+        (line,) = of_type(copy, "of-tomorrow")
+        before, after = lines[lines.index(line) - 1], lines[lines.index(line) + 1]
+        assert line["parentUuid"] == before["uuid"]
+        assert after["parentUuid"] == (line if followed else before)["uuid"]
+        assert line["data"] == {"x": [1, None], "about": before["uuid"]}
+        assert line["uuid"] not in {one["uuid"] for one in decoded(raw(log))}
+        assert line["sessionId"] == lines[0]["sessionId"] != log.session_id
+
+
+def test_lines_of_a_type_of_tomorrow_that_follow_none_are_not_lost() -> None:
+    log = LogBuilder().put({"type": "of-tomorrow"}).rewind(None)
+    log.prompt("Begin.").assistant(log.text("Begun."))
+    said = log.last
+    log.rewind(None).put({"type": "of-tomorrow"}).rewind(said).prompt("Go on.").assistant(log.text("On."))
+    copy = sound(log)
+    spoken = [line["uuid"] for line in decoded(copy) if "message" in line]
+    assert [line["parentUuid"] for line in of_type(copy, "of-tomorrow")] == spoken[:2]
+
+
 def test_a_summary_comes_only_with_the_line_it_is_of() -> None:
     log = talk()
     log.summary("Of another.", "0a0b0c0d-1111-4222-8333-444455556666").summary("Of this.", log.last or "")
@@ -71,6 +102,21 @@ def test_a_summary_comes_only_with_the_line_it_is_of() -> None:
     (line,) = of_type(copy, "summary")
     assert line["summary"] == "Of this."
     assert line["leafUuid"] in {one.get("uuid") for one in decoded(copy)}
+
+
+@pytest.mark.parametrize("number", [b"1e999", b"-0.5E+400", b"9" * 400, b"-" + b"9" * 4000])
+@pytest.mark.parametrize("name", ["none", "truncate"])
+def test_a_number_that_no_float_holds_is_no_obstacle(number: bytes, name: str) -> None:
+    log = talk()
+    use = log.use("Count", so="@", far="as" * 99)
+    log.assistant(use, cost="@").result(use, "1" * 999, {"took": "@"}).prompt("On.", cost="@").assistant(
+        log.text("On.")
+    )
+    lines = [line.replace(b'"@"', number) for line in raw(log)]
+    for wish in (None, CopyRequest(paths=((log.cwd, "/elsewhere"),))):
+        copy = copied(lines, TREATMENTS[name], wish)
+        assert faults(copy) == []
+        assert len(of_type(copy, "user")) == 3
 
 
 def test_replaced_contents_are_carried() -> None:
@@ -274,3 +320,25 @@ def test_a_copy_of_a_session_that_carries_out_a_plan_has_the_title_of_the_plan()
     log.assistant(log.text("Done."))
     lines = copied([encode_line(line) for line in log.lines if isinstance(line, dict)])
     assert decoded(lines)[-1]["customTitle"].startswith("Clone: Mend the tide table (")
+
+
+def test_a_time_that_is_no_date_is_no_obstacle_and_is_noted_and_mended() -> None:
+    log = talk()
+    log.assistant(log.text("More."), timestamp="9999999").prompt("Go on.").assistant(log.text("On."))
+    sound(log)
+    found = ClaudeCode().writer.lint(raw(log), strict=False)
+    assert [(one.rule, one.line, one.severity) for one in found] == [("bad-json-type", 3, "warning")]
+    mended = ClaudeCode().writer.mended(raw(log), dict)
+    assert [(deed.rule, deed.line) for deed in mended.deeds] == [("bad-json-type", 3)]
+    assert ClaudeCode().writer.lint(mended.lines, strict=False) == []
+
+
+@pytest.mark.parametrize("name", ["default", "aggressive", "heavy", "extreme"])
+def test_errors_that_the_agent_put_into_the_models_mouth_go_in_lighter_copies(name: str) -> None:
+    log = talk().synthetic("No response requested.")
+    log.prompt("Go on.").synthetic("API Error: 529", isApiErrorMessage=True, error="rate_limit")
+    log.prompt("Try again.").assistant(log.text("On."))
+    kept, light = sound(log), sound(log, TREATMENTS[name])
+    assert sum(b"<synthetic>" in line for line in kept) == 2
+    assert sum(b"<synthetic>" in line for line in light) == 0
+    assert said(light) == [one for one in said(kept) if "No response" not in one[1] and "API Error" not in one[1]]

@@ -7,7 +7,7 @@ import stat
 import subprocess
 import sys
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -19,7 +19,7 @@ from unspool.errors import Exists, Unreadable, Unsound
 ROOT = os.geteuid() == 0 if hasattr(os, "geteuid") else False
 
 
-def fine(_: Path) -> None:
+def fine(_: Iterable[bytes]) -> None:
     """A proof that finds nothing."""
 
 
@@ -49,7 +49,7 @@ def broken(error: BaseException) -> Iterator[bytes]:
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), Unsound("no"), MemoryError(), RuntimeError()], ids=repr)
 @pytest.mark.parametrize("where", ["log", "other", "proof", "with"])
 def test_a_failure_leaves_nothing(tmp_path: Path, error: BaseException, where: str) -> None:
-    def judge(_: Path) -> None:
+    def judge(_: Iterable[bytes]) -> None:
         if where == "proof":
             raise error
 

@@ -178,3 +178,59 @@ def test_notes_of_the_agent_on_the_one_session_stay_behind(home: Path) -> None:
     told = cloned(log.stem)
     assert [path for path in paths(told) if path.parent.name == told["session"]] == []
     assert named(told, "out.txt").is_file()
+
+
+INDEX = {"version": 1, "originalPath": "/home/dev/harbour", "entries": [{"sessionId": "another", "odd": [1]}], "new": 7}
+
+
+def indexed(home: Path) -> tuple[Path, Path]:
+    """A session in the folder of an agent that keeps lists of its sessions, and the list."""
+    log = LogBuilder(version="2.1.20").prompt("Begin.\nPlease.").write(home / ".claude")
+    index = log.with_name("sessions-index.json")
+    index.write_text(json.dumps(INDEX))
+    for name in ("todos", "session-env"):
+        (home / ".claude" / name).mkdir()
+    return log, index
+
+
+def test_a_copy_is_entered_where_the_agent_keeps_a_list_of_its_sessions(home: Path) -> None:
+    log, index = indexed(home)
+    run("clone", log.stem, "-n")
+    assert json.loads(index.read_text()) == INDEX
+    told = cloned(log.stem)
+    session, held = told["session"], json.loads(index.read_text())
+    assert {**held, "entries": held["entries"][:1]} == INDEX
+    (entry,) = held["entries"][1:]
+    expected = {
+        "sessionId": session,
+        "fullPath": str(paths(told)[0]),
+        "firstPrompt": "Begin. Please.",
+        "messageCount": 1,
+    }
+    assert expected.items() <= entry.items()
+    assert (entry["summary"], entry["isSidechain"], entry["projectPath"]) == (told["title"], False, told["cwd"])
+    assert entry["fileMtime"] == paths(told)[0].stat().st_mtime_ns // 1_000_000
+    todos = home / ".claude" / "todos" / f"{session}-agent-{session}.json"
+    assert todos.read_bytes() == b"[]"
+    assert (home / ".claude" / "session-env" / session).is_dir()
+    assert run("clone", "--undo", session).code == 0
+    assert json.loads(index.read_text()) == INDEX
+    assert not todos.exists()
+    assert not (home / ".claude" / "session-env" / session).exists()
+
+
+@pytest.mark.parametrize("damage", ["none", "torn", "list", "link"])
+def test_no_list_is_made_and_none_that_is_not_understood_is_touched(home: Path, damage: str) -> None:
+    log, index = indexed(home)
+    if damage == "none":
+        index.unlink()
+    elif damage == "link":
+        index.rename(home / "elsewhere")
+        index.symlink_to(home / "elsewhere")
+    else:
+        index.write_text("[1]" if damage == "list" else '{"entries": [')
+    before = index.read_bytes() if index.exists() else b""
+    told = cloned(log.stem)
+    assert (index.read_bytes() if index.exists() else b"") == before
+    assert list((home / ".claude" / "todos").iterdir()) == []
+    assert len(paths(told)) == 1

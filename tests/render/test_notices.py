@@ -35,8 +35,21 @@ def test_nothing_of_a_notice_is_lost(kind: str) -> None:
 SAID: list[tuple[tuple[str, str, str], tuple[str, str, str]]] = [
     (line("hook", hookName="Stop", exitCode=2, durationMs=40), ("Hook: Stop", "exit code 2 · 40 ms", "bad")),
     (line("hook", hookName="Stop"), ("Hook: Stop", "", "quiet")),
-    (line("hook", hookInfos=[{"command": "check.sh"}], hookErrors=["x"]), ("Hook: check.sh", "failed", "bad")),
-    (line("hook", "", blockingError={"blockingError": "no"}, hookEvent="Stop"), ("Hook: Stop", "blocked", "bad")),
+    (line("hook", hookInfos=[{"command": "check.sh"}], hookErrors=["x"]), ("Hook: check.sh: x", "failed", "bad")),
+    (line("hook", "", blockingError={"blockingError": "no"}, hookEvent="Stop"), ("Hook: Stop: no", "blocked", "bad")),
+    (
+        line("hook", hookName="Stop", preventedContinuation=True, stopReason="tests are red\nall of them"),
+        ("Hook: Stop: tests are red", "blocked", "bad"),
+    ),
+    (
+        line("hook", hookName="Edit", exitCode=127, stderr="not found"),
+        ("Hook: Edit: not found", "exit code 127", "bad"),
+    ),
+    (line("hook", hookName="Edit", exitCode=0, stderr="not found"), ("Hook: Edit", "", "quiet")),
+    (
+        line("hook", hookName="Bash", decision="deny", permissionDecisionReason="no network"),
+        ("Hook: Bash: no network", "deny", "quiet"),
+    ),
     (line("progress", "bash_progress", elapsedTimeSeconds=65), ("Progress: bash", "1 m 5 s", "quiet")),
     (line("retry", error={"message": "529 busy"}), ("Request tried again: 529 busy", "", "warn")),
     (line("reminder", type="todo_reminder"), ("Reminder to the model: todo reminder", "", "quiet")),
@@ -87,3 +100,9 @@ def test_facts_of_any_shape_do_no_harm(kind: str, value: Any) -> None:
     names = ("preTokens", "durationMs", "attempt", "exitCode", "hookName", "from", "status", "operation", "type")
     with small_stack():
         assert list(notice_nodes(Notice(place(), kind, "", dict.fromkeys(names, value)), 3))
+
+
+def test_what_a_command_printed_stands_once() -> None:
+    (fold,) = notice_nodes(Notice(place(), "bash-output", "so far\nalas", {"stdout": "so far", "stderr": "alas\n"}), 3)
+    assert seen([fold]).count("alas") == 1
+    assert seen([fold]).count("so far") == 1

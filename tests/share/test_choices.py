@@ -9,6 +9,7 @@ import pytest
 
 from tests.copies.made_logs import VERSIONS, made
 from tests.copies.making import SESSION, faults
+from tests.log_builder.builder import LogBuilder
 from unspool.copies.fork import Move
 from unspool.copies.original import open_source
 from unspool.redact.rules import builtin_rules
@@ -87,3 +88,15 @@ def test_choices_of_a_project_are_its_own_and_turns_are_nobodys(home: Path) -> N
 def test_a_finding_is_named_by_rule_and_value() -> None:
     assert finding_id("email", "a@b.example") == finding_id("email", "a@b.example")
     assert len({finding_id(rule, value) for rule in ("email", "home") for value in ("x", "y")}) == 4
+
+
+@pytest.mark.parametrize("choices", [ShareChoices(without=((2, 2),)), ShareChoices(tools=False)], ids=["turn", "tools"])
+def test_lines_nobody_understands_go_where_something_is_left_out(tmp_path: Path, choices: ShareChoices) -> None:
+    """They may tell of what was left out."""
+    log = LogBuilder()
+    log.prompt("One?").assistant(log.text("One.")).put({"type": "of-tomorrow", "said": "the hidden word"})
+    path = log.prompt("Two?").ran("ls", "a").prompt("Three?").assistant(log.text("Three.")).write(tmp_path)
+    for asked, told in ((ShareChoices(), True), (choices, False)):
+        ask = ShareSettings(lambda _, asked=asked: asked, builtin_rules(), environment={})  # type: ignore[misc]
+        with prepare_shares(Library((tmp_path,)), [str(path)], ask) as share:
+            assert (b"the hidden word" in share.main.log.read_bytes()) == told

@@ -17,6 +17,12 @@ BOM = b"\xef\xbb\xbf"
 _TRIES = 64
 """How many places of a torn line are tried for the start of a whole object."""
 
+_DIGITS = 300
+"""From so many digits on a whole number is beyond what a float holds, or nearly."""
+
+_CALLED = {
+    type(None): "null", bool: "true or false", int: "a number", float: "a number", str: "a text", list: "a list",
+}  # fmt: skip
 _scan = json.JSONDecoder().raw_decode
 _decode = msgspec.json.Decoder().decode
 
@@ -91,13 +97,17 @@ def _value(text: str, at: int) -> tuple[Json | None, int, str]:
     except RecursionError:
         return None, len(text), "nested too deeply"
     except json.JSONDecodeError as error:
-        return None, len(text), f"not JSON: {error.msg} at character {error.pos}"
+        return None, len(text), f"not JSON: {error.msg.removesuffix(' at')} at character {error.pos}"
     except ValueError as error:
         return None, len(text), f"not JSON: {error}"
     if not isinstance(value, dict):
-        return None, len(text), f"not an object but {type(value).__name__}"
+        return None, len(text), _no_object(value)
     scrub(value)
     return value, end, ""
+
+
+def _no_object(value: Json) -> str:
+    return f"not an object but {_CALLED[type(value)]}"
 
 
 def _resume(text: str, start: int) -> int:
@@ -119,6 +129,16 @@ def _resume(text: str, start: int) -> int:
 def _entry(line: tuple[bytes, int, int], span: tuple[int, int], data: Json | None, why: str) -> Entry:
     (raw, number, offset), (start, size) = line, span
     return Entry(Place(number, offset + start, size), raw[start : start + size], data, why)
+
+
+def sound_value(raw: bytes) -> Any:
+    """What a piece of JSON says; a number beyond what can be held is None, as `scrub` makes it."""
+    try:
+        return _decode(raw)
+    except msgspec.ValidationError:
+        held = [json.loads(bytes(raw), parse_int=lambda digits: int(digits) if len(digits) < _DIGITS else None)]
+        scrub(held)
+        return held[0]
 
 
 def scrub(value: Json) -> None:
@@ -356,4 +376,4 @@ def _document_entry(raw: bytes, place: Place) -> Entry:
     if isinstance(value, dict):
         scrub(value)
         return Entry(place, raw, value)
-    return Entry(place, raw, None, f"not an object but {type(value).__name__}")
+    return Entry(place, raw, None, _no_object(value))

@@ -110,13 +110,25 @@ class CopyIdentity(msgspec.Struct, frozen=True):
 
 
 class LineLink(NamedTuple):
-    """A line's place in a copy: its new id, the line it follows, and whether it is the last."""
+    """A line's place in a copy: its new id, the line it follows, and whether it belongs to its end."""
 
     line: str
     parent: str | None
     last: bool = False
     logical: str | None = None
     """For a compaction: the line it really goes on from."""
+
+
+class ListedCopy(NamedTuple):
+    """What an agent's list of sessions says of a copy; times as the agent writes them."""
+
+    title: str
+    first_prompt: str
+    messages: int
+    started: str
+    made: str
+    branch: str
+    cwd: str
 
 
 class LogWriter(Protocol):
@@ -160,6 +172,12 @@ class LogWriter(Protocol):
 
     def agent_place(self, folder: Path, name: str) -> Path:
         """Where in a session's own folder the log of a subagent lies, or what comes with it."""
+
+    def register(self, log: Path, copy: ListedCopy) -> None:
+        """Enter a copy that lies in the agent's folder where the agent lists its sessions, if it does."""
+
+    def unregister(self, log: Path) -> None:
+        """Take back what `register` did."""
 
     def lint(self, lines: Iterable[bytes], *, strict: bool) -> list[LintFinding]:
         """What keeps a log from being resumed; strictly, what a copy of ours must never show."""

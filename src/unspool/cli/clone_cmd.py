@@ -145,6 +145,7 @@ def _passages(plan: "CopyPlan") -> "Iterator[Passage]":
 
 _CHOOSING = {
     "keep_tool_turns", "strip_tools", "strip_thinking", "drop_images", "drop_snapshots", "drop_side", "drop_compacted",
+    "drop_errors",
 }  # fmt: skip
 """Figures that say by themselves what goes, so that no preset is taken for granted; the others only refine one."""
 
@@ -178,6 +179,7 @@ _treatment = options.as_argument(
     click.option("--drop-images", is_flag=True, help="Leave pictures and documents out."),
     click.option("--drop-snapshots", is_flag=True, help="Leave the agent's file history out."),
     click.option("--drop-side", is_flag=True, help="Leave subagents and what else lies beside the log out."),
+    click.option("--drop-errors", is_flag=True, help="Leave out errors of the service that stand as answers."),
     click.option("--drop-compacted", is_flag=True, help="Leave out what a compaction has closed."),
 )
 

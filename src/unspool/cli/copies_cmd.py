@@ -28,7 +28,11 @@ if TYPE_CHECKING:
 
 @click.command("fork")
 @click.argument("session")
-@click.option("--at", metavar="TURN|ID", help="End behind this turn, or this line or message by its id.")
+@click.option(
+    "--at",
+    metavar="TURN|ID",
+    help="End behind this turn, or this line or message by its id or anchor.",
+)
 @click.option("--without", callback=options.turn_ranges, metavar="TURNS", help="Leave whole turns out: 3,7..9.")
 @click.option("--branch", type=click.IntRange(min=1), metavar="N", help="Go on from a branch that was left.")
 @copy_options.copy_output_options
@@ -46,6 +50,7 @@ def fork_command(
     \b
     unspool fork 3f2a --at 12              as it stood when turn 12 was answered
     unspool fork 3f2a --at 5e1d0c9a        as it stood behind that line (ids: `unspool export --format json`)
+    unspool fork 3f2a --at msg-1774856863840   as it stood behind what `unspool search` found
     unspool fork 3f2a --without 3,7..9     without these turns
     unspool fork 3f2a --branch 1           along the branch that was left (`unspool info` counts them)
 

@@ -65,9 +65,8 @@ def write_or_plan(plan: "CopyPlan", source: "CopySource", output: CopyOutput, cw
     path, home = _place(plan, source, output, folder)
     if home is None:
         plan.copy.leave_history()
-    if output.dry_run:
-        return _planned(plan, path)
-    return _written(write_copy(plan, path, home, folder), source, output)
+    record = write_copy(plan, path, home, folder, dry_run=output.dry_run)
+    return _planned(plan, record) if output.dry_run else _written(record, source, output)
 
 
 def show_copies(tellings: list[CopyTelling], output: CopyOutput, failed: list[str]) -> None:
@@ -111,14 +110,13 @@ def _written(record: "CopyRecord", source: "CopySource", output: CopyOutput) -> 
     return CopyTelling({**to_builtins(record), "resume": resume}, words)
 
 
-def _planned(plan: "CopyPlan", path: Path) -> CopyTelling:
-    from unspool.copies.copy_plan import count_copy
+def _planned(plan: "CopyPlan", record: "CopyRecord") -> CopyTelling:
     from unspool.copies.write import line_changes
 
-    listed, after, making = list(line_changes(plan)), count_copy(plan), plan.copy.making
-    whose = {"session": making.session, "source": plan.copy.identity.source, "path": str(path), "title": making.title}
-    counts = {"before": plan.before, "after": after, "changes": [one._asdict() for one in listed]}
-    words = [*_figures(making.title, plan.before, after), *([""] if listed else [])]
+    listed, path = list(line_changes(plan)), record.files[0].path
+    whose = {"session": record.session, "source": record.source, "path": path, "title": record.title}
+    counts = {"before": record.before, "after": record.after, "changes": [one._asdict() for one in listed]}
+    words = [*_figures(record.title, record.before, record.after), *([""] if listed else [])]
     for one in listed[:_LISTED]:
         what = f"{one.tool} {one.what}" if one.tool else one.what
         what += f" of {one.lines} lines" if one.lines > 1 else ""

@@ -33,6 +33,7 @@ from unspool.render.sanitize import one_line
 from unspool.site.address import slug
 from unspool.site.build.plan import BuildOptions, BuildPlan, BuildReport, build_site
 from unspool.site.options import KINDS, SiteOptions, Theme
+from unspool.site.session_view import web_address
 from unspool.store.library import Library, read_stream
 from unspool.store.library.library import is_hidden
 
@@ -49,8 +50,16 @@ def parse_hidden_kinds(_: click.Context, __: click.Parameter, value: tuple[str, 
     return named
 
 
+def parse_repository(_: click.Context, __: click.Parameter, value: str) -> str:
+    """A repository that pages can link to."""
+    if value and not web_address(value):
+        raise click.BadParameter(f"“{value}” is no repository; owner/name is one, or an address such as https://...")
+    return value
+
+
 PAGES = (
-    click.option("--repo", "repository", default="", metavar="OWNER/NAME", help="Link commits and files there."),
+    click.option("--repo", "repository", default="", callback=parse_repository, metavar="OWNER/NAME",
+                 help="Link commits and files there."),
     click.option("--per-page", type=click.IntRange(min=1), default=5, show_default=True, help="Prompts on a page."),
     click.option("--single-page", is_flag=True, help="A whole session on one page."),
     click.option("--self-contained", is_flag=True, help="Styles and scripts inside each page."),
@@ -269,7 +278,7 @@ def web_command(
     only those of a repository.
 
     \b
-    Token          --token, UNSPOOL_WEB_TOKEN, CLAUDE_CODE_OAUTH_TOKEN, or the macOS keychain
+    Token          --token, UNSPOOL_WEB_TOKEN, CLAUDE_CODE_OAUTH_TOKEN, the macOS keychain, or .credentials.json
     Organisation   --org-uuid, UNSPOOL_WEB_ORGANIZATION, or .claude.json
 
     The service is not documented and changes; what it answers is checked, and a change is told as such.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from unspool.config import PRICES_FILE, SETTINGS_FILE, config_folder
-from unspool.errors import NotFound, UsageProblem
+from unspool.errors import NotFound
 
 if TYPE_CHECKING:
     from unspool.config.settings import Settings
@@ -74,7 +74,7 @@ def chosen_zone_name() -> str:
 
 
 def chosen_presets() -> "dict[str, Treatment]":
-    """The user's own treatments for copies, by name; UsageProblem says what is wrong with one."""
+    """The user's own treatments for copies, by name; one that is wrong is told, and left out."""
     import msgspec
 
     from unspool.copies.treatment import Treatment
@@ -82,9 +82,11 @@ def chosen_presets() -> "dict[str, Treatment]":
     made = {}
     for name, figures in settings_table("presets").items():
         try:
-            made[name] = msgspec.convert(figures, Treatment)
+            named = {key.replace("_", "-"): value for key, value in figures.items()} if isinstance(figures, dict) else 0
+            made[name] = msgspec.convert(named, Treatment)
         except msgspec.ValidationError as error:
-            raise UsageProblem(f"The preset “{name}” in {_place()} is wrong: {error}.") from None
+            place = config_folder() / SETTINGS_FILE
+            warn_once(f"the preset “{name}” in {place} is wrong, and is not there: {error}.")
     return made
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from copy import copy
 from typing import Self
 
-from unspool.model import Event, Notice, Result, ToolCall
+from unspool.model import Event, Notice, Result, ToolCall, Unknown
 from unspool.reading.draft import SessionDraft
 
 Bridge = Callable[[Event], int | None]
@@ -101,11 +101,18 @@ class CopyLines:
         while at is not None and at not in path and at not in home:
             home[at] = None
             walked.append(at)
-            at = None if self._draft.chain[at].turn else self._draft.tree.strict[at]
+            at = None if self._draft.chain[at].turn else self._above(at, path)
         found = at if at is None or at in path else home[at]
         for step in walked:
             home[step] = found
         return found
+
+    def _above(self, index: int, path: set[int]) -> int | None:
+        """The line that one follows; for one that nobody understands also the one it stands behind, or the first."""
+        tree = self._draft.tree
+        if tree.strict[index] is not None or not has_block(self._draft.chain[index], Unknown):
+            return tree.strict[index]
+        return tree.joined[index] if tree.joined[index] is not None else min(path, default=None)
 
 
 def split_turns(lines: Iterable[Event]) -> list[list[Event]]:

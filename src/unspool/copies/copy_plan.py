@@ -127,13 +127,13 @@ class SessionCopy:
         """The copy, line by line."""
         beside = self._beside()
         yield from beside.pop("", ())
-        last = self.lines[-1].id if self.lines else ""
+        closing = _closing(self.lines)
         before: str | None = None
         for segment in self.segments:
             parent: str | None = None
             before = None if self._forgot else before
             for event in segment:
-                link = LineLink(self.identity.ids[event.id], parent, event.id == last, before)
+                link = LineLink(self.identity.ids[event.id], parent, event.id in closing, before)
                 yield self.writer.renewed(self.raw(event), self.identity, link)
                 before = parent = self.identity.ids[event.id]
                 for strand in self.strands.get(event.id, ()):
@@ -182,6 +182,13 @@ def _ended(lines: list[Event]) -> list[Event]:
         return lines
     said = [index for index, event in enumerate(lines) if event.turn and not event.meta]
     return lines[: said[-1] + 1] if said else lines
+
+
+def _closing(lines: list[Event]) -> set[str]:
+    """The last words and what stands behind them: all are of the time of the copy, as some versions go on from the
+    latest line."""
+    said = max((index for index, event in enumerate(lines) if event.turn), default=len(lines))
+    return {event.id for event in lines[said:]}
 
 
 def _inline(original: OriginalLog) -> list[Event]:
@@ -253,11 +260,6 @@ def plan_copy(log: OriginalLog | CopyMaterial, treatment: Treatment, wish: CopyR
     if not any(event.turn for event in copy.window):
         raise Unsound(f"Nothing would be left of {material.log.path}.")
     return CopyPlan(copy, material, conversation.lines, cuts, material.before, copy.tally(), wish)
-
-
-def count_copy(draught: CopyPlan) -> LineTally:
-    """What the copy will hold, its size included, without writing it."""
-    return msgspec.structs.replace(draught.after, bytes=sum(map(len, draught.copy.chunks())))
 
 
 def _making(log: OriginalLog, treatment: Treatment, wish: CopyRequest) -> CopyOptions:

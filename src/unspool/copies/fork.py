@@ -2,21 +2,26 @@
 
 import io
 import os
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
+from unspool import human
 from unspool.agents import writer_of
 from unspool.agents.writing import RepairedLog
 from unspool.copies import material
+from unspool.copies.conversation import has_block
 from unspool.copies.copy_plan import CopyPlan, CopyRequest, plan_copy
 from unspool.copies.material import CopyMaterial
 from unspool.copies.original import Bridge, OriginalLog
 from unspool.copies.treatment import PRESETS
 from unspool.errors import NotFound, UsageProblem
-from unspool.model import Event, Notice, Session
+from unspool.model import Event, Notice, Session, Unknown
 
 _DIGITS = 8
-"""From so many digits on a number is an id's beginning."""
+"""From so many digits on a number is an id's beginning: there are not so many turns."""
+_ANCHOR = re.compile(r"#?msg-(\d{1,15})(?:-\d+)?")
+"""How search and pages name what was logged at a moment, in milliseconds."""
 
 
 class Fork:
@@ -25,52 +30,48 @@ class Fork:
     def __init__(self, log: OriginalLog, session: Session, branch: int = 0) -> None:
         self.leaf = _tip(log, session, branch)
         self.material = CopyMaterial(log, self.leaf)
-        self._conversation = self.material.conversation
-        self._numbers = _numbers(session)
+        self._lines = self.material.conversation.lines
+        self._turn_of = _turn_numbers(log, session, self._lines)
+        own = {turn.number for turn in session.turns if turn.prompt is not None} if not branch else set[int]()
+        self._turns = own | {number for number in self._turn_of.values() if number}  # some are of no line
         self.without: set[str] = set()
 
     def until(self, point: str) -> None:
-        """Leave out what comes after a turn, by its number, or after a line or message, by its id."""
-        lines = self._conversation.lines
-        numbers = {number for number, _ in self._cut()} | set(self._numbers.values())  # some are of no line
-        is_turn = point.isdecimal() and len(point) < _DIGITS and int(point) in numbers
-        keep = self._turn_end(int(point)) if is_turn else self._line_end(point)
-        self.without |= {event.id for event in lines[keep:]}
+        """Leave out what comes after a turn, by its number, or after a line or message, by its id or anchor."""
+        if point.isdecimal() and len(point) < _DIGITS:
+            last = int(point)
+            self._check_turn(last, last)
+            self.without |= {line for line, number in self._turn_of.items() if number > last}
+        else:
+            self.without |= {event.id for event in self._lines[self._line_end(point) :]}
 
     def leave_out(self, ranges: Sequence[tuple[int, int]]) -> None:
         """Leave out whole turns: from one number to another, both included. A compaction in one of them stays: what
         comes behind it goes on from there."""
-        cut = self._cut()
+        stay = {event.id for event in self._lines if _compacts(event)}
         for first, last in ranges:
-            if not any(first <= number <= last for number, _ in cut):
-                raise NotFound(f"There is no turn {first} on this branch; it has turns 1 to {cut[-1][0]}.")
-            turns = [lines for number, lines in cut if first <= number <= last]
-            self.without |= {event.id for lines in turns for event in lines if not _compacts(event)}
+            self._check_turn(first, last)
+            self.without |= {line for line, number in self._turn_of.items() if first <= number <= last} - stay
 
-    def _cut(self) -> list[tuple[int, list[Event]]]:
-        """The turns with their numbers; 0 is what stands before the first."""
-        number, cut = 0, []
-        for lines in self._conversation.turns():
-            prompt = lines[0].prompt if lines else None
-            number = self._numbers.get(prompt.id, number) if prompt is not None else number
-            cut.append((number, lines))
-        return cut
+    def leave_unknown_out(self) -> None:
+        """Leave out lines of which nobody knows what of the conversation they tell."""
+        chain = self.material.log.draft.chain
+        self.without |= {event.id for event in chain if not event.turn and has_block(event, Unknown)}
 
-    def _turn_end(self, wanted: int) -> int:
-        end = 0
-        for number, lines in self._cut():
-            if number > wanted:
-                break
-            end += len(lines)
-        return end
+    def _check_turn(self, first: int, last: int) -> None:
+        if not any(first <= number <= last for number in self._turns):
+            there = human.count(len(self._turns), "turn")
+            raise NotFound(f"There is no turn {first} on this branch, which has {there}{_span(self._turns)}.")
 
     def _line_end(self, point: str) -> int:
         """Behind the line, and all of its message with the results that answer it."""
-        lines = self._conversation.lines
-        at = next((index for index, event in enumerate(lines) if _is(event, point)), None)
+        lines = self._lines
+        anchor = _ANCHOR.fullmatch(point)
+        moment = int(anchor[1]) if anchor else None
+        at = next((index for index, event in enumerate(lines) if _is(event, point, moment)), None)
         if at is None:
-            turns = f"it has turns 1 to {self._cut()[-1][0]}" if point.isdecimal() else "nor has it such a turn"
-            raise NotFound(f"No line or message of this branch has an id that begins with “{point}”; {turns}.")
+            told = "was logged at" if anchor else "is a line or message whose id begins with"
+            raise NotFound(f"Nothing on this branch {told} “{point}”.")
         part = lines[at].part
         message = part.message if part is not None else ""
         while message and at + 1 < len(lines) and _goes_on(lines[at + 1], message):
@@ -78,8 +79,32 @@ class Fork:
         return at + 1
 
 
-def _is(event: Event, point: str) -> bool:
+def _is(event: Event, point: str, moment: int | None) -> bool:
+    if moment is not None:
+        return event.time is not None and round(event.time.timestamp() * 1000) == moment
     return event.id.startswith(point) or (event.part is not None and event.part.message == point)
+
+
+def _span(turns: set[int]) -> str:
+    return f" ({min(turns)} to {max(turns)})" if len(turns) > 1 else ""
+
+
+def _turn_numbers(log: OriginalLog, session: Session, lines: Sequence[Event]) -> dict[str, int]:
+    """The turn of every line, by its id; a message and the results that answer it are never parted.
+
+    A prompt that was queued and has no line of its own begins a turn all the same.
+    """
+    prompts = (turn.prompt for turn in session.turns if turn.prompt is not None)
+    unsent = [prompt.place.offset for prompt in prompts if not prompt.id]
+    numbers = log.draft.turn_numbers(unsent)
+    found: dict[str, int] = {}
+    number, message = 0, ""
+    for event in lines:
+        if not (message and _goes_on(event, message)):
+            number = numbers[log.draft.tree.at[event.id]].number
+            message = event.part.message if event.part is not None else ""
+        found[event.id] = number
+    return found
 
 
 def _compacts(event: Event) -> bool:
@@ -102,12 +127,6 @@ def _tip(log: OriginalLog, session: Session, branch: int) -> int | None:
         known = ", ".join(str(one.number) for one in session.branches) or "none"
         raise NotFound(f"There is no branch {branch}; branches that were left: {known}.")
     return max(index for index, event in enumerate(log.draft.chain) if of[index] == branch and event.turn)
-
-
-def _numbers(session: Session) -> dict[str, int]:
-    """The number of the turn that each prompt begins, on every branch."""
-    turns = [*session.turns, *(turn for branch in session.branches for turn in branch.turns)]
-    return {turn.prompt.id: turn.number for turn in turns if turn.prompt is not None}
 
 
 Paths = tuple[tuple[str, str], ...]

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from unspool.agents import AGENTS
 from unspool.copies.material import LineTally
 from unspool.errors import Ambiguous, Exists, NoRoom, NotFound, Unreadable
 from unspool.files import place_new, write_atomically
@@ -42,8 +43,8 @@ class WrittenFiles(NamedTuple):
     folders: list[str]
 
 
-Proof = Callable[[Path], None]
-"""Looks at a finished log and raises where it is not sound."""
+Proof = Callable[[Iterable[bytes]], None]
+"""Looks at the lines of a finished log and raises where it is not sound."""
 
 
 @contextmanager
@@ -58,6 +59,34 @@ def write_all_or_none(log: FileToWrite, others: Iterable[FileToWrite], proof: Pr
         work.folders.clear()
     finally:
         work.cleared()
+
+
+def rehearse_writing(log: FileToWrite, others: Iterable[FileToWrite], proof: Proof) -> WrittenFiles:
+    """What `write_all_or_none` would write, or what it would raise; nothing is written."""
+    with _told(log.path):
+        check_free(log.path)
+        proof(log.chunks())
+        return WrittenFiles([_rehearsed(paper) for paper in (log, *others)], [])
+
+
+def _rehearsed(paper: FileToWrite) -> WrittenFile:
+    check_free(paper.path)
+    digest, size = hashlib.sha256(), 0
+    for chunk in paper.chunks():
+        digest.update(chunk)
+        size += len(chunk)
+    return WrittenFile(str(paper.path), size, digest.hexdigest())
+
+
+def check_free(path: Path) -> None:
+    """Raise what writing a new file of that name would raise, as far as that shows without writing."""
+    if os.path.lexists(path):
+        raise FileExistsError(errno.EEXIST, "File exists", str(path))
+    folder = next(one for one in path.parents if os.path.lexists(one))
+    if not folder.is_dir():
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(folder))
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(folder))
 
 
 @contextmanager
@@ -83,7 +112,8 @@ class _Work:
 
     def done(self, log: FileToWrite, others: Iterable[FileToWrite], proof: Proof) -> WrittenFiles:
         part, written = self._part(log)
-        proof(part)
+        with part.open("rb") as lines:
+            proof(lines)
         files = [written, *(self._other(paper) for paper in others)]
         self._place(part, log.path)
         return WrittenFiles(files, [str(folder) for folder in self.folders])
@@ -106,8 +136,7 @@ class _Work:
 
     def _part(self, paper: FileToWrite) -> tuple[Path, WrittenFile]:
         """The file under a name that nobody looks for."""
-        if os.path.lexists(paper.path):
-            raise FileExistsError(errno.EEXIST, "File exists", str(paper.path))
+        check_free(paper.path)
         descriptor, name = tempfile.mkstemp(dir=self._folder(paper.path.parent), prefix=".unspool-", suffix=".part")
         self.parts.append(Path(name))
         digest, size = hashlib.sha256(), 0
@@ -163,10 +192,14 @@ class CopyRecord(msgspec.Struct, frozen=True):
     """Lines of the copy that a model has shortened, in it or in one that it comes from."""
 
 
-def keep_record(record: CopyRecord) -> None:
+def keep_record(record: CopyRecord, *, dry_run: bool = False) -> None:
+    """Remember a copy; on a dry run, only raise what would keep it from being remembered."""
     place = archive_folder() / _FOLDER / f"{record.session}.json"
     try:
-        write_atomically(place, [msgspec.json.format(msgspec.json.encode(record))])
+        if dry_run:
+            check_free(place)
+        else:
+            write_atomically(place, [msgspec.json.format(msgspec.json.encode(record))])
     except OSError as error:
         kind = NoRoom if error.errno == errno.ENOSPC else Unreadable
         raise kind(f"{place} cannot be written ({error.strerror}), so no copy was made.") from None
@@ -213,6 +246,9 @@ def undo_copy(record: CopyRecord, *, force: bool = False) -> list[Path]:
         raise Exists(
             f"{changed[0]} has changed since it was made: the session went on. --force removes it all the same."
         )
+    for agent in AGENTS:
+        if agent.writer is not None and record.files:
+            agent.writer.unregister(Path(record.files[0].path))
     for one in there:
         Path(one.path).unlink(missing_ok=True)
     remove_empty_folders(map(Path, record.folders))

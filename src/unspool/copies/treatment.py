@@ -32,6 +32,8 @@ class Treatment(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename=
     drop_snapshots: bool = False
     drop_side: bool = False
     drop_compacted: bool = False
+    drop_errors: bool = False
+    """What the agent put into the model's mouth: errors of the service, limits."""
 
     @property
     def limits(self) -> Limits:
@@ -51,19 +53,20 @@ class Treatment(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename=
 
 PRESETS: dict[str, Treatment] = {
     "none": Treatment(),
-    "default": Treatment(keep_tool_turns=20, truncate=50, drop_snapshots=True),
-    "aggressive": Treatment(keep_tool_turns=10, truncate=50, drop_snapshots=True),
-    "heavy": Treatment(keep_tool_turns=10, truncate=80, drop_snapshots=True),
-    "extreme": Treatment(keep_tool_turns=0, truncate=0, drop_snapshots=True),
+    "default": Treatment(keep_tool_turns=20, truncate=50, drop_snapshots=True, drop_errors=True),
+    "aggressive": Treatment(keep_tool_turns=10, truncate=50, drop_snapshots=True, drop_errors=True),
+    "heavy": Treatment(keep_tool_turns=10, truncate=80, drop_snapshots=True, drop_errors=True),
+    "extreme": Treatment(keep_tool_turns=0, truncate=0, drop_snapshots=True, drop_errors=True),
 }
 
 
 def preset(name: str, own: dict[str, Treatment] | None = None) -> Treatment:
-    """The treatment of that name, the user's own before ours."""
-    known = {**PRESETS, **(own or {})}
-    if name not in known:
+    """The treatment of that name, the user's own before ours; hyphens and underscores are the same."""
+    known = {one.replace("_", "-"): figures for one, figures in {**PRESETS, **(own or {})}.items()}
+    wanted = name.replace("_", "-")
+    if wanted not in known:
         raise UsageProblem(f"There is no preset “{name}”. There are: {', '.join(known)}.")
-    return known[name]
+    return known[wanted]
 
 
 Turns = list[list[Event]]
@@ -78,6 +81,8 @@ def treatment_cuts(conversation: CopyLines, treatment: Treatment, writer: LogWri
     if treatment.drop_images:
         lines = (*conversation.lines, *(event for strand in conversation.strands.values() for event in strand))
         cuts.images = {event.id for event in lines if _pictured(event)}
+    if treatment.drop_errors:
+        cuts.lines = {event.id for event in conversation.lines if event.part is not None and has_block(event, Notice)}
     if cuts.calls:
         cuts.news = {event.id for event in conversation.lines if is_news(event)}
     return cuts

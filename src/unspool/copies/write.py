@@ -1,7 +1,8 @@
 """Writes a planned copy with its companions, proven first."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
+from contextlib import nullcontext, suppress
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -10,12 +11,15 @@ from typing import NamedTuple
 import msgspec
 
 from unspool import __version__
-from unspool.agents.writing import Cuts, LineLink, LintFinding, LogWriter
+from unspool.agents.writing import Cuts, LineLink, ListedCopy, errors
 from unspool.copies import records
 from unspool.copies.conversation import has_block, split_turns
-from unspool.copies.copy_plan import CopyPlan, SessionCopy, new_line_ids
+from unspool.copies.copy_plan import CopyPlan, CopyRequest, SessionCopy, new_line_ids, plan_copy
+from unspool.copies.fork import repair_original
+from unspool.copies.material import prompt_title
 from unspool.copies.original import read_original
-from unspool.copies.records import FileToWrite, WrittenFiles, write_all_or_none
+from unspool.copies.records import FileToWrite, WrittenFiles, rehearse_writing, write_all_or_none
+from unspool.copies.treatment import PRESETS
 from unspool.errors import Unreadable, Unsound
 from unspool.files import plain_files
 from unspool.model import Event, Result, Thinking, ToolCall
@@ -175,19 +179,40 @@ def _agent(copy: SessionCopy, path: Path) -> Iterator[bytes]:
 
 
 _TOLD = 5
+_PROMPT = 100
 
 
-def write_copy(draught: CopyPlan, path: Path, home: Path | None, cwd: str) -> records.CopyRecord:
-    """Prove the copy, write and remember it; all of that, or nothing.
+def write_copy(
+    draught: CopyPlan, path: Path, home: Path | None, cwd: str, *, dry_run: bool = False
+) -> records.CopyRecord:
+    """Prove the copy, write and remember it; all of that, or nothing. A dry run does the same without the writing.
 
     What goes along goes beside a log that bears the copy's own id, and to `home`, the agent's folder, if there is one.
     """
     copy = draught.copy
     along = carry_companions(copy, path, home) if path.stem == copy.making.session else ()
-    with write_all_or_none(FileToWrite(path, copy.chunks), along, prove_copy(copy.writer, copy.original.path)) as done:
+    log, proof = FileToWrite(path, copy.chunks), partial(_prove, draught)
+    with nullcontext(rehearse_writing(log, along, proof)) if dry_run else write_all_or_none(log, along, proof) as done:
         record = _record(draught, done, cwd)
-        records.keep_record(record)
+        records.keep_record(record, dry_run=dry_run)
+    if home is not None and not dry_run:
+        copy.writer.register(path, _listed(copy, cwd))
     return record
+
+
+def _listed(copy: SessionCopy, cwd: str) -> ListedCopy:
+    """What a list of sessions says of the copy."""
+    asked = next((event.prompt for event in copy.lines if event.prompt is not None), None)
+    facts = copy.original.facts
+    return ListedCopy(
+        copy.making.title,
+        " ".join(prompt_title(asked).split())[:_PROMPT] if asked is not None else "",
+        sum(event.turn for event in copy.lines),
+        facts.started.isoformat(timespec="milliseconds").replace("+00:00", "Z") if facts.started else "",
+        copy.identity.now,
+        facts.branch,
+        cwd,
+    )
 
 
 def _record(draught: CopyPlan, done: WrittenFiles, cwd: str) -> records.CopyRecord:
@@ -212,21 +237,26 @@ def _record(draught: CopyPlan, done: WrittenFiles, cwd: str) -> records.CopyReco
     )
 
 
-def prove_copy(writer: LogWriter, source: str = "") -> Callable[[Path], None]:
-    """Raises where a finished log breaks a rule; `source` is what a person may have mended."""
+def _prove(draught: CopyPlan, lines: Iterable[bytes]) -> None:
+    """Raises where the lines of a finished copy break a rule."""
+    wrong = errors(draught.copy.writer.lint(lines, strict=True))
+    if wrong:
+        told = [f"  line {one.line}: {one.message}" for one in wrong[:_TOLD]]
+        more = [f"  and {len(wrong) - _TOLD:,} more"] if len(wrong) > _TOLD else []
+        count = "1 fault" if len(wrong) == 1 else f"{len(wrong):,} faults"
+        head = f"The copy would not be sound ({count}), so it is not written:"
+        raise Unsound("\n".join([head, *told, *more, *_way_out(draught)]))
 
-    def prove(path: Path) -> None:
-        with path.open("rb") as lines:
-            wrong = [one for one in writer.lint(lines, strict=True) if one.severity == "error"]
-        if wrong:
-            raise Unsound(_faults(wrong, source))
 
-    return prove
-
-
-def _faults(wrong: Sequence[LintFinding], source: str) -> str:
-    told = [f"  line {one.line}: {one.message}" for one in wrong[:_TOLD]]
-    more = [f"  and {len(wrong) - _TOLD:,} more"] if len(wrong) > _TOLD else []
-    hint = [f"`unspool repair {source}` writes a mended copy, where the session itself is damaged."] if source else []
-    count = "1 fault" if len(wrong) == 1 else f"{len(wrong):,} faults"
-    return "\n".join([f"The copy is not sound ({count}), so it was not written:", *told, *more, *hint])
+def _way_out(draught: CopyPlan) -> Iterator[str]:
+    """What helps, where the session itself is damaged and can be mended."""
+    log = draught.copy.original
+    if draught.wish.command in ("repair", "import") or log.path == "-":
+        return
+    mended, done = repair_original(log)
+    if not done.deeds:
+        return
+    with suppress(Unsound):
+        copy = plan_copy(mended, PRESETS["none"], CopyRequest("repair")).copy
+        if not errors(copy.writer.lint(copy.chunks(), strict=True)):
+            yield f"The session itself is damaged: `unspool repair {log.path}` writes a mended copy."

@@ -24,7 +24,7 @@ from unspool.model import (
 )
 from unspool.reading.draft import SessionDraft
 from unspool.reading.prompts import Unsent
-from unspool.reading.skeleton import TurnNumber, number_turns
+from unspool.reading.skeleton import TurnNumber
 
 
 class TurnBuilder:
@@ -45,7 +45,7 @@ class TurnBuilder:
         self._paired: set[str] = set()
         self._pair()
         queued = [item.place.offset for item in unsent if isinstance(item, Prompt)]
-        self._numbers = list(number_turns(draft.chain, draft.branches, queued))
+        self._numbers = draft.turn_numbers(queued)
         self._positions: dict[int, list[int]] = {}
         for index, branch in enumerate(draft.branches.of):
             self._positions.setdefault(branch, []).append(index)

@@ -17,7 +17,7 @@ from unspool.model import (
     ToolCall,
     Usage,
 )
-from unspool.reading.skeleton import InlineAgents, Skeleton, block_key
+from unspool.reading.skeleton import InlineAgents, Skeleton, TurnNumber, block_key, number_turns
 from unspool.reading.tree import BranchMap, ConversationTree, LivePath
 
 _NEAR = 64
@@ -228,6 +228,10 @@ class SessionDraft:
             if event.part is not None:
                 known = self.message_branch.get(event.part.message)
                 self.message_branch[event.part.message] = branch if known is None else min(known, branch)
+
+    def turn_numbers(self, unsent: Iterable[int]) -> list[TurnNumber]:
+        """The turn of each line of the chain; `unsent` are the places of queued prompts without a line of their own."""
+        return list(number_turns(self.chain, self.branches, unsent))
 
     def tool_calls(self) -> Iterable[ToolCall]:
         """Every call made, in order, not yet paired."""

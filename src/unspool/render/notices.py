@@ -42,12 +42,17 @@ def notice_nodes(notice: Notice, level: int) -> Iterator[Node]:
 def _children(notice: Notice) -> Iterator[Node]:
     if notice.text:
         yield Terminal(styled_spans(notice.text)) if notice.kind in _VERBATIM else Prose(notice.text)
-    facts = {name: value for name, value in notice.facts.items() if value != notice.text}
+    facts = {name: value for name, value in notice.facts.items() if not _is_said(name, value, notice.text)}
     if notice.kind == "system-prompt":
         yield Fields((("tools", ", ".join(_tool_names(notice)) or "as before"),))
     elif facts and not (notice.kind in _SAID_IN_WORDS and notice.text):
         yield Fields(tuple((name, fields.json_text(value)) for name, value in facts.items()))
     yield from map(image_picture, notice.images)
+
+
+def _is_said(name: str, value: Json, words: str) -> bool:
+    """Whether a fact stands in the words already: it is all of them, or one of two streams in them."""
+    return value == words or (name in ("stdout", "stderr") and isinstance(value, str) and value.strip() in words)
 
 
 def run_summary(kinds: Iterable[str]) -> str:
@@ -120,9 +125,12 @@ def _hook(notice: Notice) -> NoticeLine:
     code = _number(notice, "exit_code", "exitCode")
     blocked = any(_known(notice).get(key) for key in ("blockingError", "preventedContinuation"))
     failed = bool(blocked or code or _known(notice).get("hookErrors"))
-    said = "blocked" if blocked else f"exit code {code}" if code else "failed" if failed else _fact(notice, "outcome")
+    said = "blocked" if blocked else f"exit code {code}" if code else "failed" if failed else ""
+    why = _fact(notice, *_REASONS, *(("stderr",) if failed else ()))
     took = _milliseconds(notice, "duration_ms", "durationMs")
-    return NoticeLine(f"Hook: {words}" if words else "Hook", human.joined(said, took), "bad" if failed else "quiet")
+    named = ": ".join(dict.fromkeys(filter(None, ("Hook", words, why))))
+    outcome = said or _fact(notice, "outcome", "decision")
+    return NoticeLine(named, human.joined(outcome, took), "bad" if failed else "quiet")
 
 
 def _progress(notice: Notice) -> NoticeLine:
@@ -243,7 +251,9 @@ def _queue(notice: Notice) -> NoticeLine:
     return _with_words(notice, name.get(operation, f"Queue {operation}".strip()))
 
 
-_TELLING = ("message", "formatted", "model", "name", "command", "type", "blockingError")
+_REASONS = ("blockingError", "permissionDecisionReason", "stopReason", "hookErrors", "reason", "message")
+"""Where a hook says why, the most telling first."""
+_TELLING = ("message", "formatted", "model", "blockingError", "name", "command", "type")
 _SAID_IN_WORDS = frozenset({"environment", "offer"})
 """Notices whose words are all that their facts hold."""
 _ENVIRONMENT = {

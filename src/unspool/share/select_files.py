@@ -115,6 +115,7 @@ def select_files(log: OriginalLog, choices: ShareChoices, folder: Path, title: s
         fork.leave_out(choices.without)
     if choices.without or choices.left_out():
         log.beside.clear()  # nobody knows what of the conversation they tell
+        fork.leave_unknown_out()
     draught = _drawn(fork, log, choices, title)
     session = file_stem(log.session)
     name = f"{session}.jsonl"

@@ -143,6 +143,23 @@ def test_the_macos_keychain_gives_the_token(tmp_path: Path, home: Path, monkeypa
     assert "find-generic-password -s Claude Code-credentials -w" in (tmp_path / "asked").read_text()
 
 
+@pytest.mark.parametrize("named", [False, True])
+def test_the_agents_own_credentials_file_gives_the_token(
+    named: bool, tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On Linux the agent keeps it beside its logs."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    folder = home / ".claude"
+    if named:
+        folder = tmp_path / "elsewhere"
+        monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(folder))
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / ".credentials.json").write_text(json.dumps({"claudeAiOauth": {"accessToken": TOKEN}}))
+    (home / ".claude.json").write_text(json.dumps({"oauthAccount": {"organizationUuid": ORGANIZATION}}))
+    with serving() as service:
+        assert token_sent(service) == f"Bearer {TOKEN}"
+
+
 @pytest.mark.parametrize(("said", "code"), [("", 44), ("not json", 0), ("[]", 0), ('{"claudeAiOauth":7}', 0)])
 def test_a_keychain_without_the_item_says_what_to_do(
     said: str, code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -252,3 +252,25 @@ def test_a_copy_of_a_project_elsewhere_is_read_as_it_is(tmp_path: Path) -> None:
     path = one.write(tmp_path / "home")
     shutil.copytree(path.parent, tmp_path / "backup")
     assert ids(Library([tmp_path / "backup"])) == {one.session_id}
+
+
+def test_a_folder_with_the_name_of_a_log_is_none(tmp_path: Path) -> None:
+    log = LogBuilder().prompt("Hello.").write(tmp_path)
+    (log.parent / "folder.jsonl").mkdir()
+    (log.parent / "agent-a1.jsonl").mkdir()
+    assert [found.path for found in Library((tmp_path,)).logs()] == [str(log)]
+
+
+def test_a_subagent_is_named_by_its_id(tmp_path: Path) -> None:
+    log = LogBuilder()
+    use = log.agent_use("Explore", "Look", "Look around.")
+    log.prompt("Begin.").assistant(use).subagent(use, "Explore", "Look", lambda one: one.assistant(one.text("Seen.")))
+    path = log.write(tmp_path)
+    library = Library((tmp_path,))
+    (agent,) = library.open(path).agents
+    for name in (f"agent-{agent.id}", agent.id, f"agent-{agent.id[:4]}"):
+        session = library.open(name)
+        assert (session.id, session.kind) == (f"agent-{agent.id}", "subagent")
+        assert [turn.prompt.text for turn in session.turns if turn.prompt] == ["Look around."]
+    with pytest.raises(NotFound):
+        library.open("agent-nobody")

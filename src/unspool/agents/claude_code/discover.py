@@ -146,12 +146,20 @@ def _is_log(name: str) -> bool:
     return bool(_stem_discover(name)) and not name.startswith(".")
 
 
+def _is_folder(entry: "os.DirEntry[str]") -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:  # a link that leads in a circle
+        return False
+
+
 def _project(folder: Path, root: str) -> Iterator[FoundLog]:
     try:
         entries = _scan(folder)
     except OSError:
         return
-    logs = {entry.name: entry for entry in entries if _is_log(entry.name) and _stem_discover(entry.name) != "journal"}
+    files = (entry for entry in entries if _is_log(entry.name) and not _is_folder(entry))
+    logs = {entry.name: entry for entry in files if _stem_discover(entry.name) != "journal"}
     beside = _agents_beside(entry.path for name, entry in logs.items() if name.startswith("agent-"))
     claimed = set()
     names = {entry.name for entry in entries}

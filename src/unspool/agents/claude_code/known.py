@@ -87,9 +87,9 @@ SIDE: dict[str, frozenset[str]] = {
 
 _OPAQUE = _fields(
     "attribution-snapshot task-summary history-suppression ended-by-model isolation-latch observer-ref "
-    "saved_hook_context artifact-autoreact-ledger artifact-comment-monitor dev-mods memory-mode repl-mode session- "
-    "owner derived-from data-flow-records data-flow-incomplete resume-head-vouch marble-origami-commit marble- "
-    "origami-snapshot marble-origami-reset speculation-accept agent_metadata teleported-from stream_event "
+    "saved_hook_context artifact-autoreact-ledger artifact-comment-monitor dev-mods memory-mode repl-mode "
+    "session-owner derived-from data-flow-records data-flow-incomplete resume-head-vouch marble-origami-commit "
+    "marble-origami-snapshot marble-origami-reset speculation-accept agent_metadata teleported-from stream_event "
     "rate_limit_event tool_progress tool_use_summary prompt_suggestion conversation_reset auth_status keep_alive "
     "control_request control_response control_cancel_request active_goal command_lifecycle"
 )

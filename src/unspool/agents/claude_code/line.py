@@ -4,16 +4,18 @@ A usual line is decoded straight into these shapes. One with a field of another 
 the usual four, is decoded to plain data first; `line_of` takes from that what fits and keeps the rest whole.
 """
 
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
+from unspool.agents.claude_code.known import BESIDE
 from unspool.agents.values import LARGEST, mapping, text, whole
 from unspool.model import Json
 
 CONVERSATION = frozenset({"user", "assistant", "system", "attachment", "progress"})
-"""Types of lines that have a place in the tree."""
+"""Types of lines that are known to have a place in the tree."""
 _USUAL = {"user": ("text", "tool_result"), "assistant": ("text", "thinking", "tool_use")}
 SYNTHETIC = "<synthetic>"
 """The model of messages that the agent wrote itself."""
@@ -162,6 +164,15 @@ def decode_line(raw: bytes) -> Line | None:
             if missing or kind not in usual:
                 return None
     return line
+
+
+def has_place(data: Mapping[str, Any]) -> bool:
+    """Whether a line has a place in the tree: it is of the conversation, or of a type that nobody knows and says
+    which line it follows."""
+    kind = data.get("type")
+    if not isinstance(kind, str) or not kind:
+        return False
+    return kind in CONVERSATION or (kind not in BESIDE and isinstance(data.get("uuid"), str) and "parentUuid" in data)
 
 
 def plain(bulk: Any) -> Json:

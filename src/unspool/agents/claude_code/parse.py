@@ -6,7 +6,7 @@ import msgspec
 from msgspec import UNSET
 
 from unspool.agents.claude_code import known, notices
-from unspool.agents.claude_code.line import CONVERSATION, Line, decode_line, line_of
+from unspool.agents.claude_code.line import CONVERSATION, Line, decode_line, has_place, line_of
 from unspool.agents.claude_code.messages import CallMemory, MessageParser, ResultParser, Spills, unknown_line
 from unspool.agents.claude_code.prompts import parse_user
 from unspool.agents.lines import PlainParser
@@ -156,9 +156,12 @@ class ClaudeParser(PlainParser):
             self.facts.session = text(data.get("sessionId")) or text(data.get("session_id"))
         if kind in known.BESIDE:
             return Event("side", place, side=SideLine(place, kind, data))
-        return Event(
-            "notice", place, link=True, time=moment(data.get("timestamp")), blocks=(unknown_line(place, data),)
-        )
+        if has_place(data):
+            event = self._chained(line_of(data), place)
+        else:
+            event = Event("notice", place, link=True, time=moment(data.get("timestamp")))
+        event.blocks = (unknown_line(place, data),)
+        return event
 
     def _around(self, line: Line, data: dict[str, Json], place: Place) -> Event:
         """A line of the conversation that nobody spoke."""

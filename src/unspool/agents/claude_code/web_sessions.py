@@ -10,6 +10,7 @@ from urllib.parse import quote, urlencode
 
 import msgspec
 
+from unspool.agents.claude_code.discover import roots
 from unspool.agents.values import items, mapping, moment, text
 from unspool.agents.web_sessions import RemoteSession, WebAccount
 from unspool.errors import FetchFailed, NotFound, UsageProblem
@@ -169,11 +170,11 @@ _ASKING = 120
 
 def complete_account(account: WebAccount) -> WebAccount:
     """The account with what was missing; UsageProblem says how to give what cannot be found."""
-    token = account.token or _environment("UNSPOOL_WEB_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN") or _keychain()
+    token = account.token or _environment("UNSPOOL_WEB_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN") or _signed_in()
     if not token:
         raise UsageProblem(
-            "No access token: give --token, set UNSPOOL_WEB_TOKEN, or sign in to Claude Code on this Mac "
-            "so that its keychain item can be read."
+            "No access token: give --token, set UNSPOOL_WEB_TOKEN, or sign in to Claude Code on this machine "
+            "so that its keychain item or .credentials.json can be read."
         )
     organization = account.organization or _environment("UNSPOOL_WEB_ORGANIZATION") or _organization()
     if not organization:
@@ -196,7 +197,14 @@ def _one_line(value: str, what: str) -> str:
     return value
 
 
-def _keychain() -> str:
+def _signed_in() -> str:
+    """The token that the agent keeps since somebody signed in: on a Mac in the keychain, elsewhere in a file."""
+    keys = ("claudeAiOauth", "accessToken")
+    files = (root / ".credentials.json" for root in roots(os.environ, Path.home()))
+    return _keychain(*keys) or next((found for file in files if (found := _in_file(file, *keys))), "")
+
+
+def _keychain(*keys: str) -> str:
     program = shutil.which("security")
     if program is None:
         return ""
@@ -205,19 +213,20 @@ def _keychain() -> str:
         done = subprocess.run(command, capture_output=True, timeout=_ASKING, check=False)  # noqa: S603  a fixed command
     except (OSError, subprocess.TimeoutExpired):
         return ""
-    return _within(done.stdout, "claudeAiOauth", "accessToken") if done.returncode == 0 else ""
+    return _within(done.stdout, *keys) if done.returncode == 0 else ""
 
 
 def _organization() -> str:
     folders = [Path(part) for part in (os.environ.get("CLAUDE_CONFIG_DIR", ""),) if part]
-    for folder in (*folders, Path.home()):
-        try:
-            found = _within((folder / ".claude.json").read_bytes(), "oauthAccount", "organizationUuid")
-        except OSError:
-            continue
-        if found:
-            return found
-    return ""
+    files = (folder / ".claude.json" for folder in (*folders, Path.home()))
+    return next((found for file in files if (found := _in_file(file, "oauthAccount", "organizationUuid"))), "")
+
+
+def _in_file(path: Path, *keys: str) -> str:
+    try:
+        return _within(path.read_bytes(), *keys)
+    except OSError:
+        return ""
 
 
 def _within(data: bytes, *keys: str) -> str:

@@ -7,6 +7,8 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from unspool.agents import AGENTS, CodingAgent, Companion, FoundLog, by_id
 from unspool.errors import Ambiguous, NotFound, Unreadable
 from unspool.files import scratch_folder
@@ -108,7 +110,21 @@ def find(name: str, logs: Sequence[FoundLog], overviews: Callable[[], Iterable[O
     if started:
         listed = tuple(f"{log.session_id}  {log.folder or Path(log.path).parent.name}" for log in started[:_LISTED])
         raise Ambiguous(f"{len(started)} sessions begin with “{name}”:", listed)
-    return _titled(name, logs, overviews())
+    return _subagent(name, logs) or _titled(name, logs, overviews())
+
+
+def _subagent(name: str, logs: Sequence[FoundLog]) -> FoundLog | None:
+    """The subagent's log whose id, or its beginning, is the name; with `agent-` before it, as its file is called."""
+    wanted = name.removeprefix("agent-")
+    below = ((log, one) for log in logs if not log.origin for one in log.agents)
+    fitting = [pair for pair in below if wanted and pair[1].id.startswith(wanted)]
+    fitting = [pair for pair in fitting if pair[1].id == wanted] or fitting
+    if len(fitting) > 1:
+        listed = tuple(f"agent-{one.id}  of {log.session_id}" for log, one in fitting[:_LISTED])
+        raise Ambiguous(f"{len(fitting)} subagents begin with “{name}”:", listed)
+    for log, one in fitting:
+        return replace(log, path=one.path, session_id=f"agent-{one.id}", agents=(), owner=log.session_id)
+    return None
 
 
 def is_hidden(overview: Overview) -> bool:

@@ -8,6 +8,7 @@ import pytest
 from tests.agents.claude_code.lint.logs import Break, Lines, broken, compacted, findings, raw, rules, talk
 from tests.log_builder.prompts import make_png
 from unspool.agents.claude_code.lint import lint
+from unspool.agents.claude_code.mending import repair_log
 
 
 def content(lines: Lines, at: int) -> list[dict[str, Any]]:
@@ -186,6 +187,17 @@ def test_bytes_that_do_no_harm_are_warnings(line: bytes, rule: str) -> None:
 def test_blank_lines_and_lines_of_unknown_types_are_nobodys_fault() -> None:
     lines = raw(talk())
     assert lint([*lines[:2], b"\n", b'{"type":"of tomorrow","uuid":"u","x":[1]}\r\n', *lines[2:]], strict=False) == []
+
+
+@pytest.mark.parametrize("followed", [True, False])
+def test_a_line_of_an_unknown_type_in_the_conversation_is_noted_and_followed(followed: bool) -> None:
+    lines = talk()
+    lines[7]["type"] = "of-tomorrow"
+    lines[8]["parentUuid"] = lines[7 if followed else 6]["uuid"]
+    found = findings(lines)
+    assert [(one.rule, one.severity, one.line) for one in found] == [("unknown-type", "warning", 8)]
+    assert "of-tomorrow" in found[0].message
+    assert repair_log(raw(lines)).deeds == ()
 
 
 def test_a_byte_order_mark_hides_no_line() -> None:

@@ -37,7 +37,7 @@ def _check_copy(found: list[LintLine], chain: LintChain, live: list[LintLine], n
     """A copy's own rules; what came before a compaction must be as sound as what came behind it."""
     path = {line.id for line in live}
     for boundary in chain.boundaries:
-        before = chain.in_context(chain.by_id.get(boundary.event.logical))
+        before = chain.closed_by(boundary)
         if any(line.id not in path for line in before):
             content_rules.check_messages(lint_messages(before), notes)
         path.update(line.id for line in before)

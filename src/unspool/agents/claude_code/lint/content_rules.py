@@ -230,14 +230,11 @@ def _order(chain: LintChain, notes: Findings) -> None:
         parent = chain.by_id.get(line.parent)
         if parent is not None and parent.number > line.number:
             notes.error("out-of-order", line, f"It stands before the line it follows, line {parent.number}.")
-    times = [_time(line) for line in chain.lines if line.event.turn and line.is_main]
-    if chain.leaf is not None and times and max(times) > _time(chain.leaf):
+    leaf = chain.leaf
+    times = [line.event.time for line in chain.lines if line.event.turn and line.is_main and line.event.time]
+    if leaf is not None and leaf.event.time is not None and any(time > leaf.event.time for time in times):
         told = "Another line is later than the one that the copy ends with: some versions go on from that one."
-        notes.error("wrong-leaf", chain.leaf, told)
-
-
-def _time(line: LintLine) -> str:
-    return line.fields.get("timestamp") or ""
+        notes.error("wrong-leaf", leaf, told)
 
 
 def _title(lines: Sequence[LintLine], notes: Findings) -> None:

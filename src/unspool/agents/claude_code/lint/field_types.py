@@ -2,6 +2,8 @@
 
 from typing import Any, TypedDict, get_type_hints
 
+from unspool.agents.values import moment
+
 
 class SourceFields(TypedDict, total=False):
     """Where the bytes of a picture are."""
@@ -110,6 +112,9 @@ _LISTS = ("retractedMessageUuids", "supersedesUuids")
 def drop_wrong_types(data: dict[str, Any]) -> list[str]:
     """Take out, in place, every field of a line that is not of its type; their names."""
     wrong = _drop(data, _LINE, str, "")
+    if data.get("timestamp") and moment(data["timestamp"]) is None:
+        del data["timestamp"]
+        wrong.append("timestamp")
     for name, texts in _OBJECTS.items():
         wrong += _drop(data, (name,), dict, "")
         wrong += _drop(data.get(name) or {}, texts, str, f"{name}.")

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import msgspec
 
-from unspool.agents.claude_code.line import CONVERSATION, line_of
+from unspool.agents.claude_code.line import CONVERSATION, has_place, line_of
 from unspool.agents.claude_code.lint.block_rules import BlockFlaw, LintBlock, flaws_of_record, lint_content
 from unspool.agents.claude_code.lint.field_types import LineFields, drop_wrong_types
 from unspool.agents.claude_code.messages import CallMemory, MessageParser
@@ -23,7 +23,7 @@ from unspool.reading.tree import ConversationTree, LivePath
 _TURNS = ("user", "assistant")
 _OPENING = 60
 _LONE = re.compile(r"[\ud800-\udfff]")
-_UUID = re.compile(rb"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+_UUID = re.compile(rb'"([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})"')
 _DECODER = msgspec.json.Decoder(LineFields)
 
 
@@ -51,7 +51,7 @@ class LintLine(msgspec.Struct, frozen=True, eq=False, gc=False):
 
     @property
     def in_chain(self) -> bool:
-        return bool(self.id) and self.type in CONVERSATION
+        return bool(self.id) and self.event.kind != "side"
 
     @property
     def is_main(self) -> bool:
@@ -193,19 +193,26 @@ def _line(entry: Entry, notes: Findings) -> LintLine:
     if "toolUseResult" in fields:
         flaws += flaws_of_record(fields) if kind == "user" else ()
         del fields["toolUseResult"]
+    event = _event(data, entry.place, blocks)
+    if fields.get("timestamp") and event.time is None and event.kind != "side":
+        notes.warn("bad-json-type", number, "The time of the line is no date: the agent cannot tell when it was.")
+    beside = event.kind == "side"
+    if not beside and kind not in CONVERSATION:
+        told = f"Lines of the type “{kind}” are not known: it stays as it is, and an agent that does not know it either"
+        notes.warn("unknown-type", number, f"{told} forgets what stands above it.")
     said = message or {}
     content = said.pop("content", None)
     return LintLine(
         number,
         kind or "",
         fields.get("uuid") or "",
-        _event(data, entry.place, blocks),
+        event,
         fields,
         said.get("role") or "",
         blocks,
         flaws,
         hash(raw if raw.endswith(b"\n") else raw + b"\n"),
-        tuple(one.decode() for one in _UUID.findall(raw)) if notes.strict and kind not in CONVERSATION else (),
+        tuple(one.decode() for one in _UUID.findall(raw)) if notes.strict and beside else (),
         content[:_OPENING] if isinstance(content, str) else "",
     )
 
@@ -218,9 +225,9 @@ def _drop_wrong_types(entry: Entry, notes: Findings) -> None:
 
 def _event(data: dict[str, Any], place: Place, blocks: tuple[LintBlock, ...]) -> Event:
     """The event of a line, without what was said."""
-    kind = data.get("type")
-    if kind not in CONVERSATION:
+    if not has_place(data):
         return Event("side", place)
+    kind = data.get("type")
     line = line_of(data)
     event = chain_event(line, place)
     event.link = False  # the agent follows the parents that lines name, and nothing else
@@ -244,7 +251,7 @@ class LintChain:
     """The lines that have a place in the conversation, and what the agent loads of them."""
 
     def __init__(self, lines: Iterable[LintLine]) -> None:
-        self.lines = [line for line in lines if line.id and line.type in CONVERSATION]
+        self.lines = [line for line in lines if line.in_chain]
         self.by_id = {line.id: line for line in self.lines}
         """Of two lines with one id the later, as for the agent."""
         self.tree = ConversationTree([line.event for line in self.lines])
@@ -266,6 +273,11 @@ class LintChain:
         if leaf is None:
             return []
         return [self.lines[index] for index in self.live.in_context(self.tree.at[leaf.id])]
+
+    def closed_by(self, boundary: LintLine) -> list[LintLine]:
+        """The lines between a compaction and the one before it."""
+        end = self.tree.at.get(boundary.event.logical)
+        return [self.lines[index] for index in self.live.loaded(end)] if end is not None else []
 
     def preserves(self, boundary: LintLine) -> bool:
         """Whether the lines that a compaction keeps are there."""

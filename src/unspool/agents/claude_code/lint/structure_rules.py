@@ -93,7 +93,7 @@ def _boundary(chain: LintChain, line: LintLine, live: bool, notes: Findings) -> 
         notes.odd("boundary-untrue", line, "A compaction says it continues a line that is not in the log.", logical)
     if line.event.preserved is not None and not chain.preserves(line):
         told = "A compaction says it kept lines that are not in the log: the agent forgets them."
-        notes.judged(live, "boundary-untrue", line, told)
+        (notes.error if live else notes.warn)("boundary-untrue", line, told)
 
 
 _ONE_LINE = ("leafUuid", "messageId", "snapshotMessageId", "sourceToolAssistantUUID", "refusedUserMessageUuid")

@@ -3,7 +3,7 @@ modules and `agents.writing`, whose interface it fills."""
 
 from collections.abc import Callable, Iterable, Mapping
 
-from unspool.agents.claude_code.writing import editing, envelope, moving
+from unspool.agents.claude_code.writing import editing, envelope, listing, moving
 from unspool.agents.writing import LintFinding, RepairedLog
 
 
@@ -20,6 +20,8 @@ class ClaudeWriter:
     binds = staticmethod(moving.binds_thinking)
     place = staticmethod(moving.log_place)
     agent_place = staticmethod(moving.agent_place)
+    register = staticmethod(listing.register_copy)
+    unregister = staticmethod(listing.unregister_copy)
 
     def lint(self, lines: Iterable[bytes], *, strict: bool) -> list[LintFinding]:
         from unspool.agents.claude_code.lint import lint

@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from unspool.agents.lines import sound_value
 from unspool.agents.writing import Cut, Cuts, Limits
 from unspool.model import Json
 
@@ -99,7 +100,7 @@ def edit_line(raw: bytes, line: str, cuts: Cuts) -> bytes | None:
     """The line after the cuts: the same object where nothing changes, None where nothing is left of it."""
     if line in cuts.lines:
         return None
-    data = msgspec.json.decode(raw)
+    data = sound_value(raw)
     if cuts.calls.get(str(data.get("sourceToolUseID"))) == "remove":
         return None  # what a call brought into the conversation goes with it
     message = data.get("message")

@@ -7,10 +7,10 @@ from typing import Any
 import msgspec
 
 from unspool.agents.claude_code.writing.moving import rename_in_line
+from unspool.agents.lines import sound_value
 from unspool.agents.writing import CopyIdentity, LineLink
 from unspool.model import Json
 
-_decode = msgspec.json.Decoder().decode
 _GONE = object()
 """Stands for a reference to a line that the copy has not."""
 
@@ -21,7 +21,7 @@ def rewrite_references(fields: dict[str, Any], identity: CopyIdentity, skipped: 
     for name, value in list(fields.items()):
         if name in skipped or not isinstance(value, msgspec.Raw):
             continue
-        data = _decode(value)
+        data = sound_value(value)
         after = _referred(data, identity)
         if after is _GONE:
             del fields[name]
@@ -63,7 +63,7 @@ def _nearest(old: Json, identity: CopyIdentity, beside: Mapping[str, str]) -> st
 
 
 def _data(value: Any) -> Any:
-    return _decode(value) if isinstance(value, msgspec.Raw) else value
+    return sound_value(value) if isinstance(value, msgspec.Raw) else value
 
 
 def _referred(value: Json, identity: CopyIdentity) -> Any:
@@ -75,9 +75,10 @@ def _referred(value: Json, identity: CopyIdentity) -> Any:
         same = all(new is old for new, old in zip(made, value, strict=True))
         return value if same else [new for new in made if new is not _GONE]
     if isinstance(value, dict):
-        pairs = [(key, _referred(inner, identity)) for key, inner in value.items()]
-        same = all(new is value[key] for key, new in pairs)
-        return value if same else {key: new for key, new in pairs if new is not _GONE}
+        changed = {_referred(key, identity): _referred(inner, identity) for key, inner in value.items()}
+        if all(changed.get(key, _GONE) is inner for key, inner in value.items()):
+            return value
+        return {key: new for key, new in changed.items() if key is not _GONE and new is not _GONE}
     return value
 
 
@@ -148,6 +149,8 @@ _SET = frozenset(
     }
 )  # fmt: skip
 """Fields in which no reference to a line is looked for: contents, those that are set anyway, and plain facts."""
+_SET_BESIDE = _SET - {"parentUuid", "logicalParentUuid"}
+"""The same of a line beside the conversation, for which no link is made."""
 _ABOUT = {
     "summary": ("leafUuid",),
     "file-history-snapshot": ("messageId",),
@@ -186,7 +189,7 @@ def renew_side_line(raw: bytes, identity: CopyIdentity) -> bytes | None:
         return None
     if any(_string(fields.get(about)) not in identity.ids for about in _ABOUT.get(kind, ())):
         return None
-    rewrite_references(fields, identity, _SET)
+    rewrite_references(fields, identity, _SET_BESIDE)
     _name(fields, identity, always=False)
     return _encode(fields) + b"\n"
 
@@ -206,5 +209,5 @@ def _name(fields: dict[str, Any], identity: CopyIdentity, *, always: bool = True
 def _string(value: Any) -> str:
     if value is None:
         return ""
-    data = msgspec.json.decode(value) if isinstance(value, msgspec.Raw) else value
+    data = sound_value(value) if isinstance(value, msgspec.Raw) else value
     return data if isinstance(data, str) else ""

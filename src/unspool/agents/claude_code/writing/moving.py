@@ -11,6 +11,7 @@ from typing import Any
 
 import msgspec
 
+from unspool.agents.lines import sound_value
 from unspool.model import Json
 
 _OTHER = re.compile(r"[^A-Za-z0-9]")
@@ -100,7 +101,7 @@ def rename_in_line(raw: bytes, paths: tuple[tuple[str, str], ...]) -> bytes:
     """A line with every occurrence of the old folders, as a whole path or the beginning of one, made the new."""
     if not paths:
         return raw
-    data = msgspec.json.decode(raw)
+    data = sound_value(raw)
     made = _Names(paths).renamed(data)
     if isinstance(data.get("cwd"), str):
         made["cwd"] = dict(paths).get(data["cwd"], made["cwd"])
