@@ -12,7 +12,8 @@ import msgspec
 
 from unspool.agents.dialect import PlainDialect
 from unspool.agents.lines import Cursor, LineParser, LogEvents
-from unspool.model import AgentSource, Call, Dialect, Entry, Event, Facts, Json, SideLine, Transcript
+from unspool.model import AgentSource, Call, Dialect, Entry, Facts, Json, SideLine, Transcript
+from unspool.model.events import calls_in
 from unspool.model.request import RecordedRequests
 
 if TYPE_CHECKING:
@@ -57,6 +58,10 @@ class FoundLog(msgspec.Struct, frozen=True):
         """The folder of the session's own companions."""
         path = Path(self.path)
         return path.parent / self.session_id
+
+    @property
+    def agent_ids(self) -> frozenset[str]:
+        return frozenset(agent.id for agent in self.agents)
 
     @property
     def total_size(self) -> int:
@@ -386,15 +391,7 @@ class CodingAgent(ABC):
         """The session that the first lines of such a log name; empty where they name none."""
         return ""
 
-    def billed_calls(self, stream: BinaryIO) -> Iterator[Call]:
-        """The requests of a log that stands at its start: a call for each line that tells of one."""
-        return calls_in(self.events(stream, detail=Detail.FIGURES))
-
-
-def calls_in(events: Iterable[Event]) -> Iterator[Call]:
-    """A call for each event that tells of a billed request; copies of one request may follow one another."""
-    for event in events:
-        part = event.part
-        if part is not None and part.usage is not None and not part.synthetic:
-            used = msgspec.structs.replace(part.usage, floor=not part.stop)
-            yield Call(f"{part.message}:{part.request}", part.model, used, event.time, part.speed, part.tier, part.geo)
+    def billed_calls(self, stream: BinaryIO, logged: Collection[str] = ()) -> Iterator[Call]:
+        """The requests of a log that stands at its start: a call for each line that tells of one. `logged` are the
+        subagents that have a log of their own, which tells of theirs."""
+        return calls_in(self.events(stream, detail=Detail.FIGURES), logged)

@@ -227,8 +227,14 @@ class Message(msgspec.Struct, frozen=True, omit_defaults=True):
     """The id under which the log keeps the request that it answers, whole; empty where it does not."""
 
     @property
+    def own_calls(self) -> tuple[Call, ...]:
+        """The requests that it answers itself: without those of other models that it asked on its way."""
+        return tuple(call for call in self.calls if call.key.startswith(f"{self.id}:"))
+
+    @property
     def usage(self) -> Usage:
+        """What its own requests used together."""
         total = Usage()
-        for call in self.calls:
+        for call in self.own_calls:
             total = total + call.usage
         return total

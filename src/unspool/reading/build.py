@@ -195,7 +195,8 @@ class _Writer:
         self.said.add(message)
         for call in calls:
             self._current().usage += call.usage
-            self._current().context = call.usage.context
+            if call.key.startswith(f"{message}:"):
+                self._current().context = call.usage.context
 
     def _close(self) -> None:
         if self._open is not None and (self._open.prompt is not None or self._open.blocks):

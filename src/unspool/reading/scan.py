@@ -6,7 +6,7 @@ line has its turn.
 
 from array import array
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from unspool.model import (
     ChainLink,
@@ -42,12 +42,19 @@ _EARLY = 50
 
 
 class Scan:
-    """Hears a session's own log, then its subagents'. `own`: the log is a subagent's, and all its lines are its own."""
+    """Hears a session's own log, then its subagents'. `own`: the log is a subagent's, and all its lines are its own.
+    `logged`: the subagents that have a log of their own, so that nothing else is to be counted of them."""
 
     def __init__(
-        self, dialect: Dialect, *, own: bool = False, places: bool = False, ledger: CallLedger | None = None
+        self,
+        dialect: Dialect,
+        *,
+        own: bool = False,
+        places: bool = False,
+        ledger: CallLedger | None = None,
+        logged: Collection[str] = (),
     ) -> None:
-        self._dialect = dialect
+        self._dialect, self._logged = dialect, logged
         self._whole = own
         self.skeleton = Skeleton(slim=True) if places else None
         self.ledger = CallLedger() if ledger is None else ledger
@@ -67,7 +74,8 @@ class Scan:
         self._early: list[Prompt] = []
         self._typed: Counter[int] = Counter()
         self._sidechains = InlineAgents()
-        self._inline: set[str] = set()
+        self.inline: set[str] = set()
+        """Subagents whose lines stand in another's log."""
         self._own, self._conversed = True, False
         self.opens = False
         """Whether anything was said or done before the first prompt."""
@@ -104,11 +112,20 @@ class Scan:
         if not again or part is not None:
             self._conversed = True
             if event.sidechain and not self._whole:
-                self._inline.add(self._sidechains.of(event))
+                self.inline.add(self._sidechains.of(event))
             else:
                 self._spoken(event, billed=billed)
+            self._nested(event)
         if self.skeleton is not None:
             self.skeleton.add(event)  # last: it lets go of what the event says
+
+    def _nested(self, event: Event) -> None:
+        """Count what a subagent without a log of its own used, by the line of it that an event repeats."""
+        nested = event.nested
+        if nested is not None and nested.agent not in self._logged:
+            self.inline.add(nested.agent)
+            if nested.part is not None:
+                self.ledger.see(nested.part, nested.time)
 
     def _spoken(self, event: Event, *, billed: bool) -> None:
         self._own = False
@@ -196,6 +213,7 @@ class Scan:
         for event in events:
             if event.part is not None:
                 self.ledger.see(event.part, event.time)
+            self._nested(event)
 
     def unsent(self, facts: Facts) -> Unsent:
         """What was queued and stands in no line of its own: as prompts where it was sent, else as notices."""
@@ -226,7 +244,7 @@ class Scan:
             messages=self._messages + len(self._unbilled),
             tool_calls=len(self._calls),
             tool_errors=self._errors,
-            agents=self.agents + len(self._inline),
+            agents=self.agents + len(self.inline),
             compactions=self._compactions,
             problems=self._problems,
             lines=self._lines,
@@ -244,7 +262,7 @@ class Scan:
     def kind(self, facts: Facts) -> SessionKind:
         if not self._conversed:
             return "stub" if self._sides or self._loose else "empty"
-        if self._whole or (self._own and self._inline):
+        if self._whole or (self._own and self.inline):
             return "subagent"
         first = self._early[0] if self._early else None
         return session_kind(facts, first, conversed=bool(self._early or self._messages or self._unbilled))

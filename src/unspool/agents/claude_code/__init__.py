@@ -141,5 +141,6 @@ class ClaudeCode(CodingAgent):
     def owner(self, lines: Iterable[bytes]) -> str:
         return discover.owner(lines)
 
-    def billed_calls(self, stream: BinaryIO) -> Iterator[Call]:
-        return billed_calls(stream, super().billed_calls)
+    def billed_calls(self, stream: BinaryIO, logged: Collection[str] = ()) -> Iterator[Call]:
+        usual = super().billed_calls
+        return billed_calls(stream, lambda lines: usual(lines, logged), logged)

@@ -9,6 +9,7 @@ from msgspec import Raw
 from msgspec.structs import replace
 
 from unspool.agents.base import Detail
+from unspool.agents.claude_code.billed import advisor_calls, billing_terms, parse_usage
 from unspool.agents.claude_code.line import SYNTHETIC, ContentBlock, Line, MessageRecord, UsageRecord, plain
 from unspool.agents.values import decode_object, items, mapping, text
 from unspool.model import (
@@ -41,34 +42,6 @@ def parse_image(block: dict[str, Json], place: Place) -> Image:
     if kind == "text":
         return Image(place, text(source.get("media_type")) or "text/plain", data=text(source.get("data")), label=label)
     return Image(place, media, data=text(source.get("data")), url=url, path=path, label=label)
-
-
-def parse_usage(record: UsageRecord) -> Usage:
-    lives, server = record.cache_creation, record.server_tool_use
-    written, hour = record.cache_creation_input_tokens or 0, 0
-    if lives is not None:
-        hour = lives.ephemeral_1h_input_tokens or 0
-        # Versions before 2.1.152 left the flat figure at 0 where the API filled only the nested one.
-        written = max(written, hour + (lives.ephemeral_5m_input_tokens or 0))
-    return Usage(
-        record.input_tokens or 0,
-        record.output_tokens or 0,
-        record.cache_read_input_tokens or 0,
-        written,
-        hour,
-        server.web_search_requests or 0 if server is not None else 0,
-        server.web_fetch_requests or 0 if server is not None else 0,
-    )
-
-
-def billing_terms(record: UsageRecord) -> tuple[str, str, str]:
-    """(speed, tier, geography) where they change the price; empty for the standard."""
-    speed, tier, geo = record.speed, record.service_tier, record.inference_geo
-    return (
-        "" if speed is None or speed == "standard" else speed,
-        "" if tier is None or tier == "standard" else tier,
-        "" if geo is None or geo in ("not_available", "global") else geo,
-    )
 
 
 ROLES = {
@@ -262,9 +235,10 @@ class MessageParser:
             self._record, self._billed = record, (parse_usage(record), billing_terms(record))
         usage, terms = self._billed if record is not None else (None, ("", "", ""))
         event.kind = "message"
+        name, request = message.id if message.id and not synthetic else event.id, line.request_id or ""
         event.part = Part(
-            message.id if message.id and not synthetic else event.id,
-            line.request_id or "",
+            name,
+            request,
             model,
             usage,
             message.stop_reason or "",
@@ -274,6 +248,7 @@ class MessageParser:
             line.effort or "",
             *terms,
             line.request_ref or "",
+            advisor_calls(record, name, request, event.time) if record is not None and not synthetic else (),
         )
         if synthetic or line.is_api_error_message:
             event.blocks = (_failure(event, line, message),)

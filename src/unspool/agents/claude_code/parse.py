@@ -169,8 +169,24 @@ class ClaudeParser(PlainParser):
             notices.parse_attachment(event, data)
         else:
             notices.parse_progress(event, data, self.facts)
+            event.nested = self._nested(event, mapping(data.get("data")))
         self._note_mode(event)
         return event
+
+    def _nested(self, event: Event, held: dict[str, Json]) -> Event | None:
+        """The subagent's line that a progress line repeats."""
+        agent, said = text(held.get("agentId")), mapping(held.get("message"))
+        if not agent or said.get("type") not in ("user", "assistant"):
+            return None
+        line = line_of(said)
+        found = chain_event(line, event.place)
+        found.sidechain, found.agent, found.turn = True, agent, True
+        found.time = found.time or event.time
+        if line.type == "user":
+            parse_user(found, line, self._results)
+        else:
+            self._messages.parse(found, line)
+        return found
 
     def _spoken(self, line: Line, place: Place) -> Event:
         event = self._chained(line, place)

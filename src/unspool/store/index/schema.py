@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from unspool.prices import PriceTable
 
-VERSION = 5
+VERSION = 6
 """Another figure in the file, and it is made anew."""
 
 

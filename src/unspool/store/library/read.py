@@ -243,7 +243,7 @@ def scan_log(found: FoundLog, *, places: bool = False) -> tuple[Scan, Facts]:
     """One pass through a session's own log; with `places`, it knows the turn of every line."""
     agent = by_id(found.format)
     with open_events(found.path, agent, detail=Detail.FIGURES) as events:
-        scan = Scan(agent.dialect(found, events.facts), own=bool(found.owner), places=places)
+        scan = Scan(agent.dialect(found, events.facts), own=bool(found.owner), places=places, logged=found.agent_ids)
         for event in events:
             scan.add(event)
     return scan, events.facts

@@ -267,6 +267,7 @@ class _Session:
             paths.append(agent.path)
             names.append(agent.id)
         own.scan.agents = len(found.agents)
+        own.scan.inline.update(*(log.scan.inline for log in logs[1:]))
         overview = own.scan.overview(found.session_id, own.facts, log_file(found.path, self._size(found.path)))
         project = self._agent.project(own.facts, found.folder)
         overview = msgspec.structs.replace(overview, project=project, size=sum(map(self._size, paths)))
@@ -286,12 +287,16 @@ class _Session:
         """One pass through a log."""
         with open_events(path, self._agent, self._found, most=self._size(path), detail=Detail.TEXTS) as events:
             dialect = self._agent.dialect(self._found, events.facts)
-            scan = Scan(dialect, own=bool(number or self._found.owner), places=True, ledger=ledger)
+            own, logged = bool(number or self._found.owner), self._found.agent_ids
+            scan = Scan(dialect, own=own, places=True, ledger=ledger, logged=logged)
             gathered = LogGatherer(dialect, self._seen)
             self._bill.begin(number)
             for event in events:
                 self._bill.hear(event)
                 gathered.take(event)
+                if event.nested is not None and event.nested.agent not in logged:
+                    self._bill.hear(event.nested)
+                    gathered.take(event.nested)
                 scan.add(event)
         self._named.update(dialect.named)
         gathered.number(scan.numbered(events.facts).turns)
