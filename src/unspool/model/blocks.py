@@ -158,6 +158,14 @@ class Result(msgspec.Struct, frozen=True, tag="result", omit_defaults=True):
 
 CallState = Literal["ok", "error", "rejected", "denied", "interrupted", "cancelled", "running", "unanswered", "orphan"]
 
+CallEnd = Literal["ok", "failed", "refused", "interrupted", "unanswered"]
+"""How a call ended, as every count has it: only one that ran and went wrong is `failed`."""
+
+_ENDS: dict[str, CallEnd] = {
+    "ok": "ok", "error": "failed", "rejected": "refused", "denied": "refused", "interrupted": "interrupted",
+    "cancelled": "interrupted", "running": "unanswered", "unanswered": "unanswered", "orphan": "ok",
+}  # fmt: skip
+
 
 class ToolCall(msgspec.Struct, frozen=True, tag="tool", omit_defaults=True):
     """A tool used, with its result. State `orphan`: a result whose call is not in the log."""
@@ -180,6 +188,14 @@ class ToolCall(msgspec.Struct, frozen=True, tag="tool", omit_defaults=True):
     time: datetime | None = None
     server: bool = False
     """Run by the model's provider, not by the agent."""
+
+    @property
+    def end(self) -> CallEnd:
+        """How it ended. A plan that was accepted in another place than its answer went well."""
+        if isinstance(self.meaning, Plan) and self.meaning.status != "pending":
+            return "ok" if self.meaning.status == "approved" else "refused"
+        wrong = self.result is not None and self.result.error and not self.result.denial
+        return "failed" if wrong and self.state in ("ok", "orphan") else _ENDS[self.state]
 
 
 Block = Text | Thinking | ToolCall | Image | Notice | Unknown

@@ -212,6 +212,7 @@ class Overview(msgspec.Struct, frozen=True, omit_defaults=True):
     messages: int = 0
     tool_calls: int = 0
     tool_errors: int = 0
+    """Calls that ran and failed."""
     agents: int = 0
     compactions: int = 0
     problems: int = 0

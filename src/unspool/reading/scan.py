@@ -65,6 +65,8 @@ class Scan:
         self._seen: set[int] = set()
         self._unbilled: set[str] = set()
         self._calls: set[str] = set()
+        self._failed: set[str] = set()
+        """Calls whose last answer is a failure; `_lost` counts failures of calls that are not in the log."""
         self._awaited: dict[str, ToolCall] = {}
         """Calls of plans and of files that plans may stand in."""
         self._answers: dict[str, Result] = {}
@@ -80,7 +82,7 @@ class Scan:
         self.opens = False
         """Whether anything was said or done before the first prompt."""
         self._line = -1
-        self._lines = self._sides = self._loose = self._messages = self._prompts = self._errors = 0
+        self._lines = self._sides = self._loose = self._messages = self._prompts = self._lost = 0
         self._compactions = self._problems = 0
         self.agents = 0
         """Subagents that have a log of their own."""
@@ -186,7 +188,12 @@ class Scan:
                 self._settle(call, self._answers[call.call_id])
 
     def _result(self, result: Result) -> None:
-        self._errors += result.error
+        if result.call_id not in self._calls:
+            self._lost += self._dialect.state(result) == "error"
+        elif result.error and self._dialect.state(result) == "error":
+            self._failed.add(result.call_id)
+        else:
+            self._failed.discard(result.call_id)
         call = self._awaited.get(result.call_id)
         if result.call_id not in self._calls or (call is not None and call.role == "plan"):
             self._answers[result.call_id] = result
@@ -200,6 +207,10 @@ class Scan:
             self._plan(answered)
         else:
             self._dialect.note(answered)
+
+    def _settled(self) -> set[str]:
+        """Calls of plans that were accepted or refused, whatever their answers look like."""
+        return {name for name, plan in self.plans.items() if plan.status != "pending"}
 
     def _plan(self, call: ToolCall) -> None:
         plan = self._dialect.plan(call)
@@ -243,7 +254,7 @@ class Scan:
             turns=self._prompts + len(queued),
             messages=self._messages + len(self._unbilled),
             tool_calls=len(self._calls),
-            tool_errors=self._errors,
+            tool_errors=self._lost + len(self._failed - self._settled()),
             agents=self.agents + len(self.inline),
             compactions=self._compactions,
             problems=self._problems,

@@ -1,5 +1,6 @@
 """A session as a document of nodes, from title to problems; and a request as it was sent."""
 
+from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, tzinfo
 from itertools import groupby
@@ -8,7 +9,7 @@ import msgspec
 
 from unspool import human
 from unspool.doc import Code, Fields, Fold, Heading, Link, Node, Prose, Raw, Terminal
-from unspool.figures import calls_of, family
+from unspool.figures import calls_of, family, tell_ends
 from unspool.model import (
     Agent,
     Block,
@@ -70,8 +71,8 @@ def _figures(session: Session, view: View) -> Iterator[tuple[str, str]]:
     branches = human.count(len(session.branches), "abandoned branch", "abandoned branches")
     yield "turns", human.joined(str(prompts), f"{left} more on {branches}" if left else "")
     all_calls = tuple(calls_of(session))
-    failed = sum(call.state == "error" for call in all_calls)
-    yield "tool calls", human.joined(str(len(all_calls)), f"{failed} failed" if failed else "")
+    made = sum(call.state != "orphan" for call in all_calls)
+    yield "tool calls", human.joined(str(made), tell_ends(Counter(call.end for call in all_calls)))
     yield "subagents", str(sum(1 for _ in family(session)) - 1 or "")
     unread = sum(len(member.problems) for member in family(session))
     inner = unread - len(session.problems)

@@ -13,7 +13,6 @@ from unspool.agents import CodingAgent, Detail, FoundLog, by_id
 from unspool.errors import UnspoolError
 from unspool.figures.changes import file_path_of, find_commits
 from unspool.model import (
-    CallState,
     Dialect,
     Event,
     Facts,
@@ -171,27 +170,27 @@ class LogGatherer:
         text = result.text
         if call is not None and call.role == "read":
             text = _NUMBERS.sub("\n", f"\n{text}")[1:]
-        self._doc(RESULT, place, text, name, error=result.error)
-        if result.error:
+        state = self._dialect.state(result)
+        self._doc(RESULT, place, text, name, error=state == "error")
+        if state == "error":
             self.errors[name] += 1
         if call is not None:
-            self._answered(call, result, turn)
+            paired = ToolCall(call.place, call.call_id, call.name, call.input, state, call.role, result)  # type: ignore[arg-type]
+            self._answered(paired, result, turn)
 
     def _answered(self, call: ToolCall, result: Result, turn: int) -> None:
         """What a call did, now that its answer is known."""
         time = result.time.timestamp() if result.time is not None else None
         if call.role in _WRITES:
             path = file_path_of(call)
-            if path and not result.error:
+            if path and call.state == "ok":
                 self.touches.append((turn, path, _WRITES[call.role], time, call.place.offset))
         elif call.role in ("shell", "todos"):
-            state: CallState = "error" if result.error else "ok"
-            paired = ToolCall(call.place, call.call_id, call.name, call.input, state, call.role, result)
             if call.role == "shell":
-                commits = find_commits([paired])
+                commits = find_commits([call])
                 self.commits += [(turn, found.hash, found.branch, found.message, time) for found in commits]
             else:
-                listed = self._dialect.todos(paired, self._todo_items)
+                listed = self._dialect.todos(call, self._todo_items)
                 self.todos = self.todos if listed is None else listed.items
 
     def _doc(self, kind: int, place: int, text: str, tool: str = "", *, error: bool = False) -> None:
