@@ -56,8 +56,7 @@ class FoundLog(msgspec.Struct, frozen=True):
     @property
     def home(self) -> Path:
         """The folder of the session's own companions."""
-        path = Path(self.path)
-        return path.parent / self.session_id
+        return Path(self.path).parent / self.session_id
 
     @property
     def agent_ids(self) -> frozenset[str]:
@@ -373,6 +372,10 @@ class CodingAgent(ABC):
 
     def is_shared(self, path: str) -> bool:
         """Whether a file, by its path below the agent's folder, is one that the logs of several sessions may name."""
+        return False
+
+    def is_shown(self, path: str) -> bool:
+        """Whether a file, by such a path, is a picture that the log of its session may name."""
         return False
 
     def is_conversation(self, path: str) -> bool:

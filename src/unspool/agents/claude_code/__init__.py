@@ -96,7 +96,8 @@ class ClaudeCode(CodingAgent):
         return "sessionId" in data or "session_id" in data or "parentUuid" in data or "leafUuid" in data
 
     def parser(self, found: FoundLog | None, detail: Detail) -> ClaudeParser:
-        return ClaudeParser(Companions(found).spill, detail)
+        beside = Companions(found)
+        return ClaudeParser(beside.spill, detail, beside.picture)
 
     def session_of(self, path: str) -> str:
         return discover.session_of_file(path)
@@ -128,6 +129,9 @@ class ClaudeCode(CodingAgent):
 
     def is_shared(self, path: str) -> bool:
         return path.startswith("plans/")
+
+    def is_shown(self, path: str) -> bool:
+        return path.startswith(discover.PICTURES)
 
     def is_conversation(self, path: str) -> bool:
         return path.endswith((".jsonl", ".jsonl.gz", ".jsonl.zst", ".meta.json"))

@@ -14,7 +14,9 @@ from unspool.model import Facts
 
 _PROJECTS = "projects/"
 _SUFFIXES = (".jsonl", ".jsonl.gz", ".jsonl.zst")
-_BY_FOLDER = ("tasks/", "file-history/")
+PICTURES = "image-cache/"
+"""The folder of pictures that were pasted into prompts, a folder a session."""
+_BY_FOLDER = ("tasks/", "file-history/", PICTURES)
 _NOT_SESSIONS = ("memory", "journal")
 
 
@@ -239,6 +241,7 @@ def companions(found: FoundLog, slug: str = "") -> list[Companion]:
         listed += _below(root / "todos", "todos", f"{found.session_id}-agent-")
         listed += _below(root / "tasks" / found.session_id, "task")
         listed += _below(root / "file-history" / found.session_id, "file-history")
+        listed += _below(root / PICTURES / found.session_id, "image")
         if slug:
             listed += _below(root / "plans", "plan", slug)
     return listed

@@ -2,6 +2,7 @@
 
 import json
 import re
+from base64 import b64encode
 from collections.abc import Callable
 from typing import Any
 
@@ -42,6 +43,30 @@ def parse_image(block: dict[str, Json], place: Place) -> Image:
     if kind == "text":
         return Image(place, text(source.get("media_type")) or "text/plain", data=text(source.get("data")), label=label)
     return Image(place, media, data=text(source.get("data")), url=url, path=path, label=label)
+
+
+Pictures = Callable[[str], tuple[str, bytes] | None]
+"""Gives media type and bytes of a picture by the path that a log names; None where it is gone or not the session's."""
+
+
+def show_pictures(event: Event, pictures: Pictures) -> None:
+    """Put in the pictures that an event only names."""
+
+    def shown(image: Image) -> Image:
+        found = pictures(image.path) if image.path and not image.data else None
+        if found is None:
+            return image
+        return replace(image, media_type=found[0], data=b64encode(found[1]).decode())
+
+    if event.prompt is not None and event.prompt.images:
+        event.prompt = replace(event.prompt, images=tuple(map(shown, event.prompt.images)))
+    if any(isinstance(block, Image) or getattr(block, "images", ()) for block in event.blocks):
+        event.blocks = tuple(
+            shown(block) if isinstance(block, Image)
+            else replace(block, images=tuple(map(shown, block.images))) if isinstance(block, Result | Notice)
+            else block
+            for block in event.blocks
+        )  # fmt: skip
 
 
 ROLES = {

@@ -101,11 +101,13 @@ class SessionFiles:
         return sorted([*own, *self._beside.get(folder, ())])
 
     def needed(self, path: str) -> list[KeptFile]:
-        """The files that reading the session takes: those around its log, and what logs may name."""
+        """The files that reading the session takes: those around its log, and what logs may name, pictures too."""
         folder = posixpath.dirname(path)
-        return [one for one in self.files(path) if not folder or one.path.startswith(f"{folder}/")] + [
-            *self._common.values()
-        ]
+        return [
+            *(one for one in self.files(path) if one.path.startswith(f"{folder}/" * bool(folder))
+              or self._agent.is_shown(one.path)),
+            *self._common.values(),
+        ]  # fmt: skip
 
     def state(self, path: str, salt: str, named: Iterable[str] = ()) -> bytes:
         """Equal as long as nothing that the rows of a session are derived from changed; `named` are files of several
