@@ -168,7 +168,7 @@ class _Assembly:
         by_call: dict[str, tuple[str, ...]] = {}
         for name, tie in children.items():
             by_call[tie.call_id] = (*by_call.get(tie.call_id, ()), name)
-        builder = TurnBuilder(draft, self._dialect, by_call, scan.unsent(facts), scan.plans)
+        builder = TurnBuilder(draft, self._dialect, by_call, scan.unsent(facts), scan.plans, scan.synopses(facts))
         agents = tuple(self._agent(name, tie) for name, tie in children.items())
         kind: SessionKind = "subagent" if own else scan.kind(facts)
         first = next((turn.prompt for turn in builder.turns if turn.prompt is not None), None)

@@ -278,14 +278,22 @@ class Scan:
         first = self._early[0] if self._early else None
         return session_kind(facts, first, conversed=bool(self._early or self._messages or self._unbilled))
 
+    def _own_summaries(self, facts: Facts) -> list[tuple[str, str]]:
+        """Summaries of this session, by the line that each ends with."""
+        return [one for one in facts.summaries.items() if not one[0] or line_hash(one[0]) in self._seen]
+
+    def synopses(self, facts: Facts) -> dict[str, str]:
+        """Summaries that are no title, by the line that each ends with: all but the last."""
+        return dict(self._own_summaries(facts)[:-1])
+
     def titles(self, facts: Facts) -> Titles:
-        own = (said for leaf, said in reversed(facts.summaries.items()) if not leaf or line_hash(leaf) in self._seen)
+        own = self._own_summaries(facts)
         prompts = sorted([*self._early, *self.queued(facts)], key=lambda prompt: prompt.place.offset)
         return Titles(
             facts.custom_title,
             facts.generated_title,
             plan_title(list(self.plans.values())),
-            next(own, ""),
+            own[-1][1] if own else "",
             prompt_title(prompts),
             facts.slug,
             facts.agent_name,
