@@ -222,6 +222,17 @@ class Prompt(msgspec.Struct, frozen=True, omit_defaults=True):
     origin: str = ""
     """How it came: typed, queued, sdk, ..."""
 
+    @property
+    def words(self) -> str:
+        """What it says to a reader: of an accepted plan the plan, without the agent's order before it and the path of
+        the log after it."""
+        planned = self.plan.text.strip() if self.plan is not None else ""
+        if not planned:
+            return self.text
+        rest = self.text.rpartition(planned)[2].split("\n\n")
+        added = (part.strip() for part in rest if not self.source or self.source not in part)
+        return "\n\n".join((planned, *filter(None, added)))
+
 
 class Message(msgspec.Struct, frozen=True, omit_defaults=True):
     """One answer of a model, joined from all the lines that carried it."""

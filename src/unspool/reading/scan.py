@@ -308,7 +308,7 @@ def plan_name(prompt: Prompt) -> str:
 def _brief(prompt: Prompt) -> Prompt:
     """A prompt with no more of its text than a title needs."""
     return Prompt(
-        prompt.place, prompt.kind, shorten_title(prompt.text), command=prompt.command,
+        prompt.place, prompt.kind, shorten_title(prompt.words), command=prompt.command,
         arguments=shorten_title(prompt.arguments), source=prompt.source,
     )  # fmt: skip
 

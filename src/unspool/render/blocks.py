@@ -40,9 +40,7 @@ def prompt_nodes(prompt: Prompt) -> Iterator[Node]:
 
 
 def _plan(prompt: Prompt, plan: Plan) -> Fold:
-    children: list[Node] = [Prose(plan.text)] if plan.text and plan.text not in prompt.text else []
-    if prompt.text:
-        children.append(Prose(prompt.text))
+    children: list[Node] = [Prose(prompt.words)] if prompt.words else []
     facts = (("feedback", plan.feedback), ("plan file", plan.path), ("planned in", prompt.source))
     known = tuple((name, value) for name, value in facts if value)
     if known:

@@ -31,7 +31,7 @@ def prompt_markdown(prompt: Prompt) -> str:
     if prompt.kind == "command":
         typed = f"{prompt.command} {prompt.arguments}".strip()
         return typed if prompt.text in typed else f"{typed}\n\n{prompt.text}"
-    return f"! {prompt.text}" if prompt.kind == "bash" else prompt.text
+    return f"! {prompt.text}" if prompt.kind == "bash" else prompt.words
 
 
 def first_lines(text: str, limit: int) -> str:

@@ -139,7 +139,7 @@ class LogGatherer:
             self._turn += 1
             self._begin(event, place)
         command = f"{prompt.command} {prompt.arguments}\n" if prompt.command else ""
-        self._doc(PROMPT, place, command + prompt.text)
+        self._doc(PROMPT, place, command + prompt.words)
         if prompt.plan is not None:
             self._plan_turns[plan_name(prompt)] = self._here
 
