@@ -8,6 +8,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from tests.log_builder.builder import LogBuilder
+from tests.reading.reading import session as session_of
 from tests.site.pages import NOON, Read, broken, demo, made, session, turn
 from tests.site.test_address import items
 from unspool.model import Agent, Block, Branch, Notice, Place, Session, Text, Thinking, ToolCall
@@ -278,3 +280,14 @@ def test_pages_of_real_logs_are_well_formed(shared: Path) -> None:
             assert len(set(page.ids)) == len(page.ids)
             files = {link.partition("#")[0] for link in page.links if ":" not in link}
             assert files - {""} <= set(pages)
+
+
+def test_subagents_of_one_type_that_follow_one_another_stand_together() -> None:
+    """A line above them says how many there are; anything between them ends the group."""
+    log = LogBuilder().prompt("look around")
+    first, second, third = (log.agent_use("Explore", f"look {n}", f"Look {n}.") for n in (1, 2, 3))
+    other = log.agent_use("Plan", "think", "Think.")
+    log.assistant(first, second, other).assistant(log.text("One more.")).assistant(third)
+    html = "".join(made(session_of(log)).values())
+    assert re.findall(r'class="together"[^>]*>([^<]*)<', html) == ["2 × Explore"]
+    assert html.index("2 × Explore") < html.index("look 1")

@@ -77,6 +77,8 @@ class TurnRenderer:
         return "".join(parts)
 
     def _pieces(self, item: TurnItem) -> Iterator[_Piece]:
+        if item.together:
+            yield _Piece(html.group_head(item.together), "row")
         yield self._piece(item, self._view.addresses.anchor(item.block))
         for agent in item.agents:
             yield _Piece(self._agent_row(agent), "row")

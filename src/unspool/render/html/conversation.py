@@ -124,6 +124,11 @@ def agent_row(anchor: str, name: str, gist: str, own: str, inside: str) -> str:
     )
 
 
+def group_head(words: str) -> str:
+    """A line above rows that belong together."""
+    return f'<p class="together" data-kind="agent">{content(words)}</p>'
+
+
 def rail(name: str, stops: Iterable[tuple[str, int, str]], earlier: int, later: int) -> str:
     """Prompts beside a page, by address, number and words, and how many more there are before and after them."""
     inside = "".join(
