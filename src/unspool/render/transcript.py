@@ -145,9 +145,14 @@ def _block(block: Block | Result) -> Iterator[Node]:
             yield Raw(fields.json_text(block.data), block.what)
 
 
+def opening_name(turn: Turn) -> str:
+    """What a turn without a prompt is called; on a branch it goes on from the prompt that it left."""
+    return f"Another answer to prompt {turn.number}" if turn.number else "Before the first prompt"
+
+
 def turn_nodes(turn: Turn, context: RenderContext, late: list[Agent]) -> Iterator[Node]:
     """A turn: heading, prompt, then all that followed; `late` gets the subagents that stand at the document's end."""
-    name = f"Turn {turn.number}" if turn.number else "Before the first prompt"
+    name = f"Turn {turn.number}" if turn.prompt is not None else opening_name(turn)
     yield Heading("turn", context.level(0), name, f"{context.prefix}turn-{turn.number}", _notes(turn, context))
     if turn.prompt is not None:
         yield from prompt_nodes(turn.prompt)

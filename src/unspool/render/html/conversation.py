@@ -15,9 +15,9 @@ def turn(anchor: str, name: str, inside: str) -> str:
     return f'<section class="turn" id="{anchor}"{label}>{inside}</section>'
 
 
-def opening_head(level: int, time: str) -> str:
-    """What stands above blocks that came before any prompt; `time` is markup."""
-    return f'<div class="who opening"><h{level}>Before the first prompt</h{level}> {time}</div>'
+def opening_head(level: int, name: str, time: str) -> str:
+    """What stands above blocks that no prompt stands before; `time` is markup."""
+    return f'<div class="who opening"><h{level}>{content(name)}</h{level}> {time}</div>'
 
 
 def prompt(anchor: str, number: int, notes: Iterable[str], link: str, inside: str) -> str:

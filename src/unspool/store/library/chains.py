@@ -32,23 +32,27 @@ def link_sessions(skimmed: Sequence[ChainMember]) -> list[Overview]:
     """The overviews with their links, and with titles and kinds that only other sessions can tell."""
     overviews = {one.overview.id: one.overview for one in skimmed}
     pairs = _continuations(list(overviews.values()))
+    titled, planned = _foreign_summaries(skimmed), dict[str, Overview]()
+    for later, (earlier, _) in sorted(pairs.items(), key=lambda pair: overviews[pair[0]].started or _LONG_AGO):
+        planned.setdefault(earlier, overviews[later])
+    overviews = {name: _told(one, titled.get(name, ""), planned.get(name)) for name, one in overviews.items()}
     links: dict[str, list[ChainLink]] = {}
     for later, (earlier, by) in pairs.items():
         _join(links, overviews[earlier], overviews[later], by)
     for copy, original in _copies(skimmed).items():
         if original not in {link.session for link in links.get(copy, ())}:
-            links.setdefault(copy, []).append(_link(overviews[original], "copied-from", "uuid"))
-    titled = _foreign_summaries(skimmed)
-    planned = {earlier: overviews[later] for later, (earlier, _) in pairs.items()}
-    return [_told(one.overview, links, titled, planned) for one in skimmed]
+            links.setdefault(copy, []).append(chain_link(overviews[original], "copied-from", "uuid"))
+    return [_linked(_told(one.overview, titled.get(one.overview.id, ""), planned.get(one.overview.id)), links)
+            for one in skimmed]  # fmt: skip
 
 
 def _join(links: dict[str, list[ChainLink]], earlier: Overview, later: Overview, by: str) -> None:
-    links.setdefault(later.id, []).append(_link(earlier, "source", by))
-    links.setdefault(earlier.id, []).append(_link(later, "follow-up", by))
+    links.setdefault(later.id, []).append(chain_link(earlier, "source", by))
+    links.setdefault(earlier.id, []).append(chain_link(later, "follow-up", by))
 
 
-def _link(other: Overview, relation: str, by: str) -> ChainLink:
+def chain_link(other: Overview, relation: str, by: str) -> ChainLink:
+    """A link to a session, by the title that a list gives it."""
     return ChainLink(other.id, relation, by, other.title, other.titles.prompt)  # type: ignore[arg-type]
 
 
@@ -142,20 +146,23 @@ def _distinct(links: tuple[ChainLink, ...]) -> tuple[ChainLink, ...]:
     return tuple({(link.session, link.relation): link for link in reversed(links)}.values())[::-1]
 
 
-def _told(
-    overview: Overview, links: dict[str, list[ChainLink]], titled: dict[str, str], planned: dict[str, Overview]
-) -> Overview:
-    titles, kind = overview.titles, overview.kind
-    later = planned.get(overview.id)
+def _linked(overview: Overview, links: dict[str, list[ChainLink]]) -> Overview:
+    return msgspec.structs.replace(overview, links=_distinct((*overview.links, *links.get(overview.id, ()))))
+
+
+def _told(overview: Overview, summary: str, later: Overview | None) -> Overview:
+    """The overview with the title and kind that only other sessions tell; `later` carries out its plan."""
+    kind = overview.kind
     if later is not None and kind == "interactive" and later.kind == "implementation":
         kind = "planning"
-    settled_later = later is not None and overview.plan_open and later.titles.plan
-    plan = later.titles.plan if later is not None and settled_later else titles.plan
-    summary = titles.summary or titled.get(overview.id, "")
-    told = Titles(titles.custom, titles.generated, plan, summary, titles.prompt, titles.slug, titles.agent)
-    return msgspec.structs.replace(
-        overview, links=_distinct((*overview.links, *links.get(overview.id, ()))), titles=told, kind=kind
-    )
+    plan = later.titles.plan if later is not None and overview.plan_open else ""
+    return msgspec.structs.replace(overview, titles=told_titles(overview.titles, plan, summary), kind=kind)
+
+
+def told_titles(titles: Titles, plan: str, summary: str) -> Titles:
+    """The titles of a session with what only others tell: the title of its plan as the session has it that carries it
+    out, where none was approved before, and a summary where it has none of its own."""
+    return msgspec.structs.replace(titles, plan=plan or titles.plan, summary=titles.summary or summary)
 
 
 def open_plans(session: Session) -> list[Plan]:
