@@ -10,7 +10,12 @@ ON_A_HUB = {name for name, one in OLD.items() if one["asked"].split()[0] in ("hu
 MENDED = {
     "redact": {".rules"},  # more is found: keys joined to a name, the name that git signs with, ids of accounts
     # A subagent's log that stands for itself is counted as `info` counts it, where a list counted none of its lines.
-    "list": {f".sessions[4].{name}" for name in ("agents", "messages", "title", "tool_calls", "turns")},
+    # A link calls a session as the list itself does.
+    "list": {
+        *(f".sessions[4].{name}" for name in ("agents", "messages", "title", "tool_calls", "turns")),
+        ".sessions[2].links[0].title",
+    },
+    "info-work": {".session.links[0].title"},
 }
 """What is answered otherwise on purpose (CHANGELOG.md says so), by question."""
 

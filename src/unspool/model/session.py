@@ -186,6 +186,8 @@ class Session(msgspec.Struct, frozen=True, omit_defaults=True):
     """Pull requests that the log records beside the conversation."""
     reported_cost: str = ""
     """What the agent itself said it cost, in dollars; it counts calls the log does not hold."""
+    remote: str = ""
+    """The web address of the repository that its folder is a checkout of, where that is known."""
 
     @property
     def title(self) -> str:

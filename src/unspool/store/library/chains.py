@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from unspool.agents.checkout import main_checkout, worktree_name
 from unspool.model import ChainLink, Overview, Plan, Session, Titles, ToolCall, Turn
 from unspool.reading.ledger import line_hash
 from unspool.reading.prompts import plan_title, plans_in_order, plans_of
@@ -201,14 +202,27 @@ def _call(call: ToolCall, known: list[tuple[str, str]]) -> ToolCall:
 _LONG_AGO_projects = datetime.min.replace(tzinfo=UTC)
 
 
-def unify_projects(overviews: Iterable[tuple[str, Overview]]) -> list[Overview]:
-    """The overviews, each with its project's path settled; the text beside each is the folder it lies in."""
+def unify_projects(overviews: Iterable[tuple[str, Overview]], known: Iterable[str] = ()) -> list[Overview]:
+    """The overviews, each with its project's path settled; the text beside each is the folder it lies in.
+
+    A work tree whose path tells no more than the name of its project belongs to the one project of that name, of these
+    and of those that are `known` besides.
+    """
     listed = list(overviews)
     by_folder: dict[str, list[Overview]] = {}
     for folder, overview in listed:
         by_folder.setdefault(folder, []).append(overview)
     settled = {folder: _path(folder, group) for folder, group in by_folder.items() if folder}
-    return [_in(overview, settled.get(folder, "")) for folder, overview in listed]
+    found = [_in(overview, settled.get(folder, "")) for folder, overview in listed]
+    projects = {*known, *(overview.project for overview in found if not worktree_name(overview.cwd))}
+    return [_in(overview, _project_of_name(worktree_name(overview.cwd), overview, projects)) for overview in found]
+
+
+def _project_of_name(name: str, overview: Overview, projects: Iterable[str]) -> str:
+    if not name or overview.project != main_checkout(overview.cwd):
+        return ""
+    fits = {path for path in projects if re.split(r"[\\/]", path)[-1] == name} - {overview.project}
+    return fits.pop() if len(fits) == 1 else ""
 
 
 def _in(overview: Overview, project: str) -> Overview:
