@@ -24,7 +24,7 @@ from unspool.model import (
     Unknown,
 )
 from unspool.model.request import SentRequest
-from unspool.render.blocks import problem_fold, prompt_nodes, prompt_notes, tail_sections
+from unspool.render.blocks import planned_in, problem_fold, prompt_nodes, prompt_notes, tail_sections
 from unspool.render.notices import image_picture, notice_nodes, run_summary
 from unspool.render.turns import STANDING, RenderContext, TurnItem, turn_items
 from unspool.render.view import View, follow_branch, total_usage, turns_and_forks
@@ -59,7 +59,7 @@ def _identity(session: Session) -> Iterator[tuple[str, str]]:
     yield "version", human.joined(session.agent, ", ".join(session.versions))
     yield "team", session.team
     yield "log", human.joined(session.log.path, human.size(session.log.size))
-    yield "plan from", session.source
+    yield "plan from", planned_in(session.source)
 
 
 def _figures(session: Session, view: View) -> Iterator[tuple[str, str]]:
