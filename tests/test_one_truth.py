@@ -10,6 +10,7 @@ import pytest
 
 from tests.app.serving import served
 from tests.app.sessions import get
+from tests.log_builder.story.requests import advised, watched
 from unspool.app.context import AppContext
 from unspool.app.marks import AllMarks
 from unspool.app.session_query import ANY_KIND, SessionFinder, SessionQuery
@@ -159,6 +160,16 @@ def test_every_screen_says_the_same_of_real_sessions(shared: Path, tmp_path: Pat
 
 def test_every_screen_says_the_same_of_rollouts(shared: Path, tmp_path: Path) -> None:
     compare(Screens(shared / "corpora" / "codex", tmp_path / "kept"), tmp_path)
+
+
+def test_every_screen_counts_advisors_and_subagents_without_a_log(tmp_path: Path) -> None:
+    source = tmp_path / "claude"
+    for log in (advised(), watched()):
+        log.write(source)
+    screens = Screens(source, tmp_path / "kept")
+    compare(screens, tmp_path)
+    assert [one.agents for one in screens.library.overviews()] == [3, 0]
+    assert screens.listed[advised().session_id].tokens == 303_375
 
 
 @pytest.mark.parametrize("seed", [1, 2])

@@ -12,6 +12,7 @@ import pytest
 
 from tests.cli.running import finished, run
 from tests.log_builder.builder import LogBuilder
+from tests.log_builder.story.requests import watched
 from tests.store.index.synced import kept
 from unspool.cli.search_cmd import patience
 from unspool.errors import UnspoolError
@@ -34,6 +35,13 @@ def lighthouse() -> LogBuilder:
 def archive(tmp_path_factory: pytest.TempPathFactory) -> str:
     quiet = LogBuilder(session_id="quiet", start=NOW - timedelta(days=9)).prompt(f"A {NASTY} and a lamp.")
     return str(kept(tmp_path_factory.mktemp("cli"), lighthouse(), quiet))
+
+
+def test_a_subagent_that_only_progress_lines_tell_of_is_found_once(tmp_path: Path) -> None:
+    archive = str(kept(tmp_path, watched()))
+    for word in ("bladderwrack", "sargassum"):
+        (found,) = search(archive, f'"grep -r {word}"')["sessions"]
+        assert len(found["hits"]) == 1
 
 
 def search(archive: str, *arguments: str) -> Any:

@@ -7,10 +7,12 @@ import pytest
 from tests.log_builder.builder import LogBuilder
 from tests.log_builder.lines import DemoTokens
 from tests.log_builder.prompts import make_png
-from tests.reading.reading import opened, session
+from tests.reading.reading import FORMAT, opened, session, stream
+from unspool.agents import Detail
 from unspool.figures import Figures, all_turns, family, figures
-from unspool.model import FileChange, Usage
+from unspool.model import FileChange, LogFile, Overview, Usage
 from unspool.prices import PriceTable
+from unspool.reading.scan import Scan
 
 PRICES = PriceTable.load()
 DOT = make_png(1, 1, b"\0")
@@ -18,6 +20,15 @@ DOT = make_png(1, 1, b"\0")
 
 def counted(log: LogBuilder) -> Figures:
     return figures(session(log), PRICES)
+
+
+def overview_of(log: LogBuilder) -> Overview:
+    """What a list says of a log that lies by itself."""
+    events = FORMAT.events(stream(log.to_bytes()), detail=Detail.FIGURES)
+    scan = Scan(FORMAT.dialect(None, events.facts))
+    for event in events:
+        scan.add(event)
+    return scan.overview("x", events.facts, LogFile("x", 0))
 
 
 def test_a_session_with_nothing_in_it_counts_nothing() -> None:
@@ -45,6 +56,29 @@ def test_calls_are_counted_by_tool_and_orphans_are_not_calls() -> None:
     found = counted(log)
     assert (found.tool_calls, found.tools) == (4, {"Bash": 3, "Read": 1})
     assert found.tool_errors == 2
+
+
+@pytest.mark.parametrize("version", ["2.1.7", "2.1.30", "2.1.230"])
+def test_failed_refused_interrupted_and_unanswered_calls_are_four_things(version: str) -> None:
+    log = (
+        LogBuilder(version=version).prompt("go").failed("Bash", {"command": "x"}, "boom").plan("# No", "rejected", "no")
+    )
+    asked, refused, broken, open_ = (log.use("AskUserQuestion", questions=[{"question": "a?"}]), log.use("Bash"),
+                                     log.use("Bash"), log.use("Bash"))  # fmt: skip
+    log.prompt("on").assistant(asked).rejected(asked).prompt("on").assistant(refused).rejected(refused, "not that")
+    log.prompt("on").assistant(broken).result(broken, "[Request interrupted by user for tool use]", error=True)
+    log.prompt("on").assistant(open_).prompt("on").assistant(log.text("done"))
+    found = counted(log)
+    assert (found.tool_errors, found.tool_refusals, found.tool_interruptions, found.tool_unanswered) == (1, 3, 1, 1)
+    assert overview_of(log).tool_errors == 1
+
+
+def test_a_plan_that_was_accepted_with_the_context_cleared_went_well() -> None:
+    log = LogBuilder(version="2.1.7").prompt("plan it").plan("# Do\n\nit", "cleared")
+    found = counted(log)
+    assert found.plans[0].status == "approved"
+    assert (found.tool_errors, found.tool_refusals, found.tool_interruptions) == (0, 0, 0)
+    assert overview_of(log).tool_errors == 0
 
 
 def test_pictures_of_prompts_and_of_results_are_counted() -> None:

@@ -31,6 +31,8 @@ class DemoTokens:
     speed: str = "standard"
     tier: str = "standard"
     geo: str = "not_available"
+    advice: tuple[tuple[str, "DemoTokens"], ...] = ()
+    """What each advisor that was asked used, with its model."""
 
     def output_of(self, output: int) -> "DemoTokens":
         """The same request with another output figure."""
@@ -53,7 +55,8 @@ class DemoTokens:
         if since >= (2, 1, 17):
             fields["inference_geo"] = self.geo
         if since >= (2, 1, 38):
-            fields["iterations"] = [self._iteration()]
+            asked = [{**used._iteration(), "type": "advisor_message", "model": model} for model, used in self.advice]
+            fields["iterations"] = [self._iteration(), *asked]
         if since >= (2, 1, 41):
             fields["speed"] = self.speed
         if since >= (2, 1, 228):

@@ -19,17 +19,28 @@ class AgentLines(RequestLines):
         return self.use(tool, description=description, prompt=prompt, subagent_type=kind, **arguments)
 
     def subagent(
-        self, use: Block, kind: str, description: str, build: Callable[[Self], object], background: bool = False
+        self,
+        use: Block,
+        kind: str,
+        description: str,
+        build: Callable[[Self], object],
+        background: bool = False,
+        logged: bool = True,
     ) -> Self:
         """Run a subagent: `build` writes its conversation after the prompt; its last words are the result.
 
-        In the background, the result only says that it started; `notify` tells later that it ended.
+        In the background, the result only says that it started; `notify` tells later that it ended. One that is not
+        `logged` has no log of its own: progress lines repeat all of its lines.
         """
         child = self._child(use, kind, description)
         child.user(use["input"]["prompt"])
         if self.since("2.1.12") and not self.since("2.1.43"):
-            self._watched(use, child)
+            self.watched(use, child)
         build(child)
+        if not logged:
+            for number in range(1, len(child.lines)):
+                self.watched(use, child, number)
+            return self._returned(use, child)
         if not background:
             self.now = max(self.now, child.now)
         if self.since("2.0"):
@@ -68,12 +79,11 @@ class AgentLines(RequestLines):
         child.prompt_id = self.prompt_id
         return child
 
-    def _watched(self, use: Block, child: "AgentLines") -> None:
-        """The progress line that repeats the agent's first line."""
-        first = child.lines[0]
-        shown = (
-            {name: first[name] for name in ("type", "message", "uuid", "timestamp")} if isinstance(first, dict) else {}
-        )
+    def watched(self, use: Block, child: LogLines, number: int = 0) -> None:
+        """The progress line that repeats a line of the agent, the first where no other is named."""
+        line = child.lines[number]
+        kept = ("type", "message", "requestId", "uuid", "timestamp")
+        shown = {name: line[name] for name in kept if name in line} if isinstance(line, dict) else {}
         data = {"message": shown, "normalizedMessages": [shown], "type": "agent_progress"}
         self.progress(
             {**data, "prompt": use["input"]["prompt"], "agentId": child.agent}, use["id"], f"agent_{self.ids.message()}"

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.log_builder.builder import LogBuilder
-from tests.old_data.unpacked import FORGOTTEN, OLD, PLAN, RELEASE, ROOT, SHORT, WORK, OldData, lost
+from tests.old_data.unpacked import FORGOTTEN, OLD, PLAN, RELEASE, ROOT, SHORT, WORK, OldData, differing, lost
 from tests.store.archive.making import clean, held
 from unspool.app.marks import MarkStore, SavedFilter, StoredMark
 from unspool.errors import UnspoolError
@@ -97,7 +97,7 @@ def test_the_old_index_answers_or_is_made_anew_in_one_go(unpacked: Unpacked) -> 
         path.unlink()
     data.said("sync")
     for name in ("search", "search-kind", "search-file", "usage-session", "stats"):
-        assert list(lost(OLD[name]["answer"], data.json(*OLD[name]["asked"].split()))) == []
+        assert differing(name, data.json(*OLD[name]["asked"].split())) == []
 
 
 def test_a_sync_of_what_is_kept_changes_nothing(unpacked: Unpacked) -> None:

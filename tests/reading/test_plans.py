@@ -8,8 +8,10 @@ import pytest
 from tests.log_builder.builder import LogBuilder
 from tests.reading.lines import answer, asked, said, use
 from tests.reading.reading import jsonl, library, opened, plans, prompts, session
+from tests.site.pages import made
 from unspool.model import Plan, Session
 from unspool.reading.prompts import plans_of
+from unspool.render import find_writer, write
 
 PLAN = "# Plan: Add a tide table\n\n1. Parse it\n2. Show it"
 VERSIONS = ["1.0.88", "2.0.76", "2.1.7", "2.1.33", "2.1.90", "2.1.230"]
@@ -222,3 +224,18 @@ TITLES = [
 @pytest.mark.parametrize(("text", "title"), TITLES)
 def test_the_title_of_a_plan_is_its_first_heading_or_line(text: str, title: str) -> None:
     assert only(session(exiting({"plan": text}, [APPROVED]))).title == title
+
+
+@pytest.mark.parametrize("version", ["2.1.20", "2.1.230"])
+def test_what_the_agent_puts_around_an_accepted_plan_is_not_shown(version: str, tmp_path: Path) -> None:
+    planning = planned(version, seed="planning")
+    log = LogBuilder(version=version, seed="doing").implement(PLAN, planning)
+    read = session(log.assistant(log.text("on it")))
+    write(find_writer("text"), read, tmp_path / "x.txt")
+    shown = [*made(read).values(), (tmp_path / "x.txt").read_text()]
+    assert all("Parse it" in text for text in shown)
+    around = ("Implement the following", "read the full transcript", str(planning.path))
+    assert [text for text in shown for words in around if words in text] == []
+    assert read.titles.prompt.startswith("# Plan: Add a tide table")
+    (prompt,) = prompts(read)
+    assert prompt.text.startswith("Implement the following plan:")  # which the data keeps

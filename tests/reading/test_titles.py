@@ -6,6 +6,9 @@ import pytest
 
 from tests.log_builder.builder import LogBuilder
 from tests.reading.reading import jsonl, library, opened, session
+from unspool.model import Notice
+from unspool.render import find_writer
+from unspool.render.view import View
 
 PLAN = "# Plan: Tides\n\n1. x"
 
@@ -132,3 +135,17 @@ def test_a_mode_that_changes_later_does_not_make_a_planning_session() -> None:
 
 def test_an_old_stub_of_summaries_is_a_stub() -> None:
     assert session(jsonl({"type": "summary", "summary": "x", "leafUuid": "y"})).kind == "stub"
+
+
+def test_the_last_summary_is_the_title_and_the_others_stand_where_they_end() -> None:
+    log = LogBuilder().prompt("one")
+    log.assistant(log.text("first"))
+    middle = str(log.last)
+    log.prompt("two").assistant(log.text("second"))
+    log.summary("Elsewhere", "gone").summary("About one", middle).summary("About both", str(log.last))
+    found = session(log)
+    assert found.titles.summary == "About both"
+    notices = [(turn.number, block.text) for turn in found.turns for block in turn.blocks if isinstance(block, Notice)]
+    assert notices == [(1, "About one")]
+    shown = "".join(chunk.decode() for chunk in find_writer("text").chunks(found, View()))
+    assert shown.index("first") < shown.index("Summary up to here: About one") < shown.index("two")

@@ -37,7 +37,7 @@ def said(turns: Iterable[Turn]) -> Iterator[str]:
     """Every prompt, text, thought and answer of the turns."""
     for turn in turns:
         if turn.prompt:
-            yield turn.prompt.text
+            yield turn.prompt.words
         for block in turn.blocks:
             if isinstance(block, Text | Thinking):
                 yield block.text

@@ -8,10 +8,13 @@ from typing import Any
 
 import pytest
 
+from tests.agents.test_checkout import checkout
 from tests.cli.running import run, source
 from tests.copies.making import faults, said
 from tests.log_builder.builder import LogBuilder
 from tests.share.made import ALL, SESSION, USER, leaked, session
+from tests.site.pages import made
+from unspool.render.json import load
 
 OTHER = "/home/marta/tool"
 
@@ -240,3 +243,22 @@ def test_the_same_session_makes_the_same_pages(tmp_path: Path, home: Path, monke
         assert run("share", SESSION, *given, "--html", "-o", str(folder / "talk.html"), "--yes").code == 0
         made.append({path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()})
     assert made[0] == made[1]
+
+
+def test_the_repository_goes_along_and_is_linked_where_the_bundle_is_read(tmp_path: Path) -> None:
+    """Without what lets one into it."""
+    cwd = checkout(tmp_path / "shop", "https://bob:ghp_9f8e7d6c5b4a39281706@code.example/team/shop.git")
+    log = LogBuilder(session_id=SESSION, cwd=str(cwd)).prompt("go")
+    log.ran("git commit -m x", "[main 1a2b3c4] Mend the till\n 1 file changed").assistant(log.text("done"))
+    path = bundled(tmp_path, log)
+    assert b"GIT_REMOTE=https://code.example/team/shop\n" in members(path)["metadata.txt"]
+    assert run("import", str(path)).code == 0
+    read = load(run("export", SESSION, "-f", "json").out.encode())
+    assert read.remote == "https://code.example/team/shop"
+    assert f"{read.remote}/commit/1a2b3c4" in "".join(made(read).values())
+
+
+def test_a_repository_whose_address_holds_a_hidden_word_does_not_go_along(tmp_path: Path) -> None:
+    log = LogBuilder(session_id=SESSION, cwd=str(checkout(tmp_path / "shop"))).prompt("go")
+    path = bundled(tmp_path, log.assistant(log.text("done")), "--term", "team")
+    assert b"GIT_REMOTE=\n" in members(path)["metadata.txt"]

@@ -8,9 +8,13 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from tests.log_builder.builder import LogBuilder
+from tests.reading.reading import session as session_of
 from tests.site.pages import NOON, Read, broken, demo, made, session, turn
 from tests.site.test_address import items
 from unspool.model import Agent, Block, Branch, Notice, Place, Session, Text, Thinking, ToolCall
+from unspool.render import find_writer
+from unspool.render.view import View
 from unspool.site import page_template
 from unspool.site.address import Addresses
 from unspool.site.options import KINDS, SiteOptions
@@ -278,3 +282,29 @@ def test_pages_of_real_logs_are_well_formed(shared: Path) -> None:
             assert len(set(page.ids)) == len(page.ids)
             files = {link.partition("#")[0] for link in page.links if ":" not in link}
             assert files - {""} <= set(pages)
+
+
+def test_subagents_of_one_type_that_follow_one_another_stand_together() -> None:
+    """A line above them says how many there are; anything between them ends the group."""
+    log = LogBuilder().prompt("look around")
+    first, second, third = (log.agent_use("Explore", f"look {n}", f"Look {n}.") for n in (1, 2, 3))
+    other = log.agent_use("Plan", "think", "Think.")
+    log.assistant(first, second, other).assistant(log.text("One more.")).assistant(third)
+    html = "".join(made(session_of(log)).values())
+    assert re.findall(r'class="together"[^>]*>([^<]*)<', html) == ["2 × Explore"]
+    assert html.index("2 × Explore") < html.index("look 1")
+
+
+def test_a_branch_that_begins_with_an_answer_says_to_which_prompt() -> None:
+    """It is not headed as if it came before the first prompt, on pages, in switches and in text."""
+    log = LogBuilder().prompt("one")
+    log.assistant(log.text("an answer")).prompt("two")
+    asked = str(log.last)
+    log.assistant(log.text("one way")).rewind(asked).assistant(log.text("another way")).prompt("three")
+    whole = session_of(log.assistant(log.text("done")))
+    assert [turn.prompt for branch in whole.branches for turn in branch.turns] == [None]
+    pages = "".join(made(whole).values())
+    assert "Another answer to prompt 2" in pages
+    assert "Before the first prompt" not in pages
+    text = "".join(chunk.decode() for chunk in find_writer("text").chunks(whole, View(branch=1)))
+    assert "Another answer to prompt 2" in text

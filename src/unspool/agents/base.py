@@ -6,8 +6,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Protocol
 
-import msgspec
-
 from unspool.agents.dialect import PlainDialect
 from unspool.agents.lines import Cursor, LineParser, LogEvents
 from unspool.agents.records import (
@@ -25,7 +23,8 @@ from unspool.agents.records import (
     Survey,
     TypedPrompt,
 )
-from unspool.model import AgentSource, Call, Dialect, Entry, Event, Facts, Json, SideLine, Transcript
+from unspool.model import AgentSource, Call, Dialect, Entry, Facts, Json, SideLine, Transcript
+from unspool.model.events import calls_in
 from unspool.model.request import RecordedRequests
 
 if TYPE_CHECKING:
@@ -197,6 +196,10 @@ class CodingAgent(ABC):
         """Whether a file, by its path below the agent's folder, is one that the logs of several sessions may name."""
         return False
 
+    def is_shown(self, path: str) -> bool:
+        """Whether a file, by such a path, is a picture that the log of its session may name."""
+        return False
+
     def is_conversation(self, path: str) -> bool:
         """Whether a file is a log, a subagent's too, or what tells of one."""
         return self.is_log(path)
@@ -217,15 +220,7 @@ class CodingAgent(ABC):
         """The session that the first lines of such a log name; empty where they name none."""
         return ""
 
-    def billed_calls(self, stream: BinaryIO) -> Iterator[Call]:
-        """The requests of a log that stands at its start: a call for each line that tells of one."""
-        return calls_in(self.events(stream, detail=Detail.FIGURES))
-
-
-def calls_in(events: Iterable[Event]) -> Iterator[Call]:
-    """A call for each event that tells of a billed request; copies of one request may follow one another."""
-    for event in events:
-        part = event.part
-        if part is not None and part.usage is not None and not part.synthetic:
-            used = msgspec.structs.replace(part.usage, floor=not part.stop)
-            yield Call(f"{part.message}:{part.request}", part.model, used, event.time, part.speed, part.tier, part.geo)
+    def billed_calls(self, stream: BinaryIO, logged: Collection[str] = ()) -> Iterator[Call]:
+        """The requests of a log that stands at its start: a call for each line that tells of one. `logged` are the
+        subagents that have a log of their own, which tells of theirs."""
+        return calls_in(self.events(stream, detail=Detail.FIGURES), logged)

@@ -44,8 +44,11 @@ class FoundLog(msgspec.Struct, frozen=True):
     @property
     def home(self) -> Path:
         """The folder of the session's own companions."""
-        path = Path(self.path)
-        return path.parent / self.session_id
+        return Path(self.path).parent / self.session_id
+
+    @property
+    def agent_ids(self) -> frozenset[str]:
+        return frozenset(agent.id for agent in self.agents)
 
     @property
     def total_size(self) -> int:

@@ -127,11 +127,11 @@ def _kinds_table(filled: ContextWindow) -> StatsTable:
 
 
 def _turns_table(opened: OpenSession, filled: ContextWindow, context: AppContext) -> StatsTable:
-    prompts = {turn.number: turn.prompt for turn in opened.session.turns}
+    turns = {turn.number: turn for turn in opened.session.turns}
     addresses = opened.addresses(context.options)
     rows = [
         (
-            text_cell(f"{turn.number} {summaries.prompt_line(prompts[turn.number])}", addresses.turn(turn.number)),
+            text_cell(f"{turn.number} {summaries.turn_line(turns[turn.number])}", addresses.turn(turn.number)),
             *count_cells(turn.tokens),
             text_cell(max(turn.added, key=turn.added.__getitem__, default="")),
             *((TableCell(),) if turn.window is None else count_cells(turn.window.total)),

@@ -213,9 +213,7 @@ def render_turns_from(view: SessionView, first: int) -> list[TurnHtml]:
     for leaf in view.addresses.live.leaves:
         if leaf.turns and leaf.turns[-1].number >= first:
             renderer = TurnRenderer(view)
-            found += [
-                TurnHtml(turn.number, renderer.turn(turn), summaries.prompt_line(turn.prompt)) for turn in leaf.turns
-            ]
+            found += [TurnHtml(turn.number, renderer.turn(turn), summaries.turn_line(turn)) for turn in leaf.turns]
     return [one for one in found if one.number >= first]
 
 

@@ -63,7 +63,7 @@ def context_chart(session: Session, addresses: Addresses) -> ContextChart | None
     now = next(turn.context for turn in reversed(turns) if turn.context)
     rows = []
     for turn in turns:
-        words, tokens = summaries.prompt_line(turn.prompt), f"{turn.context:,}"
+        words, tokens = summaries.turn_line(turn), f"{turn.context:,}"
         rows.append(ContextRow(turn.number, addresses.turn(turn.number), words, tokens, bool(_compacted(turn))))
     compactions = sum(_compacted(turn) for turn in turns)
     return ContextChart(len(bars) * STEP, bars, tuple(rows), human.tokens(most), human.tokens(now), compactions)

@@ -63,7 +63,7 @@ def branches_page(request: Request) -> Response:
         right=right,
         common=common,
         fork=view.addresses.turn(common.number) if common is not None else "",
-        words=summaries.prompt_line(common.prompt, 120) if common is not None else "",
+        words=summaries.turn_line(common, 120) if common is not None else "",
         pairs=_pairs(view, (left, right), sides, numbers[first : first + ROWS]),
         first=first,
         rows=ROWS,
@@ -75,8 +75,7 @@ def branches_page(request: Request) -> Response:
 def _ways(view: SessionView) -> list[BranchChoice]:
     ways = [BranchChoice(0, "The live conversation", view.addresses.live.first)]
     for branch in view.session.branches:
-        first = branch.turns[0].prompt if branch.turns else None
-        words = summaries.prompt_line(first, 60) if first is not None else "another answer"
+        words = summaries.turn_line(branch.turns[0], 60) if branch.turns else "nothing more"
         name = f"Branch {branch.number}: {words} · {human.count(len(branch.turns), 'turn')}"
         ways.append(BranchChoice(branch.number, name, view.addresses.branches[branch.number].first))
     return ways

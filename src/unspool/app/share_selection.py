@@ -211,7 +211,7 @@ def turn_choices(opened: OpenSession, choices: ShareChoices, options: SiteOption
     out, addresses, found = left_out_turns(choices), opened.addresses(options), []
     for number, prompt in ((turn.number, turn.prompt) for turn in opened.session.turns):
         if prompt is not None:
-            words = shorten_line(prompt.text or prompt.command, 200)
+            words = shorten_line(prompt.words or prompt.command, 200)
             found.append(TurnChoice(number, words, addresses.turn(number), number in out))
     return found
 

@@ -89,7 +89,7 @@ def _turns(session: "Session", chosen: "Sequence[TurnWindow]") -> list[Column]:
     words = []
     for turn in chosen:
         prompt = prompts[turn.number]
-        text = "before the first prompt" if prompt is None else f"{prompt.command} {prompt.text}"[:_WORDS].strip()
+        text = "before the first prompt" if prompt is None else f"{prompt.command} {prompt.words}"[:_WORDS].strip()
         words.append(f"[compacted] {text}" if turn.compactions else text)
     full = ["" if turn.window is None else f"{turn.window.total:,}" for turn in chosen]
     return [

@@ -213,8 +213,10 @@ def _conversation(counted: "Figures") -> Iterator[tuple[str, str]]:
     yield "turns", f"{counted.turns} ({kinds}{left})" if kinds else "0"
     yield "messages", f"{counted.messages} ({human.count(counted.texts, 'text')}, {counted.thinking} thinking)"
     tools = ", ".join(f"{name} {number}" for name, number in list(counted.tools.items())[:_LISTED])
-    failed = f", {counted.tool_errors} failed or refused" if counted.tool_errors else ""
-    yield "tool calls", f"{counted.tool_calls}{failed} · {tools}" if counted.tool_calls else ""
+    from unspool.figures import tell_ends
+
+    ends = tell_ends(counted.ends)
+    yield "tool calls", human.joined(str(counted.tool_calls), ends, tools) if counted.tool_calls else ""
     calls = human.count(counted.agent_tool_calls, "tool call")
     yield "subagents", f"{counted.agents} with {calls}" if counted.agents else ""
     yield "branches", f"{counted.branches} left behind" if counted.branches else ""

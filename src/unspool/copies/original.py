@@ -48,6 +48,7 @@ class OriginalLog:
 
     def _noted(self, event: Event) -> Event:
         """The event, its line made whole where it was damaged or lacks its end."""
+        event.nested = None  # what a line of progress repeats of a subagent is no line that could be copied
         if event.problem is not None:
             self.problems.append(event.problem)
         raw = self.data[event.place.offset : event.place.offset + event.place.size]

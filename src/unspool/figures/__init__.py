@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from unspool.figures.changes import file_changes, find_commits, find_pushes, find_repository
-from unspool.model import Call, Commit, FileChange, Push, Session, Turn, Usage
+from unspool.model import Call, CallEnd, Commit, FileChange, Push, Session, Turn, Usage
 from unspool.model.blocks import Image, Notice, Plan, Questionnaire, Text, Thinking, ToolCall
 from unspool.prices import Cost, PriceTable
 from unspool.reading.ledger import CallLedger, sum_by_model
@@ -27,7 +27,7 @@ class Figures(msgspec.Struct, frozen=True):
     images: int
     tool_calls: int
     tool_errors: int
-    """Results marked as errors, refusals included."""
+    """Calls that ran and failed."""
     tools: dict[str, int]
     """Calls by tool."""
     questions: int
@@ -52,6 +52,18 @@ class Figures(msgspec.Struct, frozen=True):
     """Of session and subagents together, without history that was copied from another session and paid there."""
     context: int
     """Tokens in the window at the last request."""
+    tool_refusals: int = 0
+    """Calls that a person or a rule did not let run, refused plans and questions included."""
+    tool_interruptions: int = 0
+    """Calls that were broken off, or cancelled with one beside them."""
+    tool_unanswered: int = 0
+    """Calls without a result."""
+
+    @property
+    def ends(self) -> "Counter[CallEnd]":
+        """How calls ended that did not go well."""
+        ends: dict[CallEnd, int] = {"failed": self.tool_errors, "refused": self.tool_refusals}
+        return Counter({**ends, "interrupted": self.tool_interruptions, "unanswered": self.tool_unanswered})
 
 
 def figures(session: Session, prices: PriceTable) -> Figures:
@@ -64,6 +76,7 @@ def figures(session: Session, prices: PriceTable) -> Figures:
     own.add(call for member in members[1:] for call in billed_calls(member))
     agent_calls = [call for member in members[1:] for call in calls_of(member)]
     made, results = [call for call in calls if call.state != "orphan"], [call.result for call in calls if call.result]
+    ends = Counter(call.end for call in calls)
     prompts = [turn.prompt for turn in turns if turn.prompt is not None]
     beside = [*(prompt.images for prompt in prompts), *(result.images for result in results)]
     return Figures(
@@ -75,7 +88,10 @@ def figures(session: Session, prices: PriceTable) -> Figures:
         thinking=_count(blocks, Thinking),
         images=_count(blocks, Image) + sum(len(images) for images in beside),
         tool_calls=len(made),
-        tool_errors=sum(result.error for result in results),
+        tool_errors=ends["failed"],
+        tool_refusals=ends["refused"],
+        tool_interruptions=ends["interrupted"],
+        tool_unanswered=ends["unanswered"],
         tools=dict(Counter(call.name for call in made).most_common()),
         questions=sum(isinstance(call.meaning, Questionnaire) for call in calls),
         compactions=sum(isinstance(block, Notice) and block.kind == "compaction" for block in blocks),
@@ -123,6 +139,16 @@ def calls_of(session: Session) -> Iterator[ToolCall]:
 def billed_calls(session: Session) -> Iterator[Call]:
     """The requests that the session itself made: those of copied history were another's."""
     return (call for message in session.messages if not message.copied for call in message.calls)
+
+
+_ENDS: dict[CallEnd, str] = {
+    "failed": "failed", "refused": "refused", "interrupted": "interrupted", "unanswered": "without a result",
+}  # fmt: skip
+
+
+def tell_ends(ends: "Counter[CallEnd]") -> str:
+    """How many calls did not go well, in words; empty where all did."""
+    return ", ".join(f"{ends[end]:,} {words}" for end, words in _ENDS.items() if ends[end])
 
 
 def _count(blocks: Sequence[object], kind: type) -> int:

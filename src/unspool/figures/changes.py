@@ -158,7 +158,7 @@ def _pushed(call: ToolCall) -> Iterator[Push]:
 
 
 def find_repository(session: Session, calls: Iterable[ToolCall]) -> str:
-    """owner/name of the repository that was pushed to, where the log tells."""
+    """owner/name of the repository that was pushed to, where the log tells; else the address of its checkout."""
     for push in session.recorded:
         if push.repository:
             return push.repository
@@ -168,7 +168,7 @@ def find_repository(session: Session, calls: Iterable[ToolCall]) -> str:
             found = _NEW_PULL.search(call.result.text) or (_REMOTE.search(to[1]) if to is not None else None)
             if found is not None:
                 return found["repository"]
-    return ""
+    return session.remote
 
 
 def _to(text: str) -> "re.Match[str] | None":

@@ -144,7 +144,7 @@ def input_costs(session: Session, sent: Sequence[RequestWindow], prices: PriceTa
 
     A request's cost, but for its answer, is shared out by what was in its window.
     """
-    calls = {message.id: message.calls for message in session.messages}
+    calls = {message.id: message.own_calls for message in session.messages}
     tokens: Counter[str] = Counter()
     costs: dict[str, Decimal] = {}
     for request in sent:
@@ -252,7 +252,7 @@ class _Fill:
 
 def _request(turn: int, message: Message, sums: Sequence[int]) -> RequestWindow:
     """The window that a request found, with the estimates held against what it measured."""
-    measured, estimated = max((call.usage.context for call in message.calls), default=0), sum(sums)
+    measured, estimated = max((call.usage.context for call in message.own_calls), default=0), sum(sums)
     if measured and estimated > measured:
         sums = [tokens * measured // estimated for tokens in sums]
     unaccounted = measured - sum(sums) if measured else 0
@@ -261,7 +261,7 @@ def _request(turn: int, message: Message, sums: Sequence[int]) -> RequestWindow:
 
 def _exact_request(turn: int, message: Message, sums: Sequence[int]) -> RequestWindow:
     """The window of a request that is kept whole: what it measured, shared out by the estimates."""
-    measured = max((call.usage.context for call in message.calls), default=0)
+    measured = max((call.usage.context for call in message.own_calls), default=0)
     estimated = sum(sums) or 1
     shared = [tokens * measured // estimated for tokens in sums] if measured else list(sums)
     if measured:

@@ -66,7 +66,7 @@ def picture_size(data: str) -> tuple[int, int]:
 _UNSENT = frozenset(
     {
         "progress", "duration", "retry", "info", "recap", "compaction", "micro-compaction", "denied", "refusal",
-        "model-switch", "api-error", "system-prompt",
+        "model-switch", "api-error", "system-prompt", "synopsis",
     }
 )  # fmt: skip
 """Notices for the person alone: no model is told."""

@@ -6,6 +6,7 @@ holds that nobody has met before is an `Unknown`; what cannot be read is a `Prob
 
 from unspool.model.blocks import (
     Block,
+    CallEnd,
     CallState,
     Image,
     Message,
@@ -74,6 +75,7 @@ __all__ = [
     "Block",
     "Branch",
     "Call",
+    "CallEnd",
     "CallState",
     "ChainLink",
     "Commit",

@@ -158,6 +158,14 @@ class Result(msgspec.Struct, frozen=True, tag="result", omit_defaults=True):
 
 CallState = Literal["ok", "error", "rejected", "denied", "interrupted", "cancelled", "running", "unanswered", "orphan"]
 
+CallEnd = Literal["ok", "failed", "refused", "interrupted", "unanswered"]
+"""How a call ended, as every count has it: only one that ran and went wrong is `failed`."""
+
+_ENDS: dict[str, CallEnd] = {
+    "ok": "ok", "error": "failed", "rejected": "refused", "denied": "refused", "interrupted": "interrupted",
+    "cancelled": "interrupted", "running": "unanswered", "unanswered": "unanswered", "orphan": "ok",
+}  # fmt: skip
+
 
 class ToolCall(msgspec.Struct, frozen=True, tag="tool", omit_defaults=True):
     """A tool used, with its result. State `orphan`: a result whose call is not in the log."""
@@ -180,6 +188,14 @@ class ToolCall(msgspec.Struct, frozen=True, tag="tool", omit_defaults=True):
     time: datetime | None = None
     server: bool = False
     """Run by the model's provider, not by the agent."""
+
+    @property
+    def end(self) -> CallEnd:
+        """How it ended. A plan that was accepted in another place than its answer went well."""
+        if isinstance(self.meaning, Plan) and self.meaning.status != "pending":
+            return "ok" if self.meaning.status == "approved" else "refused"
+        wrong = self.result is not None and self.result.error and not self.result.denial
+        return "failed" if wrong and self.state in ("ok", "orphan") else _ENDS[self.state]
 
 
 Block = Text | Thinking | ToolCall | Image | Notice | Unknown
@@ -206,6 +222,17 @@ class Prompt(msgspec.Struct, frozen=True, omit_defaults=True):
     origin: str = ""
     """How it came: typed, queued, sdk, ..."""
 
+    @property
+    def words(self) -> str:
+        """What it says to a reader: of an accepted plan the plan, without the agent's order before it and the path of
+        the log after it."""
+        planned = self.plan.text.strip() if self.plan is not None else ""
+        if not planned:
+            return self.text
+        rest = self.text.rpartition(planned)[2].split("\n\n")
+        added = (part.strip() for part in rest if not self.source or self.source not in part)
+        return "\n\n".join((planned, *filter(None, added)))
+
 
 class Message(msgspec.Struct, frozen=True, omit_defaults=True):
     """One answer of a model, joined from all the lines that carried it."""
@@ -229,8 +256,14 @@ class Message(msgspec.Struct, frozen=True, omit_defaults=True):
     """Whether it stands in the session that this one copied its history from, and was paid there."""
 
     @property
+    def own_calls(self) -> tuple[Call, ...]:
+        """The requests that it answers itself: without those of other models that it asked on its way."""
+        return tuple(call for call in self.calls if call.key.startswith(f"{self.id}:"))
+
+    @property
     def usage(self) -> Usage:
+        """What its own requests used together."""
         total = Usage()
-        for call in self.calls:
+        for call in self.own_calls:
             total = total + call.usage
         return total

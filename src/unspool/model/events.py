@@ -1,6 +1,6 @@
 """What a format says of each entry: the neutral form that turns, overviews and clones are made from."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Iterator
 from datetime import datetime
 from typing import Any, Literal, NamedTuple, Protocol
 
@@ -9,7 +9,7 @@ import msgspec
 from unspool.model.blocks import Block, Plan, Prompt, Questionnaire, Result, Todo, Todos, ToolCall
 from unspool.model.entry import Place, Problem
 from unspool.model.session import LogFile, SideLine
-from unspool.model.usage import Usage
+from unspool.model.usage import Call, Usage
 
 EventKind = Literal["prompt", "message", "result", "notice", "side", "problem"]
 
@@ -41,6 +41,8 @@ class Part(msgspec.Struct, frozen=True, gc=False):
     geo: str = ""
     request_ref: str = ""
     """The id under which the log keeps the request itself."""
+    advice: tuple[Call, ...] = ()
+    """Requests of other models that it asked on its way; `usage` does not hold them."""
 
 
 class Preserved(NamedTuple):
@@ -68,6 +70,8 @@ class Event(msgspec.Struct):
     time: datetime | None = None
     sidechain: bool = False
     agent: str = ""
+    nested: "Event | None" = None
+    """A subagent's line that this one repeats. It tells something new only of a subagent without a log of its own."""
     spawner: str = ""
     """The call that started the subagent this line belongs to, where the line says so."""
     meta: bool = False
@@ -86,6 +90,22 @@ class Event(msgspec.Struct):
     """A prompt that empties the context: what follows begins anew, and belongs to the same conversation."""
     preserved: Preserved | None = None
     """For a compaction boundary: the earlier lines that the agent still loads behind it."""
+
+
+def calls_in(events: Iterable[Event], logged: Collection[str] = ()) -> Iterator[Call]:
+    """A call for each event that tells of a billed request; copies of one request may follow one another. Subagents
+    that have a log of their own are `logged`: what other logs repeat of them is left out."""
+    for event in events:
+        yield from _calls(event)
+        if event.nested is not None and event.nested.agent not in logged:
+            yield from _calls(event.nested)
+
+
+def _calls(event: Event) -> Iterator[Call]:
+    if (part := event.part) is not None and part.usage is not None and not part.synthetic:
+        used = msgspec.structs.replace(part.usage, floor=not part.stop)
+        yield Call(f"{part.message}:{part.request}", part.model, used, event.time, part.speed, part.tier, part.geo)
+        yield from part.advice
 
 
 class Facts(msgspec.Struct):

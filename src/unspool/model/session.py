@@ -202,6 +202,8 @@ class Session(msgspec.Struct, frozen=True, omit_defaults=True):
     """Pull requests that the log records beside the conversation."""
     reported_cost: str = ""
     """What the agent itself said it cost, in dollars; it counts calls the log does not hold."""
+    remote: str = ""
+    """The web address of the repository that its folder is a checkout of, where that is known."""
 
     @property
     def title(self) -> str:
@@ -228,6 +230,7 @@ class Overview(msgspec.Struct, frozen=True, omit_defaults=True):
     messages: int = 0
     tool_calls: int = 0
     tool_errors: int = 0
+    """Calls that ran and failed."""
     agents: int = 0
     compactions: int = 0
     problems: int = 0

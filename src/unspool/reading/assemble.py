@@ -129,13 +129,17 @@ class _Assembly:
         own = bool(main.events) and all(event.sidechain for event in main.events if event.id)
         own = own and any(event.id for event in main.events)
         self._own = own
-        draft = SessionDraft(main.events, own=own)
+        logged = {agent.id for agent in agents}
+        draft = SessionDraft(main.events, own=own, logged=logged)
         self._sources = {MAIN: AgentSource(MAIN, main)}
         self._drafts = {MAIN: draft}
-        for agent in [*agents, *inline_agents(draft, main.log)]:
+        waiting = [*agents, *inline_agents(draft, main.log)]
+        for agent in waiting:  # which grows by the subagents that are known from another's log only
             key = agent.id if agent.id not in self._sources else f"{agent.id}#{len(self._sources)}"
             self._sources[key] = agent
-            self._drafts[key] = SessionDraft(agent.transcript.events, own=True)
+            self._drafts[key] = SessionDraft(agent.transcript.events, own=True, logged=logged)
+            told = inline_agents(self._drafts[key], agent.transcript.log)
+            waiting.extend(one for one in told if one.id not in self._sources)
         self._ties = self._tie_all()
         self._status = background_statuses(draft)
 
@@ -164,7 +168,7 @@ class _Assembly:
         by_call: dict[str, tuple[str, ...]] = {}
         for name, tie in children.items():
             by_call[tie.call_id] = (*by_call.get(tie.call_id, ()), name)
-        builder = TurnBuilder(draft, self._dialect, by_call, scan.unsent(facts), scan.plans)
+        builder = TurnBuilder(draft, self._dialect, by_call, scan.unsent(facts), scan.plans, scan.synopses(facts))
         agents = tuple(self._agent(name, tie) for name, tie in children.items())
         kind: SessionKind = "subagent" if own else scan.kind(facts)
         first = next((turn.prompt for turn in builder.turns if turn.prompt is not None), None)

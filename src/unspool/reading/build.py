@@ -28,7 +28,8 @@ from unspool.reading.skeleton import TurnNumber
 
 
 class TurnBuilder:
-    """Makes the turns of one draft; `agents` and `plans` are the subagents and the plan of each call."""
+    """Makes the turns of one draft; `agents` and `plans` are the subagents and the plan of each call, `synopses`
+    what was said, at a line, of the conversation up to there."""
 
     def __init__(
         self,
@@ -37,8 +38,10 @@ class TurnBuilder:
         agents: dict[str, tuple[str, ...]],
         unsent: Unsent,
         plans: dict[str, Plan],
+        synopses: dict[str, str],
     ) -> None:
         self._draft, self._dialect, self._agents, self._plans = draft, dialect, agents, plans
+        self._synopses = synopses
         self._tasks: dict[str, Todo] = {}
         self._unsent = unsent
         self.calls: dict[tuple[str, int], ToolCall] = {}
@@ -108,6 +111,8 @@ class TurnBuilder:
             while extra and extra[0][0] < event.place.offset:
                 self._insert(extra.pop(0)[1], writer)
             self._event(event, writer, self._numbers[index])
+            if event.id in self._synopses:
+                writer.add(Notice(event.place, "synopsis", self._synopses[event.id], time=event.time))
         for _, item in extra:
             self._insert(item, writer)
         return writer.finish(live=number == 0)
@@ -195,7 +200,8 @@ class _Writer:
         self.said.add(message)
         for call in calls:
             self._current().usage += call.usage
-            self._current().context = call.usage.context
+            if call.key.startswith(f"{message}:"):
+                self._current().context = call.usage.context
 
     def _close(self) -> None:
         if self._open is not None and (self._open.prompt is not None or self._open.blocks):

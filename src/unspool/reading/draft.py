@@ -1,6 +1,8 @@
 """A transcript on its way to a session: inline subagents told apart, lines merged into messages, results at hand."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
+
+from msgspec.structs import replace
 
 from unspool.model import (
     BY_PLACE,
@@ -109,7 +111,17 @@ def billed_requests(events: Sequence[Event]) -> tuple[Call, ...]:
     for event in events:
         if event.part is not None and event.part.usage is not None and not event.part.synthetic:
             by_request.setdefault(event.part.request or first, []).append(event)
-    return tuple(_call(request, group) for request, group in by_request.items())
+    return (*(_call(request, group) for request, group in by_request.items()), *_advice(events))
+
+
+def _advice(events: Sequence[Event]) -> Iterable[Call]:
+    """The requests of other models that the message asked, each once."""
+    found: dict[str, Call] = {}
+    for event in events:
+        for call in event.part.advice if event.part is not None else ():
+            known = found.get(call.key)
+            found[call.key] = call if known is None else replace(known, usage=larger_usage(known.usage, call.usage))
+    return found.values()
 
 
 def _call(request: str, events: list[Event]) -> Call:
@@ -147,22 +159,23 @@ def larger_usage(one: Usage, other: Usage) -> Usage:
 
 
 class SessionDraft:
-    """All that the lines of one transcript say together. `inline` holds its subagents' lines, by agent."""
+    """All that the lines of one transcript say together. `inline` holds its subagents' lines, by agent, but for those
+    that it only repeats of subagents with a log of their own: those are `logged`."""
 
-    def __init__(self, events: Iterable[Event], *, own: bool) -> None:
+    def __init__(self, events: Iterable[Event], *, own: bool, logged: Collection[str] = ()) -> None:
         self.loose: list[Event] = []
         self.side: list[SideLine] = []
         self.problems: list[Problem] = []
         self.inline: dict[str, list[Event]] = {}
         self._skeleton = Skeleton()
         self._held = {"conversation": 0, "side": 0, "repeated": 0, "problems": 0, "extra": 0}
-        self._sort(events, own=own)
+        self._sort(events, logged, own=own)
         self._messages(own=own)
         self.chain = self._skeleton.chain(own=own)
         self._results()
         self._tree()
 
-    def _sort(self, events: Iterable[Event], *, own: bool) -> None:
+    def _sort(self, events: Iterable[Event], logged: Collection[str], *, own: bool) -> None:
         """Tell lines apart: own conversation, subagents' lines, side lines, problems, repetitions."""
         agents = InlineAgents()
         line = -1
@@ -170,6 +183,8 @@ class SessionDraft:
             where = self._place(event)
             if where == "conversation" and event.id and event.sidechain and not own:
                 self.inline.setdefault(agents.of(event), []).append(event)
+            elif where == "conversation" and event.nested is not None and event.nested.agent not in logged:
+                self.inline.setdefault(event.nested.agent, []).append(event.nested)
             if event.problem is not None:
                 self.problems.append(event.problem)
             if event.place.line == line:

@@ -97,6 +97,8 @@ class CallLedger:
             (part.model, part.speed, part.tier, part.geo),
             final=bool(part.stop),
         )
+        if part.advice:
+            self.add(part.advice)
         return new
 
     def add(self, calls: Iterable[Call]) -> None:

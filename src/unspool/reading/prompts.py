@@ -111,7 +111,7 @@ def prompt_title(prompts: list[Prompt]) -> str:
         if prompt.kind in ("text", "queued", "memory") and prompt.text.strip():
             return shorten_title(prompt.text)
     for prompt in prompts:
-        words = f"{prompt.command} {prompt.arguments}" if prompt.kind == "command" else prompt.text
+        words = f"{prompt.command} {prompt.arguments}" if prompt.kind == "command" else prompt.words
         if words.strip():
             return shorten_title(f"! {words}" if prompt.kind == "bash" else words)
     return ""

@@ -6,7 +6,7 @@ line has its turn.
 
 from array import array
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from unspool.model import (
     ChainLink,
@@ -42,12 +42,19 @@ _EARLY = 50
 
 
 class Scan:
-    """Hears a session's own log, then its subagents'. `own`: the log is a subagent's, and all its lines are its own."""
+    """Hears a session's own log, then its subagents'. `own`: the log is a subagent's, and all its lines are its own.
+    `logged`: the subagents that have a log of their own, so that nothing else is to be counted of them."""
 
     def __init__(
-        self, dialect: Dialect, *, own: bool = False, places: bool = False, ledger: CallLedger | None = None
+        self,
+        dialect: Dialect,
+        *,
+        own: bool = False,
+        places: bool = False,
+        ledger: CallLedger | None = None,
+        logged: Collection[str] = (),
     ) -> None:
-        self._dialect = dialect
+        self._dialect, self._logged = dialect, logged
         self._whole = own
         self.skeleton = Skeleton(slim=True) if places else None
         self.ledger = CallLedger() if ledger is None else ledger
@@ -60,6 +67,8 @@ class Scan:
         self._seen: set[int] = set()
         self._unbilled: set[str] = set()
         self._calls: set[str] = set()
+        self._failed: set[str] = set()
+        """Calls whose last answer is a failure; `_lost` counts failures of calls that are not in the log."""
         self._awaited: dict[str, ToolCall] = {}
         """Calls of plans and of files that plans may stand in."""
         self._answers: dict[str, Result] = {}
@@ -69,12 +78,13 @@ class Scan:
         self._early: list[Prompt] = []
         self._typed: Counter[int] = Counter()
         self._sidechains = InlineAgents()
-        self._inline: set[str] = set()
+        self.inline: set[str] = set()
+        """Subagents whose lines stand in another's log."""
         self._own, self._conversed = True, False
         self.opens = False
         """Whether anything was said or done before the first prompt."""
         self._line = -1
-        self._lines = self._sides = self._loose = self._messages = self._prompts = self._errors = 0
+        self._lines = self._sides = self._loose = self._messages = self._prompts = self._lost = 0
         self._compactions = self._problems = 0
         self.agents = 0
         """Subagents that have a log of their own."""
@@ -106,13 +116,22 @@ class Scan:
         if not again or part is not None:
             self._conversed = True
             if event.sidechain and not self._whole:
-                self._inline.add(self._sidechains.of(event))
+                self.inline.add(self._sidechains.of(event))
             else:
                 self._spoken(event, billed=billed)
                 if event.prompt is not None:
                     self.prompt_ids.append(identity)
+            self._nested(event)
         if self.skeleton is not None:
             self.skeleton.add(event)  # last: it lets go of what the event says
+
+    def _nested(self, event: Event) -> None:
+        """Count what a subagent without a log of its own used, by the line of it that an event repeats."""
+        nested = event.nested
+        if nested is not None and nested.agent not in self._logged:
+            self.inline.add(nested.agent)
+            if nested.part is not None:
+                self.ledger.see(nested.part, nested.time)
 
     def _spoken(self, event: Event, *, billed: bool) -> None:
         self._own = False
@@ -173,7 +192,12 @@ class Scan:
                 self._settle(call, self._answers[call.call_id])
 
     def _result(self, result: Result) -> None:
-        self._errors += result.error
+        if result.call_id not in self._calls:
+            self._lost += self._dialect.state(result) == "error"
+        elif result.error and self._dialect.state(result) == "error":
+            self._failed.add(result.call_id)
+        else:
+            self._failed.discard(result.call_id)
         call = self._awaited.get(result.call_id)
         if result.call_id not in self._calls or (call is not None and call.role == "plan"):
             self._answers[result.call_id] = result
@@ -188,6 +212,10 @@ class Scan:
         else:
             self._dialect.note(answered)
 
+    def _settled(self) -> set[str]:
+        """Calls of plans that were accepted or refused, whatever their answers look like."""
+        return {name for name, plan in self.plans.items() if plan.status != "pending"}
+
     def _plan(self, call: ToolCall) -> None:
         plan = self._dialect.plan(call)
         if plan is not None:
@@ -200,6 +228,7 @@ class Scan:
         for event in events:
             if event.part is not None:
                 self.ledger.see(event.part, event.time)
+            self._nested(event)
 
     def unsent(self, facts: Facts) -> Unsent:
         """What was queued and stands in no line of its own: as prompts where it was sent, else as notices."""
@@ -229,8 +258,8 @@ class Scan:
             turns=self._prompts + len(queued),
             messages=self._messages + len(self._unbilled),
             tool_calls=len(self._calls),
-            tool_errors=self._errors,
-            agents=self.agents + len(self._inline),
+            tool_errors=self._lost + len(self._failed - self._settled()),
+            agents=self.agents + len(self.inline),
             compactions=self._compactions,
             problems=self._problems,
             lines=self._lines,
@@ -248,19 +277,27 @@ class Scan:
     def kind(self, facts: Facts) -> SessionKind:
         if not self._conversed:
             return "stub" if self._sides or self._loose else "empty"
-        if self._whole or (self._own and self._inline):
+        if self._whole or (self._own and self.inline):
             return "subagent"
         first = self._early[0] if self._early else None
         return session_kind(facts, first, conversed=bool(self._early or self._messages or self._unbilled))
 
+    def _own_summaries(self, facts: Facts) -> list[tuple[str, str]]:
+        """Summaries of this session, by the line that each ends with."""
+        return [one for one in facts.summaries.items() if not one[0] or line_hash(one[0]) in self._seen]
+
+    def synopses(self, facts: Facts) -> dict[str, str]:
+        """Summaries that are no title, by the line that each ends with: all but the last."""
+        return dict(self._own_summaries(facts)[:-1])
+
     def titles(self, facts: Facts) -> Titles:
-        own = (said for leaf, said in reversed(facts.summaries.items()) if not leaf or line_hash(leaf) in self._seen)
+        own = self._own_summaries(facts)
         prompts = sorted([*self._early, *self.queued(facts)], key=lambda prompt: prompt.place.offset)
         return Titles(
             facts.custom_title,
             facts.generated_title,
             plan_title(list(self.plans.values())),
-            next(own, ""),
+            own[-1][1] if own else "",
             prompt_title(prompts),
             facts.slug,
             facts.agent_name,
@@ -275,7 +312,7 @@ def plan_name(prompt: Prompt) -> str:
 def _brief(prompt: Prompt) -> Prompt:
     """A prompt with no more of its text than a title needs."""
     return Prompt(
-        prompt.place, prompt.kind, shorten_title(prompt.text), command=prompt.command,
+        prompt.place, prompt.kind, shorten_title(prompt.words), command=prompt.command,
         arguments=shorten_title(prompt.arguments), source=prompt.source,
     )  # fmt: skip
 

@@ -49,7 +49,7 @@ class Skeleton:
         self.own = self.own and event.sidechain
         self.rows.append(event)
         if self._slim:
-            event.blocks = ()
+            event.blocks, event.nested = (), None
             if event.prompt is not None:
                 event.prompt = Prompt(event.prompt.place, event.prompt.kind, "")
         return True

@@ -1,10 +1,11 @@
 """Prompts, todo lists and what could not be read, as nodes."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Literal
 
-from unspool.doc import Check, Checklist, Code, Fields, Fold, Heading, Node, Prose, Raw, Terminal
+from unspool.doc import Check, Checklist, Code, Fields, Fold, Heading, Link, Node, Prose, Raw, Terminal
 from unspool.human import count, joined
 from unspool.model import Plan, Problem, Prompt, Session, Todos
 from unspool.render.notices import image_picture
@@ -39,14 +40,19 @@ def prompt_nodes(prompt: Prompt) -> Iterator[Node]:
     yield from (image_picture(image) for image in prompt.images)
 
 
+def planned_in(source: str) -> str:
+    """The session that a plan came from, by the path of its log: the path itself is of the agent's machine."""
+    return re.split(r"[\\/]", source)[-1].removesuffix(".jsonl")
+
+
 def _plan(prompt: Prompt, plan: Plan) -> Fold:
-    children: list[Node] = [Prose(plan.text)] if plan.text and plan.text not in prompt.text else []
-    if prompt.text:
-        children.append(Prose(prompt.text))
-    facts = (("feedback", plan.feedback), ("plan file", plan.path), ("planned in", prompt.source))
+    children: list[Node] = [Prose(prompt.words)] if prompt.words else []
+    facts = (("feedback", plan.feedback), ("plan file", plan.path))
     known = tuple((name, value) for name, value in facts if value)
     if known:
         children.append(Fields(known))
+    if prompt.source:
+        children.append(Link(f"session:{planned_in(prompt.source)}", "The session that planned it"))
     outcome = f"{plan.status}, edited by the user" if plan.edited else plan.status
     return Fold("plan", f"Plan: {plan.title}", outcome, "good", open=True, children=tuple(children))
 

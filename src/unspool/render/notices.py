@@ -299,6 +299,7 @@ _LINES: dict[str, Callable[[Notice], NoticeLine]] = {
     "reminder": _named("Reminder to the model"),
     "retry": _retry,
     "summary": _plain("Summary of the conversation so far"),
+    "synopsis": _named("Summary up to here"),
     "system-prompt": _system_prompt,
     "task-notification": _task,
     "teammate": _mail("Message from teammate"),

@@ -1,5 +1,6 @@
 """A session as a document of nodes, from title to problems; and a request as it was sent."""
 
+from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, tzinfo
 from itertools import chain, groupby
@@ -8,7 +9,7 @@ import msgspec
 
 from unspool import human
 from unspool.doc import Code, Fields, Fold, Heading, Link, Node, Prose, Raw, Terminal
-from unspool.figures import calls_of, family
+from unspool.figures import calls_of, family, tell_ends
 from unspool.model import (
     Agent,
     Block,
@@ -23,7 +24,7 @@ from unspool.model import (
     Unknown,
 )
 from unspool.model.request import SentRequest
-from unspool.render.blocks import problem_fold, prompt_nodes, prompt_notes, tail_sections
+from unspool.render.blocks import planned_in, problem_fold, prompt_nodes, prompt_notes, tail_sections
 from unspool.render.notices import image_picture, notice_nodes, run_summary
 from unspool.render.turns import STANDING, RenderContext, TurnItem, copied_summary, turn_items
 from unspool.render.view import View, follow_branch, total_usage, turns_and_forks
@@ -64,7 +65,7 @@ def _identity(session: Session) -> Iterator[tuple[str, str]]:
     yield "version", human.joined(session.agent, ", ".join(session.versions))
     yield "team", session.team
     yield "log", human.joined(session.log.path, human.size(session.log.size))
-    yield "plan from", session.source
+    yield "plan from", planned_in(session.source)
 
 
 def _figures(session: Session, view: View) -> Iterator[tuple[str, str]]:
@@ -76,8 +77,8 @@ def _figures(session: Session, view: View) -> Iterator[tuple[str, str]]:
     branches = human.count(len(session.branches), "abandoned branch", "abandoned branches")
     yield "turns", human.joined(str(prompts), f"{left} more on {branches}" if left else "")
     all_calls = tuple(calls_of(session))
-    failed = sum(call.state == "error" for call in all_calls)
-    yield "tool calls", human.joined(str(len(all_calls)), f"{failed} failed" if failed else "")
+    made = sum(call.state != "orphan" for call in all_calls)
+    yield "tool calls", human.joined(str(made), tell_ends(Counter(call.end for call in all_calls)))
     yield "subagents", str(sum(1 for _ in family(session)) - 1 or "")
     unread = sum(len(member.problems) for member in family(session))
     inner = unread - len(session.problems)
@@ -150,9 +151,14 @@ def _block(block: Block | Result) -> Iterator[Node]:
             yield Raw(fields.json_text(block.data), block.what)
 
 
+def opening_name(turn: Turn) -> str:
+    """What a turn without a prompt is called; on a branch it goes on from the prompt that it left."""
+    return f"Another answer to prompt {turn.number}" if turn.number else "Before the first prompt"
+
+
 def turn_nodes(turn: Turn, context: RenderContext, late: list[Agent]) -> Iterator[Node]:
     """A turn: heading, prompt, then all that followed; `late` gets the subagents that stand at the document's end."""
-    name = f"Turn {turn.number}" if turn.number else "Before the first prompt"
+    name = f"Turn {turn.number}" if turn.prompt is not None else opening_name(turn)
     yield Heading("turn", context.level(0), name, f"{context.prefix}turn-{turn.number}", _notes(turn, context))
     if turn.prompt is not None:
         yield from prompt_nodes(turn.prompt)

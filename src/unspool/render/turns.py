@@ -1,6 +1,7 @@
 """What every document shows of a turn, in which order, and how it stands: text, Markdown and pages only lay it out."""
 
 from collections.abc import Sequence
+from itertools import groupby
 from typing import Literal, NamedTuple, assert_never
 
 import msgspec
@@ -25,6 +26,7 @@ from unspool.render.notices import image_picture, notice_nodes
 from unspool.render.shorten import shorten
 from unspool.render.view import DEPTH, DIVIDERS, Participants, View, is_shown
 from unspool.tools import describe, fields
+from unspool.tools import group as call_group
 from unspool.tools import summary as words
 
 _LOUD = frozenset(
@@ -89,6 +91,8 @@ class TurnItem(NamedTuple):
     model: str = ""
     """The model that gives an answer, where it is another than before."""
     agents: tuple[AgentItem, ...] = ()
+    together: str = ""
+    """What it and those that follow it are called together, on the first of them."""
 
     @property
     def is_todo_list(self) -> bool:
@@ -125,7 +129,23 @@ def turn_items(turn: Turn, context: RenderContext) -> list[TurnItem]:
         items.append(item)
     if last_todos >= 0:  # it is how things then were
         items[last_todos] = _opened(items[last_todos])
+    return _together(items)
+
+
+def _together(items: list[TurnItem]) -> list[TurnItem]:
+    """The items, with a name on the first of several calls that belong together; quiet ones between them do not
+    count."""
+    loud = [at for at, item in enumerate(items) if item.place != "quiet"]
+    for name, group in groupby(loud, key=lambda at: _group(items[at].block)):
+        places = list(group)
+        if name and len(places) > 1:
+            first = places[0]
+            items[first] = items[first]._replace(together=f"{len(places)} × {words.short_line(name)}")
     return items
+
+
+def _group(block: Block) -> str:
+    return call_group(block) if isinstance(block, ToolCall) else ""
 
 
 def _item(block: Block, context: RenderContext) -> TurnItem:

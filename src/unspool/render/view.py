@@ -211,7 +211,7 @@ def _line(session: Session, number: int) -> list[Branch]:
 
 def _mention(what: str, turns: tuple[Turn, ...], twigs: tuple[Branch, ...] = ()) -> Fold:
     items = (
-        *((f"turn {turn.number}", first_line(turn.prompt.text) if turn.prompt else "") for turn in turns),
+        *((f"turn {turn.number}", first_line(turn.prompt.words) if turn.prompt else "") for turn in turns),
         *((f"branch {twig.number}", f"leaves it after turn {twig.after}") for twig in twigs),
     )
     return Fold("branch", what, count(len(turns), "turn"), "quiet", children=(Fields(items),) if items else ())

@@ -18,6 +18,7 @@ from unspool.share.redact_files import RedactionReport, redact_files
 from unspool.share.select_files import SelectedFiles, select_files
 from unspool.store.library import Library
 from unspool.store.library.inputs import as_lines
+from unspool.store.library.read import remote_of
 
 
 class SharedSession(NamedTuple):
@@ -59,13 +60,14 @@ def prepare_shares(library: Library, names: Sequence[str | FoundLog], ask: Share
     with scratch_folder() as folder:
         drawings: list[SelectedFiles] = []
         cwds: dict[str, None] = {}
-        choices, project = ShareChoices(), ""
+        choices, project, remote = ShareChoices(), "", ""
         for number, name in enumerate(names):
             with _opened(library, name, folder / "lines" / str(number)) as source:
                 facts = source.log.facts
                 cwds |= dict.fromkeys(facts.cwds)
                 if not number:
                     choices, project = ask.choices(facts.cwd), facts.cwd
+                    remote = remote_of(source.log.found, facts.cwd)
                 these = choices if not number else replace(choices, without=())
                 try:
                     drawn = select_files(source.log, these, folder / "drawn" / str(number), "" if number else ask.title)
@@ -75,9 +77,10 @@ def prepare_shares(library: Library, names: Sequence[str | FoundLog], ask: Share
                     continue
                 drawings.append(drawn)
         shared = folder / "source" / "shared"
-        cleaned = redact_files(drawings, ask, choices, list(cwds), shared)
+        cleaned = redact_files(drawings, ask, choices, list(cwds), shared, remote)
         logs, redacted = (shared / f"{one.session}.jsonl" for one in drawings), Library((shared.parent,))
         main, *others = (SharedSession(without_paths(redacted.open(log)), log) for log in logs)
+        main = main._replace(session=replace(main.session, remote=cleaned.remote))
         before, after = sessions_around(main, others)
         yield PreparedShare(main, before, after, cleaned.report, cleaned.choices, cleaned.names, project)
 

@@ -183,7 +183,7 @@ def _metadata(session: Session) -> str:
         "AGENT": "CC",
         "AGENT_VERSION": session.versions[-1] if session.versions else "",
         "GENERATED_AT": session.ended.strftime("%Y-%m-%dT%H:%M:%SZ") if session.ended is not None else "",
-        "GIT_REMOTE": "",
+        "GIT_REMOTE": session.remote,
     }
     return "".join(f"{name}={' '.join(value.split())}\n" for name, value in pairs.items())
 

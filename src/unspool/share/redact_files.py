@@ -167,10 +167,17 @@ class RedactedFiles(NamedTuple):
     choices: ShareChoices
     names: Mapping[str, str]
     """What everything is called now; it stays on this machine."""
+    remote: str = ""
+    """The address of the repository; empty where something in it must not leave."""
 
 
 def redact_files(
-    drawings: Sequence[SelectedFiles], ask: ShareSettings, choices: ShareChoices, cwds: Sequence[str], to: Path
+    drawings: Sequence[SelectedFiles],
+    ask: ShareSettings,
+    choices: ShareChoices,
+    cwds: Sequence[str],
+    to: Path,
+    remote: str = "",
 ) -> RedactedFiles:
     """Write the files below a folder without what must not leave, once it was reviewed."""
     files = [file for one in drawings for file in one.files]
@@ -190,7 +197,8 @@ def redact_files(
         save_replacements(first.session, names.mapping())
     gone = reduce(add, (one.gone for one in drawings[1:]), first.gone) + LeftOutCounts(files=unnamed)
     report = make_report(ask.rules.version, (one.match for one in found), choices, gone)
-    return RedactedFiles(report, choices, names.mapping())
+    told = all(is_kept(match, choices) for match in finder.find(remote))
+    return RedactedFiles(report, choices, names.mapping(), remote if told else "")
 
 
 def _signers(files: Sequence[FileToShare]) -> set[str]:

@@ -87,9 +87,8 @@ def _seconds(time: datetime | None) -> int:
 
 def _asked(prompt: Prompt) -> str:
     typed = f"{prompt.command} {prompt.arguments}".strip()
-    told = prompt.text if prompt.text not in typed else ""
-    planned = prompt.plan.text if prompt.plan and prompt.plan.text not in prompt.text else ""
-    return plain_beginning("\n".join(part for part in (typed, told, planned) if part), PROSE)
+    told = prompt.words if prompt.text not in typed else ""
+    return plain_beginning("\n".join(part for part in (typed, told) if part), PROSE)
 
 
 def _said(block: Block) -> tuple[RecordKind, str]:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from markupsafe import Markup
 
 from unspool import human
-from unspool.figures import Figures
+from unspool.figures import Figures, tell_ends
 from unspool.model import Session, SharedHistory
 from unspool.render.html import elements
 from unspool.render.html.elements import time_tag
@@ -84,8 +84,7 @@ def session_tiles(session: Session, counted: Figures) -> Iterator[Tile]:
     left = f"{counted.abandoned_turns} on other branches" if counted.abandoned_turns else ""
     yield Tile("Prompts", f"{counted.turns:,}", left)
     yield Tile("Messages", f"{counted.messages:,}", f"{counted.thinking:,} with thinking" if counted.thinking else "")
-    failed = f"{counted.tool_errors:,} failed" if counted.tool_errors else ""
-    yield Tile("Tool calls", f"{counted.tool_calls:,}", failed)
+    yield Tile("Tool calls", f"{counted.tool_calls:,}", tell_ends(counted.ends))
     yield from _tokens(counted, session.history)
     yield from _made(counted)
     if took := human.elapsed(session.started, session.ended):

@@ -62,7 +62,7 @@ def _did(turn: Turn, view: SessionView) -> str:
     """Tools used, time and money."""
     calls = Counter(block.name for block in turn.blocks if isinstance(block, ToolCall) and block.state != "orphan")
     tools = " · ".join(f"{number:,} {name}" for name, number in calls.most_common())
-    failed = sum(isinstance(block, ToolCall) and block.state == "error" for block in turn.blocks)
+    failed = sum(isinstance(block, ToolCall) and block.end == "failed" for block in turn.blocks)
     used = turn.usage.total
     took = (
         human.elapsed(turn.started, turn.ended),

@@ -21,7 +21,7 @@ def prompt_rail(chapter: Chapter, path: str) -> str:
         (
             f"{'' if page == path else page}#{chapter.prefix}turn-{turn.number}",
             turn.number,
-            summaries.prompt_line(turn.prompt),
+            summaries.turn_line(turn),
         )
         for page, turn in found[first:last]
     )
@@ -70,12 +70,12 @@ def branch_switcher(view: SessionView, parent: int, after: int, here: int) -> st
     if parent in view.addresses.branches:
         turns = tuple(turn for leaf in view.addresses.branches[parent].leaves for turn in leaf.turns)
     following = next((turn for turn in turns if turn.number > after), None)
-    words = summaries.prompt_line(following.prompt, 60) if following else "ends here"
+    words = summaries.turn_line(following, 60) if following else "ends here"
     href = view.addresses.turn(following.number if following else after, parent)
     choices = [(href, f"{f'branch {parent}' if parent else 'the live conversation'}: {words}", parent == here)]
     for branch in view.leaving[parent]:
         if branch.after == after:
-            first = summaries.prompt_line(branch.turns[0].prompt if branch.turns else None, 60)
+            first = summaries.turn_line(branch.turns[0], 60) if branch.turns else "nothing more"
             words = f"branch {branch.number}: {first} · {human.count(len(branch.turns), 'turn')}"
             chapter = view.addresses.branches[branch.number]
             href = f"#{chapter.prefix.rstrip('.')}" if chapter.first == INDEX else chapter.first

@@ -8,6 +8,7 @@ from functools import cache
 from typing import TypeVar
 
 from unspool import human
+from unspool.agents.checkout import web_remote
 from unspool.figures import Figures, all_turns, family
 from unspool.model import Agent, Branch, Commit, Push, Session, ToolCall, Turn
 from unspool.prices import Cost, PriceTable, Spend
@@ -58,9 +59,6 @@ def format_cost(cost: Cost) -> str:
 
 
 _WEB = re.compile(r"https?://[\w.:-]+/[\w./~-]+")
-_REMOTE = re.compile(
-    r"(?:ssh://|git://|https?://)?(?:[\w.-]+@)?(?P<host>[\w-]+(?:\.[\w-]+)+)(?::\d+)?[:/](?P<name>[\w./~-]+)"
-)
 _PULL = re.compile(r"(https?://.+?)/(?:-/)?(?:pull|merge_requests)/\d+")
 _NAME = re.compile(r"[\w.-]+/[\w.-]+")
 _USUAL_HOST = "https://github.com"
@@ -85,8 +83,7 @@ def web_address(name: str) -> str:
         return name
     if _NAME.fullmatch(name):
         return f"{_USUAL_HOST}/{name}"
-    remote = _REMOTE.fullmatch(name)
-    return f"https://{remote['host']}/{remote['name'].strip('/')}" if remote else ""
+    return web_remote(name) or web_remote(f"https://{name}")
 
 
 def commit_at(commits: tuple[Commit, ...], time: datetime | None) -> str:

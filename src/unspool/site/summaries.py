@@ -3,17 +3,21 @@
 import re
 from functools import lru_cache
 
-from unspool.model import Prompt
+from unspool.model import Prompt, Turn
+from unspool.render.transcript import opening_name
 
 _START = re.compile(r"\s*(?:```.*|(?:#{1,6}|[-*>])(?:\s+|$))")
 _INSIDE = re.compile(r"\*\*|__|`")
 """What marks a line, and what marks words in it."""
 
 
-def prompt_line(prompt: Prompt | None, limit: int = 90) -> str:
+def turn_line(turn: Turn, limit: int = 90) -> str:
+    """A turn on one line: its prompt, or what it is without one."""
+    return prompt_line(turn.prompt, limit) if turn.prompt is not None else opening_name(turn)
+
+
+def prompt_line(prompt: Prompt, limit: int = 90) -> str:
     """A prompt on one line, as a list shows it."""
-    if prompt is None:
-        return "Before the first prompt"
     match prompt.kind:
         case "command":
             said = f"{prompt.command} {prompt.arguments}"
@@ -31,7 +35,7 @@ def prompt_markdown(prompt: Prompt) -> str:
     if prompt.kind == "command":
         typed = f"{prompt.command} {prompt.arguments}".strip()
         return typed if prompt.text in typed else f"{typed}\n\n{prompt.text}"
-    return f"! {prompt.text}" if prompt.kind == "bash" else prompt.text
+    return f"! {prompt.text}" if prompt.kind == "bash" else prompt.words
 
 
 def first_lines(text: str, limit: int) -> str:

@@ -18,6 +18,7 @@ from unspool.render.html import elements
 from unspool.render.html.elements import HtmlOptions, time_tag
 from unspool.render.html.nodes import nodes_html
 from unspool.render.notices import run_summary
+from unspool.render.transcript import opening_name
 from unspool.render.turns import AgentItem, TurnItem, turn_items
 from unspool.site.address import agent_anchor
 from unspool.site.session_view import SessionView, format_cost
@@ -45,14 +46,14 @@ class TurnRenderer:
 
     def turn(self, turn: Turn) -> str:
         self._options = self._view.html_options(turn.started)
-        name = f"Prompt {turn.number}" if turn.prompt else "Before the first prompt"
+        name = f"Prompt {turn.number}" if turn.prompt else opening_name(turn)
         if self._prefix.startswith(("branch-", "part-")):  # several of them may stand on one page
             name = f"{name}, {self._prefix.replace('-', ' ').rstrip('.')}"
         head = ""
         if turn.prompt is not None:
             head = self._prompt(0 if self._agent else turn.number, turn.prompt)
         elif turn.blocks:
-            head = html.opening_head(3 if self._agent else 2, self._clock(turn.started))
+            head = html.opening_head(3 if self._agent else 2, opening_name(turn), self._clock(turn.started))
         inside = head + self._items(turn) + turn_footer(turn, self._view.costs.of(turn))
         return html.turn(f"{self._prefix}turn-{turn.number}", "" if self._agent else name, inside)
 
@@ -77,6 +78,8 @@ class TurnRenderer:
         return "".join(parts)
 
     def _pieces(self, item: TurnItem) -> Iterator[_Piece]:
+        if item.together:
+            yield _Piece(html.group_head(item.together), "row")
         yield self._piece(item, self._view.addresses.anchor(item.block))
         for agent in item.agents:
             yield _Piece(self._agent_row(agent), "row")

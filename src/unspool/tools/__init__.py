@@ -73,6 +73,12 @@ def stood(call: ToolCall, believed: str | None) -> FileVersions:
     return _attempt(lambda one: find(one, believed), call) or FileVersions()
 
 
+def group(call: ToolCall) -> str:
+    """What calls that follow one another are shown together as, where they have that in common; mostly nothing."""
+    find = getattr(renderer(call.name), "group", None)
+    return (_attempt(find, call) or "") if find else ""
+
+
 def renderer(name: str) -> ToolRenderer:
     """Who shows the tool of this name."""
     return _BY_NAME.get(name) or _prefixed(TOOLS, name) or _guest(name) or other

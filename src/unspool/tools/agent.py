@@ -22,6 +22,11 @@ def describe(call: ToolCall) -> CallDescription:
     return CallDescription(f"{call.name} {title}", _outcome(detail), (*asked, *answer, *_where(detail)))
 
 
+def group(call: ToolCall) -> str:
+    """Subagents of one type that are started one after the other stand together."""
+    return ToolFields(call.input).text("subagent_type")
+
+
 def _outcome(detail: ToolFields) -> str:
     status = detail.text("status")
     return summary.join_facts(

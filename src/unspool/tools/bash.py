@@ -6,6 +6,7 @@ from unspool.model import ToolCall
 from unspool.tools import nodes, summary
 from unspool.tools.fields import ToolFields
 from unspool.tools.nodes import CallDescription
+from unspool.tools.printed import output_nodes
 
 _LANGUAGES = {"Bash": "bash", "PowerShell": "powershell"}
 _OUTPUTS = ("BashOutput", "TaskOutput", "AgentOutputTool")
@@ -26,7 +27,7 @@ def _ran(call: ToolCall) -> CallDescription:
     command = given.need("command")
     code = Code(command, _LANGUAGES[call.name])
     asked = (*nodes.prose_nodes(given.text("description")), code, *given.rest())
-    shown, counted = _shown(call, detail)
+    shown, counted = _shown(call, detail, command)
     git = detail.within("gitOperation")
     request = git.within("pr")
     number = request.number("number")
@@ -35,7 +36,7 @@ def _ran(call: ToolCall) -> CallDescription:
     return CallDescription(f"{call.name} {command}", outcome, (*asked, *shown, *nodes.link_nodes(request.text("url"))))
 
 
-def _shown(call: ToolCall, detail: ToolFields) -> tuple[tuple[Node, ...], str]:
+def _shown(call: ToolCall, detail: ToolFields, command: str) -> tuple[tuple[Node, ...], str]:
     """Output and its length. The text of the result is whole where output was spilled and read back."""
     result = nodes.good_result(call)
     if result is None:
@@ -47,7 +48,8 @@ def _shown(call: ToolCall, detail: ToolFields) -> tuple[tuple[Node, ...], str]:
     if (result.spilled and not result.missing) or not kept:
         out, err = result.text, ""
     number = summary.count_lines(out.strip("\n")) + summary.count_lines(err.strip("\n"))
-    shown = (*nodes.terminal_nodes(out), *nodes.terminal_nodes(err)) or nodes.terminal_nodes(result.text)
+    printed = output_nodes(out, command)
+    shown = (*printed, *nodes.terminal_nodes(err)) or output_nodes(result.text, command)
     return shown, human.count(number, "line") if number else "no output"
 
 

@@ -188,12 +188,8 @@ def call_fold(call: ToolCall, shown: CallDescription) -> Fold:
     )
 
 
-def _failed(call: ToolCall) -> bool:
-    return call.state == "error" or (call.state in {"ok", "orphan"} and call.result is not None and call.result.error)
-
-
 def _tone(call: ToolCall) -> Tone:
-    if _failed(call):
+    if call.end == "failed":
         return "bad"
     if call.state in {"running", "unanswered"}:
         return "quiet"
@@ -204,7 +200,7 @@ def _outcome(call: ToolCall, shown: CallDescription) -> str:
     """Why there is no good result, in a word or two, before what the renderer counted."""
     if shown.settled:
         return shown.outcome
-    if _failed(call):
+    if call.end == "failed":
         code = exit_code(call)
         return "error" if code is None else f"exit {code}"
     why = call.result.denial if call.result and call.state == "denied" else ""

@@ -13,9 +13,11 @@ from hypothesis import strategies as st
 
 from bench.mutate import mutant
 from tests.log_builder import demo_sessions
+from tests.log_builder.builder import LogBuilder
+from tests.log_builder.story.requests import advised, watched
 from tests.reading.reading import FORMAT, stream
-from unspool.agents.base import calls_in
 from unspool.model import Call
+from unspool.model.events import calls_in
 from unspool.reading.ledger import CallLedger
 from unspool.store.library.inputs import open_log
 
@@ -104,6 +106,16 @@ def test_lines_of_a_strange_shape_count_as_the_parser_counts_them(lines: list[di
 )  # fmt: skip
 def test_bytes_that_are_no_plain_lines_count_as_the_parser_counts_them(data: bytes) -> None:
     assert quick(data) == parsed(data)
+
+
+@pytest.mark.parametrize("log", [advised(), watched()], ids=["advised", "watched"])
+def test_requests_beside_the_conversation_count_as_the_parser_counts_them(log: LogBuilder) -> None:
+    data, logged = log.to_bytes(), {child.agent for child in log.children}
+    ledger, whole = CallLedger(), CallLedger()
+    ledger.add(FORMAT.billed_calls(stream(data), logged))
+    whole.add(calls_in(FORMAT.events(stream(data)), logged))
+    assert list(ledger) == list(whole)
+    assert len(list(ledger)) == {"advised": 6, "watched": 7}[log.seed]
 
 
 class Slow(io.BytesIO):

@@ -120,6 +120,22 @@ def test_a_link_is_described_alike_in_the_list_and_when_opened(tmp_path: Path) -
         assert there.open(one.id).links == one.links
 
 
+@pytest.mark.parametrize("carried_out", [PLAN, "# Tides, and the moon\n\n1. Parse\n2. Look up"])
+def test_list_link_and_page_call_a_session_the_same(carried_out: str, tmp_path: Path) -> None:
+    first = LogBuilder(seed="a", slug="quiet-tide", version="2.1.90").prompt("Plan a tide table")
+    first.plan("# Rejected draft\n\n1. x", "rejected", "no").plan(PLAN, "cleared")
+    second = answered(later(first, "b").implement(carried_out, first))
+    told = LogBuilder(seed="c", start=second.now).summary("About carrying it out", str(second.last)).prompt("new work")
+    there = library(tmp_path, first, second, answered(told))
+    listed = {one.id: one.title for one in there.overviews()}
+    assert listed[first.session_id] == carried_out.split("\n", maxsplit=1)[0].removeprefix("# ").removeprefix("Plan: ")
+    for one in there.overviews():
+        opened = there.open(one.id)
+        assert opened.title == listed[one.id]
+        for link in (*one.links, *opened.links):
+            assert link.title == listed[link.session]
+
+
 def test_the_source_may_lie_in_another_project(tmp_path: Path) -> None:
     first = planning(cwd="/home/dev/one")
     second = answered(later(first, "b", cwd="/home/dev/two").implement(PLAN, first))

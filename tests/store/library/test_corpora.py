@@ -9,12 +9,16 @@ from types import ModuleType
 
 import pytest
 
+from tests.cli.kept import told
+from tests.log_builder.story.requests import ADVISOR, advised, watched
 from tests.store.library.accounted import counted, numbered, reached
 from tests.thorough import thorough, tries
+from unspool.cli.usage_cmd import command as usage_command
 from unspool.figures import family, figures
 from unspool.model import Session, Usage
 from unspool.prices import PriceTable
 from unspool.store.library import Library, read_session
+from unspool.store.sync import sync
 
 
 @pytest.fixture(scope="module")
@@ -93,12 +97,55 @@ def _ccusage(command: str, root: Path) -> dict[str, tuple[int, int, int, int]]:
     }
 
 
-def test_tokens_of_each_session_equal_what_ccusage_counts(
+_FIGURES = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
+
+
+def _told_by_progress(root: Path) -> dict[str, tuple[int, int, int, int]]:
+    """What subagents used that have no log, which ccusage leaves out: by session, read from the lines themselves."""
+    found: dict[str, tuple[int, int, int, int]] = {}
+    for log in root.glob("projects/*/*.jsonl"):
+        logs = {path.stem.removeprefix("agent-") for path in log.with_suffix("").rglob("agent-*.jsonl")}
+        requests: dict[tuple[str, str], tuple[int, ...]] = {}
+        for line in log.read_bytes().splitlines():
+            told = json.loads(line) if b'"agent_progress"' in line else {}
+            said = told.get("data", {}).get("message", {})
+            if told.get("type") != "progress" or said.get("type") != "assistant" or told["data"]["agentId"] in logs:
+                continue
+            key, usage = (said["message"]["id"], said["requestId"]), said["message"]["usage"]
+            figures_ = tuple(usage[name] for name in _FIGURES)
+            requests[key] = tuple(map(max, requests.get(key, figures_), figures_))
+        if requests:
+            input_, output, read, write = (sum(column) for column in zip(*requests.values(), strict=True))
+            found[log.stem] = input_, output, read, write
+    return found
+
+
+def _with_progress(theirs: dict[str, tuple[int, int, int, int]], root: Path) -> dict[str, tuple[int, ...]]:
+    told, none = _told_by_progress(root), (0, 0, 0, 0)
+    return {name: tuple(map(sum, zip(one, told.get(name, none), strict=True))) for name, one in theirs.items()}
+
+
+def test_tokens_of_each_session_equal_what_ccusage_counts_and_what_only_progress_tells(
     whole: dict[str, Session], claude: Path, ccusage: str
 ) -> None:
-    theirs, ours = _ccusage(ccusage, claude), _usages(whole)
+    theirs = _ccusage(ccusage, claude)
     assert len(theirs) > 60
-    assert ours == theirs
+    assert len(_told_by_progress(claude)) == 4
+    assert _usages(whole) == _with_progress(theirs, claude)
+
+
+def test_advisors_and_subagents_without_a_log_are_used_and_paid(tmp_path: Path, ccusage: str) -> None:
+    root, archive = tmp_path / "claude", tmp_path / "kept"
+    for log in (advised(), watched()):
+        log.write(root)
+    sync(archive, [root])
+    rows = json.loads(told(usage_command, archive, "session", "--json"))["rows"]
+    names = ("input", "output", "cache_read", "cache_write")
+    assert {row["session"]: tuple(row[name] for name in names) for row in rows} == _with_progress(
+        _ccusage(ccusage, root), root
+    )
+    by_model = {one["model"]: one["cost"] for row in rows for one in row["models"]}
+    assert float(by_model[ADVISOR]) == 2.057
 
 
 def test_a_listing_counts_copied_history_once_and_never_more_than_its_sessions(claude: Path) -> None:

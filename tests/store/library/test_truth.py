@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.thorough import THOROUGH, tries
-from unspool.figures import Figures, all_turns, figures
+from unspool.figures import Figures, all_turns, calls_of, figures
 from unspool.model import Overview, Session, Usage
 from unspool.prices import PriceTable
 from unspool.store.library import Library
@@ -100,7 +100,7 @@ def _facts(session: Session, counted: Figures) -> dict[str, Any]:
         "texts": counted.texts,
         "thinking": counted.thinking,
         "tool_calls": counted.tool_calls,
-        "tool_errors": counted.tool_errors,
+        "tool_errors": sum(call.result.error for call in calls_of(session) if call.result is not None),
         "commits": len(counted.commits),
         "images": counted.images,
         "compactions": counted.compactions,

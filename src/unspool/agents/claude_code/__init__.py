@@ -88,7 +88,8 @@ class ClaudeCode(CodingAgent):
         return own and isinstance(data.get("type"), str)
 
     def parser(self, found: FoundLog | None, detail: Detail) -> ClaudeParser:
-        return ClaudeParser(Companions(found).spill, detail)
+        beside = Companions(found)
+        return ClaudeParser(beside.spill, detail, beside.picture)
 
     def session_of(self, path: str) -> str:
         return discover.session_of_file(path)
@@ -121,6 +122,9 @@ class ClaudeCode(CodingAgent):
     def is_shared(self, path: str) -> bool:
         return path.startswith("plans/")
 
+    def is_shown(self, path: str) -> bool:
+        return path.startswith(discover.PICTURES)
+
     def is_conversation(self, path: str) -> bool:
         return path.endswith((".jsonl", ".jsonl.gz", ".jsonl.zst", ".meta.json"))
 
@@ -136,5 +140,6 @@ class ClaudeCode(CodingAgent):
     def owner(self, lines: Iterable[bytes]) -> str:
         return discover.owner(lines)
 
-    def billed_calls(self, stream: BinaryIO) -> Iterator[Call]:
-        return billed_calls(stream, super().billed_calls)
+    def billed_calls(self, stream: BinaryIO, logged: Collection[str] = ()) -> Iterator[Call]:
+        usual = super().billed_calls
+        return billed_calls(stream, lambda lines: usual(lines, logged), logged)

@@ -1,25 +1,75 @@
-"""The billed requests of a log, read as quickly as can be.
+"""What is billed: the usage of a request, and the billed requests of a log, read as quickly as can be.
 
 A line without the word "usage" as a key is never looked at; of one with it, only what is billed is decoded. A line
 that does not have the usual shape is understood by the parser.
 """
 
 import io
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
+from datetime import datetime
 from typing import BinaryIO
 
 import msgspec
 from msgspec.structs import replace
 
-from unspool.agents.claude_code.line import SYNTHETIC, UsageRecord
-from unspool.agents.claude_code.messages import billing_terms, parse_usage
+from unspool.agents.claude_code.line import SYNTHETIC, IterationRecord, UsageRecord
 from unspool.agents.lines import starts_document
 from unspool.agents.values import moment
-from unspool.model import BY_PLACE, Call
+from unspool.model import BY_PLACE, Call, Usage
 
 _BLOCK = 4 * 1024 * 1024
 _HEAD = 4096
 _KEY = b'"usage"'
+
+
+_ADVICE = "advisor_message"
+
+
+def parse_usage(record: UsageRecord | IterationRecord) -> Usage:
+    """The tokens of a request, or of one pass of it."""
+    lives = record.cache_creation
+    written, hour = record.cache_creation_input_tokens or 0, 0
+    if lives is not None:
+        hour = lives.ephemeral_1h_input_tokens or 0
+        # Versions before 2.1.152 left the flat figure at 0 where the API filled only the nested one.
+        written = max(written, hour + (lives.ephemeral_5m_input_tokens or 0))
+    server = None
+    if isinstance(record, UsageRecord):
+        server = record.server_tool_use
+        # Of a request of several passes the lifetimes may be the first pass's only.
+        passes = [one.cache_creation for one in record.iterations or () if one.type != _ADVICE]
+        hour = max(hour, min(written, sum(one.ephemeral_1h_input_tokens or 0 for one in passes if one is not None)))
+    return Usage(
+        record.input_tokens or 0,
+        record.output_tokens or 0,
+        record.cache_read_input_tokens or 0,
+        written,
+        hour,
+        server.web_search_requests or 0 if server is not None else 0,
+        server.web_fetch_requests or 0 if server is not None else 0,
+    )
+
+
+def advisor_calls(record: UsageRecord, message: str, request: str, time: datetime | None) -> tuple[Call, ...]:
+    """The requests of advisors that a message asked: the message's own figures do not hold them."""
+    asked = [one for one in record.iterations or () if one.type == _ADVICE]
+    if not asked:
+        return ()
+    _, tier, geo = billing_terms(record)
+    return tuple(
+        Call(f"{message}+{number}:{request}", one.model or "", parse_usage(one), time, "", tier, geo)
+        for number, one in enumerate(asked, 1)
+    )
+
+
+def billing_terms(record: UsageRecord) -> tuple[str, str, str]:
+    """(speed, tier, geography) where they change the price; empty for the standard."""
+    speed, tier, geo = record.speed, record.service_tier, record.inference_geo
+    return (
+        "" if speed is None or speed == "standard" else speed,
+        "" if tier is None or tier == "standard" else tier,
+        "" if geo is None or geo in ("not_available", "global") else geo,
+    )
 
 
 class _BilledMessage(msgspec.Struct):
@@ -29,12 +79,31 @@ class _BilledMessage(msgspec.Struct):
     stop_reason: str | None = None
 
 
+class _Progress(msgspec.Struct):
+    agentId: str | None = None  # noqa: N815  the log's own name
+    message: "_BilledLine | None" = None
+
+
 class _BilledLine(msgspec.Struct):
     type: str | None = None
     uuid: str | None = None
     requestId: str | None = None  # noqa: N815  the log's own name
     timestamp: str | None = None
     message: _BilledMessage | None = None
+    data: _Progress | None = None
+    """Of a line that repeats a subagent's: that line."""
+
+    def billed(self, logged: Collection[str]) -> "_BilledLine | None":
+        """The assistant's line that it is, or that it repeats of a subagent without a log of its own."""
+        if self.type == "assistant":
+            return self
+        if self.type != "progress" or self.data is None or not self.data.agentId or self.data.agentId in logged:
+            return None
+        nested = self.data.message
+        if nested is None or nested.type != "assistant":
+            return None
+        nested.timestamp = nested.timestamp or self.timestamp
+        return nested
 
 
 _decode = msgspec.json.Decoder(_BilledLine).decode
@@ -48,31 +117,32 @@ Understand = Callable[[BinaryIO], Iterator[Call]]
 """Gives the calls of lines that must be understood by the parser."""
 
 
-def billed_calls(stream: BinaryIO, understand: Understand) -> Iterator[Call]:
+def billed_calls(stream: BinaryIO, understand: Understand, logged: Collection[str] = ()) -> Iterator[Call]:
     """A call for each line that was billed, as `Ledger.add` takes them; copies of one request may follow one another.
 
-    The key is the message's id and the request's, with a colon between. The stream must stand at its start.
+    The key is the message's id and the request's, with a colon between. The stream must stand at its start. `logged`
+    are the subagents that have a log of their own.
     """
     block = stream.read(_BLOCK)
     try:
-        yield from _quickly(block, stream, understand)
+        yield from _quickly(block, stream, understand, logged)
     except _Restart:
         stream.seek(0)
         yield from understand(stream)
 
 
-def _quickly(block: bytes, stream: BinaryIO, understand: Understand) -> Iterator[Call]:
+def _quickly(block: bytes, stream: BinaryIO, understand: Understand, logged: Collection[str]) -> Iterator[Call]:
     if starts_document(block[:_HEAD]):
         raise _Restart
     last: _BilledLine | None = None
     for lines in _whole_lines(block, stream):
         for raw in _with_usage(lines):
             try:
-                line = _decode(raw)
+                line = _decode(raw).billed(logged)
             except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
                 yield from _unusual(bytes(raw), understand)
                 continue
-            if line.type != "assistant" or _repeats(line, last):
+            if line is None or _repeats(line, last):
                 continue
             last = line
             yield from _calls(line, raw, understand)
@@ -112,7 +182,7 @@ def _repeats(line: _BilledLine, last: _BilledLine | None) -> bool:
 
 
 def _calls(line: _BilledLine, raw: memoryview, understand: Understand) -> Iterable[Call]:
-    """The call of a line, if it was billed."""
+    """The calls of a line, if it was billed."""
     message = line.message
     if message is None or message.usage is None or message.model == SYNTHETIC:
         return ()
@@ -120,8 +190,9 @@ def _calls(line: _BilledLine, raw: memoryview, understand: Understand) -> Iterab
     if not identity:
         return _unusual(bytes(raw), understand)
     used = replace(parse_usage(message.usage), floor=not message.stop_reason)
-    key = f"{identity}:{line.requestId or ''}"
-    return (Call(key, message.model or "", used, moment(line.timestamp), *billing_terms(message.usage)),)
+    request, time = line.requestId or "", moment(line.timestamp)
+    own = Call(f"{identity}:{request}", message.model or "", used, time, *billing_terms(message.usage))
+    return (own, *advisor_calls(message.usage, identity, request, time))
 
 
 def _unusual(raw: bytes, understand: Understand) -> Iterator[Call]:

@@ -1,13 +1,13 @@
 """Where Claude Code keeps its logs, which files belong to which session, and its project."""
 
 import os
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from urllib.parse import unquote
 
 import msgspec
 
+from unspool.agents.checkout import main_checkout
 from unspool.agents.records import Companion, FoundAgent, FoundLog
 from unspool.agents.values import text
 from unspool.files import plain_files
@@ -15,7 +15,9 @@ from unspool.model import Facts
 
 _PROJECTS = "projects/"
 _SUFFIXES = (".jsonl", ".jsonl.gz", ".jsonl.zst")
-_BY_FOLDER = ("tasks/", "file-history/")
+PICTURES = "image-cache/"
+"""The folder of pictures that were pasted into prompts, a folder a session."""
+_BY_FOLDER = ("tasks/", "file-history/", PICTURES)
 _NOT_SESSIONS = ("memory", "journal")
 
 
@@ -63,45 +65,12 @@ def _stem(name: str) -> str:
     return next((name[: -len(suffix)] for suffix in _SUFFIXES if name.endswith(suffix)), "")
 
 
-_OWN_WORKTREE = re.compile(r"^(.+?)[\\/]\.claude[\\/]worktrees[\\/][^\\/]+")
-_TOOL_WORKTREE = re.compile(r"^(.+)[\\/]t3code-[0-9a-f]+$")
-_HIDDEN_WORKTREE = re.compile(r"^(.+?)[\\/]\.worktrees[\\/][^\\/]+")
-_KEPT_WORKTREE = re.compile(r"^(.+[\\/])worktrees[\\/](?P<name>[^\\/]+)[\\/][^\\/]+[\\/](?P=name)$")
-"""A folder of worktrees beside the checkouts: worktrees/NAME/BRANCH/NAME stands for NAME."""
-_GITDIR = re.compile(r"^gitdir:\s*(.+?)[\\/]\.git[\\/]worktrees[\\/]", re.MULTILINE)
-
-
 def project_path(facts: Facts, folder: str) -> str:
     """The path of the project; the folder's own name only where no line names one."""
     told = facts.relocated or facts.worktree_of or facts.cwd
     if told:
-        return _main(told)
+        return main_checkout(told)
     return unquote(folder) if "%2f" in folder.lower() else folder
-
-
-def _main(path: str) -> str:
-    """The main checkout of a worktree; any other path as it is."""
-    for pattern in (_OWN_WORKTREE, _TOOL_WORKTREE, _HIDDEN_WORKTREE):
-        found = pattern.match(path)
-        if found:
-            return found[1]
-    kept = _KEPT_WORKTREE.match(path)
-    if kept:
-        return kept[1] + kept["name"]
-    return _linked(path) or path
-
-
-def _linked(path: str) -> str:
-    """The checkout that a linked worktree's `.git` file names, where the folder is still there."""
-    marker = Path(path) / ".git"
-    try:
-        if not marker.is_file():
-            return ""
-        with marker.open(encoding="utf-8", errors="replace") as stream:
-            found = _GITDIR.search(stream.read(4096))
-    except (OSError, ValueError):
-        return ""
-    return found[1] if found else ""
 
 
 ID = "claude-code"
@@ -248,6 +217,7 @@ def companions(found: FoundLog, slug: str = "") -> list[Companion]:
         listed += _below(root / "todos", "todos", f"{found.session_id}-agent-")
         listed += _below(root / "tasks" / found.session_id, "task")
         listed += _below(root / "file-history" / found.session_id, "file-history")
+        listed += _below(root / PICTURES / found.session_id, "image")
         if slug:
             listed += _below(root / "plans", "plan", slug)
     return listed

@@ -33,6 +33,18 @@ class ServerToolUse(msgspec.Struct, gc=False):
     web_fetch_requests: _Count = 0
 
 
+class IterationRecord(msgspec.Struct):
+    """One pass of a request: the model's own, or one that it asked another model for."""
+
+    type: str | None = None
+    model: str | None = None
+    input_tokens: _Count = 0
+    output_tokens: _Count = 0
+    cache_read_input_tokens: _Count = 0
+    cache_creation_input_tokens: _Count = 0
+    cache_creation: CacheLifetimes | None = None
+
+
 class UsageRecord(msgspec.Struct):
     """Tokens of one request, as a line tells them."""
 
@@ -45,6 +57,7 @@ class UsageRecord(msgspec.Struct):
     speed: str | None = None
     service_tier: str | None = None
     inference_geo: str | None = None
+    iterations: list[IterationRecord] | None = None
 
 
 class ContentBlock(msgspec.Struct):
@@ -248,19 +261,37 @@ def _block(data: Json) -> ContentBlock:
 def usage_of(data: Json) -> UsageRecord | None:
     if not isinstance(data, dict):
         return None
-    lives, server = data.get("cache_creation"), data.get("server_tool_use")
+    server, passes = data.get("server_tool_use"), data.get("iterations")
     return UsageRecord(
-        whole(data.get("input_tokens")),
-        whole(data.get("output_tokens")),
-        whole(data.get("cache_read_input_tokens")),
-        whole(data.get("cache_creation_input_tokens")),
-        CacheLifetimes(whole(lives.get("ephemeral_1h_input_tokens")), whole(lives.get("ephemeral_5m_input_tokens")))
-        if isinstance(lives, dict)
-        else None,
+        *_counts(data),
+        _lifetimes(data),
         ServerToolUse(whole(server.get("web_search_requests")), whole(server.get("web_fetch_requests")))
         if isinstance(server, dict)
         else None,
         text(data.get("speed")),
         text(data.get("service_tier")),
         text(data.get("inference_geo")),
+        [
+            IterationRecord(text(one.get("type")), text(one.get("model")), *_counts(one), _lifetimes(one))
+            for one in passes
+            if isinstance(one, dict)
+        ]
+        if isinstance(passes, list)
+        else None,
     )
+
+
+def _counts(data: dict[str, Json]) -> tuple[int, int, int, int]:
+    return (
+        whole(data.get("input_tokens")),
+        whole(data.get("output_tokens")),
+        whole(data.get("cache_read_input_tokens")),
+        whole(data.get("cache_creation_input_tokens")),
+    )
+
+
+def _lifetimes(data: dict[str, Json]) -> CacheLifetimes | None:
+    lives = data.get("cache_creation")
+    if not isinstance(lives, dict):
+        return None
+    return CacheLifetimes(whole(lives.get("ephemeral_1h_input_tokens")), whole(lives.get("ephemeral_5m_input_tokens")))

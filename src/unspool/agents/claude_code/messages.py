@@ -2,12 +2,14 @@
 
 import json
 import re
+from base64 import b64encode
 from collections.abc import Callable
 from typing import Any
 
 from msgspec import Raw
 from msgspec.structs import replace
 
+from unspool.agents.claude_code.billed import advisor_calls, billing_terms, parse_usage
 from unspool.agents.claude_code.line import SYNTHETIC, ContentBlock, Line, MessageRecord, UsageRecord, plain
 from unspool.agents.records import Detail
 from unspool.agents.values import decode_object, items, mapping, text
@@ -43,32 +45,28 @@ def parse_image(block: dict[str, Json], place: Place) -> Image:
     return Image(place, media, data=text(source.get("data")), url=url, path=path, label=label)
 
 
-def parse_usage(record: UsageRecord) -> Usage:
-    lives, server = record.cache_creation, record.server_tool_use
-    written, hour = record.cache_creation_input_tokens or 0, 0
-    if lives is not None:
-        hour = lives.ephemeral_1h_input_tokens or 0
-        # Versions before 2.1.152 left the flat figure at 0 where the API filled only the nested one.
-        written = max(written, hour + (lives.ephemeral_5m_input_tokens or 0))
-    return Usage(
-        record.input_tokens or 0,
-        record.output_tokens or 0,
-        record.cache_read_input_tokens or 0,
-        written,
-        hour,
-        server.web_search_requests or 0 if server is not None else 0,
-        server.web_fetch_requests or 0 if server is not None else 0,
-    )
+Pictures = Callable[[str], tuple[str, bytes] | None]
+"""Gives media type and bytes of a picture by the path that a log names; None where it is gone or not the session's."""
 
 
-def billing_terms(record: UsageRecord) -> tuple[str, str, str]:
-    """(speed, tier, geography) where they change the price; empty for the standard."""
-    speed, tier, geo = record.speed, record.service_tier, record.inference_geo
-    return (
-        "" if speed is None or speed == "standard" else speed,
-        "" if tier is None or tier == "standard" else tier,
-        "" if geo is None or geo in ("not_available", "global") else geo,
-    )
+def show_pictures(event: Event, pictures: Pictures) -> None:
+    """Put in the pictures that an event only names."""
+
+    def shown(image: Image) -> Image:
+        found = pictures(image.path) if image.path and not image.data else None
+        if found is None:
+            return image
+        return replace(image, media_type=found[0], data=b64encode(found[1]).decode())
+
+    if event.prompt is not None and event.prompt.images:
+        event.prompt = replace(event.prompt, images=tuple(map(shown, event.prompt.images)))
+    if any(isinstance(block, Image) or getattr(block, "images", ()) for block in event.blocks):
+        event.blocks = tuple(
+            shown(block) if isinstance(block, Image)
+            else replace(block, images=tuple(map(shown, block.images))) if isinstance(block, Result | Notice)
+            else block
+            for block in event.blocks
+        )  # fmt: skip
 
 
 ROLES = {
@@ -262,9 +260,10 @@ class MessageParser:
             self._record, self._billed = record, (parse_usage(record), billing_terms(record))
         usage, terms = self._billed if record is not None else (None, ("", "", ""))
         event.kind = "message"
+        name, request = message.id if message.id and not synthetic else event.id, line.request_id or ""
         event.part = Part(
-            message.id if message.id and not synthetic else event.id,
-            line.request_id or "",
+            name,
+            request,
             model,
             usage,
             message.stop_reason or "",
@@ -274,6 +273,7 @@ class MessageParser:
             line.effort or "",
             *terms,
             line.request_ref or "",
+            advisor_calls(record, name, request, event.time) if record is not None and not synthetic else (),
         )
         if synthetic or line.is_api_error_message:
             event.blocks = (_failure(event, line, message),)

@@ -7,7 +7,15 @@ from msgspec import UNSET
 
 from unspool.agents.claude_code import known, notices
 from unspool.agents.claude_code.line import CONVERSATION, Line, decode_line, has_place, line_of
-from unspool.agents.claude_code.messages import CallMemory, MessageParser, ResultParser, Spills, unknown_line
+from unspool.agents.claude_code.messages import (
+    CallMemory,
+    MessageParser,
+    Pictures,
+    ResultParser,
+    Spills,
+    show_pictures,
+    unknown_line,
+)
 from unspool.agents.claude_code.prompts import parse_user
 from unspool.agents.lines import PlainParser
 from unspool.agents.records import Detail
@@ -121,8 +129,11 @@ def chain_event(line: Line, place: Place) -> Event:
 class ClaudeParser(PlainParser):
     """Understands the lines of one log, in order. `facts` are complete when the last one was read."""
 
-    def __init__(self, spills: Spills = _no_spills, detail: Detail = Detail.ALL) -> None:
+    def __init__(
+        self, spills: Spills = _no_spills, detail: Detail = Detail.ALL, pictures: Pictures | None = None
+    ) -> None:
         super().__init__()
+        self._pictures = pictures if detail is Detail.ALL else None
         calls = CallMemory()
         self._messages = MessageParser(detail, calls)
         self._results = ResultParser(spills, detail, calls)
@@ -172,8 +183,29 @@ class ClaudeParser(PlainParser):
             notices.parse_attachment(event, data)
         else:
             notices.parse_progress(event, data, self.facts)
+            event.nested = self._nested(event, mapping(data.get("data")))
         self._note_mode(event)
+        return self._with_pictures(event)
+
+    def _with_pictures(self, event: Event) -> Event:
+        if self._pictures is not None:
+            show_pictures(event, self._pictures)
         return event
+
+    def _nested(self, event: Event, held: dict[str, Json]) -> Event | None:
+        """The subagent's line that a progress line repeats."""
+        agent, said = text(held.get("agentId")), mapping(held.get("message"))
+        if not agent or said.get("type") not in ("user", "assistant"):
+            return None
+        line = line_of(said)
+        found = chain_event(line, event.place)
+        found.sidechain, found.agent, found.turn = True, agent, True
+        found.time = found.time or event.time
+        if line.type == "user":
+            parse_user(found, line, self._results)
+        else:
+            self._messages.parse(found, line)
+        return self._with_pictures(found)
 
     def _spoken(self, line: Line, place: Place) -> Event:
         event = self._chained(line, place)
@@ -183,7 +215,7 @@ class ClaudeParser(PlainParser):
             self._note_mode(event)
         else:
             self._messages.parse(event, line)
-        return event
+        return self._with_pictures(event)
 
     def _note_mode(self, event: Event) -> None:
         if event.prompt is not None and not event.sidechain and not self.facts.first_mode:

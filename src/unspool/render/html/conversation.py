@@ -15,9 +15,9 @@ def turn(anchor: str, name: str, inside: str) -> str:
     return f'<section class="turn" id="{anchor}"{label}>{inside}</section>'
 
 
-def opening_head(level: int, time: str) -> str:
-    """What stands above blocks that came before any prompt; `time` is markup."""
-    return f'<div class="who opening"><h{level}>Before the first prompt</h{level}> {time}</div>'
+def opening_head(level: int, name: str, time: str) -> str:
+    """What stands above blocks that no prompt stands before; `time` is markup."""
+    return f'<div class="who opening"><h{level}>{content(name)}</h{level}> {time}</div>'
 
 
 def prompt(anchor: str, number: int, notes: Iterable[str], link: str, inside: str) -> str:
@@ -128,6 +128,11 @@ def agent_row(anchor: str, name: str, gist: str, own: str, inside: str) -> str:
         f'<span class="what">{content(name)}</span> <span class="gist">{content(gist)}</span></summary>'
         f'<div class="agent">{there}{inside}</div></details>'
     )
+
+
+def group_head(words: str) -> str:
+    """A line above rows that belong together."""
+    return f'<p class="together" data-kind="agent">{content(words)}</p>'
 
 
 def rail(name: str, stops: Iterable[tuple[str, int, str]], earlier: int, later: int) -> str:

@@ -48,7 +48,7 @@ def read_text(raw: bytes, agent: str, kind: str, tool: str = "") -> TextLine:
 def _texts(event: Event, kind: str, tool: str) -> tuple[str, ...]:
     if kind == "prompt" and event.prompt is not None:
         prompt = event.prompt
-        return (f"{prompt.command} {prompt.arguments}\n{prompt.text}" if prompt.command else prompt.text,)
+        return (f"{prompt.command} {prompt.arguments}\n{prompt.words}" if prompt.command else prompt.words,)
     blocks: list[Any] = [block for block in event.blocks if isinstance(block, _BLOCKS.get(kind, ()))]
     named = [block for block in blocks if tool and getattr(block, "name", "") == tool]
     found = [_text(block) for block in named or blocks]

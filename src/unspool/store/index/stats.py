@@ -155,7 +155,7 @@ class StatNotes(msgspec.Struct, frozen=True):
     """Picodollars, of the whole session."""
     unpriced: int
     open: int
-    """Requests of it that never had final figures."""
+    """1 where a request of it never had final figures."""
 
     @property
     def seconds(self) -> float:
@@ -263,7 +263,7 @@ _OVERVIEWS = f"SELECT overview FROM session WHERE ({{}}) AND {_TRACES}"  # noqa:
 _COPIED = "SELECT count(DISTINCT message) FROM request WHERE session = session.id AND counts = 0 AND agent IS NULL"
 _COUNTED = f"""SELECT COUNT(*), COUNT(DISTINCT project), COALESCE(SUM(turns - copied), 0),
 COALESCE(SUM(messages - iif(history IS NULL, 0, ({_COPIED}))), 0) FROM session WHERE ({{}}) AND {_TRACES}"""  # noqa: S608  no value
-_NOTES = f"""SELECT key, title, project, started, ended, turns, cost, unpriced, open FROM session
+_NOTES = f"""SELECT key, title, project, started, ended, turns, cost, unpriced, open > 0 FROM session
 WHERE ({{}}) AND {_TRACES}"""  # noqa: S608  no value
 _LONGEST = f"{_NOTES} AND ended > started ORDER BY ended - started DESC, key"
 _DEAREST = f"{_NOTES} AND cost > 0 ORDER BY cost DESC, key"

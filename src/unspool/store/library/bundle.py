@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, cast
 
+from unspool.agents.checkout import web_remote
 from unspool.errors import FetchFailed, NotFound, Unreadable
 from unspool.files import scratch_folder
 from unspool.http import fetch
@@ -22,7 +23,7 @@ from unspool.redact.log import decode_line, encode_line
 from unspool.render.sanitize import one_line
 from unspool.store.library.inputs import as_lines, is_bundle, is_url, open_log
 from unspool.store.library.library import single_log
-from unspool.store.library.read import head_agent
+from unspool.store.library.read import REMOTE, head_agent
 
 _MEDIA = {".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".gif": "image/gif", ".webp": "image/webp"}
 _MOST = 256 * 1024**2
@@ -202,9 +203,14 @@ def _laid_out(bundle: Path, folder: Path, called: str) -> list[Path]:
     if not (bundle / _LOG).is_file():
         raise Unreadable(f"{called} holds no {_LOG}; it is no bundle of a session.")
     folder.mkdir(parents=True)
-    session = _session(bundle)
+    told = _told(bundle)
+    session = told.get("SESSION_ID", "")
+    session = session if _is_id(session) else session_of(bundle / _LOG)
     logs = [(bundle / _LOG).rename(folder / f"{session}.jsonl")]
     _go_along(bundle, logs[0])
+    if remote := web_remote(told.get("GIT_REMOTE", "")):
+        (folder / session).mkdir(exist_ok=True)
+        (folder / session / REMOTE).write_text(f"{remote}\n", "utf-8")
     for log in (bundle / _PLANNING, *sorted((bundle / _CHAIN).glob("*.jsonl"))):
         if log.is_file():
             named = session_of(log)
@@ -225,13 +231,12 @@ def _go_along(bundle: Path, log: Path) -> None:
             (bundle / name).rename(home / name)
 
 
-def _session(bundle: Path) -> str:
-    """The session's id by the bundle's own word, else by its lines."""
+def _told(bundle: Path) -> dict[str, str]:
+    """What the bundle says of itself."""
     meta = bundle / _META
     text = meta.read_bytes()[:65536].decode("utf-8", "replace") if meta.is_file() else ""
-    pairs = dict(line.split("=", 1) for line in text.splitlines() if "=" in line)
-    said = pairs.get("SESSION_ID", "").strip()
-    return said if _is_id(said) else session_of(bundle / _LOG)
+    pairs = (line.split("=", 1) for line in text.splitlines() if "=" in line)
+    return {name: value.strip() for name, value in pairs}
 
 
 def session_of(log: Path) -> str:

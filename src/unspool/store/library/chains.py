@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from unspool.agents.checkout import main_checkout, worktree_name
 from unspool.model import ChainLink, Overview, Plan, Session, Titles, ToolCall, Turn
 from unspool.reading.ledger import line_hash
 from unspool.reading.prompts import plan_title, plans_in_order, plans_of
@@ -32,24 +33,28 @@ def link_sessions(skimmed: Sequence[ChainMember]) -> list[Overview]:
     """The overviews with their links, and with titles and kinds that only other sessions can tell."""
     overviews = {one.overview.id: one.overview for one in skimmed}
     pairs = _continuations(list(overviews.values()))
+    titled, planned = _foreign_summaries(skimmed), dict[str, Overview]()
+    for later, (earlier, _) in sorted(pairs.items(), key=lambda pair: overviews[pair[0]].started or _LONG_AGO):
+        planned.setdefault(earlier, overviews[later])
+    overviews = {name: _told(one, titled.get(name, ""), planned.get(name)) for name, one in overviews.items()}
     links: dict[str, list[ChainLink]] = {}
     for later, (earlier, by) in pairs.items():
         _join(links, overviews[earlier], overviews[later], by)
     for copy, original in _copies(skimmed).items():
         if original not in {link.session for link in links.get(copy, ())}:
-            links.setdefault(copy, []).append(_link(overviews[original], "copied-from", "uuid"))
-            links.setdefault(original, []).append(_link(overviews[copy], "copied-to", "uuid"))
-    titled = _foreign_summaries(skimmed)
-    planned = {earlier: overviews[later] for later, (earlier, _) in pairs.items()}
-    return [_told(one.overview, links, titled, planned) for one in skimmed]
+            links.setdefault(copy, []).append(chain_link(overviews[original], "copied-from", "uuid"))
+            links.setdefault(original, []).append(chain_link(overviews[copy], "copied-to", "uuid"))
+    return [_linked(_told(one.overview, titled.get(one.overview.id, ""), planned.get(one.overview.id)), links)
+            for one in skimmed]  # fmt: skip
 
 
 def _join(links: dict[str, list[ChainLink]], earlier: Overview, later: Overview, by: str) -> None:
-    links.setdefault(later.id, []).append(_link(earlier, "source", by))
-    links.setdefault(earlier.id, []).append(_link(later, "follow-up", by))
+    links.setdefault(later.id, []).append(chain_link(earlier, "source", by))
+    links.setdefault(earlier.id, []).append(chain_link(later, "follow-up", by))
 
 
-def _link(other: Overview, relation: str, by: str) -> ChainLink:
+def chain_link(other: Overview, relation: str, by: str) -> ChainLink:
+    """A link to a session, by the title that a list gives it."""
     return ChainLink(other.id, relation, by, other.title, other.titles.prompt)  # type: ignore[arg-type]
 
 
@@ -141,20 +146,23 @@ def _distinct(links: tuple[ChainLink, ...]) -> tuple[ChainLink, ...]:
     return tuple({(link.session, link.relation): link for link in reversed(links)}.values())[::-1]
 
 
-def _told(
-    overview: Overview, links: dict[str, list[ChainLink]], titled: dict[str, str], planned: dict[str, Overview]
-) -> Overview:
-    titles, kind = overview.titles, overview.kind
-    later = planned.get(overview.id)
+def _linked(overview: Overview, links: dict[str, list[ChainLink]]) -> Overview:
+    return msgspec.structs.replace(overview, links=_distinct((*overview.links, *links.get(overview.id, ()))))
+
+
+def _told(overview: Overview, summary: str, later: Overview | None) -> Overview:
+    """The overview with the title and kind that only other sessions tell; `later` carries out its plan."""
+    kind = overview.kind
     if later is not None and kind == "interactive" and later.kind == "implementation":
         kind = "planning"
-    settled_later = later is not None and overview.plan_open and later.titles.plan
-    plan = later.titles.plan if later is not None and settled_later else titles.plan
-    summary = titles.summary or titled.get(overview.id, "")
-    told = Titles(titles.custom, titles.generated, plan, summary, titles.prompt, titles.slug, titles.agent)
-    return msgspec.structs.replace(
-        overview, links=_distinct((*overview.links, *links.get(overview.id, ()))), titles=told, kind=kind
-    )
+    plan = later.titles.plan if later is not None and overview.plan_open else ""
+    return msgspec.structs.replace(overview, titles=told_titles(overview.titles, plan, summary), kind=kind)
+
+
+def told_titles(titles: Titles, plan: str, summary: str) -> Titles:
+    """The titles of a session with what only others tell: the title of its plan as the session has it that carries it
+    out, where none was approved before, and a summary where it has none of its own."""
+    return msgspec.structs.replace(titles, plan=plan or titles.plan, summary=titles.summary or summary)
 
 
 def open_plans(session: Session) -> list[Plan]:
@@ -193,14 +201,27 @@ def _call(call: ToolCall, known: list[tuple[str, str]]) -> ToolCall:
 _LONG_AGO_projects = datetime.min.replace(tzinfo=UTC)
 
 
-def unify_projects(overviews: Iterable[tuple[str, Overview]]) -> list[Overview]:
-    """The overviews, each with its project's path settled; the text beside each is the folder it lies in."""
+def unify_projects(overviews: Iterable[tuple[str, Overview]], known: Iterable[str] = ()) -> list[Overview]:
+    """The overviews, each with its project's path settled; the text beside each is the folder it lies in.
+
+    A work tree whose path tells no more than the name of its project belongs to the one project of that name, of these
+    and of those that are `known` besides.
+    """
     listed = list(overviews)
     by_folder: dict[str, list[Overview]] = {}
     for folder, overview in listed:
         by_folder.setdefault(folder, []).append(overview)
     settled = {folder: _path(folder, group) for folder, group in by_folder.items() if folder}
-    return [_in(overview, settled.get(folder, "")) for folder, overview in listed]
+    found = [_in(overview, settled.get(folder, "")) for folder, overview in listed]
+    projects = {*known, *(overview.project for overview in found if not worktree_name(overview.cwd))}
+    return [_in(overview, _project_of_name(worktree_name(overview.cwd), overview, projects)) for overview in found]
+
+
+def _project_of_name(name: str, overview: Overview, projects: Iterable[str]) -> str:
+    if not name or overview.project != main_checkout(overview.cwd):
+        return ""
+    fits = {path for path in projects if re.split(r"[\\/]", path)[-1] == name} - {overview.project}
+    return fits.pop() if len(fits) == 1 else ""
 
 
 def _in(overview: Overview, project: str) -> Overview:

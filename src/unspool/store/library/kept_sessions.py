@@ -101,11 +101,13 @@ class SessionFiles:
         return sorted([*own, *self._beside.get(folder, ())])
 
     def needed(self, path: str) -> list[KeptFile]:
-        """The files that reading the session takes: those around its log, and what logs may name."""
+        """The files that reading the session takes: those around its log, and what logs may name, pictures too."""
         folder = posixpath.dirname(path)
-        return [one for one in self.files(path) if not folder or one.path.startswith(f"{folder}/")] + [
-            *self._common.values()
-        ]
+        return [
+            *(one for one in self.files(path) if one.path.startswith(f"{folder}/" * bool(folder))
+              or self._agent.is_shown(one.path)),
+            *self._common.values(),
+        ]  # fmt: skip
 
     def state(self, path: str, salt: str, named: Iterable[str] = ()) -> bytes:
         """Equal as long as nothing that the rows of a session are derived from changed; `named` are files of several
@@ -167,16 +169,22 @@ class KeptSessions:
 
     def _ended(self) -> dict[tuple[int, str], float]:
         """When the last line of each session was written, by its origin and path."""
-        with Index.open(self._folder, key=self._key, readonly=True) as index:
-            rows: Any = index.db.execute("SELECT origin, path, ended FROM session WHERE ended IS NOT NULL")
-            return {(origin, path): ended for origin, path, ended in rows}
+        try:
+            with Index.open(self._folder, key=self._key, readonly=True) as index:
+                rows: Any = index.db.execute("SELECT origin, path, ended FROM session WHERE ended IS NOT NULL")
+                return {(origin, path): ended for origin, path, ended in rows}
+        except UnspoolError:
+            return {}  # made by another version: the files' own times have to do
 
     def begun_with(self, line: int, logs: Iterable[FoundLog]) -> list[FoundLog]:
         """Those of the logs that begin with a line."""
-        with Index.open(self._folder, key=self._key, readonly=True) as index:
-            first = array("Q", [line]).tobytes()
-            rows: Any = index.db.execute("SELECT origin, path FROM session WHERE substr(ids, 1, 8) = ?", (first,))
-            known = set(rows)
+        try:
+            with Index.open(self._folder, key=self._key, readonly=True) as index:
+                first = array("Q", [line]).tobytes()
+                rows: Any = index.db.execute("SELECT origin, path FROM session WHERE substr(ids, 1, 8) = ?", (first,))
+                known = set(rows)
+        except UnspoolError:
+            return []
         return [log for log in logs if (log.origin, _path_in_origin(log)) in known]
 
     def _strays(self, origin: int, sessions: SessionFiles) -> dict[str, str]:

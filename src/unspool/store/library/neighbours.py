@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
@@ -12,11 +12,11 @@ from unspool.agents import FoundLog, by_id
 from unspool.figures import calls_of
 from unspool.model import ChainLink, Overview, Session
 from unspool.prices import PriceTable
-from unspool.reading.ledger import line_hash
+from unspool.reading.ledger import CallLedger, line_hash
 from unspool.reading.prompts import plan_key, plans_of, prompt_title
-from unspool.store.library.chains import KnownChains, settle_plans, source_id, source_of
+from unspool.store.library.chains import KnownChains, chain_link, settle_plans, source_id, source_of, told_titles
 from unspool.store.library.history import CountedLog, divide_history, mark_copied, may_share_history, priced_overview
-from unspool.store.library.read import count_log, make_overview, read_head, read_tail
+from unspool.store.library.read import count_log, read_head, read_tail
 
 if TYPE_CHECKING:
     from unspool.store.library.kept_sessions import KeptSessions
@@ -87,7 +87,7 @@ class Neighbours:
         self._kept = kept
         self._folders: dict[str, list[FoundLog]] = {}
         self._heads: dict[str, ChainHead | None] = {}
-        self._overviews: dict[str, Overview | None] = {}
+        self._counts: dict[str, CountedLog] = {}
 
     def linked(self, session: Session, found: FoundLog) -> Session:
         """The session with its neighbours in a chain, and the plans that they settle."""
@@ -99,19 +99,21 @@ class Neighbours:
         mine.offered = lambda: tuple(plan_key(plan) for plan in plans_of(session.turns))
         links = list(session.links)
         earlier, by = source_of(mine, list(known.values()))
-        if earlier:
-            links.append(self._link(around[earlier], "source", by))
         later = [(one, source_of(one, list(known.values()))) for one in known.values() if one.implements]
+        later.sort(key=lambda pair: pair[0].started)
         followers = [(around[one.id], by) for one, (source, by) in later if source == session.id]
-        links += [self._link(log, "follow-up", by) for log, by in followers]
         heads = [one for log in around.values() if (one := self._head(log)) is not None]
+        chain = _Chain(session, heads, {source: around[one.id] for one, (source, _) in reversed(later)})
+        if earlier:
+            links.append(self._link(around[earlier], "source", by, chain))
+        links += [self._link(log, "follow-up", by, chain) for log, by in followers]
         plans = [(one.plan, one.id) for one in heads if any(log.session_id == one.id for log, _ in followers)]
-        session, copies = self._divided(_named(settle_plans(session, plans), heads), found)
+        session, copies = self._divided(_named(self._settled(session, plans, chain), heads), found, chain)
         known_links = {link.session for link in links if link.relation == "copied-from"}
         links += [link for link in copies if link.session not in known_links]
         return msgspec.structs.replace(session, links=tuple(links)) if links else session
 
-    def _divided(self, session: Session, found: FoundLog) -> tuple[Session, list[ChainLink]]:
+    def _divided(self, session: Session, found: FoundLog, chain: "_Chain") -> tuple[Session, list[ChainLink]]:
         """The session with what it copied from another marked, and links to those that have history in common."""
         counted = [(log, log.overview) for log in self._sharing(session, found) if log.overview is not None]
         if len(counted) < 2:
@@ -123,9 +125,9 @@ class Neighbours:
         links = []
         for one in divided[1:]:
             if one.log.found.session_id == mine.copied_from:
-                links.append(self._link(one.log.found, "copied-from", "uuid"))
+                links.append(self._link(one.log.found, "copied-from", "uuid", chain))
             elif one.copied_from == session.id:
-                links.append(self._link(one.log.found, "copied-to", "uuid"))
+                links.append(self._link(one.log.found, "copied-to", "uuid", chain))
         return (session if told.history is None else mark_copied(session, mine, told.history)), links
 
     def _sharing(self, session: Session, found: FoundLog) -> Iterator[CountedLog]:
@@ -137,8 +139,23 @@ class Neighbours:
         sharing = [log for log in others if not log.origin and may_share_history(log, line)]
         if self._kept is not None:
             sharing += self._kept.begun_with(line_hash(line), (log for log in others if log.origin))
-        for log in [found, *sharing] if sharing else []:
-            yield from self._kept.counted([log]) if log.origin and self._kept is not None else [count_log(log)]
+        yield from map(self._counted, [found, *sharing] if sharing else [])
+
+    def _settled(self, session: Session, plans: list[tuple[str, str]], chain: "_Chain") -> Session:
+        """The session with the plans that others carry out; its title is the plan's as the first of them has it."""
+        offered = plans_of((*session.turns, *(turn for branch in session.branches for turn in branch.turns)))
+        undecided = bool(offered) and all(plan.status != "approved" for plan in offered)
+        settled = settle_plans(session, plans)
+        plan = self._plan_title(session.id, chain) if undecided else ""
+        return msgspec.structs.replace(settled, titles=told_titles(settled.titles, plan, ""))
+
+    def _plan_title(self, session: str, chain: "_Chain") -> str:
+        """What the session calls a plan that carries it out for another; empty where none does."""
+        log = chain.carried_out.get(session)
+        if log is None or log.session_id == chain.session.id:
+            return chain.session.titles.plan if log is not None else ""
+        overview = self._overview(log)
+        return overview.titles.plan if overview is not None else ""
 
     def _around(self, session: Session, found: FoundLog) -> list[FoundLog]:
         """The logs in the same folder, and the one that the session says it continues."""
@@ -164,14 +181,36 @@ class Neighbours:
         )  # fmt: skip
 
     def _overview(self, found: FoundLog) -> Overview | None:
-        if found.path not in self._overviews:
-            self._overviews[found.path] = make_overview(found, self._kept)
-        return self._overviews[found.path]
+        return self._counted(found).overview
 
-    def _link(self, found: FoundLog, relation: str, by: str) -> ChainLink:
-        overview = self._overview(found)
-        title, prompt = (overview.title, overview.titles.prompt) if overview is not None else ("", "")
-        return ChainLink(found.session_id, relation, by, title, prompt)  # type: ignore[arg-type]
+    def _counted(self, found: FoundLog) -> CountedLog:
+        if found.path not in self._counts:
+            if self._kept is not None and found.origin:
+                unknown = CountedLog(found, None, (), (), CallLedger())
+                self._counts[found.path] = next(self._kept.counted([found]), unknown)
+            else:
+                self._counts[found.path] = count_log(found)
+        return self._counts[found.path]
+
+    def _link(self, found: FoundLog, relation: str, by: str, chain: "_Chain") -> ChainLink:
+        """A link by the title that a list gives the session."""
+        counted = self._counted(found)
+        overview, ids = counted.overview, set(counted.ids)
+        if overview is None:
+            return ChainLink(found.session_id, relation, by)  # type: ignore[arg-type]
+        said = (text for one in chain.heads for leaf, text in one.summaries.items() if leaf and line_hash(leaf) in ids)
+        plan = self._plan_title(found.session_id, chain) if overview.plan_open else ""
+        titles = told_titles(overview.titles, plan, next(said, ""))
+        return chain_link(msgspec.structs.replace(overview, titles=titles), relation, by)
+
+
+class _Chain(NamedTuple):
+    """What is known around a session."""
+
+    session: Session
+    heads: list[ChainHead]
+    carried_out: dict[str, FoundLog]
+    """By session, the first that carries out its plan."""
 
 
 def _first_line(session: Session) -> str:

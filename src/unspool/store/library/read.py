@@ -4,7 +4,7 @@ import io
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from datetime import UTC, datetime
 from itertools import chain, islice
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 import msgspec
 
 from unspool.agents import AGENTS, CodingAgent, Detail, FoundLog, by_id
+from unspool.agents.checkout import remote_address, web_remote
 from unspool.agents.lines import LogEvents, read_entries
 from unspool.errors import NotALog, NotFound, UnspoolError
 from unspool.model import (
@@ -34,7 +35,7 @@ from unspool.reading.assemble import assemble_session
 from unspool.reading.ledger import CallLedger
 from unspool.reading.scan import Scan
 from unspool.render.json import SCHEMA, load
-from unspool.store.library.chains import ChainMember, link_sessions, unify_projects
+from unspool.store.library.chains import ChainMember, link_sessions, project_named_after, unify_projects
 from unspool.store.library.history import CountedLog, divide_history, join_versions, priced_overview
 from unspool.store.library.inputs import hold_stream, open_log
 from unspool.workers import GC_PAUSE, without_interrupts, worker_pool
@@ -48,6 +49,7 @@ _SCHEMA_WITHIN = 200
 _HEAD_LINES = 80
 _RECOGNISED_BY = 200
 _HEAD_BYTES = 256 * 1024
+_LONGEST_ADDRESS = 2000
 
 
 @contextmanager
@@ -208,7 +210,24 @@ def _assembled(found: FoundLog) -> Session:
 def assemble(agent: CodingAgent, found: FoundLog, main: Transcript, subagents: list[AgentSource]) -> Session:
     """The session of a found log, or of a part of it, that was read."""
     session = assemble_session(main, subagents, agent.dialect(found, main.facts), found.session_id)
-    return msgspec.structs.replace(session, project=agent.project(main.facts, found.folder))
+    project = agent.project(main.facts, found.folder)
+    return msgspec.structs.replace(session, project=project, remote=remote_of(found, main.facts.cwd))
+
+
+REMOTE = "git-remote"
+"""The file of a session that came from elsewhere: the web address of the repository that it worked in."""
+
+
+def remote_of(found: FoundLog, cwd: str) -> str:
+    """The web address of a session's repository: as it came with the session, else of the checkout that its folder is.
+
+    Only a folder that the agent itself filed the log under is looked into: a log may name any.
+    """
+    with suppress(OSError):
+        brought = found.home / REMOTE
+        if not brought.is_symlink() and brought.stat().st_size <= _LONGEST_ADDRESS:
+            return web_remote(brought.read_text("utf-8", "replace"))
+    return remote_address(cwd) if found.root and project_named_after(found.folder, (cwd,)) else ""
 
 
 def read_stream(name: str) -> Session:
@@ -249,7 +268,7 @@ def scan_log(found: FoundLog, *, places: bool = False) -> tuple[Scan, Facts]:
     """One pass through a session's own log; with `places`, it knows the turn of every line."""
     agent = by_id(found.format)
     with open_events(found.path, agent, detail=Detail.FIGURES) as events:
-        scan = Scan(agent.dialect(found, events.facts), own=bool(found.owner), places=places)
+        scan = Scan(agent.dialect(found, events.facts), own=bool(found.owner), places=places, logged=found.agent_ids)
         for event in events:
             scan.add(event)
     return scan, events.facts

@@ -13,7 +13,6 @@ from unspool.agents import CodingAgent, Detail, FoundLog, by_id
 from unspool.errors import UnspoolError
 from unspool.figures.changes import file_path_of, find_commits
 from unspool.model import (
-    CallState,
     Dialect,
     Event,
     Facts,
@@ -142,7 +141,7 @@ class LogGatherer:
             self._turn += 1
             self._begin(event, place)
         command = f"{prompt.command} {prompt.arguments}\n" if prompt.command else ""
-        self._doc(PROMPT, place, command + prompt.text)
+        self._doc(PROMPT, place, command + prompt.words)
         if prompt.plan is not None:
             self._plan_turns[plan_name(prompt)] = self._here
 
@@ -173,27 +172,27 @@ class LogGatherer:
         text = result.text
         if call is not None and call.role == "read":
             text = _NUMBERS.sub("\n", f"\n{text}")[1:]
-        self._doc(RESULT, place, text, name, error=result.error)
-        if result.error:
+        state = self._dialect.state(result)
+        self._doc(RESULT, place, text, name, error=state == "error")
+        if state == "error":
             self.errors[turn, name] += 1
         if call is not None:
-            self._answered(call, result, turn)
+            paired = ToolCall(call.place, call.call_id, call.name, call.input, state, call.role, result)  # type: ignore[arg-type]
+            self._answered(paired, result, turn)
 
     def _answered(self, call: ToolCall, result: Result, turn: int) -> None:
         """What a call did, now that its answer is known."""
         time = result.time.timestamp() if result.time is not None else None
         if call.role in _WRITES:
             path = file_path_of(call)
-            if path and not result.error:
+            if path and call.state == "ok":
                 self.touches.append((turn, path, _WRITES[call.role], time, call.place.offset))
         elif call.role in ("shell", "todos"):
-            state: CallState = "error" if result.error else "ok"
-            paired = ToolCall(call.place, call.call_id, call.name, call.input, state, call.role, result)
             if call.role == "shell":
-                commits = find_commits([paired])
+                commits = find_commits([call])
                 self.commits += [(turn, found.hash, found.branch, found.message, time) for found in commits]
             else:
-                listed = self._dialect.todos(paired, self._todo_items)
+                listed = self._dialect.todos(call, self._todo_items)
                 self.todos = self.todos if listed is None else listed.items
 
     def _doc(self, kind: int, place: int, text: str, tool: str = "", *, error: bool = False) -> None:
@@ -269,6 +268,7 @@ class _Session:
             paths.append(agent.path)
             names.append(agent.id)
         own.scan.agents = len(found.agents)
+        own.scan.inline.update(*(log.scan.inline for log in logs[1:]))
         overview = own.scan.overview(found.session_id, own.facts, log_file(found.path, self._size(found.path)))
         project = self._agent.project(own.facts, found.folder)
         overview = msgspec.structs.replace(overview, project=project, size=sum(map(self._size, paths)))
@@ -289,12 +289,16 @@ class _Session:
         """One pass through a log."""
         with open_events(path, self._agent, self._found, most=self._size(path), detail=Detail.TEXTS) as events:
             dialect = self._agent.dialect(self._found, events.facts)
-            scan = Scan(dialect, own=bool(number or self._found.owner), places=True, ledger=ledger)
+            own, logged = bool(number or self._found.owner), self._found.agent_ids
+            scan = Scan(dialect, own=own, places=True, ledger=ledger, logged=logged)
             gathered = LogGatherer(dialect, self._seen)
             self._bill.begin(number)
             for event in events:
                 self._bill.hear(event)
                 gathered.take(event)
+                if event.nested is not None and event.nested.agent not in logged:
+                    self._bill.hear(event.nested)
+                    gathered.take(event.nested)
                 scan.add(event)
         self._named.update(dialect.named)
         gathered.number(scan.numbered(events.facts).turns)

@@ -85,11 +85,19 @@ class _Row(NamedTuple):
     skimmed: ChainMember
 
 
+_TREES = "-t3code-"
+"""What the folders of work trees are called that belong to a project by its name, which another folder may tell."""
+
+
 def settle_sessions(db: apsw.Connection, changed: Iterable[tuple[int, str]]) -> None:
     """Bring project, title and kind of all sessions that lie beside the changed ones in line with each other."""
-    for origin, folder in sorted({(origin, posixpath.dirname(path)) for origin, path in changed}):
+    places = {(origin, posixpath.dirname(path)) for origin, path in changed}
+    trees: Any = db.execute("SELECT origin, path FROM session WHERE path LIKE ?", (f"%{_TREES}%",)) if places else ()
+    places |= {(origin, posixpath.dirname(path)) for origin, path in trees}
+    for origin, folder in sorted(places):
         rows = list(_beside(db, origin, folder))
-        paths = unify_projects((f"{origin}/{folder}", row.skimmed.overview) for row in rows)
+        known = [path for (path,) in db.execute("SELECT DISTINCT project FROM session")] if _TREES in folder else ()
+        paths = unify_projects(((f"{origin}/{folder}", row.skimmed.overview) for row in rows), known)
         told = link_sessions(
             [ChainMember(overview, row.skimmed.ids) for overview, row in zip(paths, rows, strict=True)]
         )

@@ -119,7 +119,8 @@ class RequestBill:
         """Messages of subagents that stand in their session's own log."""
         self._fresh: set[int] = set()
         """Messages that came first after a compaction."""
-
+        self._advice: set[int] = set()
+        """Requests of models that a message asked: they stand in no window of the conversation."""
         self._number, self._compacted = 0, False
 
     def begin(self, number: int) -> None:
@@ -130,8 +131,11 @@ class RequestBill:
         """Note what the request of an event belongs to."""
         self._compacted = self._compacted or event.boundary
         if event.part is not None and event.part.usage is not None:
+            advice = [stable_hash(call.key.rpartition(":")[0]) for call in event.part.advice]
+            self._advice.update(advice)
             if self._number:
-                self._owners.setdefault(stable_hash(event.part.message), self._number)
+                for name in (stable_hash(event.part.message), *advice):
+                    self._owners.setdefault(name, self._number)
             elif event.sidechain:
                 self._aside.add(stable_hash(event.part.message))
             if self._compacted:
@@ -150,13 +154,16 @@ class RequestBill:
 
     def _with_rewrites(self, rows: list[BilledRequest], price: Picodollars) -> Iterator[BilledRequest]:
         rows.sort(key=self._conversation)
-        for _, same in groupby(rows, self._conversation):
+        for (_, _, asked), same in groupby(rows, self._conversation):
             talk = list(same)
+            if asked:
+                yield from talk
+                continue
             for row, again in zip(talk, find_rewrites(map(self._sent, talk)), strict=True):
                 yield row if again is None else row._replace(again=_rewrite(row, again, price))
 
-    def _conversation(self, row: BilledRequest) -> tuple[int, bool]:
-        return row.agent, row.message in self._aside
+    def _conversation(self, row: BilledRequest) -> tuple[int, bool, bool]:
+        return row.agent, row.message in self._aside, row.message in self._advice
 
     def _sent(self, row: BilledRequest) -> CachedRequest:
         figures = row.figures
