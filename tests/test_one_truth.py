@@ -1,6 +1,7 @@
 """Every screen says the same of a session: lists, info, exports, the index, the site, the app and the hub."""
 
 import json
+import re
 from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
@@ -10,20 +11,24 @@ import pytest
 
 from tests.app.serving import served
 from tests.app.sessions import get
+from tests.log_builder import demo_sessions
+from tests.log_builder.builder import LogBuilder
 from tests.log_builder.story.requests import advised, watched
 from unspool.app.context import AppContext
 from unspool.app.marks import AllMarks
 from unspool.app.session_query import ANY_KIND, SessionFinder, SessionQuery
+from unspool.doc import Fields
 from unspool.figures import Figures, figures
 from unspool.hub.sessions.process_push import session_columns
 from unspool.model import Overview, Session
 from unspool.prices import Cost, PriceTable
 from unspool.render import find_writer, write
+from unspool.render.transcript import head_nodes
+from unspool.render.view import View
 from unspool.site.session_rows import SessionRow, session_row
 from unspool.store.index.schema import PICO
 from unspool.store.library import Library
 from unspool.store.library.kept_sessions import KeptSessions
-from unspool.store.library.library import discover_logs
 from unspool.store.sync import sync
 from unspool.store.sync.extract import ExtractJob, extract_rows
 
@@ -64,19 +69,32 @@ def of_row(row: SessionRow, *, tokens: bool) -> Shown:
 class Screens:
     """All that is said of the sessions of a source."""
 
-    def __init__(self, source: Path, folder: Path) -> None:
-        sync(folder, [source])
-        self.library, self.folder, self.source = Library([source]), folder, source
-        self.logs = {log.session_id: log for log in discover_logs([source])}
+    def __init__(self, folder: Path, *sources: Path) -> None:
+        for source in sources:
+            sync(folder, [source])
+        self.library, self.folder, self.sources = Library(sources), folder, sources
+        self.logs = {log.session_id: log for log in self.library.logs()}
         self.sessions = {name: self.library.open(log) for name, log in self.logs.items()}
         self.listed = {one.id: of_overview(one) for one in self.library.overviews()}
 
     def kept(self) -> dict[str, Shown]:
-        overviews = Library([self.source], kept=KeptSessions(self.folder)).overviews()
+        overviews = Library(self.sources, kept=KeptSessions(self.folder)).overviews()
         return {one.id: of_overview(one) for one in overviews}
 
     def info(self) -> dict[str, Shown]:
         return {name: of_figures(one, figures(one, PRICES)) for name, one in self.sessions.items()}
+
+    def shown(self) -> dict[str, Shown]:
+        """What the head of `show` says, in words."""
+        found = {}
+        for name, session in self.sessions.items():
+            (fields,) = (node for node in head_nodes(session, View()) if isinstance(node, Fields))
+            said = dict(fields.items)
+            failed = re.search(r"(\d[\d,]*) failed", said["tool calls"])
+            turns, calls = (int(said[field].split(" ")[0].replace(",", "")) for field in ("turns", "tool calls"))
+            errors = int(failed[1].replace(",", "")) if failed else 0
+            found[name] = Shown(session.title, turns, calls, errors, None, None, None)
+        return found
 
     def exported(self, folder: Path) -> dict[str, Shown]:
         found = {}
@@ -99,12 +117,12 @@ class Screens:
         return {row.id: of_row(row, tokens=True)._replace(title=None) for row in rows}
 
     def app(self) -> dict[str, Shown]:
-        with AppContext(self.folder, [self.source]).index() as index:
+        with AppContext(self.folder, self.sources).index() as index:
             rows = SessionFinder(index.db, AllMarks()).find(SessionQuery(kind=ANY_KIND), 0, 10_000).rows
         return {row.id: of_row(row, tokens=False) for row in rows}
 
     def api(self) -> dict[str, Shown]:
-        with served(AppContext(self.folder, [self.source])) as address:
+        with served(AppContext(self.folder, self.sources)) as address:
             rows = json.loads(get(f"{address}/api/sessions?limit=500").body)["sessions"]
         return {
             row["key"]: Shown(
@@ -129,7 +147,8 @@ _TOKENS = ("input", "output", "cache_read", "cache_write")
 
 def compare(screens: Screens, tmp_path: Path) -> None:
     shown = {
-        "kept": screens.kept(), "info": screens.info(), "export": screens.exported(tmp_path), "site": screens.site(),
+        "kept": screens.kept(), "show": screens.shown(), "info": screens.info(),
+        "export": screens.exported(tmp_path), "site": screens.site(),
         "app": screens.app(), "api": screens.api(), "hub": screens.hub(),
     }  # fmt: skip
     shared = shared_history(screens)
@@ -155,25 +174,51 @@ def shared_history(screens: Screens) -> set[str]:
 
 
 def test_every_screen_says_the_same_of_real_sessions(shared: Path, tmp_path: Path) -> None:
-    compare(Screens(shared / "corpora" / "claude", tmp_path / "kept"), tmp_path)
+    compare(Screens(tmp_path / "kept", shared / "corpora" / "claude"), tmp_path)
 
 
 def test_every_screen_says_the_same_of_rollouts(shared: Path, tmp_path: Path) -> None:
-    compare(Screens(shared / "corpora" / "codex", tmp_path / "kept"), tmp_path)
+    compare(Screens(tmp_path / "kept", shared / "corpora" / "codex"), tmp_path)
 
 
 def test_every_screen_counts_advisors_and_subagents_without_a_log(tmp_path: Path) -> None:
     source = tmp_path / "claude"
     for log in (advised(), watched()):
         log.write(source)
-    screens = Screens(source, tmp_path / "kept")
+    screens = Screens(tmp_path / "kept", source)
     compare(screens, tmp_path)
     assert [one.agents for one in screens.library.overviews()] == [3, 0]
     assert screens.listed[advised().session_id].tokens == 303_375
+
+
+def test_every_screen_says_the_same_of_forks_and_copies(tmp_path: Path) -> None:
+    """Forks, copies in two folders, a link on the way, queued and refused, rewound and advised, all together."""
+    one = LogBuilder(seed="one").prompt("Which way to the harbour?")
+    one.ran("ls", "boats").failed("Bash", {"command": "false"}, "exit code 1").queued("And then?")
+    one.plan("# Go north\n\n1. Walk.", "rejected", "No, south.").plan("# Go south\n\n1. Walk.", "approved")
+    fork = one.copied("bbbbbbbb-0000-4000-8000-000000000002", fork=True).wait(60).prompt("Only in the fork")
+    fork.assistant(fork.text("Yes."))
+    older = one.copied("cccccccc-0000-4000-8000-000000000003").wait(90).prompt("Only in the continuation")
+    older.assistant(older.text("No."))
+    first, second = tmp_path / "laptop", tmp_path / "backup"
+    for log in (one, fork, older, advised(), watched(), *demo_sessions()):
+        log.write(first)
+    for log in (one, older):
+        log.write(second)
+    (tmp_path / "linked").mkdir()
+    (tmp_path / "linked" / "projects").symlink_to(second / "projects", target_is_directory=True)
+    grown = older.wait(30).prompt("And later, elsewhere")
+    grown.assistant(grown.text("Aye.")).write(tmp_path / "desktop")
+    screens = Screens(tmp_path / "kept", first, second, tmp_path / "linked", tmp_path / "desktop")
+    compare(screens, tmp_path)
+    assert screens.listed[older.session_id].prompts == screens.listed[one.session_id].prompts + 2
+    listing = screens.library.listing()
+    assert listing.cost.amount == sum(overview.cost for overview in listing.overviews)
+    assert listing.usage.total == sum(overview.usage.total for overview in listing.overviews)
 
 
 @pytest.mark.parametrize("seed", [1, 2])
 def test_every_screen_says_the_same_of_made_sessions(
     seed: int, made_corpus: Callable[[int, int], Path], tmp_path: Path
 ) -> None:
-    compare(Screens(made_corpus(seed, 5), tmp_path / "kept"), tmp_path)
+    compare(Screens(tmp_path / "kept", made_corpus(seed, 5)), tmp_path)

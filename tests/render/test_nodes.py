@@ -121,7 +121,7 @@ def test_the_facts_of_a_session() -> None:
     facts = next(node for node in transcript_nodes(everything()) if isinstance(node, Fields))
     told = dict(facts.items)
     assert told["duration"] == "1 h 47 m"
-    assert told["turns"] == "6 · 2 more on 2 abandoned branches"
+    assert told["turns"] == "8 · 2 of them on 2 abandoned branches"
     assert told["model"] == "sonnet-9, opus-9"
     assert told["tokens"] == "20 in · 1.8 k out · 3.8 M read from cache · 8.0 k written to cache"
     assert told["with subagents"] == "9.5 M tokens in all"

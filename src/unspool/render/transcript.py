@@ -9,7 +9,7 @@ import msgspec
 
 from unspool import human
 from unspool.doc import Code, Fields, Fold, Heading, Link, Node, Prose, Raw, Terminal
-from unspool.figures import calls_of, family, tell_ends
+from unspool.figures import all_turns, calls_of, family, tell_ends
 from unspool.model import (
     Agent,
     Block,
@@ -72,10 +72,10 @@ def _figures(session: Session, view: View) -> Iterator[tuple[str, str]]:
     yield "started", human.moment(session.started, view.zone)
     yield "ended", human.moment(session.ended, view.zone)
     yield "duration", human.elapsed(session.started, session.ended)
-    prompts = sum(turn.prompt is not None for turn in session.turns)
-    left = sum(len(branch.turns) for branch in session.branches)
+    prompts = sum(turn.prompt is not None for turn in all_turns(session))
+    left = prompts - sum(turn.prompt is not None for turn in session.turns)
     branches = human.count(len(session.branches), "abandoned branch", "abandoned branches")
-    yield "turns", human.joined(str(prompts), f"{left} more on {branches}" if left else "")
+    yield "turns", human.joined(str(prompts), f"{left} of them on {branches}" if left else "")
     all_calls = tuple(calls_of(session))
     made = sum(call.state != "orphan" for call in all_calls)
     yield "tool calls", human.joined(str(made), tell_ends(Counter(call.end for call in all_calls)))
