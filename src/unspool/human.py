@@ -1,5 +1,8 @@
 """Figures as people write them: 1.9 M tokens, 1 h 47 m, 34 kB, 2026-03-01 10:20 UTC."""
 
+import re
+from collections import Counter
+from collections.abc import Iterable
 from datetime import UTC, datetime, tzinfo
 from decimal import Decimal
 
@@ -90,9 +93,30 @@ def elapsed(start: datetime | None, end: datetime | None) -> str:
     return duration(seconds) if seconds > 0 else ""
 
 
+_DEEPEST = 8
+"""Parts of a path that a label has at most; after that it is the whole path."""
+
+
 def last_part(path: str) -> str:
     """The last part of a path, whichever way its slashes lean; it is what a project is called."""
     return path.replace("\\", "/").rstrip("/").rpartition("/")[2] or path
+
+
+def path_labels(paths: Iterable[str]) -> dict[str, str]:
+    """Paths whose last part others have too, by so many of their last parts as no other ends with."""
+    found: dict[str, str] = {}
+    left, depth = list(paths), 1
+    while left and depth <= _DEEPEST:
+        named = {path: "/".join(_parts(path)[-depth:]) for path in left}
+        often = Counter(named.values())
+        done = {path: label for path, label in named.items() if often[label] == 1 or len(_parts(path)) <= depth}
+        found |= {path: label for path, label in done.items() if depth > 1}
+        left, depth = [path for path in left if path not in done], depth + 1
+    return found | {path: path for path in left}
+
+
+def _parts(path: str) -> list[str]:
+    return [part for part in re.split(r"[\\/]", path) if part]
 
 
 def joined(*parts: str) -> str:

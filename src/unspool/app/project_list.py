@@ -4,7 +4,6 @@ The index has led worktrees and moved folders back to the project they belong to
 """
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable
 from hashlib import sha256
 from itertools import starmap
@@ -15,8 +14,6 @@ import apsw
 from unspool import human
 from unspool.app.context import cached_answer
 
-_DEEPEST = 8
-"""Parts of a path that a label has at most; after that it is the whole path."""
 PROJECT_SORTS = {"newest": "Newest", "name": "Name", "sessions": "Sessions", "cost": "Cost"}
 _ADDED = """SELECT project, count(*), sum(turns - copied), sum(calls), sum(errors),
 CAST(total(cost) AS INTEGER), sum(unpriced + open > 0), max(coalesce(ended, started)), min(started) FROM session
@@ -48,7 +45,7 @@ class ProjectFigures(NamedTuple):
 class ProjectList:
     def __init__(self, projects: Iterable[ProjectFigures]) -> None:
         self.projects = {project.slug: project for project in projects}
-        self._labels = _labels(project.path for project in self.projects.values())
+        self._labels = human.path_labels(project.path for project in self.projects.values())
 
     @classmethod
     def of(cls, db: apsw.Connection) -> "ProjectList":
@@ -71,23 +68,6 @@ _RANKS: dict[str, Callable[[ProjectFigures], float]] = {
     "sessions": lambda project: -project.sessions,
     "cost": lambda project: -project.cost,
 }
-
-
-def _labels(paths: Iterable[str]) -> dict[str, str]:
-    """Paths whose name others have too, by so many of their last parts as no other ends with."""
-    found: dict[str, str] = {}
-    left, depth = list(paths), 1
-    while left and depth <= _DEEPEST:
-        named = {path: "/".join(_parts(path)[-depth:]) for path in left}
-        often = Counter(named.values())
-        done = {path: label for path, label in named.items() if often[label] == 1 or len(_parts(path)) <= depth}
-        found |= {path: label for path, label in done.items() if depth > 1}
-        left, depth = [path for path in left if path not in done], depth + 1
-    return found | {path: path for path in left}
-
-
-def _parts(path: str) -> list[str]:
-    return [part for part in re.split(r"[\\/]", path) if part]
 
 
 def project_name(path: str) -> str:

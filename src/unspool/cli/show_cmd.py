@@ -2,6 +2,7 @@
 
 import re
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
@@ -11,11 +12,13 @@ import click
 import msgspec
 
 from unspool import human
+from unspool.agents import FoundLog
 from unspool.cli import options, settings
 from unspool.cli.options import check_view, view_options
 from unspool.cli.output import console, print_json, print_nodes, show_renderable
 from unspool.errors import NotFound, UsageProblem
-from unspool.model import Session, ToolCall, Turn, Usage
+from unspool.figures import all_turns
+from unspool.model import Session, ToolCall, Turn, Unknown, Usage
 from unspool.render.sanitize import one_line
 from unspool.render.transcript import RELATIONS, transcript_nodes
 from unspool.render.view import View
@@ -277,6 +280,9 @@ def _log(session: Session, companions: list[str]) -> Iterator[tuple[str, str]]:
     parts += [f"{number:,} {name}" for name in ("repeated", "superseded", "blank") if (number := getattr(lines, name))]
     yield "log", f"{session.log.path} ({human.size(session.log.size)})"
     yield "lines", f"{lines.total:,}: {', '.join(parts)}, {lines.problems} unreadable"
+    unknown = Counter(block.what for turn in all_turns(session) for block in turn.blocks if isinstance(block, Unknown))
+    said = (f"{name} ({human.count(number, 'time')})" for name, number in unknown.most_common(_LISTED))
+    yield "not known yet", ", ".join(said) + ("; `unspool doctor` says more" if unknown else "")
     for problem in session.problems[:_LISTED]:
         yield "mended" if problem.mended else "problem", f"line {problem.place.line}: {problem.why}"
     yield "companions", ", ".join(companions[:_LISTED]) + (" …" if len(companions) > _LISTED else "")
@@ -296,18 +302,27 @@ def info_command(session: str, as_json: bool, library: Library) -> None:
     from unspool.cli.list_cmd import session_marks
     from unspool.figures import figures
 
-    found = library.open(session)
+    log = library.resolve(session)
+    found = library.open(log)
+    versions = library.versions(log) if isinstance(log, FoundLog) else ()
     counted, companions = figures(found, library.prices), library.companions(found)
     mark = session_marks()(found.id)
     if as_json:
         session_data = {"title": found.title, **{name: getattr(found, name) for name in _FIELDS}}
-        own = {"mark": mark._asdict() if any(mark) else None, "figures": counted, "companions": companions}
+        files = [{"path": one.path, "size": one.size, "kept": bool(one.origin)} for one in versions]
+        own = {
+            "mark": mark._asdict() if any(mark) else None, "figures": counted, "companions": companions,
+            "versions": files,
+        }  # fmt: skip
         print_json({"session": session_data, **own})
         return
-    _print_info(found, counted, [f"{companion.kind} {Path(companion.path).name}" for companion in companions], mark)
+    others = [f"{companion.kind} {Path(companion.path).name}" for companion in companions]
+    _print_info(found, counted, others, [f"{one.path} ({human.size(one.size)})" for one in versions], mark)
 
 
-def _print_info(session: Session, counted: "Figures", companions: list[str], mark: "SessionMark") -> None:
+def _print_info(
+    session: Session, counted: "Figures", companions: list[str], versions: list[str], mark: "SessionMark"
+) -> None:
     from rich.table import Table
     from rich.text import Text
 
@@ -318,7 +333,7 @@ def _print_info(session: Session, counted: "Figures", companions: list[str], mar
     table.add_column(overflow="fold")
     marks = (("own title", session.title if mark.title else ""), ("marked", mark.short), ("note", mark.note))
     facts = (*_identity(session), *_conversation(counted), *_work(counted), *_use(session, counted))
-    for name, value in (*marks, *facts, *_log(session, companions)):
+    for name, value in (*marks, *facts, *_log(session, companions), ("other versions", "\n".join(versions))):
         if value:
             table.add_row(name, "\n".join(one_line(line) for line in value.split("\n")))
     show_renderable(table, to)

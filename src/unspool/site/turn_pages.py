@@ -20,6 +20,7 @@ from unspool.site.options import SiteOptions
 from unspool.site.page_template import Crumb, Frame, HtmlPage, PageTemplate
 from unspool.site.search_files import inline_records, session_files
 from unspool.site.search_records import session_records
+from unspool.site.session_head import session_chain
 from unspool.site.session_index import index_body
 from unspool.site.session_navigation import branch_switcher, pagers, prompt_rail
 from unspool.site.session_view import SessionView
@@ -43,6 +44,7 @@ def _chapter_body(chapter: Chapter, leaf: Leaf, view: SessionView) -> str:
     else:
         name = f"Branch {branch.number}: {prompt_range(leaf)}" if branch else prompt_range(leaf)
         head = elements.page_title(view.name, name)
+        head += page_template.fill_template("chain.html", chain=tuple(session_chain(view)))
         head += branch_switcher(view, branch.parent, branch.after, branch.number) if branch else ""
         turns = "".join(render_turns(chapter, leaf, view, TurnRenderer(view, chapter.prefix)))
     above, below = pagers(chapter, leaf.path)

@@ -124,15 +124,16 @@ def test_a_project_called_like_our_own_folders(tmp_path: Path) -> None:
     assert not list(tmp_path.glob("*.html"))
 
 
-def test_one_session_in_two_files_is_two_sessions(tmp_path: Path) -> None:
-    """Logs of the same id in one folder, one of them packed, do not overwrite each other."""
+def test_one_session_in_two_files_is_one_session(tmp_path: Path) -> None:
+    """Of logs of the same id, one of them packed, the one that was active last is shown."""
     import gzip
 
     source = put(tmp_path / "logs", session(1))
     log = next(source.rglob("*.jsonl"))
     log.with_suffix(".jsonl.gz").write_bytes(gzip.compress(session(1, "Packed").to_bytes()))
-    assert made(source, tmp_path / "site").made == 2
-    assert len(list((tmp_path / "site").glob("loom/00000001*"))) == 2
+    assert made(source, tmp_path / "site").made == 1
+    (page,) = (tmp_path / "site").glob("loom/00000001*/index.html")
+    assert "Packed" in page.read_text()
 
 
 def test_a_broken_log_stops_nobody(tmp_path: Path) -> None:

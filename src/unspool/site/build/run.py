@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import msgspec
 
+from unspool import human
 from unspool.agents import FoundLog
 from unspool.errors import UnspoolError
 from unspool.figures import figures
@@ -187,15 +188,23 @@ def crumbs_above(project: SiteProject) -> tuple[Crumb, ...]:
     return (_TOP, Crumb(project_name(project.path), f"{project.folder}/{INDEX}"))
 
 
-def _project_rows(project: SiteProject, rows: tuple[tuple[str, SessionRow], ...]) -> ProjectRows:
-    return ProjectRows(project_name(project.path), project.path, project.folder, rows)
+def _project_rows(
+    project: SiteProject, labels: dict[str, str], rows: tuple[tuple[str, SessionRow], ...] = ()
+) -> ProjectRows:
+    """A project under its name, and so much of its path as tells it from others of that name."""
+    name = labels.get(project.path) or project_name(project.path)
+    return ProjectRows(name, project.path, project.folder, rows)
+
+
+def _labels(manifest: SiteManifest) -> dict[str, str]:
+    return human.path_labels({project.path for project in manifest.projects.values()})
 
 
 def write_missing_indexes(site: Path, manifest: SiteManifest, options: SiteOptions) -> None:
     """Indexes that are not there yet, so that pages below them have somewhere to lead."""
     for project in manifest.projects.values():
         if not (site / project.folder / INDEX).exists():
-            _write_project(site, _project_rows(project, ()), options)
+            _write_project(site, _project_rows(project, _labels(manifest)), options)
     if not (site / INDEX).exists():
         _write_master(site, [], options)
     if not (site / SEARCH_FOLDER).exists():
@@ -209,7 +218,8 @@ def write_indexes(site: Path, manifest: SiteManifest, options: SiteOptions) -> i
     for kept in manifest.sessions.values():
         if kept.card is not None:
             rows.setdefault(manifest.projects[kept.project].folder, []).append((kept.folder, kept.card))
-    found = [_project_rows(places[folder], tuple(listed)) for folder, listed in rows.items()]
+    labels = _labels(manifest)
+    found = [_project_rows(places[folder], labels, tuple(listed)) for folder, listed in rows.items()]
     written = sum(_write_project(site, project, options) for project in found) + _write_master(site, found, options)
     writer = SearchIndexWriter(site)
     for project in found:

@@ -239,6 +239,26 @@ class KeptSessions:
             kept = archive.last(found.origin, _path_in_origin(found))
             return b"" if kept is None else archive.read(kept.generation, 0, _BEGINNING)
 
+    def is_part_of(self, log: FoundLog, whole: FoundLog) -> bool:
+        """Whether a file that is kept holds nothing that another of its session does not."""
+        if not log.origin or log.size > whole.size:
+            return False
+        with Archive.open(self._folder, key=self._key, readonly=True) as archive, self.located(whole) as here:
+            kept = archive.last(log.origin, _path_in_origin(log))
+            if kept is None:
+                return False
+            with Path(here.path).open("rb") as stream:
+                return all(stream.read(len(chunk)) == chunk for chunk in archive.stream(kept.generation))
+
+    @contextmanager
+    def located(self, found: FoundLog) -> Iterator[FoundLog]:
+        """The log where it can be read while the `with` lasts, though only the archive has it."""
+        if found.origin:
+            with self.lent(found) as here:
+                yield here
+        else:
+            yield found
+
     @contextmanager
     def lent(self, found: FoundLog) -> Iterator[FoundLog]:
         """The same log where it can be read for a while."""

@@ -186,10 +186,15 @@ class Library:
         gone = self.kept.logs({os.path.realpath(log.path) for log in here}) if self.kept is not None else []
         return [*here, *gone]
 
+    def _others(self, found: FoundLog) -> list[FoundLog]:
+        """The other files of a session that may hold something that its own does not; of kept ones the index knows."""
+        self.logs()
+        return [log for log in self._versions.get(found.path, ()) if log != found and not is_part_of(log, found)]
+
     def versions(self, found: FoundLog) -> tuple[FoundLog, ...]:
         """The other files of a session that hold anything that its own does not."""
-        self.logs()
-        return tuple(log for log in self._versions.get(found.path, ()) if log != found and not is_part_of(log, found))
+        kept = self.kept
+        return tuple(log for log in self._others(found) if kept is None or not kept.is_part_of(log, found))
 
     def overviews(self, progress: Callable[[int], None] | None = None) -> tuple[Overview, ...]:
         """What a list shows of every session, newest first."""
@@ -197,7 +202,7 @@ class Library:
 
     def listing(self, progress: Callable[[int], None] | None = None) -> SessionListing:
         """All sessions counted, linked to each other and priced."""
-        files = [log for shown in self.logs() for log in (shown, *self.versions(shown))]
+        files = [log for shown in self.logs() for log in (shown, *self._others(shown))]
         here, gone = [log for log in files if not log.origin], [log for log in files if log.origin]
         known = self.kept.current(here, self.prices) if self.kept is not None else {}
         done = [
@@ -260,8 +265,8 @@ class Library:
     @contextmanager
     def located(self, found: FoundLog) -> Iterator[FoundLog]:
         """The log with its files where they can be read while the `with` lasts, though only the archive has them."""
-        if found.origin and self.kept is not None:
-            with self.kept.lent(found) as here:
+        if self.kept is not None:
+            with self.kept.located(found) as here:
                 yield here
         else:
             yield found
