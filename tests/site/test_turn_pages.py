@@ -308,3 +308,20 @@ def test_a_branch_that_begins_with_an_answer_says_to_which_prompt() -> None:
     assert "Before the first prompt" not in pages
     text = "".join(chunk.decode() for chunk in find_writer("text").chunks(whole, View(branch=1)))
     assert "Another answer to prompt 2" in text
+
+
+def test_what_was_copied_from_another_session_is_folded_and_leads_there(tmp_path: Path) -> None:
+    one = LogBuilder(seed="a").prompt("First asked")
+    one.assistant(one.text("Aye."))
+    fork = one.copied("bbbbbbbb-0000-4000-8000-000000000002").wait(60).prompt("Only here")
+    for log in (one, fork.assistant(fork.text("No."))):
+        log.write(tmp_path)
+    copy = Library([tmp_path]).open(fork.session_id)
+    frame = Frame("../../", sessions={one.session_id: "loom/first/index.html"})
+    pages = made(copy, SiteOptions(), frame)
+    for page in pages.values():
+        (folded,) = re.findall(r'<details class="card copied">.*?</details>', page, re.S)
+        assert "Prompt 1 copied from First asked" in folded
+        assert "Only here" not in folded
+        assert '<a href="../../loom/first/index.html">Open it there</a>' in folded
+        assert page.index('<ol class="chain"') < page.index(folded)

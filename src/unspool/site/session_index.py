@@ -17,7 +17,7 @@ from unspool.site import summaries
 from unspool.site.session_head import render_head
 from unspool.site.session_navigation import branch_switcher, pager_links
 from unspool.site.session_view import SessionView, format_cost
-from unspool.site.turn_layout import agent_summary, agent_title
+from unspool.site.turn_layout import agent_summary, agent_title, copied_runs, fold_copied
 
 SHORT = 300
 """Characters of a prompt that are shown at once, and from which on an answer is worth an excerpt."""
@@ -28,11 +28,13 @@ WHOLE = 20_000
 def _timeline(view: SessionView) -> str:
     """The turns of the live conversation, and where others leave it."""
     items: list[str] = []
-    for step in turns_and_forks(view.session.turns, {branch.after for branch in view.leaving[0]}):
-        if isinstance(step, int):
-            items.append(html.timeline_item(branch_switcher(view, 0, step, 0)))
-        else:
-            items.append(_turn(step, view))
+    steps = turns_and_forks(view.session.turns, {branch.after for branch in view.leaving[0]})
+    for copied, run in copied_runs(steps):
+        made = [
+            html.timeline_item(branch_switcher(view, 0, step, 0)) if isinstance(step, int) else _turn(step, view)
+            for step in run
+        ]
+        items += [html.timeline_item(fold_copied(copied, view, html.timeline(made)))] if copied else made
     return html.timeline(items)
 
 

@@ -19,7 +19,7 @@ from unspool.render.html.elements import HtmlOptions, time_tag
 from unspool.render.html.nodes import nodes_html
 from unspool.render.notices import run_summary
 from unspool.render.transcript import opening_name
-from unspool.render.turns import AgentItem, TurnItem, turn_items
+from unspool.render.turns import AgentItem, TurnItem, copied_summary, turn_items
 from unspool.site.address import agent_anchor
 from unspool.site.session_view import SessionView, format_cost
 from unspool.site.summaries import model_name
@@ -171,6 +171,21 @@ def _rows(run: list[_Piece]) -> Iterator[str]:
             yield elements.div("hush", inside)
         else:
             yield html.folded_notices(run_summary(piece.name for piece in pieces), inside)
+
+
+def copied_runs(steps: Iterable[Turn | int]) -> Iterator[tuple[list[Turn], list[Turn | int]]]:
+    """Steps of a conversation in runs: those that were copied from another session together, and all that is own."""
+    for copied, group in groupby(steps, key=lambda step: not isinstance(step, int) and step.copied):
+        run = list(group)
+        yield [step for step in run if not isinstance(step, int)] if copied else [], run
+
+
+def fold_copied(turns: list[Turn], view: SessionView, made: str) -> str:
+    """The markup of turns that were copied, behind one line that says from where."""
+    history = view.session.history
+    href = view.session_href(history.session) if history is not None else ""
+    link = elements.link_around(href, "Open it there") if href else ""
+    return html.copied_turns(copied_summary(turns, history), link, made)
 
 
 def agent_title(agent: Agent) -> str:

@@ -1,7 +1,7 @@
 """The pages of a session: its turns, spread over as many pages as they need."""
 
 from collections.abc import Iterator
-from itertools import groupby, pairwise
+from itertools import pairwise
 from pathlib import Path
 
 import msgspec
@@ -11,7 +11,6 @@ from unspool.figures import Figures
 from unspool.model import Session
 from unspool.render.html import conversation as html
 from unspool.render.html import elements
-from unspool.render.turns import copied_summary
 from unspool.render.view import turns_and_forks
 from unspool.site import page_template
 from unspool.site.address import INDEX, Addresses, Chapter, Leaf, agent_anchor
@@ -30,6 +29,8 @@ from unspool.site.turn_layout import (
     agent_summary,
     agent_title,
     agent_turns,
+    copied_runs,
+    fold_copied,
     render_agent,
 )
 
@@ -68,17 +69,11 @@ def render_turns(chapter: Chapter, leaf: Leaf, view: SessionView, renderer: Turn
     afters = {branch.after for branch in view.leaving[own] if branch.after >= first}
     if leaf.path in following:
         afters = {after for after in afters if after < following[leaf.path]}
-    steps = turns_and_forks(leaf.turns, afters)
-    for copied, group in groupby(steps, key=lambda step: not isinstance(step, int) and step.copied):
-        run = list(group)
+    for copied, run in copied_runs(turns_and_forks(leaf.turns, afters)):
         made = "".join(
             branch_switcher(view, own, step, own) if isinstance(step, int) else renderer.turn(step) for step in run
         )
-        if copied and view.session.history is not None:
-            summary = copied_summary([step for step in run if not isinstance(step, int)], view.session.history)
-            href = view.session_href(view.session.history.session)
-            made = html.copied_turns(summary, elements.link_around(href, "Open it there") if href else "", made)
-        yield made
+        yield fold_copied(copied, view, made) if copied else made
 
 
 def _single_page_body(view: SessionView) -> Iterator[str]:
