@@ -74,7 +74,8 @@ def _usages(sessions: dict[str, Session]) -> dict[str, tuple[int, int, int, int]
     prices, found = PriceTable.load(), {}
     for session in sessions.values():
         counted_ = figures(session, prices)
-        found[session.id] = _four(counted_.usage + counted_.agents_usage)
+        copied = session.history.usage if session.history is not None else Usage()  # ccusage counts it in both
+        found[session.id] = _four(counted_.usage + counted_.agents_usage + copied)
     return {name: usage for name, usage in found.items() if any(usage)}
 
 
