@@ -1,4 +1,4 @@
-"""Thousands of damaged logs, each opened: none may raise, and every line must be accounted for."""
+"""Thousands of damaged logs, each listed and opened: none may raise, every line is accounted for, both say the same."""
 
 import json
 import sys
@@ -14,6 +14,7 @@ from bench.mutate import mutant
 from bench.table import Row
 
 if TYPE_CHECKING:
+    from unspool.model import Session
     from unspool.store.library import Library
 
 LARGEST = 40_000
@@ -71,7 +72,23 @@ def _complaint(library: "Library", data: bytes) -> str:
         return f"{type(error).__name__}: {error}"
     lines = sum(session.lines.total for session in sessions)
     expected = data.count(b"\n") + (not data.endswith(b"\n") and bool(data))
-    return "" if lines == expected else f"{lines} lines of {expected}"
+    return f"{lines} lines of {expected}" if lines != expected else "; ".join(_differences(library, sessions))
+
+
+def _differences(library: "Library", sessions: "list[Session]") -> "Iterator[str]":
+    """Figures that a list tells otherwise than the whole session; a damaged line may be half of what it was in one."""
+    from unspool.figures import figures
+
+    listed = {one.id: one for one in library.overviews()}
+    for session in sessions:
+        one, full = listed[session.id], figures(session, library.prices)
+        told = {
+            "turns": (one.turns, full.turns), "messages": (one.messages, full.messages),
+            "tool calls": (one.tool_calls, full.tool_calls), "failed": (one.tool_errors, full.tool_errors),
+            "usage": (one.usage, full.usage + full.agents_usage), "cost": (one.cost, full.cost.amount),
+            "title": (one.title, session.title), "kind": (one.kind, session.kind),
+        }  # fmt: skip
+        yield from (f"{name}: list {here}, whole {there}" for name, (here, there) in told.items() if here != there)
 
 
 if __name__ == "__main__":

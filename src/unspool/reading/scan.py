@@ -81,6 +81,8 @@ class Scan:
         self.inline: set[str] = set()
         """Subagents whose lines stand in another's log."""
         self._own, self._conversed = True, False
+        self._lone: Scan | None = None
+        """The same for as long as all lines are a subagent's: it may turn out that the log is its own."""
         self.opens = False
         """Whether anything was said or done before the first prompt."""
         self._line = -1
@@ -117,6 +119,9 @@ class Scan:
             self._conversed = True
             if event.sidechain and not self._whole:
                 self.inline.add(self._sidechains.of(event))
+                if self._own:
+                    self._lone = self._lone or Scan(self._dialect, own=True)
+                    self._lone._conversation(event)
             else:
                 self._spoken(event, billed=billed)
                 if event.prompt is not None:
@@ -242,35 +247,36 @@ class Scan:
         return number_lines(self.skeleton or Skeleton(), (prompt.place for prompt in self.queued(facts)))
 
     def overview(self, session_id: str, facts: Facts, log: LogFile) -> Overview:
-        queued = self.queued(facts)
+        said = self._lone if self._own and self._lone is not None else self
+        queued = said.queued(facts)
         return Overview(
             session_id,
             self._dialect.agent,
             self.kind(facts),
             log,
-            self.titles(facts),
+            said.titles(facts),
             cwd=facts.cwd,
             branch=facts.branch,
             slug=facts.slug,
             versions=tuple(facts.versions),
             started=facts.started,
             ended=facts.ended,
-            turns=self._prompts + len(queued),
-            messages=self._messages + len(self._unbilled),
-            tool_calls=len(self._calls),
-            tool_errors=self._lost + len(self._failed - self._settled()),
-            agents=self.agents + len(self.inline),
-            compactions=self._compactions,
+            turns=said._prompts + len(queued),
+            messages=said._messages + len(said._unbilled),
+            tool_calls=len(said._calls),
+            tool_errors=said._lost + len(said._failed - said._settled()),
+            agents=self.agents + len(said.inline),
+            compactions=said._compactions,
             problems=self._problems,
             lines=self._lines,
             calls=sum_by_model(self.ledger),
-            offered=tuple(self._offered),
-            plan_open=bool(self.plans) and all(plan.status != "approved" for plan in self.plans.values()),
-            accepted=self._accepted,
+            offered=tuple(said._offered),
+            plan_open=bool(said.plans) and all(plan.status != "approved" for plan in said.plans.values()),
+            accepted=said._accepted,
             summaries={
                 leaf: said for leaf, said in facts.summaries.items() if leaf and line_hash(leaf) not in self._seen
             },
-            source=self._early[0].source if self._early else "",
+            source=said._early[0].source if said._early else "",
             links=recorded_links(facts),
         )
 
