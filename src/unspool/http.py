@@ -12,6 +12,7 @@ from unspool.errors import FetchFailed, UsageProblem
 
 if TYPE_CHECKING:
     from http.client import HTTPResponse
+    from ipaddress import IPv4Address, IPv6Address
     from urllib.request import OpenerDirector, Request
 
 SECONDS = 60
@@ -51,26 +52,94 @@ def checked_address(base: str) -> str:
 
 
 def fetch(url: str, limit: int = BYTES, seconds: float = SECONDS) -> bytes:
-    """The body at a URL, whole, within a size and a time; redirects are followed to http and https alone."""
-    import http.client
-    import urllib.request as web
-    from urllib.error import HTTPError
+    """The body at a URL, whole, within a size and a time; redirects are followed to http and https alone.
 
-    opener = web.OpenerDirector()  # knows a proxy where the environment names one, and no other kind of address
-    for handler in (
-        web.ProxyHandler, web.HTTPHandler, web.HTTPSHandler, web.HTTPRedirectHandler, web.HTTPDefaultErrorHandler,
-        web.HTTPErrorProcessor, web.UnknownHandler,
-    ):  # fmt: skip
-        opener.add_handler(handler())
+    It may be a stranger's: what it leads to on this machine or in its network is not asked, unless the URL names it.
+    """
+    import http.client
+    from urllib.error import HTTPError
+    from urllib.request import Request
+
     deadline = time.monotonic() + seconds
-    request = web.Request(url, headers={"User-Agent": "unspool", "Accept-Encoding": "identity"})  # noqa: S310
     try:
-        with opener.open(request, timeout=seconds) as answer:
+        request = Request(url, headers={"User-Agent": "unspool", "Accept-Encoding": "identity"})  # noqa: S310
+        with _careful_opener(urlsplit(url).hostname or "").open(request, timeout=seconds) as answer:
             return _body(answer, url, deadline, limit)
     except HTTPError as error:
         raise FetchFailed(f"{url} answered {error.code} {error.reason}.") from None
     except (http.client.HTTPException, OSError, ValueError) as error:
         raise FetchFailed(f"{url} could not be fetched: {getattr(error, 'reason', error)}.") from None
+
+
+def _careful_opener(named: str) -> "OpenerDirector":
+    """Opens what a host leads to; knows a proxy where the environment names one, and no other kind of address."""
+    import urllib.request as web
+    from socket import create_connection
+
+    class Careful(web.AbstractHTTPHandler):
+        def do_open(self, http_class: Any, req: "Request", **given: Any) -> "HTTPResponse":
+            host = urlsplit(req.full_url).hostname or ""
+            by_proxy = urlsplit(f"//{req.host}").hostname != host  # which looks the name up, where it is one
+            _check_target(host, host, named)
+
+            def connect(place: tuple[str, int], *more: Any) -> Any:
+                line = create_connection(place, *more)
+                try:
+                    _check_target(host, line.getpeername()[0], named)
+                except FetchFailed:
+                    line.close()
+                    raise
+                return line
+
+            def connection(place: str, **settings: Any) -> Any:
+                made = http_class(place, **settings)
+                if not by_proxy:
+                    made._create_connection = connect  # before TLS; the name is looked up once
+                return made
+
+            return super().do_open(connection, req, **given)
+
+    class CarefulHttp(Careful, web.HTTPHandler):
+        pass
+
+    class CarefulHttps(Careful, web.HTTPSHandler):
+        pass
+
+    opener = web.OpenerDirector()
+    for handler in (
+        web.ProxyHandler, CarefulHttp, CarefulHttps, web.HTTPRedirectHandler, web.HTTPDefaultErrorHandler,
+        web.HTTPErrorProcessor, web.UnknownHandler,
+    ):  # fmt: skip
+        opener.add_handler(handler())
+    return opener
+
+
+def _check_target(host: str, address: str, named: str) -> None:
+    """FetchFailed where a host is, or has, an address of this machine or its network that nobody named.
+
+    A name that was named may be of the network, as that of a server of one's own is, and not of this machine.
+    """
+    found, meant = _ip(address), _ip(named)
+    if found is None or found.is_global or found == meant or (found.is_loopback and _is_local(named)):
+        return
+    if host == named and meant is None and found.is_private and not (found.is_loopback or found.is_link_local):
+        return
+    said = address if host == address else f"{host} leads to {address}, which"
+    raise FetchFailed(f"{said} is an address of this machine or its network: name it yourself if you mean it.")
+
+
+def _is_local(name: str) -> bool:
+    return name == "localhost" or name.endswith(".localhost")
+
+
+def _ip(host: str) -> "IPv4Address | IPv6Address | None":
+    from ipaddress import IPv6Address, ip_address
+
+    try:
+        found = ip_address("127.0.0.1" if _is_local(host) else host.partition("%")[0])
+    except ValueError:
+        return None
+    return (found.ipv4_mapped or found) if isinstance(found, IPv6Address) else found
 
 
 def get(url: str, headers: dict[str, str]) -> bytes:

@@ -158,6 +158,17 @@ def test_who_does_not_finish_asking_is_let_go(hasty: Hasty, first: bytes) -> Non
         everything(link)  # which comes to its end only when the other side closes
 
 
+@pytest.mark.parametrize("version", [b"1.1", b"1.0"])
+def test_a_body_that_says_two_lengths_is_refused_and_the_line_closed(hasty: Hasty, version: bytes) -> None:
+    """A proxy may take it for the other one, and what follows for a request of somebody else."""
+    head = b"POST / HTTP/" + version + b"\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n"
+    with hasty.linked() as link:
+        link.sendall(head + b"0\r\n\r\n" + WHOLE)
+        said = everything(link)
+    assert said.startswith(b"HTTP/1.1 400 ")
+    assert said.count(b"HTTP/1.1") == 1
+
+
 def test_a_byte_now_and_then_is_not_enough(hasty: Hasty) -> None:
     with hasty.linked() as link, pytest.raises(OSError, match=r"reset|Broken pipe"):
         until(lambda: link.sendall(b"a"))

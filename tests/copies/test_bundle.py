@@ -190,3 +190,13 @@ def test_a_picture_named_a_million_times_does_not_fill_the_disk(path: Path, monk
     with receive_logs(str(path)) as (first,):
         made = first.read_bytes().splitlines()
     assert [b"base64" in line for line in made] == [True] * 4 + [False] * 7
+
+
+@pytest.mark.parametrize("name", ["x\nunspool: all is well.", "x\x1b[2J", "x\u202egnp.exe", "../x\r\ny"])
+def test_a_name_in_a_bundle_cannot_write_to_the_terminal(path: Path, name: str) -> None:
+    """It is told on one line, without what drives a terminal."""
+    path.write_bytes(bundle(member(name, b"x")))
+    done = run("import", str(path))
+    assert done.code != 0
+    assert done.err.count("\n") == 1
+    assert done.err.rstrip("\n").isprintable()

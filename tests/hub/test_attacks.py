@@ -65,6 +65,16 @@ def test_a_token_that_is_good_for_push_reads_nothing_of_the_first_page(files_sto
         assert b"harbour" not in shown
 
 
+def test_a_token_that_is_good_for_push_makes_projects_and_gives_nobody_a_right(
+    files_store: Store, anybody: Client
+) -> None:
+    ann, eve = somebody(files_store.db, "ann"), somebody(files_store.db, "eve")
+    client = anybody.as_(tokens.create_token(files_store.db, ann.id, "ci", scope="push"))
+    assert client.send("POST", "/api/projects", {"name": "harbour", "owner": "eve"}).status == 403
+    assert anybody.as_(eve.token).get("/api/projects").json == {"projects": []}
+    assert client.send("POST", "/api/projects", {"name": "harbour"}).status == 201
+
+
 def test_who_is_no_admin_makes_no_token_for_the_figures(files_store: Store, anybody: Client) -> None:
     ann = somebody(files_store.db, "ann")
     client = anybody.as_(ann.token)

@@ -267,7 +267,7 @@ def test_a_password_that_is_set_while_pages_are_made_stays(
 
     def meanwhile(*args: Any, **named: Any) -> Any:
         monkeypatch.setattr(share_store, "_made", make)
-        assert hub.ann.send("PATCH", f"/api/shares/{address}", {"password": "tide", "expires": "1h"}).status == 200
+        assert hub.ann.send("PATCH", f"/api/shares/{address}", {"password": "high tide", "expires": "1h"}).status == 200
         return make(*args, **named)
 
     monkeypatch.setattr(share_store, "_made", meanwhile)

@@ -1,6 +1,7 @@
 """Who is let in, and what everybody is told."""
 
 import json
+import re
 from collections.abc import Iterator
 from ipaddress import ip_network
 
@@ -33,7 +34,7 @@ def browser(store: Store, token: str) -> dict[str, str]:
     """What the browser of somebody who signed in sends."""
     who = tokens.person_of_token(store.db, token)
     assert who is not None
-    return {"Cookie": f"{COOKIE}={tokens.create_token(store.db, who.id, 'browser', 'browser')}"}
+    return {"Cookie": f"{COOKIE}={tokens.create_browser(store.db, who.id)}"}
 
 
 def label(client: Client, headers: dict[str, str]) -> Answer:
@@ -107,6 +108,24 @@ def test_a_browser_that_signed_out_is_out(files_store: Store, client: Client, to
     assert client.ask("GET", "/me", None, known).status == 401
 
 
+def test_what_a_revoked_token_let_in_is_out(files_store: Store, client: Client, token: str) -> None:
+    """A browser that was signed in with it, what that browser made, and what it was asked for itself."""
+    who = tokens.person_of_token(files_store.db, token)
+    assert who is not None
+    answer = client.ask("POST", "/sign-in", f"token={token}".encode(), {"Sec-Fetch-Site": "same-origin"})
+    known = {"Cookie": answer.headers["set-cookie"].partition(";")[0], "Sec-Fetch-Site": "same-origin"}
+    by_browser = re.search(r"uns_[\w-]+", label(client, known).body.decode())
+    assert by_browser is not None
+    by_token = client.as_(token).send("POST", "/api/tokens", {}).json["token"]
+    service = client.as_(token).send("POST", "/api/people", {"name": "ci", "token_scope": "push"}).json["token"]
+    invitation = client.as_(token).send("POST", "/api/invitations", {"admin": True}).json["invitation"]
+    assert client.ask("GET", "/me", None, known).status == 200
+    assert client.as_(token).ask("DELETE", f"/api/tokens/{who.token}").status == 204
+    assert client.ask("GET", "/me", None, known).status == 401
+    assert [client.as_(one).get("/api/me").status for one in (token, by_browser[0], by_token, service)] == [401] * 4
+    assert client.send("POST", "/api/join", {"invitation": invitation, "name": "eve"}).status == 404
+
+
 def test_signing_in_is_not_tried_for_ever(client: Client) -> None:
     answers = [client.ask("POST", "/sign-in", b"token=uns_guess").status for _ in range(25)]
     assert answers[0] == 401
@@ -122,6 +141,34 @@ def test_an_identity_header_is_believed_only_from_where_it_is_configured(files_s
         assert elsewhere.ask("GET", "/api/me", None, given).status == 401
     with running(files_store, HubSettings(header="X-User", proxies=(ip_network("127.0.0.0/8"),))) as trusted:
         assert trusted.ask("GET", "/api/me", None, given).json["name"] == "ada"
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({}, 200),
+        ({"Host": "hub.example"}, 200),
+        ({"Host": "HUB.example:443"}, 200),
+        ({"Host": "localhost"}, 200),
+        ({"Host": "evil.example"}, 403),
+        ({"Host": "evil.example", "Origin": "https://evil.example", "Sec-Fetch-Site": "same-origin"}, 403),
+        ({"Host": "hub.example.evil.example"}, 403),
+        ({"Host": "hub.example", "Origin": "https://evil.example"}, 403),
+        ({"Host": "hub.example", "Origin": "https://hub.example"}, 200),
+    ],
+)
+def test_whom_a_proxy_vouches_for_asks_the_hub_by_its_own_name(
+    files_store: Store, headers: dict[str, str], status: int
+) -> None:
+    """A page whose name was made to lead to the proxy would else read and do all that its reader may."""
+    users.add_user(files_store.db, "ada")
+    terms = HubSettings("https://hub.example", "X-User", (ip_network("127.0.0.0/8"),))
+    with running(files_store, terms) as client:
+        assert client.ask("GET", "/api/me", None, {"X-User": "ada", **headers}).status == status
+        ours = {"Sec-Fetch-Site": "same-origin"} if status == 200 else {}
+        changed = client.ask("POST", "/me/tokens", b"label=x", {"X-User": "ada", **ours, **headers})
+        assert changed.status == status
+        assert client.ask("GET", "/sign-in", None, {"Host": "evil.example"}).status == 200
 
 
 def test_a_token_of_one_scope_is_good_for_nothing_else(files_store: Store, client: Client, token: str) -> None:

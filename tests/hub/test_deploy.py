@@ -3,6 +3,7 @@
 import re
 import shutil
 import subprocess
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,23 @@ def test_options_and_variables_are_the_programs_own(name: str) -> None:
     used = set(re.findall(r"(?<![\w-])(--[a-z-]+)", "\n".join(start))) - {"--enable", "--now"}
     assert used <= OPTIONS
     assert set(re.findall(r"\bUNSPOOL_HUB_[A-Z]+", text)) <= VARIABLES
+
+
+def test_the_image_has_only_what_was_locked() -> None:
+    """Every package is installed by its digest; the hub itself is made without a network and brings none along."""
+    text = (DEPLOY / "Containerfile").read_text().replace("\\\n", " ")
+    installs = re.findall(r"pip install[^&\n]*", text)
+    assert installs
+    for one in installs:
+        locked = re.search(r"--require-hashes.* -r /source/(requirements/\w+\.txt)", one)
+        assert locked is not None or {"--no-deps", "--no-index"} <= set(one.split()), one
+    assert "uv build --offline" in text
+    pins = (DEPLOY.parent / "requirements" / "hub.txt").read_text()
+    wanted = tomllib.loads((DEPLOY.parent / "pyproject.toml").read_text())["project"]
+    for need in (*wanted["dependencies"], *wanted["optional-dependencies"]["hub"]):
+        name = re.match(r"[\w-]+", need)
+        assert name is not None
+        assert re.search(rf"^{name[0]}==\S+ .*\\\n    --hash=sha256:", pins, re.MULTILINE), need
 
 
 def test_systemd_finds_no_fault_with_the_unit(tmp_path: Path) -> None:

@@ -139,10 +139,10 @@ TABLE: dict[str, Row] = {
     "GET /api/shares/{address}": Row("mine", 200, at("/api/shares/{share}"), READS, at(f"/api/shares/{NONE}")),
     "PUT /api/shares/{address}": Row("mine", 415, at("/api/shares/{share}"), PUSHES, at(f"/api/shares/{NONE}")),
     "PATCH /api/shares/{address}": Row(
-        "mine", 200, lambda w: sent(f"/api/shares/{w.share}", listed=False), PUSHES,
+        "mine", 200, lambda w: sent(f"/api/shares/{w.share}", listed=False), CHANGES,
         fixed(sent(f"/api/shares/{NONE}", listed=False))),
     "DELETE /api/shares/{address}": Row(
-        "mine", 200, lambda w: Ask(f"/api/shares/{w.shared()}"), PUSHES, at(f"/api/shares/{NONE}")),
+        "mine", 200, lambda w: Ask(f"/api/shares/{w.shared()}"), CHANGES, at(f"/api/shares/{NONE}")),
     # Shares, for people.
     "GET /{address}": Row("open", 308, at("/{share}"), READS, at(f"/{NONE}")),
     "GET /{address}/": Row("open", 200, at("/{share}/"), READS, at(f"/{NONE}/")),

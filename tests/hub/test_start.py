@@ -8,6 +8,8 @@ import sys
 import threading
 from pathlib import Path
 
+import pytest
+
 from tests.hub.running import Client, started
 from tests.waiting import PATIENCE
 
@@ -71,6 +73,28 @@ def test_a_port_that_is_taken_is_said(tmp_path: Path) -> None:
         )  # fmt: skip
     assert again.returncode == 2
     assert "is taken" in again.stderr
+
+
+@pytest.mark.parametrize("net", ["127.0.0.1", "127.0.0.0/8", "::1", "0.0.0.0/0"])
+def test_a_header_is_not_believed_from_every_program_of_this_machine(tmp_path: Path, net: str) -> None:
+    """The start says what is needed: a secret that the proxy alone knows, and a long one."""
+    command = [sys.executable, "-m", "unspool", "hub", "--data", str(tmp_path / "hub"), "--identity-header", "X-User"]
+    command += ["--proxy", net]
+    (tmp_path / "secret").write_text("short\n")
+    for more in ([], ["--proxy-secret-file", str(tmp_path / "secret")]):
+        refused = subprocess.run([*command, *more], capture_output=True, text=True, timeout=60, check=False)
+        assert refused.returncode == 2
+        assert "--proxy-secret-file" in refused.stderr
+
+
+def test_a_proxy_of_this_machine_shows_its_secret(tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("a secret of the proxy\n")
+    options = ("--identity-header", "X-User", "--proxy", "127.0.0.1", "--proxy-secret-file", str(tmp_path / "secret"))
+    with started(tmp_path / "hub", *options) as hub:
+        anybody = Client(hub.client.port)
+        for secret, status in ((None, 401), ("a secret of the procsy", 401), ("a secret of the proxy", 200)):
+            given = {"X-User": "ann"} if secret is None else {"X-User": "ann", "Proxy-Secret": secret}
+            assert anybody.ask("GET", "/api/me", None, given).status == status
 
 
 def test_a_header_is_believed_from_somewhere_or_not_at_all(tmp_path: Path) -> None:

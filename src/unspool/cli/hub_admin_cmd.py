@@ -88,14 +88,21 @@ def export_audit(store: "Store", filters: "AuditFilters") -> None:
 
 @audit_command.command("verify")
 @click.option("--known", default="", metavar="DIGEST", help="A head that was kept elsewhere.")
+@click.option("--accept", is_flag=True, help="Take a log that was cut as it is, from now on.")
 @hub_options.as_json
 @store_options
-def verify_audit_log(store: "Store", known: str, as_json: bool) -> None:
-    """Prove that no line was changed, added or removed."""
-    from unspool.hub.people.audit import seal_audit, verify_audit
+def verify_audit_log(store: "Store", known: str, accept: bool, as_json: bool) -> None:
+    """Prove that no line was changed, added or removed.
 
-    problems = verify_audit(store.db, known)
-    head = seal_audit(store.db)
+    The object store has a mark of the head, so that a tail that is removed from the database shows. Where a database
+    was brought back from an older copy, --accept makes a new mark, and a line of the log says so.
+    """
+    from unspool.hub.people.audit import mark_head, verify_audit
+
+    problems = verify_audit(store, known)
+    if accept and problems:
+        hub_options.write_audit(operator(store), "audit.accept", "", detail={"problems": len(problems)})
+    head = mark_head(store, anew=accept)
     lines = problems or [f"The audit log is whole, to line {head.seq:,}. Its head: {head.digest}"]
     print_result({"whole": not problems, "problems": problems, "head": head._asdict()}, lines, as_json=as_json)
     if problems:
@@ -114,7 +121,7 @@ def trim_audit_log(store: "Store", before: datetime, yes: bool) -> None:
         click.echo("Nothing was removed. Add --yes, after `unspool hub audit export`.")
         return
     with store.db.transaction():
-        count = trim_audit(store.db, _ms(before) or 0)
+        count = trim_audit(store, _ms(before) or 0)
         hub_options.write_audit(operator(store), "audit.trim", "")
     click.echo(f"{human.count(count, 'line')} removed.")
 
@@ -130,7 +137,7 @@ def erase_command() -> None:
     unspool hub erase again ada KEY                let her push that session again
 
     Rows, words, pages and every content that nothing else refers to go at once. Then every table, the object store
-    and the database's file are searched for what was erased. A tombstone stays, which holds no content.
+    and the database's files are searched for what was erased. A tombstone stays, which holds no content.
     """
 
 
@@ -148,7 +155,7 @@ def _erasing(kind: str, named: str) -> click.Command:
             click.echo("Nothing was erased. Add --yes to erase it for good.", err=as_json)
             return
         hub_options.write_audit(at, "erase", which, "asked")
-        proof = erasure.erase_permanently(store, at.person, kind, which, deep=True)
+        proof = erasure.erase_permanently(store, at.person, kind, which)
         hub_options.write_audit(at, "erase", which, "done" if proof["proved"] else "not proved")
         print_result(proof, _proof_lines(kind, proof), as_json=as_json)
         if not proof["proved"]:
@@ -172,11 +179,13 @@ def _proof_lines(kind: str, proof: dict[str, Any]) -> Iterator[str]:
     kept = f"; {others} others refer to stay" if proof["kept_for_others"] else ""
     yield f"The {kind} is erased: {rows}, {contents}{kept}."
     searched = proof["searched"]
-    size = f" and {human.size(searched['bytes'])} of the database's file" if "bytes" in searched else ""
+    size = f" and {human.size(searched['bytes'])} of the database's files" if "bytes" in searched else ""
     yield f"Searched: {human.count(searched['columns'], 'column')}, the object store{size}."
+    yield f"Not searched: {'; '.join(proof['not_searched'])}."
+    yield from [f"Still there: {found}" for found in proof["found"]] or ["Nothing of it was found."]
     if not proof["cleared"]:
         yield "The database is busy: what it keeps of removed rows goes when it next tidies up."
-    yield from [f"Still there: {found}" for found in proof["found"]] or ["Nothing of it was found."]
+        yield "A hub that runs tries every minute; `unspool hub erase list` tells when it is proved."
 
 
 @erase_command.command("list")

@@ -7,6 +7,7 @@ import click
 
 from unspool.cli.group import LazyGroup
 from unspool.cli.hub_options import PlaceOptions, place_options
+from unspool.cli.options import read_secret
 from unspool.errors import UsageProblem
 
 if TYPE_CHECKING:
@@ -38,6 +39,8 @@ _HOMES = {
 }
 """The module `HOME_cmd` that holds each command, called NAME_command there."""
 _MB = 1024 * 1024
+_SECRET = 16
+"""Characters of a proxy's secret."""
 
 
 @click.group("hub", cls=LazyGroup, lines=HUB_COMMANDS, homes=_HOMES, invoke_without_command=True)
@@ -45,7 +48,8 @@ _MB = 1024 * 1024
 @click.option("--port", type=click.IntRange(1, 65535), metavar="N", help="The port.  [default: 8750]")
 @click.option("--url", default="", envvar="UNSPOOL_HUB_URL", metavar="URL", help="Where people reach it.")
 @click.option("--identity-header", "header", default="", metavar="NAME", help="Believe this header of a reverse proxy.")
-@click.option("--proxy", "proxies", multiple=True, metavar="NET", help="From where it is believed: 10.0.0.0/8.")
+@click.option("--proxy", "proxies", multiple=True, metavar="NET", help="Believe reverse proxies there: 10.0.0.0/8.")
+@click.option("--proxy-secret-file", metavar="FILE", help="They show its first line in Proxy-Secret.")
 @click.option("--max-upload", "upload", default=512, metavar="MB", help="Of one upload.  [default: 512]")
 @click.option("--quota", default=20_480, metavar="MB", help="That a person may keep.  [default: 20480]")
 @click.option("--an-hour", default=100_000, metavar="N", help="Requests of one person.  [default: 100000]")
@@ -77,7 +81,7 @@ def command(ctx: click.Context, /, place: "StorePlace", host: str, port: int | N
 
 
 def _settings(url: str, header: str, proxies: tuple[str, ...], no_door: bool, **given: Any) -> "HubSettings":
-    from ipaddress import ip_network
+    from ipaddress import ip_address, ip_network
 
     from unspool.hub.routes import HubSettings
 
@@ -85,7 +89,18 @@ def _settings(url: str, header: str, proxies: tuple[str, ...], no_door: bool, **
         nets = tuple(ip_network(net) for net in proxies)
     except ValueError as error:
         raise UsageProblem(f"--proxy wants a network such as 10.0.0.0/8: {error}.") from None
-    if bool(nets) != bool(header):
-        raise UsageProblem("--identity-header and --proxy go together: a header is believed from somewhere.")
+    if header and not nets:
+        raise UsageProblem("--identity-header needs --proxy: a header is believed from somewhere.")
+    file = given.pop("proxy_secret_file")
+    secret = read_secret(file, "Secret of the proxy") if file else ""
+    local = any(ip_address(one) in net for net in nets for one in ("127.0.0.1", "::1"))
+    if (file and len(secret) < _SECRET) or (header and local and not secret):
+        raise UsageProblem(
+            "--proxy names this machine, where every program could say in the identity header that it is anybody: have"
+            f" the proxy send a secret of {_SECRET} characters or more in the header Proxy-Secret, and name a file with"
+            " it: --proxy-secret-file FILE."
+        )
+    if header and not url:
+        click.echo("Without --url, whom the proxy vouches for is let in by an address or localhost alone.", err=True)
     sizes = {name: given.pop(name) * _MB for name in ("upload", "quota")}
-    return HubSettings(url.rstrip("/"), header, nets, door=not no_door, **sizes, **given)
+    return HubSettings(url.rstrip("/"), header, nets, secret, door=not no_door, **sizes, **given)

@@ -16,6 +16,7 @@ from unspool.cli import options
 from unspool.cli.options import Command, Decorator, as_argument, with_options
 from unspool.cli.output import Column, print_json, print_table
 from unspool.config import config_folder
+from unspool.errors import UsageProblem
 
 if TYPE_CHECKING:
     from unspool.hub.people.operations import Actor, Done
@@ -38,6 +39,16 @@ def closing_client(client: "HubClient") -> "HubClient":
     """The same, whose connection ends with the command."""
     click.get_current_context().call_on_close(client.close)
     return client
+
+
+def read_new_password(file: str) -> str:
+    """The password that a share is given; one that is typed is typed twice."""
+    from unspool.hub_client.client import SHORTEST_PASSWORD
+
+    password = options.read_secret(file, "Password of the share", twice=True)
+    if len(password) < SHORTEST_PASSWORD:
+        raise UsageProblem(f"A password has {SHORTEST_PASSWORD} characters or more.")
+    return password
 
 
 class PlaceOptions(NamedTuple):

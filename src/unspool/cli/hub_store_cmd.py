@@ -155,7 +155,7 @@ def verify_command(head: str, as_json: bool, store: "Store") -> None:
     from unspool.hub.store.verify import verify
 
     found = verify(store)
-    problems = [*found.problems, *verify_audit(store.db, head)]
+    problems = [*found.problems, *verify_audit(store, head)]
     if as_json:
         print_json({"contents": found.contents, "bytes": found.bytes, "problems": problems})
     else:

@@ -141,7 +141,7 @@ def hub_sender(placed: HubTarget) -> "Callable[[PreparedShare], list[str]]":
     client = hub_options.hub_client(placed.url)
     client.ask("GET", "/api/me")
     file = placed.password_file
-    password = options.read_secret(file, "Password of the share", twice=True) if file else None
+    password = hub_options.read_new_password(file) if file else None
     shown = UploadOptions(password=password, expires=placed.expires, raw=placed.raw, listed=placed.listed)
 
     def send(share: "PreparedShare") -> list[str]:

@@ -150,7 +150,7 @@ def update_(address: str, url: str, as_json: bool, **given: Any) -> None:
         raise UsageProblem("--password-file and --no-password contradict each other.")
     password = "" if no_password else None
     if password_file:
-        password = options.read_secret(password_file, "Password of the share", twice=True)
+        password = hub_options.read_new_password(password_file)
     changes = UploadOptions(**given, password=password)
     if not changes.given():
         raise UsageProblem("Say what is to change: --title, --password-file, --expires, --raw or --listed.")

@@ -20,6 +20,7 @@ from unspool.errors import FetchFailed, NotFound, Unreadable
 from unspool.files import scratch_folder
 from unspool.http import fetch
 from unspool.redact.log import decode_line, encode_line
+from unspool.render.sanitize import one_line
 from unspool.store.library.inputs import is_url, open_log
 from unspool.store.library.library import single_log
 from unspool.store.library.read import head_agent
@@ -121,7 +122,8 @@ def _extract(path: Path, to: Path, called: str) -> None:
                 _take_all(archive, stream.allowed, to, called)
             stream.drain()
     except _BROKEN as error:
-        raise Unreadable(f"{called} is no bundle that can be read: {str(error) or type(error).__name__}.") from None
+        reason = one_line(str(error)) or type(error).__name__
+        raise Unreadable(f"{called} is no bundle that can be read: {reason}.") from None
 
 
 def _take_all(archive: tarfile.TarFile, most: int, to: Path, called: str) -> None:
@@ -174,12 +176,13 @@ class _Guarded(io.RawIOBase):
 def _take(archive: tarfile.TarFile, member: tarfile.TarInfo, to: Path, called: str) -> None:
     if member.isdir():
         return
+    shown = one_line(member.name[:200])
     if not member.isreg() or not is_plain(member.name):
-        raise Unreadable(f"{called} holds “{member.name[:200]}”, which is no plain file inside it; it was refused.")
+        raise Unreadable(f"{called} holds “{shown}”, which is no plain file inside it; it was refused.")
     place = to.joinpath(*PurePosixPath(member.name).parts)
     stream = archive.extractfile(member)
     if stream is None or place.exists():
-        raise Unreadable(f"{called} holds “{member.name[:200]}” twice, or not at all; it was refused.")
+        raise Unreadable(f"{called} holds “{shown}” twice, or not at all; it was refused.")
     place.parent.mkdir(parents=True, exist_ok=True)
     with place.open("xb") as file:
         while chunk := stream.read(1 << 20):

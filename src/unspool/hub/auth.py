@@ -3,9 +3,10 @@
 import asyncio
 import hmac
 import inspect
+import re
 from collections.abc import Awaitable, Callable
-from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import Any, cast
+from urllib.parse import urlsplit
 
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers
@@ -16,26 +17,22 @@ from unspool.hub.errors import BadRequest, Conflict, Forbidden, HubError, NotVis
 from unspool.hub.people.projects import Right, right_on_project
 from unspool.hub.people.tokens import person_of_token
 from unspool.hub.people.users import ANYBODY, Person, add_user, checked_name
-from unspool.hub.routes import Hub, HubRoute, Needs
+from unspool.hub.routes import Hub, HubRoute, Needs, client_address, is_proxy, parse_ip
 from unspool.hub.store.database import Database, find_id
 from unspool.web.guard import MAX_BODY, PATIENCE, check_size
 
 
 def identify_by_proxy(hub: Hub, peer: str, headers: Headers) -> Person | None:
-    """Whom the proxy at `peer` vouches for; None where it is no proxy, or vouches for nobody who may come in."""
-    if not hub.terms.header:
-        return None
-    try:
-        address: IPv4Address | IPv6Address = ip_address(peer)
-    except ValueError:
-        return None
-    if isinstance(address, IPv6Address):
-        address = address.ipv4_mapped or address
-    if not any(address.version == network.version and address in network for network in hub.terms.proxies):
+    """Whom the proxy at `peer` vouches for; None where it is no proxy, or vouches for nobody who may come in.
+
+    Forbidden where a page of another site asks: the proxy adds the header to whatever a browser sends.
+    """
+    if not hub.terms.header or not is_proxy(peer, headers, hub.terms):
         return None
     values = headers.getlist(hub.terms.header)
     if not values or values == [""]:
         return None
+    _check_own_name(hub.terms.url, headers)
     if len(values) > 1 or "," in values[0]:
         raise BadRequest("The identity header says more than one name.")
     try:
@@ -43,6 +40,17 @@ def identify_by_proxy(hub: Hub, peer: str, headers: Headers) -> Person | None:
     except UnicodeError:
         raise BadRequest("The identity header is no UTF-8.") from None
     return _person(hub.store.db, checked_name(name))
+
+
+def _check_own_name(url: str, headers: Headers) -> None:
+    """Return if a request is for the hub's own name, or for an address, to which no other site's name can be led."""
+    host = headers.get("host", "")
+    name = (urlsplit(f"//{host}").hostname or "") if _HOST.fullmatch(host) else ""
+    own = urlsplit(url)
+    if name not in (own.hostname, "localhost") and parse_ip(name) is None:
+        raise Forbidden("This hub has another name: have the proxy pass Host on, and start the hub with --url.")
+    if url and headers.get("origin", "null") not in ("null", f"{own.scheme}://{own.netloc}", f"http://{host}"):
+        raise Forbidden("Other sites may not do this.")
 
 
 def _person(db: Database, name: str) -> Person | None:
@@ -58,6 +66,7 @@ def _person(db: Database, name: str) -> Person | None:
 
 
 COOKIE = "unspool-hub"
+_HOST = re.compile(r"[A-Za-z0-9._-]+(:\d{1,5})?|\[[0-9A-Fa-f:.]+\](:\d{1,5})?")
 _RIGHTS = {Needs.READ: Right.READ, Needs.WRITE: Right.WRITE, Needs.OWN: Right.OWN}
 _SAFE = ("GET", "HEAD")
 _SLOWEST = 64 * 1024
@@ -109,11 +118,11 @@ def authorize(request: Request, route: HubRoute) -> Person:
     try:
         person = _identify(hub, request)
     except HubError:
-        request.app.state.rate_limiter.count(f"address {_peer(request)}")
+        request.app.state.rate_limiter.count(f"address {client_address(request, hub.terms)}")
         raise
     request.state.person = person
     if not route.free:
-        request.app.state.rate_limiter.count(person.id or f"address {_peer(request)}")
+        request.app.state.rate_limiter.count(person.id or f"address {client_address(request, hub.terms)}")
     if request.method not in _SAFE and person.by != "token":
         _check_same_origin(request, hub, sure=person.known)
     if person.known and route.needs is not Needs.NOTHING and person.scope not in route.scopes:
@@ -148,7 +157,8 @@ def _check_right(hub: Hub, person: Person, route: HubRoute, path: dict[str, Any]
         raise Forbidden("This is for admins.")
     if route.needs is Needs.MINE:
         owner = hub.store.db.row("SELECT owner FROM share WHERE address = ?", path["address"])
-        if owner is None or not (person.admin or hmac.compare_digest(owner[0], person.id)):
+        any_share = person.admin and person.scope != "push"  # what programs push with is for what is their person's own
+        if owner is None or not (any_share or hmac.compare_digest(owner[0], person.id)):
             raise NotVisible(NOTHING)
     if route.needs in _RIGHTS:
         has = right_on_project(hub.store.db, person, _project(hub, path))

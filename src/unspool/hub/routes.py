@@ -1,12 +1,14 @@
 """The table of hub routes, and the router that finds the one a request takes."""
 
+import hmac
 from collections.abc import Callable, Sequence
 from enum import StrEnum
 from importlib import import_module
-from ipaddress import IPv4Network, IPv6Network
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 from typing import Any, NamedTuple, cast
 
 import msgspec
+from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import BaseRoute, Match, Route
@@ -18,6 +20,8 @@ from unspool.hub.store.blobs import unpack
 from unspool.hub.store.connect import Store
 
 MB = 1024 * 1024
+Networks = tuple[IPv4Network | IPv6Network, ...]
+PROXY_SECRET = "Proxy-Secret"  # noqa: S105  the name of a header
 
 
 class HubSettings(NamedTuple):
@@ -25,8 +29,10 @@ class HubSettings(NamedTuple):
     """Where people reach it, such as https://hub.example; empty: at whatever name it is asked by."""
     header: str = ""
     """The header in which a reverse proxy says who asks; empty: no header is believed."""
-    proxies: tuple[IPv4Network | IPv6Network, ...] = ()
-    """From where such a header is believed."""
+    proxies: Networks = ()
+    """Where reverse proxies ask from: they are believed in that header, and in where somebody comes from."""
+    proxy_secret: str = ""
+    """What they show in the header `PROXY_SECRET`; empty: their address is enough."""
     upload: int = 512 * MB
     """Bytes of one upload."""
     quota: int = 20 * 1024 * MB
@@ -50,6 +56,48 @@ def hub(request: Request) -> Hub:
 
 def person(request: Request) -> Person:
     return cast("Person", request.state.person)
+
+
+def client_address(request: Request, terms: HubSettings) -> str:
+    """Where somebody comes from, for counting what they do; empty where that is not known.
+
+    X-Forwarded-For is read from the right, as far as our proxies wrote it: anybody could have written the rest.
+    """
+    nearest = request.client.host if request.client else ""
+    if not is_proxy(nearest, request.headers, terms):
+        return nearest
+    said = [one for value in request.headers.getlist("x-forwarded-for") for one in value.split(",")]
+    while said and is_within(nearest, terms.proxies):
+        address = parse_ip(said.pop())
+        if address is None:
+            break
+        nearest = str(address)
+    return nearest
+
+
+def is_proxy(peer: str, headers: Headers, terms: HubSettings) -> bool:
+    """Whether a request came through a reverse proxy that is to be believed."""
+    shown, secret = (one.encode(errors="replace") for one in (headers.get(PROXY_SECRET, ""), terms.proxy_secret))
+    return is_within(peer, terms.proxies) and (not secret or hmac.compare_digest(shown, secret))
+
+
+def is_within(address: str, networks: Networks) -> bool:
+    found = parse_ip(address)
+    return found is not None and any(found.version == one.version and found in one for one in networks)
+
+
+def parse_ip(text: str) -> IPv4Address | IPv6Address | None:
+    """An address as a proxy writes it, perhaps with a port; one of IPv4 within IPv6 is that of IPv4."""
+    host = text.strip()
+    if host.startswith("["):
+        host = host[1:].partition("]")[0]
+    elif host.count(":") == 1:
+        host = host.partition(":")[0]
+    try:
+        found = ip_address(host)
+    except ValueError:
+        return None
+    return (found.ipv4_mapped or found) if isinstance(found, IPv6Address) else found
 
 
 def request_body(request: Request) -> bytes:
@@ -108,7 +156,7 @@ class Needs(StrEnum):
     WRITE = "write"
     OWN = "own"
     MINE = "mine"
-    """To own the share that the path names as {address}, or to be an admin."""
+    """To own the share that the path names as {address}, or to be an admin with more than a token for pushing."""
 
 
 class HubRoute(NamedTuple):

@@ -26,7 +26,7 @@ from unspool.errors import NotFound, UnspoolError, UsageProblem
 from unspool.hub.auth import NOTHING, NotAuthenticated, protect
 from unspool.hub.errors import HubError, StoreUnavailable, TooManyRequests
 from unspool.hub.monitoring import HealthCheck, Metrics, RequestLog, Write, log_to_stderr
-from unspool.hub.people.audit import AuditedReads, seal_audit, write_audit
+from unspool.hub.people.audit import AuditedReads, mark_head, write_audit
 from unspool.hub.people.erasure import resume_erasures
 from unspool.hub.people.rate_limit import RateLimiter, forget_old_counts
 from unspool.hub.people.tokens import create_token
@@ -216,7 +216,7 @@ def background_jobs(hub: Hub, state: State) -> tuple[JobThread, JobThread]:
         (
             Job("audit", 0.2, state.reads.flush),
             Job("pace", 5.0, state.rate_limiter.flush),
-            Job("seal", 5.0, lambda: seal_audit(hub.store.db)),
+            Job("seal", 5.0, lambda: mark_head(hub.store)),
             Job("passages", 2.0, lambda: sweep_passages(hub.store.db)),
             Job("expiry", 60.0, lambda: expire_shares(hub.store)),
             Job("erase", 60.0, lambda: resume_erasures(hub.store)),

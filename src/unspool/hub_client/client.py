@@ -27,6 +27,8 @@ _PATIENCE = 600.0
 """Seconds: a hub that wants one to come back later than this is not waited for."""
 _WAIT, _WORK = 60.0, 600.0
 """Seconds for an answer: to a question, and to what makes work for the hub."""
+SHORTEST_PASSWORD = 8
+"""Characters of a password that a share is given from now on."""
 _LOST = (ConnectionError, TimeoutError, http.client.HTTPException, OSError)
 
 

@@ -11,7 +11,7 @@ import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from unspool.errors import UsageProblem
-from unspool.web.guard import bracket_host
+from unspool.web.guard import MAX_HEADERS, bracket_host
 
 LOOPBACK = "127.0.0.1"
 PORT = 8642
@@ -79,6 +79,18 @@ UNREAD = 20.0
 """Seconds in which nothing of an answer was taken."""
 
 
+class _StrictConnection(h11.Connection):
+    """Refuses a body that says two lengths: whoever stands before this server may go by the other one."""
+
+    def next_event(self) -> Any:
+        event = super().next_event()
+        if isinstance(event, h11.Request):
+            names = {name for name, _ in event.headers}
+            if {b"content-length", b"transfer-encoding"} <= names:
+                raise h11.RemoteProtocolError("Content-Length and Transfer-Encoding contradict each other.")
+        return event
+
+
 class TimeoutProtocol(H11Protocol):
     """uvicorn's own, with a clock."""
 
@@ -86,6 +98,7 @@ class TimeoutProtocol(H11Protocol):
     _unread: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: Any) -> None:
+        self.conn = _StrictConnection(h11.SERVER, self.config.h11_max_incomplete_event_size or 2 * MAX_HEADERS)
         super().connection_made(transport)
         self._wind()
 

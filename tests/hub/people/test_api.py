@@ -51,7 +51,7 @@ def test_a_team_from_nothing(client: Client, files_store: Store) -> None:
     assert got(ada, "/api/teams")["teams"][0]["members"] == [{"id": joined.json["person"], "name": "ada"}]
     assert client.ask("DELETE", f"/api/people/{joined.json['person']}").status == 204
     assert ada.get("/api/me").status == 401
-    assert verify_audit(files_store.db) == []
+    assert verify_audit(files_store) == []
 
 
 def test_a_token_is_told_once_and_revoked_at_once(client: Client) -> None:

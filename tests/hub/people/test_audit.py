@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.hub.people.folk import One, project, somebody
+from tests.hub.people.folk import ROOT, One, project, somebody
 from tests.hub.people.test_users import at_once
 from tests.thorough import tries
 from unspool.hub.errors import StoreUnavailable
@@ -16,15 +16,18 @@ from unspool.hub.people import holds
 from unspool.hub.people.audit import (
     AuditedReads,
     AuditFilters,
+    ChainMark,
     audit_as_json_lines,
     list_audit,
+    mark_head,
     seal_audit,
     trim_audit,
     verify_audit,
     write_audit,
 )
+from unspool.hub.people.erasure import erase_permanently
 from unspool.hub.people.users import ANYBODY
-from unspool.hub.store.blobs import now
+from unspool.hub.store.blobs import AUDIT_MARK, now
 from unspool.hub.store.connect import Store
 
 
@@ -95,7 +98,7 @@ def test_readings_are_written_together(store: Store, ada: One) -> None:
     assert store.db.rows("SELECT count(*) FROM audit") == [(0,)]
     reads.flush()
     assert store.db.rows("SELECT count(*) FROM audit") == [(2400,)]
-    assert verify_audit(store.db) == []
+    assert verify_audit(store) == []
 
 
 def test_readings_wait_for_a_database_that_does_not_answer(files_store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -123,7 +126,7 @@ def test_sealing_from_several_places_makes_one_chain(store: Store, ada: One) -> 
     done(store, ada, 30)
     at_once(4, lambda: seal_audit(store.db))
     assert [row[0] for row in store.db.rows("SELECT seq FROM audit ORDER BY seq")] == list(range(1, 31))
-    assert verify_audit(store.db) == []
+    assert verify_audit(store) == []
     assert seal_audit(store.db).seq == 30
 
 
@@ -144,9 +147,9 @@ def test_a_touched_line_shows(files_store: Store, touch: str, problem: str) -> N
     """Changed, removed, cut off at either end."""
     ada = somebody(files_store.db, "ada")
     done(files_store, ada, 20)
-    assert verify_audit(files_store.db) == []
+    assert verify_audit(files_store) == []
     files_store.db.run(touch)
-    found = verify_audit(files_store.db)
+    found = verify_audit(files_store)
     assert len(found) == 1
     assert problem in found[0]
 
@@ -157,7 +160,7 @@ def test_two_lines_that_change_places_show(files_store: Store) -> None:
     seal_audit(files_store.db)
     for was, becomes in ((2, 102), (3, 2), (102, 3)):
         files_store.db.run("UPDATE audit SET seq = ? WHERE seq = ?", becomes, was)
-    assert verify_audit(files_store.db) != []
+    assert verify_audit(files_store) != []
 
 
 def test_a_chain_written_anew_does_not_hold_the_head_that_was_kept(files_store: Store) -> None:
@@ -166,11 +169,11 @@ def test_a_chain_written_anew_does_not_hold_the_head_that_was_kept(files_store: 
     done(files_store, ada, 5)
     head = seal_audit(files_store.db)
     done(files_store, ada, 5)
-    assert verify_audit(files_store.db, head.digest) == []
+    assert verify_audit(files_store, head.digest) == []
     files_store.db.run("UPDATE audit SET seq = NULL, digest = NULL, outcome = 'done otherwise'")
     files_store.db.run("DELETE FROM setting WHERE key = ?", log.HEAD)
-    assert verify_audit(files_store.db) == []
-    assert len(verify_audit(files_store.db, head.digest)) == 1
+    assert verify_audit(files_store) == []
+    assert len(verify_audit(files_store, head.digest)) == 1
 
 
 def test_old_lines_go_and_the_rest_still_proves_itself(store: Store, ada: One) -> None:
@@ -178,24 +181,102 @@ def test_old_lines_go_and_the_rest_still_proves_itself(store: Store, ada: One) -
     done(store, ada, 10)
     store.db.run("UPDATE audit SET at = at - 1000000000")
     done(store, ada, 5)
-    assert trim_audit(store.db, now() - 500_000_000) == 10
-    assert verify_audit(store.db) == []
+    assert trim_audit(store, now() - 500_000_000) == 10
+    assert verify_audit(store) == []
     assert [line.seq for line in list_audit(store.db)] == [15, 14, 13, 12, 11]
     write_audit(store.db, ada.person, "project.make", shop := project(store.db, "shop"), "done")
     done(store, ada, 2)
     holds.place_hold(store.db, ada.person, ("project", shop), "a case")
-    assert trim_audit(store.db, now() + 1000) == 5
+    assert trim_audit(store, now() + 1000) == 5
     assert [line.seq for line in list_audit(store.db)] == [18, 17, 16]
-    assert trim_audit(store.db, now() + 1000) == 0
-    assert verify_audit(store.db) == []
+    assert trim_audit(store, now() + 1000) == 0
+    assert verify_audit(store) == []
 
 
-def test_a_name_can_go_and_the_chain_holds(store: Store, ada: One) -> None:
-    """The id is what is sealed."""
+def test_a_name_is_sealed_and_can_be_erased(store: Store, ada: One) -> None:
+    """Another name shows, and one that was taken away; with an erased person it goes, and nothing tells what it was."""
     done(store, ada, 3)
+    write_audit(store.db, ANYBODY, "share.view", "x", "done")
+    assert verify_audit(store) == []
+    was = store.db.row("SELECT name, name_salt FROM audit WHERE seq = 2") or ()
+    for touched in (("eve", was[1]), ("", was[1]), ("", "")):
+        store.db.run("UPDATE audit SET name = ?, name_salt = ? WHERE seq = 2", *touched)
+        assert verify_audit(store) == ["The name in row 2 of the audit log was changed."]
+    store.db.run("UPDATE audit SET name = ?, name_salt = ? WHERE seq = 2", *was)
+    erase_permanently(store, ROOT, "person", ada.id)
+    assert {line.name for line in list_audit(store.db)} == {"", "anonymous"}
+    assert verify_audit(store) == []
+    assert store.db.rows("SELECT DISTINCT name_salt FROM audit WHERE person = ?", ada.id) == [("",)]
+
+
+def test_lines_of_before_names_were_sealed_still_prove_themselves(store: Store, ada: One) -> None:
+    """Beside newer ones; a newer one that passes itself off as one of them shows."""
+    done(store, ada, 3)
+    store.db.run("UPDATE audit SET name_salt = NULL, name_mark = NULL")
     seal_audit(store.db)
-    store.db.run("UPDATE audit SET name = ''")
-    assert verify_audit(store.db) == []
+    done(store, ada, 2)
+    assert verify_audit(store) == []
+    store.db.run("UPDATE audit SET name = 'eve', name_salt = NULL, name_mark = NULL WHERE seq = 4")
+    assert "Row 4" in verify_audit(store)[0]
+
+
+def cut(store: Store, last: int) -> None:
+    """Remove the tail and have the database say that it never was."""
+    (digest,) = store.db.row("SELECT digest FROM audit WHERE seq = ?", last) or (log.NOBODY,)
+    store.db.run("DELETE FROM audit WHERE seq > ?", last)
+    log.set_mark(store.db, log.HEAD, ChainMark(last, digest))
+
+
+@pytest.mark.parametrize("last", [0, 12])
+def test_a_tail_that_went_with_the_mark_of_its_head_shows(store: Store, ada: One, last: int) -> None:
+    """The object store knows the head too; what is written later hides nothing, and neither does the hub itself."""
+    done(store, ada, 20)
+    mark_head(store)
+    cut(store, last)
+    problem = [f"The audit log ends at row {last}, but the object store has a mark of row 20."]
+    assert verify_audit(store) == problem
+    mark_head(store)
+    assert verify_audit(store) == problem
+    done(store, ada, 25)
+    mark_head(store)
+    assert verify_audit(store) == ["Row 20 of the audit log is not the one that the object store has a mark of."]
+
+
+def test_a_log_whose_loss_was_accepted_goes_on(store: Store, ada: One) -> None:
+    """As when the database was brought back from an older copy: from then on it is guarded again."""
+    done(store, ada, 20)
+    mark_head(store)
+    cut(store, 12)
+    mark_head(store, anew=True)
+    assert verify_audit(store) == []
+    cut(store, 5)
+    assert len(verify_audit(store)) == 1
+
+
+def test_a_mark_that_is_gone_or_damaged_shows(store: Store, ada: One) -> None:
+    done(store, ada, 3)
+    assert verify_audit(store) == []
+    mark_head(store)
+    store.objects.put(AUDIT_MARK, [b'{"seq": "x"'])
+    assert "cannot be read" in verify_audit(store)[0]
+    store.objects.delete(AUDIT_MARK)
+    assert "has no mark" in verify_audit(store)[0]
+    mark_head(store)
+    assert "has no mark" in verify_audit(store)[0]
+
+
+def test_a_beginning_that_nobody_trimmed_shows(store: Store, ada: One) -> None:
+    """Removed with the mark of the start; what the hub itself trims is known."""
+    done(store, ada, 10)
+    store.db.run("UPDATE audit SET at = at - 1000000000")
+    done(store, ada, 10)
+    mark_head(store)
+    assert trim_audit(store, now() - 500_000_000) == 10
+    assert verify_audit(store) == []
+    (digest,) = store.db.row("SELECT digest FROM audit WHERE seq = 15") or ("",)
+    store.db.run("DELETE FROM audit WHERE seq <= 15")
+    log.set_mark(store.db, log.START, ChainMark(15, digest))
+    assert verify_audit(store) == ["Rows 11 to 15 of the audit log are missing, and nobody trimmed them."]
 
 
 def test_no_control_character_gets_in(files_store: Store) -> None:
@@ -209,7 +290,7 @@ def test_no_control_character_gets_in(files_store: Store) -> None:
 @settings(max_examples=tries(25, 200), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     row=st.integers(1, 8),
-    column=st.sampled_from(["id", "at", "person", "what", "target", "outcome", "detail", "digest"]),
+    column=st.sampled_from(["id", "at", "person", "what", "target", "outcome", "detail", "digest", "name_mark"]),
     text=st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=20),
 )
 def test_any_change_of_any_line_shows(files_store: Store, row: int, column: str, text: str) -> None:
@@ -217,11 +298,11 @@ def test_any_change_of_any_line_shows(files_store: Store, row: int, column: str,
     db = files_store.db
     if db.row("SELECT 1 FROM audit LIMIT 1") is None:
         done(files_store, somebody(db, "ada"), 8)
-    assert verify_audit(db) == []
+    assert verify_audit(files_store) == []
     was = db.rows(f"SELECT {column} FROM audit WHERE seq = ?", row)[0][0]  # noqa: S608
     becomes = was + len(text) if column == "at" else text
     db.run(f"UPDATE audit SET {column} = ? WHERE seq = ?", becomes, row)  # noqa: S608
     try:
-        assert (verify_audit(db) == []) == (becomes == was)
+        assert (verify_audit(files_store) == []) == (becomes == was)
     finally:
         db.run(f"UPDATE audit SET {column} = ? WHERE seq = ?", was, row)  # noqa: S608

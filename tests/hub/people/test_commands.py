@@ -140,6 +140,20 @@ def test_the_audit_log_tells_and_proves(data: Path) -> None:
     assert "changed" in broken.out
 
 
+def test_a_log_that_was_cut_is_told_until_it_is_accepted(data: Path) -> None:
+    done("people", "add", "ada")
+    done("audit", "verify")
+    store = open_store(StorePlace(data))
+    store.db.run("DELETE FROM audit")
+    store.db.run("DELETE FROM setting WHERE key = 'audit.head'")
+    store.db.close()
+    assert run("hub", "audit", "verify").code == 1
+    assert run("hub", "verify").code == 1
+    assert run("hub", "audit", "verify", "--accept").code == 1
+    done("audit", "verify")
+    assert [line["what"] for line in told("audit", "list")["lines"]] == ["audit.accept"]
+
+
 def test_old_lines_are_trimmed(data: Path) -> None:
     """What is left still proves itself, and says that lines went."""
     store = open_store(StorePlace(data))

@@ -4,11 +4,14 @@ import json
 import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
 
 from tests.hub.people.folk import One, project, session, share, somebody
+from tests.hub.running import running
+from tests.waiting import PATIENCE
 from unspool.hub.errors import BadRequest, Conflict, NotVisible, StoreUnavailable
 from unspool.hub.people import erasure, users
 from unspool.hub.people.audit import list_audit, seal_audit, verify_audit, write_audit
@@ -19,13 +22,13 @@ from unspool.hub.store.schema import STEPS
 
 SECRET = "quicksilverzanzibar"
 _OTHER = {
-    "audit", "hold", "tombstone", "setting", "team",
-    "blob.encoding", "blob.key", "invitation.digest", "invitation.name", "invitation.team", "member.team", "pace.who",
-    "passage.body", "passage.kind", "passage.link", "permit.kind", "person.kind", "person.name", "piece.name",
-    "project.name", "project.policy", "request.day", "request.identity", "request.model", "session.agent",
-    "session.branch", "session.key", "session.kind", "session.made", "session.models", "session.slug", "session.source",
-    "session.title", "session_page.kind", "session_page.name", "share.facts", "share.password", "share.title",
-    "share_file.kind", "share_file.name", "token.digest", "token.id", "token.kind", "token.label", "token.scope",
+    "audit", "hold", "tombstone", "setting", "team", "blob.encoding", "blob.key", "invitation.digest",
+    "invitation.name", "invitation.parent", "invitation.team", "member.team", "pace.who", "passage.body",
+    "passage.kind", "passage.link", "permit.kind", "person.kind", "person.name", "piece.name", "project.name",
+    "project.policy", "request.day", "request.identity", "request.model", "session.agent", "session.branch",
+    "session.key", "session.kind", "session.made", "session.models", "session.slug", "session.source", "session.title",
+    "session_page.kind", "session_page.name", "share.facts", "share.password", "share.title", "share_file.kind",
+    "share_file.name", "token.digest", "token.id", "token.kind", "token.label", "token.parent", "token.scope",
 }  # fmt: skip
 """Columns that hold no id of what can be erased and no digest of a content; they go with their rows. `pace.who`, which
 has ids within a text, is searched by itself."""
@@ -58,7 +61,7 @@ def test_a_session_is_gone_at_once(store: Store, boss: One) -> None:
     before, rows = keys(store), counted(store)
     mine = session(store, shop, ada, f"a session with {SECRET}", key="its-key")
     assert len(keys(store)) == len(before) + 2
-    proof = erase_permanently(store, boss.person, "session", mine, deep=True)
+    proof = erase_permanently(store, boss.person, "session", mine)
     assert proof["proved"]
     assert proof["found"] == []
     assert proof["cleared"]
@@ -84,10 +87,60 @@ def test_no_byte_is_left_in_the_files(files_store: Store, tmp_path: Path) -> Non
     files_store.db.run("INSERT INTO passage(session, turn, kind, link, body) VALUES('', 1, '', '', ?)", f"was {SECRET}")
     assert holding(tmp_path, SECRET) != []
     assert erase_permanently(files_store, boss.person, "session", mine)["proved"]
-    proof = erase_permanently(files_store, boss.person, "share", link, deep=True)
+    proof = erase_permanently(files_store, boss.person, "share", link)
     assert proof["proved"]
     assert proof["searched"]["bytes"] > 0
     assert holding(tmp_path, SECRET) == []
+
+
+def test_the_api_says_proved_once_no_byte_is_left(files_store: Store, tmp_path: Path) -> None:
+    """While the hub runs and other connections are open: the write-ahead log is emptied, and searched."""
+    boss = somebody(files_store.db, "boss", admin=True)
+    mine = session(files_store, project(files_store.db, "shop"), boss, f"{SECRET} and more")
+    with running(files_store) as client:
+        before = client.as_(boss.token).get(f"/api/archive/{mine}/log")
+        assert SECRET.encode() in before.body
+        proof = client.as_(boss.token).send("POST", "/api/erase", {"kind": "session", "id": mine}).json
+        assert (proof["proved"], proof["cleared"], proof["found"]) == (True, True, [])
+        assert proof["searched"]["bytes"] > 0
+        assert holding(tmp_path, SECRET) == []
+
+
+def test_what_a_reader_keeps_in_the_log_is_not_proved_gone(files_store: Store, tmp_path: Path) -> None:
+    """As long as somebody reads of a moment before; the hub goes on by itself, and says proved once that is over."""
+    boss = somebody(files_store.db, "boss", admin=True)
+    link = share(files_store, boss, f"share of {SECRET}")
+    reading, over = threading.Event(), threading.Event()
+
+    def read() -> None:
+        with files_store.db.snapshot():
+            reading.set()
+            over.wait(PATIENCE)
+
+    thread = threading.Thread(target=read)
+    thread.start()
+    try:
+        assert reading.wait(PATIENCE)
+        proof = erase_permanently(files_store, boss.person, "share", link)
+        assert (proof["proved"], proof["cleared"]) == (False, False)
+        assert holding(tmp_path, SECRET) != []
+    finally:
+        over.set()
+        thread.join()
+    assert erasure.resume_erasures(files_store) == 1
+    assert holding(tmp_path, SECRET) == []
+    [stone] = erasure.list_tombstones(files_store.db)
+    assert (stone.proof["proved"], stone.proof["searched"]["objects"]) == (True, 1)
+    assert erasure.resume_erasures(files_store) == 0
+
+
+def test_a_proof_says_what_was_not_searched(store: Store, boss: One) -> None:
+    """The files, the log and the replicas of a database's server are not the hub's to look into."""
+    proof = erase_permanently(store, boss.person, "share", share(store, boss, "a share"))
+    told = " ".join(proof["not_searched"])
+    assert "backups" in told
+    assert ("write-ahead log" in told) is (store.db.dialect == "postgresql")
+    assert ("bytes" in proof["searched"]) is (store.db.dialect == "sqlite")
 
 
 def holding(folder: Path, text: str) -> list[str]:
@@ -156,7 +209,7 @@ def test_a_person_goes_with_all_that_was_theirs(store: Store, boss: One) -> None
     assert [one.name for one in users.list_users(store.db, everybody=True)] == ["boss"]
     assert store.db.rows("SELECT who FROM pace") == [(boss.id,)]
     assert "ada" not in [line.name for line in list_audit(store.db)]
-    assert verify_audit(store.db) == []
+    assert verify_audit(store) == []
     with pytest.raises(Conflict):
         erase_permanently(store, boss.person, "person", boss.id)
     assert [one.name for one in users.list_users(store.db)] == ["boss"]
@@ -234,7 +287,7 @@ def test_a_digest_in_a_page_of_the_file_is_found(files_store: Store, monkeypatch
     link = share(files_store, boss, "a share")
     digest = files_store.db.rows("SELECT digest FROM share_file")[0][0]
     write_audit(files_store.db, boss.person, "x", "y", "z", {"ab12": f"ff{digest}00"})
-    proof = erase_permanently(files_store, boss.person, "share", link, deep=True)
+    proof = erase_permanently(files_store, boss.person, "share", link)
     assert proof["found"] == [f"file {digest}"]
 
 

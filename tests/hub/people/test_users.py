@@ -13,6 +13,7 @@ from unspool.hub.people import projects, tokens, users
 from unspool.hub.people import projects as permits
 from unspool.hub.people import projects as teams
 from unspool.hub.people import tokens as invitations
+from unspool.hub.people.erasure import erase_permanently
 from unspool.hub.people.projects import Right, readable_projects, right_on_project
 from unspool.hub.people.users import checked_name, projects_without_owner
 from unspool.hub.server import create_first_admin
@@ -73,7 +74,7 @@ def test_a_name_is_taken_once(store: Store) -> None:
 def test_whoever_is_ended_is_let_in_no_more_at_once(store: Store) -> None:
     """Tokens, browsers and open invitations end with a person; back again, they need new ones."""
     boss, ada = somebody(store.db, "boss", admin=True), somebody(store.db, "ada", admin=True)
-    browser = tokens.create_token(store.db, ada.id, "browser", "browser")
+    browser = tokens.create_browser(store.db, ada.id)
     invitation = invitations.create_invitation(store.db, ada.person)
     users.deactivate_user(store.db, "ada")
     assert tokens.person_of_token(store.db, ada.token) is None
@@ -125,6 +126,70 @@ def test_a_token_is_good_for_its_scope_until_it_ends(store: Store) -> None:
     assert tokens.person_of_token(store.db, read) is None
     with pytest.raises(BadRequest):
         tokens.create_token(store.db, ada.id, "all powerful", scope="root")
+
+
+def made_with(store: Store, secret: str, kind: str = "token") -> tuple[str, str]:
+    """The id of what lets somebody in, and a token that was made with it."""
+    known = tokens.person_of_token(store.db, secret, kind)
+    assert known is not None
+    return known.token, tokens.create_token(store.db, known.id, "made with it", parent=known.token)
+
+
+def test_what_was_made_with_a_token_ends_with_it(store: Store) -> None:
+    """Browsers, their tokens, tokens of others and open invitations; also where a browser between them signed out."""
+    ada, robot = somebody(store.db, "ada", admin=True), somebody(store.db, "robot")
+    apart = tokens.create_token(store.db, ada.id, "apart")
+    token, minted = made_with(store, ada.token)
+    browser = tokens.create_browser(store.db, ada.id, parent=token)
+    signed_in, of_browser = made_with(store, browser, "browser")
+    others = tokens.create_token(store.db, robot.id, "for another", parent=made_with(store, minted)[0])
+    invitation = invitations.create_invitation(store.db, ada.person._replace(token=signed_in))
+    store.db.run("UPDATE token SET ended = 1 WHERE id = ?", signed_in)
+    assert tokens.person_of_token(store.db, of_browser) is not None
+    tokens.revoke_token(store.db, token)
+    for secret in (ada.token, minted, of_browser, others):
+        assert tokens.person_of_token(store.db, secret) is None
+    with pytest.raises(NotVisible):
+        invitations.open_invitation(store.db, invitation)
+    assert tokens.person_of_token(store.db, apart) is not None
+    assert tokens.person_of_token(store.db, robot.token) is not None
+
+
+def test_nothing_is_made_with_a_token_that_was_revoked(store: Store) -> None:
+    """A request that was let in just before leaves nothing behind that is let in after."""
+    ada = somebody(store.db, "ada")
+    token, _ = made_with(store, ada.token)
+    tokens.revoke_token(store.db, token)
+    with pytest.raises(Forbidden):
+        tokens.create_token(store.db, ada.id, "late", parent=token)
+    with pytest.raises(Forbidden):
+        tokens.create_browser(store.db, ada.id, parent=token)
+    with pytest.raises(Forbidden):
+        invitations.create_invitation(store.db, ada.person._replace(token=token))
+
+
+@pytest.mark.parametrize("how", ["ended", "erased"])
+def test_what_somebody_made_for_others_ends_with_them(store: Store, how: str) -> None:
+    boss, eve, robot = (somebody(store.db, name, admin=True) for name in ("boss", "eve", "robot"))
+    others = tokens.create_token(store.db, robot.id, "for another", parent=made_with(store, eve.token)[0])
+    if how == "ended":
+        users.deactivate_user(store.db, "eve")
+    else:
+        erase_permanently(store, boss.person, "person", eve.id)
+    assert tokens.person_of_token(store.db, others) is None
+    assert tokens.person_of_token(store.db, robot.token) is not None
+
+
+def test_a_browser_of_unknown_origin_ends_with_any_token_of_its_person(store: Store) -> None:
+    """Hubs of before did not write down what a browser was signed in with."""
+    ada, bob = somebody(store.db, "ada"), somebody(store.db, "bob")
+    browsers = [tokens.create_browser(store.db, one.id) for one in (ada, bob)]
+    invited = invitations.accept_invitation(store.db, invitations.create_invitation(store.db, ROOT), "carol", "browser")
+    store.db.run("UPDATE token SET parent = NULL WHERE kind = 'browser' AND label = 'browser'")
+    tokens.revoke_token(store.db, made_with(store, ada.token)[0])
+    tokens.revoke_token(store.db, tokens.list_tokens(store.db, invited.person)[0].id)
+    assert tokens.person_of_token(store.db, browsers[0], "browser") is None
+    assert tokens.person_of_token(store.db, browsers[1], "browser") is not None
 
 
 def test_a_full_disk_keeps_nobody_out(files_store: Store, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -99,6 +99,10 @@ def test_a_share_is_updated_in_place_changed_listed_and_deleted(
     table = run("shares").out
     assert "Another title" in table
     assert address in table
+    (tmp_path / "word").write_text("sesame\n")
+    short = run("shares", "update", address, "--password-file", str(tmp_path / "word"))
+    assert (short.code, "8 characters" in short.err) == (2, True)
+    assert run("share", SESSION, *given, "--hub", "--yes", "--password-file", str(tmp_path / "word")).code == 2
     (tmp_path / "word").write_text("open sesame\n")
     done = run("shares", "update", address, "--password-file", str(tmp_path / "word"), "--expires", "2h", "--json")
     assert json.loads(done.out)["password"] is True

@@ -4,16 +4,17 @@ import gzip
 import io
 import tarfile
 from html.parser import HTMLParser
+from ipaddress import ip_network
 from urllib.parse import urljoin
 
 import pytest
 
 from tests.hub.running import Answer, Client, running
 from tests.hub.shares.bundles import GZIP, bundle, lines, log, packed
-from tests.hub.shares.conftest import Place, same
+from tests.hub.shares.conftest import Place, place, same
 from unspool.hub.routes import HubSettings
 from unspool.hub.shares import routes
-from unspool.hub.shares.share import COOKIE
+from unspool.hub.shares.share import COOKIE, hash_password
 from unspool.hub.store.connect import Store
 
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
@@ -176,8 +177,8 @@ def same_but_request(first: Answer, second: Answer) -> bool:
 
 
 def test_a_ticket_ends_with_its_password_and_cannot_be_made(hub: Place) -> None:
-    address = hub.share(Share_Password="one")
-    got = ticket(open_(hub.anybody, address, b"password=one"))
+    address = hub.share(Share_Password="high-water")
+    got = ticket(open_(hub.anybody, address, b"password=high-water"))
     assert hub.anybody.ask("GET", f"/{address}/", headers=got).status == 200
     until, _, mark = got["Cookie"].partition("=")[2].partition(".")
     for forged in (
@@ -190,7 +191,7 @@ def test_a_ticket_ends_with_its_password_and_cannot_be_made(hub: Place) -> None:
         "",
     ):
         assert hub.anybody.ask("GET", f"/{address}/", headers={"Cookie": f"{COOKIE}={forged}"}).status == 401
-    hub.ann.send("PATCH", f"/api/shares/{address}", {"password": "two"})
+    hub.ann.send("PATCH", f"/api/shares/{address}", {"password": "low-water"})
     assert hub.anybody.ask("GET", f"/{address}/", headers=got).status == 401
     hub.ann.send("PATCH", f"/api/shares/{address}", {"password": ""})
     assert hub.anybody.get(f"/{address}/").status == 200
@@ -198,14 +199,52 @@ def test_a_ticket_ends_with_its_password_and_cannot_be_made(hub: Place) -> None:
 
 
 def test_passwords_cannot_be_tried_for_ever(hub: Place) -> None:
-    address = hub.share(Share_Password="one")
+    address = hub.share(Share_Password="high-water")
     answers = [open_(hub.anybody, address, b"password=%d" % number).status for number in range(routes.TRIES + 2)]
     assert answers == [403] * routes.TRIES + [429] * 2
-    late = open_(hub.anybody, address, b"password=one")
+    late = open_(hub.anybody, address, b"password=high-water")
     assert late.status == 429
     assert int(late.headers["retry-after"]) > 0
-    asked = hub.anybody.ask("GET", f"/api/sessions/{address}", headers={"Share-Password": "one"})
+    asked = hub.anybody.ask("GET", f"/api/sessions/{address}", headers={"Share-Password": "high-water"})
     assert asked.status == 429
+
+
+def test_right_passwords_lock_nobody_out(both: Place) -> None:
+    """However many readers come through one address; only what is wrong counts."""
+    address = both.share(Share_Password="high-water")
+    opened = [open_(both.anybody, address, b"password=high-water").status for _ in range(routes.TRIES + 2)]
+    assert opened == [303] * len(opened)
+    answers = [open_(both.anybody, address, b"password=wrong").status for _ in range(routes.TRIES + 1)]
+    assert answers == [403] * routes.TRIES + [429]
+
+
+def test_behind_a_proxy_one_reader_locks_out_no_other(files_store: Store) -> None:
+    """The proxy's word for where somebody comes from counts: its own, not what the reader wrote before it."""
+    terms = HubSettings(proxies=(ip_network("127.0.0.0/8"),))
+    with running(files_store, terms) as client:
+        hub = place(files_store, client)
+        address = hub.share(Share_Password="high-water")
+
+        def tried(source: str, word: bytes = b"wrong") -> int:
+            headers = {**FORM, "X-Forwarded-For": source}
+            return client.ask("POST", f"/{address}/", b"password=" + word, headers).status
+
+        forged = [tried(f"198.51.100.{number}, 192.0.2.1") for number in range(routes.TRIES)]
+        assert forged == [403] * routes.TRIES
+        assert tried("192.0.2.1", b"high-water") == 429
+        assert tried("192.0.2.2", b"high-water") == 303
+
+
+@pytest.mark.parametrize("word", ["x", "high-wa"])
+def test_a_short_password_is_refused_and_an_old_one_still_opens(hub: Place, word: str) -> None:
+    assert hub.ann.ask("POST", "/api/shares", bundle(), {**GZIP, "Share-Password": word}).status == 400
+    address = hub.share()
+    answer = hub.ann.send("PATCH", f"/api/shares/{address}", {"password": word})
+    assert (answer.status, "8 characters" in answer.json["reason"]) == (400, True)
+    signed_in = {**FORM, "Sec-Fetch-Site": "same-origin"}
+    assert hub.ann.ask("POST", f"/shares/{address}", f"password={word}".encode(), signed_in).status == 400
+    hub.store.db.run("UPDATE share SET password = ? WHERE address = ?", hash_password(word), address)
+    assert open_(hub.anybody, address, f"password={word}".encode()).status == 303
 
 
 def test_the_document_wants_the_password_in_a_header(hub: Place) -> None:

@@ -10,6 +10,7 @@ from tests.hub.shares.bundles import GZIP, SESSION, bundle, counts, form, lines,
 from tests.hub.shares.conftest import Place, same
 from tests.waiting import until
 from unspool.hub.people import holds
+from unspool.hub.people.tokens import create_token
 from unspool.hub.people.users import Person
 from unspool.hub.routes import HubSettings
 from unspool.hub.shares.share_store import expire_shares
@@ -74,6 +75,40 @@ def test_strangers_upload_only_where_the_hub_is_open(hub: Place) -> None:
         assert client.get(f"/{answer.json['id']}/").status == 200
         assert client.ask("DELETE", f"/api/shares/{answer.json['id']}").status == 401
         assert client.as_(hub.bob.token).ask("DELETE", f"/api/shares/{answer.json['id']}").status == 404
+
+
+@pytest.mark.parametrize(
+    ("query", "headers"),
+    [
+        ("", {"Share-Password": ""}),
+        ("", {"Share-Password": "another word"}),
+        ("?listed=1", {}),
+        ("?expires=30m", {}),
+        ("?raw=1", {}),
+        ("?title=x", {}),
+    ],
+)
+def test_a_push_token_sends_content_and_decides_nothing(hub: Place, query: str, headers: dict[str, str]) -> None:
+    """It puts other content in place of its own person's, and neither how that is shown nor whether it is there."""
+    address = hub.share(Share_Password="high%20water")
+    (owner,) = hub.store.db.row("SELECT owner FROM share WHERE address = ?", address) or ("",)
+    pusher = hub.anybody.as_(create_token(hub.store.db, owner, "ci", "push"))
+    before = hub.ann.get(f"/api/shares/{address}").json
+    path = f"/api/shares/{address}"
+    assert pusher.ask("PUT", f"{path}{query}", bundle(), {**GZIP, **headers}).status == 403
+    assert pusher.send("PATCH", path, {"password": ""}).status == 403
+    assert pusher.ask("DELETE", path).status == 403
+    assert hub.ann.get(path).json == before
+    assert pusher.ask("PUT", path, bundle(log("Low water.")), GZIP).json["version"] == 2
+    assert hub.ann.get(path).json["password"] is True
+
+
+def test_a_push_token_of_an_admin_replaces_nobodys_share_but_theirs(hub: Place) -> None:
+    address = hub.share()
+    (admin,) = hub.store.db.row("SELECT id FROM person WHERE name = 'root'") or ("",)
+    pusher = hub.anybody.as_(create_token(hub.store.db, admin, "ci", "push"))
+    assert pusher.ask("PUT", f"/api/shares/{address}", bundle(), GZIP).status == 404
+    assert hub.admin.ask("PUT", f"/api/shares/{address}", bundle(), GZIP).status == 200
 
 
 def test_an_upload_that_is_tried_again_is_there_once(both: Place) -> None:

@@ -14,6 +14,8 @@ from tests.hub.store.filling import filled, refer
 from tests.thorough import tries
 from unspool.cli import hub_store_cmd
 from unspool.errors import Exists, NotFound, Unsound, UsageProblem
+from unspool.hub.people.audit import mark_head, verify_audit, write_audit
+from unspool.hub.people.users import ANYBODY
 from unspool.hub.store.blobs import PREFIX
 from unspool.hub.store.connect import Store, StorePlace, open_store
 from unspool.hub.store.copy import RowTally, TableSum, backup, is_empty, is_unfinished_copy, move, restore, table_sums
@@ -63,6 +65,23 @@ def test_a_hub_is_moved_whole(source: Store, target: Store, monkeypatch: pytest.
     assert verify(target) == verify(source)
     assert _found(target) == _found(source) != 0
     assert not is_unfinished_copy(target.db)
+
+
+def test_the_mark_of_the_audit_log_goes_along(source: Store, target: Store, tmp_path: Path) -> None:
+    """In the new place and in a backup, a log that is cut shows as it does in the old one."""
+    source.db.run("DELETE FROM audit")
+    for number in range(4):
+        write_audit(source.db, ANYBODY, "share.view", str(number), "done")
+    mark_head(source)
+    move(source, target, _quiet)
+    backup(source, tmp_path / "backup", _quiet)
+    saved = open_store(StorePlace(tmp_path / "backup"))
+    for store in (target, saved):
+        assert verify_audit(store) == []
+        store.db.run("DELETE FROM audit")
+        store.db.run("DELETE FROM setting WHERE key = 'audit.head'")
+        assert len(verify_audit(store)) == 1
+    saved.db.close()
 
 
 def _found(store: Store) -> int:

@@ -11,12 +11,12 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 
 from unspool.hub.errors import BadRequest, NotVisible
 from unspool.hub.people import erasure, holds, operations, projects, tokens, users
-from unspool.hub.people.audit import AuditFilters, audit_as_json_lines, list_audit, seal_audit, verify_audit
+from unspool.hub.people.audit import AuditFilters, audit_as_json_lines, list_audit, mark_head, verify_audit
 from unspool.hub.people.operations import Done, Operation, as_json, rows_as_json
 from unspool.hub.people.projects import Right, right_on_project
 from unspool.hub.people.rate_limit import count_attempt
 from unspool.hub.people.users import Person
-from unspool.hub.routes import HubRoute, Needs, hub, person, read_json, request_body
+from unspool.hub.routes import HubRoute, Needs, client_address, hub, person, read_json, request_body
 from unspool.hub.store.database import Database
 
 _TRIES, _SPAN = 30, 3600
@@ -119,7 +119,7 @@ def accept_invitation(request: Request) -> Response:
     try:
         tokens.check_nameable(hub(request).terms.header, tokens.open_invitation(db, wanted.invitation))
     except NotVisible:
-        count_attempt(db, f"join address {request.client.host if request.client else ''}", _TRIES, _SPAN)
+        count_attempt(db, f"join address {client_address(request, hub(request).terms)}", _TRIES, _SPAN)
         raise
     taken = tokens.accept_invitation(db, wanted.invitation, wanted.name)
     request.state.target = taken.person
@@ -141,9 +141,9 @@ def audit_file(request: Request) -> Response:
 
 def audit_proof(request: Request) -> Response:
     """Whether the audit log is whole, and the head of its chain, to be kept elsewhere; `known` is one that was."""
-    db = hub(request).store.db
-    problems = verify_audit(db, request.query_params.get("known", ""))
-    head = seal_audit(db)
+    store = hub(request).store
+    problems = verify_audit(store, request.query_params.get("known", ""))
+    head = mark_head(store)
     return json_response({"whole": not problems, "problems": problems, "head": head._asdict()})
 
 

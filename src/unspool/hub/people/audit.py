@@ -9,24 +9,43 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any, NamedTuple
 
-from unspool.hub.people.users import HUB, Person
-from unspool.hub.store.blobs import now
-from unspool.hub.store.database import Database, Row, Value, get_setting, placeholders, set_setting
+import msgspec
 
-_WRITE = "INSERT INTO audit(id, at, person, name, what, target, outcome, detail) VALUES(?, ?, ?, ?, ?, ?, ?, ?)"
-_UNSEALED = "SELECT id, at, person, what, target, outcome, detail FROM audit WHERE seq IS NULL ORDER BY at, id LIMIT ?"
+from unspool.errors import NotFound
+from unspool.hub.people.users import HUB, Person
+from unspool.hub.store.blobs import AUDIT_MARK, now
+from unspool.hub.store.connect import Store
+from unspool.hub.store.database import Database, Row, Value, as_kept, get_setting, placeholders, set_setting
+
+_WRITE = (
+    "INSERT INTO audit(id, at, person, name, what, target, outcome, detail, name_salt, name_mark)"
+    " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+)
+_SEALED = "id, at, person, what, target, outcome, detail, name_mark"
+"""What a digest covers."""
+_UNSEALED = f"SELECT {_SEALED} FROM audit WHERE seq IS NULL ORDER BY at, id LIMIT ?"  # noqa: S608
 _LOT = 2_000
 _MOST = 100_000
 """Readings that wait while the database does not answer; more are counted only."""
 _LONGEST = 300
 HEAD, START = "audit.head", "audit.start"
 """Settings: the last row that was sealed, and the last one that was trimmed; `seq digest` each."""
+_MARKED = "audit.marked"
+"""The setting of a hub whose object store has a mark, too."""
 NOBODY = "0" * 64
 
 
 class ChainMark(NamedTuple):
     seq: int
     digest: str
+
+
+class HeadMark(msgspec.Struct, frozen=True):
+    """What the object store knows of the chain: a row that was the last one, and how far rows were trimmed."""
+
+    seq: int
+    digest: str
+    start: int
 
 
 def write_audit(
@@ -42,7 +61,13 @@ def write_audit(
 def _row(person: Person, what: str, target: str, outcome: str, detail: dict[str, str | int] | None) -> list[Value]:
     more = json.dumps(detail or {}, sort_keys=True)
     unique = f"{time.time_ns():016x}{secrets.token_hex(8)}"  # so that rows of one millisecond keep their order
-    return [unique, now(), person.id, person.name, *map(_short, (what, target, outcome)), more]
+    salt = secrets.token_hex(16)
+    words = map(_short, (what, target, outcome))
+    return [unique, now(), person.id, person.name, *words, more, salt, _name_mark(salt, person.name)]
+
+
+def _name_mark(salt: str, name: str) -> str:
+    return sha256(f"{salt}\0{as_kept([name])[0]!s}".encode()).hexdigest()
 
 
 def _short(text: str) -> str:
@@ -97,8 +122,9 @@ def seal_audit(db: Database) -> ChainMark:
 
 
 def next_mark(mark: ChainMark, row: Row) -> ChainMark:
-    """The place of a row, `seq` first, that comes after a mark."""
-    text = json.dumps([mark.digest, *row], ensure_ascii=False, separators=(",", ":"))
+    """The place of a row, `seq` first and the mark of its name last, that comes after a mark."""
+    sealed = row if row[-1] is not None else row[:-1]  # names of before are not sealed
+    text = json.dumps([mark.digest, *sealed], ensure_ascii=False, separators=(",", ":"))
     return ChainMark(row[0], sha256(text.encode(errors="surrogatepass")).hexdigest())
 
 
@@ -112,7 +138,61 @@ def set_mark(db: Database, which: str, mark: ChainMark) -> None:
     set_setting(db, which, f"{mark.seq} {mark.digest}")
 
 
-_COLUMNS = "SELECT seq, at, person, name, what, target, outcome, detail, id, digest FROM audit"
+def mark_head(store: Store, *, anew: bool = False) -> ChainMark:
+    """Seal, and have the object store know the head, which is given.
+
+    Where what it knows is not in the chain any more, that stays to be seen, unless the log is to be taken as it is.
+    """
+    db = store.db
+    head = seal_audit(db)
+    kept = _kept_mark(store)  # not in the transaction, in which others would wait for an object store that is away
+    if kept == HeadMark(*head, mark_of(db, START).seq) and not anew:
+        return head
+    with db.transaction():
+        db.alone("audit")
+        head = mark_of(db, HEAD)
+        if head.seq and (anew or not _mark_problem(store)):
+            _put_mark(store, HeadMark(*head, mark_of(db, START).seq))
+            set_setting(db, _MARKED, "1")
+    return head
+
+
+def _put_mark(store: Store, mark: HeadMark) -> None:
+    store.objects.put(AUDIT_MARK, [msgspec.json.encode(mark)])
+
+
+def _kept_mark(store: Store) -> HeadMark | str | None:
+    """What the object store knows; None where that is nothing, and a sentence where it cannot be read."""
+    try:
+        return msgspec.json.decode(b"".join(store.objects.get(AUDIT_MARK)), type=HeadMark)
+    except NotFound:
+        return None
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return "The object store's mark of the audit log cannot be read."
+
+
+def _mark_problem(store: Store) -> str:
+    """What is wrong where database and object store do not agree; empty where they do."""
+    kept = _kept_mark(store)
+    if kept is None:
+        return "The object store has no mark of the audit log any more." if get_setting(store.db, _MARKED) else ""
+    return kept if isinstance(kept, str) else _cut(store.db, kept)
+
+
+def _cut(db: Database, kept: HeadMark) -> str:
+    """What of the chain that a mark tells of is missing; empty where it is whole."""
+    start, head = mark_of(db, START), mark_of(db, HEAD)
+    if start.seq > kept.start:
+        return f"Rows {kept.start + 1} to {start.seq} of the audit log are missing, and nobody trimmed them."
+    if head.seq < kept.seq:
+        return f"The audit log ends at row {head.seq}, but the object store has a mark of row {kept.seq}."
+    row = db.row("SELECT digest FROM audit WHERE seq = ?", kept.seq)
+    if kept.seq > start.seq and (row is None or row[0] != kept.digest):
+        return f"Row {kept.seq} of the audit log is not the one that the object store has a mark of."
+    return ""
+
+
+_COLUMNS = "SELECT seq, at, person, name, what, target, outcome, detail, id, digest, name_salt, name_mark FROM audit"
 MOST = 1_000
 """Lines of one list."""
 
@@ -128,6 +208,8 @@ class AuditLine(NamedTuple):
     detail: dict[str, Any]
     id: str
     digest: str
+    name_salt: str | None
+    name_mark: str | None
 
     def data(self) -> dict[str, Any]:
         return {**self._asdict(), "at": datetime.fromtimestamp(self.at / 1000, UTC).isoformat()}
@@ -198,37 +280,53 @@ def _line(row: Row) -> AuditLine:
     return line._replace(detail=json.loads(row[7]))
 
 
-_SIGNED = "SELECT seq, id, at, person, what, target, outcome, detail, digest FROM audit WHERE seq IS NOT NULL"
+_SIGNED = f"SELECT seq, {_SEALED}, digest, name, name_salt FROM audit WHERE seq IS NOT NULL"  # noqa: S608
+_PERSON, _NAME = 3, 8
+"""Where a row of these has a person's id, and the mark of their name."""
 
 
-def verify_audit(db: Database, known: str = "") -> list[str]:
+def verify_audit(store: Store, known: str = "") -> list[str]:
     """What is wrong with the audit log, a sentence each; nothing where it is whole.
 
     `known` is the digest of a head that somebody kept elsewhere: it must be in the chain. Without such a one, whoever
-    can write to the database could have written the whole chain anew.
+    can write to the database and to the object store could have written the whole chain anew.
     """
+    db = store.db
     seal_audit(db)
     mark, seen = mark_of(db, START), False
+    erased = {row[0] for row in db.rows("SELECT target FROM tombstone WHERE kind = 'person'")}
+    names = ""
     for row in _rows_in_order(db, _SIGNED, [], mark.seq):
         if row[0] != mark.seq + 1:
             return [f"Rows {mark.seq + 1} to {row[0] - 1} of the audit log are missing."]
-        mark = next_mark(mark, row[:-1])
-        if mark.digest != row[-1]:
+        *sealed, digest, name, salt = row
+        mark = next_mark(mark, tuple(sealed))
+        if mark.digest != digest:
             return [f"Row {row[0]} of the audit log, or its place in it, was changed."]
+        if not names and not _is_name(sealed[_NAME], name, salt, gone=sealed[_PERSON] in erased):
+            names = f"The name in row {row[0]} of the audit log was changed."
         seen = seen or mark.digest == known
-    found, head = [], mark_of(db, HEAD)
+    found, head = [names] if names else [], mark_of(db, HEAD)
     if head.seq > mark.seq or (head.seq == mark.seq and head != mark):
         found.append(f"The audit log ends at row {mark.seq}, but row {head.seq} was sealed.")
+    elif problem := _mark_problem(store):
+        found.append(problem)
     if known and not seen:
         found.append("The digest that was kept elsewhere is not in the audit log.")
     return found
 
 
-def trim_audit(db: Database, before: int) -> int:
+def _is_name(mark: str | None, name: str, salt: str | None, *, gone: bool) -> bool:
+    """Whether a name is the one that was sealed, or was erased with its person."""
+    return mark is None or (gone and not name and not salt) or _name_mark(salt or "", name) == mark
+
+
+def trim_audit(store: Store, before: int) -> int:
     """Let go of what is older than a time; how many rows. What comes after still proves itself.
 
     Rows about what is under a legal hold stay, and all after them.
     """
+    db = store.db
     seal_audit(db)
     with db.transaction():
         db.alone("audit")
@@ -236,6 +334,11 @@ def trim_audit(db: Database, before: int) -> int:
         row = db.row("SELECT seq, digest FROM audit WHERE seq = ?", last)
         if row is None:
             return 0
+        kept = _kept_mark(store)
+        if isinstance(kept, HeadMark) and not _cut(
+            db, kept
+        ):  # it knows before they go, or others would seem to have cut
+            _put_mark(store, msgspec.structs.replace(kept, start=last))
         set_mark(db, START, ChainMark(*row))
         return db.run("DELETE FROM audit WHERE seq <= ?", last)
 

@@ -1,5 +1,6 @@
 """Erasure: what somebody shared or pushed is removed for good, with proof."""
 
+import glob
 import json
 import re
 from collections.abc import Iterator
@@ -12,9 +13,9 @@ from typing import Any, NamedTuple
 from unspool.hub.errors import BadRequest, NotVisible, StoreUnavailable, UnderLegalHold
 from unspool.hub.people import holds, users
 from unspool.hub.people.users import HUB, Person
-from unspool.hub.store.blobs import PREFIX, REFERENCES, key_time, now
+from unspool.hub.store.blobs import PREFIX, REFERENCES, FolderObjects, key_time, now
 from unspool.hub.store.connect import Store
-from unspool.hub.store.database import Database, Row, Value, batches, placeholders
+from unspool.hub.store.database import WAIT_MS, Database, Row, Value, batches, placeholders
 
 
 def remove_content(store: Store, digest: str, at: int) -> bool:
@@ -81,7 +82,8 @@ def _gone(db: Database, table: str, column: str, values: list[str]) -> int:
 
 def remove_person(db: Database, person: str) -> dict[str, int]:
     """Remove all that is about a person, but for themselves; in the audit log they are an id from now on."""
-    db.run("UPDATE audit SET name = '' WHERE person = ?", person)
+    users.end_tokens(db, "person = ?", person)
+    db.run("UPDATE audit SET name = '', name_salt = '' WHERE person = ?", person)
     db.run("UPDATE invitation SET name = '' WHERE name = (SELECT name FROM person WHERE id = ?)", person)
     return {table: db.run(f"DELETE FROM {table} WHERE {where}", person) for table, where in _OF_PERSONS.items()}  # noqa: S608
 
@@ -113,6 +115,8 @@ SEARCHED = {
 _CHUNK = 4 * 1024 * 1024
 _HEX = re.compile(rb"[0-9a-f]{64,}")
 _DIGEST = 64
+_PATIENCE_MS = 2_000
+_IN_FILE = "file "
 
 
 class ErasedThings(NamedTuple):
@@ -123,28 +127,49 @@ class ErasedThings(NamedTuple):
     """Contents that stay because something else refers to them."""
     contents: list[str]
     """What a tombstone keeps of the contents that went."""
+    sought: int = 0
+    """Contents whose objects were looked for before, and are gone."""
 
 
-def prove_erased(store: Store, gone: ErasedThings, *, deep: bool = False) -> dict[str, Any]:
-    """What was looked for, where, and what of it was found, which should be nothing."""
-    cleared = _cleared(store.db, gone.counts) if deep else False
+def prove_erased(store: Store, gone: ErasedThings) -> dict[str, Any]:
+    """What was looked for, where, and what of it was found, which should be nothing.
+
+    Proved is what was searched: in a file of SQLite all of it and its write-ahead log, once that is emptied.
+    """
+    cleared = _cleared(store.db, gone.counts)
     counted = [row[0] for row in store.db.rows("SELECT DISTINCT who FROM pace")]  # names within a text, which are few
     found = _in_tables(store.db, [*gone.ids, *gone.digests])
     found += sorted(f"pace.who: {one}" for one in gone.ids for text in counted if one in text)
     found += [f"object {key}" for digest in gone.digests for key in object_keys(store, digest)]
-    proof: dict[str, Any] = {
+    objects = gone.sought + len(gone.digests)
+    searched = {"ids": len(gone.ids), "columns": sum(map(len, SEARCHED.values())), "objects": objects}
+    in_a_file = store.db.dialect == "sqlite"
+    if in_a_file and (row := store.db.row("PRAGMA database_list")):
+        searched["bytes"], more = _in_files(Path(row[2]), set(gone.contents))
+        found += more
+    return {
         "at": now(),
         "rows": gone.counts,
         "contents": gone.contents,
         "kept_for_others": gone.shared,
-        "searched": {"ids": len(gone.ids), "columns": sum(map(len, SEARCHED.values())), "objects": len(gone.digests)},
+        "searched": searched,
+        "not_searched": _not_searched(store),
+        "cleared": cleared,
+        "found": found,
+        "proved": not found and (cleared or not in_a_file),
     }
-    if deep:
-        proof["cleared"] = cleared
-    if deep and store.db.dialect == "sqlite" and (row := store.db.row("PRAGMA database_list")):
-        proof["searched"]["bytes"], more = _in_file(Path(row[2]), set(gone.digests))
-        found += more
-    return {**proof, "found": found, "proved": not found}
+
+
+def _not_searched(store: Store) -> list[str]:
+    """Where something of what was erased may still be, for whoever reads the proof."""
+    beyond = ["backups"]
+    if store.db.dialect == "postgresql":
+        beyond.append(
+            "the database server's files, where removed rows are not overwritten, its write-ahead log, replicas"
+        )
+    if not isinstance(store.objects, FolderObjects):
+        beyond.append("earlier versions of objects, where the bucket keeps any")
+    return beyond
 
 
 def _in_tables(db: Database, needles: list[str]) -> list[str]:
@@ -161,7 +186,11 @@ def _in_tables(db: Database, needles: list[str]) -> list[str]:
 def _cleared(db: Database, tables: dict[str, int]) -> bool:
     """Have nothing left of removed rows in what the database has not tidied yet; False where it is too busy to."""
     if db.dialect == "sqlite":
-        row = db.row("PRAGMA wal_checkpoint(TRUNCATE)")
+        db.row(f"PRAGMA busy_timeout = {_PATIENCE_MS}")  # while it waits for readers, nobody can write
+        try:
+            row = db.row("PRAGMA wal_checkpoint(TRUNCATE)")
+        finally:
+            db.row(f"PRAGMA busy_timeout = {WAIT_MS}")
         return row is not None and row[0] == 0
     try:
         for table in sorted({*tables, "blob", "tombstone"}):
@@ -171,15 +200,18 @@ def _cleared(db: Database, tables: dict[str, int]) -> bool:
     return True
 
 
-def _in_file(path: Path, digests: set[str]) -> tuple[int, list[str]]:
-    """How many bytes a database's files have, and which of the digests stand in them, in whatever page."""
-    wanted = {digest.encode() for digest in digests}
-    files = [one for one in (path, path.with_name(f"{path.name}-wal")) if one.exists()]
-    found = set[bytes]()
+def _in_files(path: Path, marks: set[str]) -> tuple[int, list[str]]:
+    """How many bytes a database's files have, and the digests that stand in them, in whatever page, of these marks."""
+    files = [one for one in path.parent.glob(f"{glob.escape(path.name)}*") if one.is_file()]
+    found = set[str]()
     for run in chain.from_iterable(map(_hex_runs, files)):
-        windows = (run[start : start + _DIGEST] for start in range(len(run) - _DIGEST + 1))
-        found.update(one for one in windows if one in wanted)
-    return sum(file.stat().st_size for file in files), [f"file {one.decode()}" for one in sorted(found)]
+        windows = (run[start : start + _DIGEST].decode() for start in range(len(run) - _DIGEST + 1))
+        found.update(one for one in windows if content_mark(one) in marks)
+    return sum(file.stat().st_size for file in files), [f"{_IN_FILE}{one}" for one in sorted(found)]
+
+
+def _is_in_file(found: str) -> bool:
+    return found.startswith(_IN_FILE)
 
 
 def _hex_runs(file: Path) -> Iterator[bytes]:
@@ -218,12 +250,12 @@ class Tombstone(NamedTuple):
     proof: dict[str, Any]
 
 
-def erase_permanently(store: Store, by: Person, kind: str, target: str, *, deep: bool = False) -> dict[str, Any]:
+def erase_permanently(store: Store, by: Person, kind: str, target: str) -> dict[str, Any]:
     """Erase a share, a session, or all of a project or a person; the proof that it is gone.
 
-    `deep` also clears what databases leave behind of removed rows, and searches the database's file.
+    Where somebody still reads of a moment before, that is not proved yet: `resume_erasures` goes on with it.
     """
-    proof = _finish(store, _remove(store.db, by, kind, target), deep=deep)
+    proof = _finish(store, _remove(store.db, by, kind, target))
     return {"kind": kind, "target": target, **proof}
 
 
@@ -239,15 +271,21 @@ def resume_erasures(store: Store) -> int:
     return len(pending)
 
 
-def _finish(store: Store, stone: Tombstone, *, deep: bool = False) -> dict[str, Any]:
-    """The proof of an erasure whose rows are gone: its contents go now, but for those that others refer to again."""
+def _finish(store: Store, stone: Tombstone) -> dict[str, Any]:
+    """The proof of an erasure whose rows are gone: its contents go now, but for those that others refer to again.
+
+    It is written down once there is nothing to wait for.
+    """
     gone = ErasedThings(**stone.proof["pending"])
     digests = [digest for digest in gone.digests if remove_content(store, digest, stone.at)]
     contents, again = [*gone.contents, *map(content_mark, digests)], len(gone.digests) - len(digests)
-    settled = gone._replace(digests=[], contents=contents, shared=gone.shared + again)
+    sought = gone.sought + len(digests)
+    settled = gone._replace(digests=[], contents=contents, shared=gone.shared + again, sought=sought)
     _set(store.db, stone._replace(proof={"pending": settled._asdict()}))  # so that no digest is left to be found
-    proof = prove_erased(store, settled._replace(digests=digests), deep=deep)
-    _set(store.db, stone._replace(proof=proof))
+    proof = prove_erased(store, settled._replace(digests=digests, sought=gone.sought))
+    waits = "bytes" in proof["searched"] and not proof["cleared"] and all(map(_is_in_file, proof["found"]))
+    if not waits:
+        _set(store.db, stone._replace(proof=proof))
     return proof
 
 

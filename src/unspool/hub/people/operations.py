@@ -105,7 +105,7 @@ def add_person(
     made = users.add_user(at.db, name, kind, admin, quota)
     data, secret = as_json(users.get_user(at.db, made)), ""
     if token_scope:
-        secret = data["token"] = tokens.create_token(at.db, made, "the first", scope=token_scope)
+        secret = data["token"] = tokens.create_token(at.db, made, "the first", token_scope, parent=at.person.token)
     return Done(made, data, f"The token of {name}", secret)
 
 
@@ -130,7 +130,7 @@ def end_person(at: Actor, person: str) -> Done:
     """Revoke somebody's access at once. What they shared and pushed stays."""
     who = at.user(person)
     users.deactivate_user(at.db, who.id)
-    message = f"The access of {who.name} is revoked, with their tokens and open invitations."
+    message = f"The access of {who.name} is revoked, with their tokens, open invitations and all made with them."
     if left := [name for _, name in users.projects_without_owner(at.db)]:
         message += f"\nOnly admins look after these projects now: {', '.join(left)}."
     return Done(who.id, message=message)
@@ -166,15 +166,15 @@ def _new_token(at: Actor, owner: User | Person, label: str, scope: str, days: in
     if scope == "metrics" and not at.person.admin:
         raise Forbidden("Only admins make tokens for the hub's figures.")
     expires = None if days is None else now() + days * DAY
-    secret = tokens.create_token(at.db, owner.id, label, scope=scope, expires=expires)
+    secret = tokens.create_token(at.db, owner.id, label, scope, expires, at.person.token)
     return Done(owner.id, {"token": secret, "person": owner.id, "scope": scope}, f"A token of {owner.name}", secret)
 
 
 @operation("token.revoke")
 def end_token(at: Actor, token: str) -> Done:
-    """Revoke a token at once, by its id."""
+    """Revoke a token at once, by its id, with every browser, token and open invitation that was made with it."""
     tokens.revoke_token(at.db, token, "" if at.person.admin else at.person.id)
-    return Done(token, message="The token is revoked.")
+    return Done(token, message="The token is revoked, with all that was made with it.")
 
 
 @operation("invitation.make")
@@ -227,6 +227,8 @@ def leave_team(at: Actor, team: str, person: str) -> Done:
 @operation("project.make")
 def add_project(at: Actor, name: str, owner: str = "") -> Done:
     """Make a project of that name."""
+    if owner and at.person.scope != "all":
+        raise Forbidden("A token of another scope gives nobody a right.")
     made = projects.create_project(at.db, at.person, name)
     if owner:
         projects.grant_right(at.db, made, "person", owner, projects.Right.OWN)

@@ -19,6 +19,7 @@ _LOT = 500
 _CROWD = 50_000
 """How many are remembered before they are written."""
 _LONGEST = 200
+_TOO_OFTEN = "That was tried too often."
 _ADD = (
     "INSERT INTO pace(who, span, amount) VALUES(?, ?, ?)"
     " ON CONFLICT(who, span) DO UPDATE SET amount = pace.amount + excluded.amount RETURNING amount"
@@ -83,10 +84,24 @@ def count_attempt(db: Database, who: str, most: int, span: int) -> None:
 
     Call it outside any transaction: it counts even where what follows fails. `who` says what is attempted too.
     """
-    length = span * 1000
-    row = db.row(_ADD, _who(f"attempt {span} {who}"), now() // length * length, 1)
+    row = db.row(_ADD, *_attempt(who, span), 1)
     if row is not None and row[0] > most:
-        raise _too_much(length, "That was tried too often.")
+        raise _too_much(span * 1000, _TOO_OFTEN)
+
+
+def check_attempts(db: Database, who: str, most: int, span: int) -> None:
+    """TooManyRequests where as many were counted; for what counts only once it has failed.
+
+    Attempts at one moment may all pass before any of them is counted: as many as the process has threads.
+    """
+    row = db.row("SELECT amount FROM pace WHERE who = ? AND span = ?", *_attempt(who, span))
+    if row is not None and row[0] >= most:
+        raise _too_much(span * 1000, _TOO_OFTEN)
+
+
+def _attempt(who: str, span: int) -> tuple[str, int]:
+    length = span * 1000
+    return _who(f"attempt {span} {who}"), now() // length * length
 
 
 def count_bytes(db: Database, who: str, size: int, most: int) -> None:

@@ -9,7 +9,7 @@ from unspool.hub.errors import BadRequest, Forbidden, NotVisible, StoreFull, Sto
 from unspool.hub.people import projects, users
 from unspool.hub.people.users import Person, checked_name
 from unspool.hub.store.blobs import DAY, now
-from unspool.hub.store.database import Database, Row
+from unspool.hub.store.database import Database, Row, Value, placeholders
 
 SCOPES = ("all", "read", "push", "metrics")
 READING = ("all", "read")
@@ -38,6 +38,8 @@ class Token(NamedTuple):
     expires: int | None
     used: int | None
     ended: int | None
+    parent: str | None
+    """The id of the one that it was made with; empty: none, None: not known."""
 
 
 def token_digest(secret: str) -> str:
@@ -46,17 +48,38 @@ def token_digest(secret: str) -> str:
 
 
 def create_token(
-    db: Database, person: str, label: str, kind: str = "token", scope: str = "all", expires: int | None = None
+    db: Database, person: str, label: str, scope: str = "all", expires: int | None = None, parent: str = ""
 ) -> str:
-    """A new token; nobody can be told it again."""
+    """A new token; nobody can be told it again. It ends with `parent`, the id of the one that it is made with."""
     if scope not in SCOPES:
         raise BadRequest(f"A token is good for one of: {', '.join(SCOPES)}.")
+    return _create(db, parent, person=person, kind="token", scope=scope, label=label[:_LABEL], expires=expires)
+
+
+def create_browser(db: Database, person: str, label: str = "browser", scope: str = "all", parent: str = "") -> str:
+    """What a browser is let in by for a while; it ends with `parent`, and expires no later."""
+    row = db.row("SELECT expires FROM token WHERE id = ?", parent)
+    latest = now() + BROWSER * DAY
+    expires = min(latest, row[0]) if row is not None and row[0] is not None else latest
+    return _create(db, parent, person=person, kind="browser", scope=scope, label=label, expires=expires)
+
+
+def _create(db: Database, parent: str, **columns: Value) -> str:
     secret = _PREFIX + secrets.token_urlsafe(32)
-    db.run(
-        "INSERT INTO token(id, person, digest, kind, scope, label, created, expires) VALUES(?, ?, ?, ?, ?, ?, ?, ?)",
-        secrets.token_hex(8), person, token_digest(secret), kind, scope, label[:_LABEL], now(), expires,
-    )  # fmt: skip
+    row = {"id": secrets.token_hex(8), "digest": token_digest(secret), "created": now(), "parent": parent, **columns}
+    with db.transaction():
+        check_parent(db, parent)
+        db.run(f"INSERT INTO token({', '.join(row)}) VALUES({placeholders(list(row))})", *row.values())
     return secret
+
+
+def check_parent(db: Database, parent: str) -> None:
+    """Forbidden where what something is to be made with was revoked; in the transaction that makes it."""
+    if not parent:
+        return
+    db.alone("tokens")
+    if db.row("SELECT 1 FROM token WHERE id = ? AND ended IS NULL", parent) is None:
+        raise Forbidden("What let you in was revoked meanwhile.")
 
 
 def person_of_token(db: Database, secret: str, kind: str = "token") -> Person | None:
@@ -73,13 +96,7 @@ def person_of_token(db: Database, secret: str, kind: str = "token") -> Person | 
     if used is None or now() - used > _USED_EVERY:
         with suppress(StoreFull, StoreUnavailable):  # a full disk keeps nobody from reading
             db.run("UPDATE token SET used = ? WHERE id = ?", now(), token)
-    return Person(person, name, bool(admin), scope, kind)
-
-
-def session_end(db: Database, secret: str, latest: int) -> int:
-    """When what somebody is given for a token ends: at a time, or with the token where that is sooner."""
-    row = db.row("SELECT expires FROM token WHERE digest = ?", token_digest(secret))
-    return min(latest, row[0]) if row is not None and row[0] is not None else latest
+    return Person(person, name, bool(admin), scope, kind, token)
 
 
 def list_tokens(db: Database, person: str = "", *, everything: bool = False) -> list[Token]:
@@ -87,17 +104,25 @@ def list_tokens(db: Database, person: str = "", *, everything: bool = False) -> 
     only = "" if everything else f" AND {_HOLDS}"
     sql = (
         "SELECT token.id, token.person, person.name, token.kind, token.scope, token.label, token.created,"  # noqa: S608
-        " token.expires, token.used, token.ended FROM token JOIN person ON person.id = token.person"
+        " token.expires, token.used, token.ended, token.parent FROM token JOIN person ON person.id = token.person"
         f" WHERE (? = '' OR token.person = ?){only} ORDER BY token.created DESC, token.id"
     )
     return [Token(*row) for row in db.rows(sql, person, person, *(() if everything else (now(),)))]
 
 
 def revoke_token(db: Database, token: str, person: str = "") -> None:
-    """End a token from this moment; of this person, where one is named."""
-    sql = "UPDATE token SET ended = ? WHERE id = ? AND ended IS NULL AND (? = '' OR person = ?)"
-    if not db.run(sql, now(), token, person, person):
-        raise NotVisible("There is no such token.")
+    """End a token, and all that was made with it, from this moment; of this person, where one is named.
+
+    A browser of which it is not known what it was signed in with ends with any token of its person.
+    """
+    sql = "SELECT person, kind FROM token WHERE id = ? AND ended IS NULL AND (? = '' OR person = ?)"
+    with db.transaction():
+        row = db.row(sql, token, person, person)
+        if row is None:
+            raise NotVisible("There is no such token.")
+        users.end_tokens(db, "id = ?", token)
+        if row[1] == "token":
+            users.end_tokens(db, "person = ? AND kind = 'browser' AND parent IS NULL", row[0])
 
 
 _ID = 16
@@ -142,11 +167,14 @@ def create_invitation(
     if not 1 <= days <= _LONGEST:
         raise BadRequest(f"An invitation is open for 1 to {_LONGEST} days.")
     secret = secrets.token_urlsafe(32)
-    db.run(
-        "INSERT INTO invitation(digest, made_by, name, team, admin, created, expires) VALUES(?, ?, ?, ?, ?, ?, ?)",
-        token_digest(secret), by.id, checked_name(name) if name else "",
-        projects.find_team(db, team) if team else None, int(admin), now(), now() + days * DAY,
-    )  # fmt: skip
+    with db.transaction():
+        check_parent(db, by.token)
+        db.run(
+            "INSERT INTO invitation(digest, made_by, name, team, admin, created, expires, parent)"
+            " VALUES(?, ?, ?, ?, ?, ?, ?, ?)",
+            token_digest(secret), by.id, checked_name(name) if name else "",
+            projects.find_team(db, team) if team else None, int(admin), now(), now() + days * DAY, by.token,
+        )  # fmt: skip
     return secret
 
 
@@ -180,9 +208,8 @@ def accept_invitation(db: Database, secret: str, name: str = "", kind: str = "to
         person = users.add_user(db, called, admin=offer.admin)
         if offer.team:
             projects.add_member(db, offer.team, person)
-        expires = now() + BROWSER * DAY if kind == "browser" else None
-        secret = create_token(db, person, "invitation", kind, expires=expires)
-        return AcceptedInvitation(person, called, secret)
+        let_in = create_browser if kind == "browser" else create_token
+        return AcceptedInvitation(person, called, let_in(db, person, "invitation"))
 
 
 def list_invitations(db: Database, *, everything: bool = False) -> list[Invitation]:

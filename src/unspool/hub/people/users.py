@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from unspool.hub.errors import BadRequest, Conflict, NotVisible, TooManyRequests
 from unspool.hub.store.blobs import now
-from unspool.hub.store.database import Database, Row
+from unspool.hub.store.database import Database, Row, Value, batches, placeholders
 
 
 class Person(NamedTuple):
@@ -21,6 +21,8 @@ class Person(NamedTuple):
     scope: str = "all"
     by: str = "token"
     """How they came in: token, browser (a cookie), proxy (an identity header)."""
+    token: str = ""
+    """The id of the token or browser that they came in by, if any."""
 
     @property
     def known(self) -> bool:
@@ -122,13 +124,13 @@ def change_user(db: Database, person: str, *, admin: bool | None = None, quota: 
 def deactivate_user(db: Database, person: str) -> None:
     """Revoke somebody's access at once: their tokens, browsers and open invitations end with them.
 
-    What they shared and pushed stays; the last admin cannot be ended.
+    So does what they made for others; what they shared and pushed stays. The last admin cannot be ended.
     """
     with db.transaction():
         db.alone("admins")
-        who, time = find_user(db, person), now()
-        db.run("UPDATE person SET ended = ? WHERE id = ? AND ended IS NULL", time, who.id)
-        db.run("UPDATE token SET ended = ? WHERE person = ? AND ended IS NULL", time, who.id)
+        who = find_user(db, person)
+        db.run("UPDATE person SET ended = ? WHERE id = ? AND ended IS NULL", now(), who.id)
+        end_tokens(db, "person = ?", who.id)
         _revoke_invitations(db, who.id)
         _check_admin_left(db, who)
 
@@ -144,6 +146,24 @@ def delete_user(db: Database, person: str) -> None:
     who = find_user(db, person)
     db.run("DELETE FROM person WHERE id = ?", who.id)
     _check_admin_left(db, who)
+
+
+def end_tokens(db: Database, which: str, *values: Value) -> None:
+    """End the tokens and browsers that a condition is true of, in a transaction.
+
+    All that was made with them ends too: tokens and browsers, whosever they are, and open invitations.
+    """
+    db.alone("tokens")
+    found = db.rows(
+        f"WITH RECURSIVE made(id) AS (SELECT id FROM token WHERE {which}"  # noqa: S608  our own conditions
+        " UNION SELECT token.id FROM token JOIN made ON token.parent = made.id) SELECT id FROM made",
+        *values,
+    )
+    for lot in batches([row[0] for row in found]):
+        marks = placeholders(lot)
+        db.run(f"UPDATE token SET ended = ? WHERE ended IS NULL AND id IN ({marks})", now(), *lot)  # noqa: S608
+        open_ones = f"taken IS NULL AND ended IS NULL AND parent IN ({marks})"
+        db.run(f"UPDATE invitation SET ended = ? WHERE {open_ones}", now(), *lot)  # noqa: S608
 
 
 def _revoke_invitations(db: Database, person: str) -> None:

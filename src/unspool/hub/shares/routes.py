@@ -14,8 +14,8 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 from unspool.errors import UnspoolError
 from unspool.files import scratch_folder
 from unspool.hub.errors import BadRequest, Forbidden, NotVisible
-from unspool.hub.people.rate_limit import count_attempt
-from unspool.hub.routes import Hub, HubRoute, Needs, blob_response, hub, person, read_json
+from unspool.hub.people.rate_limit import check_attempts, count_attempt
+from unspool.hub.routes import Hub, HubRoute, Needs, blob_response, client_address, hub, person, read_json
 from unspool.hub.shares import share as shares
 from unspool.hub.shares import share_store
 from unspool.hub.shares.share import HubShare, ShareFile, ShareOptions, live_share
@@ -40,8 +40,11 @@ async def upload_share(request: Request) -> Response:
 
 
 async def replace_share(request: Request) -> Response:
+    """Other content at the same address; a token for pushing decides nothing else of it."""
     before = await run_in_thread(live_share, hub(request).store.db, request.path_params["address"])
     options = shares.options_of_upload(request.query_params, request.headers)
+    if person(request).scope != "all" and options != ShareOptions():
+        raise Forbidden("This token is good for push only: it sends content, and changes no options of a share.")
     with scratch_folder() as folder:
         bundle = await spool_upload(request, folder, hub(request).terms.upload)
         upload = share_store.Upload(bundle, before.address, before.owner, options)
@@ -142,7 +145,7 @@ async def remake_stale(hub: Hub, share: HubShare) -> None:
 
 
 TRIES, ALL_TRIES, SPAN = 10, 200, 900
-"""Attempts at a password of one address of the network, and of all of them, in so many seconds."""
+"""Wrong passwords of one address of the network, and of all of them, in so many seconds."""
 _PAGE = "share_password.html"
 _ASSETS = "assets/"
 
@@ -212,13 +215,18 @@ def show_document(request: Request) -> Response:
 
 
 def check_password(request: Request, share: HubShare, typed: str) -> bool:
-    """Whether a password is the right one; TooManyRequests where that was asked too often."""
+    """Whether a password is the right one; TooManyRequests where a wrong one was tried too often."""
     if not typed:
         return False
-    db, peer = hub(request).store.db, request.client.host if request.client else ""
-    count_attempt(db, f"share {share.address} {peer}", TRIES, SPAN)
-    count_attempt(db, f"share {share.address}", ALL_TRIES, SPAN)
-    return shares.password_fits(typed, share.password)
+    db, peer = hub(request).store.db, client_address(request, hub(request).terms)
+    limits = ((f"share {share.address} {peer}", TRIES), (f"share {share.address}", ALL_TRIES))
+    for who, most in limits:
+        check_attempts(db, who, most, SPAN)
+    if shares.password_fits(typed, share.password):
+        return True
+    for who, most in limits:
+        count_attempt(db, who, most, SPAN)
+    return False
 
 
 def _asking(request: Request, share: HubShare, *, wrong: bool = False) -> Response:
@@ -233,15 +241,16 @@ def _robots(share: HubShare) -> dict[str, str]:
     return {} if share.listed else {"X-Robots-Tag": "noindex, nofollow"}
 
 
-_CHANGES = ("all", "push")
+_CHANGES = ("all",)
+_SENDS = ("all", "push")
 
 ROUTES = (
-    HubRoute("/api/sessions", upload_compatible, Needs.SHARING, "share.create", "POST", _CHANGES, body=0),
+    HubRoute("/api/sessions", upload_compatible, Needs.SHARING, "share.create", "POST", _SENDS, body=0),
     HubRoute("/api/sessions/{address}", show_document, Needs.NOTHING, "share.read"),
-    HubRoute("/api/shares", upload_share, Needs.SHARING, "share.create", "POST", _CHANGES, body=0),
+    HubRoute("/api/shares", upload_share, Needs.SHARING, "share.create", "POST", _SENDS, body=0),
     HubRoute("/api/shares", list_shares, Needs.PERSON),
     HubRoute("/api/shares/{address}", get_share, Needs.MINE),
-    HubRoute("/api/shares/{address}", replace_share, Needs.MINE, "share.update", "PUT", _CHANGES, body=0),
+    HubRoute("/api/shares/{address}", replace_share, Needs.MINE, "share.update", "PUT", _SENDS, body=0),
     HubRoute("/api/shares/{address}", change_share, Needs.MINE, "share.change", "PATCH", _CHANGES),
     HubRoute("/api/shares/{address}", delete_share, Needs.MINE, "share.delete", "DELETE", _CHANGES),
     HubRoute("/{address}", redirect_to_pages, Needs.NOTHING),

@@ -16,6 +16,7 @@ import msgspec
 from unspool.hub.errors import BadRequest, NotVisible
 from unspool.hub.store.blobs import now
 from unspool.hub.store.database import Database, get_setting
+from unspool.hub_client.client import SHORTEST_PASSWORD
 
 _SETTING = "secret"
 
@@ -102,7 +103,7 @@ class ShareOptions(msgspec.Struct, frozen=True):
 
 def options_of_upload(query: Mapping[str, str], headers: Mapping[str, str]) -> ShareOptions:
     """The options of an upload: they stand behind `?`, the password in a header, which nobody writes to a log."""
-    title, password = _title(query.get("title")), _password(password_in(headers))
+    title, password = _title(query.get("title")), new_password(password_in(headers))
     return ShareOptions(title, password, _expires(query.get("expires")), _truth(query, "raw"), _truth(query, "listed"))
 
 
@@ -121,7 +122,7 @@ def options_of_change(data: Any) -> ShareOptions:
     truths = {name: _given(data, name, bool) for name in ("raw", "listed")}
     expires = data.get("expires", "")
     ends = None if "expires" not in data else 0 if expires is None else _expires(str(expires)[:40])
-    return ShareOptions(_title(_given(data, "title", str)), _password(_given(data, "password", str)), ends, **truths)
+    return ShareOptions(_title(_given(data, "title", str)), new_password(_given(data, "password", str)), ends, **truths)
 
 
 def _given(data: dict[str, Any], name: str, kind: type) -> Any:
@@ -135,9 +136,10 @@ def _title(text: str | None) -> str | None:
     return None if text is None else " ".join(text.split())[:_TITLE]
 
 
-def _password(text: str | None) -> str | None:
-    if text is not None and len(text) > _WORDS:
-        raise BadRequest(f"A password has no more than {_WORDS} letters.")
+def new_password(text: str | None) -> str | None:
+    """A password as it is given to a share; an empty one is none. Those of before may be shorter."""
+    if text and not SHORTEST_PASSWORD <= len(text) <= _WORDS:
+        raise BadRequest(f"A password has {SHORTEST_PASSWORD} characters or more, and no more than {_WORDS:,}.")
     return text
 
 

@@ -109,6 +109,8 @@ HOUR = 3_600_000
 DAY = 24 * HOUR
 """Milliseconds: what nothing refers to for so long is swept."""
 PREFIX = "blobs/"
+AUDIT_MARK = "audit/head"
+"""The key of the object by which it shows when the audit log was cut."""
 REFERENCES = ("share_file", "session_page", "piece")
 """The tables whose `digest` keeps a content."""
 UNREFERRED = " AND ".join(

@@ -12,7 +12,7 @@ import msgspec
 
 from unspool.errors import Exists, NotFound, Unsound
 from unspool.files import write_atomically
-from unspool.hub.store.blobs import Blob
+from unspool.hub.store.blobs import AUDIT_MARK, Blob
 from unspool.hub.store.connect import DATABASE, Store, StorePlace, open_store
 from unspool.hub.store.database import Database, Row, get_setting
 from unspool.hub.store.schema import MARK, text_vector, without_timeout
@@ -132,6 +132,7 @@ def copy_hub(source: Store, target: Store, say: Say, *, mark: bool) -> CopyRepor
     Unsound where what came is not what went. `mark`: the target is no hub before `finished`.
     """
     say("Copying contents")
+    head = _audit_mark(source)  # before the rows, of which it may name none that comes later
     sent, _ = _contents(source, source.db, target)
     with source.db.snapshot(), target.db.transaction():
         without_timeout(target.db)
@@ -150,7 +151,18 @@ def copy_hub(source: Store, target: Store, say: Say, *, mark: bool) -> CopyRepor
             raise Unsound("The copy's rows are not those that were copied; begin again.")
         if mark:
             target.db.run("INSERT INTO setting(key, value) VALUES(?, '')", MARK)
+    if head:
+        target.objects.put(AUDIT_MARK, [head])
+    else:
+        target.objects.delete(AUDIT_MARK)
     return CopyReport(found, sent + more, problems)
+
+
+def _audit_mark(source: Store) -> bytes:
+    try:
+        return b"".join(source.objects.get(AUDIT_MARK))
+    except NotFound:
+        return b""
 
 
 def is_unfinished_copy(target: Database) -> bool:

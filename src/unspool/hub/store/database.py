@@ -120,7 +120,8 @@ def find_id(db: Database, table: str, named: str) -> str | None:
     return None if row is None else str(row[0])
 
 
-_WAIT_MS = 20_000
+WAIT_MS = 20_000
+"""Milliseconds that a connection waits for others."""
 _CACHE_KB = 16_000
 _LOG_BYTES = 64 * 1024 * 1024
 _UNIQUE = {apsw.SQLITE_CONSTRAINT_UNIQUE, apsw.SQLITE_CONSTRAINT_PRIMARYKEY, apsw.SQLITE_CONSTRAINT_ROWID}
@@ -145,7 +146,7 @@ class Sqlite(Database):
     def _db(self) -> apsw.Connection:
         if self._local.db is None:
             db = apsw.Connection(os.path.realpath(self._path), flags=apsw.SQLITE_OPEN_READWRITE)
-            db.set_busy_timeout(_WAIT_MS)
+            db.set_busy_timeout(WAIT_MS)
             db.pragma("cache_size", -_CACHE_KB)
             db.pragma("synchronous", "FULL")
             db.pragma("secure_delete", "ON")

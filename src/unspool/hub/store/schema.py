@@ -211,7 +211,26 @@ CREATE INDEX passage_words ON passage USING gin(words);
 MARK = "copying"
 """The setting of a hub that is being made as a copy of another one, and is none yet."""
 
-STEPS: tuple[dict[str, str], ...] = ({name: _FIRST + words for name, words in _WORDS.items()},)
+_PARENTS = """
+-- `parent` is the id of the token or browser that something was made with, and ends with: empty where it was made with
+-- none, as at the command line, and NULL where that was not written down.
+ALTER TABLE token ADD COLUMN parent TEXT;
+ALTER TABLE invitation ADD COLUMN parent TEXT;
+CREATE INDEX token_parent ON token(parent);
+"""
+
+_NAMES = """
+-- A name is sealed by `name_mark`, a digest of it and of `name_salt`: it is erased with the salt, and what was sealed
+-- stays and tells nothing then. NULL in rows of before.
+ALTER TABLE audit ADD COLUMN name_salt TEXT;
+ALTER TABLE audit ADD COLUMN name_mark TEXT;
+"""
+
+STEPS: tuple[dict[str, str], ...] = (
+    {name: _FIRST + words for name, words in _WORDS.items()},
+    dict.fromkeys(_WORDS, _PARENTS),
+    dict.fromkeys(_WORDS, _NAMES),
+)
 """What makes version n + 1 of version n, for each dialect. A step that is released never changes."""
 
 

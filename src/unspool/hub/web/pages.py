@@ -22,7 +22,7 @@ from unspool.hub.sessions.listing import ListPage, SessionFacts, parse_page
 from unspool.hub.sessions.search import search
 from unspool.hub.sessions.usage import By, usage
 from unspool.hub.shares import routes
-from unspool.hub.shares.share import COLUMNS, HubShare, ShareOptions, live_share, options_of_upload
+from unspool.hub.shares.share import COLUMNS, HubShare, ShareOptions, live_share, new_password, options_of_upload
 from unspool.hub.shares.share_store import change_options, end_share
 from unspool.hub.web import render
 from unspool.hub.web.render import HOME, form_fields, moment_of, page, redirect, time_markup
@@ -225,7 +225,7 @@ def _form_options(form: dict[str, str]) -> ShareOptions:
     """What a form asks for; a field that is left as it is asks for nothing."""
     given: dict[str, Any] = {"raw": form.get("raw") == "1", "listed": form.get("listed") == "1"}
     if form.get("password"):
-        given["password"] = form["password"]
+        given["password"] = new_password(form["password"])
     if form.get("open") == "1":
         given["password"] = ""
     if form.get("expires"):

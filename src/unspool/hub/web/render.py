@@ -19,8 +19,8 @@ from unspool.hub.errors import BadRequest, HubError, NotVisible
 from unspool.hub.people import tokens
 from unspool.hub.people.rate_limit import count_attempt
 from unspool.hub.people.users import Person
-from unspool.hub.routes import HubRoute, Needs, hub
-from unspool.hub.store.blobs import DAY, now
+from unspool.hub.routes import HubRoute, Needs, client_address, hub
+from unspool.hub.store.blobs import now
 from unspool.render.html.elements import TimeStyle, time_tag
 from unspool.site import page_template
 from unspool.site.options import SiteOptions
@@ -164,8 +164,7 @@ def sign_in(request: Request) -> Response:
         _failed(request)
         return page(request, "Sign in", "sign_in.html", status=401, wrong=_WRONG)
     request.state.target = who.id
-    ends = tokens.session_end(db, token, now() + tokens.BROWSER * DAY)
-    return _let_in(request, tokens.create_token(db, who.id, "browser", "browser", who.scope, ends))
+    return _let_in(request, tokens.create_browser(db, who.id, scope=who.scope, parent=who.token))
 
 
 def sign_out(request: Request) -> Response:
@@ -199,8 +198,9 @@ def join(request: Request) -> Response:
 
 def _failed(request: Request) -> None:
     """Count a secret that fits nothing; one that does is let in, whatever others tried from the same address."""
-    peer = request.client.host if request.client else ""
-    count_attempt(hub(request).store.db, f"address {peer}", _TRIES, _QUARTER)
+    here = hub(request)
+    who = f"address {client_address(request, here.terms)}"
+    count_attempt(here.store.db, who, _TRIES, _QUARTER)
 
 
 def _let_in(request: Request, secret: str) -> RedirectResponse:
