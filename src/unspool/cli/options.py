@@ -90,7 +90,7 @@ def _kept_sessions() -> "KeptSessions | None":
     place = archive_folder()
     if not (place / ARCHIVE).exists() or not (place / INDEX).exists():
         return None
-    from unspool.store.archive.database import find_key, is_encrypted
+    from unspool.store.archive.keys import find_key, is_encrypted
     from unspool.store.library.kept_sessions import KeptSessions
 
     encrypted = is_encrypted(place / ARCHIVE)
@@ -128,7 +128,8 @@ def prompt_for(text: str, *, confirm: bool = False) -> Callable[[], str] | None:
 
 def key_of(folder: Path) -> str | None:
     """The key that the archive of a folder needs, asked for on a terminal; None where it is not encrypted."""
-    from unspool.store.archive.database import ARCHIVE, find_key, needed_key
+    from unspool.store.archive.database import ARCHIVE
+    from unspool.store.archive.keys import find_key, needed_key
 
     return needed_key(folder / ARCHIVE, lambda: find_key(os.environ, None, prompt_for("Passphrase")))
 
