@@ -149,14 +149,23 @@ def encrypt(new_key_file: Path | None, archive: Path) -> None:
 
 
 def _convert(archive: Path, old: str | None, new: str | None) -> None:
-    """Another key for the archive, and for what the user said about sessions, which lies beside it."""
+    """Another key for the archive, and for what the user said about sessions and shares, which lies beside it."""
     from unspool.app.marks import MarkStore
+    from unspool.share.choices import bring_out_memory, convert_plain_names, take_in_memory
+    from unspool.store.archive import Archive
     from unspool.store.archive.salvage import convert
     from unspool.store.sync.lock import wait_for_lock
 
+    convert_plain_names(archive)
     with wait_for_lock(archive):
+        if new is None:
+            with Archive.open(archive, key=old) as opened:
+                bring_out_memory(opened)
         convert(archive, old, new)
         MarkStore(archive, old).rekeyed(new)
+        if new is not None:
+            with Archive.open(archive, key=new) as opened:
+                take_in_memory(opened)
 
 
 @command.command("decrypt")

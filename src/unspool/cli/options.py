@@ -96,7 +96,7 @@ def _kept_sessions() -> "KeptSessions | None":
     encrypted = is_encrypted(place / ARCHIVE)
     found = find_key(os.environ, None, None) if encrypted else None
     if found is None and encrypted:
-        left_out = "is encrypted; without its key its sessions are left out."
+        left_out = "is encrypted; without its key its sessions are left out, and nothing of a share is remembered."
         click.echo(f"unspool: the archive in {place} {left_out}", err=True)
         return None
     return KeptSessions(place, found)

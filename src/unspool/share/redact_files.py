@@ -18,7 +18,14 @@ from unspool.redact.log import redact_lines, scan_lines
 from unspool.redact.replacements import ReplacementNames, SecretFinding, SecretMatch
 from unspool.redact.rules import PersonalNames, git_signers
 from unspool.redact.values import redact_text, redact_value
-from unspool.share.choices import ShareChoices, ShareSettings, finding_id, load_replacements, save_replacements
+from unspool.share.choices import (
+    ShareChoices,
+    ShareSettings,
+    finding_id,
+    load_replacements,
+    named_by,
+    save_replacements,
+)
 from unspool.share.select_files import LeftOutCounts, SelectedFiles
 from unspool.share.side_files import FOLDER, FileToShare
 
@@ -166,7 +173,7 @@ class RedactedFiles(NamedTuple):
     report: RedactionReport
     choices: ShareChoices
     names: Mapping[str, str]
-    """What everything is called now; it stays on this machine."""
+    """What everything is called now, by digests; it stays on this machine."""
 
 
 def redact_files(
@@ -183,7 +190,7 @@ def redact_files(
             finder = Finder(ask.rules, people, choices.terms)
             found = list(find_in_files(files, finder))
     first = drawings[0]
-    names = ReplacementNames({**load_replacements(first.session), **ask.names})
+    names = named_by({**load_replacements(first.session), **ask.names}, rehearsed=ask.rehearsed)
     scrub = FileRedactor(finder, names, choices)
     unnamed = sum(scrub.write(file, to) is None for file in files)
     if not ask.rehearsed:

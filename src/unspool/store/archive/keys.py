@@ -138,7 +138,18 @@ def needed_key(path: Path, find: Callable[[], str | None]) -> str | None:
         raise UsageProblem(
             f"{path} is encrypted: name its key file with --key-file or {KEY_FILE}, or set {PASSPHRASE}."
         )
+    _given[path.absolute()] = found
     return found
+
+
+_given: dict[Path, str] = {}
+"""Keys that were asked for in this process."""
+
+
+def known_key(path: Path) -> str | None:
+    """The key of an encrypted database file as far as it was given: to this process before, or by its environment.
+    Nobody is asked."""
+    return _given.get(path.absolute()) or find_key(os.environ, None, None)
 
 
 def is_encrypted(path: Path) -> bool:
