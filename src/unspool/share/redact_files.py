@@ -116,7 +116,7 @@ class FileRedactor:
 
     def _name(self, file: FileToShare) -> str:
         """What a file is called in the share; empty where it has no name there."""
-        if file.kind not in ("picture", "drawing"):
+        if file.kind != "picture":
             return "" if self._finder.find(file.name) else file.name
         home, images, place = file.name.partition(f"/{FOLDER}/")
         path, _ = redact_text(f"/{place}", self._finder, self._names, self._keep)

@@ -11,6 +11,7 @@ from pathlib import Path
 import msgspec
 
 from unspool.agents.claude_code.history import NAME as HISTORY
+from unspool.agents.pixels import kind_of
 from unspool.agents.records import AgentFile, Checkpoint, FoundAgent, FoundLog, LeftoverFile, RunningSession
 from unspool.agents.values import is_small_file, mapping, moment, read_small_json, text, whole
 from unspool.model import AgentSource, Json, SideLine, Transcript
@@ -248,6 +249,7 @@ def _checkpoint(path: str, backup: dict[str, Json], cwd: str) -> Checkpoint | No
 
 
 _LARGEST = 64 * 1024 * 1024
+_HEAD = 16
 _HELPERS = {"acompact": "compaction", "aside_question": "side question"}
 
 
@@ -267,18 +269,39 @@ class Companions:
             return None
         return _read(Path(self._found.root) / "plans" / name)
 
+    def picture(self, path: str) -> tuple[str, bytes] | None:
+        """Media type and bytes of a picture that a log names by its path: one of this session's own, nobody else's."""
+        *_, above, folder, name = ("", "", *re.split(r"[\\/]", path))
+        found = self._found
+        if not found or not _is_name(name):
+            return None
+        if found.root and (above, folder) == ("image-cache", found.session_id):
+            place = Path(found.root) / above / folder
+        elif (above, folder) == (found.session_id, "tool-results"):
+            place = found.home / folder
+        else:
+            return None
+        data = None if place.is_symlink() or place.parent.is_symlink() else _read_bytes(place / name)
+        kind = kind_of(data[:_HEAD]) if data else ""
+        return (kind, data) if data and kind else None
+
 
 def _is_name(name: str) -> bool:
     return name not in ("", ".", "..") and "/" not in name and "\\" not in name and "\0" not in name
 
 
 def _read(path: Path) -> str | None:
-    """The text of a plain file; a link could lead anywhere, and a pipe would never end."""
+    data = _read_bytes(path)
+    return None if data is None else data.decode(errors="replace")
+
+
+def _read_bytes(path: Path) -> bytes | None:
+    """What a plain file holds; a link could lead anywhere, and a pipe would never end."""
     try:
         status = path.lstat()
         if not stat.S_ISREG(status.st_mode) or status.st_size > _LARGEST:
             return None
-        return path.read_bytes().decode(errors="replace")
+        return path.read_bytes()
     except (OSError, ValueError):
         return None
 
