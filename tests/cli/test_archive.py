@@ -6,7 +6,8 @@ import pytest
 
 from tests.cli.archived import Synced, synced
 from tests.cli.running import STORM, run, talk
-from unspool.store.archive.keys import is_encrypted
+from unspool.store.archive import Archive
+from unspool.store.archive.keys import is_encrypted, is_weak
 
 __all__ = ["synced"]
 
@@ -74,6 +75,19 @@ def test_a_passphrase_that_anybody_guesses_is_refused(synced: Synced, monkeypatc
     monkeypatch.setenv("UNSPOOL_PASSPHRASE", "x")
     assert "at least 12 characters" in synced.run("archive", "encrypt", code=2).err
     assert not is_encrypted(synced.folder / "archive.db")
+
+
+def test_any_command_that_writes_strengthens_an_old_archive(synced: Synced, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("UNSPOOL_KEY_FILE", raising=False)
+    monkeypatch.setenv("UNSPOOL_PASSPHRASE", "a long passphrase")
+    synced.run("archive", "encrypt")
+    with Archive.open(synced.folder, key="a long passphrase") as archive:
+        archive.db.pragma("rekey", "a long passphrase")
+    synced.run("archive", "info")
+    assert is_weak(synced.folder / "archive.db")
+    synced.run("archive", "tidy")
+    assert not is_weak(synced.folder / "archive.db")
+    synced.run("verify")
 
 
 @pytest.mark.parametrize("command", ["encrypt", "decrypt", "tidy", "info"])

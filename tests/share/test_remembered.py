@@ -150,12 +150,18 @@ def test_an_encrypted_archive_takes_it_in_and_gives_it_back(
 def test_without_the_key_nothing_is_remembered(
     home: Path, sealed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A share is made all the same, and says so; with the key again, the names of before are there."""
+    """A share is not made without the words that must go, unless that is asked for; with the key again, the names of
+    before are there."""
     shared(tmp_path / "one.tar.gz")
     before = load_replacements(SESSION)
     monkeypatch.setattr("unspool.store.archive.keys._given", {})
     monkeypatch.delenv("UNSPOOL_PASSPHRASE")
-    done = run("share", "leaky", "--yes", "--bundle", "-o", str(tmp_path / "two.tar.gz"))
+    make = ("share", "leaky", "--yes", "--bundle", "-o", str(tmp_path / "two.tar.gz"))
+    done = run(*make)
+    assert (done.code, (tmp_path / "two.tar.gz").exists()) == (2, False)
+    assert "UNSPOOL_PASSPHRASE" in done.err
+    done = run(*make, "--fresh")
+    assert done.code == 0
     assert "nothing of a share is remembered" in done.err
     assert load_replacements(SESSION) == {}
     assert not (archive_folder() / "shares" / "replaced").exists()

@@ -148,10 +148,19 @@ def serving(command: Command) -> Command:
 
 
 def open_archive(folder: Path, *, readonly: bool = False) -> "Archive":
-    """An archive, with the key that it needs."""
+    """An archive, with the key that it needs; one that is to be written is made as strong as this version can."""
     from unspool.store.archive import Archive
+    from unspool.store.archive.database import ARCHIVE
+    from unspool.store.archive.keys import is_weak
 
-    return Archive.open(folder, key=key_of(folder), readonly=readonly)
+    key = key_of(folder)
+    if key is not None and not readonly and is_weak(folder / ARCHIVE):
+        from unspool.store.archive.salvage import strengthen
+        from unspool.store.sync.lock import wait_for_lock
+
+        with wait_for_lock(folder):
+            strengthen(folder, key)
+    return Archive.open(folder, key=key, readonly=readonly)
 
 
 def open_index(archive: Path) -> "Index":

@@ -12,12 +12,13 @@ from typing import NamedTuple, TypeVar
 
 import msgspec
 
+from unspool.errors import UsageProblem
 from unspool.files import plain_files, write_atomically
 from unspool.redact.replacements import ReplacementNames, SecretFinding, keyed_digest
 from unspool.redact.rules import RuleSet
 from unspool.store.archive import Archive
 from unspool.store.archive.database import ARCHIVE, archive_folder, erase_file
-from unspool.store.archive.keys import is_encrypted, known_key
+from unspool.store.archive.keys import KEY_FILE, PASSPHRASE, is_encrypted, known_key
 
 _Kept = TypeVar("_Kept")
 
@@ -45,7 +46,16 @@ class ShareChoices(msgspec.Struct, frozen=True):
 
 
 def load_choices(project: str) -> ShareChoices:
-    """What was chosen for a project before; the default where nothing was, or where it cannot be read."""
+    """What was chosen for a project before; the default where nothing was, or where it cannot be read.
+
+    UsageProblem where it lies in an encrypted archive whose key was not given: words that must go may be among it.
+    """
+    folder = archive_folder()
+    if _is_sealed(folder) and known_key(folder / ARCHIVE) is None:
+        raise UsageProblem(
+            f"Which words must not leave is kept in the archive in {folder}, which is encrypted: give its key"
+            f" ({KEY_FILE} or {PASSPHRASE}), or share with --fresh, without them."
+        )
     return recall(project_name(project), ShareChoices)
 
 
