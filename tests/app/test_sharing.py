@@ -125,12 +125,13 @@ def test_what_the_review_says_is_what_the_preview_has(app: Browsed) -> None:
 
 
 def test_looking_remembers_nothing_in_plain(app: Browsed, home: Path) -> None:
-    """What was found is written down only once something is made of it."""
+    """What was found is remembered, by digests, only once something is made of it."""
     app.get(REVIEW)
     previewed(app)
-    assert not list(home.rglob("shares/names/*"))
+    assert not list(home.rglob("shares/*"))
     made(app, "html")
-    assert list(home.rglob("shares/names/*"))
+    (kept,) = home.rglob("shares/replaced/*")
+    assert TOKEN.encode() not in kept.read_bytes()
 
 
 def test_what_is_kept_stays_and_alone(app: Browsed) -> None:

@@ -6,7 +6,8 @@ import pytest
 
 from tests.cli.archived import Synced, synced
 from tests.cli.running import STORM, run, talk
-from unspool.store.archive.database import is_encrypted
+from unspool.store.archive import Archive
+from unspool.store.archive.keys import is_encrypted, is_weak
 
 __all__ = ["synced"]
 
@@ -36,8 +37,8 @@ def test_merging(synced: Synced, tmp_path: Path) -> None:
 def test_encrypting_and_back(synced: Synced, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With a key file, another, and none; nothing works without the key, and no text is in the files."""
     one, two = tmp_path / "one.key", tmp_path / "two.key"
-    one.write_bytes(b"0123456789")
-    two.write_bytes(b"9876543210")
+    one.write_bytes(b"012345678901")
+    two.write_bytes(b"109876543210")
     synced.run("archive", "encrypt", code=2)
     synced.run("archive", "encrypt", "--new-key-file", str(one))
     assert is_encrypted(synced.folder / "archive.db")
@@ -66,6 +67,26 @@ def test_tidying(synced: Synced) -> None:
     assert {key: before[key] for key in ("files", "generations", "bytes")} == {
         key: after[key] for key in ("files", "generations", "bytes")
     }
+    synced.run("verify")
+
+
+def test_a_passphrase_that_anybody_guesses_is_refused(synced: Synced, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("UNSPOOL_KEY_FILE", raising=False)
+    monkeypatch.setenv("UNSPOOL_PASSPHRASE", "x")
+    assert "at least 12 characters" in synced.run("archive", "encrypt", code=2).err
+    assert not is_encrypted(synced.folder / "archive.db")
+
+
+def test_any_command_that_writes_strengthens_an_old_archive(synced: Synced, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("UNSPOOL_KEY_FILE", raising=False)
+    monkeypatch.setenv("UNSPOOL_PASSPHRASE", "a long passphrase")
+    synced.run("archive", "encrypt")
+    with Archive.open(synced.folder, key="a long passphrase") as archive:
+        archive.db.pragma("rekey", "a long passphrase")
+    synced.run("archive", "info")
+    assert is_weak(synced.folder / "archive.db")
+    synced.run("archive", "tidy")
+    assert not is_weak(synced.folder / "archive.db")
     synced.run("verify")
 
 

@@ -12,7 +12,9 @@ from tests.copies.compress import model as models
 from tests.copies.compress.model import Model
 from tests.copies.making import faults
 from tests.log_builder.builder import LogBuilder
+from unspool.config import config_folder
 from unspool.copies import records
+from unspool.share.choices import ShareChoices, save_choices
 
 LONG = "The harbour lies to the north of the light, and the tide comes in twice a day. " * 12
 
@@ -107,3 +109,86 @@ def test_where_nothing_is_long_enough_the_copy_is_made_all_the_same(home: Path, 
     assert "Nothing is left to compress" in err
     assert Path(told["files"][0]["path"]).exists()
     assert model.heard == []
+
+
+TOKEN = "ghp_" + "q7Rk2Lw9Zt4Xc8Vb1Nm5Hj3Gf6Ds0PaYeUiO"
+MAIL = "marit.solberg@nordlys-havn.no"
+
+
+def first_words(text: str) -> str:
+    """The passage up to its long part, as a model that keeps every name would shorten it."""
+    return json.dumps({"text": text.partition(" The harbour")[0]})
+
+
+@pytest.fixture
+def telling(home: Path, model: Model) -> Path:
+    """Answers with a token, an address, and words that look like what replaces them."""
+    model.always = first_words
+    made = LogBuilder(version="2.1.230", cwd="/home/maritsol/harbour")
+    words = f"Use {TOKEN} of {MAIL} in /home/maritsol/harbour; user-1 and 192.0.2.1 are others."
+    for number in range(10):
+        made.prompt(f"Question {number}?").assistant(made.text(f"{words} {LONG}"))
+    return made.write(home / ".claude")
+
+
+def sent(model: Model) -> str:
+    return json.dumps([heard.body for heard in model.heard])
+
+
+def test_what_must_not_leave_is_not_sent_and_is_back_in_the_copy(telling: Path, model: Model, home: Path) -> None:
+    """Nor is it in what is kept of before and after."""
+    told, err = cloned(telling.stem, *flags(model))
+    assert len(model.heard) == 8
+    assert not [secret for secret in (TOKEN, MAIL, "maritsol") if secret in sent(model)]
+    assert "redacted, 3 values replaced" in err
+    whole = f"Use {TOKEN} of {MAIL} in /home/maritsol/harbour; user-1 and 192.0.2.1 are others."
+    answers = [line for line in map(json.loads, lines(told)) if line["type"] == "assistant"]
+    shortened = [line for line in answers if line["message"]["content"][0]["text"] == whole]
+    assert len(shortened) == 8
+    (record,) = home.rglob(f"{told['session']}-compression.md")
+    assert TOKEN not in record.read_text()
+
+
+def test_words_that_are_always_replaced_in_shares_of_the_project_are_not_sent(telling: Path, model: Model) -> None:
+    save_choices("/home/maritsol/harbour", ShareChoices(terms=("harbour lies",)))
+    cloned(telling.stem, *flags(model))
+    assert "harbour lies" not in sent(model)
+
+
+@pytest.mark.parametrize("way", ["flag", "setting"])
+def test_it_is_sent_as_it_is_only_where_that_is_asked_for(telling: Path, model: Model, home: Path, way: str) -> None:
+    if way == "setting":
+        place = config_folder() / "settings.toml"
+        place.parent.mkdir(parents=True)
+        place.write_text("[compress]\nredact = false\n")
+    _, err = cloned(telling.stem, *flags(model), *(["--compress-unredacted"] if way == "flag" else []))
+    assert TOKEN in sent(model)
+    assert "as it is, secrets too" in err
+
+
+def test_a_dry_run_says_what_of_it_would_be_replaced(telling: Path, model: Model) -> None:
+    _, err = cloned(telling.stem, "-n", *flags(model))
+    assert "redacted, 3 values replaced" in err
+    _, err = cloned(telling.stem, "-n", *flags(model), "--compress-unredacted")
+    assert "as it is, secrets too" in err
+    assert model.heard == []
+
+
+def test_passages_that_were_kept_are_forgotten_with_their_session(telling: Path, model: Model, home: Path) -> None:
+    assert run("sync").code == 0
+    cloned(telling.stem, *flags(model))
+    assert len(list(home.rglob("*-compression.md"))) == 1
+    assert run("forget", telling.stem, "--yes").code == 0
+    assert list(home.rglob("*-compression.md")) == []
+
+
+def test_beside_an_encrypted_archive_no_passage_is_kept(
+    telling: Path, model: Model, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert run("sync").code == 0
+    monkeypatch.delenv("UNSPOOL_KEY_FILE", raising=False)
+    monkeypatch.setenv("UNSPOOL_PASSPHRASE", "a passphrase for tests")
+    assert run("archive", "encrypt").code == 0
+    _, err = cloned(telling.stem, *flags(model))
+    assert "not kept beside an encrypted archive" in err
+    assert list(home.rglob("*-compression.md")) == []

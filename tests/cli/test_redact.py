@@ -48,7 +48,7 @@ def test_json_has_every_finding(tmp_path: Path) -> None:
 
 
 def test_a_log_is_written_without_them(tmp_path: Path) -> None:
-    """Private, with one name for one value, and sound; what replaced what stays in the user's own folder."""
+    """Private, with one name for one value, and sound; a digest of what was replaced stays in the user's own folder."""
     out = tmp_path / "clean.jsonl"
     redacted(tmp_path, "ab0c", "-o", str(out))
     assert KEY.encode() not in out.read_bytes()
@@ -56,8 +56,9 @@ def test_a_log_is_written_without_them(tmp_path: Path) -> None:
     assert out.stat().st_mode & 0o77 == 0
     assert run("lint", str(out)).code == 0
     assert run("redact", str(out)).out == "Nothing was found.\n"
-    (names,) = (archive_folder() / "shares" / "names").iterdir()
-    assert KEY in json.loads(names.read_bytes()).values()
+    (names,) = (archive_folder() / "shares" / "replaced").iterdir()
+    assert "[redacted:github-token-1]" in json.loads(names.read_bytes())
+    assert KEY.encode() not in names.read_bytes()
 
 
 def test_a_session_is_called_the_same_however_it_is_named(tmp_path: Path) -> None:
@@ -68,7 +69,7 @@ def test_a_session_is_called_the_same_however_it_is_named(tmp_path: Path) -> Non
     told = json.loads(redacted(tmp_path, str(log), "-o", str(tmp_path / "c.jsonl"), "--json").out)
     assert [(one["session"], one["path"]) for one in told["logs"]] == [(SESSION, str(log))]
     assert len({(tmp_path / f"{name}.jsonl").read_bytes() for name in "abc"}) == 1
-    assert len(list((archive_folder() / "shares" / "names").iterdir())) == 1
+    assert len(list((archive_folder() / "shares" / "replaced").iterdir())) == 1
     assert load_replacements(SESSION)
 
 

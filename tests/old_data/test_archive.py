@@ -13,7 +13,7 @@ from tests.old_data.unpacked import FORGOTTEN, OLD, PLAN, RELEASE, ROOT, SHORT, 
 from tests.store.archive.making import clean, held
 from unspool.app.marks import MarkStore, SavedFilter, StoredMark
 from unspool.errors import UnspoolError
-from unspool.store.archive.database import find_key
+from unspool.store.archive.keys import find_key, is_weak
 
 Unpacked = Callable[..., OldData]
 MARKS = {
@@ -123,6 +123,19 @@ def test_what_an_old_version_encrypted_is_opened_by_its_key_alone(unpacked: Unpa
     assert {session: said.of(session) for session in said.marks} == MARKS
     with pytest.raises(UnspoolError):
         MarkStore(data.root / "sealed", "another").all_marks()
+
+
+def test_what_an_old_version_encrypted_is_made_strong_by_the_next_star(unpacked: Unpacked) -> None:
+    """And is opened by the same key file."""
+    data = unpacked("shared")
+    key = find_key({}, data.shared / "key", None)
+    marks = data.root / "sealed" / "marks.db"
+    assert is_weak(marks)
+    MarkStore(data.root / "sealed", key).change("a-new-session", starred=True)
+    assert not is_weak(marks)
+    said = MarkStore(data.root / "sealed", key).all_marks()
+    assert said.of("a-new-session").starred
+    assert {session: said.of(session) for session in said.marks if session != "a-new-session"} == MARKS
 
 
 def test_a_bundle_of_an_old_version_is_taken_in(unpacked: Unpacked, tmp_path: Path) -> None:

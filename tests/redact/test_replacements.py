@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unspool.redact.replacements import ReplacementNames, SecretMatch
+from unspool.redact.replacements import ReplacementNames, SecretMatch, keyed_digest
 
 RULES = ("home", "user-name", "email", "host-name", "ipv4", "ipv6", "github-token", "phone")
 
@@ -37,11 +37,11 @@ def test_more_addresses_than_documents_have() -> None:
 @given(st.lists(st.tuples(st.sampled_from(RULES), st.text(min_size=1, max_size=5)), max_size=30))
 def test_names_are_one_to_one_and_last(values: list[tuple[str, str]]) -> None:
     """The same value has the same name, different ones different names, in this share and one that takes it up."""
-    names = ReplacementNames()
+    names = ReplacementNames(key=b"a key")
     given = {value: names.of(found(*value)) for value in values}
     assert given == {value: names.of(found(*value)) for value in values}
-    assert all(names.mapping()[name] == value for (_, value), name in given.items())
-    later = ReplacementNames(names.mapping())
+    assert all(names.mapping()[name] == keyed_digest(b"a key", value) for (_, value), name in given.items())
+    later = ReplacementNames(names.mapping(), b"a key")
     for (rule, value), name in given.items():
         assert later.of(found(rule, value)) == name
     assert later.mapping() == names.mapping()

@@ -5,7 +5,8 @@ import json
 from base64 import urlsafe_b64decode
 
 from unspool.errors import Unreadable
-from unspool.share.encryption import ITERATIONS, SealedData, ShareSecret, chunk_nonces, derive_keys
+from unspool.share.encryption import SealedData, ShareSecret, chunk_nonces, derive_keys
+from unspool.store.archive.keys import SHARE_ROUNDS
 
 
 def unseal(found: SealedData, secret: ShareSecret) -> bytes:
@@ -14,7 +15,7 @@ def unseal(found: SealedData, secret: ShareSecret) -> bytes:
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
     facts = json.loads(found.header)
-    key, commitment = derive_keys(secret, from_base64(facts["salt"]), facts.get("iterations", ITERATIONS))
+    key, commitment = derive_keys(secret, from_base64(facts["salt"]), facts.get("iterations", SHARE_ROUNDS))
     if not hmac.compare_digest(commitment, from_base64(facts["commitment"])):
         raise Unreadable("This key does not open this page.")
     nonces = chunk_nonces(from_base64(facts["prefix"]), len(found.chunks))

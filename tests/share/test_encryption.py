@@ -11,7 +11,8 @@ from tests.share.opening import from_base64, unseal
 from tests.thorough import tries
 from unspool.errors import Unreadable, UsageProblem
 from unspool.share import encryption
-from unspool.share.encryption import ITERATIONS, SealedData, ShareSecret, passphrase, random_key, seal
+from unspool.share.encryption import SealedData, ShareSecret, passphrase, random_key, seal
+from unspool.store.archive.keys import SHARE_ROUNDS
 
 KEY = random_key()
 
@@ -88,7 +89,7 @@ def test_salt_and_nonces_are_fresh() -> None:
 def test_a_passphrase_opens_however_its_letters_are_composed() -> None:
     """With at least 600,000 iterations; another passphrase does not."""
     made = seal(b"data", passphrase("café au lait noir"))
-    assert json.loads(made.header)["iterations"] == ITERATIONS >= 600_000
+    assert json.loads(made.header)["iterations"] == SHARE_ROUNDS >= 600_000
     assert unseal(made, passphrase("cafe\u0301 au lait noir")) == b"data"
     with pytest.raises(Unreadable, match="does not open"):
         unseal(made, passphrase("cafe au lait noir"))

@@ -79,8 +79,8 @@ def named(path: Path) -> dict[str, Any]:
 
 @pytest.fixture
 def own(tmp_path: Path) -> Path:
-    """A folder that bears the name of the one who shares."""
-    folder = tmp_path / "home" / "evelynw" / "pictures"
+    """The agent's folder of the pictures that were pasted into the session."""
+    folder = tmp_path / "logs" / "image-cache" / SESSION
     folder.mkdir(parents=True)
     return folder
 
@@ -91,13 +91,49 @@ def carried(path: Path) -> dict[str, bytes]:
 
 def test_pictures_named_by_path_are_shown_by_the_service(tmp_path: Path, own: Path) -> None:
     """Under the path that the redacted log names, without what is told beside the pixels."""
-    (own / "gauge.png").write_bytes(telling(PICTURE, f"taken by evelynw with {SECRETS['prompt']}"))
-    path = shared(tmp_path, looked(named(own / "gauge.png")))
+    (own / "1.png").write_bytes(telling(PICTURE, f"taken by evelynw with {SECRETS['prompt']}"))
+    path = shared(tmp_path, looked({"type": "image", "path": f"/home/evelynw/.claude/image-cache/{SESSION}/1.png"}))
     (call,) = [one for one in entries(path) if one["type"] == "tool_call"]
     (image,) = call["images"]
     assert b64decode(image["data"]) == PICTURE
-    assert image["label"].endswith("/home/user-1/pictures/gauge.png")
+    assert image["label"] == f"/home/user-1/.claude/image-cache/{SESSION}/1.png"
     assert leaked(path, ALL) == set()
+
+
+def test_a_picture_that_a_tool_answered_is_carried(tmp_path: Path) -> None:
+    log = looked(named(Path("/somewhere") / SESSION / "tool-results" / "chart.png"))
+    written = log.write(tmp_path / "logs")
+    folder = written.with_suffix("") / "tool-results"
+    folder.mkdir(parents=True)
+    (folder / "chart.png").write_bytes(PICTURE)
+    assert list(carried(shared(tmp_path, log)).values()) == [PICTURE]
+
+
+def test_no_picture_but_the_sessions_own_is_carried(tmp_path: Path, own: Path) -> None:
+    """Not one from elsewhere on the machine, of another session, or that a link leads to, though a log names it."""
+    private = tmp_path / "home" / "evelynw" / "private.png"
+    other = own.parent / "another" / "1.png"
+    for path in (private, other, own / "1.png"):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(PICTURE)
+    (own / "link.png").symlink_to(private)
+    (own / "folder").symlink_to(private.parent)
+    crooked = [f"{own}/../another/1.png", f"{own}/folder/private.png", f"{private.parent}/{SESSION}/1.png"]
+    blocks = [*map(named, (private, other, own / "link.png")), *({"type": "image", "path": one} for one in crooked)]
+    assert carried(shared(tmp_path, looked(*blocks))) == {}
+
+
+def test_a_field_that_nobody_sees_brings_no_picture(tmp_path: Path, own: Path) -> None:
+    (own / "1.png").write_bytes(PICTURE)
+    unseen = [{"type": "image", "source": {"path": str(own / "1.png")}}, named(own / "1.png")]
+    lines = [{**json.loads(line), "unseen": unseen} for line in looked().to_bytes().splitlines()]
+    place = tmp_path / "logs" / "projects" / "-srv-tides" / f"{SESSION}.jsonl"
+    place.parent.mkdir(parents=True)
+    place.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    path = tmp_path / "talk.tar.gz"
+    done = run("share", SESSION, "-s", str(tmp_path / "logs"), "--bundle", "-o", str(path), "--yes")
+    assert done.code == 0, done.err
+    assert carried(path) == {}
 
 
 def test_without_images_none_is_carried(tmp_path: Path, own: Path) -> None:
@@ -138,12 +174,11 @@ def test_a_log_that_was_sent_here_gets_no_picture_of_this_machine(tmp_path: Path
         assert carried(path) == {}
 
 
-def test_a_drawing_is_redacted_as_text_and_a_name_that_tells_is_replaced(tmp_path: Path, own: Path) -> None:
-    (own / "map.svg").write_text(f"<svg><text>evelynw {SECRETS['command']}</text></svg>")
-    (own / f"{SECRETS['output']}.png").write_bytes(PICTURE)
-    path = shared(tmp_path, looked(named(own / "map.svg"), named(own / f"{SECRETS['output']}.png")))
-    assert [name.rsplit("/", 1)[1] for name in carried(path)] == ["map.svg"]
-    assert b"<svg><text>user-1 [redacted:" in next(iter(carried(path).values()))
+def test_a_picture_whose_name_tells_something_is_called_otherwise(tmp_path: Path, own: Path) -> None:
+    for name in ("1.png", f"{SECRETS['output']}.png"):
+        (own / name).write_bytes(PICTURE)
+    path = shared(tmp_path, looked(named(own / "1.png"), named(own / f"{SECRETS['output']}.png")))
+    assert [name.rsplit("/", 1)[1] for name in carried(path)] == ["1.png"]
     assert leaked(path, ALL) == set()
 
 

@@ -46,6 +46,12 @@ class AgentFiles:
         """Answers of tools in files of their own, below the folder of the session's companions; no links."""
         return iter(())
 
+    def picture(self, found: FoundLog, path: str) -> tuple[str, bytes] | None:
+        """Media type and bytes of a picture that the log of a session names by its path; None of any but those that
+        the agent itself keeps of this session: a log that somebody else wrote may name whatever he would like to see.
+        """
+        return None
+
     def checkpoints(self, side: Iterable[SideLine], cwd: str) -> Iterator[Checkpoint]:
         """Files that were put aside before they were changed, as lines beside a conversation tell."""
         return iter(())

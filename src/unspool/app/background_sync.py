@@ -14,7 +14,7 @@ import msgspec
 from unspool.errors import UnspoolError
 from unspool.prices import PriceTable
 from unspool.store.library.library import usual_roots, watched_paths
-from unspool.store.sync.lock import Stopped, StopSignal, wait_for_lock
+from unspool.store.sync.lock import Stopped, StopSignal
 from unspool.store.sync.run import SyncReport
 from unspool.store.sync.watch import Watcher, WatchPace, WatchTarget
 from unspool.workers import start_worker
@@ -64,16 +64,16 @@ def _watcher(job: SyncSettings, reporter: "_Reporter", stop: StopSignal) -> Watc
 
     import apsw
 
-    from unspool.store.archive import Archive
     from unspool.store.index.database import Index
     from unspool.store.sync import sync
+    from unspool.store.sync.run import writable_archive
 
     def synced(changed: tuple[Path, ...]) -> SyncReport:
         return sync(job.folder, changed, reporter.progress(), job.key, job.prices)
 
     sources, folder, key = job.sources or tuple(usual_roots()), job.folder, job.key
     if not any(source.is_dir() for source in sources):  # something to look at before there are logs
-        with wait_for_lock(folder), Archive.open(folder, key=key), Index.open(folder, key=key):
+        with writable_archive(folder, key), Index.open(folder, key=key):
             pass
     failures = (UnspoolError, OSError, apsw.Error, BrokenExecutor)
     return Watcher(synced, WatchTarget(sources, watched_paths, folder), reporter, stop, _PACE, failures)

@@ -26,14 +26,15 @@ from unspool.store.archive.database import (
     sqlite_errors_told,
     swap_file,
     transaction,
+    unlock,
 )
+from unspool.store.archive.keys import is_weak
 from unspool.web.pages import answer_form, read_form, return_path
 
 MARKS_FILE = "marks.db"
 LONGEST_TITLE, LONGEST_NOTE, LONGEST_TAG, MOST_TAGS = 300, 20_000, 60, 30
 _VERSION = 1
 _WAIT_MS = 10_000
-_CIPHER = "chacha20"
 _TABLES = """
 CREATE TABLE mark(session TEXT PRIMARY KEY, starred INTEGER NOT NULL DEFAULT 0, title TEXT NOT NULL DEFAULT '',
   note TEXT NOT NULL DEFAULT '', changed REAL NOT NULL) WITHOUT ROWID;
@@ -96,6 +97,7 @@ class MarkStore:
         remove_database(beside)
         try:
             with sqlite_errors_told(self.path), closing(_opened(beside, key)) as fresh, transaction(fresh):
+                self._db().execute("BEGIN IMMEDIATE")  # whoever writes must wait, and then meets another file
                 for table in _NAMES:
                     for row in self._db().execute(f"SELECT * FROM {table}"):  # noqa: S608  ours
                         fresh.execute(f"INSERT INTO {table} VALUES({', '.join('?' * len(row))})", row)
@@ -160,6 +162,8 @@ class MarkStore:
             self._local.__dict__.clear()
 
     def _write(self, work: Callable[[apsw.Connection], _T]) -> _T:
+        if self._key is not None and is_weak(self.path):
+            self.rekeyed(self._key)
         with sqlite_errors_told(self.path):
             db = self._db()
             self._local.marks = None
@@ -183,7 +187,8 @@ def _opened(path: Path, key: str | None) -> apsw.Connection:
         raise Unreadable(f"Cannot write {path}: {error.strerror or error}.") from None
     db = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
     db.set_busy_timeout(_WAIT_MS)
-    _unlock(db, key)
+    if key is not None:
+        unlock(db, path, key)
     db.pragma("journal_mode", "wal")
     db.pragma("synchronous", "full")
     if db.pragma("user_version") > _VERSION:
@@ -200,14 +205,9 @@ def _readable(path: Path, key: str | None) -> apsw.Connection:
     """The marks of a folder that cannot be written to, so that nobody else changes them either."""
     flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
     db = apsw.Connection(f"{path.absolute().as_uri()}?mode=ro&immutable=1", flags=flags)
-    _unlock(db, key)
-    return db
-
-
-def _unlock(db: apsw.Connection, key: str | None) -> None:
     if key is not None:
-        db.pragma("cipher", _CIPHER)
-        db.pragma("key", key)
+        unlock(db, path, key)
+    return db
 
 
 def _read_all(db: apsw.Connection) -> AllMarks:

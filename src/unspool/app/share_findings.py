@@ -13,9 +13,9 @@ from unspool.app.open_session import OpenSession, results_of, turn_items
 from unspool.app.share_selection import ShareSelection, is_kept
 from unspool.figures import all_turns, family
 from unspool.human import count
-from unspool.redact.replacements import ReplacementNames, SecretFinding, SecretMatch
+from unspool.redact.replacements import SecretFinding, SecretMatch
 from unspool.redact.rules import RuleSet
-from unspool.share.choices import ShareChoices, ShareSettings, finding_id
+from unspool.share.choices import ShareChoices, ShareSettings, finding_id, named_by
 from unspool.share.prepare import PreparedShare, prepare_shares
 from unspool.site.address import Addresses, Item
 from unspool.site.options import SiteOptions
@@ -183,7 +183,7 @@ def finding_ids(rehearsal: ShareRehearsal) -> dict[str, frozenset[str]]:
 
 def findings_by_rule(rehearsal: ShareRehearsal, choices: ShareChoices, options: SiteOptions) -> list[RuleFindings]:
     """Everything found, secrets first, as the choices have it."""
-    names = ReplacementNames(rehearsal.share.names)
+    names = named_by(rehearsal.share.names, rehearsed=True)
     spots = FindingPlaces(rehearsal.redacted, options)
     groups: dict[tuple[str, str], dict[str, list[SecretFinding]]] = {}
     called: dict[str, str] = {}

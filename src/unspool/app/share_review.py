@@ -35,13 +35,13 @@ from unspool.app.share_selection import (
 )
 from unspool.errors import NotFound, UnspoolError
 from unspool.model import Session
-from unspool.share.encryption import SHORTEST
 from unspool.share.preview_image import describe_session, preview_image
 from unspool.share.publish import PICTURE, REPORT
 from unspool.site.address import INDEX
 from unspool.site.page_template import Crumb, Frame, Preview
 from unspool.site.summaries import shorten_line
 from unspool.site.turn_pages import session_page
+from unspool.store.archive.keys import SHORTEST
 from unspool.web.pages import answer_form, read_form
 
 

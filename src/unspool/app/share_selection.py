@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Literal, NamedTuple
 
 import msgspec
@@ -12,9 +11,8 @@ from unspool.app.api_endpoint import parse_number
 from unspool.app.open_session import OpenSession
 from unspool.errors import UsageProblem
 from unspool.figures import family
-from unspool.files import write_atomically
 from unspool.model import Image, Notice, Session, Thinking, ToolCall, Turn
-from unspool.share.choices import ShareChoices, choices_file
+from unspool.share.choices import ShareChoices, project_name, recall, remember
 from unspool.share.encryption import ShareSecret, passphrase, random_key
 from unspool.site.options import SiteOptions
 from unspool.site.summaries import shorten_line
@@ -149,21 +147,17 @@ class ShareHabit(msgspec.Struct, frozen=True):
 
 def load_habit(project: str) -> ShareHabit:
     """How it was done last; the default where it never was, or where that cannot be read."""
-    try:
-        return msgspec.json.decode(_habit_file(project).read_bytes(), type=ShareHabit)
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError):
-        return ShareHabit()
+    return recall(project_name(project, _HABIT), ShareHabit)
 
 
 def save_habit(project: str, **changes: bool | Seal) -> None:
     """Keep it for the project's next share, for this user's eyes alone."""
     before = load_habit(project)
     if (now := replace(before, **changes)) != before:
-        write_atomically(_habit_file(project), [msgspec.json.encode(now)])
+        remember(project_name(project, _HABIT), now)
 
 
-def _habit_file(project: str) -> Path:
-    return choices_file(project).with_suffix(".habit.json")
+_HABIT = ".habit"
 
 
 class KindChoice(NamedTuple):

@@ -63,7 +63,7 @@ def info(archive: Path, as_json: bool = False) -> None:
 
 
 def _facts(archive: "Archive") -> dict[str, Any]:
-    from unspool.store.archive.database import is_encrypted
+    from unspool.store.archive.keys import is_encrypted
 
     count = archive.db.execute
     per_place = dict(count("SELECT origin, count(*) FROM file GROUP BY origin"))
@@ -95,7 +95,8 @@ def merge(other: Path, other_key_file: Path | None, as_json: bool, archive: Path
     changed, everything is checked on the way in, and merging again brings nothing.
     """
     from unspool.store.archive import Archive
-    from unspool.store.archive.database import ARCHIVE, find_key, needed_key
+    from unspool.store.archive.database import ARCHIVE
+    from unspool.store.archive.keys import find_key, needed_key
     from unspool.store.archive.merge import merge_archives
     from unspool.store.sync.scan import forget_rules
 
@@ -129,16 +130,18 @@ def encrypt(new_key_file: Path | None, archive: Path) -> None:
     """Encrypt the archive, or give it another key.
 
     Without --new-key-file, the key is that of --key-file, UNSPOOL_KEY_FILE or UNSPOOL_PASSPHRASE, or a passphrase
-    that is asked for. There is no way to read the archive without its key: keep it elsewhere. The archive is written
-    anew beside, proved equal, and put in place of the old one, which is overwritten; the next sync makes the index
-    anew, with the same key.
+    that is asked for; it has at least 12 characters. A key file may hold 32 bytes in hexadecimal (`openssl rand
+    -hex 32`), which are the key as they are. There is no way to read the archive without its key: keep it elsewhere.
+    The archive is written anew beside, proved equal, and put in place of the old one, which is overwritten; the next
+    sync makes the index anew, with the same key.
     """
-    from unspool.store.archive.database import ARCHIVE, find_key, is_encrypted
+    from unspool.store.archive.database import ARCHIVE
+    from unspool.store.archive.keys import find_new_key, is_encrypted
 
     _there(archive)
     old = options.key_of(archive)
     outside = {} if is_encrypted(archive / ARCHIVE) else os.environ
-    new = find_key(outside, new_key_file, options.prompt_for("New passphrase", confirm=True))
+    new = find_new_key(outside, new_key_file, options.prompt_for("New passphrase", confirm=True))
     if new is None:
         raise UsageProblem("Name a key: --new-key-file FILE, UNSPOOL_KEY_FILE or UNSPOOL_PASSPHRASE.")
     _convert(archive, old, new)
@@ -146,14 +149,23 @@ def encrypt(new_key_file: Path | None, archive: Path) -> None:
 
 
 def _convert(archive: Path, old: str | None, new: str | None) -> None:
-    """Another key for the archive, and for what the user said about sessions, which lies beside it."""
+    """Another key for the archive, and for what the user said about sessions and shares, which lies beside it."""
     from unspool.app.marks import MarkStore
+    from unspool.share.choices import bring_out_memory, convert_plain_names, take_in_memory
+    from unspool.store.archive import Archive
     from unspool.store.archive.salvage import convert
     from unspool.store.sync.lock import wait_for_lock
 
+    convert_plain_names(archive)
     with wait_for_lock(archive):
+        if new is None:
+            with Archive.open(archive, key=old) as opened:
+                bring_out_memory(opened)
         convert(archive, old, new)
         MarkStore(archive, old).rekeyed(new)
+        if new is not None:
+            with Archive.open(archive, key=new) as opened:
+                take_in_memory(opened)
 
 
 @command.command("decrypt")

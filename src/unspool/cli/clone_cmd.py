@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from unspool import human
 from unspool.cli import copy_options, options, settings
 from unspool.cli.output import print_result, say_line
 from unspool.errors import NotFound, UsageProblem
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Literal
 
-    from unspool.copies.compress.passages import CompressOutcome, Passage, TurnBands
+    from unspool.copies.compress.passages import CompressOutcome, Passage, PassageRedactor, TurnBands
     from unspool.copies.compress.providers import ModelProvider, ServiceOptions
     from unspool.copies.copy_plan import CopyPlan
     from unspool.store.library import Library
@@ -26,33 +27,39 @@ class CompressFlags(NamedTuple):
     bands: "TurnBands"
     given: "ServiceOptions"
     user: bool
+    plain: bool
+    """Whether words are sent as they are, secrets too."""
     yes: bool
 
 
 class CompressResult(NamedTuple):
     outcome: "CompressOutcome"
+    """As it was sent and came back."""
+    texts: dict[str, str]
+    """The new words, by the ids of their lines, with all that was replaced before they were sent."""
     by: str
 
 
-def _compress_flags(compress: str | None, user: bool, yes: bool, **service: str) -> CompressFlags | None:
+def _compress_flags(compress: str | None, user: bool, plain: bool, yes: bool, **service: str) -> CompressFlags | None:
     """What is to be compressed and how; None where nothing is."""
     if compress is None:
-        if user or any(service.values()):
+        if user or plain or any(service.values()):
             raise UsageProblem("--compress-... says how to compress; --compress says that it shall be done.")
         return None
     from unspool.copies.compress.passages import TurnBands
     from unspool.copies.compress.providers import ServiceOptions
 
     bands = TurnBands.parse(compress) if compress else TurnBands.parse()
-    return CompressFlags(bands, ServiceOptions(**service), user, yes)
+    return CompressFlags(bands, ServiceOptions(**service), user, plain, yes)
 
 
-_COMPRESS = "Let a model shorten old answers: 0-40:heavy,40-80:light. Asks first (docs/clones.md)."
+_COMPRESS = "Let a model shorten old answers, redacted: 0-40:heavy,40-80:light. Asks first (docs/clones.md)."
 compress_options = options.as_argument(
     "compressing",
     _compress_flags,
     click.option("--compress", is_flag=False, flag_value="", metavar="BANDS", help=_COMPRESS),
     click.option("--compress-user", "user", is_flag=True, help="What you wrote too."),
+    click.option("--compress-unredacted", "plain", is_flag=True, help="Send secrets and names as they are."),
     click.option("--compress-provider", "provider", default="", metavar="NAME", help="agent, openai or anthropic."),
     click.option("--compress-url", "url", default="", metavar="URL", help="The service's address."),
     click.option("--compress-model", "model", default="", metavar="NAME", help="The model to ask."),
@@ -68,16 +75,19 @@ def compress_copy(
     from unspool.copies.compress.passages import CompressOptions, choose_passages
     from unspool.copies.compress.run import Estimate, compress
 
-    passages = list(_passages(plan))
+    table = dict(settings.settings_table("compress"))
+    plain = _is_plain(table.pop("redact", True)) or wanted.plain
+    redactor = _redactor(plan, list(_passages(plan)), plain=plain)
     choices = CompressOptions(sum(event.prompt is not None for event in plan.lines), wanted.user)
-    choice = choose_passages(passages, wanted.bands, choices)
+    choice = choose_passages(redactor.passages, wanted.bands, choices)
     if not choice.chosen:
         say_line("Nothing is left to compress: what is in the bands is too short, or was compressed before.", err=True)
         return None
-    provider, model = _provider(plan, wanted, dry_run=dry_run)
+    provider, model = _provider(plan, wanted, table, dry_run=dry_run)
     estimate = Estimate.of(choice, model, library.prices, datetime.now(UTC))
     by = " ".join(word for word in (provider.name if provider else "the agent", model) if word)
-    say_line(f"To {by}: {estimate}.", err=True)
+    sent = "as it is, secrets too" if plain else f"redacted, {human.count(redactor.count, 'value')} replaced"
+    say_line(f"To {by}: {estimate}. It is sent {sent}.", err=True)
     if provider is None or dry_run:
         return None
     if not wanted.yes and not sys.stdin.isatty():
@@ -86,14 +96,40 @@ def compress_copy(
         click.confirm("Send these words?", err=True, abort=True)
     quiet = not sys.stderr.isatty()
     with click.progressbar(length=len(choice.chosen), label="Compressing", file=sys.stderr, hidden=quiet) as bar:
-        return CompressResult(compress(passages, wanted.bands, provider, choices, tell=lambda _: bar.update(1)), by)
+        done = compress(redactor.passages, wanted.bands, provider, choices, tell=lambda _: bar.update(1))
+    return CompressResult(done, {line: redactor.restored(text) for line, text in done.texts.items()}, by)
 
 
-def _provider(plan: "CopyPlan", wanted: CompressFlags, *, dry_run: bool) -> "tuple[ModelProvider | None, str]":
+def _is_plain(redact: object) -> bool:
+    if not isinstance(redact, bool):
+        raise UsageProblem("The setting compress.redact is true or false.")
+    return not redact
+
+
+def _redactor(plan: "CopyPlan", passages: "list[Passage]", *, plain: bool) -> "PassageRedactor":
+    """What takes from the passages all that a share of the session would take."""
+    from unspool.config import config_folder
+    from unspool.copies.compress.passages import PassageRedactor
+    from unspool.redact.finder import Finder
+    from unspool.redact.rules import OWN, PersonalNames, git_signers, own_rules
+    from unspool.share.choices import load_choices
+
+    if plain:
+        return PassageRedactor(None, passages)
+    log = plan.copy.original
+    people = PersonalNames.of(os.environ, log.facts.cwds, git_signers(log.data.splitlines()))
+    return PassageRedactor(
+        Finder(own_rules(config_folder() / OWN), people, load_choices(log.facts.cwd).terms), passages
+    )
+
+
+def _provider(
+    plan: "CopyPlan", wanted: CompressFlags, table: dict[str, Any], *, dry_run: bool
+) -> "tuple[ModelProvider | None, str]":
     """Who is asked, and for which model; on a dry run, nobody need be there."""
     from unspool.copies.compress.providers import connect, service_options
 
-    service = service_options(wanted.given, os.environ, settings.settings_table("compress"))
+    service = service_options(wanted.given, os.environ, table)
     try:
         provider = connect(service, os.environ, plan.copy.original.format)
     except NotFound:
@@ -106,17 +142,22 @@ def _provider(plan: "CopyPlan", wanted: CompressFlags, *, dry_run: bool) -> "tup
 def tell_compressed(done: CompressResult, session: str) -> None:
     """Say what became of it, and keep what was before and after beside the record of the copy."""
     from unspool.copies.compress.passages import write_record
-    from unspool.store.archive.database import archive_folder
+    from unspool.copies.records import compression_file
+    from unspool.store.archive.database import ARCHIVE, archive_folder
+    from unspool.store.archive.keys import is_encrypted
 
-    outcome, stats = done.outcome, done.outcome.stats
-    path = Path(archive_folder() / "clones" / f"{session}-compression.md")
+    outcome, stats, path = done.outcome, done.outcome.stats, compression_file(session)
+    kept = f"Before and after: {path}"
     try:
-        write_record(outcome, path, done.by)
+        if is_encrypted(archive_folder() / ARCHIVE):
+            kept = "Before and after are not kept beside an encrypted archive."
+        else:
+            write_record(outcome, path, done.by)
     except OSError as error:
         settings.warn_once(f"what was before and after could not be kept in {path}: {error.strerror}.")
     say_line(
         f"Compressed {stats.compressed:,} passages, {stats.tokens_before:,} -> {stats.tokens_after:,} tokens; "
-        f"{stats.skipped:,} too short, {stats.failed:,} kept as they were. Before and after: {path}",
+        f"{stats.skipped:,} too short, {stats.failed:,} kept as they were. {kept}",
         err=True,
     )
     for why, count in outcome.reasons[:3]:
@@ -239,7 +280,7 @@ def command(
             done = compress_copy(plan, how["compressing"], library, dry_run=output.dry_run)
         if done is not None:
             chosen = {**request.options, "compress": str(how["compressing"].bands)}
-            plan = plan_copy(material, treatment, replace(request, texts=done.outcome.texts, options=chosen))
+            plan = plan_copy(material, treatment, replace(request, texts=done.texts, options=chosen))
         copy_options.finish_copy(plan, source, output)
         if done is not None:
             tell_compressed(done, plan.copy.making.session)

@@ -41,7 +41,8 @@ Marks = Callable[[str], SessionMark]
 
 def session_marks() -> Marks:
     """Tells what was said about a session; nothing of any where no marks are kept, or they cannot be read."""
-    from unspool.store.archive.database import ARCHIVE, archive_folder, find_key, is_encrypted
+    from unspool.store.archive.database import ARCHIVE, archive_folder
+    from unspool.store.archive.keys import find_key, is_encrypted
 
     place = archive_folder()
     if not (place / "marks.db").exists():

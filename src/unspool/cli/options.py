@@ -94,13 +94,13 @@ def _kept_sessions(place: Path | None = None) -> "KeptSessions | None":
     place = place or archive_folder()
     if not (place / ARCHIVE).exists() or not (place / INDEX).exists():
         return None
-    from unspool.store.archive.database import find_key, is_encrypted
+    from unspool.store.archive.keys import find_key, is_encrypted
     from unspool.store.library.kept_sessions import KeptSessions
 
     encrypted = is_encrypted(place / ARCHIVE)
     found = find_key(os.environ, None, None) if encrypted else None
     if found is None and encrypted:
-        left_out = "is encrypted; without its key its sessions are left out."
+        left_out = "is encrypted; without its key its sessions are left out, and nothing of a share is remembered."
         click.echo(f"unspool: the archive in {place} {left_out}", err=True)
         return None
     return KeptSessions(place, found)
@@ -132,7 +132,8 @@ def prompt_for(text: str, *, confirm: bool = False) -> Callable[[], str] | None:
 
 def key_of(folder: Path) -> str | None:
     """The key that the archive of a folder needs, asked for on a terminal; None where it is not encrypted."""
-    from unspool.store.archive.database import ARCHIVE, find_key, needed_key
+    from unspool.store.archive.database import ARCHIVE
+    from unspool.store.archive.keys import find_key, needed_key
 
     return needed_key(folder / ARCHIVE, lambda: find_key(os.environ, None, prompt_for("Passphrase")))
 
@@ -151,10 +152,19 @@ def serving(command: Command) -> Command:
 
 
 def open_archive(folder: Path, *, readonly: bool = False) -> "Archive":
-    """An archive, with the key that it needs."""
+    """An archive, with the key that it needs; one that is to be written is made as strong as this version can."""
     from unspool.store.archive import Archive
+    from unspool.store.archive.database import ARCHIVE
+    from unspool.store.archive.keys import is_weak
 
-    return Archive.open(folder, key=key_of(folder), readonly=readonly)
+    key = key_of(folder)
+    if key is not None and not readonly and is_weak(folder / ARCHIVE):
+        from unspool.store.archive.salvage import strengthen
+        from unspool.store.sync.lock import wait_for_lock
+
+        with wait_for_lock(folder):
+            strengthen(folder, key)
+    return Archive.open(folder, key=key, readonly=readonly)
 
 
 def open_index(archive: Path) -> "Index":

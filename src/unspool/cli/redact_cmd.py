@@ -51,7 +51,7 @@ def command(session: str | None, output: str | None, everything: bool, library: 
     unspool redact --archive --secrets          which of all your sessions hold keys, and where
 
     Keys are found through escapes, base64, line breaks and other disguises. What is found is never printed whole.
-    In the log that -o writes, the same is replaced by the same; what replaced what is kept on this machine alone. Your
+    In the log that -o writes, the same is replaced by the same, later too: digests of it are kept on this machine. Your
     own rules go into redact.toml beside the settings. Nothing is found with certainty: read what you give away.
     """
     if everything == bool(session) or (everything and output):
@@ -142,13 +142,12 @@ def _write(session: str, lines: list[bytes], finder: "Finder", output: str) -> N
     import sys
 
     from unspool.redact.log import redact_lines
-    from unspool.redact.replacements import ReplacementNames
     from unspool.share import choices
     from unspool.share.select_files import file_stem
     from unspool.store.library.read import recognise_lines
 
     session = file_stem(session)  # as a share of it calls it: the same is replaced by the same in both
-    names = ReplacementNames(choices.load_replacements(session))
+    names = choices.named_by(choices.load_replacements(session))
     writer = recognise_lines(lines, session).writer
     shared = lines if writer is None else [line for line in lines if not writer.is_request_record(line)]
     made = list(redact_lines(shared, finder, names))

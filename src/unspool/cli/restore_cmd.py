@@ -238,11 +238,11 @@ def forget_command(session: str, yes: bool, as_json: bool, archive: Path) -> Non
 
     All generations of all its files go, its prompts in the list of all prompts and what was pasted into them as well,
     and what was compressed together with them is written anew. Then samples of the removed bytes are looked for
-    everywhere in the archive's folder, which proves that they are gone. A tombstone, which does not tell what it is
-    of, keeps sync from bringing the session back. The agent's own files are not touched: unspool never writes there.
+    everywhere in the archive's folder, which proves that they are gone. What shares of the session remember of what was
+    replaced goes too. A tombstone, which does not tell what it is of, keeps sync from bringing the session back. The
+    agent's own files are not touched: unspool never writes there.
     """
     from unspool.app.marks import MARKS_FILE, MarkStore
-    from unspool.store.archive.database import INDEX, remove_database
     from unspool.store.archive.forget import files_to_forget, forget
     from unspool.store.sync.lock import wait_for_lock
 
@@ -259,12 +259,25 @@ def forget_command(session: str, yes: bool, as_json: bool, archive: Path) -> Non
             return
         with wait_for_lock(archive):  # a sync that is under way does not know yet, and would bring it back
             _, files, its = forgettable_files(opened, name)
-            proof = forget(opened, files, lambda: remove_database(archive / INDEX), its.parts)
+            proof = forget(opened, files, lambda: _forget_beside(opened, name), its.parts)
     if (archive / MARKS_FILE).exists():
         MarkStore(archive, options.key_of(archive)).forget(name)
     print_result({**data, "removed": True, "proof": proof}, _proof_lines(proof), as_json=as_json)
     if proof.found:
         sys.exit(1)
+
+
+def _forget_beside(archive: "Archive", session: str) -> None:
+    """Remove what lies beside the archive and tells of a session: the index, what was replaced in its shares, and
+    passages that a model shortened."""
+    from unspool.copies.records import forget_compressions
+    from unspool.share.choices import forget_replacements
+    from unspool.share.select_files import file_stem
+    from unspool.store.archive.database import INDEX, remove_database
+
+    remove_database(archive.path.with_name(INDEX))
+    forget_replacements(archive, file_stem(session))
+    forget_compressions(archive.path.parent, session)
 
 
 def _forget_lines(

@@ -201,7 +201,8 @@ def watch_command(
 def _change_service(wanted: WatchOptions, install: str, uninstall: str, *, yes: bool) -> None:
     """Show what would be done, ask, and do it."""
     from unspool.render.sanitize import safe_row
-    from unspool.store.archive.database import ARCHIVE, KEY_FILE, is_encrypted
+    from unspool.store.archive.database import ARCHIVE
+    from unspool.store.archive.keys import KEY_FILE, is_encrypted
     from unspool.store.sync import service
 
     kind = (install or uninstall).replace(_USUAL, "")

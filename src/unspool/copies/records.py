@@ -16,7 +16,7 @@ from unspool.agents import AGENTS
 from unspool.copies.material import LineTally
 from unspool.errors import Ambiguous, Exists, NoRoom, NotFound, Unreadable
 from unspool.files import place_new, write_atomically
-from unspool.store.archive.database import archive_folder
+from unspool.store.archive.database import archive_folder, erase_file
 
 _FULL = {errno.ENOSPC, errno.EDQUOT}
 
@@ -205,10 +205,10 @@ def keep_record(record: CopyRecord, *, dry_run: bool = False) -> None:
         raise kind(f"{place} cannot be written ({error.strerror}), so no copy was made.") from None
 
 
-def copy_records() -> Iterator[CopyRecord]:
+def copy_records(folder: Path | None = None) -> Iterator[CopyRecord]:
     """Every copy remembered, the newest first; files that are none of ours are passed over."""
     found = []
-    for path in (archive_folder() / _FOLDER).glob("*.json"):
+    for path in (archive_folder(folder) / _FOLDER).glob("*.json"):
         try:
             found.append(msgspec.json.decode(path.read_bytes(), type=CopyRecord))
         except (*_DECODER_ERRORS, OSError):
@@ -225,6 +225,18 @@ def find_record(session: str) -> CopyRecord:
         listed = tuple(f"{record.session}  {record.title[:80]}" for record in fitting[:_LISTED])
         raise Ambiguous(f"{len(fitting)} copies begin with “{session}”:", listed)
     return fitting[0]
+
+
+def compression_file(session: str, folder: Path | None = None) -> Path:
+    """Where it is kept what of a copy was shortened by a model, before and after."""
+    return archive_folder(folder) / _FOLDER / f"{session}-compression.md"
+
+
+def forget_compressions(folder: Path, session: str) -> None:
+    """Remove the passages of a session that were kept when it, or what it was made from, was compressed."""
+    for record in copy_records(folder):
+        if session in (record.session, record.source):
+            erase_file(compression_file(record.session, folder))
 
 
 def compressed_lines(session: str) -> frozenset[str]:

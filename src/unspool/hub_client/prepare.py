@@ -36,8 +36,8 @@ class KeyedNames(ReplacementNames):
     """Names that depend on what they replace and on a key, and not on what was replaced before."""
 
     def __init__(self, key: bytes) -> None:
-        super().__init__()
-        self._key, self._number = key, 0
+        super().__init__(key=key)
+        self._number = 0
         self.places: Counter[tuple[str, str]] = Counter()
         """How often something was replaced, by kind and rule."""
 

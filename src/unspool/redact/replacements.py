@@ -1,7 +1,9 @@
 """What replaces a finding: names that tell only its kind, and pictures without metadata."""
 
 import binascii
+import hmac
 import re
+import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Literal, NamedTuple
@@ -114,26 +116,30 @@ MOST = {"192.0.2.{}": 254, "2001:db8::{}": 9999}
 
 
 class ReplacementNames:
-    """Names given in one share. What they stand for is the sharer's to keep."""
+    """Names given in one share, and keyed digests of what they stand for: no value is remembered.
 
-    def __init__(self, mapping: Mapping[str, str] | None = None) -> None:
+    With the same key and the `mapping` of before, the same values have the same names.
+    """
+
+    def __init__(self, mapping: Mapping[str, str] | None = None, key: bytes = b"") -> None:
         self._values = dict(mapping or {})
-        """Name to value."""
-        self._names = {(_form_of(name), value): name for name, value in self._values.items()}
+        """Name to digest."""
+        self._key = key or secrets.token_bytes(32)
+        self._names = {(_form_of(name), digest): name for name, digest in self._values.items()}
         self._counts: dict[str, int] = {}
 
     def of(self, match: SecretMatch) -> str:
         """The name for what was found."""
-        form = _FORMS.get(match.rule, "")
-        name = self._names.get((form, match.value)) or self._names.get(("", match.value) if form in MOST else ("", ""))
+        form, digest = _FORMS.get(match.rule, ""), keyed_digest(self._key, match.value)
+        name = self._names.get((form, digest)) or self._names.get(("", digest) if form in MOST else ("", ""))
         if name is None:
             name = self._free(form) or self._free(f"[redacted:{match.rule}-{{}}]")
-            self._names[_form_of(name), match.value] = name
-            self._values[name] = match.value
+            self._names[_form_of(name), digest] = name
+            self._values[name] = digest
         return name
 
     def mapping(self) -> dict[str, str]:
-        """What each name stands for; never to leave the sharer's machine."""
+        """The digest of what each name stands for; never to leave the sharer's machine."""
         return dict(self._values)
 
     def _free(self, form: str) -> str:
@@ -145,6 +151,11 @@ class ReplacementNames:
             if name not in self._values:
                 return name
         return ""
+
+
+def keyed_digest(key: bytes, value: str) -> str:
+    """What tells a value again to whoever has the key, and nothing to others."""
+    return hmac.digest(key, value.encode("utf-8", "surrogatepass"), "sha256").hex()
 
 
 def _form_of(name: str) -> str:

@@ -16,12 +16,10 @@ from typing import Any, Final, Literal, NamedTuple
 from unspool.errors import UsageProblem
 from unspool.render.html import elements
 from unspool.site.page_template import as_markup, fill_template
+from unspool.store.archive.keys import SHARE_ROUNDS, check_length
 
 FORMAT: Final = "unspool.sealed/1"
-ITERATIONS: Final = 600_000
 CHUNK: Final = 1 << 20
-SHORTEST: Final = 12
-"""Characters of a passphrase: whoever has the page can try as many as he has time for."""
 _PURPOSE = b"unspool.sealed/1 key and commitment"
 _BITS = 256
 
@@ -51,9 +49,7 @@ def random_key() -> ShareSecret:
 
 def passphrase(words: str) -> ShareSecret:
     """A passphrase, the same however its letters are composed; UsageProblem where it is too short to protect."""
-    if len(words) < SHORTEST:
-        raise UsageProblem(f"A passphrase needs at least {SHORTEST} characters; several words are best.")
-    return ShareSecret("passphrase", unicodedata.normalize("NFC", words).encode("utf-8"))
+    return ShareSecret("passphrase", unicodedata.normalize("NFC", check_length(words)).encode("utf-8"))
 
 
 def seal(data: bytes, secret: ShareSecret) -> SealedData:
@@ -61,10 +57,10 @@ def seal(data: bytes, secret: ShareSecret) -> SealedData:
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
     salt, prefix = os.urandom(32), os.urandom(7)
-    key, commitment = derive_keys(secret, salt, ITERATIONS)
+    key, commitment = derive_keys(secret, salt, SHARE_ROUNDS)
     facts: dict[str, Any] = {"format": FORMAT, "cipher": "AES-256-GCM", "chunk": CHUNK, "secret": secret.how}
     if secret.how == "passphrase":
-        facts |= {"kdf": "PBKDF2-HMAC-SHA-256", "iterations": ITERATIONS}
+        facts |= {"kdf": "PBKDF2-HMAC-SHA-256", "iterations": SHARE_ROUNDS}
     random = {"salt": salt, "prefix": prefix, "commitment": commitment}
     facts |= {"derive": "HKDF-SHA-256", **{name: to_base64(value) for name, value in random.items()}}
     header = json.dumps(facts, separators=(",", ":")).encode("ascii")

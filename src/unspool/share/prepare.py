@@ -38,7 +38,7 @@ class PreparedShare(NamedTuple):
     report: RedactionReport
     choices: ShareChoices
     names: Mapping[str, str]
-    """What everything that was replaced is called, for this user's eyes alone."""
+    """What everything that was replaced is called, by digests, for this user's eyes alone."""
     project: str
     """Where the session ran, for this user's eyes alone: choices are remembered by it."""
 

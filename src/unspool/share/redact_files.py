@@ -17,7 +17,14 @@ from unspool.redact.log import redact_lines, scan_lines
 from unspool.redact.replacements import ReplacementNames, SecretFinding, SecretMatch
 from unspool.redact.rules import PersonalNames, git_signers
 from unspool.redact.values import redact_text, redact_value
-from unspool.share.choices import ShareChoices, ShareSettings, finding_id, load_replacements, save_replacements
+from unspool.share.choices import (
+    ShareChoices,
+    ShareSettings,
+    finding_id,
+    load_replacements,
+    named_by,
+    save_replacements,
+)
 from unspool.share.select_files import LeftOutCounts, SelectedFiles
 from unspool.share.side_files import FOLDER, FileToShare
 from unspool.store.library.bundle import is_plain
@@ -109,7 +116,7 @@ class FileRedactor:
 
     def _name(self, file: FileToShare) -> str:
         """What a file is called in the share; empty where it has no name there."""
-        if file.kind not in ("picture", "drawing"):
+        if file.kind != "picture":
             return "" if self._finder.find(file.name) else file.name
         home, images, place = file.name.partition(f"/{FOLDER}/")
         path, _ = redact_text(f"/{place}", self._finder, self._names, self._keep)
@@ -166,7 +173,7 @@ class RedactedFiles(NamedTuple):
     report: RedactionReport
     choices: ShareChoices
     names: Mapping[str, str]
-    """What everything is called now; it stays on this machine."""
+    """What everything is called now, by digests; it stays on this machine."""
     remote: str = ""
     """The address of the repository; empty where something in it must not leave."""
 
@@ -190,7 +197,7 @@ def redact_files(
             finder = Finder(ask.rules, people, choices.terms)
             found = list(find_in_files(files, finder))
     first = drawings[0]
-    names = ReplacementNames({**load_replacements(first.session), **ask.names})
+    names = named_by({**load_replacements(first.session), **ask.names}, rehearsed=ask.rehearsed)
     scrub = FileRedactor(finder, names, choices)
     unnamed = sum(scrub.write(file, to) is None for file in files)
     if not ask.rehearsed:

@@ -123,7 +123,7 @@ def select_files(log: OriginalLog, choices: ShareChoices, folder: Path, title: s
     cut = len(draught.copy.lines) < len(draught.lines)
     beside = SideFileWriter(log, choices, folder / session, main.path.read_bytes() if cut else None)
     files = [main, *beside.files()]
-    files += copy_pictures(files, folder / session) if choices.images and log.at_home else ()
+    files += copy_pictures(log, files, folder / session) if choices.images and log.at_home else ()
     return SelectedFiles(session, files, _count_left_out(whole, draught, beside, choices))
 
 

@@ -2,9 +2,8 @@
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import msgspec
 
@@ -13,8 +12,7 @@ from unspool.agents.writing import CopyIdentity, Cut, Cuts, LineLink, LogWriter
 from unspool.copies.conversation import has_block
 from unspool.copies.original import OriginalLog, read_original
 from unspool.copies.treatment import is_news
-from unspool.model import Event, Result, Thinking, ToolCall
-from unspool.redact.log import decode_line
+from unspool.model import Event, Image, Notice, Result, Thinking, ToolCall
 from unspool.share.choices import ShareChoices
 
 
@@ -44,8 +42,8 @@ def hidden_notices(events: Iterable[Event], choices: ShareChoices) -> Iterator[s
         yield from (event.id for event in events if is_news(event))
 
 
-FileKind = Literal["log", "json", "text", "picture", "drawing"]
-"""A picture has pixels, a drawing is text; both are called by the path that a log names."""
+FileKind = Literal["log", "json", "text", "picture"]
+"""A picture is called by the path that a log names."""
 
 
 class FileToShare(NamedTuple):
@@ -151,61 +149,31 @@ FOLDER = "images"
 _FLAT = "pictures"
 """Where they lie by number before they have a name that may be told."""
 _MOST, _LARGEST = 500, 32 * 1024**2
-_BEGIN = {
-    ".png": (b"\x89PNG\r\n\x1a\n",),
-    ".jpg": (b"\xff\xd8\xff",),
-    ".jpeg": (b"\xff\xd8\xff",),
-    ".gif": (b"GIF87a", b"GIF89a"),
-    ".webp": (b"RIFF",),
-    ".svg": (b"<svg", b"<?xml"),
-}
 
 
-def copy_pictures(logs: Iterable[FileToShare], folder: Path) -> Iterator[FileToShare]:
-    """The pictures that logs name, kept below a folder; each is called `images/` and its whole path."""
-    named = dict.fromkeys(path for file in logs if file.kind == "log" for path in _named(file.path))
-    for number, path in enumerate(list(named)[:_MOST]):
-        data = _read(path)
-        if data is not None:
-            name = path.lstrip("/")
+def copy_pictures(log: OriginalLog, logs: Iterable[FileToShare], folder: Path) -> Iterator[FileToShare]:
+    """The session's own pictures that logs show by their path, kept below a folder; each is called `images/` and its
+    whole path."""
+    shown = dict.fromkeys(path for file in logs if file.kind == "log" for path in _shown(log, file.path))
+    for number, path in enumerate([path for path in shown if _is_whole(path)][:_MOST]):
+        found = log.format.files.picture(log.found, path)
+        if found is not None and len(found[1]) <= _LARGEST:
             place = folder / _FLAT / str(number)
             place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_bytes(data)
-            kind: FileKind = "drawing" if path.lower().endswith(".svg") else "picture"
-            yield FileToShare(f"{folder.name}/{FOLDER}/{name}", kind, place)
+            place.write_bytes(found[1])
+            yield FileToShare(f"{folder.name}/{FOLDER}/{path.lstrip('/')}", "picture", place)
 
 
-def _named(log: Path) -> Iterator[str]:
-    with log.open("rb") as lines:
-        for line in lines:
-            if b'"image"' in line and b'"path"' in line:
-                with suppress(RecursionError):
-                    yield from list(_paths(decode_line(line.rstrip(b"\r\n"))))
+def _is_whole(path: str) -> bool:
+    return path.startswith("/") and "\0" not in path and os.path.normpath(path) == path
 
 
-def _paths(value: Any) -> Iterator[str]:
-    """The path of every picture in a value that has one."""
-    if isinstance(value, list):
-        for one in value:
-            yield from _paths(one)
-    elif isinstance(value, dict):
-        source = value.get("source")
-        if value.get("type") == "image":
-            inner = source.get("path") if isinstance(source, dict) else None
-            yield from (one for one in (value.get("path"), inner) if isinstance(one, str))
-        for one in value.values():
-            yield from _paths(one)
-
-
-def _read(path: str) -> bytes | None:
-    """The picture at a path; None where there is none, or something else."""
-    begin = _BEGIN.get(os.path.splitext(path)[1].lower())  # noqa: PTH122  it may be no path at all
-    if begin is None or "\0" in path or not path.startswith("/") or os.path.normpath(path) != path:
-        return None
-    try:
-        if not Path(path).is_file() or Path(path).stat().st_size > _LARGEST:
-            return None
-        data = Path(path).read_bytes()
-    except (OSError, ValueError):
-        return None
-    return data if data.startswith(begin) else None
+def _shown(log: OriginalLog, path: Path) -> Iterator[str]:
+    """The paths of pictures that readers of a log are shown; other fields may name any."""
+    with path.open("rb") as lines:
+        for event in log.format.events(lines):
+            images = [block for block in event.blocks if isinstance(block, Image)]
+            images += event.prompt.images if event.prompt is not None else ()
+            for block in event.blocks:
+                images += block.images if isinstance(block, Result | Notice) else ()
+            yield from (image.path for image in images if image.path and not image.data)

@@ -27,6 +27,9 @@ class _Files(AgentFiles):
     leftovers = staticmethod(agent_files.leftover_files)
     running = staticmethod(agent_files.running_sessions)
 
+    def picture(self, found: FoundLog, path: str) -> tuple[str, bytes] | None:
+        return Companions(found).picture(path)
+
     def retention(self, home: Path) -> Retention:
         return settings.retention(home, folders=history.History(home).folders())
 

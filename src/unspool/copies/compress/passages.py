@@ -12,6 +12,9 @@ from unspool import human
 from unspool.errors import UsageProblem
 from unspool.figures.tokens import estimate_tokens
 from unspool.files import write_atomically
+from unspool.redact.finder import Finder
+from unspool.redact.replacements import ReplacementNames, SecretMatch
+from unspool.redact.values import redact_text
 from unspool.render.gfm import code_block
 from unspool.render.sanitize import one_line
 
@@ -21,6 +24,8 @@ SHARES: dict[Level, int] = {"light": 35, "heavy": 10}
 DEFAULT = "0-40:heavy,40-80:light"
 """The last fifth of a session stays word for word."""
 
+_NESTED = 2
+"""How often names are put back: what stood for a name may have held another."""
 _BAND = re.compile(r"\s*(\d{1,3})\s*-\s*(\d{1,3})\s*%?\s*:\s*(light|heavy)\s*", re.ASCII)
 
 
@@ -79,6 +84,58 @@ class Passage(NamedTuple):
     """Counted from 0."""
     role: Literal["assistant", "user"]
     text: str
+
+
+class PassageRedactor:
+    """Takes what must not leave from passages before they are sent, and puts it back into what comes of them; without a
+    finder, they are sent as they are."""
+
+    def __init__(self, finder: Finder | None, passages: Sequence[Passage]) -> None:
+        self._originals: dict[str, str] = {}
+        self._names = UnsaidNames("\n".join(passage.text for passage in passages))
+        self.passages = [passage._replace(text=self._redacted(passage.text, finder)) for passage in passages]
+        self.count = len(self._names.values)
+        """How many different values were replaced."""
+
+    def _redacted(self, text: str, finder: Finder | None) -> str:
+        if finder is None:
+            return text
+        made, found = redact_text(text, finder, self._names)
+        for match in found:
+            name, stretch = self._names.of(match), text[match.start : match.end]
+            if self._originals.setdefault(name, stretch) != stretch:
+                self._originals[name] = match.value  # it stood there in several disguises
+        return made
+
+    def restored(self, text: str) -> str:
+        """A text with what its names stand for."""
+        originals = {**self._names.values, **self._originals}
+        if not originals:
+            return text
+        longest_first = sorted(originals, key=len, reverse=True)
+        named = re.compile(rf"(?<![\w-])(?:{'|'.join(map(re.escape, longest_first))})(?!\w)")
+        for _ in range(_NESTED):
+            text = named.sub(lambda found: originals[found[0]], text)
+        return text
+
+
+class UnsaidNames(ReplacementNames):
+    """Names that a text does not hold already, so that each tells what it stands for; the values stay in memory."""
+
+    def __init__(self, said: str) -> None:
+        super().__init__()
+        self._said = said
+        self.values: dict[str, str] = {}
+
+    def of(self, match: SecretMatch) -> str:
+        name = super().of(match)
+        self.values[name] = match.value
+        return name
+
+    def _free(self, form: str) -> str:
+        while (name := super()._free(form)) and name in self._said:
+            pass
+        return name
 
 
 class CompressOptions(NamedTuple):

@@ -2,9 +2,8 @@
 
 import os
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from itertools import islice
 from pathlib import Path
 from typing import Self
 
@@ -13,6 +12,7 @@ import apsw
 from unspool.errors import Busy, NoRoom, NotFound, Unreadable, UnspoolError, UsageProblem
 from unspool.files import settle
 from unspool.store.archive import page_checksums
+from unspool.store.archive.keys import cipher_key
 
 ARCHIVE, INDEX = "archive.db", "index.db"
 
@@ -214,8 +214,16 @@ class OpenDatabase:
 _WAIT_MS = 60_000
 _CACHE_KB = 8_000
 """Packs are most of the file, and whoever needs one twice has it unpacked."""
+
+
 _CIPHER = "chacha20"
 """ChaCha20-Poly1305: every page is authenticated. Named, so that another default of the library changes nothing."""
+
+
+def unlock(db: apsw.Connection, path: Path, key: str) -> None:
+    """Have a connection to a database decrypt and encrypt with a key; a wrong one shows when something is read."""
+    db.pragma("cipher", _CIPHER)
+    db.pragma("key", cipher_key(path, path.with_name(ARCHIVE), key))
 
 
 def connect_archive(path: Path, key: str | None, *, readonly: bool) -> apsw.Connection:
@@ -246,8 +254,7 @@ def open_connection(path: Path, key: str | None, *, readonly: bool) -> apsw.Conn
         db = apsw.Connection(real, flags=flags, vfs=page_checksums.checksum_layer() if key is None else None)
         db.set_busy_timeout(_WAIT_MS)
         if key is not None:
-            db.pragma("cipher", _CIPHER)
-            db.pragma("key", key)
+            unlock(db, path, key)
     return db
 
 
@@ -333,63 +340,3 @@ def _migrate(db: apsw.Connection) -> None:
         for step in range(db.pragma("user_version"), VERSION):
             db.execute(MIGRATIONS[step])
         db.pragma("user_version", VERSION)
-
-
-KEY_FILE, PASSPHRASE = "UNSPOOL_KEY_FILE", "UNSPOOL_PASSPHRASE"
-_MAGIC = b"SQLite format 3\0"
-_LARGEST = 1024 * 1024
-
-
-def find_key(environment: Mapping[str, str], key_file: Path | None, ask: Callable[[], str] | None) -> str | None:
-    """The key: of the file named, else of the one the environment names, else the passphrase of the environment,
-    else what `ask` returns; None where there is none of these.
-
-    A key file's content is never used as it is: its digest is the passphrase, so that any file will do.
-    """
-    named = key_file or (Path(environment[KEY_FILE]).expanduser() if environment.get(KEY_FILE) else None)
-    if named is not None:
-        return _key_of_file(named)
-    given = environment.get(PASSPHRASE) or (ask() if ask is not None else "")
-    return given or None
-
-
-def needed_key(path: Path, find: Callable[[], str | None]) -> str | None:
-    """The key that a database file needs, found only where it needs one; None of a plain or new one."""
-    if not is_encrypted(path):
-        return None
-    found = find()
-    if found is None:
-        raise UsageProblem(
-            f"{path} is encrypted: name its key file with --key-file or {KEY_FILE}, or set {PASSPHRASE}."
-        )
-    return found
-
-
-def is_encrypted(path: Path) -> bool:
-    """Whether a database file is encrypted. One that is merely damaged at its beginning is not."""
-    try:
-        with path.open("rb") as stream:
-            first = stream.read(page_checksums.PAGE)
-            if not first or first.startswith(_MAGIC):
-                return False
-            pages = (first, *islice(iter(lambda: stream.read(page_checksums.PAGE), b""), 8))
-            return not any(page_checksums.page_fits(page, number) for number, page in enumerate(pages, 1))
-    except OSError:
-        return False
-
-
-def _key_of_file(path: Path) -> str:
-    import hashlib  # dear to load, and most archives have no key
-
-    try:
-        with path.open("rb") as stream:
-            content = stream.read(_LARGEST + 1)
-    except FileNotFoundError:
-        raise NotFound(f"There is no key file {path}.") from None
-    except OSError as error:
-        raise Unreadable(f"Cannot read the key file {path}: {error.strerror or error}.") from None
-    if not content.strip():
-        raise UsageProblem(f"The key file {path} is empty.")
-    if len(content) > _LARGEST:
-        raise UsageProblem(f"The key file {path} is larger than a key may be (1 MB).")
-    return hashlib.sha256(content).hexdigest()

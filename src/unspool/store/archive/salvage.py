@@ -5,13 +5,14 @@ import shutil
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
+from functools import cache
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import apsw
 
-from unspool.errors import Unreadable, UnspoolError
+from unspool.errors import NoRoom, Unreadable, UnspoolError
 from unspool.store.archive.archive import Archive
 from unspool.store.archive.database import (
     ARCHIVE,
@@ -22,6 +23,7 @@ from unspool.store.archive.database import (
     sqlite_errors_told,
     swap_file,
 )
+from unspool.store.archive.keys import is_weak
 from unspool.store.archive.pack_writer import renumber
 from unspool.store.archive.page_checksums import PAGE
 from unspool.store.archive.verify import verify_archive
@@ -236,6 +238,15 @@ def convert(folder: Path, old: str | None, new: str | None) -> None:
         swap_file(beside, path)
         archive.close()  # ends the transaction; the file that it was about has no name any more
         overwrite_with_zeros(before)
+
+
+@cache
+def strengthen(folder: Path, key: str | None) -> None:
+    """Write an archive that older versions encrypted anew, by the same passphrase and with the stronger key made of
+    it; for whoever has the turn to write. One that is damaged, or that there is no room for, stays as it is."""
+    if key is not None and is_weak(folder / ARCHIVE):
+        with suppress(Unreadable, NoRoom):
+            convert(folder, key, key)
 
 
 def _copy(archive: Archive, beside: Path, key: str | None) -> None:

@@ -11,7 +11,8 @@ import msgspec
 from unspool.errors import Busy, NotFound, Unreadable, UnspoolError, UsageProblem
 from unspool.store.archive.archive import Archive, KeptFile, path_from_database
 from unspool.store.archive.chain import bytes_digest, first_link, next_link
-from unspool.store.archive.database import ARCHIVE, is_encrypted
+from unspool.store.archive.database import ARCHIVE
+from unspool.store.archive.keys import is_encrypted
 from unspool.store.archive.page_checksums import PAGE, damaged_pages, page_fits
 
 

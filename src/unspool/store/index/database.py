@@ -8,7 +8,8 @@ from typing import Self
 import apsw
 
 from unspool.errors import NotFound, Unreadable
-from unspool.store.archive.database import INDEX, OpenDatabase, make_private_file, sqlite_errors_told
+from unspool.store.archive.database import INDEX, OpenDatabase, make_private_file, sqlite_errors_told, unlock
+from unspool.store.archive.keys import is_weak
 from unspool.store.index.schema import TABLES, VERSION
 
 _WAIT_MS = 60_000
@@ -36,7 +37,7 @@ class Index(OpenDatabase):
             return cls(_readable(path, key), path)
         try:
             db = _connection(path, key)
-            fits = db.pragma("user_version") == VERSION
+            fits = db.pragma("user_version") == VERSION and not (key and is_weak(path))
         except (apsw.NotADBError, apsw.CorruptError):
             fits = False
         if not fits:
@@ -70,7 +71,7 @@ def _connection(path: Path, key: str | None) -> apsw.Connection:
     db = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
     db.set_busy_timeout(_WAIT_MS)
     if key is not None:
-        db.pragma("key", key)
+        unlock(db, path, key)
     db.pragma("cache_size", -_CACHE_KB)
     db.pragma("temp_store", "memory")
     db.pragma("synchronous", "off")  # what a power cut takes, the next sync makes anew

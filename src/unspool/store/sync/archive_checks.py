@@ -10,7 +10,8 @@ from pathlib import Path
 from unspool import human
 from unspool.agents.base import MARK
 from unspool.errors import UnspoolError
-from unspool.store.archive.database import ARCHIVE, INDEX, is_encrypted
+from unspool.store.archive.database import ARCHIVE, INDEX
+from unspool.store.archive.keys import is_encrypted
 from unspool.store.index.schema import VERSION
 from unspool.store.sync.doctor_scene import DAY, ArchiveHolding, DoctorScene, Finding, Level
 from unspool.store.sync.ghosts import Ghost, KnownSessions, find_ghosts, session_spans

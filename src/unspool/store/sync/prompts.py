@@ -12,8 +12,7 @@ from unspool.store.archive import Archive, FileStatus, Keeper, KeptFile, Origin
 from unspool.store.archive.forget import LinesToForget, SessionFile, match_id
 from unspool.store.archive.line_filter import split_lines
 from unspool.store.index.schema import VERSION
-from unspool.store.sync.lock import wait_for_lock
-from unspool.store.sync.run import SyncOptions, SyncReport, index_archive
+from unspool.store.sync.run import SyncOptions, SyncReport, index_archive, writable_archive
 from unspool.store.sync.scan import forget_rules, forgotten_names
 
 _LARGEST_PASTE = 4 * 1024 * 1024
@@ -130,7 +129,7 @@ def keep_imported(folder: Path, source: Path, format_: CodingAgent, key: str | N
     What came before under the same name stays as an earlier generation. UsageProblem where one was forgotten, and
     then nothing is kept.
     """
-    with wait_for_lock(folder), Archive.open(folder, key=key) as archive:
+    with writable_archive(folder, key) as archive:
         found = [path for path in source.rglob("*") if path.is_file() and not path.is_symlink()]
         files = {f"{FOLDER}/{path.relative_to(source).as_posix()}": path for path in found}
         _check(archive, format_, files)

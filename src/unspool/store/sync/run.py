@@ -4,8 +4,8 @@ import posixpath
 import time
 from array import array
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -252,6 +252,18 @@ class SyncWork:
         return {one.path: one for one in found if one is not None}
 
 
+@contextmanager
+def writable_archive(folder: Path, key: str | None) -> Iterator[Archive]:
+    """The archive of a folder, when it is our turn to write; as strongly encrypted as this version can."""
+    with wait_for_lock(folder):
+        if key is not None:
+            from unspool.store.archive.salvage import strengthen  # few archives are encrypted
+
+            strengthen(folder, key)
+        with Archive.open(folder, key=key) as archive:
+            yield archive
+
+
 def sync(
     folder: Path,
     sources: Sequence[Path] = (),
@@ -263,7 +275,7 @@ def sync(
     began = time.monotonic()
     table = prices or PriceTable.load()
     terms = SyncOptions(table, index_salt(table), progress or (lambda _, __: None))
-    with wait_for_lock(folder), Archive.open(folder, key=key) as archive:
+    with writable_archive(folder, key) as archive:
         report = index_archive(archive, sync_places(sources), terms, key)
     report.seconds = time.monotonic() - began
     return report
@@ -272,7 +284,7 @@ def sync(
 def reindex(folder: Path, key: str | None = None) -> None:
     """Make the index of an archive as this version has it, from the archive alone."""
     table = PriceTable.load()
-    with wait_for_lock(folder), Archive.open(folder, key=key) as archive:
+    with writable_archive(folder, key) as archive:
         index_archive(archive, (), SyncOptions(table, index_salt(table), lambda _, __: None), key)
 
 
