@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
@@ -18,9 +18,9 @@ from unspool import human
 from unspool.cli import options, settings
 from unspool.cli.output import Column, complain, console, print_json, print_table, progress, show_renderable
 from unspool.errors import UnspoolError
-from unspool.model import Overview, SessionKind
+from unspool.model import Overview, SessionKind, Usage
 from unspool.render.sanitize import one_line
-from unspool.store.library import Library, SessionListing
+from unspool.store.library import Library
 from unspool.store.library.library import usual_roots
 
 
@@ -100,15 +100,13 @@ def sessions_table(overviews: Sequence[Overview], marks: Marks, width: int) -> T
 def _cells(overview: Overview, mark: SessionMark, written: Callable[..., str]) -> dict[str, Text | str]:
     kind = _KIND_WORDS.get(overview.kind, overview.kind)
     marked = f"{one_line(mark.short)} " if mark.short else ""
-    floor = bool(overview.unpriced) or overview.usage.floor
-    cost = "?" if overview.unpriced and not overview.cost else human.money(overview.cost, floor=floor)
     return {
         "id": one_line(overview.id[:8]),
         "when": written(overview.ended or overview.log.modified, settings.chosen_zone()),
         "project": one_line(human.last_part(overview.project)),
         "turns": str(overview.turns),
         "tools": str(overview.tool_calls),
-        "cost": cost if overview.calls else "",
+        "cost": _money([overview]) if overview.calls else "",
         "size": human.size(overview.size),
         "kind": Text(kind, _KIND_STYLES.get(kind, "")),
         "title": Text.assemble(
@@ -120,6 +118,18 @@ def _cells(overview: Overview, mark: SessionMark, written: Callable[..., str]) -
 def kept_mark(overview: Overview) -> str:
     """What stands before the title of a session whose log only the archive still has."""
     return "(kept) " if overview.kept else ""
+
+
+def _is_floor(overviews: Iterable[Overview]) -> bool:
+    """Whether sessions cost more than is known."""
+    return any(one.unpriced or one.usage.floor for one in overviews)
+
+
+def _money(overviews: Sequence[Overview]) -> str:
+    """What sessions cost together; ? where no price is known of what they used."""
+    cost = sum((one.cost for one in overviews), Decimal(0))
+    unknown = not cost and any(one.unpriced for one in overviews)
+    return "?" if unknown else human.money(cost, floor=_is_floor(overviews))
 
 
 class ProjectTotals(NamedTuple):
@@ -137,6 +147,7 @@ class ProjectTotals(NamedTuple):
             "tool_calls": sum(one.tool_calls for one in every),
             "size": sum(one.size for one in every),
             "cost": str(sum((one.cost for one in every), Decimal(0))),
+            "floor": _is_floor(every),
             "ended": max((one.ended for one in every if one.ended is not None), default=None),
         }
 
@@ -148,32 +159,28 @@ def by_project(overviews: Sequence[Overview]) -> list[ProjectTotals]:
     return [ProjectTotals(*group) for group in groups.items()]
 
 
-def projects_table(overviews: Sequence[Overview], limit: int) -> Table:
+def projects_table(projects: Sequence[ProjectTotals]) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
     table.add_column("last active", no_wrap=True)
     for name in ("sessions", "turns", "cost", "size"):
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("project", overflow="fold")
-    for project in by_project(overviews)[: limit or None]:
-        figures = project.figures
-        floor = any(one.unpriced or one.usage.floor for one in project.overviews)
-        ended, cost = human.minute(figures["ended"], settings.chosen_zone()), Decimal(figures["cost"])
-        counts = str(figures["sessions"]), str(figures["turns"]), human.money(cost, floor=floor)
+    for project in projects:
+        figures, ended = project.figures, human.minute(project.figures["ended"], settings.chosen_zone())
+        counts = str(figures["sessions"]), str(figures["turns"]), _money(project.overviews)
         table.add_row(ended, *counts, human.size(figures["size"]), one_line(project.path))
     return table
 
 
-def summary_line(listing: SessionListing, found: Sequence[Overview], shown: Sequence[Overview]) -> Text:
-    """What is shown, and what all sessions cost together with copied history counted once."""
-    total = human.count(len(found), "session")
-    parts = [f"{len(shown)} of {total}" if len(shown) < len(found) else total]
-    left = sum(is_hidden(overview) for overview in listing.overviews) - sum(map(is_hidden, found))
-    if left:
-        parts.append(f"{human.count(left, 'empty one')} hidden (-a)")
-    floor = listing.cost.floor or bool(listing.cost.unpriced)
-    money, tokens = human.money(listing.cost.amount, floor=floor), human.tokens(listing.usage.total)
-    parts.append(f"all together {money}, {tokens} tokens")
-    return Text("\n" + " · ".join(parts))
+def summary_line(things: str, hidden: int, fitting: Sequence[Overview]) -> Text:
+    """What is listed, what was hidden of it, and what all that fits the filters cost together."""
+    usage = sum((one.usage for one in fitting), Usage())
+    left = f"{human.count(hidden, 'empty one')} hidden (-a)" if hidden else ""
+    return Text("\n" + human.joined(things, left, f"all together {_money(fitting)}, {human.tokens(usage.total)} tokens"))
+
+
+def _listed(shown: int, all_: int, thing: str) -> str:
+    return f"{shown} of {human.count(all_, thing)}" if shown < all_ else human.count(all_, thing)
 
 
 def show_clones(limit: int, *, as_json: bool) -> None:
@@ -223,8 +230,12 @@ class ListFilter(msgspec.Struct, frozen=True):
             and (not self.model or any(self.model.casefold() in name.casefold() for name in overview.models))
             and (self.since is None or (when is not None and when >= self.since))
             and (self.until is None or (when is not None and when < self.until))
-            and (overview.kind == self.kind if self.kind else self.everything or not is_hidden(overview))
+            and (not self.kind or overview.kind == self.kind)
         )
+
+    def hides(self, overview: Overview) -> bool:
+        """Whether a session that fits is listed only where it is asked for."""
+        return not self.kind and not self.everything and is_hidden(overview)
 
 
 @click.command("list")
@@ -267,7 +278,8 @@ def command(limit: int, projects: bool, clones: bool, as_json: bool, library: Li
     with progress(sum(log.size for log in library.logs()), "Reading sessions") as done:
         listing = library.listing(done)
     wanted, marks = ListFilter(**filters), session_marks()
-    found = [overview for overview in listing.overviews if wanted.fits(overview, marks(overview.id).title)]
+    fitting = [overview for overview in listing.overviews if wanted.fits(overview, marks(overview.id).title)]
+    found = [overview for overview in fitting if not wanted.hides(overview)]
     if as_json:
         rows = (
             {"projects": [one.figures for one in by_project(found)[: limit or None]]}
@@ -276,22 +288,25 @@ def command(limit: int, projects: bool, clones: bool, as_json: bool, library: Li
         )
         total = {"sessions": len(listing.overviews), "usage": listing.usage, "cost": str(listing.cost.amount)}
         print_json({**rows, "all": {**total, "unpriced": dict(listing.cost.unpriced)}})
+    elif not found:
+        console().print("No session fits." if listing.overviews else "No sessions were found.")
     else:
-        _print(listing, found, marks, limit, projects=projects)
+        _print(fitting, found, marks, limit, projects=projects)
     complain(listing.failures)
     if listing.failures and not listing.overviews:
         sys.exit(5)
 
 
-def _print(listing: SessionListing, found: list[Overview], marks: Marks, limit: int, *, projects: bool) -> None:
-    to = console()
-    if not found:
-        to.print("No session fits." if listing.overviews else "No sessions were found.")
-        return
-    shown = found[: limit or None]
-    table = projects_table(found, limit) if projects else sessions_table(shown, marks, to.width)
-    show_renderable(table, to)
-    to.print(summary_line(listing, found, shown), style="dim")
+def _print(fitting: list[Overview], found: list[Overview], marks: Marks, limit: int, *, projects: bool) -> None:
+    to, most = console(), limit or None
+    if projects:
+        every = by_project(found)
+        show_renderable(projects_table(every[:most]), to)
+        listed = human.joined(_listed(len(every[:most]), len(every), "project"), human.count(len(found), "session"))
+    else:
+        show_renderable(sessions_table(found[:most], marks, to.width), to)
+        listed = _listed(len(found[:most]), len(found), "session")
+    to.print(summary_line(listed, len(fitting) - len(found), fitting), style="dim")
 
 
 def _session(overview: Overview, mark: SessionMark) -> dict[str, object]:
