@@ -19,6 +19,7 @@ from unspool.cli import options, settings
 from unspool.cli.output import Column, complain, console, print_json, print_table, progress, show_renderable
 from unspool.errors import UnspoolError
 from unspool.model import Overview, SessionKind, Usage
+from unspool.model.session import is_unlisted
 from unspool.render.sanitize import one_line
 from unspool.store.library import Library
 from unspool.store.library.library import usual_roots
@@ -61,11 +62,6 @@ _FULL_DATES = 72
 """Columns from which the time of day is told as well."""
 _KIND_STYLES = {"plan": "yellow", "impl": "green", "agent": "magenta"}
 _KIND_WORDS = {"interactive": "", "planning": "plan", "implementation": "impl", "background": "bg", "subagent": "agent"}
-
-
-def is_hidden(overview: Overview) -> bool:
-    """Sessions that hold nothing a person would look for."""
-    return overview.kind in ("empty", "stub", "subagent") or overview.title.strip().casefold() == "warmup"
 
 
 _COLUMNS: tuple[tuple[str, int, JustifyMethod, int, int | None], ...] = (
@@ -176,7 +172,9 @@ def summary_line(things: str, hidden: int, fitting: Sequence[Overview]) -> Text:
     """What is listed, what was hidden of it, and what all that fits the filters cost together."""
     usage = sum((one.usage for one in fitting), Usage())
     left = f"{human.count(hidden, 'empty one')} hidden (-a)" if hidden else ""
-    return Text("\n" + human.joined(things, left, f"all together {_money(fitting)}, {human.tokens(usage.total)} tokens"))
+    return Text(
+        "\n" + human.joined(things, left, f"all together {_money(fitting)}, {human.tokens(usage.total)} tokens")
+    )
 
 
 def _listed(shown: int, all_: int, thing: str) -> str:
@@ -235,7 +233,7 @@ class ListFilter(msgspec.Struct, frozen=True):
 
     def hides(self, overview: Overview) -> bool:
         """Whether a session that fits is listed only where it is asked for."""
-        return not self.kind and not self.everything and is_hidden(overview)
+        return not self.kind and not self.everything and is_unlisted(overview.kind, overview.title)
 
 
 @click.command("list")

@@ -19,7 +19,7 @@ from unspool import human
 from unspool.agents import FoundLog
 from unspool.agents.web_sessions import RemoteSession, WebAccount, connect
 from unspool.cli import options, settings
-from unspool.cli.list_cmd import is_hidden, kept_mark
+from unspool.cli.list_cmd import kept_mark
 from unspool.cli.options import as_argument
 from unspool.cli.output import progress, progress_bar
 from unspool.cli.picker import PickerChoice, pick_one
@@ -28,6 +28,7 @@ from unspool.errors import NotFound, UsageProblem
 from unspool.figures import figures
 from unspool.files import scratch_folder
 from unspool.model import Overview, Session
+from unspool.model.session import is_unlisted
 from unspool.prices import PriceTable
 from unspool.render.sanitize import one_line
 from unspool.site.address import slug
@@ -221,7 +222,7 @@ def local_command(making: PageMaking, limit: int | None, library: Library) -> No
     date; without a terminal the sessions are numbered, and the number is read from standard input.
     """
     with progress(sum(log.size for log in library.logs()), "Reading sessions") as done:
-        found = [overview for overview in library.overviews(done) if not is_hidden(overview)]
+        found = [overview for overview in library.overviews(done) if not is_unlisted(overview.kind, overview.title)]
     if not found:
         raise NotFound("No sessions were found. `unspool local --demo` shows what they look like.")
     offered = sessions_to_choose(found, Path.cwd())

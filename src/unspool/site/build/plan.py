@@ -10,6 +10,7 @@ import msgspec
 
 from unspool.agents import FoundLog
 from unspool.errors import UnspoolError
+from unspool.model.session import is_unlisted
 from unspool.site.address import INDEX, slug
 from unspool.site.build.disk import lock_folder, sweep_site
 from unspool.site.build.manifest import (
@@ -48,6 +49,10 @@ class BuildOptions(msgspec.Struct, frozen=True):
 
     def fits(self, project: str) -> bool:
         return self.project.casefold() in project.casefold()
+
+    def makes(self, kind: str, title: str) -> bool:
+        """Whether a session gets pages; those that lists leave out do not."""
+        return self.strays if kind == "subagent" else not is_unlisted(kind, title)
 
     def digest(self) -> str:
         """Of everything that all pages depend on."""

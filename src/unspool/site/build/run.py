@@ -68,13 +68,6 @@ def read_for_pages(
     return LinkedSession(session, NeighbourFacts(alone.title, titles.prompt, named, offered, leads))
 
 
-def is_empty_session(session: Session, *, strays: bool) -> bool:
-    """Whether a session holds nothing that a person would look for; `strays` are subagents without a session."""
-    if session.kind == "subagent":
-        return not strays
-    return session.kind in ("empty", "stub") or session.title.strip().casefold() == "warmup"
-
-
 class BuildContext(msgspec.Struct, frozen=True):
     """What all sessions of a run have in common."""
 
@@ -107,7 +100,7 @@ def build_session(context: BuildContext, task: BuildTask) -> BuildResult:
     """Read a session and put its pages in place; what was there before stays until they are complete."""
     wanted = context.wanted
     session, facts = read_for_pages(task.found, task.near, task.names, wanted.kept)
-    if is_empty_session(session, strays=wanted.strays):
+    if not wanted.makes(session.kind, session.title):
         return BuildResult(facts, None)
     prices = _load_prices(Path(wanted.prices) if wanted.prices else None)
     counted = figures(session, prices)

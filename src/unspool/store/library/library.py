@@ -10,6 +10,7 @@ from unspool.agents import AGENTS, CodingAgent, Companion, FoundLog, by_id
 from unspool.errors import Ambiguous, NotFound, Unreadable
 from unspool.model import Overview, Session
 from unspool.model.request import RecordedRequests
+from unspool.model.session import WARM_UP
 from unspool.prices import PriceTable
 from unspool.store.library.history import is_part_of
 from unspool.store.library.inputs import is_url
@@ -114,7 +115,7 @@ def _spoken(log: FoundLog) -> bool:
     if log.origin:
         return True  # a look into the archive for each would take long, and it keeps few stubs
     begun = chain_head(log)
-    return begun is not None and bool(begun.prompt) and begun.prompt.casefold() != "warmup"
+    return begun is not None and bool(begun.prompt) and begun.prompt.casefold() != WARM_UP
 
 
 def _titled(name: str, logs: Sequence[FoundLog], overviews: Iterable[Overview]) -> FoundLog:
