@@ -168,13 +168,15 @@ def projects_table(projects: Sequence[ProjectTotals]) -> Table:
     return table
 
 
-def summary_line(things: str, hidden: int, fitting: Sequence[Overview]) -> Text:
+def summary_line(things: str, found: Sequence[Overview], hidden: Sequence[Overview]) -> Text:
     """What is listed, what was hidden of it, and what all that fits the filters cost together."""
-    usage = sum((one.usage for one in fitting), Usage())
-    left = f"{human.count(hidden, 'empty one')} hidden (-a)" if hidden else ""
-    return Text(
-        "\n" + human.joined(things, left, f"all together {_money(fitting)}, {human.tokens(usage.total)} tokens")
-    )
+    every = (*found, *hidden)
+    usage, gone = sum((one.usage for one in every), Usage()), sum(one.kind == "ghost" for one in hidden)
+    empty = len(hidden) - gone
+    left = f"{human.count(empty, 'empty one')} hidden (-a)" if empty else ""
+    lost = f"{gone:,} without a log (-k ghost)" if gone else ""
+    spent = f"all together {_money(every)}, {human.tokens(usage.total)} tokens"
+    return Text("\n" + human.joined(things, left, lost, spent))
 
 
 def _listed(shown: int, all_: int, thing: str) -> str:
@@ -243,7 +245,7 @@ class ListFilter(msgspec.Struct, frozen=True):
 @click.option("-k", "--kind", type=click.Choice(_KINDS), metavar="KIND", help=f"Only this kind: {', '.join(_KINDS)}.")
 @click.option("--since", callback=options.day, metavar="WHEN", help="Active since 2026-01-31, or 3d, 2w ago.")
 @click.option("--until", callback=options.day, metavar="WHEN", help="Active before a date or an age.")
-@click.option("-a", "--all", "everything", is_flag=True, help="Also empty sessions, stubs and warm-ups.")
+@click.option("-a", "--all", "everything", is_flag=True, help="Also stubs, warm-ups, stray subagents, ghosts.")
 @click.option(
     "-n", "--limit", type=click.IntRange(min=0), default=30, show_default=True, help="At most so many; 0: all."
 )
@@ -264,7 +266,8 @@ def command(limit: int, projects: bool, clones: bool, as_json: bool, library: Li
     Cost is what the requests would cost at public list prices, subagents included; "≥" marks a lower bound,
     where the log never held the final figure or a model has no known price. Names, stars and tags that sessions were
     given in the app are shown; with --json they are `mark`, and `title` stays the session's own.
-    "(kept)" stands before a session whose log only your archive still has.
+    "(kept)" stands before a session whose log only your archive still has. A ghost is a session that was deleted
+    before anything was kept: its prompts are known from the agent's own list of them (`-k ghost`; `show` tells them).
     """
     if clones:
         show_clones(limit, as_json=as_json)
@@ -284,18 +287,20 @@ def command(limit: int, projects: bool, clones: bool, as_json: bool, library: Li
             if projects
             else {"sessions": [_session(overview, marks(overview.id)) for overview in found[: limit or None]]}
         )
-        total = {"sessions": len(listing.overviews), "usage": listing.usage, "cost": str(listing.cost.amount)}
+        logs = sum(overview.kind != "ghost" for overview in listing.overviews)
+        total = {"sessions": logs, "usage": listing.usage, "cost": str(listing.cost.amount)}
         print_json({**rows, "all": {**total, "unpriced": dict(listing.cost.unpriced)}})
     elif not found:
         console().print("No session fits." if listing.overviews else "No sessions were found.")
     else:
-        _print(fitting, found, marks, limit, projects=projects)
+        hidden = [overview for overview in fitting if wanted.hides(overview)]
+        _print(found, hidden, marks, limit, projects=projects)
     complain(listing.failures)
     if listing.failures and not listing.overviews:
         sys.exit(5)
 
 
-def _print(fitting: list[Overview], found: list[Overview], marks: Marks, limit: int, *, projects: bool) -> None:
+def _print(found: list[Overview], hidden: list[Overview], marks: Marks, limit: int, *, projects: bool) -> None:
     to, most = console(), limit or None
     if projects:
         every = by_project(found)
@@ -304,7 +309,7 @@ def _print(fitting: list[Overview], found: list[Overview], marks: Marks, limit: 
     else:
         show_renderable(sessions_table(found[:most], marks, to.width), to)
         listed = _listed(len(found[:most]), len(found), "session")
-    to.print(summary_line(listed, len(fitting) - len(found), fitting), style="dim")
+    to.print(summary_line(listed, found, hidden), style="dim")
 
 
 def _session(overview: Overview, mark: SessionMark) -> dict[str, object]:

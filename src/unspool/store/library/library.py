@@ -166,6 +166,10 @@ class Library:
             self._logs = tuple(sorted(shown, key=lambda log: (-log.modified, log.path)))
         return self._logs
 
+    def ghosts(self) -> list[FoundLog]:
+        """Sessions that only traces are left of; they are listed and can be opened, but have no log."""
+        return self.kept.ghosts() if self.kept is not None else []
+
     def _files(self) -> list[FoundLog]:
         """Every file that holds a session: one may lie in several places."""
         here = discover_logs(self.sources)
@@ -190,13 +194,15 @@ class Library:
             *known.values(),
             *count_logs([log for log in here if log.path not in known], progress or (lambda _: None)),
         ]
-        if gone and self.kept is not None:
-            done += self.kept.counted(gone)
+        if self.kept is not None:
+            done += self.kept.counted([*gone, *self.ghosts()])
         return list_overviews(done, self.prices)
 
     def find(self, name: str) -> FoundLog:
         """The log that `name` means; see `unspool.store.library.library`."""
-        return find(name, self.logs(), self.overviews)
+        logs = self.logs()
+        known = name == "latest" or any(log.session_id.startswith(name) for log in logs)
+        return find(name, logs if known else (*logs, *self.ghosts()), self.overviews)
 
     def resolve(self, name: str | Path) -> FoundLog | str:
         """What a person's name for a session means: a found log, or the input to read it from."""
@@ -212,7 +218,8 @@ class Library:
         found = log if isinstance(log, FoundLog) else self.resolve(log)
         if not isinstance(found, FoundLog):
             return read_stream(found)
-        return self._neighbours.linked(read_session(found, self.kept), found)
+        session = read_session(found, self.kept)
+        return session if session.kind == "ghost" else self._neighbours.linked(session, found)
 
     def requests(self, log: FoundLog | str | Path) -> RecordedRequests | None:
         """The requests that a session's log keeps whole; None for an input that can be read only once."""
