@@ -244,10 +244,10 @@ def test_where_nothing_is_kept_yet_the_agents_own_logs_are_told(home: Path) -> N
     assert run("usage").code == 3
     write_demo(home / "demo")
     (home / "demo").rename(home / ".claude")
-    done = run("usage", "monthly")
+    done = run("usage", "monthly", "--no-sync")
     assert done.code == 0
     assert "there is no index yet" in done.err
-    assert run("usage", "--by", "session").code == 2
+    assert run("usage", "--by", "session", "--no-sync").code == 2
     assert run("sync").code == 0
     assert run("usage", "monthly").out == done.out
     assert run("usage", "monthly").err == ""

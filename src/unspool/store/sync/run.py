@@ -21,7 +21,7 @@ from unspool.store.index.requests import SessionRows
 from unspool.store.index.schema import index_salt
 from unspool.store.index.write import IndexWriter, clean_text
 from unspool.store.library.chains import ChainMember, link_sessions, unify_projects
-from unspool.store.sync.lock import wait_for_lock
+from unspool.store.sync.lock import PATIENCE, wait_for_lock
 from unspool.store.sync.readers import PendingJob, ReaderPool, checkout_from_archive, checkouts
 from unspool.store.sync.scan import PlaceScan, SyncPlace, sync_places
 from unspool.store.sync.stale import (
@@ -250,12 +250,16 @@ def sync(
     progress: Progress | None = None,
     key: str | None = None,
     prices: PriceTable | None = None,
+    patience: float = PATIENCE,
 ) -> SyncReport:
-    """Keep everything new of the sources in the archive of a folder, and index it. Nothing is written to a source."""
+    """Keep everything new of the sources in the archive of a folder, and index it. Nothing is written to a source.
+
+    AlreadyRunning where another sync goes on for longer than so many seconds.
+    """
     began = time.monotonic()
     table = prices or PriceTable.load()
     terms = SyncOptions(table, index_salt(table), progress or (lambda _, __: None))
-    with wait_for_lock(folder), Archive.open(folder, key=key) as archive:
+    with wait_for_lock(folder, patience), Archive.open(folder, key=key) as archive:
         report = index_archive(archive, sync_places(sources), terms, key)
     report.seconds = time.monotonic() - began
     return report
