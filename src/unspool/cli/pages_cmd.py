@@ -300,7 +300,6 @@ def _picked(listed: Sequence[RemoteSession], repository: str, limit: int | None)
     return offered[at].id if at is not None else ""
 
 
-_LISTED = 3
 _FAILURES = 20
 
 
@@ -347,7 +346,7 @@ def all_command(output: Path, dry_run: bool, open_: bool, quiet: bool, wanted: B
     """
     logs, wanted = library.logs(), msgspec.structs.replace(wanted, kept=library.kept)
     if dry_run:
-        _tell(BuildPlan(logs, output, wanted))
+        _tell(BuildPlan(logs, output, wanted), wanted, library.overviews())
         return
     with progress_bar("Making pages", quiet=quiet) as advance:
         report = build_site(logs, output, wanted, advance)
@@ -365,17 +364,19 @@ def all_command(output: Path, dry_run: bool, open_: bool, quiet: bool, wanted: B
         sys.exit(1)
 
 
-def _tell(plan: BuildPlan) -> None:
-    todo = {step.id for step in plan.todo}
-    where = {step.id: plan.manifest.projects[plan.manifest.sessions[step.id].project].path for step in plan.steps}
-    for path, group in groupby(sorted(plan.steps, key=lambda step: where[step.id]), key=lambda step: where[step.id]):
-        steps = sorted(group, key=lambda step: -step.found.modified)
-        click.echo(f"{one_line(path)}: {human.count(len(steps), 'log')}, {sum(s.id in todo for s in steps)} to make")
-        for step in steps[:_LISTED]:
-            click.echo(f"  {one_line(step.found.session_id)}  {human.size(step.found.size)}")
-        if len(steps) > _LISTED:
-            click.echo(f"  … and {len(steps) - _LISTED} more")
-    click.echo(f"{human.count(len(plan.todo), 'session')} of {len(plan.steps)} would be made.")
+def _tell(plan: BuildPlan, wanted: BuildOptions, overviews: Sequence[Overview]) -> None:
+    """Name every session that a run would make, by the same decision."""
+    listed = {one.log.path: one for one in overviews if wanted.makes(one.kind, one.title)}
+    steps = [step for step in plan.foreseen() if step.found.path in listed]
+    where = {step.id: plan.manifest.projects[plan.manifest.sessions[step.id].project].path for step in steps}
+    for path, group in groupby(sorted(steps, key=lambda step: where[step.id]), key=lambda step: where[step.id]):
+        found = sorted(group, key=lambda step: -step.found.modified)
+        click.echo(f"{one_line(path)}: {human.count(len(found), 'session')} to make")
+        for step in found:
+            size, title = human.size(step.found.size), listed[step.found.path].title
+            click.echo(f"  {one_line(step.found.session_id[:8])}  {size:>7}  {one_line(title)}")
+    every = sum(step.found.path in listed for step in plan.steps)
+    click.echo(f"{human.count(len(steps), 'session')} of {every} would be made.")
 
 
 def _summary(report: BuildReport, output: Path) -> str:
