@@ -113,7 +113,8 @@ class Screens:
             rows = json.loads(get(f"{address}/api/sessions?limit=500").body)["sessions"]
         return {
             row["key"]: Shown(
-                row["title"], row["turns"], row["tool_calls"], row["tool_errors"], None, Decimal(str(row["cost"])), None
+                *(row["title"], row["turns"], row["tool_calls"], row["tool_errors"]),
+                *(None, Decimal(str(row["cost"])), row["known"]),
             )
             for row in rows
         }
@@ -125,7 +126,8 @@ class Screens:
             assert not isinstance(rows, str)
             one = session_columns(rows)
             cost = Decimal(one.cost) / PICO
-            found[name] = Shown(None, one.turns, one.calls, one.errors, one.tokens, cost, None)
+            known = not one.unpriced and not one.open
+            found[name] = Shown(None, one.turns, one.calls, one.errors, one.tokens, cost, known)
         return found
 
 
@@ -143,7 +145,7 @@ def compare(screens: Screens, tmp_path: Path) -> None:
         assert said.keys() == screens.listed.keys(), screen
         for name, one in said.items():
             for field, here, there in zip(Shown._fields, screens.listed[name], one, strict=True):
-                if there is None or (field in ("cost", "tokens") and screen == "hub" and name in shared):
+                if there is None or (field in ("cost", "tokens", "known") and screen == "hub" and name in shared):
                     continue
                 if here != there:
                     differing.append(f"{name} {field}: list says {here!r}, {screen} {there!r}")

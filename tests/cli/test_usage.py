@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -134,6 +135,10 @@ def test_the_running_block_tells_where_it_leads(tmp_path: Path) -> None:
     data = json.loads(told(command, tmp_path, "blocks", "--json"))["rows"]
     assert [(row["gap"], row["active"]) for row in data] == [(False, False), (True, False), (False, True)]
     assert data[2]["pace"]["cost_an_hour"] == "7200"
+    with filling(tmp_path) as filled:
+        filled.request(session, start + 1, final=0)
+    said = told(command, tmp_path, "blocks")
+    assert re.search(r"tokens a minute, ≥\$10,800.00 an hour; .* tokens, ≥\$[\d,.]+ by its end", said)
 
 
 def test_json_has_every_figure_and_exact_money(folder: Path) -> None:

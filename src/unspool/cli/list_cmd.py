@@ -123,9 +123,8 @@ def _is_floor(overviews: Iterable[Overview]) -> bool:
 
 def _money(overviews: Sequence[Overview]) -> str:
     """What sessions cost together; ? where no price is known of what they used."""
-    cost = sum((one.cost for one in overviews), Decimal(0))
-    unknown = not cost and any(one.unpriced for one in overviews)
-    return "?" if unknown else human.money(cost, floor=_is_floor(overviews))
+    unpriced = any(one.unpriced for one in overviews)
+    return human.money(sum((one.cost for one in overviews), Decimal(0)), floor=_is_floor(overviews), unpriced=unpriced)
 
 
 class ProjectTotals(NamedTuple):

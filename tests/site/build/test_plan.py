@@ -4,8 +4,6 @@ import json
 import os
 import re
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 from unittest import mock
 
@@ -22,7 +20,7 @@ from unspool.prices import PriceTable
 from unspool.site.build import plan, run
 from unspool.site.build import run as worker
 from unspool.site.build.disk import lock_folder
-from unspool.site.build.manifest import DONE_FILE, MANIFEST_FILE, load_manifest
+from unspool.site.build.manifest import MANIFEST_FILE, load_manifest
 from unspool.site.build.run import read_for_pages
 from unspool.site.options import SiteOptions
 from unspool.store.library import Library
@@ -386,46 +384,3 @@ def test_links_are_those_of_the_library(tmp_path: Path) -> None:
         }
         assert ours.title == whole.title
         assert ours.kind == whole.kind
-
-
-BROKEN_OFF = """
-import os, sys
-from pathlib import Path
-from unspool.site.build.plan import BuildOptions, build_site
-from unspool.store.library import Library
-
-left = int(sys.argv[3])
-
-def watch(_, __):
-    global left
-    left -= 1
-    if not left:
-        if sys.argv[4] == "killed":
-            os._exit(9)
-        raise KeyboardInterrupt
-
-build_site(Library([Path(sys.argv[1])]).logs(), Path(sys.argv[2]), BuildOptions(), watch)
-"""
-
-
-@pytest.mark.parametrize("how", ["killed", "interrupted"])
-@pytest.mark.parametrize("done", [1, 4, 7])
-def test_a_run_that_was_broken_off_goes_on_where_it_was(tmp_path: Path, done: int, how: str) -> None:
-    """However it ended, and though sessions tell of others that were made after them, nothing is made twice."""
-    source, site = write_demo(tmp_path / "logs"), tmp_path / "site"
-    arguments = [str(source), str(site), str(done), how]
-    ended = subprocess.run([sys.executable, "-c", BROKEN_OFF, *arguments], capture_output=True, check=False)
-    assert ended.returncode
-    logs = Library([source]).logs()
-    assert len(plan.BuildPlan(logs, site, plan.BuildOptions()).todo) == len(logs) - done
-    made(source, site)
-    made(source, tmp_path / "whole")
-    assert contents(site) == contents(tmp_path / "whole")
-    assert not (site / DONE_FILE).exists()
-
-
-def test_a_line_that_was_cut_by_a_kill_is_passed_over(tmp_path: Path) -> None:
-    source, site = put(tmp_path / "logs", session(1), session(2)), tmp_path / "site"
-    made(source, site)
-    (site / DONE_FILE).write_bytes(b'["x", {"id": 1}]\n["never heard of", {}]\n["y", {"i')
-    assert not plan.BuildPlan(Library([source]).logs(), site, plan.BuildOptions()).todo

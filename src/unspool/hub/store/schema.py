@@ -211,7 +211,16 @@ CREATE INDEX passage_words ON passage USING gin(words);
 MARK = "copying"
 """The setting of a hub that is being made as a copy of another one, and is none yet."""
 
-STEPS: tuple[dict[str, str], ...] = ({name: _FIRST + words for name, words in _WORDS.items()},)
+_OPEN = """
+-- Requests whose log never held the final figures: what the session cost is a lower bound where there are any.
+ALTER TABLE session ADD COLUMN open BIGINT NOT NULL DEFAULT 0;
+UPDATE session SET open = (SELECT count(*) FROM request WHERE request.session = session.id AND request.final = 0);
+"""
+
+STEPS: tuple[dict[str, str], ...] = (
+    {name: _FIRST + words for name, words in _WORDS.items()},
+    dict.fromkeys(_WORDS, _OPEN),
+)
 """What makes version n + 1 of version n, for each dialect. A step that is released never changes."""
 
 
