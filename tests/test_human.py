@@ -80,3 +80,8 @@ def test_counts_know_one_from_many() -> None:
 )
 def test_a_project_is_called_by_the_last_part_of_its_path(path: str, name: str) -> None:
     assert human.last_part(path) == name
+
+
+def test_money_says_how_much_of_it_is_known() -> None:
+    assert [human.money(4), human.money(4, floor=True), human.money(4, unpriced=True)] == ["$4.00", "≥$4.00", "≥$4.00"]
+    assert [human.money(0), human.money(0, floor=True), human.money(0, unpriced=True)] == ["$0.00", "≥$0.00", "?"]

@@ -11,22 +11,27 @@ import pytest
 
 from tests.app.serving import served
 from tests.app.sessions import get
+from tests.cli.running import talk
 from tests.log_builder import demo_sessions
 from tests.log_builder.builder import LogBuilder
 from tests.log_builder.story.requests import advised, watched
 from unspool.app.context import AppContext
 from unspool.app.marks import AllMarks
+from unspool.app.project_list import ProjectList
 from unspool.app.session_query import ANY_KIND, SessionFinder, SessionQuery
 from unspool.doc import Fields
 from unspool.figures import Figures, figures
 from unspool.hub.sessions.process_push import session_columns
 from unspool.model import Overview, Session
+from unspool.model.session import is_unlisted
 from unspool.prices import Cost, PriceTable
 from unspool.render import find_writer, write
 from unspool.render.transcript import head_nodes
 from unspool.render.view import View
+from unspool.site.build.plan import BuildOptions, build_site
 from unspool.site.session_rows import SessionRow, session_row
 from unspool.store.index.schema import PICO
+from unspool.store.index.stats import index_stats
 from unspool.store.library import Library
 from unspool.store.library.kept_sessions import KeptSessions
 from unspool.store.sync import sync
@@ -126,7 +131,8 @@ class Screens:
             rows = json.loads(get(f"{address}/api/sessions?limit=500").body)["sessions"]
         return {
             row["key"]: Shown(
-                row["title"], row["turns"], row["tool_calls"], row["tool_errors"], None, Decimal(str(row["cost"])), None
+                *(row["title"], row["turns"], row["tool_calls"], row["tool_errors"]),
+                *(None, Decimal(str(row["cost"])), row["known"]),
             )
             for row in rows
         }
@@ -138,7 +144,8 @@ class Screens:
             assert not isinstance(rows, str)
             one = session_columns(rows)
             cost = Decimal(one.cost) / PICO
-            found[name] = Shown(None, one.turns, one.calls, one.errors, one.tokens, cost, None)
+            known = not one.unpriced and not one.open
+            found[name] = Shown(None, one.turns, one.calls, one.errors, one.tokens, cost, known)
         return found
 
 
@@ -157,7 +164,7 @@ def compare(screens: Screens, tmp_path: Path) -> None:
         assert said.keys() == screens.listed.keys(), screen
         for name, one in said.items():
             for field, here, there in zip(Shown._fields, screens.listed[name], one, strict=True):
-                if there is None or (field in ("cost", "tokens") and screen == "hub" and name in shared):
+                if there is None or (field in ("cost", "tokens", "known") and screen == "hub" and name in shared):
                     continue
                 if here != there:
                     differing.append(f"{name} {field}: list says {here!r}, {screen} {there!r}")
@@ -222,3 +229,32 @@ def test_every_screen_says_the_same_of_made_sessions(
     seed: int, made_corpus: Callable[[int, int], Path], tmp_path: Path
 ) -> None:
     compare(Screens(tmp_path / "kept", made_corpus(seed, 5)), tmp_path)
+
+
+def test_every_list_leaves_out_the_same_sessions(tmp_path: Path) -> None:
+    """List, site, app, projects and statistics count the same sessions: no stub, warm-up, stray subagent or ghost."""
+    root = tmp_path / "source"
+    asked, warm, stub = talk("Any fish?", "11111111"), talk("Warmup", "22222222"), LogBuilder(session_id="33333333")
+    stray = [line for line in talk("Look for fish.", "44444444").lines if isinstance(line, dict)]
+    for line in stray:
+        line.update(isSidechain=True, agentId="a44444444")
+    for log in (asked, warm, stub.summary("Nothing was said.", "")):
+        log.write(root)
+    (root / "projects" / asked.path.split("/")[1] / "agent-a44444444.jsonl").write_text(
+        "\n".join(map(json.dumps, stray))
+    )
+    (root / "history.jsonl").write_text(
+        json.dumps({"display": "Gone", "timestamp": 1_770_000_000_000, "project": "/x", "sessionId": "5" * 8}) + "\n"
+    )
+    folder = tmp_path / "kept"
+    sync(folder, [root])
+    library = Library([root])
+    listed = [one.id for one in library.overviews() if not is_unlisted(one.kind, one.title)]
+    with AppContext(folder, [root]).index() as index:
+        found = SessionFinder(index.db, AllMarks()).find(SessionQuery(), 0, 10)
+        projects = [one.sessions for one in ProjectList.of(index.db).projects.values()]
+        told = index_stats(index).totals
+    assert set(found.kinds) == {"interactive", "stub", "subagent", "ghost"}
+    assert listed == [asked.session_id] == [row.id for row in found.rows]
+    assert (found.total, projects, told.sessions, told.projects) == (1, [1], 1, 1)
+    assert build_site(library.logs(), tmp_path / "site", BuildOptions()).made == 1

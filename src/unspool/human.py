@@ -31,8 +31,12 @@ def _scaled(number: float) -> str:
     return f"{value:.1f} {unit}" if value < 9.95 else f"{value:,.0f} {unit}"
 
 
-def money(amount: Decimal | float, *, floor: bool = False) -> str:
-    """$4.12; $0.003 where cents would say nothing, <$0.001 for less; with ≥ where it is a lower bound."""
+def money(amount: Decimal | float, *, floor: bool = False, unpriced: bool = False) -> str:
+    """$4.12; $0.003 where cents would say nothing, <$0.001 for less; with ≥ where it is a lower bound, because figures
+    are not final or some of it has no known price; ? where nothing has one."""
+    if unpriced and not amount:
+        return "?"
+    floor = floor or unpriced
     if 0 < amount < 0.0005 and not floor:
         return "<$0.001"
     text = f"${amount:,.3f}" if 0 < amount < 0.1 else f"${amount:,.2f}"

@@ -141,6 +141,15 @@ def test_an_unknown_session_has_no_places(app: Site) -> None:
     assert app.get("/s/nowhere/at/msg-1").status == 404
 
 
+def test_the_palette_counts_what_the_page_counts(app: Site) -> None:
+    """For the same words both say the same; where only a longer word is found, all of it is a question of its own."""
+    for typed in ("check", "checkout", "checkou"):
+        found = app.json("/search.json", q=typed)
+        assert found["summary"].partition(",")[0] in app.get(found["all"]).said
+    assert found["all"] == "/search?q=checkou%2A"
+    assert app.json("/search.json", q="checkout")["all"] == "/search?q=checkout"
+
+
 def test_what_is_being_typed_may_go_on(app: Site) -> None:
     assert app.json("/search.json", q="quicksil")["sessions"][0]["key"] == "shop"
     assert app.json("/search.json", q='"quicksil"')["sessions"] == []

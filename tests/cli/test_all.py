@@ -10,9 +10,13 @@ from pathlib import Path
 
 import pytest
 
+from tests.app.sessions import CHAIN
 from tests.cli.fakes import browser
 from tests.cli.running import finished, run, source, talk
 from tests.site.links import broken
+from unspool import human
+from unspool.demo import write_demo
+from unspool.site.build.manifest import load_manifest
 
 
 @pytest.fixture
@@ -37,10 +41,38 @@ def test_a_dry_run_makes_nothing(given: tuple[str, ...], tmp_path: Path) -> None
     """--dry-run names projects and sessions, and the folder is not even made."""
     done = run("all", *given, "--dry-run")
     assert done.code == 0
-    assert "2 logs, 2 to make" in done.out
-    assert "00000001-0000" in done.out
+    assert "2 sessions to make" in done.out
+    assert "00000001  " in done.out
     assert "2 sessions of 2 would be made." in done.out
     assert not (tmp_path / "site").exists()
+
+
+def promised(*arguments: str) -> set[tuple[str, str]]:
+    """Ids and titles that a dry run names; its last line counts them."""
+    lines = run("all", *arguments, "--dry-run").out.splitlines()
+    found = {(line[2:10], line[21:]) for line in lines if line.startswith("  ")}
+    assert lines[-1].startswith(human.count(len(found), "session"))
+    return found
+
+
+def test_a_dry_run_promises_what_is_made(tmp_path: Path) -> None:
+    """Every session that gets pages, by its title, and no stub or warm-up; later what tells of another title too."""
+    source, site = write_demo(tmp_path / "logs"), tmp_path / "site"
+    talk("Warmup", "77777777").write(source)
+    place = ("-s", str(source), "-o", str(site))
+    words = promised(*place)
+    done = run("all", *place)
+    cards = [one.card for one in load_manifest(site).sessions.values() if one.card]
+    assert words == {(card.id[:8], card.title) for card in cards}
+    assert done.out.startswith(f"{len(words)} sessions made")
+    assert promised(*place) == set()
+    work = next(source.rglob(f"{CHAIN}.jsonl"))
+    with work.open("a") as stream:
+        stream.write(json.dumps({"type": "custom-title", "customTitle": "Another name", "sessionId": CHAIN}) + "\n")
+    words = promised(*place)
+    assert (CHAIN[:8], "Another name") in words
+    assert len(words) > 1
+    assert run("all", *place).out.startswith(f"{len(words)} sessions made")
 
 
 def test_quiet_says_nothing(given: tuple[str, ...]) -> None:

@@ -47,6 +47,24 @@ def test_the_total_stands_below() -> None:
     )
 
 
+def test_the_total_is_of_what_the_filter_leaves() -> None:
+    """With a filter the last line adds up what fits it, whatever the limit; nothing is hidden where a kind is named."""
+    whole = demo("list").splitlines()[-1]
+    storm = next(row for row in listed() if row["id"] == STORM)
+    found = demo("list", "-t", "storm").splitlines()[-1]
+    assert found.startswith(f"1 session · all together ${float(storm['cost']):.2f}, ")
+    assert demo("list", "-n", "2").splitlines()[-1].split(" · ")[1:] == whole.split(" · ")[1:]
+    assert "hidden" not in demo("list", "-k", "headless").splitlines()[-1]
+
+
+def test_projects_are_counted_as_projects(tmp_path: Path) -> None:
+    """Below a list of projects stands how many there are, of how many sessions, also where the limit cuts."""
+    logs = [talk(f"Ask {number}", f"{number}" * 8, cwd=f"/work/port{number % 2}") for number in range(3)]
+    place = source(tmp_path, *logs)
+    assert run("list", "--projects", *place).out.splitlines()[-1].startswith("2 projects · 3 sessions · all together ")
+    assert "1 of 2 projects · 3 sessions · " in run("list", "--projects", "-n", "1", *place).out
+
+
 def test_a_lower_bound_is_marked() -> None:
     """A session whose log held only placeholders has ≥ before its cost; another has none."""
     rows = {line[:8]: line for line in demo("list").splitlines()}

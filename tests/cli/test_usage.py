@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -134,6 +135,10 @@ def test_the_running_block_tells_where_it_leads(tmp_path: Path) -> None:
     data = json.loads(told(command, tmp_path, "blocks", "--json"))["rows"]
     assert [(row["gap"], row["active"]) for row in data] == [(False, False), (True, False), (False, True)]
     assert data[2]["pace"]["cost_an_hour"] == "7200"
+    with filling(tmp_path) as filled:
+        filled.request(session, start + 1, final=0)
+    said = told(command, tmp_path, "blocks")
+    assert re.search(r"tokens a minute, ≥\$10,800.00 an hour; .* tokens, ≥\$[\d,.]+ by its end", said)
 
 
 def test_json_has_every_figure_and_exact_money(folder: Path) -> None:
@@ -244,10 +249,10 @@ def test_where_nothing_is_kept_yet_the_agents_own_logs_are_told(home: Path) -> N
     assert run("usage").code == 3
     write_demo(home / "demo")
     (home / "demo").rename(home / ".claude")
-    done = run("usage", "monthly")
+    done = run("usage", "monthly", "--no-sync")
     assert done.code == 0
     assert "there is no index yet" in done.err
-    assert run("usage", "--by", "session").code == 2
+    assert run("usage", "--by", "session", "--no-sync").code == 2
     assert run("sync").code == 0
     assert run("usage", "monthly").out == done.out
     assert run("usage", "monthly").err == ""

@@ -75,6 +75,10 @@ class SettingsEdit(NamedTuple):
         return self.before != self.after
 
 
+_LONG = 365
+"""Days; what is kept longer counts as kept."""
+
+
 class Retention(msgspec.Struct, frozen=True):
     """How long an agent keeps its files before it deletes them by itself."""
 
@@ -89,6 +93,11 @@ class Retention(msgspec.Struct, frozen=True):
     """How to have files kept longer."""
     last: float | None = None
     """When the agent last cleaned up, where it tells."""
+
+    @property
+    def deletes(self) -> bool:
+        """Whether files go so soon that somebody will miss them."""
+        return self.days < _LONG or self.harmful
 
 
 class AgentFile(msgspec.Struct, frozen=True):

@@ -65,6 +65,8 @@ class Listed(msgspec.Struct, frozen=True):
     """Requests whose price is not known."""
     mark: Marked | None = None
     """What was said about it in the app; null where nothing was."""
+    known: bool = True
+    """False where more was spent than `cost` says: a price is not known, or the log never held the final figures."""
 
 
 class Sessions(msgspec.Struct, frozen=True):
@@ -110,7 +112,7 @@ def _listed(row: SessionRow, marks: AllMarks) -> Listed:
     counts = (row.prompts, row.messages, row.tool_calls, row.tool_errors)
     cost = exact_dollars(int(row.amount * PICO)), row.unpriced
     texts = (row.id, row.project, row.title, row.kind, row.branch)
-    return Listed(*texts, started, ended, *counts, *cost, Marked(*mark) if any(mark) else None)
+    return Listed(*texts, started, ended, *counts, *cost, Marked(*mark) if any(mark) else None, row.known)
 
 
 def _one(request: Request, key: str) -> Whole:

@@ -111,7 +111,9 @@ class AppContext:
         return there or ((self.folder,) if self.sources else ())
 
     def found(self, key: str) -> FoundLog:
-        found = next((log for log in self.library().logs() if log.session_id == key and is_inside_source(log)), None)
+        library = self.library()
+        logs = (log for some in (library.logs, library.ghosts) for log in some())
+        found = next((log for log in logs if log.session_id == key and is_inside_source(log)), None)
         if found is None:
             raise NotFound(f"There is no session {key}.")
         return found

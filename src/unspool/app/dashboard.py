@@ -88,8 +88,9 @@ def _tiles(found: DashboardData) -> list[Tile]:
         for name, recent in (("Today", found.today), ("This week", found.week))
     ]
     if found.block is not None:
-        pace = f"→ {billing.format_money(found.block.pace.cost)}" if found.block.pace else ""
-        tiles.append(Tile("These 5 hours", billing.format_spent(found.block.sum), pace))
+        spent, pace = found.block.sum, found.block.pace
+        leads = f"→ {billing.format_money(pace.cost, floor=spent.floor)}" if pace else ""
+        tiles.append(Tile("These 5 hours", billing.format_spent(spent), leads))
     failed = f"{format_share(totals.tool_errors / totals.tool_calls)} failed" if totals.tool_calls else ""
     in_a_row = f"{human.count(streak.longest, 'day')} in a row" if streak.days else ""
     return [

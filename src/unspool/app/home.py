@@ -36,7 +36,7 @@ from unspool.site.session_head import Tile
 from unspool.site.session_rows import SessionDay
 from unspool.store.archive.database import ARCHIVE, INDEX
 from unspool.store.index.billing import UsageSum, add_sums
-from unspool.store.index.conditions import SqlCondition
+from unspool.store.index.conditions import IS_LISTED, SqlCondition
 from unspool.store.index.times import day_start, first_day, local_time
 from unspool.store.library.library import discover_logs, usual_roots
 from unspool.web.pages import answer_form, read_form
@@ -119,7 +119,7 @@ async def hide_project(request: Request) -> Response:
 
 
 _DAYS = 30
-_ACTIVE = "SELECT count(*) FROM session WHERE ended >= ? AND kind NOT IN ('empty', 'stub') AND version_of IS NULL"
+_ACTIVE = f"SELECT count(*) FROM session WHERE ended >= ? AND {IS_LISTED}"  # noqa: S608  no value
 
 
 def spending_tiles(db: apsw.Connection, zone: tzinfo | None, now: float) -> tuple[Tile, ...]:
@@ -142,7 +142,7 @@ def spending_tiles(db: apsw.Connection, zone: tzinfo | None, now: float) -> tupl
 def day_bars(db: apsw.Connection, zone: tzinfo | None, now: float) -> tuple[tuple[int, str], ...]:
     """Sessions a day over the last days: parts of a hundred of the most, and in words; none where there were none."""
     first = local_time(now, zone).date() - timedelta(days=_DAYS - 1)
-    query = "SELECT ended FROM session WHERE ended >= ? AND kind <> 'ghost' AND version_of IS NULL"
+    query = f"SELECT ended FROM session WHERE ended >= ? AND {IS_LISTED}"  # noqa: S608  no value
     ended = db.execute(query, (day_start(first, zone),))
     days = Counter(local_time(second, zone).date() for (second,) in ended)
     if not days:

@@ -13,11 +13,12 @@ import apsw
 
 from unspool import human
 from unspool.app.context import cached_answer
+from unspool.store.index.conditions import IS_LISTED
 
 PROJECT_SORTS = {"newest": "Newest", "name": "Name", "sessions": "Sessions", "cost": "Cost"}
-_ADDED = """SELECT project, count(*), sum(turns - copied), sum(calls), sum(errors),
+_ADDED = f"""SELECT project, count(*), sum(turns - copied), sum(calls), sum(errors),
 CAST(total(cost) AS INTEGER), sum(unpriced + open > 0), max(coalesce(ended, started)), min(started) FROM session
-WHERE kind NOT IN ('empty', 'stub') AND version_of IS NULL GROUP BY project"""
+WHERE {IS_LISTED} GROUP BY project"""  # noqa: S608  no value
 
 
 class ProjectFigures(NamedTuple):

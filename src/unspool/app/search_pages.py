@@ -142,14 +142,18 @@ def _links(question: SearchQuestion, offered: tuple[FilterRow, ...]) -> dict[str
 
 
 def search_json(request: Request) -> Response:
-    """The best of what is found so far; why there is nothing, where the index cannot be asked."""
+    """The best of what the page of the same question finds; the last word may go on where nothing is found without.
+    Why there is nothing, where the index cannot be asked."""
     question, context = parse_question(request.query_params), request.app.state.context
-    text = question.text if question.exact else extend_last_word(question.text)
-    typed = question._replace(text=text, sessions=_TYPED, hits=_TYPED_HITS)
+    typed = question._replace(sessions=_TYPED, hits=_TYPED_HITS)
     try:
         with context.index() as index:
             completions = complete_filter(index.db, question.text)
         answer = SearchAnswer() if question.nothing else answer_question(context, typed)
+        text = question.text if question.exact else extend_last_word(question.text)
+        if not answer.sessions and text != question.text and not question.nothing:
+            question, typed = question._replace(text=text), typed._replace(text=text)
+            answer = answer_question(context, typed)
         answer = msgspec.structs.replace(answer, completions=completions)
     except UnspoolError as problem:
         answer = SearchAnswer(problem=visible(str(problem)))

@@ -205,7 +205,6 @@ def pieces(snippet: Snippet) -> tuple[SnippetPart, ...]:
 
 
 def _session(one: FoundSession, title: str) -> FoundSessionView:
-    ghost = one.kind == "ghost"
     return FoundSessionView(
         one.session,
         _flat(title).strip() or one.session,
@@ -214,18 +213,18 @@ def _session(one: FoundSession, title: str) -> FoundSessionView:
         visible(one.branch),
         one.kind if one.kind != "interactive" else "",
         to_datetime(one.ended if one.ended is not None else one.started),
-        "" if ghost else session_href(one.session),
+        session_href(one.session),
         one.count,
         max(0, one.count - len(one.hits)),
-        tuple(_hit(hit, one.session, ghost=ghost) for hit in one.hits),
+        tuple(_hit(hit, one.session) for hit in one.hits),
         visible(one.resume),
     )
 
 
-def _hit(hit: Hit, key: str, *, ghost: bool) -> HitView:
+def _hit(hit: Hit, key: str) -> HitView:
     href = block_href(key, hit.anchor, hit.agent, hit.place) if hit.anchor else session_href(key)
     label = visible(hit.tool) if hit.tool and hit.kind in ("call", "result") else hit.kind
-    return HitView(hit.kind, label, pieces(hit.snippet), "" if ghost else href, hit.error, visible(hit.agent))
+    return HitView(hit.kind, label, pieces(hit.snippet), href, hit.error, visible(hit.agent))
 
 
 def _flat(text: str) -> str:

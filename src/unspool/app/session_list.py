@@ -37,6 +37,7 @@ from unspool.app.stats_tables import WEEKDAYS
 from unspool.config.settings import current_settings
 from unspool.errors import UnspoolError
 from unspool.model import Overview
+from unspool.model.session import UNLISTED_KINDS
 from unspool.prices import Cost
 from unspool.render.html.elements import day_text
 from unspool.site.page_template import as_markup
@@ -242,7 +243,7 @@ def _kind_facets(query: SessionQuery, found: FoundSessions) -> Iterator[LinkChoi
     if len(found.kinds) < 2 and not query.kind:
         return
     offered = [(kind, kind, found.kinds[kind]) for kind in SESSION_KINDS if kind in found.kinds]
-    if {"empty", "stub"} & set(found.kinds):
+    if set(UNLISTED_KINDS) & found.kinds.keys():
         offered.append((ANY_KIND, "all kinds", sum(found.kinds.values())))
     for kind, text, number in offered:
         chosen = query.kind == kind

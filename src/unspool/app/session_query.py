@@ -15,8 +15,9 @@ from unspool.app.context import cached_answer
 from unspool.app.marks import AllMarks
 from unspool.app.project_list import matches_project
 from unspool.errors import UsageProblem
+from unspool.model.session import UNLISTED_KINDS
 from unspool.site.session_rows import SessionRow
-from unspool.store.index.conditions import SqlCondition, all_of
+from unspool.store.index.conditions import IS_LISTED, SqlCondition, all_of
 from unspool.store.index.filters import sessions_holding
 from unspool.store.index.schema import PICO
 from unspool.store.index.times import local_time
@@ -31,9 +32,7 @@ SESSION_SORTS = {
     "errors": "Errors",
     "longest": "Longest",
 }
-_HOLLOW = ("empty", "stub")
-"""Kinds that hold no conversation, listed only when asked for."""
-SESSION_KINDS = ("interactive", "planning", "implementation", "background", "headless", "subagent", "ghost", *_HOLLOW)
+SESSION_KINDS = ("interactive", "planning", "implementation", "background", "headless", *UNLISTED_KINDS)
 """In the order in which a list offers them."""
 ANY_KIND = "any"
 PAGE_SIZE = 100
@@ -48,7 +47,7 @@ class SessionQuery(msgspec.Struct, frozen=True):
     project: str = ""
     """A project's slug, or part of its path."""
     kind: str = ""
-    """One of SESSION_KINDS; `any` for those too that hold no conversation."""
+    """One of SESSION_KINDS; `any` for those too that lists leave out."""
     model: str = ""
     q: str = ""
     since: str = ""
@@ -177,26 +176,29 @@ class SessionFinder:
     ) -> FoundSessions:
         """So many of the sessions asked for, which fulfil further conditions too.
 
-        With `everything`, hidden projects and sessions without a conversation are among them.
+        With `everything`, hidden projects and sessions that lists leave out are among them.
         """
         conditions, notes = self._conditions(query)
         if self._marks.hidden and not (query.project or everything):
             conditions.append(_among("project NOT", sorted(self._marks.hidden)))
         where = all_of([*conditions, *also])
-        counted = f"SELECT kind, count(*) FROM session WHERE {where.sql} GROUP BY kind"  # noqa: S608  values are bound
-        kinds = dict(self._db.execute(counted, where.values))
-        wanted = query.kind or (ANY_KIND if everything else "")
-        chosen = [kind for kind in kinds if wanted in (ANY_KIND, kind) or (not wanted and kind not in _HOLLOW)]
-        if not chosen:
+        counted = f"SELECT kind, count(*), sum({IS_LISTED}) FROM session WHERE {where.sql} GROUP BY kind"  # noqa: S608
+        counts: list[Any] = self._db.execute(counted, where.values).fetchall()
+        kinds, wanted = {kind: count for kind, count, _ in counts}, query.kind or (ANY_KIND if everything else "")
+        if not wanted:
+            where, total = all_of([where, SqlCondition(IS_LISTED)]), sum(listed for _, _, listed in counts)
+        else:
+            chosen = [kind for kind in kinds if wanted in (ANY_KIND, kind)]
+            where, total = all_of([where, _among("kind", chosen)]), sum(kinds[kind] for kind in chosen)
+        if not total:
             return FoundSessions((), 0, kinds, notes)
-        where = all_of([where, _among("kind", chosen)])
         values = where.values
         if query.sort == "title":
             titles = {key: mark.title for key, mark in self._marks.marks.items() if mark.title}
             values = (*values, json.dumps(titles))
         sql = f"SELECT id FROM session WHERE {where.sql} ORDER BY {_ORDERS[query.sort]}, id DESC LIMIT ? OFFSET ?"  # noqa: S608
         ids = [number for (number,) in self._db.execute(sql, (*values, limit, skip))]
-        return FoundSessions(self.rows(ids), sum(kinds[kind] for kind in chosen), kinds, notes)
+        return FoundSessions(self.rows(ids), total, kinds, notes)
 
     def rows(self, ids: Sequence[int]) -> tuple[SessionRow, ...]:
         """Sessions by their numbers, in their order."""

@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
@@ -18,10 +18,11 @@ from unspool import human
 from unspool.cli import options, settings
 from unspool.cli.output import Column, complain, console, print_json, print_table, progress, show_renderable
 from unspool.errors import UnspoolError
-from unspool.model import Overview, SessionKind
+from unspool.model import Overview, SessionKind, Usage
+from unspool.model.session import is_unlisted
 from unspool.render.sanitize import one_line
-from unspool.store.library import Library, SessionListing
-from unspool.store.library.library import is_hidden, usual_roots
+from unspool.store.library import Library
+from unspool.store.library.library import usual_roots
 
 
 class SessionMark(NamedTuple):
@@ -96,15 +97,13 @@ def sessions_table(overviews: Sequence[Overview], marks: Marks, width: int) -> T
 def _cells(overview: Overview, mark: SessionMark, written: Callable[..., str]) -> dict[str, Text | str]:
     kind = _KIND_WORDS.get(overview.kind, overview.kind)
     marked = f"{one_line(mark.short)} " if mark.short else ""
-    floor = bool(overview.unpriced) or overview.usage.floor
-    cost = "?" if overview.unpriced and not overview.cost else human.money(overview.cost, floor=floor)
     return {
         "id": one_line(overview.id[:8]),
         "when": written(overview.ended or overview.log.modified, settings.chosen_zone()),
         "project": one_line(human.last_part(overview.project)),
         "turns": str(overview.turns),
         "tools": str(overview.tool_calls),
-        "cost": cost if overview.calls else "",
+        "cost": _money([overview]) if overview.calls else "",
         "size": human.size(overview.size),
         "kind": Text(kind, _KIND_STYLES.get(kind, "")),
         "title": Text.assemble(
@@ -116,6 +115,17 @@ def _cells(overview: Overview, mark: SessionMark, written: Callable[..., str]) -
 def kept_mark(overview: Overview) -> str:
     """What stands before the title of a session whose log only the archive still has."""
     return "(kept) " if overview.kept else ""
+
+
+def _is_floor(overviews: Iterable[Overview]) -> bool:
+    """Whether sessions cost more than is known."""
+    return any(one.unpriced or one.usage.floor for one in overviews)
+
+
+def _money(overviews: Sequence[Overview]) -> str:
+    """What sessions cost together; ? where no price is known of what they used."""
+    unpriced = any(one.unpriced for one in overviews)
+    return human.money(sum((one.cost for one in overviews), Decimal(0)), floor=_is_floor(overviews), unpriced=unpriced)
 
 
 class ProjectTotals(NamedTuple):
@@ -133,6 +143,7 @@ class ProjectTotals(NamedTuple):
             "tool_calls": sum(one.tool_calls for one in every),
             "size": sum(one.size for one in every),
             "cost": str(sum((one.cost for one in every), Decimal(0))),
+            "floor": _is_floor(every),
             "ended": max((one.ended for one in every if one.ended is not None), default=None),
         }
 
@@ -144,32 +155,32 @@ def by_project(overviews: Sequence[Overview]) -> list[ProjectTotals]:
     return [ProjectTotals(*group) for group in groups.items()]
 
 
-def projects_table(overviews: Sequence[Overview], limit: int) -> Table:
+def projects_table(projects: Sequence[ProjectTotals]) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
     table.add_column("last active", no_wrap=True)
     for name in ("sessions", "turns", "cost", "size"):
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("project", overflow="fold")
-    for project in by_project(overviews)[: limit or None]:
-        figures = project.figures
-        floor = any(one.unpriced or one.usage.floor for one in project.overviews)
-        ended, cost = human.minute(figures["ended"], settings.chosen_zone()), Decimal(figures["cost"])
-        counts = str(figures["sessions"]), str(figures["turns"]), human.money(cost, floor=floor)
+    for project in projects:
+        figures, ended = project.figures, human.minute(project.figures["ended"], settings.chosen_zone())
+        counts = str(figures["sessions"]), str(figures["turns"]), _money(project.overviews)
         table.add_row(ended, *counts, human.size(figures["size"]), one_line(project.path))
     return table
 
 
-def summary_line(listing: SessionListing, found: Sequence[Overview], shown: Sequence[Overview]) -> Text:
-    """What is shown, and what all sessions cost together with copied history counted once."""
-    total = human.count(len(found), "session")
-    parts = [f"{len(shown)} of {total}" if len(shown) < len(found) else total]
-    left = sum(is_hidden(overview) for overview in listing.overviews) - sum(map(is_hidden, found))
-    if left:
-        parts.append(f"{human.count(left, 'empty one')} hidden (-a)")
-    floor = listing.cost.floor or bool(listing.cost.unpriced)
-    money, tokens = human.money(listing.cost.amount, floor=floor), human.tokens(listing.usage.total)
-    parts.append(f"all together {money}, {tokens} tokens")
-    return Text("\n" + " · ".join(parts))
+def summary_line(things: str, found: Sequence[Overview], hidden: Sequence[Overview]) -> Text:
+    """What is listed, what was hidden of it, and what all that fits the filters cost together."""
+    every = (*found, *hidden)
+    usage, gone = sum((one.usage for one in every), Usage()), sum(one.kind == "ghost" for one in hidden)
+    empty = len(hidden) - gone
+    left = f"{human.count(empty, 'empty one')} hidden (-a)" if empty else ""
+    lost = f"{gone:,} without a log (-k ghost)" if gone else ""
+    spent = f"all together {_money(every)}, {human.tokens(usage.total)} tokens"
+    return Text("\n" + human.joined(things, left, lost, spent))
+
+
+def _listed(shown: int, all_: int, thing: str) -> str:
+    return f"{shown} of {human.count(all_, thing)}" if shown < all_ else human.count(all_, thing)
 
 
 def show_clones(limit: int, *, as_json: bool) -> None:
@@ -219,8 +230,12 @@ class ListFilter(msgspec.Struct, frozen=True):
             and (not self.model or any(self.model.casefold() in name.casefold() for name in overview.models))
             and (self.since is None or (when is not None and when >= self.since))
             and (self.until is None or (when is not None and when < self.until))
-            and (overview.kind == self.kind if self.kind else self.everything or not is_hidden(overview))
+            and (not self.kind or overview.kind == self.kind)
         )
+
+    def hides(self, overview: Overview) -> bool:
+        """Whether a session that fits is listed only where it is asked for."""
+        return not self.kind and not self.everything and is_unlisted(overview.kind, overview.title)
 
 
 @click.command("list")
@@ -230,7 +245,7 @@ class ListFilter(msgspec.Struct, frozen=True):
 @click.option("-k", "--kind", type=click.Choice(_KINDS), metavar="KIND", help=f"Only this kind: {', '.join(_KINDS)}.")
 @click.option("--since", callback=options.day, metavar="WHEN", help="Active since 2026-01-31, or 3d, 2w ago.")
 @click.option("--until", callback=options.day, metavar="WHEN", help="Active before a date or an age.")
-@click.option("-a", "--all", "everything", is_flag=True, help="Also empty sessions, stubs and warm-ups.")
+@click.option("-a", "--all", "everything", is_flag=True, help="Also stubs, warm-ups, stray subagents, ghosts.")
 @click.option(
     "-n", "--limit", type=click.IntRange(min=0), default=30, show_default=True, help="At most so many; 0: all."
 )
@@ -251,7 +266,8 @@ def command(limit: int, projects: bool, clones: bool, as_json: bool, library: Li
     Cost is what the requests would cost at public list prices, subagents included; "≥" marks a lower bound,
     where the log never held the final figure or a model has no known price. Names, stars and tags that sessions were
     given in the app are shown; with --json they are `mark`, and `title` stays the session's own.
-    "(kept)" stands before a session whose log only your archive still has.
+    "(kept)" stands before a session whose log only your archive still has. A ghost is a session that was deleted
+    before anything was kept: its prompts are known from the agent's own list of them (`-k ghost`; `show` tells them).
     """
     if clones:
         show_clones(limit, as_json=as_json)
@@ -263,31 +279,37 @@ def command(limit: int, projects: bool, clones: bool, as_json: bool, library: Li
     with progress(sum(log.size for log in library.logs()), "Reading sessions") as done:
         listing = library.listing(done)
     wanted, marks = ListFilter(**filters), session_marks()
-    found = [overview for overview in listing.overviews if wanted.fits(overview, marks(overview.id).title)]
+    fitting = [overview for overview in listing.overviews if wanted.fits(overview, marks(overview.id).title)]
+    found = [overview for overview in fitting if not wanted.hides(overview)]
     if as_json:
         rows = (
             {"projects": [one.figures for one in by_project(found)[: limit or None]]}
             if projects
             else {"sessions": [_session(overview, marks(overview.id)) for overview in found[: limit or None]]}
         )
-        total = {"sessions": len(listing.overviews), "usage": listing.usage, "cost": str(listing.cost.amount)}
+        logs = sum(overview.kind != "ghost" for overview in listing.overviews)
+        total = {"sessions": logs, "usage": listing.usage, "cost": str(listing.cost.amount)}
         print_json({**rows, "all": {**total, "unpriced": dict(listing.cost.unpriced)}})
+    elif not found:
+        console().print("No session fits." if listing.overviews else "No sessions were found.")
     else:
-        _print(listing, found, marks, limit, projects=projects)
+        hidden = [overview for overview in fitting if wanted.hides(overview)]
+        _print(found, hidden, marks, limit, projects=projects)
     complain(listing.failures)
     if listing.failures and not listing.overviews:
         sys.exit(5)
 
 
-def _print(listing: SessionListing, found: list[Overview], marks: Marks, limit: int, *, projects: bool) -> None:
-    to = console()
-    if not found:
-        to.print("No session fits." if listing.overviews else "No sessions were found.")
-        return
-    shown = found[: limit or None]
-    table = projects_table(found, limit) if projects else sessions_table(shown, marks, to.width)
-    show_renderable(table, to)
-    to.print(summary_line(listing, found, shown), style="dim")
+def _print(found: list[Overview], hidden: list[Overview], marks: Marks, limit: int, *, projects: bool) -> None:
+    to, most = console(), limit or None
+    if projects:
+        every = by_project(found)
+        show_renderable(projects_table(every[:most]), to)
+        listed = human.joined(_listed(len(every[:most]), len(every), "project"), human.count(len(found), "session"))
+    else:
+        show_renderable(sessions_table(found[:most], marks, to.width), to)
+        listed = _listed(len(found[:most]), len(found), "session")
+    to.print(summary_line(listed, found, hidden), style="dim")
 
 
 def _session(overview: Overview, mark: SessionMark) -> dict[str, object]:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from unspool.store.library.kept_sessions import KeptSessions
 
 
+_KEYS = "unspool.keys"
 Command = Callable[..., Any]
 Decorator = Callable[[Command], Command]
 PATH = click.Path(path_type=Path)
@@ -68,9 +69,12 @@ zone = click.option("--tz", metavar="ZONE", help="Where days begin: Europe/Berli
 
 
 def _library(source: tuple[Path, ...], demo: bool) -> "Library":
+    from unspool.cli.fresh import tell_how_to_keep
     from unspool.store.library import Library
 
     named = (demo_folder(),) if demo else source
+    if not named:
+        tell_how_to_keep()
     archives = [place for place in named if (place / "archive.db").is_file()]
     if len(archives) > 1:
         raise UsageProblem("One archive at a time can be a source; `unspool archive merge` makes one of several.")
@@ -131,11 +135,15 @@ def prompt_for(text: str, *, confirm: bool = False) -> Callable[[], str] | None:
 
 
 def key_of(folder: Path) -> str | None:
-    """The key that the archive of a folder needs, asked for on a terminal; None where it is not encrypted."""
+    """The key that the archive of a folder needs, asked for on a terminal, once; None where it is not encrypted."""
     from unspool.store.archive.database import ARCHIVE
     from unspool.store.archive.keys import find_key, needed_key
 
-    return needed_key(folder / ARCHIVE, lambda: find_key(os.environ, None, prompt_for("Passphrase")))
+    context = click.get_current_context(silent=True)
+    known: dict[Path, str | None] = context.meta.setdefault(_KEYS, {}) if context else {}
+    if not known.get(folder):  # an archive may get its key while a command runs
+        known[folder] = needed_key(folder / ARCHIVE, lambda: find_key(os.environ, None, prompt_for("Passphrase")))
+    return known[folder]
 
 
 _SERVING = (

@@ -3,13 +3,14 @@
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
+    from rich.progress import Progress
 
     from unspool.doc import Node
 
@@ -81,20 +82,29 @@ def progress_bar(what: str, *, quiet: bool = False, least: int = 0) -> Iterator[
     if quiet or not sys.stderr.isatty():
         yield lambda _, __: None
         return
+    with ExitStack() as drawn:
+        bar: Progress | None = None
+
+        def advance(done: int, total: int) -> None:
+            nonlocal bar
+            if total >= least:
+                bar = bar or drawn.enter_context(_bar(what))
+                bar.update(bar.task_ids[0], advance=done, total=total)
+                bar.refresh()
+
+        yield advance
+
+
+def _bar(what: str) -> "Progress":
+    """Loaded when there is something to draw, for most commands have little to do."""
     from rich.console import Console
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
 
     name, bar, figures = TextColumn("{task.description}"), BarColumn(), (DownloadColumn(), TransferSpeedColumn())
     columns = name, bar, *figures, TimeRemainingColumn()
-    with Progress(*columns, console=Console(stderr=True), transient=True, auto_refresh=False) as progress:
-        task = progress.add_task(what, total=None)
-
-        def advance(done: int, total: int) -> None:
-            if total >= least:
-                progress.update(task, advance=done, total=total)
-                progress.refresh()
-
-        yield advance
+    made = Progress(*columns, console=Console(stderr=True), transient=True, auto_refresh=False)
+    made.add_task(what, total=None)
+    return made
 
 
 @contextmanager

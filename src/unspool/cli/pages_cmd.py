@@ -28,6 +28,7 @@ from unspool.errors import NotFound, UsageProblem
 from unspool.figures import figures
 from unspool.files import scratch_folder
 from unspool.model import Overview, Session
+from unspool.model.session import is_unlisted
 from unspool.prices import PriceTable
 from unspool.render.sanitize import one_line
 from unspool.site.address import slug
@@ -35,7 +36,6 @@ from unspool.site.build.plan import BuildOptions, BuildPlan, BuildReport, build_
 from unspool.site.options import KINDS, SiteOptions, Theme
 from unspool.site.session_view import web_address
 from unspool.store.library import Library, read_stream
-from unspool.store.library.library import is_hidden
 
 if TYPE_CHECKING:
     from unspool.redact.replacements import SecretFinding
@@ -231,7 +231,7 @@ def local_command(making: PageMaking, limit: int | None, library: Library) -> No
     date; without a terminal the sessions are numbered, and the number is read from standard input.
     """
     with progress(sum(log.size for log in library.logs()), "Reading sessions") as done:
-        found = [overview for overview in library.overviews(done) if not is_hidden(overview)]
+        found = [overview for overview in library.overviews(done) if not is_unlisted(overview.kind, overview.title)]
     if not found:
         raise NotFound("No sessions were found. `unspool local --demo` shows what they look like.")
     offered = sessions_to_choose(found, Path.cwd())
@@ -309,7 +309,6 @@ def _picked(listed: Sequence[RemoteSession], repository: str, limit: int | None)
     return offered[at].id if at is not None else ""
 
 
-_LISTED = 3
 _FAILURES = 20
 
 
@@ -356,7 +355,7 @@ def all_command(output: Path, dry_run: bool, open_: bool, quiet: bool, wanted: B
     """
     logs, wanted = library.logs(), msgspec.structs.replace(wanted, kept=library.kept)
     if dry_run:
-        _tell(BuildPlan(logs, output, wanted))
+        _tell(BuildPlan(logs, output, wanted), wanted, library.overviews())
         return
     with progress_bar("Making pages", quiet=quiet) as advance:
         report = build_site(logs, output, wanted, advance)
@@ -374,17 +373,19 @@ def all_command(output: Path, dry_run: bool, open_: bool, quiet: bool, wanted: B
         sys.exit(1)
 
 
-def _tell(plan: BuildPlan) -> None:
-    todo = {step.id for step in plan.todo}
-    where = {step.id: plan.manifest.projects[plan.manifest.sessions[step.id].project].path for step in plan.steps}
-    for path, group in groupby(sorted(plan.steps, key=lambda step: where[step.id]), key=lambda step: where[step.id]):
-        steps = sorted(group, key=lambda step: -step.found.modified)
-        click.echo(f"{one_line(path)}: {human.count(len(steps), 'log')}, {sum(s.id in todo for s in steps)} to make")
-        for step in steps[:_LISTED]:
-            click.echo(f"  {one_line(step.found.session_id)}  {human.size(step.found.size)}")
-        if len(steps) > _LISTED:
-            click.echo(f"  … and {len(steps) - _LISTED} more")
-    click.echo(f"{human.count(len(plan.todo), 'session')} of {len(plan.steps)} would be made.")
+def _tell(plan: BuildPlan, wanted: BuildOptions, overviews: Sequence[Overview]) -> None:
+    """Name every session that a run would make, by the same decision."""
+    listed = {one.log.path: one for one in overviews if wanted.makes(one.kind, one.title)}
+    steps = [step for step in plan.foreseen() if step.found.path in listed]
+    where = {step.id: plan.manifest.projects[plan.manifest.sessions[step.id].project].path for step in steps}
+    for path, group in groupby(sorted(steps, key=lambda step: where[step.id]), key=lambda step: where[step.id]):
+        found = sorted(group, key=lambda step: -step.found.modified)
+        click.echo(f"{one_line(path)}: {human.count(len(found), 'session')} to make")
+        for step in found:
+            size, title = human.size(step.found.size), listed[step.found.path].title
+            click.echo(f"  {one_line(step.found.session_id[:8])}  {size:>7}  {one_line(title)}")
+    every = sum(step.found.path in listed for step in plan.steps)
+    click.echo(f"{human.count(len(steps), 'session')} of {every} would be made.")
 
 
 def _summary(report: BuildReport, output: Path) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from unspool import human
-from unspool.cli import options, settings
+from unspool.cli import fresh, options, settings
 from unspool.cli.output import print_json
 from unspool.errors import UnspoolError, UsageProblem
 
@@ -155,8 +155,9 @@ _MODES = ("substring", "regex", "file", "command")
 @click.option("--hits", type=click.IntRange(min=1), default=3, show_default=True, help="Hits shown of each.")
 @click.option("--context", type=click.IntRange(min=20), default=160, show_default=True, help="Characters of a hit.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@fresh.no_sync
 @options.archive
-def command(query: tuple[str, ...], archive: "Path", as_json: bool, **given: Any) -> None:
+def command(query: tuple[str, ...], archive: "Path", as_json: bool, no_sync: bool, **given: Any) -> None:
     """Find what was said and done in any session.
 
     \b
@@ -172,7 +173,8 @@ def command(query: tuple[str, ...], archive: "Path", as_json: bool, **given: Any
     In the QUERY, words must all be there; OR, NOT and parentheses work, in capitals. Filters, also as options:
     project: role: tool: model: file: branch: kind: is:error since: until: cost:>1 session:, with a minus to exclude.
     Names are found in either spelling (read_file, readFile). --substring and --regex heed capitals where they have
-    some. The archive is what `unspool sync` has kept. Ends with 1 where nothing is found.
+    some. What is new is kept first, in your usual archive (--no-sync, or the setting `sync`, leaves that out).
+    Ends with 1 where nothing is found.
     """
     from unspool.store.index.query import Filter, parse_query
     from unspool.store.index.search import SearchRequest
@@ -183,6 +185,7 @@ def command(query: tuple[str, ...], archive: "Path", as_json: bool, **given: Any
         filters += [Filter(name, value) for value in ((values,) if isinstance(values, str) else values or ())]
     parsed = parse_query(" ".join(query), filters, settings.chosen_zone())
     wanted = SearchRequest(given["limit"], given["hits"], given["context"])
+    fresh.keep_fresh(archive, no_sync=no_sync)
     with options.open_index(archive) as index, options.open_archive(archive, readonly=True) as kept:
         results = _results(index, kept, parsed, wanted, given)
     if as_json:

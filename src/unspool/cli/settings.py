@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from unspool.copies.treatment import Treatment
     from unspool.prices import PriceTable
 
-_VARIABLES = ("UNSPOOL_SOURCES", "UNSPOOL_PRICES", "UNSPOOL_TIME_ZONE")
+_VARIABLES = ("UNSPOOL_SOURCES", "UNSPOOL_PRICES", "UNSPOOL_TIME_ZONE", "UNSPOOL_SYNC")
 _WARNED = "unspool.settings.warned"
 
 
@@ -71,6 +71,12 @@ def chosen_zone() -> tzinfo | None:
 def chosen_zone_name() -> str:
     found = _settings()
     return found.time_zone if found else "local"
+
+
+def chosen_sync() -> str:
+    """Which archive commands bring up to date before they answer: usual, any, never."""
+    found = _settings()
+    return found.sync if found else "usual"
 
 
 def chosen_presets() -> "dict[str, Treatment]":

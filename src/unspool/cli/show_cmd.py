@@ -253,13 +253,12 @@ def _use(session: Session, counted: "Figures") -> Iterator[tuple[str, str]]:
     for call in counted.models:
         model = " ".join(filter(None, (call.model or "unknown model", call.speed, call.tier, call.geo)))
         yield "model", f"{model} · {_usage(call.usage)}"
-    floor = counted.cost.floor or bool(counted.cost.unpriced)
     names = ", ".join(name for name, _ in counted.cost.unpriced)
     unknown = f" (no known price: {names})" if names else ""
-    yield "cost", human.money(counted.cost.amount, floor=floor) + unknown
+    yield "cost", human.money(counted.cost.amount, floor=counted.cost.floor, unpriced=bool(names)) + unknown
     if session.history is not None:
         copied = session.history
-        more = f"{human.money(copied.cost)} and {human.tokens(copied.usage.total)} tokens"
+        more = f"{human.money(copied.cost, floor=copied.usage.floor)} and {human.tokens(copied.usage.total)} tokens"
         turns = human.count(copied.turns, "turn")
         yield "… copied history", f"{turns} copied from {copied.session[:8]}, where {more} were paid; not counted here"
     yield "agent's own figure", human.money(float(session.reported_cost)) if session.reported_cost else ""

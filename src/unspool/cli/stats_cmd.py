@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from unspool import human
-from unspool.cli import options, output
+from unspool.cli import fresh, options, output
 from unspool.cli.output import Column, print_json, table_lines
 from unspool.cli.usage_rows import spent_text, usage_notes_lines
 from unspool.store.index.billing import UsageFilter, format_priced
@@ -158,8 +158,9 @@ def _files(found: "IndexStats") -> list[Column]:
 @click.option("-p", "--project", default="", metavar="TEXT", help="Only projects whose path holds TEXT.")
 @options.zone
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, with every figure.")
+@fresh.no_sync
 @options.archive
-def command(since: str | None, until: str | None, project: str, tz: str | None, as_json: bool, archive: "Path") -> None:
+def command(project: str, as_json: bool, no_sync: bool, archive: "Path", **given: Any) -> None:
     """Tell what your sessions add up to: models, tools, hours, files, cache.
 
     \b
@@ -171,12 +172,14 @@ def command(since: str | None, until: str | None, project: str, tz: str | None, 
     Tokens and cost are of the time asked for, each request once. Sessions that were active in that time count whole
     in all else, and history that several of them share counts in each. What was written to the cache again had been
     there before: it expired after a pause, the model was switched, a compaction began anew, or the log does not tell.
+    What is new is kept first, in your usual archive (--no-sync, or the setting `sync`, leaves that out).
     """
     from unspool.store.index.stats import index_stats
 
-    zone = options.parse_tz(tz)
-    first, last = options.parse_since(since, zone), options.parse_until(until, zone)
+    zone = options.parse_tz(given["tz"])
+    first, last = options.parse_since(given["since"], zone), options.parse_until(given["until"], zone)
     wanted = UsageFilter(since=first, until=last, project=project, zone=zone)
+    fresh.keep_fresh(archive, no_sync=no_sync)
     with options.open_index(archive) as index:
         found = index_stats(index, wanted)
     if as_json:

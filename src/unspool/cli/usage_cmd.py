@@ -9,19 +9,21 @@ from typing import Any, NamedTuple, TypeVar
 import click
 from click.core import ParameterSource
 
-from unspool.cli import options, settings
+from unspool.cli import fresh, options, settings
 from unspool.cli.output import complain, has_colours, print_json
 from unspool.errors import NotFound, UsageProblem
 from unspool.store.index.billing import HasDatabase, UsageFilter
+
+_OF_LOGS = "there is no index yet, so these figures are of the logs that are still there (`unspool sync` keeps them)."
 
 
 @contextmanager
 def usage_from_logs(by: str, wanted: UsageFilter, sources: Sequence[Path]) -> Iterator[HasDatabase]:
     """The requests of the logs of these folders, or of the agents' own; logs that cannot be read are named."""
     from unspool.store.library.library import discover_logs
-    from unspool.store.library.usage_from_logs import ANSWERS, light_index
+    from unspool.store.library.usage_from_logs import light_index
 
-    if by not in ANSWERS or wanted.project:
+    if not _is_told_by_logs(by, wanted):
         raise UsageProblem(
             "Sessions, projects, tools and subagents are told from what is kept: run `unspool sync` first."
         )
@@ -33,13 +35,14 @@ def usage_from_logs(by: str, wanted: UsageFilter, sources: Sequence[Path]) -> It
     found = light_index(logs, settings.price_table())
     if found.failures:
         complain(found.failures)
-    if not sources:
-        click.echo(
-            "unspool: there is no index yet, so these figures are of the logs that are still there"
-            " (`unspool sync` keeps them).\n",
-            err=True,
-        )
     yield found
+
+
+def _is_told_by_logs(by: str, wanted: UsageFilter) -> bool:
+    """Whether it takes no index to tell this."""
+    from unspool.store.library.usage_from_logs import ANSWERS
+
+    return by in ANSWERS and not wanted.project
 
 
 _WORDS = {
@@ -77,6 +80,7 @@ class _UsageRequest(NamedTuple):
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, with every figure.")
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV.")
 @options.named_sources
+@fresh.no_sync
 @options.archive
 def command(what: str | None, by: str | None, archive: Path, source: tuple[Path, ...], **given: Any) -> None:
     """Tell what was used and what it cost.
@@ -91,20 +95,40 @@ def command(what: str | None, by: str | None, archive: Path, source: tuple[Path,
 
     WHAT is daily, weekly, monthly, blocks, or what --by takes. Each request counts once, however many sessions hold
     copies of it: in the one that began first. Cost is at public list prices; "≥" marks a lower bound, "?" a price
-    that is not known. The figures are of what `unspool sync` has kept; where nothing is kept yet, of the agent's own
-    logs. Subagents whose lines stand in the session's own log count with the main conversation.
+    that is not known. Subagents whose lines stand in the session's own log count with the main conversation.
+    What is new is kept first, in your usual archive (--no-sync, or the setting `sync`, leaves that out).
     """
-    from unspool.store.archive.database import INDEX
-
     named = _WORDS.get(what, what) if what else None
     if named and by and named != by:
         raise UsageProblem(f"A row can be of one thing only, not of a {named} and a {by}.")
     request = _parse_request(named or by or "day", given["tz"], given)
-    chosen = click.get_current_context().get_parameter_source("archive") is ParameterSource.COMMANDLINE
-    kept = chosen or "UNSPOOL_ARCHIVE" in os.environ or (archive / INDEX).exists()
-    opened = options.open_index(archive) if kept and not source else usage_from_logs(request.by, request.wanted, source)
-    with opened as index:
-        {"tool": _tools, "block": _blocks}.get(request.by, _usage)(index, request)
+    tell: Callable[[HasDatabase, _UsageRequest], None] = {"tool": _tools, "block": _blocks}.get(request.by, _usage)
+    if source:
+        with usage_from_logs(request.by, request.wanted, source) as index:
+            tell(index, request)
+    else:
+        _tell_kept(archive, request, tell, no_sync=given["no_sync"])
+
+
+def _tell_kept(
+    archive: Path, request: _UsageRequest, tell: Callable[[HasDatabase, _UsageRequest], None], *, no_sync: bool
+) -> None:
+    """Answer from the archive with what is new in it; the first time from the logs, which are sooner read than kept."""
+    from unspool.store.archive.database import INDEX
+
+    by_option = click.get_current_context().get_parameter_source("archive") is ParameterSource.COMMANDLINE
+    named, synced = by_option or "UNSPOOL_ARCHIVE" in os.environ, fresh.is_synced(archive, no_sync=no_sync)
+    if (archive / INDEX).exists() or not _is_told_by_logs(request.by, request.wanted):
+        fresh.keep_fresh(archive, no_sync=no_sync)
+    if (archive / INDEX).exists() or (named and not synced):
+        with options.open_index(archive) as index:
+            tell(index, request)
+        return
+    with usage_from_logs(request.by, request.wanted, ()) as light:
+        if not synced:
+            settings.warn_once(_OF_LOGS)
+        tell(light, request)
+    fresh.keep_fresh(archive, no_sync=no_sync)
 
 
 def _parse_request(by: str, tz: str | None, given: dict[str, Any]) -> _UsageRequest:

@@ -120,11 +120,12 @@ def blocks_table(report: "FiveHourBlocks", rows: "Sequence[FiveHourBlock]", want
 
 def running_block(report: "FiveHourBlocks") -> list[str]:
     """Pace and projection of the block that has not ended."""
-    pace = next((block.pace for block in report.rows if block.pace), None)
+    floor, pace = next(((block.sum.floor, block.pace) for block in report.rows if block.pace), (False, None))
     if pace is None:
         return []
-    speed = f"{human.tokens(round(pace.tokens_a_minute))} tokens a minute, {format_money(pace.cost_an_hour)} an hour"
-    leads = f"{human.tokens(pace.tokens)} tokens, {format_money(pace.cost)}"
+    hourly, spent = (format_money(cost, floor=floor) for cost in (pace.cost_an_hour, pace.cost))
+    speed = f"{human.tokens(round(pace.tokens_a_minute))} tokens a minute, {hourly} an hour"
+    leads = f"{human.tokens(pace.tokens)} tokens, {spent}"
     return [f"Active block: {speed}; {human.duration(pace.minutes_left * 60)} left; at this pace {leads} by its end."]
 
 

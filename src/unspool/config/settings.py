@@ -135,6 +135,7 @@ def format_value(value: Any) -> str:
 THEMES = ("system", "light", "dark")
 SIZES = ("small", "medium", "large")
 DENSITIES = ("normal", "compact")
+SYNCS = ("usual", "any", "never")
 _MOST_PER_PAGE = 500
 _LONGEST = 4096
 
@@ -150,6 +151,8 @@ class Settings(msgspec.Struct, frozen=True):
     time_zone: str = LOCAL
     per_page: int = 5
     """Prompts on a page of a session."""
+    sync: str = "usual"
+    """Which archive `search`, `usage` and `stats` bring up to date before they answer."""
     prices: str = ""
     """A price file to lay over the built-in list; empty for the usual place."""
 
@@ -232,6 +235,7 @@ def _path(value: Any) -> str:
 
 _LATER = "Read at the next start."
 _SOURCES = f"Folders of logs, one a line; none: the usual ones. {_LATER}"
+_SYNC = "What `search`, `usage` and `stats` bring up to date first: the usual archive, any that is named, or none."
 FIELDS = (
     SettingField("theme", "Theme", "Light, dark, or as the system has it.", _one_of(*THEMES), THEMES, "choice"),
     SettingField("font_size", "Text size", "How large words are.", _one_of(*SIZES), SIZES, "choice"),
@@ -244,6 +248,7 @@ FIELDS = (
     ),
     SettingField("per_page", "Prompts a page", "How much of a session one page holds.", _number, (), "number"),
     SettingField("sources", "Sources", _SOURCES, _texts, (), "lines"),
+    SettingField("sync", "Kept by commands", _SYNC, _one_of(*SYNCS), SYNCS, "choice"),
     SettingField("prices", "Price overrides", f"A price file laid over the built-in list prices. {_LATER}", _path),
 )
 FIELDS_BY_NAME: Mapping[str, SettingField] = {field.name: field for field in FIELDS}

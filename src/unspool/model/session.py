@@ -124,6 +124,14 @@ SessionKind = Literal[
     "interactive", "planning", "implementation", "subagent", "headless", "background", "empty", "stub", "ghost"
 ]
 """`ghost`: its log is gone, and what is known comes from its traces."""
+UNLISTED_KINDS: tuple[str, ...] = ("empty", "stub", "subagent", "ghost")
+WARM_UP = "warmup"
+"""The title of a session that the agent began only to fill its cache."""
+
+
+def is_unlisted(kind: str, title: str) -> bool:
+    """Whether lists show a session only where it is asked for: nobody would look for it, or its log is gone."""
+    return kind in UNLISTED_KINDS or title.strip().casefold() == WARM_UP
 
 
 class Titles(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -272,6 +272,7 @@ _WITHDRAWN = ("removedNames", "removedTypes")
 _VERBATIM = frozenset({"command-output", "bash-output", "hook", "api-error", "retry", "attachment"})
 _LINES: dict[str, Callable[[Notice], NoticeLine]] = {
     "api-error": _named("The request failed", "bad"),
+    "log-gone": _named("Only traces are left", "bad"),
     "attachment": _attachment,
     "bash-output": _plain("Output", "plain"),
     "caveat": _plain("Note to the model: what follows came from local commands"),

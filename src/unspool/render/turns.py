@@ -31,8 +31,8 @@ from unspool.tools import summary as words
 
 _LOUD = frozenset(
     {
-        "agent", "api-error", "bash-output", "command-output", "note", "peer", "queue", "recap", "refusal", "summary",
-        "task-notification", "teammate",
+        "agent", "api-error", "bash-output", "command-output", "log-gone", "note", "peer", "queue", "recap", "refusal",
+        "summary", "task-notification", "teammate",
     }
 )  # fmt: skip
 """Notices that are shown whole in every view, as rows; all others but dividers are quiet."""

@@ -104,7 +104,7 @@ def _tokens(counted: Figures, history: SharedHistory | None) -> Iterator[Tile]:
     if cost.amount or cost.unpriced:
         note = f"without {', '.join(name for name, _ in cost.unpriced)}" if cost.unpriced else "at list prices"
         if history is not None and history.cost:
-            note = f"its own; {human.money(history.cost)} copied"
+            note = f"its own; {human.money(history.cost, floor=history.usage.floor)} copied"
         yield Tile("Cost", format_cost(cost) or "unknown", note, f"${cost.amount:f}")
 
 

@@ -71,9 +71,7 @@ class SessionRow(msgspec.Struct, frozen=True, omit_defaults=True):
     @property
     def cost_text(self) -> str:
         """$4.12; ≥$4.12 where more was spent than is known, ? where nothing is known of it; empty for nothing."""
-        if not self.amount:
-            return "" if self.known else "?"
-        return human.money(self.amount, floor=not self.known)
+        return human.money(self.amount, unpriced=not self.known) if self.amount or not self.known else ""
 
     @property
     def exact_cost(self) -> str:

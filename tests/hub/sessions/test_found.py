@@ -8,9 +8,11 @@ from urllib.parse import quote
 
 import pytest
 
+from tests.cli.running import FIRST_LIGHT, STORM
 from tests.hub.sessions.team import CWD, Machine, Member, Team
 from tests.log_builder.builder import LogBuilder
 from tests.log_builder.story.spring import building, planning
+from unspool import human
 from unspool.demo import write_demo
 from unspool.hub.people.projects import Right
 from unspool.hub.sessions.listing import ListPage
@@ -18,6 +20,7 @@ from unspool.hub.sessions.search import FoundInHub, search
 from unspool.hub.store.connect import Store
 from unspool.store.index.billing import UsageFilter, UsageSum
 from unspool.store.index.database import Index
+from unspool.store.index.schema import PICO
 from unspool.store.index.usage import usage_report
 from unspool.store.sync import sync
 
@@ -199,6 +202,25 @@ def test_a_change_is_one_story_whoever_did_each_part(crew: Team, tmp_path: Path)
     alone = crew.member("cora", Right.READ, "quay")
     told = alone.get(f"/api/archive/{built['id']}/story").json["story"]
     assert {step["session"]["person"]["name"] for step in told} == {"bert"}
+
+
+def test_a_lower_bound_is_marked_on_every_page(crew: Team, tmp_path: Path) -> None:
+    """A session whose log never held final figures has ≥ before its cost, and so has every sum with it; no other."""
+    machine = Machine(crew.member("anne"), tmp_path / "anne")
+    write_demo(machine.source)
+    machine.push()
+    facts = {one["key"]: one for one in machine.member.get("/api/archive").json["sessions"]}
+    assert facts[FIRST_LIGHT]["open"]
+    assert not facts[STORM]["open"]
+    rows = machine.member.get("/sessions").body.decode().split("<li")
+    light, storm = (next(row for row in rows if facts[key]["id"] in row) for key in (FIRST_LIGHT, STORM))
+    assert "≥$" in light
+    assert "≥" not in storm
+    assert "$" in storm
+    report = machine.member.get("/api/usage?by=project").json
+    spent = human.money(report["sum"]["picodollars"] / PICO, floor=True)
+    page = machine.member.get("/usage?by=project").body.decode()
+    assert page.count(f">{spent}<") == 2
 
 
 def test_usage_is_that_of_the_same_logs_here(crew: Team, tmp_path: Path) -> None:

@@ -70,6 +70,29 @@ def test_a_filled_database_is_brought_forward(old: Store, monkeypatch: pytest.Mo
     assert old.db.row("SELECT count(*) FROM shelf") == (before["share"].rows,)
 
 
+def test_an_old_hub_learns_which_costs_are_lower_bounds(bare: StorePlace, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the first version kept of requests tells of each session how many never had final figures."""
+    with monkeypatch.context() as before:
+        before.setattr(schema, "STEPS", STEPS[:1])
+        store = open_store(bare)
+    texts = ("id", "project", "person", "key", "agent", "title", "kind", "branch", "slug", "source", "models")
+    counts = ("turns", "messages", "calls", "errors", "tokens", "cost", "unpriced", "size", "created", "updated")
+    for session in ("open", "final"):
+        columns = {**dict.fromkeys((*texts, "state", "made"), session), **dict.fromkeys((*counts, "finished"), 0)}
+        marks = ", ".join("?" * len(columns))
+        store.db.run(f"INSERT INTO session({', '.join(columns)}) VALUES({marks})", *columns.values())
+        for number in range(3):
+            final = int(session == "final" or number == 0)
+            store.db.run(
+                "INSERT INTO request(session, number, shared, identity, day, model, input, output, cache_read,"
+                " cache_write, final, cost) VALUES(?, ?, 0, ?, '', '', 0, 0, 0, 0, ?, NULL)",
+                *(session, number, f"{session}{number}", final),
+            )
+    assert migrate(store.db) == 1
+    assert dict(store.db.rows("SELECT id, open FROM session")) == {"open": 2, "final": 0}
+    store.db.close()
+
+
 def test_a_step_that_fails_changes_nothing(old: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """Half of it is not there, and the version is the old one."""
     before = table_sums(old.db)

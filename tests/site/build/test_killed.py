@@ -12,11 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.site.build.sites import contents, made, session
+from tests.site.build.sites import contents, made, put, session
 from tests.site.links import broken
 from tests.thorough import tries
 from tests.waiting import until
 from unspool.demo import write_demo
+from unspool.site.build.manifest import DONE_FILE
+from unspool.site.build.plan import BuildOptions, BuildPlan
+from unspool.store.library import Library
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="SIGKILL is POSIX's")
 
@@ -101,3 +104,46 @@ def test_a_killed_run_leaves_a_whole_site(tmp_path: Path) -> None:
         name: data for name, data in ours.items() if data != fresh.get(name) and not name.startswith("assets/")
     } == {}
     assert not [path for path in site.rglob("*") if path.name.endswith((".part", ".away"))]
+
+
+BROKEN_OFF = """
+import os, sys
+from pathlib import Path
+from unspool.site.build.plan import BuildOptions, build_site
+from unspool.store.library import Library
+
+left = int(sys.argv[3])
+
+def watch(_, __):
+    global left
+    left -= 1
+    if not left:
+        if sys.argv[4] == "killed":
+            os._exit(9)
+        raise KeyboardInterrupt
+
+build_site(Library([Path(sys.argv[1])]).logs(), Path(sys.argv[2]), BuildOptions(), watch)
+"""
+
+
+@pytest.mark.parametrize("how", ["killed", "interrupted"])
+@pytest.mark.parametrize("done", [1, 4, 7])
+def test_a_run_that_was_broken_off_goes_on_where_it_was(tmp_path: Path, done: int, how: str) -> None:
+    """However it ended, and though sessions tell of others that were made after them, nothing is made twice."""
+    source, site = write_demo(tmp_path / "logs"), tmp_path / "site"
+    arguments = [str(source), str(site), str(done), how]
+    ended = subprocess.run([sys.executable, "-c", BROKEN_OFF, *arguments], capture_output=True, check=False)
+    assert ended.returncode
+    logs = Library([source]).logs()
+    assert len(BuildPlan(logs, site, BuildOptions()).todo) == len(logs) - done
+    made(source, site)
+    made(source, tmp_path / "whole")
+    assert contents(site) == contents(tmp_path / "whole")
+    assert not (site / DONE_FILE).exists()
+
+
+def test_a_line_that_was_cut_by_a_kill_is_passed_over(tmp_path: Path) -> None:
+    source, site = put(tmp_path / "logs", session(1), session(2)), tmp_path / "site"
+    made(source, site)
+    (site / DONE_FILE).write_bytes(b'["x", {"id": 1}]\n["never heard of", {}]\n["y", {"i')
+    assert not BuildPlan(Library([source]).logs(), site, BuildOptions()).todo

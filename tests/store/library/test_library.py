@@ -8,8 +8,8 @@ import pytest
 from tests.log_builder.builder import LogBuilder
 from tests.reading.reading import library
 from unspool.errors import Ambiguous, NotFound, Unreadable
+from unspool.model.session import is_unlisted
 from unspool.store.library import Library, open_session, sessions
-from unspool.store.library.library import is_hidden
 
 ONE = "aaaa1111-0000-4000-8000-000000000001"
 TWO = "aaaa2222-0000-4000-8000-000000000002"
@@ -130,7 +130,7 @@ def test_latest_is_the_first_of_the_list(tmp_path: Path) -> None:
     there = library(tmp_path, log(ONE, "first"), long, warm_up, stub)
     for age, path in enumerate(sorted(tmp_path.rglob("*.jsonl"))):
         os.utime(path, (2_000_000_000 - age, 2_000_000_000 - age))
-    listed = [overview.id for overview in there.overviews() if not is_hidden(overview)]
+    listed = [overview.id for overview in there.overviews() if not is_unlisted(overview.kind, overview.title)]
     assert there.find("latest").session_id == listed[0] == TWO
 
 

@@ -58,6 +58,8 @@ class LoggedFacts(msgspec.Struct, frozen=True, kw_only=True):
     tokens: int
     unpriced: int
     """Requests whose price is not known."""
+    open: int
+    """Requests whose log never held the final figures."""
     models: tuple[str, ...]
 
 
@@ -106,6 +108,7 @@ def session_columns(rows: SessionRows) -> SessionColumns:
         tokens=min(_FIGURE, overview.usage.total),
         cost=min(MOST, sum(cost or 0 for cost in costs)),
         unpriced=costs.count(None),
+        open=sum(not row.final for row in rows.requests),
         models=tuple(map(_short, overview.models[:_MODELS])),
     )
 

@@ -17,7 +17,7 @@ from unspool.hub.people.users import Person
 from unspool.hub.sessions.listing import filter_conditions, parse_time, visible_to
 from unspool.hub.store.database import Database
 from unspool.prices import MOST
-from unspool.store.index.billing import exact_dollars
+from unspool.store.index.billing import exact_dollars, format_priced
 from unspool.store.index.conditions import SqlCondition, all_of
 from unspool.store.index.filters import sessions_holding
 from unspool.store.index.query import Filter
@@ -59,6 +59,10 @@ class HubSum(msgspec.Struct, frozen=True):
     @property
     def dollars(self) -> str:
         return exact_dollars(self.picodollars)
+
+    @property
+    def spent(self) -> str:
+        return format_priced(self.picodollars, unpriced=self.unpriced, open=self.open)
 
 
 class UsageLine(msgspec.Struct, frozen=True):

@@ -226,10 +226,17 @@ ALTER TABLE audit ADD COLUMN name_salt TEXT;
 ALTER TABLE audit ADD COLUMN name_mark TEXT;
 """
 
+_OPEN = """
+-- Requests whose log never held the final figures: what the session cost is a lower bound where there are any.
+ALTER TABLE session ADD COLUMN open BIGINT NOT NULL DEFAULT 0;
+UPDATE session SET open = (SELECT count(*) FROM request WHERE request.session = session.id AND request.final = 0);
+"""
+
 STEPS: tuple[dict[str, str], ...] = (
     {name: _FIRST + words for name, words in _WORDS.items()},
     dict.fromkeys(_WORDS, _PARENTS),
     dict.fromkeys(_WORDS, _NAMES),
+    dict.fromkeys(_WORDS, _OPEN),
 )
 """What makes version n + 1 of version n, for each dialect. A step that is released never changes."""
 

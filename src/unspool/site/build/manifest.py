@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from functools import cache
 from hashlib import blake2b
 from pathlib import Path
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 
 MANIFEST_FILE = ".unspool.json"
+DONE_FILE = ".unspool.done"
+"""Sessions that were made since the manifest was saved, a line each; a run that is broken off leaves it behind."""
 VERSION = 1
 
 
@@ -72,6 +75,12 @@ class SiteManifest(msgspec.Struct):
 
     def save(self, site: Path) -> None:
         write_if_changed(site / MANIFEST_FILE, msgspec.json.encode(self))
+        (site / DONE_FILE).unlink(missing_ok=True)
+
+    def note(self, site: Path, name: str) -> None:
+        """Remember what became of one session, whatever becomes of this run."""
+        with (site / DONE_FILE).open("ab") as stream:
+            stream.write(msgspec.json.encode((name, self.sessions[name])) + b"\n")
 
 
 def load_manifest(site: Path) -> SiteManifest:
@@ -80,7 +89,20 @@ def load_manifest(site: Path) -> SiteManifest:
         found = msgspec.json.decode((site / MANIFEST_FILE).read_bytes(), type=SiteManifest)
     except (OSError, msgspec.DecodeError):
         return SiteManifest()
-    return found if found.version == VERSION else SiteManifest()
+    if found.version != VERSION:
+        return SiteManifest()
+    found.sessions.update((name, built) for name, built in _noted(site) if name in found.sessions)
+    return found
+
+
+def _noted(site: Path) -> Iterator[tuple[str, BuiltSession]]:
+    try:
+        lines = (site / DONE_FILE).read_bytes().splitlines()
+    except OSError:
+        return
+    for line in lines:
+        with suppress(msgspec.DecodeError):  # the last one, where the run was killed while it wrote
+            yield msgspec.json.decode(line, type=tuple[str, BuiltSession])
 
 
 def short_digest(*parts: object) -> str:

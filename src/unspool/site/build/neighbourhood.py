@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from unspool.agents import FoundLog
+from unspool.model import ChainLink, Overview, Titles
 from unspool.store.library.chains import KnownChains, source_id, source_of
 from unspool.store.library.neighbours import chain_head
 
@@ -49,6 +50,16 @@ class NeighbourFacts(msgspec.Struct, frozen=True, omit_defaults=True):
     """Keys of the plans put forward in it."""
     leads: tuple[str, ...] = ()
     """Ids of the sessions that it says itself it was copied from or went on in."""
+
+
+def overview_facts(overview: Overview) -> NeighbourFacts:
+    """What a session will say, as far as a list of sessions knows."""
+    return neighbour_facts(overview.title, overview.titles, overview.offered, overview.links)
+
+
+def neighbour_facts(title: str, titles: Titles, offered: tuple[int, ...], links: Iterable[ChainLink]) -> NeighbourFacts:
+    named = bool(titles.custom or titles.generated or titles.plan or titles.summary)
+    return NeighbourFacts(title, titles.prompt, named, offered, tuple(link.session for link in links))
 
 
 def start(found: FoundLog, kept: "KeptSessions | None" = None) -> LogStart:

@@ -10,6 +10,7 @@ import msgspec
 
 from unspool.agents import FoundLog
 from unspool.errors import UnspoolError
+from unspool.model.session import is_unlisted
 from unspool.site.address import INDEX, slug
 from unspool.site.build.disk import lock_folder, sweep_site
 from unspool.site.build.manifest import (
@@ -22,7 +23,7 @@ from unspool.site.build.manifest import (
     project_key,
     short_digest,
 )
-from unspool.site.build.neighbourhood import LogStart, Neighbourhood, start
+from unspool.site.build.neighbourhood import LogStart, Neighbourhood, overview_facts, start
 from unspool.site.options import SiteOptions
 from unspool.store.library.read import make_overview
 
@@ -48,6 +49,10 @@ class BuildOptions(msgspec.Struct, frozen=True):
 
     def fits(self, project: str) -> bool:
         return self.project.casefold() in project.casefold()
+
+    def makes(self, kind: str, title: str) -> bool:
+        """Whether a session gets pages; those that lists leave out do not."""
+        return self.strays if kind == "subagent" else not is_unlisted(kind, title)
 
     def digest(self) -> str:
         """Of everything that all pages depend on."""
@@ -127,6 +132,15 @@ class BuildPlan:
     def changed(self) -> list[BuildStep]:
         """Sessions that have to be made: their key is another, or their pages are gone."""
         return _largest_first(step for step in self.steps if not self._is_fresh(step))
+
+    def foreseen(self) -> list[BuildStep]:
+        """What a run would make: what has to be made now, and what tells of a session that has another title then."""
+        for step in self.todo:
+            overview = make_overview(step.found, self._archive)
+            if overview is not None:
+                self.manifest.sessions[step.id].told = overview_facts(overview)
+        todo = {step.id for step in self.todo}
+        return [*self.todo, *(step for step in self.changed() if step.id not in todo)]
 
     def _is_fresh(self, step: BuildStep) -> bool:
         kept = self.manifest.sessions[step.id]

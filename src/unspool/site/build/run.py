@@ -1,7 +1,6 @@
 """Builds what a plan names: sessions in several processes, then the lists."""
 
 import gc
-import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
@@ -22,7 +21,7 @@ from unspool.site import page_template
 from unspool.site.address import INDEX
 from unspool.site.build.disk import encode_html, swap_folder, sweep_site, write_if_changed
 from unspool.site.build.manifest import SiteManifest, SiteProject, project_name
-from unspool.site.build.neighbourhood import NeighbourFacts
+from unspool.site.build.neighbourhood import NeighbourFacts, neighbour_facts
 from unspool.site.build.plan import BuildFailure, BuildOptions, BuildPlan, BuildProgress, BuildReport, BuildStep
 from unspool.site.list_pages import ProjectRows, master_page, project_page
 from unspool.site.options import SiteOptions
@@ -60,20 +59,11 @@ def read_for_pages(
 ) -> LinkedSession:
     """Read a log; its links come from the logs near it, and its title from those that name others, if it has none."""
     alone = read_session(found, kept)
-    titles = alone.titles
-    named = bool(titles.custom or titles.generated or titles.plan or titles.summary)
     offered = tuple(plan_key(plan) for plan in plans_of(alone.turns))
-    around = (found, *near, *(() if named else names))
+    facts = neighbour_facts(alone.title, alone.titles, offered, alone.links)
+    around = (found, *near, *(() if facts.named else names))
     session = _Around(lambda: around, _load_prices, kept).linked(alone, found) if len(around) > 1 else alone
-    leads = tuple(link.session for link in alone.links)
-    return LinkedSession(session, NeighbourFacts(alone.title, titles.prompt, named, offered, leads))
-
-
-def is_empty_session(session: Session, *, strays: bool) -> bool:
-    """Whether a session holds nothing that a person would look for; `strays` are subagents without a session."""
-    if session.kind == "subagent":
-        return not strays
-    return session.kind in ("empty", "stub") or session.title.strip().casefold() == "warmup"
+    return LinkedSession(session, facts)
 
 
 class BuildContext(msgspec.Struct, frozen=True):
@@ -108,7 +98,7 @@ def build_session(context: BuildContext, task: BuildTask) -> BuildResult:
     """Read a session and put its pages in place; what was there before stays until they are complete."""
     wanted = context.wanted
     session, facts = read_for_pages(task.found, task.near, task.names, wanted.kept)
-    if is_empty_session(session, strays=wanted.strays):
+    if not wanted.makes(session.kind, session.title):
         return BuildResult(facts, None)
     prices = _load_prices(Path(wanted.prices) if wanted.prices else None)
     counted = figures(session, prices)
@@ -238,15 +228,17 @@ def _write_master(site: Path, found: list[ProjectRows], options: SiteOptions) ->
     return write_if_changed(site / page.path, encode_html(page.html))
 
 
-_SAVE = 2.0
-"""Seconds between two saves of the manifest while sessions are made."""
-
-
 class SiteBuild:
     def __init__(self, site: Path, wanted: BuildOptions, plan: BuildPlan, report: BuildReport) -> None:
         self._site, self._wanted, self._plan, self._report = site, wanted, plan, report
         self._manifest = plan.manifest
-        self._saved = time.monotonic()
+        self._made: set[str] = set()
+        """Sessions of this run that were made."""
+        self._tellers: dict[str, list[BuildStep]] = {}
+        """The sessions whose pages tell of another one, by the path of its log."""
+        for step in plan.todo:
+            for log in plan.near(step):
+                self._tellers.setdefault(log.path, []).append(step)
 
     def run(self, watch: BuildProgress) -> BuildReport:
         self._prepare()
@@ -265,6 +257,7 @@ class SiteBuild:
     def _prepare(self) -> None:
         """Put everything in place that pages lead to, before there are pages that lead to it."""
         self._manifest.indexed = ""
+        self._manifest.save(self._site)
         for asset in page_template.site_assets():
             write_if_changed(self._site / asset.path, asset.data)
         write_missing_indexes(self._site, self._manifest, self._wanted.options)
@@ -275,9 +268,6 @@ class SiteBuild:
     def _left(self) -> list[BuildStep]:
         """Sessions that tell of others which have just got another title; those just made know it already."""
         done = {step.id for step in self._plan.todo}
-        for step in self._plan.todo:
-            kept = self._manifest.sessions[step.id]
-            kept.key = self._plan.key(step) if kept.key else ""
         left = [step for step in self._plan.changed() if step.id not in done]
         self._report.unchanged -= len(left)
         return left
@@ -290,9 +280,6 @@ class SiteBuild:
         for task, result in run_in_processes(build_session, context, tasks, self._wanted.jobs):
             self._done(steps[task.found.path], result)
             watch(task.found.size, total)
-            if time.monotonic() > self._saved + _SAVE:
-                self._manifest.save(self._site)
-                self._saved = time.monotonic()
 
     def _task(self, step: BuildStep) -> BuildTask:
         kept = self._manifest.sessions[step.id]
@@ -309,7 +296,11 @@ class SiteBuild:
             self._without_pages(step, f"This session could not be made into pages: {why}")
             return
         kept.log, kept.start, kept.told, kept.card = step.log, step.start, result.facts, result.card
-        kept.key = self._plan.key(step)
+        self._made.add(step.id)
+        for one in (step, *self._tellers.get(step.found.path, ())):
+            if one.id in self._made:  # its pages know already what this session has just told
+                self._manifest.sessions[one.id].key = self._plan.key(one)
+                self._manifest.note(self._site, one.id)
         if result.card is None:
             report.empty += 1
             self._without_pages(step, "This session holds no conversation.")

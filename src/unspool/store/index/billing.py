@@ -213,7 +213,7 @@ def format_spent(total: UsageSum) -> str:
 
 def format_priced(cost: int, *, unpriced: int, open: int = 0) -> str:  # noqa: A002  the word of the tables
     """What something cost of which some has no price, or no final figure; ? where nothing has a price."""
-    return "?" if unpriced and not cost else format_money(cost, floor=bool(open or unpriced))
+    return human.money(cost / PICO, floor=bool(open), unpriced=bool(unpriced))
 
 
 def usage_notes(

@@ -4,6 +4,11 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
+from unspool.model.session import UNLISTED_KINDS, WARM_UP
+
+IS_LISTED = f"(kind NOT IN {UNLISTED_KINDS!r} AND lower(trim(title)) <> '{WARM_UP}' AND version_of IS NULL)"
+"""Sessions that a list shows where nothing else is asked for, as `model.is_unlisted` has it; each once."""
+
 
 class SqlCondition(NamedTuple):
     sql: str = "TRUE"

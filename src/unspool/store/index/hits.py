@@ -160,7 +160,7 @@ class HitBuilder:
         link = f"unspool show {session.found.session}" + (f" --at {anchor}" if anchor else "")
         return Hit(
             kind, snippet, turn, moment, anchor, row.tool or "", bool(row.error), row.agent, row.log, row.place,
-            "" if session.found.kind == "ghost" else link, branch=row.branch,
+            link, branch=row.branch,
         )  # fmt: skip
 
     def session(self, session: HitSession, hits: Iterable[Hit], count: int, score: float) -> FoundSession:

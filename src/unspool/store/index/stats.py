@@ -11,7 +11,7 @@ import msgspec
 from unspool.model.usage import CAUSES, KINDS
 from unspool.store.index import billing
 from unspool.store.index.billing import ALL_USAGE, QUARTER, HasDatabase, ModelUsage, UsageFilter, UsageSum, within_span
-from unspool.store.index.conditions import SqlCondition
+from unspool.store.index.conditions import IS_LISTED, SqlCondition
 from unspool.store.index.times import local_time
 from unspool.store.index.usage import UsagePeriod, usage_report
 
@@ -261,7 +261,8 @@ def _hours(index: HasDatabase, wanted: UsageFilter) -> tuple[tuple[int, ...], ..
 
 _OVERVIEWS = f"SELECT overview FROM session WHERE ({{}}) AND {_TRACES}"  # noqa: S608  no value
 _COPIED = "SELECT count(DISTINCT message) FROM request WHERE session = session.id AND counts = 0 AND agent IS NULL"
-_COUNTED = f"""SELECT COUNT(*), COUNT(DISTINCT project), COALESCE(SUM(turns - copied), 0),
+_COUNTED = f"""SELECT COUNT(*) FILTER (WHERE {IS_LISTED}), COUNT(DISTINCT project) FILTER (WHERE {IS_LISTED}),
+COALESCE(SUM(turns - copied), 0),
 COALESCE(SUM(messages - iif(history IS NULL, 0, ({_COPIED}))), 0) FROM session WHERE ({{}}) AND {_TRACES}"""  # noqa: S608  no value
 _NOTES = f"""SELECT key, title, project, started, ended, turns, cost, unpriced, open > 0 FROM session
 WHERE ({{}}) AND {_TRACES}"""  # noqa: S608  no value

@@ -2,10 +2,12 @@
 
 import hashlib
 import os
+import platform
 import posixpath
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -13,13 +15,15 @@ from typing import Any
 import msgspec
 
 from unspool.agents import CodingAgent, FoundLog, by_id, is_known
+from unspool.agents.records import TypedPrompt
 from unspool.errors import NotFound, Unreadable, UnspoolError
 from unspool.files import scratch_folder
-from unspool.model import Overview
+from unspool.model import Lines, Notice, Overview, Place, Prompt, Session, Todos, Turn
 from unspool.prices import PriceTable
 from unspool.reading.ledger import CallLedger
 from unspool.store.archive import Archive, FileStatus, KeptFile, Origin
 from unspool.store.archive.database import ARCHIVE, INDEX
+from unspool.store.archive.line_filter import split_lines
 from unspool.store.index.database import Index
 from unspool.store.index.requests import requests_of
 from unspool.store.index.schema import index_salt
@@ -133,7 +137,56 @@ def _of(path: str, log: str, folder: str) -> bool:
     return path == log or not folder or not path.startswith(f"{top}/") or path.startswith(f"{folder}/")
 
 
+_LARGEST_PASTE = 4 * 1024 * 1024
+
+
+def kept_prompts(
+    archive: Archive, format_: CodingAgent, kept: dict[str, KeptFile], known: Collection[str] = ()
+) -> Iterator[TypedPrompt]:
+    """The prompts of a place as the archive has them, with what was pasted, but for that of `known` sessions."""
+    if format_.prompt_list.name not in kept:
+        return iter(())
+
+    def pasted(path: str) -> bytes | None:
+        one = kept.get(path)
+        return archive.read(one.generation) if one is not None and one.size <= _LARGEST_PASTE else None
+
+    return format_.prompt_list.prompts_in(
+        split_lines(archive.stream(kept[format_.prompt_list.name].generation)), pasted, known
+    )
+
+
+GHOST_PATH = "ghost:"
+"""What the path of a ghost begins with in the index, where a session has the path of its log."""
+
+
+def _ghost_session(
+    agent: CodingAgent, overview: Overview, prompts: Iterable[TypedPrompt], home: Path | None
+) -> Session:
+    """A session made of its prompts, with what else is left of it said before them."""
+    left = [] if home is None else [one.path for one in agent.files.leftovers(home) if one.session_id == overview.id]
+    still = f"\n\nStill there: {', '.join(sorted(left))}" if left else ""
+    words = f"its log is gone, and these prompts are from {overview.log.path}.{still}"
+    gone = Notice(Place(0, 0, 0), "log-gone", words)
+    turns = [Turn(0, None, (gone,))]
+    for number, typed in enumerate(prompts, 1):
+        prompt = Prompt(Place(0, typed.place, 0), "command" if typed.command else "text", typed.text, time=typed.time)
+        turns.append(Turn(number, prompt, (), typed.time, typed.time))
+    return Session(
+        overview.id, agent.id, "ghost", overview.log, overview.titles, tuple(turns), (), (), (), (), (), Lines(),
+        Todos(()), project=overview.project, started=overview.started, ended=overview.ended,
+    )  # fmt: skip
+
+
 _BEGINNING = 2 * 1024 * 1024
+
+
+_BY_PATH = "SELECT id, overview, ids, prompts FROM session WHERE origin = ? AND path = ?"
+_BEFORE = datetime.min.replace(tzinfo=UTC)
+
+
+def _typed_order(prompt: TypedPrompt) -> tuple[datetime, int]:
+    return prompt.time or _BEFORE, prompt.place
 
 
 class KeptSessions:
@@ -167,6 +220,46 @@ class KeptSessions:
                         )
         return sorted(found, key=lambda log: (-log.modified, log.path))
 
+    @staticmethod
+    def is_ghost(found: FoundLog) -> bool:
+        """Whether no log is left, here or in the archive, and what is known comes from traces."""
+        return bool(found.origin) and _path_in_origin(found).startswith(GHOST_PATH)
+
+    def ghosts(self) -> list[FoundLog]:
+        """Sessions that no log is left of, the last first, by the place that the archive has their traces from."""
+        with (
+            Archive.open(self._folder, key=self._key, readonly=True) as archive,
+            Index.open(self._folder, key=self._key, readonly=True) as index,
+        ):
+            query = (
+                "SELECT origin, path, key, coalesce(ended, 0) FROM session"
+                " WHERE kind = 'ghost' AND version_of IS NULL ORDER BY 4 DESC, path"
+            )
+            origins, rows = archive.origins(), index.db.execute(query)
+            found: list[Any] = [(origins[number], number, *rest) for number, *rest in rows if number in origins]
+        return [
+            FoundLog(f"{origin.root}/{path}", key, origin.agent, 0, ended, path, origin.root, origin=number)
+            for origin, number, path, key, ended in found
+            if is_known(origin.agent)
+        ]
+
+    def ghost(self, found: FoundLog) -> Session:
+        """What is left of a session without a log: its prompts, and the names of files that bear its id."""
+        overview = self.overview(found)
+        if overview is None:
+            raise NotFound(f"There is no session {found.session_id}.")
+        agent, query = by_id(found.format), "SELECT place FROM turn JOIN log ON log.id = turn.log WHERE session = ?"
+        with (
+            Archive.open(self._folder, key=self._key, readonly=True) as archive,
+            Index.open(self._folder, key=self._key, readonly=True) as index,
+        ):
+            row: Any = index.db.execute(_BY_PATH, (found.origin, _path_in_origin(found))).fetchone()
+            places = {place for (place,) in index.db.execute(query, (row[0],))} if overview.turns else set()
+            typed = kept_prompts(archive, agent, archive.kept(found.origin))
+            prompts = sorted((one for one in typed if one.place in places), key=_typed_order)
+            here = archive.origins()[found.origin].machine == platform.node()
+        return _ghost_session(agent, overview, prompts, agent.home(Path(found.root)) if here else None)
+
     def _ended(self) -> dict[tuple[int, str], float]:
         """When the last line of each session was written, by its origin and path."""
         try:
@@ -199,11 +292,11 @@ class KeptSessions:
     def counted(self, logs: list[FoundLog]) -> Iterator[CountedLog]:
         """What the index knows of sessions; those that it does not know are left out."""
         with Index.open(self._folder, key=self._key, readonly=True) as index:
-            query = "SELECT id, overview, ids, prompts FROM session WHERE origin = ? AND path = ? AND kind <> 'ghost'"
             for found in logs:
-                row: Any = index.db.execute(query, (found.origin, _path_in_origin(found))).fetchone()
+                row: Any = index.db.execute(_BY_PATH, (found.origin, _path_in_origin(found))).fetchone()
                 if row is not None:
-                    overview = msgspec.structs.replace(msgspec.msgpack.decode(row[1], type=Overview), kept=True)
+                    read = msgspec.msgpack.decode(row[1], type=Overview)
+                    overview = msgspec.structs.replace(read, agent=found.format, kept=read.kind != "ghost")
                     yield CountedLog(found, overview, array("Q", row[2]), array("Q", row[3]), _ledger(index, row[0]))
 
     def current(self, logs: Sequence[FoundLog], prices: PriceTable) -> dict[str, CountedLog]:

@@ -14,6 +14,7 @@ from unspool.errors import Ambiguous, NotFound, Unreadable
 from unspool.files import scratch_folder
 from unspool.model import Overview, Session
 from unspool.model.request import RecordedRequests
+from unspool.model.session import is_unlisted
 from unspool.prices import PriceTable
 from unspool.store.library.history import is_part_of
 from unspool.store.library.inputs import is_bundle, is_url
@@ -127,11 +128,6 @@ def _subagent(name: str, logs: Sequence[FoundLog]) -> FoundLog | None:
     return None
 
 
-def is_hidden(overview: Overview) -> bool:
-    """Whether a session holds nothing that a person would look for: lists leave it out, and it is nobody's latest."""
-    return overview.kind in ("empty", "stub", "subagent") or overview.title.strip().casefold() == "warmup"
-
-
 def _titled(name: str, logs: Sequence[FoundLog], overviews: Iterable[Overview]) -> FoundLog:
     wanted = name.casefold()
     fitting = [overview for overview in overviews if wanted and wanted in overview.title.casefold()]
@@ -180,6 +176,10 @@ class Library:
             self._logs = tuple(sorted(shown, key=lambda log: (-log.modified, log.path)))
         return self._logs
 
+    def ghosts(self) -> list[FoundLog]:
+        """Sessions that only traces are left of; they are listed and can be opened, but have no log."""
+        return self.kept.ghosts() if self.kept is not None else []
+
     def _files(self) -> list[FoundLog]:
         """Every file that holds a session: one may lie in several places."""
         here = discover_logs(self.sources)
@@ -209,17 +209,20 @@ class Library:
             *known.values(),
             *count_logs([log for log in here if log.path not in known], progress or (lambda _: None)),
         ]
-        if gone and self.kept is not None:
-            done += self.kept.counted(gone)
+        if self.kept is not None:
+            done += self.kept.counted([*gone, *self.ghosts()])
         return list_overviews(done, self.prices)
 
     def find(self, name: str) -> FoundLog:
         """The log that `name` means: an id or its start, a piece of a title, or `latest`, the first that a list has."""
-        if name == "latest" and self.logs():
-            recent = sorted(self.logs(), key=lambda log: (-last_active(log), log.session_id))
-            shown = (log for log in recent if (one := make_overview(log, self.kept)) is not None and not is_hidden(one))
+        logs = self.logs()
+        if name == "latest" and logs:
+            recent = sorted(logs, key=lambda log: (-last_active(log), log.session_id))
+            counted = ((log, make_overview(log, self.kept)) for log in recent)
+            shown = (log for log, one in counted if one is not None and not is_unlisted(one.kind, one.title))
             return next(shown, recent[0])
-        return find(name, self.logs(), self.overviews)
+        known = any(log.session_id.startswith(name) for log in logs)
+        return find(name, logs if known else (*logs, *self.ghosts()), self.overviews)
 
     def resolve(self, name: str | Path) -> FoundLog | str:
         """What a person's name for a session means: a found log, or the input to read it from."""
@@ -252,7 +255,8 @@ class Library:
         found = log if isinstance(log, FoundLog) else self.resolve(log)
         if not isinstance(found, FoundLog):
             return read_stream(found)
-        return self._neighbours.linked(read_session(found, self.kept), found)
+        session = read_session(found, self.kept)
+        return session if session.kind == "ghost" else self._neighbours.linked(session, found)
 
     def requests(self, log: FoundLog | str | Path) -> RecordedRequests | None:
         """The requests that a session's log keeps whole; None for an input that can be read only once."""

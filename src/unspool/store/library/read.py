@@ -176,6 +176,8 @@ def read_session(found: FoundLog, kept: "KeptSessions | None" = None) -> Session
     """The session of a found log with its subagents, before its neighbours are asked; `kept` has what is gone."""
     if not found.origin or kept is None:
         return _read(found)
+    if kept.is_ghost(found):
+        return kept.ghost(found)
     with kept.lent(found) as here:
         lent = here.path.removesuffix(os.path.relpath(found.path, found.root))
         return _at(_read(here), lent, f"{found.root}{os.sep}")

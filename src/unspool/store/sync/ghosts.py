@@ -20,9 +20,9 @@ from unspool.store.index.normalize_text import normalize_text
 from unspool.store.index.requests import LogRows, SessionRows, TurnRow
 from unspool.store.index.times import utc_time
 from unspool.store.index.write import IndexWriter, RowSource
+from unspool.store.library.kept_sessions import GHOST_PATH, kept_prompts
 from unspool.store.library.read import read_head
 from unspool.store.sync.extract import PROMPT
-from unspool.store.sync.prompts import kept_prompts
 
 _BEGINNING, _END = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
 _MARGIN = timedelta(minutes=10)
@@ -183,10 +183,6 @@ def _span(log: FoundLog) -> SessionSpan | None:
     return SessionSpan(by_id(log.format).project(head.facts, log.folder), head.facts.started, utc_time(log.modified))
 
 
-_NAME = "ghost:"
-"""What the path of a ghost begins with, where a session has the path of its log."""
-
-
 class GhostIndexer:
     """Brings the ghosts of an index up to date with the archive."""
 
@@ -230,7 +226,7 @@ class GhostIndexer:
         query = "SELECT path, id, state FROM session WHERE origin = ? AND kind = 'ghost'"
         known = {path: (number, state) for path, number, state in self._index.db.execute(query, (origin,))}
         for ghost in found:
-            path = f"{_NAME}{ghost.key}"
+            path = f"{GHOST_PATH}{ghost.key}"
             number, before = known.pop(path, (0, b""))
             state = b"" if prompts is None else _state(ghost, prompts.generation)
             if prompts is None or before == state:

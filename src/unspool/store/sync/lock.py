@@ -13,10 +13,12 @@ from unspool.files import locked
 
 _SYNC, _WATCH = "sync.lock", "watch.lock"
 _PAUSE = 0.1
+PATIENCE = 600.0
+"""Seconds that a sync waits for its turn."""
 
 
 @contextmanager
-def wait_for_lock(folder: Path, seconds: float = 600) -> Iterator[None]:
+def wait_for_lock(folder: Path, seconds: float = PATIENCE) -> Iterator[None]:
     """Wait for our turn to sync in a folder, made where it is missing; AlreadyRunning where another goes on longer."""
     with _opened(folder, _SYNC) as descriptor:
         deadline = time.monotonic() + seconds

@@ -1,37 +1,19 @@
 """The agents' own lists of prompts, and sessions that were imported."""
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 from unspool.agents import AGENTS, CodingAgent, by_id, is_known
-from unspool.agents.records import PromptMention, TypedPrompt
+from unspool.agents.records import PromptMention
 from unspool.errors import UsageProblem
 from unspool.prices import PriceTable
-from unspool.store.archive import Archive, FileStatus, Keeper, KeptFile, Origin
+from unspool.store.archive import Archive, FileStatus, Keeper, Origin
 from unspool.store.archive.forget import LinesToForget, SessionFile, match_id
 from unspool.store.archive.line_filter import split_lines
 from unspool.store.index.schema import VERSION
 from unspool.store.sync.run import SyncOptions, SyncReport, index_archive, writable_archive
 from unspool.store.sync.scan import forget_rules, forgotten_names
-
-_LARGEST_PASTE = 4 * 1024 * 1024
-
-
-def kept_prompts(
-    archive: Archive, format_: CodingAgent, kept: dict[str, KeptFile], known: Collection[str] = ()
-) -> Iterator[TypedPrompt]:
-    """The prompts of a place as the archive has them, with what was pasted, but for that of `known` sessions."""
-    if format_.prompt_list.name not in kept:
-        return iter(())
-
-    def pasted(path: str) -> bytes | None:
-        one = kept.get(path)
-        return archive.read(one.generation) if one is not None and one.size <= _LARGEST_PASTE else None
-
-    return format_.prompt_list.prompts_in(
-        split_lines(archive.stream(kept[format_.prompt_list.name].generation)), pasted, known
-    )
 
 
 class OwnPrompts(NamedTuple):

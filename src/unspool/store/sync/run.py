@@ -21,7 +21,7 @@ from unspool.store.index.requests import SessionRows
 from unspool.store.index.schema import index_salt
 from unspool.store.index.write import IndexWriter, clean_text
 from unspool.store.library.chains import ChainMember, link_sessions, unify_projects
-from unspool.store.sync.lock import wait_for_lock
+from unspool.store.sync.lock import PATIENCE, wait_for_lock
 from unspool.store.sync.readers import PendingJob, ReaderPool, checkout_from_archive, checkouts
 from unspool.store.sync.scan import PlaceScan, SyncPlace, sync_places
 from unspool.store.sync.stale import (
@@ -253,9 +253,9 @@ class SyncWork:
 
 
 @contextmanager
-def writable_archive(folder: Path, key: str | None) -> Iterator[Archive]:
+def writable_archive(folder: Path, key: str | None, patience: float = PATIENCE) -> Iterator[Archive]:
     """The archive of a folder, when it is our turn to write; as strongly encrypted as this version can."""
-    with wait_for_lock(folder):
+    with wait_for_lock(folder, patience):
         if key is not None:
             from unspool.store.archive.salvage import strengthen  # few archives are encrypted
 
@@ -270,12 +270,16 @@ def sync(
     progress: Progress | None = None,
     key: str | None = None,
     prices: PriceTable | None = None,
+    patience: float = PATIENCE,
 ) -> SyncReport:
-    """Keep everything new of the sources in the archive of a folder, and index it. Nothing is written to a source."""
+    """Keep everything new of the sources in the archive of a folder, and index it. Nothing is written to a source.
+
+    AlreadyRunning where another sync goes on for longer than so many seconds.
+    """
     began = time.monotonic()
     table = prices or PriceTable.load()
     terms = SyncOptions(table, index_salt(table), progress or (lambda _, __: None))
-    with writable_archive(folder, key) as archive:
+    with writable_archive(folder, key, patience) as archive:
         report = index_archive(archive, sync_places(sources), terms, key)
     report.seconds = time.monotonic() - began
     return report

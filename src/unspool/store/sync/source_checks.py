@@ -52,7 +52,6 @@ def _project_folders(place: SyncPlace) -> Iterator[Path]:
 
 SOON = 7
 """Days that are looked ahead."""
-_LONG = 365
 
 
 def check_cleanup(scene: DoctorScene) -> Iterator[Finding]:
@@ -78,7 +77,7 @@ def _setting(agent: AgentFolder, retention: Retention) -> Finding:
     message = f"{agent.format.name} deletes files {days} after they were last written ({where})."
     if retention.last is not None:
         message += f" It last did so on {_day(retention.last)}."
-    if retention.days >= _LONG and not retention.harmful and not retention.problems:
+    if not retention.deletes and not retention.problems:
         return Finding("ok", message)
     level: Level = "bad" if retention.harmful else "warn" if retention.problems else "note"
     return Finding(level, message, retention.problems, retention.remedy)
