@@ -13,7 +13,7 @@ from unspool.agents import FoundLog
 from unspool.prices import PriceTable
 from unspool.store.archive import Archive
 from unspool.store.index.requests import SessionRows
-from unspool.store.library.kept_sessions import SessionFiles, checkout
+from unspool.store.library.session_files import SessionFiles, checkout
 from unspool.store.sync.extract import ExtractJob, extract_rows
 from unspool.store.sync.stale import IndexTask
 from unspool.workers import without_interrupts, worker_pool

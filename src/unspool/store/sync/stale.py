@@ -10,7 +10,7 @@ import msgspec
 from unspool.agents import CodingAgent, FoundLog, by_id, is_known
 from unspool.errors import UnspoolError
 from unspool.store.archive import Archive, KeptFile, Origin
-from unspool.store.library.kept_sessions import SessionFiles
+from unspool.store.library.session_files import SessionFiles
 from unspool.store.sync.scan import PlaceScan
 
 if TYPE_CHECKING:
