@@ -241,6 +241,9 @@ def test_usage_is_that_of_the_same_logs_here(crew: Team, tmp_path: Path) -> None
             }
             assert figures(there["sum"]) == figures(here.sum)
             assert here.sum.requests > 10
+    listed = machine.member.get("/api/archive?limit=100").json["sessions"]
+    assert sum(round(one["cost"] * 10**12) for one in listed) == here.sum.cost
+    assert sum(one["tokens"] for one in listed) == here.sum.total
     totals = [machine.member.get(f"/api/usage?by={by}").json for by in ("person", "project")]
     assert [one["lines"][0]["name"] for one in totals] == ["anne", "harbour"]
     assert {figures(one["sum"]) for one in totals} == {figures(here.sum)}
@@ -267,6 +270,11 @@ def test_a_copy_counts_once_among_what_one_may_see(crew: Team, tmp_path: Path) -
     counts = [member.get("/api/usage?by=person").json for member in (anne, bert, both)]
     assert [one["sum"]["requests"] for one in counts] == [1, 1, 1]
     assert [line["name"] for one in counts for line in one["lines"]] == ["anne", "bert", "anne"]
+    paid = [[one["cost"] > 0 for one in member.get("/api/archive").json["sessions"]] for member in (anne, bert, both)]
+    assert [sorted(one) for one in paid] == [[True], [True], [False, True]]
+    (copy,) = (one for one in both.get("/api/archive").json["sessions"] if not one["cost"])
+    assert (copy["key"], copy["tokens"]) == ("cccccccc-0000-4000-8000-000000000002", 0)
+    assert both.get(f"/api/archive/{copy['id']}").json["cost"] == 0
 
 
 def test_the_page_of_sessions_tells_figures_and_an_unknown_price(small_crew: Team, tmp_path: Path) -> None:

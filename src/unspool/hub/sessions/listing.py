@@ -214,7 +214,44 @@ def list_sessions(
     within = [SqlCondition("session.project = ?", (project,))] if project else [visible_to(db, person)]
     where = all_of([*within, *sessions, *after_cursor(span.after)])
     found = session_rows(db, where, span.most + 1)
-    return SessionPage(found[: span.most], page_cursor(found[span.most - 1].place) if len(found) > span.most else "")
+    page = with_own_figures(db, person, found[: span.most])
+    return SessionPage(page, page_cursor(found[span.most - 1].place) if len(found) > span.most else "")
+
+
+HISTORY_ORDER = ("coalesce({0}.started, 9000000000000000)", "{0}.finished", "{0}.key", "{0}.id")
+"""Columns by which history passes from earlier to later sessions: whoever comes first has paid what several hold."""
+_PART = 10**9
+"""Costs are added up in two parts, as made-up ones may be more than a database counts."""
+
+
+def with_own_figures(db: Database, person: Person, sessions: list[SessionFacts]) -> list[SessionFacts]:
+    """The sessions with the tokens and cost of their own requests: what they copied from one that the person may see
+    counts there."""
+    if not sessions:
+        return sessions
+    seen, these = visible_to(db, person), one_of("request.session", [facts.id for facts in sessions])
+    first, mine = (f"({', '.join(column.format(name) for column in HISTORY_ORDER)})" for name in ("session", "mine"))
+    sql = (
+        f"SELECT request.session, coalesce(sum(request.cost / {_PART}), 0), coalesce(sum(request.cost % {_PART}), 0),"  # noqa: S608
+        " sum(request.input + request.output + request.cache_read + request.cache_write),"
+        " sum(CASE WHEN request.cost IS NULL THEN 1 ELSE 0 END), sum(1 - request.final)"
+        f" FROM request JOIN session AS mine ON mine.id = request.session WHERE {these.sql} AND request.shared = 1"
+        " AND EXISTS (SELECT 1 FROM request AS other JOIN session ON session.id = other.session"
+        f" WHERE other.identity = request.identity AND other.shared = 1 AND {seen.sql} AND {first} < {mine})"
+        " GROUP BY request.session"
+    )
+    copied = {row[0]: [int(value) for value in row[1:]] for row in db.rows(sql, *these.values, *seen.values)}
+    return [_without(facts, *copied[facts.id]) if facts.id in copied else facts for facts in sessions]
+
+
+def _without(facts: SessionFacts, whole: int, rest: int, tokens: int, unpriced: int, unfinished: int) -> SessionFacts:
+    return msgspec.structs.replace(
+        facts,
+        cost=round(facts.cost * PICO - (whole * _PART + rest)) / PICO,
+        tokens=facts.tokens - tokens,
+        unpriced=facts.unpriced - unpriced,
+        open=facts.open - unfinished,
+    )
 
 
 def session_rows(db: Database, where: SqlCondition, most: int) -> list[SessionFacts]:
@@ -226,8 +263,12 @@ def session_rows(db: Database, where: SqlCondition, most: int) -> list[SessionFa
     return [session_facts(row) for row in db.rows(sql, *where.values)]
 
 
-def get_session_facts(db: Database, session: str) -> SessionFacts:
+def get_session_facts(db: Database, person: Person, session: str) -> SessionFacts:
     """A session by its id, for somebody who may see it."""
+    return with_own_figures(db, person, [_by_id(db, session)])[0]
+
+
+def _by_id(db: Database, session: str) -> SessionFacts:
     found = session_rows(db, SqlCondition("session.id = ?", (session,)), 1)
     if not found:
         raise NotVisible("There is nothing at this address.")
@@ -259,7 +300,7 @@ class StoryStep(msgspec.Struct, frozen=True):
 
 def story(db: Database, person: Person, session: str) -> list[StoryStep]:
     """The sessions of the story that a session is of, in the order they began; a session alone is its own story."""
-    known = {session: get_session_facts(db, session)}
+    known = {session: _by_id(db, session)}
     fresh, seen = list(known.values()), visible_to(db, person)
     for _ in range(_ROUNDS):
         found = [link for link in _around(db, seen, fresh) if link.id not in known]
@@ -268,7 +309,7 @@ def story(db: Database, person: Person, session: str) -> list[StoryStep]:
         known.update((link.id, link) for link in found[: _MOST - len(known)])
         fresh = found
     sessions = sorted(known.values(), key=lambda facts: (facts.started or facts.finished or 0, facts.id))
-    return _with_roles(sessions)
+    return _with_roles(with_own_figures(db, person, sessions))
 
 
 def _around(db: Database, seen: SqlCondition, fresh: list[SessionFacts]) -> list[SessionFacts]:

@@ -91,7 +91,9 @@ def list_sessions(request: Request) -> Response:
 
 
 def get_session(request: Request) -> Response:
-    return json_response(listing.get_session_facts(hub(request).store.db, request.path_params["session"]))
+    return json_response(
+        listing.get_session_facts(hub(request).store.db, person(request), request.path_params["session"])
+    )
 
 
 def get_story(request: Request) -> Response:

@@ -131,7 +131,8 @@ def search(db: Database, person: Person, text: str, span: ListPage) -> HubResult
     question = _Question(all_of([listing.visible_to(db, person), *sessions]), passages, query.tree)
     found = _sessions(db, question, span)
     more = len(found) > span.most
-    results = tuple(FoundInHub(facts, _hits(db, facts.id, question)) for facts in found[: span.most])
+    page = listing.with_own_figures(db, person, found[: span.most])
+    results = tuple(FoundInHub(facts, _hits(db, facts.id, question)) for facts in page)
     return HubResults(results, listing.page_cursor(found[span.most - 1].place) if more else "", (*query.notes, *notes))
 
 

@@ -14,7 +14,7 @@ import msgspec
 
 from unspool.hub.errors import BadRequest
 from unspool.hub.people.users import Person
-from unspool.hub.sessions.listing import filter_conditions, parse_time, visible_to
+from unspool.hub.sessions.listing import HISTORY_ORDER, filter_conditions, parse_time, visible_to
 from unspool.hub.store.database import Database
 from unspool.prices import MOST
 from unspool.store.index.billing import exact_dollars, format_priced
@@ -35,8 +35,8 @@ _SUMS = (
     " sum(CASE WHEN cost IS NULL THEN 1 ELSE 0 END), sum(1 - final)"
 )
 _FIRST = (
-    "row_number() OVER (PARTITION BY request.identity ORDER BY coalesce(session.started, 9000000000000000),"
-    " session.key, session.id, request.number) AS place"
+    "row_number() OVER (PARTITION BY request.identity ORDER BY"
+    f" {', '.join(column.format('session') for column in HISTORY_ORDER)}, request.number) AS place"
 )
 
 
