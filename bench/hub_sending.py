@@ -64,7 +64,7 @@ def ready(source: Path, folder: Path) -> list[Ready]:
     for number, log in enumerate(Library((source,)).logs()):
         made = prepare_push(log, PushRedaction(RedactionPolicy(), _KEY, {}), folder / f"{_PREPARED}-{number}")
         if made.files and made.files[0][0].endswith(".jsonl"):
-            found.append(Ready(made.key, log.format, made.files, made.size))
+            found.append(Ready(made.key, log.agent_id, made.files, made.size))
     return found
 
 

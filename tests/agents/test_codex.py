@@ -82,7 +82,7 @@ def test_the_real_rollouts_are_read_without_a_problem(shared: Path) -> None:
     folder = shared / "corpora" / "codex"
     library = Library([folder])
     logs = library.logs()
-    assert {log.format for log in logs} == {"codex"}
+    assert {log.agent_id for log in logs} == {"codex"}
     assert len(logs) == len(list(folder.glob("*.jsonl")))
     for log in logs:
         read = library.open(log)

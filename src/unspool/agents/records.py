@@ -28,7 +28,7 @@ class FoundLog(msgspec.Struct, frozen=True):
 
     path: str
     session_id: str
-    format: str
+    agent_id: str
     size: int
     modified: float
     folder: str = ""

@@ -171,7 +171,7 @@ def _agents(session: Session) -> dict[int, str]:
 def _kept(context: AppContext, opened: OpenSession, path: str) -> list[tuple[float, str]]:
     """The file as the agent put it aside, with the times, as far as what it put aside is still there."""
     session = opened.session
-    listed = by_id(opened.found.format).files.checkpoints(session.side, session.cwd)
+    listed = by_id(opened.found.agent_id).files.checkpoints(session.side, session.cwd)
     marked = [one for one in listed if forward_slashes(one.path) == path]
     names = {one.name for one in marked if one.name}
     files = {Path(one.path).name: Path(one.path) for one in context.library().companions(session)} if names else {}

@@ -59,7 +59,7 @@ def start_at_turn(opened: OpenSession, options: SiteOptions, first: int) -> Turn
     if turn is None or turn.prompt is None or not turn.prompt.id or turn.number < 2:
         return None
     place = turn.prompt.place
-    inner = by_id(opened.found.format).dialect(opened.found, Facts(slug=session.slug))
+    inner = by_id(opened.found.agent_id).dialect(opened.found, Facts(slug=session.slug))
     # what was written and planned before, on whichever branch, matters to later calls
     calls = [call for call in calls_of(session) if call.role in _REMEMBERED_ROLES and call.place.offset < place.offset]
     tasks: dict[str, Todo] = {}
@@ -144,20 +144,20 @@ class IncrementalReader:
         """The session as it is now; of one that is read from a turn on, the turns from there. May raise MustReadAll."""
         if not found.path.endswith(".jsonl"):
             return read_session(found)  # packed: it cannot be read on
-        agent, start = by_id(found.format), self._start
+        agent, start = by_id(found.agent_id), self._start
         main = self._log(found.path, agent, found, start.cursor if start is not None else None).grown()
         subagents = list(self._agents(found, agent))
         if start is None:
             return assemble(agent, found, main, subagents)
         return _turns_from(start, assemble_session(main, subagents, start.dialect, found.session_id), main.events)
 
-    def _agents(self, found: FoundLog, format_: CodingAgent) -> Iterator[AgentSource]:
+    def _agents(self, found: FoundLog, coding_agent: CodingAgent) -> Iterator[AgentSource]:
         self.skipped = 0
         for agent in found.agents:
             try:
                 if agent.path not in self._logs and self._ended(agent):
                     continue
-                yield format_.subagent(agent, self._log(agent.path, format_, found).grown())
+                yield coding_agent.subagent(agent, self._log(agent.path, coding_agent, found).grown())
             except (UnspoolError, OSError):
                 continue  # it may be gone, or not there yet
 
@@ -170,9 +170,9 @@ class IncrementalReader:
         self.skipped += status.st_size if ended else 0
         return ended
 
-    def _log(self, path: str, format_: CodingAgent, found: FoundLog, start: Cursor | None = None) -> _Log:
+    def _log(self, path: str, coding_agent: CodingAgent, found: FoundLog, start: Cursor | None = None) -> _Log:
         if path not in self._logs:
-            self._logs[path] = _Log(path, format_, found, start)
+            self._logs[path] = _Log(path, coding_agent, found, start)
         return self._logs[path]
 
 
@@ -310,5 +310,5 @@ class FollowedSession:
 
 def _state_of(found: FoundLog) -> LogState:
     """The logs, and the folders where those of new subagents appear."""
-    folders = by_id(found.format).session_folders(found)
+    folders = by_id(found.agent_id).session_folders(found)
     return (*log_state(found), *(file_state(str(folder)) for folder in folders))

@@ -120,7 +120,7 @@ def _places(context: AppContext, key: str) -> list[tuple[str, Path]]:
 def _near(context: AppContext, found: FoundLog, session: Session) -> list[FoundLog]:
     """The logs of the same folder; those that the session says it continues or that have history in common with it,
     wherever they are."""
-    beside = list(by_id(found.format).discover(Path(os.path.dirname(found.path))))  # noqa: PTH120
+    beside = list(by_id(found.agent_id).discover(Path(os.path.dirname(found.path))))  # noqa: PTH120
     wanted = {source_id(session.source)} if session.source else set()
     wanted |= _sharing_history(context, found.session_id)
     for name in wanted - {log.session_id for log in beside}:

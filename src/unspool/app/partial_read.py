@@ -41,7 +41,7 @@ def get_session_for_page(context: AppContext, key: str, path: str) -> OpenSessio
 
 def _beginning(context: AppContext, found: FoundLog) -> Session | None:
     """What the beginning of a log tells; None where that is no more than a page."""
-    agent = by_id(found.format)
+    agent = by_id(found.agent_id)
     session = assemble(agent, found, read_transcript(found.path, agent, found, _BEGINNING), [])
     return session if len(Addresses(session, context.options).live.leaves) > 1 else None
 
@@ -77,7 +77,7 @@ class _Part:
 
     def __init__(self, stream: BinaryIO, found: FoundLog, places: tuple[TurnPlace, ...]) -> None:
         self._stream, self._found, self._places = stream, found, places
-        self._agent = by_id(found.format)
+        self._agent = by_id(found.agent_id)
 
     def outline(self, scan: Scan, facts: Facts) -> Session:
         """The session with its turns, and nothing in them."""

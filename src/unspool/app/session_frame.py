@@ -133,7 +133,7 @@ def _inset(context: AppContext, opened: OpenSession) -> str:
     box = render_template(
         "read_inset.html",
         opened=opened,
-        resume=resume_command(opened.found.format, session.id, session.cwd),
+        resume=resume_command(opened.found.agent_id, session.id, session.cwd),
         context=None if opened.part else context_chart(session, opened.addresses(context.options)),
         lively=is_live(opened),
         chain=any(link.relation in CHAIN_RELATIONS for link in session.links),

@@ -198,7 +198,7 @@ def unbury(names: tuple[str, ...], archive: Path) -> None:
     with options.open_archive(archive) as opened:
         found = {one for name in names for one in _candidates(opened, name)}
         with wait_for_lock(archive):
-            count = raise_(opened, found, {format_.prompt_list.name for format_ in AGENTS})
+            count = raise_(opened, found, {agent.prompt_list.name for agent in AGENTS})
     if not count:
         raise NotFound("No tombstone is of any of these.")
     click.echo(f"{human.count(count, 'tombstone')} gone; `unspool sync` keeps again what is still there.")

@@ -131,7 +131,7 @@ def _provider(
 
     service = service_options(wanted.given, os.environ, table)
     try:
-        provider = connect(service, os.environ, plan.copy.original.format)
+        provider = connect(service, os.environ, plan.copy.original.agent)
     except NotFound:
         if not dry_run:
             raise

@@ -98,7 +98,7 @@ def _written(record: "CopyRecord", source: "CopySource", output: CopyOutput) -> 
     from msgspec import to_builtins
 
     name = record.session if output.path is None else str(Path(record.files[0].path).absolute())
-    resuming = source.log.format.resuming
+    resuming = source.log.agent.resuming
     resume = resuming.resume(name, record.cwd, unasked=output.dsp) if resuming is not None else ""
     more = f" and {len(record.files) - 1} files that go with it" if len(record.files) > 1 else ""
     words = [

@@ -29,7 +29,7 @@ def session_of_path(path: str) -> str:
     """The session that a path is of, whichever agent's it is; empty where it is no single session's."""
     from unspool.agents import AGENTS
 
-    return next((session for format_ in AGENTS if (session := format_.session_of(path))), "")
+    return next((session for agent in AGENTS if (session := agent.session_of(path))), "")
 
 
 def session_files(archive: "Archive", name: str) -> "tuple[str, list[SessionFile]]":
@@ -62,7 +62,7 @@ def _beside(archive: "Archive", session: str, files: "list[SessionFile]") -> "li
         SessionFile(origin, place, kept)
         for origin, place in places.items()
         for path, kept in archive.kept(origin).items()
-        if any(format_.is_stray_agent(path) for format_ in AGENTS)
+        if any(agent.is_stray_agent(path) for agent in AGENTS)
         and f'"{session}"'.encode() in archive.read(kept.generation, 0, _BEGINNING)
     ]
 

@@ -66,7 +66,7 @@ _LADDER: tuple[tuple[str, str, Treatment], ...] = (
 
 def window_of(log: OriginalLog) -> ContextWindow:
     """What fills the window of a log that is to be copied, exactly where the log keeps its requests."""
-    return context_window(read_session(log.found), recorded_requests(log.found.path, log.format))
+    return context_window(read_session(log.found), recorded_requests(log.found.path, log.agent))
 
 
 def advise(log: CopyMaterial, filled: ContextWindow) -> TreatmentAdvice:

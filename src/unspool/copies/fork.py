@@ -142,7 +142,7 @@ class Move:
 
     def paths(self, log: OriginalLog) -> Paths:
         """What is renamed in a session, the longest first."""
-        writer, found = writer_of(log.format), log.found
+        writer, found = writer_of(log.agent), log.found
         old = log.facts.cwd
         if not old:
             raise UsageProblem(f"{log.path} names no working folder that could be rewritten.")
@@ -169,5 +169,5 @@ def parse_renames(pairs: tuple[str, ...]) -> Paths:
 
 def repair_original(log: OriginalLog) -> tuple[OriginalLog, RepairedLog]:
     """The log as it can be resumed, and what was done to it."""
-    done = writer_of(log.format).mended(io.BytesIO(log.data + log.unfinished), Bridge(log).parents)
+    done = writer_of(log.agent).mended(io.BytesIO(log.data + log.unfinished), Bridge(log).parents)
     return OriginalLog(b"".join(done.lines), log.found, log.path) if done.deeds else log, done

@@ -76,7 +76,7 @@ class CopyMaterial:
 
     def __init__(self, log: OriginalLog, leaf: int | None = None) -> None:
         self.log = log
-        self.writer = writer_of(log.format)
+        self.writer = writer_of(log.agent)
         self.conversation = CopyLines(log.draft, Bridge(log), leaf)
         if not self.conversation.lines:
             raise Unsound(f"{log.path} holds no conversation that could be resumed.")

@@ -31,13 +31,13 @@ class OriginalLog:
         self.found = found
         self.path = path or found.path
         """Where it lies for a person, though it may be read from elsewhere."""
-        self.format: CodingAgent = by_id(found.format)
+        self.agent: CodingAgent = by_id(found.agent_id)
         self.data = data
         self.unfinished = b""
         """What stands behind the last whole line: one that is being written, or was torn."""
         self._mended: dict[Place, bytes] = {}
         self.problems: list[Problem] = []
-        read = self.format.events(_stream(data))
+        read = self.agent.events(_stream(data))
         self.events = events = [self._noted(event) for event in read]
         self.facts = read.facts
         if read.is_document:
@@ -76,7 +76,7 @@ class OriginalLog:
 
     def reader(self) -> Callable[[bytes], Event]:
         """Says of lines made from these what they say."""
-        return lambda raw: next(iter(self.format.events(io.BytesIO(raw))))
+        return lambda raw: next(iter(self.agent.events(io.BytesIO(raw))))
 
 
 def read_original(found: FoundLog, path: str = "") -> OriginalLog:
@@ -127,7 +127,7 @@ class Bridge:
             self._above = {}
             for agent in self._log.found.agents:
                 try:
-                    events = read_transcript(agent.path, self._log.format).events
+                    events = read_transcript(agent.path, self._log.agent).events
                 except (UnspoolError, OSError, msgspec.DecodeError):
                     continue  # the copy then follows the line before, as for any parent that is missing
                 self._above.update({one.id: one.parent for one in events if one.id and one.parent})
@@ -154,11 +154,11 @@ def open_source(library: Library, name: str | FoundLog) -> Iterator[CopySource]:
     with GC_PAUSE:
         if isinstance(found, str):
             with _fetched(found) as here:
-                yield CopySource(read_original(here, found), own_home(by_id(here.format)), None)
+                yield CopySource(read_original(here, found), own_home(by_id(here.agent_id)), None)
         else:
             with library.located(found) as here:
                 there = bool(found.root) and Path(found.root).is_dir()
-                home = Path(found.root) if there else own_home(by_id(found.format))
+                home = Path(found.root) if there else own_home(by_id(found.agent_id))
                 yield CopySource(read_original(here, found.path), home, Path(found.path).parent if there else None)
 
 
@@ -185,7 +185,7 @@ def open_lines(library: Library, name: str | FoundLog) -> Iterator[tuple[BinaryI
     with library.located(found) as here, open_log(here.path) as stream:
         if isinstance(stream, io.BufferedReader) and starts_document(stream.peek(_PEEKED)[:_PEEKED]):
             raise Unreadable(f"{found.path} is one document, not a log of lines, and cannot be resumed.")
-        yield stream, writer_of(by_id(found.format))
+        yield stream, writer_of(by_id(found.agent_id))
 
 
 def copy_target(source: CopySource, session: str, cwd: str) -> Path:
@@ -194,7 +194,7 @@ def copy_target(source: CopySource, session: str, cwd: str) -> Path:
         return source.folder / f"{session}.jsonl"
     if not cwd:
         raise UsageProblem(f"{source.log.path} names no working folder to put a copy to; -o says where it goes.")
-    return writer_of(source.log.format).place(source.home, cwd, session)
+    return writer_of(source.log.agent).place(source.home, cwd, session)
 
 
 def _alone(name: str) -> FoundLog:

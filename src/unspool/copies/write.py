@@ -127,7 +127,7 @@ def _elsewhere(copy: SessionCopy, home: Path) -> Iterator[tuple[Path, Path]]:
     """Files of the session elsewhere below the agent's folder, which bear its id."""
     found, session = copy.original.found, copy.making.session
     root, own = Path(found.root), re.compile(rf"(?<!\w){re.escape(found.session_id)}(?!\w)")
-    for companion in copy.original.format.files.companions(found, "") if found.root else ():
+    for companion in copy.original.agent.files.companions(found, "") if found.root else ():
         path = Path(companion.path)
         wanted = copy.making.snapshots if companion.kind == "file-history" else copy.making.side
         if wanted and companion.kind not in _SHARED and not path.is_relative_to(found.home):

@@ -141,7 +141,7 @@ def prepare_push(found: FoundLog, edge: PushRedaction, folder: Path) -> Prepared
     """The files of a session below a folder, without what must not leave."""
     people = _people(found, edge)
     finder, names = edge.policy.finder(edge.policy.replaced, people), KeyedNames(edge.key)
-    writer = writer_of(by_id(found.format))
+    writer = writer_of(by_id(found.agent_id))
     made: list[tuple[str, Path]] = []
     gone: list[str] = []
     for file in files_to_push(found):

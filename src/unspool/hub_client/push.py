@@ -124,7 +124,7 @@ class Pusher:
 
     def push(self, task: PushTask) -> PushResult:
         try:
-            writer_of(by_id(task.found.format))  # which tells what of a log must not leave
+            writer_of(by_id(task.found.agent_id))  # which tells what of a log must not leave
         except UsageProblem as error:
             return PushResult(task.found.session_id, task.project, "refused", reason=str(error))
         edge = self.edge(task.project)
@@ -134,7 +134,7 @@ class Pusher:
             if not made.files or not made.files[0][0].endswith(".jsonl"):
                 return PushResult(made.key, task.project, "empty", prepared=made)
             files = {name: file_pieces(path) for name, path in made.files}
-            whole = make_manifest(made.key, (ManifestFile(name, parts) for name, parts in files.items()), here.format)
+            whole = make_manifest(made.key, (ManifestFile(name, parts) for name, parts in files.items()), here.agent_id)
             done = self._sent(task.project, whole, dict(made.files))
         if done.outcome == "pushed":
             self._memory.remember(PushedSession(task.project, made.key, sealed, done.reason))

@@ -58,7 +58,7 @@ def agent_file_place(found: FoundLog, path: Path) -> Path:
     """Where a subagent's file goes below the folder of its session; older versions laid them elsewhere."""
     if path.is_relative_to(found.home):
         return path.relative_to(found.home)
-    return writer_of(by_id(found.format)).agent_place(Path(), path.name)
+    return writer_of(by_id(found.agent_id)).agent_place(Path(), path.name)
 
 
 class SideFileWriter:
@@ -97,7 +97,7 @@ class SideFileWriter:
         """A subagent's log, every line of it that could be read, once, as the choices leave it."""
         log = read_original(msgspec.structs.replace(self._log.found, path=agent.path))
         events = {event.id: event for event in log.events if event.id and event.kind != "problem"}
-        writer = writer_of(log.format)
+        writer = writer_of(log.agent)
         cuts = _cuts(list(events.values()), writer, self._choices)
         identity = CopyIdentity(self._log.session, self._log.session, {line: line for line in events}, {}, {}, "")
         gone: dict[str, str | None] = {}
@@ -113,7 +113,7 @@ class SideFileWriter:
     def _spilled(self) -> Iterator[FileToShare]:
         """Answers of tools in files of their own."""
         found = self._log.found
-        for path in () if found.home.is_symlink() else self._log.format.files.spilled(found):
+        for path in () if found.home.is_symlink() else self._log.agent.files.spilled(found):
             data = path.read_bytes()
             if self._choices.tools and self._spoken_of(path.stem) and _is_text(data):
                 yield self._put(path.relative_to(found.home), "text", data)
@@ -156,7 +156,7 @@ def copy_pictures(log: OriginalLog, logs: Iterable[FileToShare], folder: Path) -
     whole path."""
     shown = dict.fromkeys(path for file in logs if file.kind == "log" for path in _shown(log, file.path))
     for number, path in enumerate([path for path in shown if _is_whole(path)][:_MOST]):
-        found = log.format.files.picture(log.found, path)
+        found = log.agent.files.picture(log.found, path)
         if found is not None and len(found[1]) <= _LARGEST:
             place = folder / _FLAT / str(number)
             place.parent.mkdir(parents=True, exist_ok=True)
@@ -171,7 +171,7 @@ def _is_whole(path: str) -> bool:
 def _shown(log: OriginalLog, path: Path) -> Iterator[str]:
     """The paths of pictures that readers of a log are shown; other fields may name any."""
     with path.open("rb") as lines:
-        for event in log.format.events(lines):
+        for event in log.agent.events(lines):
             images = [block for block in event.blocks if isinstance(block, Image)]
             images += event.prompt.images if event.prompt is not None else ()
             for block in event.blocks:

@@ -74,7 +74,6 @@ def project_path(facts: Facts, folder: str) -> str:
 
 
 ID = "claude-code"
-_SUFFIXES_discover = (".jsonl", ".jsonl.gz", ".jsonl.zst")
 _HEAD_LINES = 20
 
 
@@ -104,15 +103,8 @@ def _scan(folder: Path) -> list["os.DirEntry[str]"]:
         return list(entries)
 
 
-def _stem_discover(name: str) -> str:
-    for suffix in _SUFFIXES_discover:
-        if name.endswith(suffix):
-            return name[: -len(suffix)]
-    return ""
-
-
 def _is_log(name: str) -> bool:
-    return bool(_stem_discover(name)) and not name.startswith(".")
+    return bool(_stem(name)) and not name.startswith(".")
 
 
 def _is_folder(entry: "os.DirEntry[str]") -> bool:
@@ -128,14 +120,14 @@ def _project(folder: Path, root: str) -> Iterator[FoundLog]:
     except OSError:
         return
     files = (entry for entry in entries if _is_log(entry.name) and not _is_folder(entry))
-    logs = {entry.name: entry for entry in files if _stem_discover(entry.name) != "journal"}
+    logs = {entry.name: entry for entry in files if _stem(entry.name) != "journal"}
     beside = _agents_beside(entry.path for name, entry in logs.items() if name.startswith("agent-"))
     claimed = set()
     names = {entry.name for entry in entries}
     for name, entry in sorted(logs.items()):
         if name.startswith("agent-"):
             continue
-        stem = _stem_discover(name)
+        stem = _stem(name)
         claimed.add(stem)
         try:
             status = entry.stat()
@@ -203,7 +195,7 @@ def _agents_below(home: Path) -> Iterator[FoundAgent]:
 
 
 def _agent(path: Path) -> FoundAgent:
-    stem = _stem_discover(path.name)
+    stem = _stem(path.name)
     sidecar = path.parent / f"{stem}.meta.json"
     return FoundAgent(str(path), stem.removeprefix("agent-"), str(sidecar) if sidecar.is_file() else "")
 

@@ -198,9 +198,6 @@ def _call(call: ToolCall, known: list[tuple[str, str]]) -> ToolCall:
     return call
 
 
-_LONG_AGO_projects = datetime.min.replace(tzinfo=UTC)
-
-
 def unify_projects(overviews: Iterable[tuple[str, Overview]], known: Iterable[str] = ()) -> list[Overview]:
     """The overviews, each with its project's path settled; the text beside each is the folder it lies in.
 
@@ -233,7 +230,7 @@ def _in(overview: Overview, project: str) -> Overview:
 def _path(folder: str, group: list[Overview]) -> str:
     """The path the folder is named after, if a session names it; else the newest session's."""
     named = [overview for overview in group if overview.cwd]
-    newest = max(named or group, key=lambda overview: overview.ended or _LONG_AGO_projects)
+    newest = max(named or group, key=lambda overview: overview.ended or _LONG_AGO)
     return project_named_after(folder, (overview.project for overview in named)) or newest.project
 
 

@@ -54,7 +54,7 @@ def join_versions(counted: Iterable[CountedLog]) -> Iterator[CountedLog]:
     """One log a session: the one to show, with the requests of all its files."""
 
     def session(one: CountedLog) -> tuple[str, str]:
-        return one.found.format, one.found.session_id
+        return one.found.agent_id, one.found.session_id
 
     for _, files in groupby(sorted(counted, key=session), key=session):
         readable = []

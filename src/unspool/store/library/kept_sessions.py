@@ -30,18 +30,18 @@ _LARGEST_PASTE = 4 * 1024 * 1024
 
 
 def kept_prompts(
-    archive: Archive, format_: CodingAgent, kept: dict[str, KeptFile], known: Collection[str] = ()
+    archive: Archive, agent: CodingAgent, kept: dict[str, KeptFile], known: Collection[str] = ()
 ) -> Iterator[TypedPrompt]:
     """The prompts of a place as the archive has them, with what was pasted, but for that of `known` sessions."""
-    if format_.prompt_list.name not in kept:
+    if agent.prompt_list.name not in kept:
         return iter(())
 
     def pasted(path: str) -> bytes | None:
         one = kept.get(path)
         return archive.read(one.generation) if one is not None and one.size <= _LARGEST_PASTE else None
 
-    return format_.prompt_list.prompts_in(
-        split_lines(archive.stream(kept[format_.prompt_list.name].generation)), pasted, known
+    return agent.prompt_list.prompts_in(
+        split_lines(archive.stream(kept[agent.prompt_list.name].generation)), pasted, known
     )
 
 
@@ -137,7 +137,7 @@ class KeptSessions:
         overview = self.overview(found)
         if overview is None:
             raise NotFound(f"There is no session {found.session_id}.")
-        agent, query = by_id(found.format), "SELECT place FROM turn JOIN log ON log.id = turn.log WHERE session = ?"
+        agent, query = by_id(found.agent_id), "SELECT place FROM turn JOIN log ON log.id = turn.log WHERE session = ?"
         with (
             Archive.open(self._folder, key=self._key, readonly=True) as archive,
             Index.open(self._folder, key=self._key, readonly=True) as index,
@@ -185,7 +185,7 @@ class KeptSessions:
                 row: Any = index.db.execute(_BY_PATH, (found.origin, _path_in_origin(found))).fetchone()
                 if row is not None:
                     read = msgspec.msgpack.decode(row[1], type=Overview)
-                    overview = msgspec.structs.replace(read, agent=found.format, kept=read.kind != "ghost")
+                    overview = msgspec.structs.replace(read, agent=found.agent_id, kept=read.kind != "ghost")
                     yield CountedLog(found, overview, array("Q", row[2]), array("Q", row[3]), _ledger(index, row[0]))
 
     def current(self, logs: Sequence[FoundLog], prices: PriceTable) -> dict[str, CountedLog]:
@@ -202,7 +202,7 @@ class KeptSessions:
                     inside = {
                         path[len(prefix) :]: log
                         for path, log in here.items()
-                        if path.startswith(prefix) and log.format == origin.agent
+                        if path.startswith(prefix) and log.agent_id == origin.agent
                     }
                     if inside and is_known(origin.agent):
                         place = _KeptPlace(archive, number, origin, index_salt(prices))
@@ -245,11 +245,11 @@ class KeptSessions:
     def lent(self, found: FoundLog) -> Iterator[FoundLog]:
         """The same log where it can be read for a while."""
         with Archive.open(self._folder, key=self._key, readonly=True) as archive:
-            format_, path = by_id(found.format), _path_in_origin(found)
-            files = SessionFiles(format_, archive.kept(found.origin).values()).needed(path)
+            agent, path = by_id(found.agent_id), _path_in_origin(found)
+            files = SessionFiles(agent, archive.kept(found.origin).values()).needed(path)
             with checkout(archive, files) as root:
                 wanted = str(root / path)
-                here = next((log for log in format_.discover(root) if log.path == wanted), None)
+                here = next((log for log in agent.discover(root) if log.path == wanted), None)
                 if here is None:
                     raise NotFound(f"The archive holds no log of {found.session_id}.")
                 yield here

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 def usual_roots() -> list[Path]:
     """Where the agents keep their logs on this machine, whether anything is there or not."""
-    return [root for format_ in AGENTS for root in format_.roots(os.environ, Path.home())]
+    return [root for agent in AGENTS for root in agent.roots(os.environ, Path.home())]
 
 
 def discover_logs(sources: Sequence[Path]) -> list[FoundLog]:
@@ -138,7 +138,7 @@ def _titled(name: str, logs: Sequence[FoundLog], overviews: Iterable[Overview]) 
     if len(fitting) > 1:
         listed = tuple(f"{overview.id}  {overview.title[:80]}" for overview in fitting[:_LISTED])
         raise Ambiguous(f"{len(fitting)} sessions have “{name}” in their title:", listed)
-    return next(log for log in logs if (log.format, log.session_id) == (fitting[0].agent, fitting[0].id))
+    return next(log for log in logs if (log.agent_id, log.session_id) == (fitting[0].agent, fitting[0].id))
 
 
 def _version_to_show(log: FoundLog) -> tuple[float, int, bool]:
@@ -170,7 +170,7 @@ class Library:
         if self._logs is None:
             files: dict[tuple[str, str], list[FoundLog]] = {}
             for log in self._files():
-                files.setdefault((log.format, log.session_id), []).append(log)
+                files.setdefault((log.agent_id, log.session_id), []).append(log)
             shown = [max(some, key=_version_to_show) if len(some) > 1 else some[0] for some in files.values()]
             self._versions = {log.path: tuple(some) for log, some in zip(shown, files.values(), strict=True)}
             self._logs = tuple(sorted(shown, key=lambda log: (-log.modified, log.path)))
@@ -264,7 +264,7 @@ class Library:
         if not isinstance(found, FoundLog):
             return recorded_requests(found) if Path(found).is_file() else None
         with self.located(found) as here:
-            return recorded_requests(here.path, by_id(here.format))
+            return recorded_requests(here.path, by_id(here.agent_id))
 
     @contextmanager
     def located(self, found: FoundLog) -> Iterator[FoundLog]:
@@ -278,7 +278,7 @@ class Library:
     def companions(self, session: Session) -> tuple[Companion, ...]:
         """Files of a session that are no logs: spilled outputs, plans, todo lists, ..."""
         found = single_log(Path(session.log.path))
-        return tuple(by_id(found.format).files.companions(found, session.slug)) if found is not None else ()
+        return tuple(by_id(found.agent_id).files.companions(found, session.slug)) if found is not None else ()
 
 
 def open_session(name: str | Path, sources: Sequence[Path | str] = ()) -> Session:

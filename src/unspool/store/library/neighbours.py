@@ -135,7 +135,7 @@ class Neighbours:
         line = _first_line(session)
         if not line or not (found.origin or may_share_history(found, line)):
             return
-        others = [log for log in self._logs() if log.format == found.format and log.session_id != found.session_id]
+        others = [log for log in self._logs() if log.agent_id == found.agent_id and log.session_id != found.session_id]
         sharing = [log for log in others if not log.origin and may_share_history(log, line)]
         if self._kept is not None:
             sharing += self._kept.begun_with(line_hash(line), (log for log in others if log.origin))
@@ -163,7 +163,7 @@ class Neighbours:
             for log in self._logs():
                 self._folders.setdefault(os.path.dirname(log.path), []).append(log)  # noqa: PTH120  hot
         folder = os.path.dirname(found.path)  # noqa: PTH120
-        beside = self._folders.get(folder) or list(by_id(found.format).discover(Path(folder)))
+        beside = self._folders.get(folder) or list(by_id(found.agent_id).discover(Path(folder)))
         wanted = source_id(session.source) if session.source else ""
         named = [] if any(log.session_id == wanted for log in beside) else self._logs()
         return [*beside, *(log for log in named if wanted and log.session_id == wanted)]

@@ -88,7 +88,7 @@ def read_head(found: FoundLog, enough: Callable[[LogHead], bool], kept: "KeptSes
     """The first lines of a log, or of its copy in an archive, until they tell enough; None where it cannot be read."""
     try:
         with _beginning(found, kept) as stream:
-            events = by_id(found.format).events(stream, detail=Detail.FIGURES)
+            events = by_id(found.agent_id).events(stream, detail=Detail.FIGURES)
             head = LogHead(events.facts, [])
             for event in islice(events, _HEAD_LINES):
                 if event.prompt is not None and not event.sidechain:
@@ -107,7 +107,7 @@ def _beginning(found: FoundLog, kept: "KeptSessions | None") -> AbstractContextM
 def project_in_head(found: FoundLog, kept: "KeptSessions | None" = None, folder: str = "") -> str:
     """The project that a log's first lines name; empty where they name none."""
     head = read_head(found, lambda head: bool(head.facts.cwd), kept)
-    return by_id(found.format).project(head.facts, folder) if head is not None and head.facts.cwd else ""
+    return by_id(found.agent_id).project(head.facts, folder) if head is not None and head.facts.cwd else ""
 
 
 def read_tail(found: FoundLog, size: int) -> Transcript | None:
@@ -119,7 +119,7 @@ def read_tail(found: FoundLog, size: int) -> Transcript | None:
     except OSError:
         return None
     whole = data if found.size <= size else data[data.find(b"\n") + 1 :]
-    events = by_id(found.format).events(io.BytesIO(whole), detail=Detail.TEXTS)
+    events = by_id(found.agent_id).events(io.BytesIO(whole), detail=Detail.TEXTS)
     return Transcript(list(events), events.facts, log_file(found.path, found.size))
 
 
@@ -196,7 +196,7 @@ def _read(found: FoundLog) -> Session:
 
 
 def _assembled(found: FoundLog) -> Session:
-    agent = by_id(found.format)
+    agent = by_id(found.agent_id)
     main = read_transcript(found.path, agent, found)
     subagents: list[AgentSource] = []
     problems: list[Problem] = []
@@ -268,7 +268,7 @@ def make_overview(found: FoundLog, kept: "KeptSessions | None" = None) -> Overvi
 
 def scan_log(found: FoundLog, *, places: bool = False) -> tuple[Scan, Facts]:
     """One pass through a session's own log; with `places`, it knows the turn of every line."""
-    agent = by_id(found.format)
+    agent = by_id(found.agent_id)
     with open_events(found.path, agent, detail=Detail.FIGURES) as events:
         scan = Scan(agent.dialect(found, events.facts), own=bool(found.owner), places=places, logged=found.agent_ids)
         for event in events:
@@ -278,7 +278,7 @@ def scan_log(found: FoundLog, *, places: bool = False) -> tuple[Scan, Facts]:
 
 def count_log(found: FoundLog) -> CountedLog:
     """Count one session; a subagent's log that cannot be read is told of, and the rest counts."""
-    agent, failure = by_id(found.format), ""
+    agent, failure = by_id(found.agent_id), ""
     try:
         with GC_PAUSE:
             scan, facts = scan_log(found)

@@ -116,11 +116,11 @@ def _size(logs: Sequence[FoundLog]) -> int:
 def _read(logs: Sequence[FoundLog]) -> tuple[CallLedger, list[str]]:
     ledger, failures = CallLedger(), []
     for log in logs:
-        format_, logged = by_id(log.format), log.agent_ids
+        agent, logged = by_id(log.agent_id), log.agent_ids
         for path in (log.path, *(agent.path for agent in log.agents)):
             try:
                 with open_log(path) as stream:
-                    ledger.add(format_.billed_calls(stream, logged))
+                    ledger.add(agent.billed_calls(stream, logged))
             except UnspoolError as error:
                 failures.append(str(error))
             except OSError as error:

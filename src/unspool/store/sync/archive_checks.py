@@ -147,18 +147,18 @@ def _services() -> Iterator[str]:
 
 
 def _hooks(scene: DoctorScene) -> Iterator[str]:
-    for agent in scene.agents:
-        hooks = agent.format.hooks
-        if hooks is not None and any(MARK in command for command in hooks.commands(agent.home)):
-            yield f"hooks of {agent.format.name}"
+    for folder in scene.agents:
+        hooks = folder.agent.hooks
+        if hooks is not None and any(MARK in command for command in hooks.commands(folder.home)):
+            yield f"hooks of {folder.agent.name}"
 
 
 def check_ghosts(scene: DoctorScene) -> Iterator[Finding]:
     """How many sessions only left traces, and how many prompts of theirs."""
     sessions = scene.holding.sessions if scene.holding is not None else frozenset[str]()
     known = KnownSessions(sessions, lambda: session_spans(scene.logs), scene.graves)
-    for agent in scene.agents:
-        found = find_ghosts(agent.home, known)
+    for folder in scene.agents:
+        found = find_ghosts(folder.home, known)
         named = [ghost for ghost in found if ghost.prompts and not ghost.assumed]
         if named:
             count = f"{human.count(len(named), 'session')} with {human.count(_prompts(named), 'prompt')}"

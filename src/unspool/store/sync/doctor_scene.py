@@ -64,7 +64,7 @@ class ArchiveHolding(NamedTuple):
 class AgentFolder(NamedTuple):
     """One agent's files: its format, the source as it was named, and the agent's own folder."""
 
-    format: CodingAgent
+    agent: CodingAgent
     root: Path
     home: Path
 
@@ -90,10 +90,10 @@ class DoctorScene:
     def agents(self) -> tuple[AgentFolder, ...]:
         found: dict[str, AgentFolder] = {}
         for root in self.roots:
-            for format_ in AGENTS:
-                home = format_.home(root)
+            for agent in AGENTS:
+                home = agent.home(root)
                 if home is not None:
-                    found.setdefault(os.path.realpath(home), AgentFolder(format_, root, home))
+                    found.setdefault(os.path.realpath(home), AgentFolder(agent, root, home))
         return tuple(found.values())
 
     @cached_property
@@ -120,8 +120,8 @@ class DoctorScene:
         """The files by the name that `Holding` has for them."""
         found: dict[str, AgentFile] = {}
         for place in self.places:
-            above, forgotten = place.origin.root, ForgottenFiles(self.graves, place.format)
-            for one in place.format.kept_files(place.source):
+            above, forgotten = place.origin.root, ForgottenFiles(self.graves, place.agent)
+            for one in place.agent.kept_files(place.source):
                 inside = place.inside(one.path)
                 if not forgotten.hides(inside):
                     found.setdefault(f"{above}/{inside}", one)
@@ -146,7 +146,7 @@ class DoctorScene:
         if kept is None or abs(kept.modified / 1e9 - one.modified) >= 0.001:
             return False
         # A list of prompts is kept without those that were forgotten.
-        is_list = any(Path(one.path).name == format_.prompt_list.name for format_ in AGENTS)
+        is_list = any(Path(one.path).name == agent.prompt_list.name for agent in AGENTS)
         return kept.size == one.size or (bool(self.graves.names) and is_list)
 
 
@@ -183,8 +183,8 @@ def _held(archive: Archive, places: Sequence[SyncPlace], written: float) -> Arch
         if not is_known(origin.agent):
             continue
         kept = archive.kept(number)
-        format_ = by_id(origin.agent)
-        sessions.update(format_.session_of(path) for path in kept if format_.is_log(path))
+        agent = by_id(origin.agent)
+        sessions.update(agent.session_of(path) for path in kept if agent.is_log(path))
         if origin in here:
             files.update((f"{origin.root}/{path}", one) for path, one in kept.items())
     return ArchiveHolding(files, frozenset(sessions - {""}), written, graves=archive.graves())

@@ -249,7 +249,7 @@ class _Session:
     def __init__(self, job: ExtractJob) -> None:
         self._job = job
         self._found = job.found
-        self._agent: CodingAgent = by_id(job.found.format)
+        self._agent: CodingAgent = by_id(job.found.agent_id)
         self._bill = RequestBill()
         self._failures: list[str] = []
         self._seen: set[int] = set()

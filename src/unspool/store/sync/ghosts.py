@@ -82,24 +82,24 @@ class KnownSessions(NamedTuple):
 def find_ghosts(root: Path, known: KnownSessions) -> list[Ghost]:
     """The sessions of a source that left traces, but no log here and none that is known; oldest first."""
     found: list[Ghost] = []
-    for format_ in AGENTS:
-        home = format_.home(root)
+    for agent in AGENTS:
+        home = agent.home(root)
         if home is not None:
-            found += ghost_of(format_, format_.prompt_list.prompts(home), home, known)
+            found += ghost_of(agent, agent.prompt_list.prompts(home), home, known)
     return sorted(found, key=lambda ghost: (ghost.started or _END, ghost.key))
 
 
 def ghost_of(
-    format_: CodingAgent, prompts: Iterable[TypedPrompt], home: Path | None, known: KnownSessions
+    agent: CodingAgent, prompts: Iterable[TypedPrompt], home: Path | None, known: KnownSessions
 ) -> list[Ghost]:
     """The ghosts of one agent: from prompts, and from what lies in its own folder, where that is there."""
-    there = set[str]() if home is None else _open(format_, home)
+    there = set[str]() if home is None else _open(agent, home)
     if there is None:
         return []
     there |= set(known.sessions)
     named, nameless = _sorted(prompts, there)
     left: dict[str, list[LeftoverFile]] = {}
-    for leaving in () if home is None else format_.files.leftovers(home):
+    for leaving in () if home is None else agent.files.leftovers(home):
         if leaving.session_id not in there:
             left.setdefault(leaving.session_id, []).append(leaving)
     found = [_ghost(session, some, left.pop(session, [])) for session, some in named.items()]
@@ -108,7 +108,7 @@ def ghost_of(
     found = [
         ghost
         for ghost in found
-        if not known.graves.hold_lines(format_.prompt_list.name, ghost.key)
+        if not known.graves.hold_lines(agent.prompt_list.name, ghost.key)
         and not any(map(known.graves.hold, logs.get(ghost.key, ())))
     ]
     return [*found, *_assumed(nameless, known.spans())] if nameless else found
@@ -126,13 +126,13 @@ def _sorted(prompts: Iterable[TypedPrompt], there: set[str]) -> tuple[dict[str, 
     return named, nameless
 
 
-def _open(format_: CodingAgent, home: Path) -> set[str] | None:
+def _open(agent: CodingAgent, home: Path) -> set[str] | None:
     """The sessions that have a log or will; None where that cannot be told: logs that cannot be listed are not gone."""
     try:
-        logs = {log.session_id for log in format_.discover(home)}
+        logs = {log.session_id for log in agent.discover(home)}
     except OSError:
         return None
-    return logs | {one.session_id for one in format_.files.running(home) if one.alive is not False}
+    return logs | {one.session_id for one in agent.files.running(home) if one.alive is not False}
 
 
 def _ghost(key: str, prompts: Sequence[TypedPrompt], left: Iterable[LeftoverFile], *, assumed: bool = False) -> Ghost:
@@ -180,7 +180,7 @@ def _span(log: FoundLog) -> SessionSpan | None:
     head = read_head(log, lambda head: head.facts.started is not None and bool(head.facts.cwd))
     if head is None:
         return None
-    return SessionSpan(by_id(log.format).project(head.facts, log.folder), head.facts.started, utc_time(log.modified))
+    return SessionSpan(by_id(log.agent_id).project(head.facts, log.folder), head.facts.started, utc_time(log.modified))
 
 
 class GhostIndexer:
@@ -198,22 +198,22 @@ class GhostIndexer:
             for number, origin in self._archive.origins().items():
                 if not is_known(origin.agent):
                     continue
-                format_ = by_id(origin.agent)
+                agent = by_id(origin.agent)
                 kept = self._archive.kept(number)
-                found = self._ghosts(format_, kept, number, origin)
-                name = format_.prompt_list.name
+                found = self._ghosts(agent, kept, number, origin)
+                name = agent.prompt_list.name
                 self._write(writer, number, found, kept.get(name), str(Path(origin.root) / name))
                 count += len(found)
         return count
 
-    def _ghosts(self, format_: CodingAgent, kept: dict[str, KeptFile], number: int, origin: Origin) -> list[Ghost]:
-        if format_.prompt_list.name not in kept:
+    def _ghosts(self, agent: CodingAgent, kept: dict[str, KeptFile], number: int, origin: Origin) -> list[Ghost]:
+        if agent.prompt_list.name not in kept:
             return []
-        sessions = {format_.session_of(path) for path in kept if format_.is_log(path)}
+        sessions = {agent.session_of(path) for path in kept if agent.is_log(path)}
         known = KnownSessions(sessions, lambda: self._spans(number), self._graves)
         here = origin.machine == platform.node()
-        home = format_.home(Path(origin.root)) if here else None
-        return ghost_of(format_, kept_prompts(self._archive, format_, kept, sessions), home, known)
+        home = agent.home(Path(origin.root)) if here else None
+        return ghost_of(agent, kept_prompts(self._archive, agent, kept, sessions), home, known)
 
     def _spans(self, origin: int) -> list[SessionSpan]:
         query = "SELECT project, started, ended FROM session WHERE origin = ? AND kind <> 'ghost'"

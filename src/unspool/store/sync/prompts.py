@@ -76,20 +76,20 @@ def _lists(archive: Archive) -> Iterator[SessionFile]:
             yield SessionFile(number, origin, kept)
 
 
-def prompt_mentions(format_: CodingAgent, root: Path) -> Iterator[PromptMention]:
+def prompt_mentions(agent: CodingAgent, root: Path) -> Iterator[PromptMention]:
     """What the lines of the list of prompts at a source name; nothing where there is none that can be read."""
     try:
-        with (root / format_.prompt_list.name).open("rb") as stream:
-            yield from map(format_.prompt_list.mentions, stream)
+        with (root / agent.prompt_list.name).open("rb") as stream:
+            yield from map(agent.prompt_list.mentions, stream)
     except OSError:
         return
 
 
 def _namings(archive: Archive, chosen: SessionFile) -> Iterator[PromptMention]:
-    format_ = by_id(chosen.place.agent)
+    agent = by_id(chosen.place.agent)
     for kept in archive.generations(chosen.kept.file):
         for line in split_lines(archive.stream(kept.generation)):
-            yield format_.prompt_list.mentions(line)
+            yield agent.prompt_list.mentions(line)
 
 
 def _files(archive: Archive, paths: set[str]) -> Iterator[SessionFile]:
@@ -105,7 +105,7 @@ FOLDER = "projects/imported"
 """Where they lie below it, all in one, so that those of a chain are known to be one."""
 
 
-def keep_imported(folder: Path, source: Path, format_: CodingAgent, key: str | None, prices: PriceTable) -> SyncReport:
+def keep_imported(folder: Path, source: Path, agent: CodingAgent, key: str | None, prices: PriceTable) -> SyncReport:
     """Keep all files of the sessions of a folder in the archive, and index them.
 
     What came before under the same name stays as an earlier generation. UsageProblem where one was forgotten, and
@@ -114,9 +114,9 @@ def keep_imported(folder: Path, source: Path, format_: CodingAgent, key: str | N
     with writable_archive(folder, key) as archive:
         found = [path for path in source.rglob("*") if path.is_file() and not path.is_symlink()]
         files = {f"{FOLDER}/{path.relative_to(source).as_posix()}": path for path in found}
-        _check(archive, format_, files)
+        _check(archive, agent, files)
         with archive.db:
-            origin = archive.origin(Origin("imported", "", ROOT, format_.id))
+            origin = archive.origin(Origin("imported", "", ROOT, agent.id))
         outcomes = list[str]()
         with Keeper(archive) as keeper:
             for name, path in sorted(files.items()):
@@ -128,9 +128,9 @@ def keep_imported(folder: Path, source: Path, format_: CodingAgent, key: str | N
     return report
 
 
-def _check(archive: Archive, format_: CodingAgent, names: Iterable[str]) -> None:
-    forgotten = forget_rules(archive.graves(), format_.id)
+def _check(archive: Archive, agent: CodingAgent, names: Iterable[str]) -> None:
+    forgotten = forget_rules(archive.graves(), agent.id)
     for name in names:
         if forgotten.hides(name):
-            session = format_.session_of(name) or name
+            session = agent.session_of(name) or name
             raise UsageProblem(f"{session} was forgotten here, so that it would not come back; nothing was kept.")

@@ -97,7 +97,7 @@ def checkout_from_archive(
     archive: Archive, task: IndexTask, prices: PriceTable, failures: list[str]
 ) -> SessionRows | None:
     """The rows of one session, read from the archive alone; None where they cannot be."""
-    common = SessionFiles(task.format, archive.kept(task.origin).values()).common
+    common = SessionFiles(task.agent, archive.kept(task.origin).values()).common
     task = task._replace(found=None, common=common)
     with ExitStack() as open_:
         job = task.job(prices, checkouts(archive, [task], open_, failures))
@@ -106,13 +106,13 @@ def checkout_from_archive(
 
 
 def _lent(archive: Archive, tasks: Sequence[IndexTask], open_: ExitStack, failures: list[str]) -> dict[str, FoundLog]:
-    origin, format_ = tasks[0].origin, tasks[0].format
+    origin, agent = tasks[0].origin, tasks[0].agent
     paths = dict.fromkeys(path for task in tasks for path in (*task.files, *task.common))
     kept = [one for one in (archive.last(origin, path) for path in paths) if one is not None]
-    sessions = SessionFiles(format_, kept)
+    sessions = SessionFiles(agent, kept)
     files = {one.path: one for task in tasks for one in sessions.needed(task.path)}
     root = open_.enter_context(checkout(archive, files.values(), failures))
-    return {_inside(found.path, root): found for found in format_.discover(root)}
+    return {_inside(found.path, root): found for found in agent.discover(root)}
 
 
 def _inside(path: str, root: Path) -> str:

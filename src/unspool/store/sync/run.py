@@ -199,7 +199,7 @@ class SyncWork:
     def _keep_common(self, keeper: Keeper, scans: Sequence[PlaceScan]) -> None:
         """Files that several sessions may depend on are kept before any of them is."""
         for scan in scans:
-            self._keep_files(keeper, scan, list(filter(scan.place.format.is_shared, scan.fresh)))
+            self._keep_files(keeper, scan, list(filter(scan.place.agent.is_shared, scan.fresh)))
         keeper.commit()
 
     def _keep_rest(self, keeper: Keeper, scans: Sequence[PlaceScan]) -> None:

@@ -25,35 +25,35 @@ class ForgottenFiles:
     """What was forgotten of one agent: files by their paths, and by their sessions, so that no new file of a session
     comes back either; and lines of its list of prompts."""
 
-    def __init__(self, graves: Tombstones, format_: CodingAgent) -> None:
-        self._graves, self._format = graves, format_
-        self._hold = cache(lambda session: graves.hold_lines(format_.prompt_list.name, session))
+    def __init__(self, graves: Tombstones, coding_agent: CodingAgent) -> None:
+        self._graves, self._agent = graves, coding_agent
+        self._hold = cache(lambda session: graves.hold_lines(coding_agent.prompt_list.name, session))
 
     def hides(self, path: str) -> bool:
-        session = self._format.session_of(path)
+        session = self._agent.session_of(path)
         return self._graves.hold(path) or bool(session and self._hold(session))
 
     def drops(self, path: str) -> Drops | None:
-        return self._dropped if self._graves.names and path == self._format.prompt_list.name else None
+        return self._dropped if self._graves.names and path == self._agent.prompt_list.name else None
 
     def _dropped(self, line: bytes) -> bool:
         """Whether a line is of a forgotten session, or not whole yet and may be."""
-        naming = self._format.prompt_list.mentions(line)
+        naming = self._agent.prompt_list.mentions(line)
         return not naming.whole or any(map(self._hold, naming.sessions))
 
     def aliases(self, path: str, lines: Iterable[bytes]) -> Iterator[str]:
         yield path
-        if path == self._format.prompt_list.name:
-            sessions = {session for line in lines for session in self._format.prompt_list.mentions(line).sessions}
+        if path == self._agent.prompt_list.name:
+            sessions = {session for line in lines for session in self._agent.prompt_list.mentions(line).sessions}
         else:
-            sessions = {self._format.session_of(path)} - {""}
-        yield from (session_lines_name(self._format.prompt_list.name, session) for session in sessions)
+            sessions = {self._agent.session_of(path)} - {""}
+        yield from (session_lines_name(self._agent.prompt_list.name, session) for session in sessions)
 
 
 def forget_rules(graves: Tombstones, agent: str) -> ForgetRules:
     """What was forgotten of an agent's files; of an agent that nobody knows, by their paths alone."""
-    format_ = next((format_ for format_ in AGENTS if format_.id == agent), None)
-    return ByPath(graves) if format_ is None else ForgottenFiles(graves, format_)
+    coding_agent = next((coding_agent for coding_agent in AGENTS if coding_agent.id == agent), None)
+    return ByPath(graves) if coding_agent is None else ForgottenFiles(graves, coding_agent)
 
 
 def forgotten_names(session: str) -> list[str]:
@@ -72,31 +72,31 @@ class SeenFile(NamedTuple):
 class SyncPlace(NamedTuple):
     """One source of one agent."""
 
-    format: CodingAgent
+    agent: CodingAgent
     source: Path
     root: Path
     """The agent's own folder, or the source where it lies in none; paths in the archive begin below it."""
 
     @property
     def origin(self) -> Origin:
-        return Origin(platform.node(), _user(), os.path.realpath(self.root), self.format.id)
+        return Origin(platform.node(), _user(), os.path.realpath(self.root), self.agent.id)
 
     @property
     def prefix(self) -> str:
         """What the paths of this source begin with, where it is only a part of its root."""
-        return "" if self.format.is_whole(self.source) else f"{os.path.relpath(self.source, self.root)}/"
+        return "" if self.agent.is_whole(self.source) else f"{os.path.relpath(self.source, self.root)}/"
 
     def files(self) -> dict[str, SeenFile]:
         """Every file of its sessions, by its path below the root."""
         found: dict[str, SeenFile] = {}
-        for one in self.format.kept_files(self.source):
+        for one in self.agent.kept_files(self.source):
             with suppress(OSError):  # deleted this very moment
                 found[self.inside(one.path)] = SeenFile(one.path, FileStatus.of(Path(one.path).stat()))
         return found
 
     def logs(self) -> Iterator[tuple[str, FoundLog]]:
         """Every session's log, with its path below the root."""
-        for found in self.format.discover(self.source):
+        for found in self.agent.discover(self.source):
             yield self.inside(found.path), found
 
     def inside(self, path: str) -> str:
@@ -111,7 +111,7 @@ def sync_places(sources: Sequence[Path]) -> list[SyncPlace]:
             raise NotFound(f"There is no folder {source}.")
     found: dict[tuple[str, str], SyncPlace] = {}
     for agent, source in agent_roots(sources):
-        theirs = {log.format for log in logs_below(source)} if agent is None else {agent.id}
+        theirs = {log.agent_id for log in logs_below(source)} if agent is None else {agent.id}
         for one in AGENTS:
             home = one.home(source)
             if one.id in theirs or (agent is None and home is not None):
@@ -146,7 +146,7 @@ class PlaceScan:
     def _hide(self, graves: Tombstones) -> None:
         """Pass over what was forgotten."""
 
-        forgotten = ForgottenFiles(graves, self.place.format)
+        forgotten = ForgottenFiles(graves, self.place.agent)
         self.files = {path: seen for path, seen in self.files.items() if not forgotten.hides(path)}
         for path in list(self.files):
             if (drops := forgotten.drops(path)) is not None:

@@ -56,25 +56,25 @@ SOON = 7
 
 def check_cleanup(scene: DoctorScene) -> Iterator[Finding]:
     """The setting of each agent, and what it deletes at its next start and in the days after."""
-    for agent in scene.agents:
-        retention = agent.format.files.retention(agent.home)
+    for folder in scene.agents:
+        retention = folder.agent.files.retention(folder.home)
         if retention is None:
-            yield Finding("ok", f"{agent.format.name} deletes nothing by itself.")
+            yield Finding("ok", f"{folder.agent.name} deletes nothing by itself.")
             continue
-        yield _setting(agent, retention)
-        swept = [one for one in scene.belongings if one.swept and Path(one.path).is_relative_to(agent.home)]
+        yield _setting(folder, retention)
+        swept = [one for one in scene.belongings if one.swept and Path(one.path).is_relative_to(folder.home)]
         ends = scene.now - retention.days * DAY
         due = [one for one in swept if one.modified <= ends]
         soon = [one for one in swept if ends < one.modified <= ends + SOON * DAY]
-        who = agent.format.name
+        who = folder.agent.name
         yield _deleted(scene, due, f"When it starts next, {who} deletes")
         yield _deleted(scene, soon, f"Within {SOON} days, {who} deletes")
 
 
-def _setting(agent: AgentFolder, retention: Retention) -> Finding:
+def _setting(folder: AgentFolder, retention: Retention) -> Finding:
     where = f"as {retention.told_by} says" if retention.told_by else "its default"
     days = human.count(retention.days, "day")
-    message = f"{agent.format.name} deletes files {days} after they were last written ({where})."
+    message = f"{folder.agent.name} deletes files {days} after they were last written ({where})."
     if retention.last is not None:
         message += f" It last did so on {_day(retention.last)}."
     if not retention.deletes and not retention.problems:
@@ -160,9 +160,9 @@ def check_stalled(scene: DoctorScene) -> Iterator[Finding]:
     """Sessions that run without their log, and logs that ended before their sessions did."""
     logs = {log.session_id: log for log in scene.logs}
     count = 0
-    for agent in scene.agents:
-        signs = _signs(scene, agent)
-        running = {one.session_id: one for one in agent.format.files.running(agent.home) if one.alive is not False}
+    for folder in scene.agents:
+        signs = _signs(scene, folder)
+        running = {one.session_id: one for one in folder.agent.files.running(folder.home) if one.alive is not False}
         for session, one in running.items():
             yield from _running(scene, one, logs.get(session), signs.pop(session, Signs()))
         count += len(running)
@@ -171,9 +171,9 @@ def check_stalled(scene: DoctorScene) -> Iterator[Finding]:
         yield Finding("ok", f"{human.count(count, 'session runs', 'sessions run')} now.")
 
 
-def _signs(scene: DoctorScene, agent: AgentFolder) -> dict[str, Signs]:
+def _signs(scene: DoctorScene, folder: AgentFolder) -> dict[str, Signs]:
     found: defaultdict[str, Signs] = defaultdict(Signs)
-    for prompt in agent.format.prompt_list.prompts(agent.home):
+    for prompt in folder.agent.prompt_list.prompts(folder.home):
         if prompt.session_id and prompt.time is not None and not prompt.command:
             sign = found[prompt.session_id]
             found[prompt.session_id] = sign._replace(prompt=max(sign.prompt, prompt.time.timestamp()))
@@ -269,7 +269,7 @@ def _surveys(log: FoundLog) -> Iterator[tuple[str, Survey]]:
     for path in (log.path, *(agent.path for agent in log.agents)):
         try:
             with open_log(path) as stream:
-                yield path, by_id(log.format).survey(stream)
+                yield path, by_id(log.agent_id).survey(stream)
         except (UnspoolError, OSError):
             continue
 

@@ -30,7 +30,7 @@ class IndexTask(NamedTuple):
     """A session to be read."""
 
     origin: int
-    format: CodingAgent
+    agent: CodingAgent
     root: str
     """Where the paths of its origin begin, or began."""
     path: str
@@ -67,7 +67,7 @@ class IndexTask(NamedTuple):
 
         paths = {log.path: self._inside(log.path, rows.logs[0].path) for log in rows.logs}
         generations = {name: kept[path].generation if path in kept else 0 for name, path in paths.items()}
-        state = SessionFiles(self.format, kept.values()).state(self.path, salt, rows.named)
+        state = SessionFiles(self.agent, kept.values()).state(self.path, salt, rows.named)
         return RowSource(self.origin, self.path, state, generations, paths)
 
     def _inside(self, path: str, own: str) -> str:
@@ -136,14 +136,14 @@ class _Files(NamedTuple):
 
     @classmethod
     def of(cls, scan: PlaceScan) -> "_Files":
-        format_ = scan.place.format
+        agent = scan.place.agent
         own: dict[str, list[str]] = {}
         beside: dict[str, list[str]] = {}
         for path in scan.files:
-            session = format_.session_of(path)
+            session = agent.session_of(path)
             if session:
                 own.setdefault(session, []).append(path)
-            elif format_.is_stray_agent(path):
+            elif agent.is_stray_agent(path):
                 beside.setdefault(posixpath.dirname(path), []).append(path)
         return cls(own, beside)
 
@@ -191,7 +191,7 @@ def stale_sessions(
 def _of_scan(scan: PlaceScan, known: Knowledge, salt: str) -> Iterator[tuple[str, IndexTask | None]]:
     """Every session of a place that has its log there; None for those that are up to date."""
     files = _Files.of(scan)
-    sessions = SessionFiles(scan.place.format, scan.kept.values())
+    sessions = SessionFiles(scan.place.agent, scan.kept.values())
     logs = {f"{posixpath.dirname(log)}/{session}" for log, session in sessions.paths.items()}
     for path, found in sorted(scan.place.logs(), key=lambda one: one[0]):
         if path not in scan.files:
@@ -219,7 +219,7 @@ def _present(scan: PlaceScan, sessions: SessionFiles, path: str, found: FoundLog
     files = tuple(dict.fromkeys([*here, *(one.path for one in kept)]))
     seen = None if lost else msgspec.structs.replace(found, agents=agents)
     common = sessions.common if lost else ()
-    return IndexTask(scan.origin, scan.place.format, str(scan.place.root), path, files, size, seen, scan, common)
+    return IndexTask(scan.origin, scan.place.agent, str(scan.place.root), path, files, size, seen, scan, common)
 
 
 def _gone(path: str, sessions: SessionFiles, number: int, origin: Origin) -> IndexTask:

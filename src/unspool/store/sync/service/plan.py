@@ -42,8 +42,8 @@ def service_job(
     archive: Path, sources: Sequence[Path], key_file: Path | None = None, more: Sequence[str] = ()
 ) -> ServiceJob:
     """The job; folders that only this shell's environment names are spelled out, for others do not have it."""
-    usual = {root for format_ in AGENTS for root in format_.roots({}, Path.home())}
-    set_here = [root for format_ in AGENTS for root in format_.roots(os.environ, Path.home()) if root not in usual]
+    usual = {root for agent in AGENTS for root in agent.roots({}, Path.home())}
+    set_here = [root for agent in AGENTS for root in agent.roots(os.environ, Path.home()) if root not in usual]
     named = tuple(map(_absolute, sources or set_here))
     return ServiceJob(_absolute(archive), named, _absolute(key_file) if key_file else None, tuple(more))
 
@@ -199,7 +199,7 @@ def _edited(text: str) -> InstallPlan:
     return InstallPlan(tuple(WriteStep(one.path, one.before or None, one.after, backup=True) for one in changes))
 
 
-def _home(format_: CodingAgent) -> Path:
+def _home(agent: CodingAgent) -> Path:
     """The agent's own folder: the first of its places that is there, else where it would make it."""
-    roots = format_.roots(os.environ, Path.home())
+    roots = agent.roots(os.environ, Path.home())
     return next((root for root in roots if root.is_dir()), roots[0])
