@@ -67,7 +67,8 @@ class Live:
             for session in sessions:
                 for path in sorted(self.config.glob(f"projects/*/{session}.jsonl")):
                     yield name, path
-                    yield from ((name, inner) for inner in sorted(path.with_suffix("").rglob("*.jsonl")))
+                    inside = sorted(path.with_suffix("").rglob("*.jsonl"))
+                    yield from ((name, inner) for inner in inside if inner.name != "journal.jsonl")  # which is no log
 
 
 @pytest.fixture(scope="session")
