@@ -40,22 +40,7 @@ _CLASSES = {
 }
 _BLANK = re.compile(r"<(uuid4?|UUID|words|n255x|[A-Za-z]+?(?:64|32|36|58)?)(\d*)>")
 _NAMED_CLASS = re.compile(r"(uuid4?|UUID)|([A-Za-z]+[0-9]{0,2}) (\d+)(?:–(\d+))?(\+)?")
-_WORDS = [
-    "harbour",
-    "crane",
-    "tern",
-    "vessel",
-    "anchor",
-    "copper",
-    "lantern",
-    "meadow",
-    "orbit",
-    "pencil",
-    "quartz",
-    "ripple",
-    "saddle",
-    "timber",
-]
+_WORDS = ("harbour", "crane", "tern", "vessel", "anchor", "copper", "lantern", "meadow", "orbit", "pencil", "quartz")
 
 
 class Fact(NamedTuple):
@@ -96,8 +81,7 @@ def filled(shape: str, random: Random) -> str:
 def _value(form: str, random: Random) -> str:
     """A form of section 2, such as b64 43 · `=`."""
     parts = []
-    for part in form.split(" · "):
-        part = part.strip()
+    for part in map(str.strip, form.split(" · ")):
         if part.startswith("`"):
             parts.append(part.strip("`"))
         elif (found := _NAMED_CLASS.match(part)) and (found[1] or found[2] in _CLASSES):
@@ -126,7 +110,7 @@ def facts(random: Random) -> Iterator[Fact]:
             yield Fact(2, f"{name[0]} {cells[3]} json", f'"{name[0]}": "«{value}»"')
     for number in (3, 4, 5, 6):
         for cells in _rows(number):
-            shape = cells[1].strip("`").replace("\\n", "\n").replace("\\t", "\t").replace("ˋ", "`")
+            shape = cells[1].strip("`").replace("\\n", "\n").replace("\\t", "\t").replace("\u02cb", "`")
             if "«" in shape:
                 yield Fact(number, f"{cells[0]}: {cells[1]}", filled(shape, random))
 
@@ -134,7 +118,7 @@ def facts(random: Random) -> Iterator[Fact]:
 def placeholders() -> Iterator[tuple[str, str]]:
     """Each placeholder of section 7 in each of six surroundings."""
     for cells in _rows(7):
-        value = cells[0].removeprefix("`").removesuffix("`").replace("ˋ", "`")
+        value = cells[0].removeprefix("`").removesuffix("`").replace("\u02cb", "`")
         yield value, f'api_key = "{value}"'
         yield value, f"API_KEY={value}"
         yield value, f"password: {value}"
@@ -156,32 +140,31 @@ def is_found(fact: Fact, finder: Finder) -> bool:
     return all(len(covered & set(range(start, end))) >= 0.85 * (end - start) for start, end in secrets)
 
 
-def main() -> None:
-    if not FACTS.exists():
-        print("The facts are not here: nothing to measure.")
-        return
-    finder = Finder()
+def recall(finder: Finder) -> Iterator[tuple[int, dict[str, int]]]:
+    """For each section how often each of its rows was found, of so many tries."""
     hits: dict[tuple[int, str], int] = {}
     for seed in range(TRIES):
         for fact in facts(Random(seed)):
             hits[fact.section, fact.row] = hits.get((fact.section, fact.row), 0) + is_found(fact, finder)
     for section in (2, 3, 4, 5, 6):
-        mine = {row: count for (number, row), count in hits.items() if number == section}
-        print(
-            f"section {section}: {sum(mine.values()) / TRIES / len(mine):.1%} of values, "
-            f"{sum(count >= TRIES - 1 for count in mine.values())} of {len(mine)} rows"
-        )
-        if "--missed" in sys.argv:
-            for row, count in mine.items():
-                if count < TRIES - 1:
-                    print(f"   {count} {row}")
-    flagged = {value: text for value, text in placeholders() if any(m.kind == "secret" for m in finder.find(text))}
-    print(f"section 7: {len(flagged)} placeholders flagged")
-    if "--missed" in sys.argv:
-        for value, text in placeholders():
-            if value in flagged and (found := finder.find(text)):
-                print("  ", text, [match.rule for match in found])
+        yield section, {row: count for (number, row), count in hits.items() if number == section}
+
+
+def main(missed: bool) -> None:
+    """Tell all of it."""
+    finder = Finder()
+    for section, rows in recall(finder):
+        whole = sum(count >= TRIES - 1 for count in rows.values())
+        values = sum(rows.values()) / TRIES / len(rows)
+        print(f"section {section}: {values:.1%} of values, {whole} of {len(rows)} rows")
+        print(*(f"   {count} {row}" for row, count in rows.items() if missed and count < TRIES - 1), sep="\n", end="")
+    found = [(value, text) for value, text in placeholders() if any(one.kind == "secret" for one in finder.find(text))]
+    print(f"section 7: {len({value for value, _ in found})} placeholders flagged")
+    print(*(f"   {text}" for _, text in found if missed), sep="\n", end="")
 
 
 if __name__ == "__main__":
-    main()
+    if FACTS.exists():
+        main("--missed" in sys.argv)
+    else:
+        print("The facts are not here: nothing to measure.")

@@ -9,7 +9,8 @@ different word counted by the logarithm of how often it stands there, so that `s
 import math
 import re
 import sysconfig
-from collections import Counter
+from collections import Counter, defaultdict
+from itertools import pairwise
 from pathlib import Path
 
 from unspool.redact.letter_pairs import CLASSES, COSTS, TABLE, classes
@@ -30,13 +31,13 @@ def words() -> Counter[str]:
 
 def table() -> str:
     """A row for each class, a sign for each class after it: quarter bits."""
-    pairs: Counter[tuple[int, int]] = Counter()
+    pairs: defaultdict[tuple[int, int], float] = defaultdict(float)
     for word, count in words().items():
         if not any(sign.isalpha() for sign in word):
             continue
         seen = classes(word)
-        for pair in zip(seen, seen[1:], strict=False):
-            pairs[pair] += 1 + math.log2(count)  # type: ignore[assignment]  # a weight, not a number of times
+        for pair in pairwise(seen):
+            pairs[pair] += 1 + math.log2(count)
     rows = []
     for first in range(CLASSES):
         every = sum(pairs[first, second] for second in range(CLASSES)) + CLASSES * 0.5

@@ -101,16 +101,20 @@ def _assigned(_: re.Match[str], value: str) -> bool:
     return not is_placeholder(value) and chance(value) >= 0.9 * len(value)
 
 
-def _password(_: re.Match[str], value: str) -> bool:
-    """A value that stands where a password does: chance, or what somebody thought of."""
-    if is_placeholder(value) or value.startswith(("/", "~", ".", "-", "!", "=")):
+def is_password(value: str) -> bool:
+    """Whether a value that stands where a password does is one: chance, or what somebody thought of."""
+    if len(value) < 6 or is_placeholder(value) or value.startswith(("/", "~", ".", "-", "!", "=")):
         return False
     thought_of = any(map(str.isdigit, value)) and any(map(str.isalpha, value)) and len(value) >= 8
-    return thought_of or (len(value) >= 6 and chance(value) >= max(6, 0.55 * len(value)))
+    return thought_of or chance(value) >= max(6, 0.55 * len(value))
+
+
+def _password(_: re.Match[str], value: str) -> bool:
+    return is_password(value)
 
 
 _COMMANDS = re.compile(
-    r"(?:^|[\s;&|(`\"'/$])(?:sshpass|mysql\w*|mariadb\w*|(?:docker|podman|nerdctl|crane|helm|oc|buildah|skopeo|oras|az|twine)(?=[^\n|;&]*"
+    r"(?:^|[^\w.-]|\\[nrt]|\[[\d;]*m)(?:sshpass|mysql\w*|mariadb\w*|(?:docker|podman|nerdctl|crane|helm|oc|buildah|skopeo|oras|az|twine)(?=[^\n|;&]*"
     r"\s(?:login|upload|create)\b)|cqlsh|nxc|crackmapexec|evil-winrm|hydra|ncftp\w*|rdesktop|xfreerdp|psexec\S*|supabase|7z\w?|unrar|rar"
     r"|bcp|ipmitool|mosquitto_\w+|sqlcmd|zip|unzip|redis-cli|valkey-cli|https?|ldap\w+|openssl|codecov|anaconda|doctl|vercel|snmp\w+"
     r"|ssh-keygen|mongo\w*|vncviewer|lftp|expect|isql|tsql|clickhouse\S*|influx|arangosh|cypher-shell|pscp|plink|winscp|smbmap|keytool)"
@@ -121,14 +125,17 @@ _COMMANDS = re.compile(
 
 def _command(match: re.Match[str], value: str) -> bool:
     """A password behind a short option of a command that takes one so."""
-    joined = not match[0][3:4].isspace()
-    known = _COMMANDS.search(match.string[max(0, match.start() - 200) : match.start()].rpartition("\n")[2] + " ")
+    before = match.string[max(0, match.start(1) - 200) : match.start(1)].rpartition("\n")[2]
+    joined = before[-1:].isalpha()
+    known = _COMMANDS.search(before)
     return known is not None and ":" not in value[1:6] and (_assigned if joined else _password)(match, value)
 
 
 def _argument(_: re.Match[str], value: str) -> bool:
     """A value of chance that is no address, file or name of an algorithm."""
-    return not is_placeholder(value) and "/" not in value[:1] and chance(value) >= max(10, 1.1 * len(value))
+    return (
+        not is_placeholder(value) and value.strip("0123456789.:") != "" and chance(value) >= max(10, 1.1 * len(value))
+    )
 
 
 def _url(_: re.Match[str], value: str) -> bool:
@@ -222,7 +229,8 @@ def _phone(_: re.Match[str], value: str) -> bool:
 
 
 _CHECKS: tuple[Check, ...] = (
-    _value, _mixed, _named, _assigned, _password, _command, _argument, _url, _netrc, _cookie, _block, _hash, _user, _email, _ipv4, _ipv6, _phone,
+    _value, _mixed, _named, _assigned, _password, _command, _argument, _url, _netrc, _cookie, _block, _hash, _user,
+    _email, _ipv4, _ipv6, _phone,
 )  # fmt: skip
 CHECKS = {check.__name__.lstrip("_"): check for check in _CHECKS}
 """The checks that a rule may name."""

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from unspool.redact import line_wrapping, views
 from unspool.redact.checks import CHECKS, PLACEHOLDER, Check, entropy, is_name, is_value
+from unspool.redact.columns import column_passwords
 from unspool.redact.replacements import MatchMemory, SecretMatch, escape_surrogates
 from unspool.redact.rules import PersonalNames, RedactionRule, RuleSet, builtin_rules, word_rule
 from unspool.redact.views import DISGUISES, UndisguisedText
@@ -152,6 +153,9 @@ class Finder:
             for key, rules in self._starts.get(low[place : place + 2], ()):
                 if low.startswith(key, place):
                     yield from filter(None, (_matched(one, text, place) for one in rules))
+        if "password" in self._order:
+            for start, end in column_passwords(text, low):
+                yield SecretMatch("password", "secret", escape_surrogates(text[start:end]), start, end)
         for one in self._scans:
             yield from filter(None, (_matched(one, text, match.start()) for match in one.scan.finditer(text)))
 

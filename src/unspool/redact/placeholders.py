@@ -1,4 +1,4 @@
-"""What stands where a secret would and is none: fillers, words, references to a value elsewhere, values that all know."""
+"""What stands where a secret would and is none: fillers, words, references to elsewhere, values that all know."""
 
 import re
 
@@ -17,9 +17,9 @@ _WORDS = re.compile(
     r"|undefined|string|secret|password|passwd|passw0rd|hidden|masked|filtered|removed|invalid|wrong|default|stub|spam|eggs)"
     r"\d{0,6}(?:$|[\W_])|[_-](?:key|token)\d{0,4}$|([A-Za-z0-9])\1{11}"
 )
-"""A word that a secret would not have, with nothing but signs and digits beside it; or one character again and again."""
+"""A word that a secret would not have, with signs and digits beside it; or one character again and again."""
 _COMMON = re.compile(
-    r"(?i)(?:my|super|top|very|the|a|not|no|some|new|old|test|db|root|admin|user|this|is|your)*(?:secret|password|passwd|passw0rd|pass"
+    r"(?i)(?:my|super|top|very|the|a|not|no|some|new|old|test|db|root|admin|user|this|is|your){0,4}(?:secret|password|passwd|passw0rd|pass"
     r"|pwd|token|key|admin|root|hunter2$|letmein|postgres|mysql|qwerty|welcome|guest|test|user|default|null|none|true|false)"
     r"(?:key|token|password|value|string)?[\d!]{0,6}"
 )
