@@ -224,6 +224,13 @@ def test_every_row_of_a_column_is_found() -> None:
     assert [match.value for match in FINDER.find(f"user,password,place\n{rows}\nThe end, of all, this\n")] == values
 
 
+def test_a_table_ends_with_its_text() -> None:
+    """Texts that are looked through together do not lend each other the head of a column."""
+    value = made(string.ascii_lowercase, 14, Random(11))
+    assert FINDER.find(f"user,password\0ada,{value}") == []
+    assert FINDER.find(f"user,password\nada,none\0ada,{value}") == []
+
+
 def test_chance_is_told_from_words() -> None:
     """Words and names have bits below zero, values of chance well above."""
     words = [

@@ -8,8 +8,9 @@ from unspool.redact.checks import is_password
 _NAME = b"password"
 _FAR = 400
 """Characters of a head on either side of the name."""
-_END = re.compile(r"\r?\n|\\{1,8}n|\0|\Z")
-_BREAK = re.compile(r"\n|\\{1,8}n|\0")
+_WIDE = 2000
+"""Characters of a row."""
+_END = re.compile(r"\r?\n|\\{1,8}n|\0")
 _FIELD = re.compile(r" *[\"'`*]{0,2}[A-Za-z][\w .-]{0,40}[\"'`*]{0,2} *")
 _INSERT = re.compile(r"(?i)insert\s+into\s+[^\s(]{1,80}\s*\(([^()\0]{1,600})\)\s*values\s*")
 _ROW = re.compile(r"\s*,?\s*\(((?:'(?:[^'\\\0]|\\.|''){0,2000}'|[^()'\0]){1,4000})\)")
@@ -49,23 +50,24 @@ def _inserted(text: str, at: int, column: int) -> Iterator[tuple[int, int, int]]
 
 def _listed(text: str, place: int) -> Iterator[tuple[int, int, int]]:
     far = max(0, place - _FAR)
-    first = max((match.end() for match in _BREAK.finditer(text, far, place)), default=far)
+    first = max((match.end() for match in _END.finditer(text, far, place)), default=far)
     last = _END.search(text, place, place + _FAR)
-    head = text[first : last.start()] if last else ""
+    head = text[first : last.start()] if last and last[0] != "\0" else ""
     sign = next((sign for sign in ",;\t|" if sign in head), "")
     fields = head.split(sign) if sign else []
     named = fields[1:-1] if sign == "|" and not fields[0].strip() else fields
     if len(named) < 2 or not all(map(_FIELD.fullmatch, named)):
         return
     column, at = text.count(sign, first, place), last.end() if last else len(text)
-    while (row := _END.search(text, at)) and row.start() > at:
-        cells = text[at : row.start()].split(sign)
+    while at < len(text):
+        row = _END.search(text, at, at + _WIDE)
+        end, after = row.span() if row else (len(text), len(text))
+        cells = text[at:end].split(sign) if end - at <= _WIDE else []
         if len(cells) != len(fields):
             return
         start = at + sum(len(cell) + 1 for cell in cells[:column])
-        cell = cells[column]
-        inside = cell.strip(" \"'`*")
-        if inside and not _RULES.fullmatch(cell):
-            start += cell.index(inside)
-            yield start, start + len(inside), row.end()
-        at = row.end()
+        inside = cells[column].strip(" \"'`*")
+        if inside and not _RULES.fullmatch(cells[column]):
+            start += cells[column].index(inside)
+            yield start, start + len(inside), after
+        at = after if row and row[0] != "\0" else len(text)
