@@ -28,6 +28,15 @@ SECRETS = (
     *("\x1b[0m", "00000010: 6767\n", "machine a.b login c password ", "PuTTY-User-Key-File-3: Private-Lines: 1"),
     *("/home/", "\\u0041", "=\n", "=3D", "QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVo=\n", "67", "a\u200b", "secret value="),
     *("$2b$12$", "authorization: basic ", "bearer ", "[redacted:a-1]", "a\0", '\\"', "\\\\n", "2:2:2:", "SG.a"),
+    *(
+        "password,user\n",
+        "password | ",
+        "insert into t (password) values ('a'),",
+        "jwt.sign(a, ",
+        "connect(,,,",
+        "key:::",
+    ),
+    *("key:::", "mysql -p", "echo aaaaaaaa | ", 'token" {', '<password a="b"', "secret set ", "password is "),
     '%41&#65;\\u0041=3D\u200b\x1b[0m abc" +\n"A9 │\n│ ',
 )
 """What a rule or a disguise of redaction begins with."""

@@ -28,7 +28,12 @@ _LETTERS = {
 _BLANK = re.compile(r"<(an|up|low|hex|dig|url|b32l|b32)(\d+)>")
 _HEADER = re.compile(r"-----[A-Z ]+-----")
 """Of a private key: no secret by itself."""
-NAMED = frozenset({"password", "named-secret", "bearer-token", "authorization", "cookie", "url-password", "curl-user"})
+NAMED = frozenset(
+    {
+        *("password", "named-secret", "bearer-token", "authorization", "cookie", "url-password", "curl-user", "pgpass"),
+        *("command-password", "piped-secret", "argument-secret"),
+    }
+)
 """Rules of values that only what stands beside them makes a secret; all other secrets have a form of their own."""
 
 

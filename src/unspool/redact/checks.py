@@ -7,18 +7,16 @@ from collections import Counter
 from collections.abc import Callable
 from itertools import pairwise
 
+from unspool.redact.letter_pairs import chance
+from unspool.redact.named import is_named_secret
+from unspool.redact.placeholders import is_made_up, is_placeholder
+
 Check = Callable[[re.Match[str], str], bool]
 """The match and what of it must go, to whether it must."""
 
 PLACEHOLDER = re.compile(r"\[redacted:[a-z0-9-]{1,80}\]")
 """What replaces a secret; see `names`."""
 
-_NO_VALUE = re.compile(
-    r"(?i:example|placeholder|redacted|change.?me|\byour|[_-]your|dummy|sample|not.?a.?real|insert.?|replace.?|goes.?here"
-    r"|foobar|abcdefgh)"
-    r"|x{4}|X{4}|\*\*\*|\.\.\.|\.env\b|^(?i:env)[.\[]|^os\.|^process\.|^[$%{<@&]|\$\{|0123456789|1234567890"
-)
-_CODE = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|::|->|/|-)[A-Za-z_$]?[\w$]*)*")
 _WORD = re.compile(r"[A-Z]?[a-z]{3,}|\b[A-Z]{4,}\b|(?<=_)[A-Z]{4,}|[A-Z]{4,}(?=_)")
 _VOWEL = re.compile(r"(?i)[aeiouy]")
 _GENERIC_PASSWORDS = {"password", "passwd", "pass", "secret", "pwd", "user", "admin", "root", "test", "token", "key"}
@@ -63,7 +61,7 @@ def entropy(text: str) -> float:
 
 def is_value(text: str) -> bool:
     """Whether a text can be a secret at all, and does not say itself that it is none."""
-    return not _NO_VALUE.search(text) and len(set(text)) > 4
+    return not is_made_up(text)
 
 
 def is_scattered(text: str) -> bool:
@@ -94,48 +92,62 @@ def _mixed(_: re.Match[str], value: str) -> bool:
     return is_value(value) and is_scattered(value) and any(map(str.isupper, value)) and any(map(str.islower, value))
 
 
-def _assigned(match: re.Match[str], value: str) -> bool:
-    """A value long enough and of chance; a dotted name, a path and a call are code."""
-    of_chance = is_scattered(value) or (_kinds(value) == 3 and _wordy(value) < 0.5)
-    if not is_value(value) or not of_chance or match.string[match.end() : match.end() + 1] in {"(", "["}:
+def _named(match: re.Match[str], value: str) -> bool:
+    return is_named_secret(match, value)
+
+
+def _assigned(_: re.Match[str], value: str) -> bool:
+    """A value of chance: no word, name or path."""
+    return not is_placeholder(value) and chance(value) >= 0.9 * len(value)
+
+
+def is_password(value: str) -> bool:
+    """Whether a value that stands where a password does is one: chance, or what somebody thought of."""
+    if len(value) < 6 or is_placeholder(value) or value.startswith(("/", "~", ".", "-", "!", "=")):
         return False
-    return not (_CODE.fullmatch(value) and _wordy(value) > 0.5)
+    thought_of = any(map(str.isdigit, value)) and any(map(str.isalpha, value)) and len(value) >= 8
+    return thought_of or chance(value) >= max(6, 0.55 * len(value))
 
 
-def _password(match: re.Match[str], value: str) -> bool:
-    if not is_value(value) or value.lower() in _GENERIC_PASSWORDS or value.startswith(("/", "~", ".", "-", "!", "=")):
-        return False
-    if not any(map(str.isdigit, value)) or not any(map(str.isalpha, value)):
-        return False
-    after = match.string[match.end() : match.end() + 1]
-    quoted = match.string[match.start(match.re.groups) - 1] in "\"'`"
-    return quoted or (after not in {"(", "[", "."} and _unquoted(match, value))
+def _password(_: re.Match[str], value: str) -> bool:
+    return is_password(value)
 
 
-def _kinds(value: str) -> int:
-    """How many there are of small letters, capitals and digits."""
-    return sum(any(map(kind, value)) for kind in (str.islower, str.isupper, str.isdigit))
+_COMMANDS = re.compile(
+    r"(?:^|[^\w.-]|\\[nrt]|\[[\d;]*m)(?:sshpass|mysql\w*|mariadb\w*|(?:docker|podman|nerdctl|crane|helm|oc|buildah|skopeo|oras|az|twine)(?=[^\n|;&]*"
+    r"\s(?:login|upload|create)\b)|cqlsh|nxc|crackmapexec|evil-winrm|hydra|ncftp\w*|rdesktop|xfreerdp|psexec\S*|supabase|7z\w?|unrar|rar"
+    r"|bcp|ipmitool|mosquitto_\w+|sqlcmd|zip|unzip|redis-cli|valkey-cli|https?|ldap\w+|openssl|codecov|anaconda|doctl|vercel|snmp\w+"
+    r"|ssh-keygen|mongo\w*|vncviewer|lftp|expect|isql|tsql|clickhouse\S*|influx|arangosh|cypher-shell|pscp|plink|winscp|smbmap|keytool)"
+    r"(?:\.exe|\.py)?\s[^\n;|&\0]*$"
+)
+"""Programs that take a password, a key or a token by an option of one letter, and what follows them."""
 
 
-def _unquoted(match: re.Match[str], value: str) -> bool:
-    """An unquoted value may be code: a name with a number in it, or a call, is; a line of YAML ends with it."""
-    rest = match.string[match.end() : match.end() + 2]
-    ends = rest[:1] in {"", "\n", "\r"} or rest in {"\\n", "\\r"}
-    tight = match.re.groups < 2 or match[1] in {"=", ":"} or (match[1] == ": " and ends)
-    random = is_scattered(value) and _wordy(value) < 0.3
-    return random or not _CODE.fullmatch(value) or (tight and "_" not in value and "." not in value)
+def _command(match: re.Match[str], value: str) -> bool:
+    """A password behind a short option of a command that takes one so."""
+    before = match.string[max(0, match.start(1) - 200) : match.start(1)].rpartition("\n")[2]
+    joined = before[-1:].isalpha()
+    known = _COMMANDS.search(before)
+    return known is not None and ":" not in value[1:6] and (_assigned if joined else _password)(match, value)
+
+
+def _argument(_: re.Match[str], value: str) -> bool:
+    """A value of chance that is no address, file or name of an algorithm."""
+    return (
+        not is_placeholder(value) and value.strip("0123456789.:") != "" and chance(value) >= max(10, 1.1 * len(value))
+    )
 
 
 def _url(_: re.Match[str], value: str) -> bool:
     low = value.lower().strip("[]{}()")
-    if _NO_VALUE.search(value) or low in _GENERIC_PASSWORDS or value.startswith(("$", "{", "<", "%", "[", "*")):
+    if is_placeholder(value) or low in _GENERIC_PASSWORDS or value.startswith(("$", "{", "<", "%", "[", "*")):
         return False
     return not value.isdigit() and value.upper() != value.strip() + "_" and low not in {"postgres", "mysql", "p@ss"}
 
 
 _SPACE = r"(?:\s|\\+[nrt]){1,12}"
 _NETRC = re.compile(
-    rf"(?i)(?:\b|(?<=\\[nrt]))machine{_SPACE}[\w-]{{1,80}}(?:\.[\w-]{{1,80}}){{1,6}}{_SPACE}login{_SPACE}[^\s\0]{{1,120}}?{_SPACE}$"
+    rf"(?i)(?:\b|(?<=\\[nrt]))machine{_SPACE}[\w-]{{1,80}}(?:\.[\w-]{{1,80}}){{1,6}}{_SPACE}(?:login{_SPACE}[^\s\0]{{1,120}}?{_SPACE})?$"
 )
 
 
@@ -150,7 +162,7 @@ def _cookie(_: re.Match[str], value: str) -> bool:
 
 def _block(_: re.Match[str], value: str) -> bool:
     body = re.sub(r"-----[A-Z0-9 ]+-----|\\[nrt]|[^A-Za-z0-9+/]", "", value)
-    return len(body) >= 40 and len(set(body)) > 12 and not _NO_VALUE.search(value[:400])
+    return len(body) >= 40 and len(set(body)) > 12 and not is_made_up(value[:400])
 
 
 def _hash(_: re.Match[str], value: str) -> bool:
@@ -217,7 +229,8 @@ def _phone(_: re.Match[str], value: str) -> bool:
 
 
 _CHECKS: tuple[Check, ...] = (
-    _value, _mixed, _assigned, _password, _url, _netrc, _cookie, _block, _hash, _user, _email, _ipv4, _ipv6, _phone,
+    _value, _mixed, _named, _assigned, _password, _command, _argument, _url, _netrc, _cookie, _block, _hash, _user,
+    _email, _ipv4, _ipv6, _phone,
 )  # fmt: skip
 CHECKS = {check.__name__.lstrip("_"): check for check in _CHECKS}
 """The checks that a rule may name."""

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from unspool.redact import line_wrapping, views
 from unspool.redact.checks import CHECKS, PLACEHOLDER, Check, entropy, is_name, is_value
+from unspool.redact.columns import column_passwords
 from unspool.redact.replacements import MatchMemory, SecretMatch, escape_surrogates
 from unspool.redact.rules import PersonalNames, RedactionRule, RuleSet, builtin_rules, word_rule
 from unspool.redact.views import DISGUISES, UndisguisedText
@@ -136,22 +137,27 @@ class Finder:
     def _found(self, text: str, depth: int) -> Iterator[SecretMatch]:
         low = text.encode("ascii", "replace").lower()  # each character one byte: positions are those of the text
         long = list(unbroken_runs(low))
-        yield from self._plain(text, low, name_starts(low, long) if long else [])
+        yield from self._plain(text, low, long)
         if depth < _DEPTH:
             for view, deeper in self._views(text, long, depth + 1):
                 yield from self._seen(text, view, deeper)
 
-    def _plain(self, text: str, low: bytes, places: list[int]) -> Iterator[SecretMatch]:
+    def _plain(self, text: str, low: bytes, long: list[tuple[int, int]]) -> Iterator[SecretMatch]:
+        places = name_starts(low, long) if long else []
         for key, rules in _there(self._keys, low):
             yield from _at_key(text, low, key, rules)
         close = NameNeighbours(low, places)
         for key, rules in self._near.items():
             for place in close.of(key):
                 yield from filter(None, (_matched(one, text, place) for one in rules))
-        for place in (*places, *(match.end() for match in self._joined.finditer(low) if places)):
+        joined = (match.end() for run in long for match in self._joined.finditer(low, *run))
+        for place in (*places, *joined):
             for key, rules in self._starts.get(low[place : place + 2], ()):
                 if low.startswith(key, place):
                     yield from filter(None, (_matched(one, text, place) for one in rules))
+        if "password" in self._order:
+            for start, end in column_passwords(text, low):
+                yield SecretMatch("password", "secret", escape_surrogates(text[start:end]), start, end)
         for one in self._scans:
             yield from filter(None, (_matched(one, text, match.start()) for match in one.scan.finditer(text)))
 

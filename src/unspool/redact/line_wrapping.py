@@ -91,9 +91,9 @@ def _heads(text: str) -> Iterator[int]:
     for pattern, mark in ((_HEAD, "\n"), (_ESCAPED_HEAD, "\\n")):
         if mark in text:
             for match in pattern.finditer(text):
-                head = match[0]
-                if _MIXED.search(head[-10:]) if len(head) > 1 else _is_full(text, match.start()):
-                    yield _beginning(text, match.start())
+                start, end = match.span()
+                if _MIXED.search(text, end - 10, end) if end - start > 1 else _is_full(text, start):
+                    yield _beginning(text, start)
 
 
 def _beginning(text: str, at: int) -> int:

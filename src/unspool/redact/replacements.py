@@ -48,7 +48,9 @@ _MOST = 32_000_000
 """Characters that are remembered at once."""
 _WORTH = 20_000
 """Characters of a text that is too long to be remembered."""
-_TELLING = re.compile(r"(?i)pass|pwd|secret|token|key|credential|auth|cookie|(?:account|organization)_?uuid")
+_TELLING = re.compile(
+    r"(?i)pass|pwd|psk|pw$|secret|token|key|cred|auth|salt|_pat$|cookie|(?:account|organization)_?uuid"
+)
 VALUES = frozenset({"value", "Value"})
 """Keys of texts that another text of the object names."""
 _LONG = 60

@@ -82,13 +82,22 @@ def own_rules(path: Path) -> RuleSet:
 
 def _rules(table: dict[str, Any], where: str) -> Iterable[RedactionRule]:
     try:
-        rules = msgspec.convert(table.get("rule", ()), tuple[RedactionRule, ...])
+        written = msgspec.convert(table.get("rule", ()), tuple[RedactionRule, ...])
     except msgspec.ValidationError as error:
         raise UsageProblem(f"A rule in {where} is wrong: {error}.") from None
+    rules = [_assembled(rule, table.get("pieces", {})) for rule in written]
     for rule in rules:
         if reason := rule_fault(rule):
             raise UsageProblem(f"The rule “{rule.id}” in {where} is wrong: {reason}.")
     return rules
+
+
+def _assembled(rule: RedactionRule, pieces: Mapping[str, str]) -> RedactionRule:
+    """The rule with the pieces that its pattern names."""
+    pattern = rule.pattern
+    for name, piece in pieces.items():
+        pattern = pattern.replace(f"{{{name}}}", piece)
+    return msgspec.structs.replace(rule, pattern=pattern) if pattern != rule.pattern else rule
 
 
 def rule_fault(rule: RedactionRule) -> str:

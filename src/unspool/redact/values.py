@@ -119,7 +119,7 @@ def gather_texts(value: Json, path: ValuePath, key: str, known: MatchMemory, int
         _object(value, path, known, into)
     elif kind is list:
         for number, one in enumerate(value):
-            gather_texts(one, ValuePath(path, number), key, known, into)
+            gather_texts(one, ValuePath(path, number), item_name(value, number, key), known, into)
     elif kind is str:
         _add(value, path, key, known, into)
 
@@ -145,6 +145,12 @@ def text_name(owner: dict[str, Json], key: str) -> str:
         return key
     names = (owner.get(name) for name in ("name", "key", "Name", "Key"))
     return next((name for name in names if isinstance(name, str) and is_telling_key(name)), key)
+
+
+def item_name(owner: list[Json], number: int, key: str) -> str:
+    """What an item of a list is called: the option before it, as in ["--password", …], or as the list is."""
+    before = owner[number - 1] if number else None
+    return before.lstrip("-") if isinstance(before, str) and before[:1] == "-" and is_telling_key(before) else key
 
 
 def is_signature(owner: dict[str, Json], key: str) -> bool:
@@ -255,7 +261,7 @@ def _rebuilt(value: Json, key: str, made: dict[str, str]) -> Json:
         text = made.get(ValueText(ValuePath(), key if is_telling_key(key) else "", value).whole, value)
         return value if text == value else text
     if isinstance(value, list):
-        items = [_rebuilt(one, key, made) for one in value]
+        items = [_rebuilt(one, item_name(value, number, key), made) for number, one in enumerate(value)]
         return value if all(a is b for a, b in zip(items, value, strict=True)) else items
     return _rebuild_object(value, made) if isinstance(value, dict) else value
 
