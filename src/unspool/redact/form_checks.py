@@ -1,0 +1,68 @@
+"""What must hold of a secret that is known by its form: checksums of keys that would else be taken for chance."""
+
+import re
+from collections.abc import Callable
+from functools import cache
+from hashlib import sha256
+from importlib import resources
+
+from unspool.redact.checks import is_scattered, is_value
+
+_BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
+_DIGEST = 4
+"""Bytes of the checksum of base58check."""
+
+
+def _base58(_: re.Match[str], value: str) -> bool:
+    """Whether the last four bytes are the digest of those before."""
+    number = 0
+    for letter in value:
+        number = number * 58 + _BASE58.index(letter)
+    data = number.to_bytes((number.bit_length() + 7) // 8, "big")
+    body, digest = data[:-_DIGEST], data[-_DIGEST:]
+    return sha256(sha256(body).digest()).digest()[:_DIGEST] == digest
+
+
+@cache
+def _seed_words() -> dict[str, int]:
+    words = resources.files("unspool.redact").joinpath("seed_words.txt").read_text("ascii").split()
+    return {word: number for number, word in enumerate(words)}
+
+
+def _seed(_: re.Match[str], value: str) -> bool:
+    """Whether all words are of the list, and the last one holds the digest of the others."""
+    words = re.findall("[a-z]+", value)
+    numbers = [_seed_words().get(word) for word in words]
+    if len(words) % 3 or len(set(words)) < len(words) // 2 or None in numbers:
+        return False
+    bits = "".join(f"{number:011b}" for number in numbers)
+    size = len(bits) // 33
+    data = int(bits[:-size], 2).to_bytes(size * 4, "big")
+    return f"{sha256(data).digest()[0]:08b}"[:size] == bits[-size:]
+
+
+def _opaque(_: re.Match[str], value: str) -> bool:
+    """Whether a text of small or of capital letters and digits is mixed as chance mixes it."""
+    return is_value(value) and is_scattered(value)
+
+
+def _numbers(_: re.Match[str], value: str) -> bool:
+    """Whether numbers are bytes of a key: none is beyond 255, and they are many and different."""
+    numbers = [int(number) for number in re.findall(r"\d+", value)]
+    return 200 < max(numbers) <= 255 and len(set(numbers)) > len(numbers) // 2
+
+
+_KEY_TYPE = re.compile(r"""["']kty\\*["']\s*:""")
+_AROUND = 4000
+"""Characters around a member in which the type of its key stands."""
+
+
+def _jwk(match: re.Match[str], value: str) -> bool:
+    """Whether a member is of a JSON Web Key: its type stands in the same text, not far."""
+    around = _KEY_TYPE.search(match.string, max(0, match.start() - _AROUND), match.end() + _AROUND)
+    return around is not None and is_value(value)
+
+
+_ALL: tuple[Callable[[re.Match[str], str], bool], ...] = (_base58, _seed, _opaque, _numbers, _jwk)
+FORM_CHECKS = {check.__name__.lstrip("_"): check for check in _ALL}
+"""The checks of `forms.toml`, beside those of all rules."""
