@@ -3,6 +3,7 @@
 import re
 import string
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate, chain
 from typing import NamedTuple
@@ -21,8 +22,8 @@ _SHAPE = bytes(0x61 if byte in _RUNS else 0x20 for byte in range(256))
 _NEEDLE = b"a" * RUN
 _BEFORE = 32
 """Characters before a run in which the key of a token may stand, as in `hvs.`."""
-_WORD = rb"[^a-z0-9](?:(?<=\\)(?:[nrtbfv]|u00[0-9a-f]{2}|x[0-9a-f]{2})|(?<=%)(?:25)*[0-9a-f]{2}|(?<=\[)[0-9;]{0,20}m)?"
-"""What stands before a word: a sign, or an escape, whose letters are no part of the word."""
+_ESCAPED_WORD = rb"(?:(?<=\\)(?:[nrtbfv]|u00[0-9a-f]{2}|x[0-9a-f]{2})|(?<=%)(?:25)*[0-9a-f]{2}|(?<=\[)[0-9;]{0,20}m)"
+"""The letters of an escape, which are no part of the word behind it."""
 
 
 def unbroken_runs(low: bytes) -> Iterator[tuple[int, int]]:
@@ -101,12 +102,16 @@ class Finder:
             (re.compile(one.rule.scan.encode()), one) for one in ready if one.rule.scan and one.rule.token
         ]
         self._keys = _nested(_by_key(ready, lambda rule: not rule.token))
-        self._inner = _nested(_by_key(ready, lambda rule: rule.token and not _starts(rule)))
-        self._starts: dict[bytes, list[tuple[bytes, list[_Ready]]]] = {}
-        for key, found in _by_key(ready, lambda rule: rule.token and _starts(rule)).items():
-            self._starts.setdefault(key[:2], []).append((key, found))
-        keys = [key for some in self._starts.values() for key, _ in some]
-        self._words = re.compile(b"%s(?=%s)" % (_WORD, _trie(keys)))
+        words, inner = (
+            _by_key(ready, lambda rule: rule.token and _starts(rule)),
+            _by_key(ready, lambda rule: rule.token and not _starts(rule)),
+        )
+        self._begins: dict[bytes, list[tuple[bytes, list[_Ready]]]] = {}
+        for key, found in (*words.items(), *inner.items()):
+            self._begins.setdefault(key[:2], []).append((key, found))
+        trie = _trie(words)
+        self._words = re.compile(rb"[^a-z0-9](?:(?=%s)|(?<=[\\%%\[])%s(?=%s))" % (trie, _ESCAPED_WORD, trie))
+        self._inner = re.compile(_trie(inner))
 
     def find(self, text: str) -> list[SecretMatch]:
         """What must go, in the order of the text, none overlapping another. What replaced something stays."""
@@ -147,17 +152,14 @@ class Finder:
                 yield from self._seen(text, view, deeper)
 
     def _tokens(self, text: str, near: RunNeighbourhoods) -> Iterator[SecretMatch]:
-        for word in self._words.finditer(near.low):
-            at = word.end()
-            for key, rules in self._starts.get(near.low[at : at + 2], ()):
+        places = (match.end() for match in self._words.finditer(near.low))
+        for at in chain(places, (match.start() for match in self._inner.finditer(near.low))):
+            for key, rules in self._begins.get(near.low[at : at + 2], ()):
                 if near.low.startswith(key, at):
                     yield from filter(None, (_matched(one, text, near.place(at)) for one in rules))
-        for key, rules in _there(self._inner, near.low):
-            for at in find_all(near.low, key):
-                yield from filter(None, (_matched(one, text, near.place(at)) for one in rules))
         for scan, one in self._run_scans:
-            places = (max(0, near.place(match.start())) for match in scan.finditer(near.low))
-            yield from filter(None, (_matched(one, text, place) for place in places))
+            found = (max(0, near.place(match.start())) for match in scan.finditer(near.low))
+            yield from filter(None, (_matched(one, text, place) for place in found))
 
     def _views(self, text: str, long: list[tuple[int, int]], depth: int) -> Iterator[tuple[UndisguisedText, int]]:
         """Parts of the text without a disguise, and how deep under disguises they are."""
@@ -187,7 +189,7 @@ def _trie(keys: Iterable[bytes]) -> bytes:
         by_first.setdefault(key[:1], []).append(key[1:])
     if b"" in by_first:
         return b""
-    some = [re.escape(first) + (_trie(rest) if len(rest) > 1 else re.escape(rest[0])) for first, rest in by_first.items()]
+    some = [re.escape(first) + _trie(rest) for first, rest in by_first.items()]
     return some[0] if len(some) == 1 else b"(?:%s)" % b"|".join(some)
 
 
@@ -205,6 +207,9 @@ def _by_key(rules: Iterable[_Ready], chosen: Callable[[RedactionRule], bool]) ->
     return keys
 
 
+_ALIKE = 5
+
+
 class _Key(NamedTuple):
     """A key, its rules, and the longer keys that hold it: where it is not, they are not."""
 
@@ -214,6 +219,9 @@ class _Key(NamedTuple):
 
 
 def _nested(keys: dict[bytes, list[_Ready]]) -> list[_Key]:
+    """The keys as a tree; where two begin alike, their beginning is looked for first."""
+    begins = Counter(key[:_ALIKE] for key in keys)
+    keys = {key: [] for key, count in begins.items() if count > 1} | keys
     top: list[_Key] = []
     for key in sorted(keys, key=len):
         holder = next((one for one in top if one.key in key), None)
@@ -225,7 +233,8 @@ def _there(keys: list[_Key], low: bytes) -> Iterator[tuple[bytes, list[_Ready]]]
     """Those that stand in a text."""
     for one in keys:
         if one.key in low:
-            yield one.key, one.rules
+            if one.rules:
+                yield one.key, one.rules
             yield from _there(one.longer, low)
 
 

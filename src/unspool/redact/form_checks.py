@@ -6,15 +6,17 @@ from functools import cache
 from hashlib import sha256
 from importlib import resources
 
-from unspool.redact.checks import is_scattered, is_value
+from unspool.redact.checks import CHECKS, is_scattered, is_value
 
 _BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 _DIGEST = 4
 """Bytes of the checksum of base58check."""
 
 
-def _base58(_: re.Match[str], value: str) -> bool:
-    """Whether the last four bytes are the digest of those before."""
+def _wallet(_: re.Match[str], value: str) -> bool:
+    """Whether the last four bytes of base58 are the digest of those before; a seed in base32 is mixed as by chance."""
+    if value.startswith("S"):
+        return is_value(value) and is_scattered(value)
     number = 0
     for letter in value:
         number = number * 58 + _BASE58.index(letter)
@@ -52,6 +54,13 @@ def _numbers(_: re.Match[str], value: str) -> bool:
     return 200 < max(numbers) <= 255 and len(set(numbers)) > len(numbers) // 2
 
 
+def _lone(match: re.Match[str], value: str) -> bool:
+    """Whether a text is mixed as by chance, and no part of a longer stretch of base64."""
+    inside = match.string[max(0, match.start() - 1)] in "+/" and match.string[match.end() : match.end() + 1] in _BASE64
+    return not inside and CHECKS["mixed"](match, value)
+
+
+_BASE64 = {"+", "/", "="}
 _KEY_TYPE = re.compile(r"""["']kty\\*["']\s*:""")
 _AROUND = 4000
 """Characters around a member in which the type of its key stands."""
@@ -63,6 +72,6 @@ def _jwk(match: re.Match[str], value: str) -> bool:
     return around is not None and is_value(value)
 
 
-_ALL: tuple[Callable[[re.Match[str], str], bool], ...] = (_base58, _seed, _opaque, _numbers, _jwk)
+_ALL: tuple[Callable[[re.Match[str], str], bool], ...] = (_wallet, _seed, _opaque, _numbers, _lone, _jwk)
 FORM_CHECKS = {check.__name__.lstrip("_"): check for check in _ALL}
 """The checks of `forms.toml`, beside those of all rules."""
