@@ -22,7 +22,14 @@ _LETTERS = {
 _BLANK = re.compile(rf"<({'|'.join(sorted(CLASSES, key=len, reverse=True))})(\d+)>")
 _HEADER = re.compile(r"-----[A-Z ]+-----")
 """Of a private key: no secret by itself."""
-NAMED = frozenset({"password", "named-secret", "bearer-token", "authorization", "cookie", "url-password", "curl-user"})
+NAMED = frozenset(
+    {
+        *("password", "named-secret", "bearer-token", "authorization", "cookie", "url-password", "curl-user"),
+        *("oracle-password", "wifi-password", "broker-password", "azure-app-configuration", "jwk-member"),
+        *("address-signature", "address-code", "zapier-hook", "deploy-hook", "vercel-deploy-hook", "render-deploy-hook"),
+        *("dockerhub-trigger", "pipedream-address", "health-check-address", "calendar-feed"),
+    }
+)
 """Rules of values that only what stands beside them makes a secret; all other secrets have a form of their own."""
 
 

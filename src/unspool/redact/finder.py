@@ -9,7 +9,7 @@ from itertools import accumulate, chain
 from typing import NamedTuple
 
 from unspool.redact import line_wrapping, views
-from unspool.redact.checks import CHECKS, PLACEHOLDER, Check, entropy, is_name, is_value
+from unspool.redact.checks import CHECKS, PLACEHOLDER, Check, entropy, is_name, is_scattered, is_value
 from unspool.redact.form_checks import FORM_CHECKS
 from unspool.redact.replacements import MatchMemory, SecretMatch, escape_surrogates
 from unspool.redact.rules import PersonalNames, RedactionRule, RuleSet, builtin_rules, word_rule
@@ -244,7 +244,7 @@ def _at_key(text: str, low: bytes, key: bytes, rules: list[_Ready]) -> Iterator[
         if place < done:
             continue
         for one in rules:
-            if (one.back is not None or one.match(text, place)) and (found := _matched(one, text, place)):
+            if (one.back or one.rule.before or one.match(text, place)) and (found := _matched(one, text, place)):
                 done = max(done, found.end)
                 yield found
 
@@ -264,7 +264,7 @@ def _matched(one: _Ready, text: str, place: int) -> SecretMatch | None:
     match = one.pattern.match(text, place)
     if match is None or not _convincing(one, match, value := match[one.rule.group]):
         return None
-    if not apart and is_name(value):
+    if not apart and is_name(value) and not is_scattered(value):
         return None
     start, end = match.span(one.rule.group)
     if one.rule.kind == "secret" and text[end : end + 1] in _BREAKS:

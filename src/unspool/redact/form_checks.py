@@ -32,10 +32,13 @@ def _seed_words() -> dict[str, int]:
 
 
 def _seed(_: re.Match[str], value: str) -> bool:
-    """Whether all words are of the list, and the last one holds the digest of the others."""
-    words = re.findall("[a-z]+", value)
-    numbers = [_seed_words().get(word) for word in words]
-    if len(words) % 3 or len(set(words)) < len(words) // 2 or None in numbers:
+    """Whether a text begins with words of the list of which the last holds the digest of the others."""
+    numbers = [_seed_words().get(word) for word in value.split(" ")]
+    return any(_is_seed(numbers[:count]) for count in (12, 15, 18, 21, 24) if count <= len(numbers))
+
+
+def _is_seed(numbers: list[int | None]) -> bool:
+    if None in numbers or len(set(numbers)) < len(numbers) // 2:
         return False
     bits = "".join(f"{number:011b}" for number in numbers)
     size = len(bits) // 33
@@ -56,7 +59,8 @@ def _numbers(_: re.Match[str], value: str) -> bool:
 
 def _lone(match: re.Match[str], value: str) -> bool:
     """Whether a text is mixed as by chance, and no part of a longer stretch of base64."""
-    inside = match.string[max(0, match.start() - 1)] in "+/" and match.string[match.end() : match.end() + 1] in _BASE64
+    around = match.string[max(0, match.start() - 1)] + match.string[match.end() : match.end() + 1]
+    inside = len(around) > 1 and set(around) <= _BASE64 and around != "//"
     return not inside and CHECKS["mixed"](match, value)
 
 
