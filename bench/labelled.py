@@ -26,7 +26,14 @@ NAMED = frozenset(
     {
         *("password", "named-secret", "bearer-token", "authorization", "cookie", "url-password", "curl-user"),
         *("oracle-password", "wifi-password", "broker-password", "azure-app-configuration", "jwk-member"),
-        *("address-signature", "address-code", "zapier-hook", "deploy-hook", "vercel-deploy-hook", "render-deploy-hook"),
+        *(
+            "address-signature",
+            "address-code",
+            "zapier-hook",
+            "deploy-hook",
+            "vercel-deploy-hook",
+            "render-deploy-hook",
+        ),
         *("dockerhub-trigger", "pipedream-address", "health-check-address", "calendar-feed"),
     }
 )

@@ -13,7 +13,9 @@ from unspool.redact.finder import Finder
 from unspool.redact.rules import RedactionRule, builtin_rules
 
 FINDER = Finder()
-FORMS = [rule for rule in builtin_rules().rules if rule.kind == "secret" and rule.token and rule.group == 0 and rule.edge]
+FORMS = [
+    rule for rule in builtin_rules().rules if rule.kind == "secret" and rule.token and rule.group == 0 and rule.edge
+]
 """Rules whose match is all secret and stands as a word."""
 BESIDE = {
     "bare": "{}",

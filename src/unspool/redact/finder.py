@@ -251,7 +251,9 @@ def _at_key(text: str, low: bytes, key: bytes, rules: list[_Ready]) -> Iterator[
 
 def _matched(one: _Ready, text: str, place: int) -> SecretMatch | None:
     """What a rule finds where its key stands."""
-    if one.back is not None and (before := one.back.match(text[max(0, place - (one.rule.reach or _BACK)) : place][::-1])):
+    if one.back is not None and (
+        before := one.back.match(text[max(0, place - (one.rule.reach or _BACK)) : place][::-1])
+    ):
         place = _after_escape(text, place - before.end())
         place += text[place : place + 1] == "-" and _REMOVED.search(text, max(0, place - 2), place + 1) is not None
     elif one.rule.before:

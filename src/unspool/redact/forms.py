@@ -118,4 +118,6 @@ def _pattern(parts: tuple[_Piece, ...]) -> str:
 
 
 def _filler(parts: tuple[_Piece, ...]) -> str:
-    return re.sub(r"<[A-Za-z0-9]*?(\d{1,2})>", lambda blank: "x" * int(blank[1]), "".join(part.example for part in parts))
+    return re.sub(
+        r"<[A-Za-z0-9]*?(\d{1,2})>", lambda blank: "x" * int(blank[1]), "".join(part.example for part in parts)
+    )
