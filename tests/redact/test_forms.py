@@ -2,10 +2,12 @@
 
 import json
 from functools import cache
+from pathlib import Path
 from random import Random
 
 import pytest
 
+from bench.facts import ENOUGH, facts, found_share
 from bench.generated import generated
 from bench.labelled import filled
 from tests.thorough import tries
@@ -74,3 +76,45 @@ def test_what_stands_beside_a_secret_hides_none(beside: str) -> None:
                 missed.append((rule.id, value))
     assert every > 400
     assert len(missed) <= every / 50, missed
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "AKIAIOSFODNN7EXAMPLE",
+        "sk-xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
+        "ghp_000000000000000000000000000000000000",
+        "xoxb-000000000000-000000000000-XXXXXXXXXXXXXXXXXXXXXXXX",
+        "https://hooks.slack.com/services/T00000000/B00000000/XXXXXXXXXXXXXXXXXXXXXXXX",
+        "AIzaSyXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXX",
+        "npm_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
+        "test test test test test test test test test test test junk",
+        "abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon about",
+        "11111111-2222-3333-4444-555555555555",
+        "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+        "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+        "ENC[AES256_GCM,data:8sLk2,iv:abc,tag:def,type:str]",
+        "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGPl8bXs3yNqYt3vGq1r0mJ9ZkQ2p5n8wT6cV7uX4eLs",
+    ],
+)
+def test_placeholders_are_let_through(text: str) -> None:
+    """What documents write in the place of a secret is none."""
+    assert FINDER.find(f"then {text} and so on") == []
+
+
+def test_the_end_of_a_private_key_goes_to_its_first_line() -> None:
+    """`tail` of a key shows lines without the first one: all of them go, in text and in JSON."""
+    random = Random(3)
+    lines = [filled("<b6464>", random) for _ in range(4)]
+    text = "\n".join([*lines, "-----END RSA PRIVATE " + "KEY-----"])
+    for worn in (f"$ tail -5 id_rsa\n{text}\n$ ", json.dumps(f"$ tail -5 id_rsa\n{text}\n$ ")):
+        (found,) = FINDER.find(worn)
+        assert all(line in found.value for line in lines)
+
+
+@pytest.mark.parametrize(("section", "least"), [("1", 0.88), ("3", 0.9)])
+def test_kinds_of_the_facts_are_found(shared: Path, section: str, least: float) -> None:
+    """Of the kinds that have a form of their own nearly all are found without a name; public halves are let through."""
+    kinds = [fact for fact in facts((shared / "docs" / "secrets.md").read_text("utf-8")) if fact.section == section]
+    found = [found_share(fact, FINDER) >= ENOUGH for fact in kinds]
+    assert sum(found) >= len(found) * least

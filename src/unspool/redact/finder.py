@@ -110,7 +110,7 @@ class Finder:
         for key, found in (*words.items(), *inner.items()):
             self._begins.setdefault(key[:2], []).append((key, found))
         trie = _trie(words)
-        self._words = re.compile(rb"[^a-z0-9](?:(?=%s)|(?<=[\\%%\[])%s(?=%s))" % (trie, _ESCAPED_WORD, trie))
+        self._words = re.compile(rb"[^a-z0-9](?:(?<=[\\%%\[])%s(?=%s)|(?=%s))" % (_ESCAPED_WORD, trie, trie))
         self._inner = re.compile(_trie(inner))
 
     def find(self, text: str) -> list[SecretMatch]:
