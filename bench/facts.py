@@ -1,27 +1,29 @@
-"""Recall by section on the facts of shared/docs/secrets.md, and which of its placeholders are flagged.
-
-python -m bench.facts [--missed]    where that file is beside the repository; says so where it is not
-"""
+"""How many of the secrets that ../shared/docs/secrets.md describes are found, by section: `python -m bench.facts`."""
 
 import re
 import string
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from random import Random
 from typing import NamedTuple
+from uuid import UUID
 
 from unspool.redact.finder import Finder
+from unspool.redact.replacements import SecretMatch
 
-FACTS = Path(__file__).parents[2] / "shared" / "docs" / "secrets.md"
+SECRETS = Path("shared/docs/secrets.md")
+"""Where the facts are, from the folder beside the repository."""
 TRIES = 8
-_ALNUM = string.ascii_letters + string.digits
-_CLASSES = {
-    "an": _ALNUM,
-    "anu": _ALNUM + "_",
-    "url": _ALNUM + "_-",
-    "urld": _ALNUM + "_-.",
-    "b64": _ALNUM + "+/",
+ENOUGH, COVERED = 7, 0.85
+"""Of so many values, so many must be covered to this share."""
+_AN = string.ascii_letters + string.digits
+CLASSES = {
+    "an": _AN,
+    "anu": _AN + "_",
+    "url": _AN + "_-",
+    "urld": _AN + "_-.",
+    "b64": _AN + "+/",
     "hex": "0123456789abcdef",
     "HEX": "0123456789ABCDEF",
     "dig": string.digits,
@@ -33,138 +35,124 @@ _CLASSES = {
     "b32": string.ascii_lowercase + "234567",
     "B32": string.ascii_uppercase + "234567",
     "b36": string.ascii_lowercase + string.digits,
-    "b58": "".join(sorted(set(_ALNUM) - set("0OIl"))),
+    "b58": "".join(sorted(set(_AN) - set("0OIl"))),
     "bech": "QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L",
-    "pw": _ALNUM + "!#%^*_+=~",
-    "any": _ALNUM + "!#$%&()*+,-./:;<=>?@[]^_{|}~",
+    "pw": _AN + "!#%^*_+=~",
+    "any": "".join(sorted(set(string.printable) - set(string.whitespace) - set("\"'\\"))),
 }
-_BLANK = re.compile(r"<(uuid4?|UUID|words|n255x|[A-Za-z]+?(?:64|32|36|58)?)(\d*)>")
-_NAMED_CLASS = re.compile(r"(uuid4?|UUID)|([A-Za-z]+[0-9]{0,2}) (\d+)(?:–(\d+))?(\+)?")
-_WORDS = ("harbour", "crane", "tern", "vessel", "anchor", "copper", "lantern", "meadow", "orbit", "pencil", "quartz")
+_NAMES = "|".join(sorted(CLASSES, key=len, reverse=True))
+_CLASS = re.compile(rf"({_NAMES}|words|n255x) (\d+)(?:[–-](\d+)|(\+))?")
+_BLANK = re.compile(rf"<(?:({_NAMES}|words|n255x)(\d+)|(uuid4|uuid|UUID))>")
+_MORE = 40
+"""Characters beyond "at least"."""
 
 
 class Fact(NamedTuple):
-    """A text that holds a secret between « and »."""
+    """A kind of the facts: how its values are made, and what of each must go."""
 
-    section: int
-    row: str
-    text: str
+    section: str
+    kind: str
+    form: tuple[str, ...]
+    """Literals, and classes as `an 36`, where `code` marks a literal; or one shape with blanks."""
 
-
-def _some(letters: str, count: int, random: Random) -> str:
-    if letters.lower().startswith("uuid"):
-        digits = "".join(random.choices(_CLASSES["hex"], k=32))
-        made = "-".join((digits[:8], digits[8:12], "4" + digits[13:16], "a" + digits[17:20], digits[20:]))
-        return made.upper() if letters == "UUID" else made
-    if letters == "words":
-        return " ".join(random.choices(_WORDS, k=count))
-    if letters == "n255x":
-        return ",".join(str(random.randrange(256)) for _ in range(count))
-    return "".join(random.choices(_CLASSES[letters], k=count))
+    def made(self, random: Random) -> tuple[str, list[str]]:
+        """A text, and the secrets in it."""
+        marked = "".join(_part(part, random) for part in self.form)
+        secrets = re.findall("«(.*?)»", marked, re.DOTALL)
+        return marked.replace("«", "").replace("»", ""), secrets or [marked]
 
 
-def _blank(match: "re.Match[str]", random: Random) -> str:
-    """`<b6440>` is 40 characters of base64: the class is the longest that there is."""
-    whole = match[1] + match[2]
-    for letters in sorted((*_CLASSES, "uuid4", "uuid", "UUID", "words", "n255x"), key=len, reverse=True):
-        rest = whole.removeprefix(letters)
-        if rest != whole and (rest.isdigit() or not rest):
-            return _some(letters, int(rest or 1), random)
-    return match[0]
+def facts(text: str) -> Iterator[Fact]:
+    """Every kind of the sections that describe secrets, in order."""
+    section = ""
+    for line in text.split("\n"):
+        if line.startswith("## "):
+            section = line[3:5].strip(". ")
+        cells = [cell.strip().replace("\0", "|") for cell in line.replace("\\|", "\0").split("|")[1:-1]]
+        if len(cells) < 3 or cells[0].startswith("---") or section not in "123456":
+            continue
+        if section == "1" and cells[0] != "kind":
+            yield Fact(section, f"{cells[1]}: {cells[0]}", _parts(cells[2], cells[3], _suffix(cells[4])))
+        elif section == "2" and cells[0] != "kind":
+            name = cells[2].split(",")[0].split(" in ")[0].strip()
+            yield Fact(section, f"{cells[1]}: {cells[0]}", (f"`{name}=«`", *_parts("", cells[3], ""), "`»`"))
+        elif shape := next((cell for cell in cells if "«" in cell), ""):
+            yield Fact(section, f"{cells[0]}: {shape}", (shape.strip("`").replace("\\n", "\n"),))
 
 
-def filled(shape: str, random: Random) -> str:
-    """A shape with its blanks filled."""
-    return _BLANK.sub(lambda match: _blank(match, random), shape)
+def _suffix(remarks: str) -> str:
+    found = re.match(r"`[^`]*`", remarks)
+    return found[0] if found else ""
 
 
-def _value(form: str, random: Random) -> str:
-    """A form of section 2, such as b64 43 · `=`."""
-    parts = []
-    for part in map(str.strip, form.split(" · ")):
-        if part.startswith("`"):
-            parts.append(part.strip("`"))
-        elif (found := _NAMED_CLASS.match(part)) and (found[1] or found[2] in _CLASSES):
-            parts.append(_some(found[1] or found[2], int(found[3] or 1), random))
-        else:
-            return ""
-    return "".join(parts)
+def _parts(*cells: str) -> tuple[str, ...]:
+    return tuple(part for cell in cells for part in re.split(r" · (?=`|\w)", cell) if part not in {"", "—", "-"})
 
 
-def _rows(number: int) -> Iterator[list[str]]:
-    text = FACTS.read_text("utf-8")
-    section = re.search(rf"\n## {number}\. .*?(?=\n## |\Z)", text, re.DOTALL)
-    for line in (section[0] if section else "").splitlines():
-        cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
-        if len(cells) > 2 and not set(cells[0]) <= set("-") and cells[1] not in {"shape", "what it is", "vendor"}:
-            yield [cell.replace("\\|", "|") for cell in cells]
+def _part(part: str, random: Random) -> str:
+    if found := re.fullmatch(r"`(.*)`", part, re.DOTALL):
+        return found[1]
+    if found := _CLASS.fullmatch(part):
+        least = int(found[2])
+        most = int(found[3]) if found[3] else least + (_MORE if found[4] else 0)
+        return _some(found[1], random.randint(least, most), random)
+    if part in {"uuid", "uuid4", "UUID"}:
+        return _uuid(part, random)
+    return _BLANK.sub(
+        lambda blank: _some(blank[1], int(blank[2]), random) if blank[1] else _uuid(blank[3], random), part
+    )
 
 
-def facts(random: Random) -> Iterator[Fact]:
-    """One example of every fact of sections 2 to 6."""
-    for cells in _rows(2):
-        name = re.match(r"[\w.:/-]+", cells[2].split(",")[0].split(" in ")[0].strip())
-        value = _value(cells[3], random)
-        if name and value:
-            yield Fact(2, f"{name[0]} {cells[3]}", f"{name[0]}=«{value}»")
-            yield Fact(2, f"{name[0]} {cells[3]} json", f'"{name[0]}": "«{value}»"')
-    for number in (3, 4, 5, 6):
-        for cells in _rows(number):
-            shape = cells[1].strip("`").replace("\\n", "\n").replace("\\t", "\t").replace("\u02cb", "`")
-            if "«" in shape:
-                yield Fact(number, f"{cells[0]}: {cells[1]}", filled(shape, random))
+def _uuid(name: str, random: Random) -> str:
+    made = str(UUID(bytes=random.randbytes(16), version=4))
+    return made.upper() if name == "UUID" else made
 
 
-def placeholders() -> Iterator[tuple[str, str]]:
-    """Each placeholder of section 7 in each of six surroundings."""
-    for cells in _rows(7):
-        value = cells[0].removeprefix("`").removesuffix("`").replace("\u02cb", "`")
-        yield value, f'api_key = "{value}"'
-        yield value, f"API_KEY={value}"
-        yield value, f"password: {value}"
-        yield value, f"we saw {value} there"
-        yield value, f"postgres://ada:{value}@db.shop.net/x"
-        yield value, f"Authorization: Bearer {value}"
+def _some(name: str, length: int, random: Random) -> str:
+    if name == "words":
+        return " ".join("".join(random.choices(string.ascii_lowercase, k=random.randint(3, 8))) for _ in range(length))
+    if name == "n255x":
+        return ",".join(str(random.randrange(256)) for _ in range(length))
+    return "".join(random.choices(CLASSES[name], k=length))
 
 
-def is_found(fact: Fact, finder: Finder) -> bool:
-    """Whether at least 85 % of each secret is covered."""
-    text, secrets, at = "", [], 0
-    for number, part in enumerate(re.split("[«»]", fact.text)):
-        if number % 2:
-            secrets.append((at, at + len(part)))
-        text, at = text + part, at + len(part)
-    covered = {
-        place for match in finder.find(text) if match.kind == "secret" for place in range(match.start, match.end)
-    }
-    return all(len(covered & set(range(start, end))) >= 0.85 * (end - start) for start, end in secrets)
+def found_share(fact: Fact, finder: Finder, seed: int = 1) -> int:
+    """In how many of the tries all secrets of a kind are covered."""
+    random = Random(f"{seed} {fact.kind}")
+    return sum(_is_covered(finder, *fact.made(random), fact.section) for _ in range(TRIES))
 
 
-def recall(finder: Finder) -> Iterator[tuple[int, dict[str, int]]]:
-    """For each section how often each of its rows was found, of so many tries."""
-    hits: dict[tuple[int, str], int] = {}
-    for seed in range(TRIES):
-        for fact in facts(Random(seed)):
-            hits[fact.section, fact.row] = hits.get((fact.section, fact.row), 0) + is_found(fact, finder)
-    for section in (2, 3, 4, 5, 6):
-        yield section, {row: count for (number, row), count in hits.items() if number == section}
+def _is_covered(finder: Finder, text: str, secrets: list[str], section: str) -> bool:
+    around = f"I ran it with {text} and it worked" if section == "1" else text
+    matches = [match for match in finder.find(around) if match.kind == "secret"]
+    return all(_covered(around, secret, matches) >= COVERED for secret in secrets)
 
 
-def main(missed: bool) -> None:
-    """Tell all of it."""
+def _covered(text: str, secret: str, matches: Iterable[SecretMatch]) -> float:
+    start = text.find(secret)
+    inside = sum(max(0, min(match.end, start + len(secret)) - max(match.start, start)) for match in matches)
+    return inside / max(1, len(secret))
+
+
+def main(arguments: list[str]) -> None:
+    """Prints how many kinds of each section are found; with a number of a section, those that are not."""
+    path = next((folder / SECRETS for folder in Path(__file__).parents if (folder / SECRETS).exists()), None)
+    if path is None:
+        print("There is no shared/docs/secrets.md beside this repository.")
+        return
     finder = Finder()
-    for section, rows in recall(finder):
-        whole = sum(count >= TRIES - 1 for count in rows.values())
-        values = sum(rows.values()) / TRIES / len(rows)
-        print(f"section {section}: {values:.1%} of values, {whole} of {len(rows)} rows")
-        print(*(f"   {count} {row}" for row, count in rows.items() if missed and count < TRIES - 1), sep="\n", end="")
-    found = [(value, text) for value, text in placeholders() if any(one.kind == "secret" for one in finder.find(text))]
-    print(f"section 7: {len({value for value, _ in found})} placeholders flagged")
-    print(*(f"   {text}" for _, text in found if missed), sep="\n", end="")
+    sections: dict[str, list[tuple[Fact, int]]] = {}
+    for fact in facts(path.read_text("utf-8")):
+        sections.setdefault(fact.section, []).append((fact, found_share(fact, finder)))
+    for section, found in sections.items():
+        whole = sum(count >= ENOUGH for _, count in found)
+        part = sum(0 < count < ENOUGH for _, count in found)
+        print(f"section {section}: {whole} of {len(found)} found ({whole / len(found):.1%}), {part} at times")
+        if section in arguments:
+            for fact, count in found:
+                if count < ENOUGH:
+                    print(f"    {count} of {TRIES}  {fact.kind}   e.g. {fact.made(Random(1))[0][:120]!r}")
 
 
 if __name__ == "__main__":
-    if FACTS.exists():
-        main("--missed" in sys.argv)
-    else:
-        print("The facts are not here: nothing to measure.")
+    main(sys.argv[1:])

@@ -34,7 +34,6 @@ SECRETS = (
         "insert into t (password) values ('a'),",
         "jwt.sign(a, ",
         "connect(,,,",
-        "key:::",
     ),
     *("key:::", "mysql -p", "echo aaaaaaaa | ", 'token" {', '<password a="b"', "secret set ", "password is "),
     '%41&#65;\\u0041=3D\u200b\x1b[0m abc" +\n"A9 │\n│ ',

@@ -5,7 +5,7 @@ import html
 import json
 import quopri
 import re
-import string
+import textwrap
 import urllib.parse
 from collections.abc import Callable, Iterable, Iterator
 from hashlib import sha1, sha256
@@ -13,25 +13,21 @@ from random import Random
 from typing import NamedTuple
 from uuid import UUID
 
+from unspool.redact.forms import CLASSES
 from unspool.redact.rules import RedactionRule, builtin_rules
 
 _LETTERS = {
-    "an": string.ascii_letters + string.digits,
-    "up": string.ascii_uppercase + string.digits,
-    "low": string.ascii_lowercase,
-    "hex": "0123456789abcdef",
-    "dig": string.digits,
-    "url": string.ascii_letters + string.digits + "_-",
-    "b32": string.ascii_uppercase + "234567",
-    "b32l": string.ascii_lowercase + "234567",
+    name: "".join(char for char in map(chr, range(0x21, 0x7F)) if re.match(f"[{letters}]", char))
+    for name, letters in CLASSES.items()
 }
-_BLANK = re.compile(r"<(an|up|low|hex|dig|url|b32l|b32)(\d+)>")
+_BLANK = re.compile(rf"<({'|'.join(sorted(CLASSES, key=len, reverse=True))})(\d+)>")
 _HEADER = re.compile(r"-----[A-Z ]+-----")
 """Of a private key: no secret by itself."""
 NAMED = frozenset(
     {
         *("password", "named-secret", "bearer-token", "authorization", "cookie", "url-password", "curl-user", "pgpass"),
-        *("command-password", "piped-secret", "argument-secret"),
+        *("command-password", "piped-secret", "argument-secret", "jwk-member", "address-signature", "address-code"),
+        *("oracle-password", "wifi-password", "broker-password", "azure-app-configuration"),
     }
 )
 """Rules of values that only what stands beside them makes a secret; all other secrets have a form of their own."""
@@ -64,13 +60,18 @@ def _some(kind: str, length: int, random: Random) -> str:
     letters = _LETTERS[kind]
     while True:
         text = "".join(random.choices(letters, k=length))
-        digits = kind in {"dig", "low"} or length < 8 or sum(map(str.isdigit, text)) >= 2
+        digits = kind in {"dig", "low", "let"} or length < 8 or sum(map(str.isdigit, text)) >= 2
         if digits and text[0].isalnum() and text[-1].isalnum():
             return text
 
 
 def _wrapped(between: str, width: int = 30) -> Callable[[str], str]:
-    return lambda text: between.join(text[at : at + width] for at in range(0, len(text), width))
+    def wrap(text: str) -> str:
+        if re.fullmatch("[a-z]+(?: [a-z]+)+", text):  # words are broken between them
+            return between.join(textwrap.wrap(text, width))
+        return between.join(text[at : at + width] for at in range(0, len(text), width))
+
+    return wrap
 
 
 def _larger(text: str) -> str:

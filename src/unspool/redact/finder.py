@@ -1,26 +1,30 @@
 """Finds what must not leave in any text, through disguises."""
 
 import re
+import string
+from bisect import bisect_right
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import chain
+from itertools import accumulate, chain
 from typing import NamedTuple
 
 from unspool.redact import line_wrapping, views
-from unspool.redact.checks import CHECKS, PLACEHOLDER, Check, entropy, is_name, is_value
+from unspool.redact.checks import CHECKS, PLACEHOLDER, Check, entropy, is_name, is_scattered, is_value
 from unspool.redact.columns import column_passwords
+from unspool.redact.form_checks import FORM_CHECKS
 from unspool.redact.replacements import MatchMemory, SecretMatch, escape_surrogates
 from unspool.redact.rules import PersonalNames, RedactionRule, RuleSet, builtin_rules, word_rule
 from unspool.redact.views import DISGUISES, UndisguisedText
 
 RUN = 20
 """Characters that a run has at least."""
-_NAMES = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
-_SHAPE = bytes(0x61 if byte in _NAMES + b"+/" else 0x20 for byte in range(256))
+_RUNS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-+/"
+_SHAPE = bytes(0x61 if byte in _RUNS else 0x20 for byte in range(256))
 _NEEDLE = b"a" * RUN
-_NAME = re.compile(rb"[a-z0-9_-]{20,}")
-_BEFORE = 24
-"""Characters before a name in which the key of a token may stand, as in `hvs.`."""
-_ESCAPES = re.compile(rb"(?:\\(?:[nrtbfv]|u00[0-9a-f]{2}|x[0-9a-f]{2})|%(?:25)*[0-9a-f]{2}|\[(?:\d{1,2};)*\d{0,2}m)+")
+_BEFORE = 32
+"""Characters before a run in which the key of a token may stand, as in `hvs.`."""
+_ESCAPED_WORD = rb"(?:(?<=\\)(?:[nrtbfv]|u00[0-9a-f]{2}|x[0-9a-f]{2})|(?<=%)(?:25)*[0-9a-f]{2}|(?<=\[)[0-9;]{0,20}m)"
+"""The letters of an escape, which are no part of the word behind it."""
 
 
 def unbroken_runs(low: bytes) -> Iterator[tuple[int, int]]:
@@ -34,34 +38,27 @@ def unbroken_runs(low: bytes) -> Iterator[tuple[int, int]]:
         start = shape.find(_NEEDLE, end)
 
 
-def name_starts(low: bytes, long: list[tuple[int, int]]) -> list[int]:
-    """Where a long name (a run without + and /) begins; after an escape too, whose letters are no part of it."""
-    found = []
-    for start, end in long:
-        run = low[start:end]
-        if b"/" in run or b"+" in run:
-            found += [start + match.start() for match in _NAME.finditer(run)]
-        else:
-            found.append(start)
-    found += [start + 1 for start in found if low[start : start + 1] == b"-"]
-    escaped = (start for start in found if start and low[start - 1] in b"\\%[")
-    return found + [match.end() for start in escaped if (match := _ESCAPES.match(low, start - 1))]
+class RunNeighbourhoods:
+    """The long runs of a text with what stands just before each, joined: all that a token can be in."""
 
+    def __init__(self, low: bytes, runs: Iterable[tuple[int, int]]) -> None:
+        self._starts: list[int] = []
+        ends: list[int] = []
+        for start, end in runs:
+            begin = max(0, start - _BEFORE)
+            if ends and begin <= ends[-1]:
+                ends[-1] = end
+            else:
+                self._starts.append(begin)
+                ends.append(end)
+        parts = [low[start:end] for start, end in zip(self._starts, ends, strict=True)]
+        self._firsts = [0, *accumulate(len(part) + 1 for part in parts)]
+        self.low = b"\0".join((b"", *parts))
 
-class NameNeighbours:
-    """What stands just before each name of a text, with how the name begins."""
-
-    def __init__(self, low: bytes, places: list[int]) -> None:
-        self._starts = [max(0, place - _BEFORE) for place in places]
-        self._parts = [low[start : place + 4] for start, place in zip(self._starts, places, strict=True)]
-        self._all = b"\0".join(self._parts)
-
-    def of(self, key: bytes) -> list[int]:
-        """Where in the text a key stands close to a name."""
-        if key not in self._all:
-            return []
-        places = zip(self._starts, self._parts, strict=True)
-        return sorted({start + at for start, part in places for at in find_all(part, key)})
+    def place(self, at: int) -> int:
+        """Where in the text something stands."""
+        part = bisect_right(self._firsts, at - 1) - 1
+        return self._starts[part] + at - 1 - self._firsts[part]
 
 
 def find_all(where: bytes, key: bytes) -> Iterator[int]:
@@ -101,13 +98,21 @@ class Finder:
         self.known = MatchMemory(ids=not chosen and (rules is None or rules == builtin_rules()))
         """What was found in texts before, for `sweep` to remember."""
         self._order = {one.rule.id: -number for number, one in reversed(list(enumerate(ready)))}
-        self._scans = [one for one in ready if one.rule.scan]
-        self._keys = _nested(_by_key(ready, lambda rule, _: not rule.token))
-        self._near = _by_key(ready, lambda rule, key: rule.token and not _starts(rule, key))
-        self._starts: dict[bytes, list[tuple[bytes, list[_Ready]]]] = {}
-        for key, found in _by_key(ready, lambda rule, key: rule.token and _starts(rule, key)).items():
-            self._starts.setdefault(key[:2], []).append((key, found))
-        self._joined = _joined(key for some in self._starts.values() for key, _ in some)
+        self._scans = [one for one in ready if one.rule.scan and not one.rule.token]
+        self._run_scans = [
+            (re.compile(one.rule.scan.encode()), one) for one in ready if one.rule.scan and one.rule.token
+        ]
+        self._keys = _nested(_by_key(ready, lambda rule: not rule.token))
+        words, inner = (
+            _by_key(ready, lambda rule: rule.token and _starts(rule)),
+            _by_key(ready, lambda rule: rule.token and not _starts(rule)),
+        )
+        self._begins: dict[bytes, list[tuple[bytes, list[_Ready]]]] = {}
+        for key, found in (*words.items(), *inner.items()):
+            self._begins.setdefault(key[:2], []).append((key, found))
+        trie = _trie(words)
+        self._words = re.compile(rb"[^a-z0-9](?:(?<=[\\%%\[])%s(?=%s)|(?=%s))" % (_ESCAPED_WORD, trie, trie))
+        self._inner = re.compile(_trie(inner))
 
     def find(self, text: str) -> list[SecretMatch]:
         """What must go, in the order of the text, none overlapping another. What replaced something stays."""
@@ -137,29 +142,28 @@ class Finder:
     def _found(self, text: str, depth: int) -> Iterator[SecretMatch]:
         low = text.encode("ascii", "replace").lower()  # each character one byte: positions are those of the text
         long = list(unbroken_runs(low))
-        yield from self._plain(text, low, long)
-        if depth < _DEPTH:
-            for view, deeper in self._views(text, long, depth + 1):
-                yield from self._seen(text, view, deeper)
-
-    def _plain(self, text: str, low: bytes, long: list[tuple[int, int]]) -> Iterator[SecretMatch]:
-        places = name_starts(low, long) if long else []
         for key, rules in _there(self._keys, low):
             yield from _at_key(text, low, key, rules)
-        close = NameNeighbours(low, places)
-        for key, rules in self._near.items():
-            for place in close.of(key):
-                yield from filter(None, (_matched(one, text, place) for one in rules))
-        joined = (match.end() for run in long for match in self._joined.finditer(low, *run))
-        for place in (*places, *joined):
-            for key, rules in self._starts.get(low[place : place + 2], ()):
-                if low.startswith(key, place):
-                    yield from filter(None, (_matched(one, text, place) for one in rules))
+        if long:
+            yield from self._tokens(text, RunNeighbourhoods(low, long))
         if "password" in self._order:
             for start, end in column_passwords(text, low):
                 yield SecretMatch("password", "secret", escape_surrogates(text[start:end]), start, end)
         for one in self._scans:
             yield from filter(None, (_matched(one, text, match.start()) for match in one.scan.finditer(text)))
+        if depth < _DEPTH:
+            for view, deeper in self._views(text, long, depth + 1):
+                yield from self._seen(text, view, deeper)
+
+    def _tokens(self, text: str, near: RunNeighbourhoods) -> Iterator[SecretMatch]:
+        places = (match.end() for match in self._words.finditer(near.low))
+        for at in chain(places, (match.start() for match in self._inner.finditer(near.low))):
+            for key, rules in self._begins.get(near.low[at : at + 2], ()):
+                if near.low.startswith(key, at):
+                    yield from filter(None, (_matched(one, text, near.place(at)) for one in rules))
+        for scan, one in self._run_scans:
+            found = (max(0, near.place(match.start())) for match in scan.finditer(near.low))
+            yield from filter(None, (_matched(one, text, place) for place in found))
 
     def _views(self, text: str, long: list[tuple[int, int]], depth: int) -> Iterator[tuple[UndisguisedText, int]]:
         """Parts of the text without a disguise, and how deep under disguises they are."""
@@ -177,33 +181,37 @@ class Finder:
 
 
 def _ready(rule: RedactionRule) -> _Ready:
-    back = re.compile(f"[{rule.back}]+") if rule.back else None
+    back = re.compile(rule.back if rule.reach else f"[{rule.back}]+") if rule.back else None
     pattern = re.compile(rule.pattern)
-    return _Ready(rule, pattern, re.compile(rule.scan), back, CHECKS.get(rule.check), pattern.match)
+    return _Ready(rule, pattern, re.compile(rule.scan), back, (CHECKS | FORM_CHECKS).get(rule.check), pattern.match)
 
 
-def _joined(keys: Iterable[bytes]) -> "re.Pattern[bytes]":
-    """Where something is joined to what stands before, as in the name of a branch or a file: keys that tell enough."""
+def _trie(keys: Iterable[bytes]) -> bytes:
+    """A pattern of all keys, each beginning written once, so that few of them are tried at a place."""
     by_first: dict[bytes, list[bytes]] = {}
     for key in keys:
-        if len(key) > 3 or key[-1:] in b"-_":
-            by_first.setdefault(re.escape(key[:1]), []).append(re.escape(key[1:]))
-    some = (b"%s(?:%s)" % (first, b"|".join(rest)) for first, rest in by_first.items())
-    return re.compile(b"[-_](?=%s)" % b"|".join(some))
+        by_first.setdefault(key[:1], []).append(key[1:])
+    if b"" in by_first:
+        return b""
+    some = [re.escape(first) + _trie(rest) for first, rest in by_first.items()]
+    return some[0] if len(some) == 1 else b"(?:%s)" % b"|".join(some)
 
 
-def _starts(rule: RedactionRule, key: str) -> bool:
-    """Whether a key is how a long name begins."""
-    return rule.edge and not rule.back and not rule.near and re.fullmatch(r"[a-z0-9_-]{2,}", key) is not None
+def _starts(rule: RedactionRule) -> bool:
+    """Whether a match begins with its key, and as a word does."""
+    return rule.edge and not rule.back and not rule.before
 
 
-def _by_key(rules: Iterable[_Ready], chosen: Callable[[RedactionRule, str], bool]) -> dict[bytes, list[_Ready]]:
+def _by_key(rules: Iterable[_Ready], chosen: Callable[[RedactionRule], bool]) -> dict[bytes, list[_Ready]]:
     keys: dict[bytes, list[_Ready]] = {}
     for one in rules:
         for key in one.rule.keys:
-            if chosen(one.rule, key):
+            if chosen(one.rule):
                 keys.setdefault(key.encode(), []).append(one)
     return keys
+
+
+_ALIKE = 5
 
 
 class _Key(NamedTuple):
@@ -215,6 +223,9 @@ class _Key(NamedTuple):
 
 
 def _nested(keys: dict[bytes, list[_Ready]]) -> list[_Key]:
+    """The keys as a tree; where two begin alike, their beginning is looked for first."""
+    begins = Counter(key[:_ALIKE] for key in keys)
+    keys = {key: [] for key, count in begins.items() if count > 1} | keys
     top: list[_Key] = []
     for key in sorted(keys, key=len):
         holder = next((one for one in top if one.key in key), None)
@@ -226,7 +237,8 @@ def _there(keys: list[_Key], low: bytes) -> Iterator[tuple[bytes, list[_Ready]]]
     """Those that stand in a text."""
     for one in keys:
         if one.key in low:
-            yield one.key, one.rules
+            if one.rules:
+                yield one.key, one.rules
             yield from _there(one.longer, low)
 
 
@@ -236,23 +248,29 @@ def _at_key(text: str, low: bytes, key: bytes, rules: list[_Ready]) -> Iterator[
         if place < done:
             continue
         for one in rules:
-            if (one.back is not None or one.match(text, place)) and (found := _matched(one, text, place)):
+            if (one.back or one.rule.before or one.match(text, place)) and (found := _matched(one, text, place)):
                 done = max(done, found.end)
                 yield found
 
 
 def _matched(one: _Ready, text: str, place: int) -> SecretMatch | None:
     """What a rule finds where its key stands."""
-    if one.back is not None and (before := one.back.match(text[max(0, place - _BACK) : place][::-1])):
+    if one.back is not None and (
+        before := one.back.match(text[max(0, place - (one.rule.reach or _BACK)) : place][::-1])
+    ):
         place = _after_escape(text, place - before.end())
-        place += text[place] == "-" and _REMOVED.search(text, max(0, place - 2), place + 1) is not None
+        place += text[place : place + 1] == "-" and _REMOVED.search(text, max(0, place - 2), place + 1) is not None
+    elif one.rule.before:
+        place -= one.rule.before
+    if place < 0:
+        return None
     apart = not one.rule.edge or _edge(text, place)
     if not apart and text[place - 1] not in "-_":
         return None
     match = one.pattern.match(text, place)
     if match is None or not _convincing(one, match, value := match[one.rule.group]):
         return None
-    if not apart and is_name(value):
+    if not apart and is_name(value) and not is_scattered(value):
         return None
     start, end = match.span(one.rule.group)
     if one.rule.kind == "secret" and text[end : end + 1] in _BREAKS:
@@ -269,7 +287,7 @@ def _after_escape(text: str, place: int) -> int:
 
 
 def _convincing(one: _Ready, match: "re.Match[str]", value: str) -> bool:
-    if one.rule.entropy and entropy(value) < one.rule.entropy:
+    if one.rule.entropy and entropy(value[:_TELLING]) < one.rule.entropy:
         return False
     if one.check is not None:
         return one.check(match, value)
@@ -277,14 +295,17 @@ def _convincing(one: _Ready, match: "re.Match[str]", value: str) -> bool:
 
 
 def _edge(text: str, place: int) -> bool:
-    """Whether no letter or digit stands before; one that belongs to an escape is none."""
-    if place == 0 or not (text[place - 1].isalnum() or text[place - 1] in "_-"):
+    """Whether no letter or digit of ASCII stands before; one that belongs to an escape is none."""
+    if place == 0 or text[place - 1] not in _EDGES:
         return True
     if text[place - 1] == "-":
         return _REMOVED.search(text, max(0, place - 3), place) is not None
     return _ESCAPE.search(text, max(0, place - 8), place) is not None
 
 
+_EDGES = frozenset(string.ascii_letters + string.digits + "_-")
+_TELLING = 400
+"""Characters of a value whose mixture tells."""
 _BREAKS = {"\n", "\r", "\\"}
 _LETTERS = r"(?:\\(?:[nrtbfv]|u00[0-9A-Fa-f]{2}|x[0-9A-Fa-f]{2})|%(?:25)*[0-9A-Fa-f]{2}|\[(?:\d{1,2};)*\d{0,2}m)"
 _REMOVED = re.compile(r"(?:^|[\n\0\s\"'`]|\\n)-$")

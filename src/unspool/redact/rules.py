@@ -1,4 +1,4 @@
-"""The redaction rules: those of `rules.toml`, a person's own, and those made of personal names."""
+"""The redaction rules: those of `forms.toml` and `rules.toml`, a person's own, and those made of personal names."""
 
 import json
 import re
@@ -14,6 +14,8 @@ import msgspec
 
 from unspool.errors import UsageProblem
 from unspool.redact.checks import CHECKS, is_user
+from unspool.redact.form_checks import FORM_CHECKS
+from unspool.redact.forms import SecretForm
 from unspool.redact.replacements import Kind
 
 OWN = "redact.toml"
@@ -31,7 +33,8 @@ class RedactionRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     scan: str = ""
     back: str = ""
     token: bool = False
-    near: bool = False
+    before: int = 0
+    reach: int = 0
     edge: bool = True
     group: int = 0
     entropy: float = 0.0
@@ -58,8 +61,10 @@ class RuleSet(msgspec.Struct, frozen=True):
 @cache
 def builtin_rules() -> RuleSet:
     """The rules of this package."""
-    text = resources.files("unspool.redact").joinpath("rules.toml").read_text("utf-8")
-    return RuleSet(tuple(_rules(tomllib.loads(text), "rules.toml")))
+    rules: list[RedactionRule] = []
+    for name in ("forms.toml", "rules.toml"):
+        rules += _rules(tomllib.loads(resources.files("unspool.redact").joinpath(name).read_text("utf-8")), name)
+    return RuleSet(tuple(rules))
 
 
 def own_rules(path: Path) -> RuleSet:
@@ -73,8 +78,8 @@ def own_rules(path: Path) -> RuleSet:
         return builtin_rules()
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise UsageProblem(f"The rules in {path} cannot be read: {error}.") from None
-    if unknown := set(table) - {"rule", "without"}:
-        raise UsageProblem(f"{path} has {', '.join(sorted(unknown))}; there are only [[rule]] and without.")
+    if unknown := set(table) - {"rule", "form", "without"}:
+        raise UsageProblem(f"{path} has {', '.join(sorted(unknown))}; there are only [[rule]], [[form]] and without.")
     mine = {rule.id: rule for rule in _rules(table, str(path))}
     gone = {str(name) for name in table.get("without", ())} | set(mine)
     return RuleSet((*(rule for rule in builtin_rules().rules if rule.id not in gone), *mine.values()))
@@ -82,7 +87,9 @@ def own_rules(path: Path) -> RuleSet:
 
 def _rules(table: dict[str, Any], where: str) -> Iterable[RedactionRule]:
     try:
-        written = msgspec.convert(table.get("rule", ()), tuple[RedactionRule, ...])
+        forms = msgspec.convert(table.get("form", ()), tuple[SecretForm, ...])
+        made = msgspec.convert([form.fields() for form in forms], tuple[RedactionRule, ...])
+        written = msgspec.convert(table.get("rule", ()), tuple[RedactionRule, ...]) + made
     except msgspec.ValidationError as error:
         raise UsageProblem(f"A rule in {where} is wrong: {error}.") from None
     rules = [_assembled(rule, table.get("pieces", {})) for rule in written]
@@ -104,10 +111,12 @@ def rule_fault(rule: RedactionRule) -> str:
     """Why a rule cannot be used; empty where it can."""
     if bool(rule.keys) == bool(rule.scan):
         return "it needs either keys or scan"
+    if rule.before < 0:
+        return "its forms have no literal that stands at a certain place"
     if any(key != key.lower() or not key.isascii() or not key for key in rule.keys):
         return "keys are in lower case, of ASCII, and not empty"
-    if rule.check and rule.check not in CHECKS:
-        return f"there is no check {rule.check}; there are {', '.join(CHECKS)}"
+    if rule.check and rule.check not in CHECKS | FORM_CHECKS:
+        return f"there is no check {rule.check}; there are {', '.join(CHECKS | FORM_CHECKS)}"
     if not re.fullmatch(r"[a-z0-9]+(?:-[a-z0-9]+)*", rule.id):
         return "an id has small letters, digits and hyphens"
     return _wrong_pattern(rule)
@@ -117,7 +126,7 @@ def _wrong_pattern(rule: RedactionRule) -> str:
     try:
         groups = re.compile(rule.pattern).groups
         re.compile(rule.scan)
-        re.compile(f"[{rule.back}]" if rule.back else "")
+        re.compile(rule.back if rule.reach or not rule.back else f"[{rule.back}]")
     except re.error as error:
         return f"its pattern is none: {error}"
     return "" if rule.group <= groups else f"its pattern has no group {rule.group}"
