@@ -15,7 +15,7 @@ from unspool.errors import Unreadable, UsageProblem
 from unspool.files import write_atomically
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
     from unspool.agents import FoundLog
     from unspool.redact.finder import Finder
@@ -79,39 +79,41 @@ def _one(
     found = library.resolve(session)
     if isinstance(found, str):
         lines = _lines(found)
-        finder = _finder(lines, rules, terms)
+        finder = _finder([lines], rules, terms)
         name = recognise_lines(lines, session).owner(lines) or session
         if output is not None:
             _write(name, lines, finder, output)
         yield _looked(name, found, lines, finder)
         return
     with library.located(found) as here:
-        lines = _lines(here.path)
-        finder = _finder(lines, rules, terms)
+        files = _files(found, here)
+        finder = _finder([lines for _, lines in files], rules, terms)
         if output is not None:
-            _write(found.session_id, lines, finder, output)
-        yield from _logs(found, here, lambda _: finder)
+            _write(found.session_id, _lines(here.path), finder, output)
+        yield from (_looked(found.session_id, place, lines, finder) for place, lines in files)
 
 
 def _all(library: "Library", rules: "RuleSet", terms: tuple[str, ...]) -> "Iterator[_Log]":
     """Every log of every session, with what belongs to it."""
     for found in library.logs():
         with library.located(found) as here:
-            yield from _logs(found, here, lambda lines: _finder(lines, rules, terms))
+            files = _files(found, here)
+            finder = _finder([lines for _, lines in files], rules, terms)
+            yield from (_looked(found.session_id, place, lines, finder) for place, lines in files)
 
 
-def _logs(found: "FoundLog", here: "FoundLog", finder: "Callable[[list[bytes]], Finder]") -> "Iterator[_Log]":
-    """The files of a session, which are `here`, told by where they are or were; what cannot be read is told too."""
+def _files(found: "FoundLog", here: "FoundLog") -> list[tuple[str, list[bytes]]]:
+    """The files of a session, which are `here`, by where they are or were; what cannot be read is told."""
     agents = [agent.path for agent in here.agents]
     beside = (str(path) for path in sorted(here.home.rglob("*")) if path.is_file() and not path.is_symlink())
+    files = []
     for path in dict.fromkeys([here.path, *agents, *beside]):
         place = path if here is found else os.path.join(found.root, os.path.relpath(path, here.root))  # noqa: PTH118
         try:
-            lines = _lines(path)
+            files.append((place, _lines(path)))
         except (OSError, Unreadable) as error:
             say_line(f"unspool: {place} is left out: {error}", err=True)
-            continue
-        yield _looked(found.session_id, place, lines, finder(lines))
+    return files
 
 
 def _lines(path: str) -> list[bytes]:
@@ -127,14 +129,18 @@ def _looked(session: str, path: str, lines: list[bytes], finder: "Finder") -> _L
     return _Log(session, path, list(scan_lines(lines, finder)))
 
 
-def _finder(lines: list[bytes], rules: "RuleSet", terms: tuple[str, ...]) -> "Finder":
+def _finder(files: "list[list[bytes]]", rules: "RuleSet", terms: tuple[str, ...]) -> "Finder":
+    """Finds what files of a session hold, each value wherever it stands in any of them."""
     from unspool.redact.finder import Finder
-    from unspool.redact.log import decode_line
+    from unspool.redact.log import decode_line, scan_lines
     from unspool.redact.rules import PersonalNames, git_signers
+    from unspool.redact.spread import spread_values
 
-    values = (decode_line(line) for line in lines if b'"cwd"' in line)
+    values = (decode_line(line) for lines in files for line in lines if b'"cwd"' in line)
     folders = {value["cwd"] for value in values if isinstance(value, dict) and isinstance(value.get("cwd"), str)}
-    return Finder(rules, PersonalNames.of(os.environ, folders, git_signers(lines)), terms)
+    signers = {name for lines in files for name in git_signers(lines)}
+    finder = Finder(rules, PersonalNames.of(os.environ, folders, signers), terms)
+    return spread_values(finder, (one.match for lines in files for one in scan_lines(lines, finder)))
 
 
 def _write(session: str, lines: list[bytes], finder: "Finder", output: str) -> None:

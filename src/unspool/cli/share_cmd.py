@@ -68,26 +68,38 @@ def review_values(findings: "Sequence[SecretFinding]", choices: "ShareChoices") 
     """The choices after a person has judged each value; click.Abort where they would rather not share."""
     from msgspec.structs import replace
 
+    from unspool.redact.spread import COMMON_WORD
+
     keep, accepted, answers = set(choices.keep), set[str](), click.Choice(list("akreq"))
+    spread = set(choices.spread)
     left = [value for value in values_to_review(findings) if value.rule not in keep and value.id not in keep]
     for number, value in enumerate(left, 1):
         if value.rule in accepted:
+            spread |= {value.id} if value.rule == COMMON_WORD else set()
             continue
         where = f"{human.count(value.places, 'place')}, first in line {value.line}"
         say_line(f"\n{number} of {len(left)}  {value.rule} ({value.kind}), {where}", err=True)
         say_line(f"  {value.path}\n  {value.before}{value.shown}{value.after}\n  {_WAYS}", err=True)
         answer = click.prompt(
-            "  ", "a", type=answers, show_default=False, show_choices=False, prompt_suffix="> ", err=True
+            "  ",
+            "k" if value.rule == COMMON_WORD else "a",
+            type=answers,
+            show_default=False,
+            show_choices=False,
+            prompt_suffix="> ",
+            err=True,
         )
         if answer == "q":
             raise click.Abort
-        if answer == "k":
-            keep.add(value.id)
-        elif answer == "r":
-            accepted.add(value.rule)
-        elif answer == "e":
+        if answer == "e":
             break
-    return replace(choices, keep=frozenset(keep))
+        if answer == "r":
+            accepted.add(value.rule)
+        if value.rule == COMMON_WORD:
+            spread = spread - {value.id} if answer == "k" else spread | {value.id}
+        elif answer == "k":
+            keep.add(value.id)
+    return replace(choices, keep=frozenset(keep), spread=frozenset(spread))
 
 
 _USUAL = "-"

@@ -130,7 +130,8 @@ class Finder:
         """Both as one, called what tells more: a secret before a name, a form of its own before a value with a name."""
         start, end = min(one.start, other.start), max(one.end, other.end)
         best = max(one, other, key=lambda match: (_RANK[match.kind], match.end - match.start, self._order[match.rule]))
-        value = best.value if (start, end) == (best.start, best.end) else escape_surrogates(text[start:end])
+        same = one.value == other.value or (start, end) == (best.start, best.end)
+        value = best.value if same else escape_surrogates(text[start:end])
         return best._replace(value=value, start=start, end=end)
 
     def _found(self, text: str, depth: int) -> Iterator[SecretMatch]:

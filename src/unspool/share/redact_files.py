@@ -16,6 +16,7 @@ from unspool.redact.finder import Finder
 from unspool.redact.log import redact_lines, scan_lines
 from unspool.redact.replacements import ReplacementNames, SecretFinding, SecretMatch
 from unspool.redact.rules import PersonalNames, git_signers
+from unspool.redact.spread import COMMON_WORD, spread_values
 from unspool.redact.values import redact_text, redact_value
 from unspool.share.choices import (
     ShareChoices,
@@ -73,7 +74,10 @@ class RedactionReport(msgspec.Struct, frozen=True):
 
 def is_kept(match: SecretMatch, choices: ShareChoices) -> bool:
     """Whether the sharer lets a match stay."""
-    return match.rule in choices.keep or finding_id(match.rule, match.value) in choices.keep
+    name = finding_id(match.rule, match.value)
+    if match.rule == COMMON_WORD:
+        return name not in choices.spread
+    return match.rule in choices.keep or name in choices.keep
 
 
 def make_report(
@@ -82,7 +86,8 @@ def make_report(
     """The counts of what was found, by rule."""
     groups: defaultdict[tuple[str, str], list[SecretMatch]] = defaultdict(list)
     for match in matches:
-        groups[match.kind, match.rule].append(match)
+        if match.rule != COMMON_WORD or not is_kept(match, choices):
+            groups[match.kind, match.rule].append(match)
     found = []
     for (kind, rule), some in sorted(groups.items()):
         values, kept = {match.value for match in some}, sum(is_kept(match, choices) for match in some)
@@ -117,11 +122,14 @@ class FileRedactor:
     def _name(self, file: FileToShare) -> str:
         """What a file is called in the share; empty where it has no name there."""
         if file.kind != "picture":
-            return "" if self._finder.find(file.name) else file.name
+            return "" if self._tells(file.name) else file.name
         home, images, place = file.name.partition(f"/{FOLDER}/")
         path, _ = redact_text(f"/{place}", self._finder, self._names, self._keep)
         name = f"{FOLDER}{path}"
-        return f"{home}/{name}" if images and is_plain(name) and not self._finder.find(home) else ""
+        return f"{home}/{name}" if images and is_plain(name) and not self._tells(home) else ""
+
+    def _tells(self, name: str) -> bool:
+        return not all(map(self._keep, self._finder.find(name)))
 
     def _chunks(self, file: FileToShare, source: BinaryIO) -> Iterable[bytes] | None:
         """What a file holds; None where nothing of it can be shown."""
@@ -167,6 +175,14 @@ def find_in_files(files: list[FileToShare], finder: Finder) -> Iterator[SecretFi
             yield from scan_lines(as_in_log, finder, file.name)
 
 
+def find_everywhere(files: list[FileToShare], finder: Finder) -> tuple[list[SecretFinding], Finder]:
+    """What is found in the files of a share, each value wherever it stands, and the finder that finds it there."""
+    found = list(find_in_files(files, finder))
+    named = (match for file in files for match in finder.find(file.name))
+    spread = spread_values(finder, (*(one.match for one in found), *named), ask=True)
+    return (found if spread is finder else list(find_in_files(files, spread))), spread
+
+
 class RedactedFiles(NamedTuple):
     """How files were redacted, by choices that a person may have made on the way."""
 
@@ -189,13 +205,11 @@ def redact_files(
     """Write the files below a folder without what must not leave, once it was reviewed."""
     files = [file for one in drawings for file in one.files]
     people = PersonalNames.of(ask.environment, cwds, _signers(files))
-    finder = Finder(ask.rules, people, choices.terms)
-    found = list(find_in_files(files, finder))
+    found, finder = find_everywhere(files, Finder(ask.rules, people, choices.terms))
     if ask.review is not None:
         before, choices = choices, ask.review(found, choices)
         if choices.terms != before.terms:
-            finder = Finder(ask.rules, people, choices.terms)
-            found = list(find_in_files(files, finder))
+            found, finder = find_everywhere(files, Finder(ask.rules, people, choices.terms))
     first = drawings[0]
     names = named_by({**load_replacements(first.session), **ask.names}, rehearsed=ask.rehearsed)
     scrub = FileRedactor(finder, names, choices)
