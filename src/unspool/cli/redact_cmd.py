@@ -1,6 +1,7 @@
 """`unspool redact`: what in sessions must not leave, and a log without it."""
 
 import os
+import sys
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from unspool.redact.finder import Finder
     from unspool.redact.replacements import SecretFinding
     from unspool.redact.rules import RuleSet
+    from unspool.share.audit import ArtefactPart
     from unspool.store.library import Library
 
 _LISTED = 5
@@ -39,6 +41,10 @@ class _Log(NamedTuple):
 @click.option("--archive", "everything", is_flag=True, help="Look through all sessions, kept ones too; say where.")
 @click.option("--term", "terms", multiple=True, metavar="WORD", help="Look for this too. May be given several times.")
 @click.option("--secrets", is_flag=True, help="Tell only secrets, not names, addresses and home folders.")
+@click.option(
+    "--audit", metavar="ARTEFACT", help="Search a finished file, folder or address for what the session holds."
+)
+@click.option("--passphrase-file", default="-", metavar="FILE", help="With --audit: what opens it; -: typed.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, with every finding.")
 @options.sources
 def command(session: str | None, output: str | None, everything: bool, library: "Library", **given: Any) -> None:
@@ -49,16 +55,25 @@ def command(session: str | None, output: str | None, everything: bool, library: 
     unspool redact 3f2a --term Acme --json
     unspool redact 3f2a -o clean.jsonl          the log without them; it still resumes
     unspool redact --archive --secrets          which of all your sessions hold keys, and where
+    unspool redact --audit talk.html            whether anything of its session is left in what you made of it
 
     Keys are found through escapes, base64, line breaks and other disguises. What is found is never printed whole.
     In the log that -o writes, the same is replaced by the same, later too: digests of it are kept on this machine. Your
-    own rules go into redact.toml beside the settings. Nothing is found with certainty: read what you give away.
+    own rules go into redact.toml beside the settings. What was found in one place is found in all others, in any
+    encoding. --audit opens pages, bundles, sites and encrypted shares, finds their session by its id or takes the one
+    that you name, prints where something of it still stands, and ends with 1 where it does. Nothing is found with
+    certainty: read what you give away.
     """
-    if everything == bool(session) or (everything and output):
-        raise UsageProblem("Name one session, or give --archive alone to look through all of them.")
     from unspool.redact.rules import OWN, own_rules
 
     rules, terms = own_rules(config_folder() / OWN), given["terms"]
+    if given["audit"]:
+        if everything or output:
+            raise UsageProblem("--audit searches one artefact: leave --archive and -o out.")
+        _audit(session, library, rules, given)
+        return
+    if everything == bool(session) or (everything and output):
+        raise UsageProblem("Name one session, or give --archive alone to look through all of them.")
     logs = _all(library, rules, terms) if everything else _one(library, session or "", output, rules, terms)
     kinds = {"secret", "term"} if given["secrets"] else {"secret", "term", "personal"}
     found = (log._replace(findings=[one for one in log.findings if one.match.kind in kinds]) for log in logs)
@@ -116,6 +131,56 @@ def _files(found: "FoundLog", here: "FoundLog") -> list[tuple[str, list[bytes]]]
     return files
 
 
+def _audit(session: str | None, library: "Library", rules: "RuleSet", given: dict[str, Any]) -> None:
+    """Say where an artefact still holds something that is found in its session; exit code 1 where it does."""
+    from unspool.redact.spread import is_spread
+    from unspool.share.audit import audit_parts, open_artefact
+
+    parts = open_artefact(given["audit"], lambda what: options.read_secret(given["passphrase_file"], what))
+    sessions = _sessions_of(parts, session, library)
+    kinds = {"secret", "term"} if given["secrets"] else {"secret", "term", "personal"}
+    logs = [log for one in sessions for log in _one(library, one, None, rules, given["terms"])]
+    values = {one.match.value: one.match for log in logs for one in log.findings if one.match.kind in kinds}
+    looked_for = [match for match in values.values() if is_spread(match)]
+    result = audit_parts(parts, looked_for)
+    if given["as_json"]:
+        print_json(
+            {
+                "rules": rules.version,
+                "sessions": sessions,
+                "values": len(looked_for),
+                "parts": result.parts,
+                "not_looked_at": result.pictures,
+                "leaks": result.leaks,
+            }
+        )
+    else:
+        for leak in result.leaks:
+            say_line(f"{leak.id}  {leak.kind:<10}{leak.rule:<22}{leak.place}, at {leak.at:,}")
+        left, of = len({leak.id for leak in result.leaks}), human.count(len(looked_for), "value")
+        found = (
+            f"{left:,} of {of} still {'stands' if left == 1 else 'stand'} there" if left else f"None of {of} is left"
+        )
+        say_line(f"{found}; {human.count(result.parts, 'part')} searched, rules {rules.version}.")
+        if result.pictures:
+            say_line(f"Not looked at: the pixels of {human.count(len(result.pictures), 'picture')}.")
+    if result.leaks:
+        sys.exit(1)
+
+
+def _sessions_of(parts: "list[ArtefactPart]", session: str | None, library: "Library") -> list[str]:
+    """The session that is named, or those of this machine whose ids the artefact tells."""
+    from unspool.share.audit import session_ids
+
+    if session:
+        return [session]
+    here = {found.session_id for found in library.logs()}
+    found = [one for one in session_ids(parts) if one in here]
+    if not found:
+        raise UsageProblem("Which session it was made of is not told in it, or that is not here: name the session.")
+    return found
+
+
 def _lines(path: str) -> list[bytes]:
     from unspool.store.library.inputs import open_log
 
@@ -145,8 +210,6 @@ def _finder(files: "list[list[bytes]]", rules: "RuleSet", terms: tuple[str, ...]
 
 def _write(session: str, lines: list[bytes], finder: "Finder", output: str) -> None:
     """The log without what was found; what replaced what stays in the user's own folder."""
-    import sys
-
     from unspool.redact.log import redact_lines
     from unspool.share import choices
     from unspool.share.select_files import file_stem

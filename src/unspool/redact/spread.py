@@ -34,6 +34,8 @@ _BREAK = re.compile(r"\\?\r?\n[ \t>|+│]{0,40}")
 _BASE64 = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_")
 _UNSURE = frozenset({"named-secret", "password"})
 """Rules that go by a name beside the value."""
+_WORDS = frozenset({"user-name", "host-name", "term"})
+"""Rules that find a word wherever it stands, so that it is one that must go."""
 _REMEMBERED = 200_000
 
 
@@ -56,6 +58,8 @@ def is_common_word(value: str) -> bool:
 def is_spread(match: SecretMatch) -> bool:
     """Whether a value is replaced wherever it stands; what is too short or a common word is not."""
     value = match.value
+    if match.rule in _WORDS:
+        return len(value) > 3
     if match.rule in {"picture", COMMON_WORD} or PLACEHOLDER.search(value) or is_common_word(value):
         return False
     if len(value) >= LEAST:
@@ -88,7 +92,7 @@ class KnownValues(Finder):
                 self._add(form)
 
     def _add(self, form: _Form) -> None:
-        cores = [found for found in _TOKEN.finditer(form.text)]
+        cores = list(_TOKEN.finditer(form.text))
         if cores:
             core = max(cores, key=lambda found: len(found[0]))
             self._anchors[core[0][:_ANCHOR]].append((core.start(), form))
@@ -166,7 +170,12 @@ def _letter(char: str) -> bool:
 def _forms(match: SecretMatch) -> Iterator[_Form]:
     """How a value may be written; of one with several lines, each that tells enough."""
     lines = _LINES.split(match.value.strip())
-    pieces = [match.value] if len(lines) == 1 else [line for line in lines if len(line) >= _LINE and "---" not in line]
+    end = match.value.rstrip(".,;:!?")  # a sentence may have ended with it
+    pieces = (
+        [end if len(end) >= _SHORT else match.value]
+        if len(lines) == 1
+        else [line for line in lines if len(line) >= _LINE and "---" not in line]
+    )
     for piece in pieces:
         mixed = match.kind == "secret" and not piece.isalpha() and not piece.isdigit() and len(piece) >= LEAST
         word = not mixed and not (match.kind == "secret" and len(piece) >= _CERTAIN)
