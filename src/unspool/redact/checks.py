@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Callable
 from itertools import pairwise
 
+from unspool.redact.personal import PERSONAL_CHECKS
+
 Check = Callable[[re.Match[str], str], bool]
 """The match and what of it must go, to whether it must."""
 
@@ -219,5 +221,5 @@ def _phone(_: re.Match[str], value: str) -> bool:
 _CHECKS: tuple[Check, ...] = (
     _value, _mixed, _assigned, _password, _url, _netrc, _cookie, _block, _hash, _user, _email, _ipv4, _ipv6, _phone,
 )  # fmt: skip
-CHECKS = {check.__name__.lstrip("_"): check for check in _CHECKS}
+CHECKS = {check.__name__.lstrip("_"): check for check in _CHECKS} | PERSONAL_CHECKS
 """The checks that a rule may name."""

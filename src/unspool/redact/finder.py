@@ -102,6 +102,7 @@ class Finder:
         self._order = {one.rule.id: -number for number, one in reversed(list(enumerate(ready)))}
         self._scans = [one for one in ready if one.rule.scan]
         self._keys = _nested(_by_key(ready, lambda rule, _: not rule.token))
+        self._shaped = _by_shape(ready)
         self._near = _by_key(ready, lambda rule, key: rule.token and not _starts(rule, key))
         self._starts: dict[bytes, list[tuple[bytes, list[_Ready]]]] = {}
         for key, found in _by_key(ready, lambda rule, key: rule.token and _starts(rule, key)).items():
@@ -145,6 +146,10 @@ class Finder:
     def _plain(self, text: str, low: bytes, places: list[int]) -> Iterator[SecretMatch]:
         for key, rules in _there(self._keys, low):
             yield from _at_key(text, low, key, rules)
+        for table, keys in self._shaped.items():
+            shape = low.translate(table)
+            for key, rules in keys.items():
+                yield from _at_key(text, shape, key, rules) if key in shape else ()
         close = NameNeighbours(low, places)
         for key, rules in self._near.items():
             for place in close.of(key):
@@ -175,6 +180,19 @@ def _ready(rule: RedactionRule) -> _Ready:
     back = re.compile(f"[{rule.back}]+") if rule.back else None
     pattern = re.compile(rule.pattern)
     return _Ready(rule, pattern, re.compile(rule.scan), back, CHECKS.get(rule.check), pattern.match)
+
+
+_DIGITS = bytes(0x30 if chr(byte).isdigit() and byte < 128 else byte for byte in range(256))
+_HEX = bytes(0x66 if byte in b"0123456789abcdef" else byte for byte in range(256))
+
+
+def _by_shape(rules: Iterable[_Ready]) -> dict[bytes, dict[bytes, list[_Ready]]]:
+    """Rules by the shape of numbers that they look for, and by what gives a text that shape."""
+    shaped: dict[bytes, dict[bytes, list[_Ready]]] = {}
+    for one in rules:
+        for key in one.rule.shape:
+            shaped.setdefault(_HEX if "f" in key else _DIGITS, {}).setdefault(key.encode(), []).append(one)
+    return shaped
 
 
 def _joined(keys: Iterable[bytes]) -> "re.Pattern[bytes]":

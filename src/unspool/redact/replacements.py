@@ -105,9 +105,9 @@ class MatchMemory(dict[str, list[SecretMatch]]):
 
 
 _FORMS = {
-    **dict.fromkeys(("home", "home-folder", "user-name", "git-user"), "user-{}"),
+    **dict.fromkeys(("home", "home-folder", "user-name", "git-user", "git-author", "mail-name"), "user-{}"),
     "email": "user-{}@example.invalid",
-    "host-name": "host-{}",
+    **dict.fromkeys(("host-name", "host"), "host-{}"),
     "ipv4": "192.0.2.{}",
     "ipv6": "2001:db8::{}",
 }

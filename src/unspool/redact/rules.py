@@ -18,6 +18,8 @@ from unspool.redact.replacements import Kind
 
 OWN = "redact.toml"
 """The file of a person's own rules, in the folder of the settings."""
+_FILES = ("rules.toml", "personal.toml")
+"""Those of this package, in the order they are tried."""
 
 
 class RedactionRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -29,6 +31,7 @@ class RedactionRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     pattern: str
     keys: tuple[str, ...] = ()
     scan: str = ""
+    shape: tuple[str, ...] = ()
     back: str = ""
     token: bool = False
     near: bool = False
@@ -58,8 +61,9 @@ class RuleSet(msgspec.Struct, frozen=True):
 @cache
 def builtin_rules() -> RuleSet:
     """The rules of this package."""
-    text = resources.files("unspool.redact").joinpath("rules.toml").read_text("utf-8")
-    return RuleSet(tuple(_rules(tomllib.loads(text), "rules.toml")))
+    here = resources.files("unspool.redact")
+    files = {name: here.joinpath(name).read_text("utf-8") for name in _FILES}
+    return RuleSet(tuple(rule for name, text in files.items() for rule in _rules(tomllib.loads(text), name)))
 
 
 def own_rules(path: Path) -> RuleSet:
@@ -93,8 +97,8 @@ def _rules(table: dict[str, Any], where: str) -> Iterable[RedactionRule]:
 
 def rule_fault(rule: RedactionRule) -> str:
     """Why a rule cannot be used; empty where it can."""
-    if bool(rule.keys) == bool(rule.scan):
-        return "it needs either keys or scan"
+    if bool(rule.keys) + bool(rule.scan) + bool(rule.shape) != 1:
+        return "it needs either keys or scan or shape"
     if any(key != key.lower() or not key.isascii() or not key for key in rule.keys):
         return "keys are in lower case, of ASCII, and not empty"
     if rule.check and rule.check not in CHECKS:
