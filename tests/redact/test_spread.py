@@ -11,7 +11,7 @@ import pytest
 from unspool.redact.finder import Finder
 from unspool.redact.log import redact_lines
 from unspool.redact.replacements import ReplacementNames, SecretMatch
-from unspool.redact.spread import COMMON_WORD, is_common_word, spread_values
+from unspool.redact.spread import COMMON_WORD, is_common_word, near_names, spread_values
 
 VALUE = 'q7"Zx/9&k' + "Lw2"
 PLAIN = "k3Vt9" + "QzLm2"
@@ -112,3 +112,14 @@ def test_blocks_that_meet_make_no_alarm() -> None:
     blocks = [{"type": "text", "text": one} for one in ("It is set by password:", "Here we go on", "and on")]
     line = json.dumps({"content": blocks}).encode()
     assert list(redact_lines([line], Finder(), ReplacementNames())) == [line]
+
+
+def test_words_built_on_a_name_are_offered() -> None:
+    found = [SecretMatch("git-author", "personal", "Eligio Mariner", 0, 0)]
+    words = ["gmeligio", "eligio", "EligioApp", "mariners", "harbour", "eli"]
+    assert [one.value for one in near_names(found, words)] == ["EligioApp", "eligio", "gmeligio", "mariners"]
+
+
+def test_the_name_of_a_mailbox_is_spread() -> None:
+    finder = known("grace.hopper@navy.mil", kind="personal", rule="email")
+    assert [(one.rule, one.value) for one in finder.find("as grace.hopper said")] == [("mail-name", "grace.hopper")]

@@ -1,6 +1,7 @@
 """`unspool redact`: what in sessions must not leave, and a log without it."""
 
 import os
+import re
 import sys
 from collections import Counter
 from pathlib import Path
@@ -26,13 +27,16 @@ if TYPE_CHECKING:
     from unspool.store.library import Library
 
 _LISTED = 5
-"""Findings of one rule in one log that are printed; `--json` has all."""
+"""Values of one rule in one log that are printed; `--json` has all findings."""
+_IMAGE = re.compile(rb'"media_type": ?"image/')
 
 
 class _Log(NamedTuple):
     session: str
     path: str
     findings: "list[SecretFinding]"
+    pictures: int
+    """Pictures among its lines, whose pixels nothing looked at."""
 
 
 @click.command("redact")
@@ -51,7 +55,7 @@ def command(session: str | None, output: str | None, everything: bool, library: 
     """Tell what in a session must not leave: keys, passwords, names, addresses.
 
     \b
-    unspool redact latest                       rule, line and place of each finding
+    unspool redact latest                       each value found, by rule, with its first line and place
     unspool redact 3f2a --term Acme --json
     unspool redact 3f2a -o clean.jsonl          the log without them; it still resumes
     unspool redact --archive --secrets          which of all your sessions hold keys, and where
@@ -82,7 +86,7 @@ def command(session: str | None, output: str | None, everything: bool, library: 
     elif given["as_json"]:
         print_json({"rules": rules.version, "logs": [_data(log) for log in found if log.findings]})
     else:
-        _print(found, everything=everything)
+        _print(found, rules.version, everything=everything)
 
 
 def _one(
@@ -191,7 +195,8 @@ def _lines(path: str) -> list[bytes]:
 def _looked(session: str, path: str, lines: list[bytes], finder: "Finder") -> _Log:
     from unspool.redact.log import scan_lines
 
-    return _Log(session, path, list(scan_lines(lines, finder)))
+    pictures = sum(len(_IMAGE.findall(line)) for line in lines)
+    return _Log(session, path, list(scan_lines(lines, finder)), pictures)
 
 
 def _finder(files: "list[list[bytes]]", rules: "RuleSet", terms: tuple[str, ...]) -> "Finder":
@@ -228,26 +233,37 @@ def _write(session: str, lines: list[bytes], finder: "Finder", output: str) -> N
         say_line(output, err=True)
 
 
-def _print(logs: "Iterable[_Log]", *, everything: bool) -> None:
-    counts: Counter[tuple[str, str]] = Counter()
+def _print(logs: "Iterable[_Log]", rules: str, *, everything: bool) -> None:
+    """Each value once in each log, with how often it stands there; then what was counted and what was not looked at."""
+    kinds: Counter[str] = Counter()
+    pictures = 0
     for number, log in enumerate(logs):
+        pictures += log.pictures
+        kinds.update(one.match.kind for one in log.findings)
         if log.findings and (everything or number):
             say_line(f"{log.session}  {log.path}" if everything else log.path)
-        shown: Counter[str] = Counter()
+        values: dict[tuple[str, str], list[SecretFinding]] = {}
         for one in log.findings:
-            counts[one.match.kind, one.match.rule] += 1
-            shown[one.match.rule] += 1
-            if shown[one.match.rule] <= _LISTED:
-                where = f"line {one.line}"
-                say_line(f"{where:<12}{one.match.kind:<10}{one.match.rule:<22}{mask_secret(one):<10}{one.path}")
+            values.setdefault((one.match.rule, one.match.value), []).append(one)
+        shown: Counter[str] = Counter()
+        for (rule, _), ones in values.items():
+            shown[rule] += 1
+            if shown[rule] <= _LISTED:
+                _print_value(ones)
         for rule, count in shown.items():
             if count > _LISTED:
                 say_line(f"{'':<12}{'':<10}{rule:<22}and {count - _LISTED:,} more; --json lists all.")
-    if not counts:
-        say_line("Nothing was found.")
-        return
-    kinds = Counter({kind: sum(count for (of, _), count in counts.items() if of == kind) for kind, _ in counts})
-    say_line("\n" + human.joined(*(f"{count:,} {kind}" for kind, count in kinds.most_common())))
+    counted = human.joined(*(f"{count:,} {kind}" for kind, count in kinds.most_common()))
+    say_line(f"\n{counted}" if kinds else "Nothing was found.")
+    unseen = f" Not looked at: the pixels of {human.count(pictures, 'picture')}." if pictures else ""
+    say_line(f"Rules {rules}.{unseen}")
+
+
+def _print_value(findings: "list[SecretFinding]") -> None:
+    one = findings[0]
+    more = f", {human.count(len(findings), 'place')}" if len(findings) > 1 else ""
+    where = f"line {one.line}"
+    say_line(f"{where:<12}{one.match.kind:<10}{one.match.rule:<22}{mask_secret(one):<10}{one.path}{more}")
 
 
 def mask_secret(finding: "SecretFinding") -> str:
@@ -260,4 +276,4 @@ def _data(log: _Log) -> dict[str, Any]:
     for one in log.findings:
         found = {"rule": one.match.rule, "kind": one.match.kind, "line": one.line, "place": one.path}
         findings.append({**found, "masked": mask_secret(one), "length": len(one.match.value)})
-    return {"session": log.session, "path": log.path, "findings": findings}
+    return {"session": log.session, "path": log.path, "findings": findings, "pictures_not_looked_at": log.pictures}

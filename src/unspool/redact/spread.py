@@ -17,6 +17,10 @@ from unspool.redact.rules import RuleSet
 
 COMMON_WORD = "common-word"
 """The rule of values that are words of everyday too: where else they stand is told, and stays unless a person says."""
+NEAR_NAME = "near-name"
+"""The rule of words that are built on a name that was found, such as `gmeligio` on `eligio`: told like common words."""
+ASKED = frozenset({COMMON_WORD, NEAR_NAME})
+"""Rules of what stays unless a person says that it goes."""
 LEAST = 8
 """Characters from which on a value is looked for everywhere."""
 _SHORT = 6
@@ -37,6 +41,12 @@ _UNSURE = frozenset({"named-secret", "password"})
 _WORDS = frozenset({"user-name", "host-name", "term"})
 """Rules that find a word wherever it stands, so that it is one that must go."""
 _REMEMBERED = 200_000
+_PEOPLE = frozenset({"home", "home-folder", "user-name", "git-user", "git-author", "mail-name", "host", "host-name"})
+_PIECES = re.compile(r"[\W\d_]+")
+_NAME = 5
+"""Letters that a name has at least for words to be built on it."""
+_NAMES = 50
+"""Names that words are looked for by, and words that are offered."""
 
 
 class _Form(NamedTuple):
@@ -60,7 +70,7 @@ def is_spread(match: SecretMatch) -> bool:
     value = match.value
     if match.rule in _WORDS:
         return len(value) > 3
-    if match.rule in {"picture", COMMON_WORD} or PLACEHOLDER.search(value) or is_common_word(value):
+    if match.rule in {"picture", *ASKED} or PLACEHOLDER.search(value) or is_common_word(value):
         return False
     if len(value) >= LEAST:
         return len(set(value)) > 3
@@ -70,12 +80,34 @@ def is_spread(match: SecretMatch) -> bool:
 def spread_values(finder: Finder, found: Iterable[SecretMatch], *, ask: bool = False) -> Finder:
     """A finder that finds, beside what it did, every value of these wherever it stands; the same one where there is
     none. Where a person is to be asked, common words are found too, as such."""
-    values = {(match.kind, match.value): match for match in found}.values()
+    values = {(match.kind, match.value): match for one in found for match in (one, *_mail_name(one))}.values()
     going = [match for match in values if is_spread(match)]
     if ask:
         words = (match for match in values if is_common_word(match.value) and len(match.value) > 3)
-        going += [match._replace(rule=COMMON_WORD) for match in words]
+        going += [match if match.rule in ASKED else match._replace(rule=COMMON_WORD) for match in words]
+        going += [match for match in values if match.rule == NEAR_NAME and not is_common_word(match.value)]
     return SpreadFinder(finder, going) if going else finder
+
+
+def _mail_name(match: SecretMatch) -> Iterator[SecretMatch]:
+    """What stands before the @ of an address, which often names its owner elsewhere."""
+    name = match.value.partition("@")[0].partition("+")[0]
+    if match.rule == "email" and len(name) >= _NAME:
+        yield match._replace(rule="mail-name", value=name)
+
+
+def near_names(found: Iterable[SecretMatch], words: Iterable[str]) -> list[SecretMatch]:
+    """The words that hold a name, or a part of one, that was found: a person may want them gone too."""
+    matches = [match for one in found if one.kind == "personal" for match in (one, *_mail_name(one))]
+    whole = {match.value.lower() for match in matches}
+    pieces = (piece for match in matches if match.rule in _PEOPLE for piece in _PIECES.split(match.value.lower()))
+    names = [name for name in dict.fromkeys(pieces) if len(name) >= _NAME and name.isalpha()][:_NAMES]
+    near = []
+    for word in sorted(set(words)) if names else ():
+        low = word.lower()
+        if low not in whole and any(name in low for name in names):
+            near.append(SecretMatch(NEAR_NAME, "personal", word, 0, 0))
+    return near[:_NAMES]
 
 
 class KnownValues(Finder):

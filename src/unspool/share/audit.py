@@ -21,6 +21,7 @@ from unspool.redact.replacements import SecretMatch
 from unspool.redact.spread import KnownValues
 from unspool.share.choices import finding_id
 from unspool.share.encryption import SealedData, ShareSecret, chunk_nonces, derive_keys, passphrase
+from unspool.share.redact_files import PICTURES
 from unspool.store.archive.keys import SHARE_ROUNDS
 from unspool.store.library.inputs import is_url
 
@@ -35,7 +36,6 @@ _DEPTH = 3
 _ROUNDS = 10_000_000
 _BLOCK = 1 << 20
 _OVERLAP = 1 << 14
-_PICTURES = (b"\x89PNG", b"\xff\xd8\xff", b"RIFF", b"GIF8")
 
 AskSecret = Callable[[str], str]
 """Asks a person for what opens an encrypted page, a `Key` or a `Passphrase`."""
@@ -195,7 +195,7 @@ def audit_parts(parts: Iterable[ArtefactPart], values: Iterable[SecretMatch]) ->
     pictures, searched = [], 0
     for part in parts:
         searched += 1
-        if part.data.startswith(_PICTURES):
+        if part.data.startswith(PICTURES):
             pictures.append(part.place)
         named = known.find(part.place)
         place = part.place

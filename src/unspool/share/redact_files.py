@@ -1,5 +1,6 @@
 """Redacts the files of a share together, so that a value has one name in all of them; and the report."""
 
+import re
 from base64 import b64decode, b64encode
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -16,7 +17,7 @@ from unspool.redact.finder import Finder
 from unspool.redact.log import redact_lines, scan_lines
 from unspool.redact.replacements import ReplacementNames, SecretFinding, SecretMatch
 from unspool.redact.rules import PersonalNames, git_signers
-from unspool.redact.spread import COMMON_WORD, spread_values
+from unspool.redact.spread import ASKED, near_names, spread_values
 from unspool.redact.values import redact_text, redact_value
 from unspool.share.choices import (
     ShareChoices,
@@ -29,6 +30,9 @@ from unspool.share.choices import (
 from unspool.share.select_files import LeftOutCounts, SelectedFiles
 from unspool.share.side_files import FOLDER, FileToShare
 from unspool.store.library.bundle import is_plain
+
+PICTURES = (b"\x89PNG", b"\xff\xd8\xff", b"RIFF", b"GIF8")
+"""How files of pictures begin."""
 
 
 class RuleCount(msgspec.Struct, frozen=True):
@@ -67,15 +71,25 @@ class RedactionReport(msgspec.Struct, frozen=True):
             f"{kept:,} kept" if kept else "",
             f"{human.count(self.left_out.turns, 'turn')} left out" if self.left_out.turns else "",
             f"no {', no '.join(self.left_out.kinds)}" if self.left_out.kinds else "",
+            *self.not_looked_at(),
             f"rules {self.rules}",
         ]
         return human.joined(*parts)
+
+    def not_looked_at(self) -> list[str]:
+        """What nothing was looked for in, as a person is told of it."""
+        gone = self.left_out
+        return [
+            f"{human.count(gone.files, 'file')} left out unread" if gone.files else "",
+            f"{human.count(gone.problems, 'line')} left out unread" if gone.problems else "",
+            f"pixels of {human.count(gone.pictures, 'picture')} not looked at" if gone.pictures else "",
+        ]
 
 
 def is_kept(match: SecretMatch, choices: ShareChoices) -> bool:
     """Whether the sharer lets a match stay."""
     name = finding_id(match.rule, match.value)
-    if match.rule == COMMON_WORD:
+    if match.rule in ASKED:
         return name not in choices.spread
     return match.rule in choices.keep or name in choices.keep
 
@@ -86,7 +100,7 @@ def make_report(
     """The counts of what was found, by rule."""
     groups: defaultdict[tuple[str, str], list[SecretMatch]] = defaultdict(list)
     for match in matches:
-        if match.rule != COMMON_WORD or not is_kept(match, choices):
+        if match.rule not in ASKED or not is_kept(match, choices):
             groups[match.kind, match.rule].append(match)
     found = []
     for (kind, rule), some in sorted(groups.items()):
@@ -178,9 +192,32 @@ def find_in_files(files: list[FileToShare], finder: Finder) -> Iterator[SecretFi
 def find_everywhere(files: list[FileToShare], finder: Finder) -> tuple[list[SecretFinding], Finder]:
     """What is found in the files of a share, each value wherever it stands, and the finder that finds it there."""
     found = list(find_in_files(files, finder))
-    named = (match for file in files for match in finder.find(file.name))
-    spread = spread_values(finder, (*(one.match for one in found), *named), ask=True)
+    matches = [one.match for one in found] + [match for file in files for match in finder.find(file.name)]
+    spread = spread_values(finder, (*matches, *near_names(matches, _words(files))), ask=True)
     return (found if spread is finder else list(find_in_files(files, spread))), spread
+
+
+_IMAGE = re.compile(rb'"media_type": ?"image/')
+_WORD = re.compile(rb"(?<![A-Za-z0-9])[A-Za-z][A-Za-z0-9]{4,30}(?![A-Za-z0-9])")
+
+
+def count_pictures(path: Path) -> int:
+    """Pictures in a file, or 1 where it is one."""
+    with path.open("rb") as lines:
+        first = lines.readline()
+        if first.startswith(PICTURES):
+            return 1
+        return sum(len(_IMAGE.findall(line)) for line in (first, *lines))
+
+
+def _words(files: list[FileToShare]) -> set[str]:
+    words: set[bytes] = set()
+    for file in files:
+        if file.kind != "picture":
+            with file.path.open("rb") as lines:
+                for line in lines:
+                    words.update(_WORD.findall(line))
+    return {word.decode("ascii") for word in words}
 
 
 class RedactedFiles(NamedTuple):
@@ -213,10 +250,11 @@ def redact_files(
     first = drawings[0]
     names = named_by({**load_replacements(first.session), **ask.names}, rehearsed=ask.rehearsed)
     scrub = FileRedactor(finder, names, choices)
-    unnamed = sum(scrub.write(file, to) is None for file in files)
+    written = [path for file in files if (path := scrub.write(file, to)) is not None]
+    unread = LeftOutCounts(files=len(files) - len(written), pictures=sum(map(count_pictures, written)))
     if not ask.rehearsed:
         save_replacements(first.session, names.mapping())
-    gone = reduce(add, (one.gone for one in drawings[1:]), first.gone) + LeftOutCounts(files=unnamed)
+    gone = reduce(add, (one.gone for one in drawings[1:]), first.gone) + unread
     report = make_report(ask.rules.version, (one.match for one in found), choices, gone)
     told = all(is_kept(match, choices) for match in finder.find(remote))
     return RedactedFiles(report, choices, names.mapping(), remote if told else "")
