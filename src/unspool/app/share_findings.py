@@ -15,6 +15,7 @@ from unspool.figures import all_turns, family
 from unspool.human import count
 from unspool.redact.replacements import SecretFinding, SecretMatch
 from unspool.redact.rules import RuleSet
+from unspool.redact.spread import COMMON_WORD, NEAR_NAME
 from unspool.share.choices import ShareChoices, ShareSettings, finding_id, named_by
 from unspool.share.prepare import PreparedShare, prepare_shares
 from unspool.site.address import Addresses, Item
@@ -53,7 +54,7 @@ class ShareRehearsal(NamedTuple):
         """Whether another selection gives the same result; if not `exact`, whether it is found in the same."""
         if exact:
             return self.selection == selection
-        kept = replace(self.selection.choices, keep=selection.choices.keep)
+        kept = replace(self.selection.choices, keep=selection.choices.keep, spread=selection.choices.spread)
         return replace(self.selection, choices=kept) == selection
 
 
@@ -145,6 +146,8 @@ _ABOUT = {
     "user-name": "The name of a user",
     "host-name": "The name of a machine",
     "term": "A word or phrase that you added",
+    COMMON_WORD: "Was found elsewhere, and is a common word too: it stays unless you replace it",
+    NEAR_NAME: "A word built on a name that was found: it stays unless you replace it",
 }
 """Of rules that are made for a person."""
 

@@ -12,6 +12,7 @@ from unspool.app.open_session import OpenSession
 from unspool.errors import UsageProblem
 from unspool.figures import family
 from unspool.model import Image, Notice, Session, Thinking, ToolCall, Turn
+from unspool.redact.spread import ASKED
 from unspool.share.choices import ShareChoices, project_name, recall, remember
 from unspool.share.encryption import ShareSecret, passphrase, random_key
 from unspool.site.options import SiteOptions
@@ -31,6 +32,11 @@ def change_choices(choices: ShareChoices, form: Mapping[str, str], known: Findin
     """The choices after a form; UsageProblem where it says nothing that can be done."""
     for name, value in form.items():
         if name in FINDING_FIELDS:
+            asked = next((rule for rule in ASKED if value == rule or value in known.get(rule, ())), "")
+            if asked:
+                words = known.get(asked, frozenset()) if value == asked else frozenset({value})
+                gone = name.startswith("replace")
+                return replace(choices, spread=choices.spread | words if gone else choices.spread - words)
             return replace(choices, keep=_change_kept(choices.keep, name, value, known))
         if name in ("term", "drop", "leave", "bring", "leave-turn", "bring-turn"):
             return _change_choice(choices, name, value)
@@ -39,7 +45,7 @@ def change_choices(choices: ShareChoices, form: Mapping[str, str], known: Findin
 
 def is_kept(choices: ShareChoices, rule: str, finding: str) -> bool:
     """Whether a finding is left as it is."""
-    return rule in choices.keep or finding in choices.keep
+    return finding not in choices.spread if rule in ASKED else rule in choices.keep or finding in choices.keep
 
 
 def left_out_turns(choices: ShareChoices) -> set[int]:

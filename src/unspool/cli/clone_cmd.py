@@ -111,16 +111,18 @@ def _redactor(plan: "CopyPlan", passages: "list[Passage]", *, plain: bool) -> "P
     from unspool.config import config_folder
     from unspool.copies.compress.passages import PassageRedactor
     from unspool.redact.finder import Finder
+    from unspool.redact.log import scan_lines
     from unspool.redact.rules import OWN, PersonalNames, git_signers, own_rules
+    from unspool.redact.spread import spread_values
     from unspool.share.choices import load_choices
 
     if plain:
         return PassageRedactor(None, passages)
     log = plan.copy.original
-    people = PersonalNames.of(os.environ, log.facts.cwds, git_signers(log.data.splitlines()))
-    return PassageRedactor(
-        Finder(own_rules(config_folder() / OWN), people, load_choices(log.facts.cwd).terms), passages
-    )
+    lines = log.data.splitlines()
+    people = PersonalNames.of(os.environ, log.facts.cwds, git_signers(lines))
+    finder = Finder(own_rules(config_folder() / OWN), people, load_choices(log.facts.cwd).terms)
+    return PassageRedactor(spread_values(finder, (one.match for one in scan_lines(lines, finder))), passages)
 
 
 def _provider(

@@ -1,6 +1,8 @@
 """`unspool redact`: what in sessions must not leave, and a log without it."""
 
 import os
+import re
+import sys
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -15,22 +17,26 @@ from unspool.errors import Unreadable, UsageProblem
 from unspool.files import write_atomically
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
     from unspool.agents import FoundLog
     from unspool.redact.finder import Finder
     from unspool.redact.replacements import SecretFinding
     from unspool.redact.rules import RuleSet
+    from unspool.share.audit import ArtefactPart
     from unspool.store.library import Library
 
 _LISTED = 5
-"""Findings of one rule in one log that are printed; `--json` has all."""
+"""Values of one rule in one log that are printed; `--json` has all findings."""
+_IMAGE = re.compile(rb'"media_type": ?"image/')
 
 
 class _Log(NamedTuple):
     session: str
     path: str
     findings: "list[SecretFinding]"
+    pictures: int
+    """Pictures among its lines, whose pixels nothing looked at."""
 
 
 @click.command("redact")
@@ -39,26 +45,39 @@ class _Log(NamedTuple):
 @click.option("--archive", "everything", is_flag=True, help="Look through all sessions, kept ones too; say where.")
 @click.option("--term", "terms", multiple=True, metavar="WORD", help="Look for this too. May be given several times.")
 @click.option("--secrets", is_flag=True, help="Tell only secrets, not names, addresses and home folders.")
+@click.option(
+    "--audit", metavar="ARTEFACT", help="Search a finished file, folder or address for what the session holds."
+)
+@click.option("--passphrase-file", default="-", metavar="FILE", help="With --audit: what opens it; -: typed.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, with every finding.")
 @options.sources
 def command(session: str | None, output: str | None, everything: bool, library: "Library", **given: Any) -> None:
     """Tell what in a session must not leave: keys, passwords, names, addresses.
 
     \b
-    unspool redact latest                       rule, line and place of each finding
+    unspool redact latest                       each value found, by rule, with its first line and place
     unspool redact 3f2a --term Acme --json
     unspool redact 3f2a -o clean.jsonl          the log without them; it still resumes
     unspool redact --archive --secrets          which of all your sessions hold keys, and where
+    unspool redact --audit talk.html            whether anything of its session is left in what you made of it
 
     Keys are found through escapes, base64, line breaks and other disguises. What is found is never printed whole.
     In the log that -o writes, the same is replaced by the same, later too: digests of it are kept on this machine. Your
-    own rules go into redact.toml beside the settings. Nothing is found with certainty: read what you give away.
+    own rules go into redact.toml beside the settings. What was found in one place is found in all others, in any
+    encoding. --audit opens pages, bundles, sites and encrypted shares, finds their session by its id or takes the one
+    that you name, prints where something of it still stands, and ends with 1 where it does. Nothing is found with
+    certainty: read what you give away.
     """
-    if everything == bool(session) or (everything and output):
-        raise UsageProblem("Name one session, or give --archive alone to look through all of them.")
     from unspool.redact.rules import OWN, own_rules
 
     rules, terms = own_rules(config_folder() / OWN), given["terms"]
+    if given["audit"]:
+        if everything or output:
+            raise UsageProblem("--audit searches one artefact: leave --archive and -o out.")
+        _audit(session, library, rules, given)
+        return
+    if everything == bool(session) or (everything and output):
+        raise UsageProblem("Name one session, or give --archive alone to look through all of them.")
     logs = _all(library, rules, terms) if everything else _one(library, session or "", output, rules, terms)
     kinds = {"secret", "term"} if given["secrets"] else {"secret", "term", "personal"}
     found = (log._replace(findings=[one for one in log.findings if one.match.kind in kinds]) for log in logs)
@@ -67,7 +86,7 @@ def command(session: str | None, output: str | None, everything: bool, library: 
     elif given["as_json"]:
         print_json({"rules": rules.version, "logs": [_data(log) for log in found if log.findings]})
     else:
-        _print(found, everything=everything)
+        _print(found, rules.version, everything=everything)
 
 
 def _one(
@@ -79,39 +98,91 @@ def _one(
     found = library.resolve(session)
     if isinstance(found, str):
         lines = _lines(found)
-        finder = _finder(lines, rules, terms)
+        finder = _finder([lines], rules, terms)
         name = recognise_lines(lines, session).owner(lines) or session
         if output is not None:
             _write(name, lines, finder, output)
         yield _looked(name, found, lines, finder)
         return
     with library.located(found) as here:
-        lines = _lines(here.path)
-        finder = _finder(lines, rules, terms)
+        files = _files(found, here)
+        finder = _finder([lines for _, lines in files], rules, terms)
         if output is not None:
-            _write(found.session_id, lines, finder, output)
-        yield from _logs(found, here, lambda _: finder)
+            _write(found.session_id, _lines(here.path), finder, output)
+        yield from (_looked(found.session_id, place, lines, finder) for place, lines in files)
 
 
 def _all(library: "Library", rules: "RuleSet", terms: tuple[str, ...]) -> "Iterator[_Log]":
     """Every log of every session, with what belongs to it."""
     for found in library.logs():
         with library.located(found) as here:
-            yield from _logs(found, here, lambda lines: _finder(lines, rules, terms))
+            files = _files(found, here)
+            finder = _finder([lines for _, lines in files], rules, terms)
+            yield from (_looked(found.session_id, place, lines, finder) for place, lines in files)
 
 
-def _logs(found: "FoundLog", here: "FoundLog", finder: "Callable[[list[bytes]], Finder]") -> "Iterator[_Log]":
-    """The files of a session, which are `here`, told by where they are or were; what cannot be read is told too."""
+def _files(found: "FoundLog", here: "FoundLog") -> list[tuple[str, list[bytes]]]:
+    """The files of a session, which are `here`, by where they are or were; what cannot be read is told."""
     agents = [agent.path for agent in here.agents]
     beside = (str(path) for path in sorted(here.home.rglob("*")) if path.is_file() and not path.is_symlink())
+    files = []
     for path in dict.fromkeys([here.path, *agents, *beside]):
         place = path if here is found else os.path.join(found.root, os.path.relpath(path, here.root))  # noqa: PTH118
         try:
-            lines = _lines(path)
+            files.append((place, _lines(path)))
         except (OSError, Unreadable) as error:
             say_line(f"unspool: {place} is left out: {error}", err=True)
-            continue
-        yield _looked(found.session_id, place, lines, finder(lines))
+    return files
+
+
+def _audit(session: str | None, library: "Library", rules: "RuleSet", given: dict[str, Any]) -> None:
+    """Say where an artefact still holds something that is found in its session; exit code 1 where it does."""
+    from unspool.redact.spread import is_spread
+    from unspool.share.audit import audit_parts, open_artefact
+
+    parts = open_artefact(given["audit"], lambda what: options.read_secret(given["passphrase_file"], what))
+    sessions = _sessions_of(parts, session, library)
+    kinds = {"secret", "term"} if given["secrets"] else {"secret", "term", "personal"}
+    logs = [log for one in sessions for log in _one(library, one, None, rules, given["terms"])]
+    values = {one.match.value: one.match for log in logs for one in log.findings if one.match.kind in kinds}
+    looked_for = [match for match in values.values() if is_spread(match)]
+    result = audit_parts(parts, looked_for)
+    if given["as_json"]:
+        print_json(
+            {
+                "rules": rules.version,
+                "sessions": sessions,
+                "values": len(looked_for),
+                "parts": result.parts,
+                "not_looked_at": result.pictures,
+                "leaks": result.leaks,
+            }
+        )
+    else:
+        for leak in result.leaks:
+            say_line(f"{leak.id}  {leak.kind:<10}{leak.rule:<22}{leak.place}, at {leak.at:,}")
+        left, of = len({leak.id for leak in result.leaks}), human.count(len(looked_for), "value")
+        found = (
+            f"{left:,} of {of} still {'stands' if left == 1 else 'stand'} there" if left else f"None of {of} is left"
+        )
+        say_line(f"{found}; {human.count(result.parts, 'part')} searched, rules {rules.version}.")
+        if result.pictures:
+            say_line(f"Not looked at: the pixels of {human.count(len(result.pictures), 'picture')}.")
+    if result.leaks:
+        sys.exit(1)
+
+
+def _sessions_of(parts: "list[ArtefactPart]", session: str | None, library: "Library") -> list[str]:
+    """The session that is named, or those of this machine whose ids the artefact tells."""
+    from unspool.share.audit import session_ids
+
+    if session:
+        return [session]
+    here = {found.session_id for found in library.logs()}
+    found = [one for one in session_ids(parts) if one in here]
+    if not found:
+        raise UsageProblem("Which session it was made of is not told in it, or that is not here: name the session.")
+    return found
 
 
 def _lines(path: str) -> list[bytes]:
@@ -124,23 +195,26 @@ def _lines(path: str) -> list[bytes]:
 def _looked(session: str, path: str, lines: list[bytes], finder: "Finder") -> _Log:
     from unspool.redact.log import scan_lines
 
-    return _Log(session, path, list(scan_lines(lines, finder)))
+    pictures = sum(len(_IMAGE.findall(line)) for line in lines)
+    return _Log(session, path, list(scan_lines(lines, finder)), pictures)
 
 
-def _finder(lines: list[bytes], rules: "RuleSet", terms: tuple[str, ...]) -> "Finder":
+def _finder(files: "list[list[bytes]]", rules: "RuleSet", terms: tuple[str, ...]) -> "Finder":
+    """Finds what files of a session hold, each value wherever it stands in any of them."""
     from unspool.redact.finder import Finder
-    from unspool.redact.log import decode_line
+    from unspool.redact.log import decode_line, scan_lines
     from unspool.redact.rules import PersonalNames, git_signers
+    from unspool.redact.spread import spread_values
 
-    values = (decode_line(line) for line in lines if b'"cwd"' in line)
+    values = (decode_line(line) for lines in files for line in lines if b'"cwd"' in line)
     folders = {value["cwd"] for value in values if isinstance(value, dict) and isinstance(value.get("cwd"), str)}
-    return Finder(rules, PersonalNames.of(os.environ, folders, git_signers(lines)), terms)
+    signers = {name for lines in files for name in git_signers(lines)}
+    finder = Finder(rules, PersonalNames.of(os.environ, folders, signers), terms)
+    return spread_values(finder, (one.match for lines in files for one in scan_lines(lines, finder)))
 
 
 def _write(session: str, lines: list[bytes], finder: "Finder", output: str) -> None:
     """The log without what was found; what replaced what stays in the user's own folder."""
-    import sys
-
     from unspool.redact.log import redact_lines
     from unspool.share import choices
     from unspool.share.select_files import file_stem
@@ -159,26 +233,37 @@ def _write(session: str, lines: list[bytes], finder: "Finder", output: str) -> N
         say_line(output, err=True)
 
 
-def _print(logs: "Iterable[_Log]", *, everything: bool) -> None:
-    counts: Counter[tuple[str, str]] = Counter()
+def _print(logs: "Iterable[_Log]", rules: str, *, everything: bool) -> None:
+    """Each value once in each log, with how often it stands there; then what was counted and what was not looked at."""
+    kinds: Counter[str] = Counter()
+    pictures = 0
     for number, log in enumerate(logs):
+        pictures += log.pictures
+        kinds.update(one.match.kind for one in log.findings)
         if log.findings and (everything or number):
             say_line(f"{log.session}  {log.path}" if everything else log.path)
-        shown: Counter[str] = Counter()
+        values: dict[tuple[str, str], list[SecretFinding]] = {}
         for one in log.findings:
-            counts[one.match.kind, one.match.rule] += 1
-            shown[one.match.rule] += 1
-            if shown[one.match.rule] <= _LISTED:
-                where = f"line {one.line}"
-                say_line(f"{where:<12}{one.match.kind:<10}{one.match.rule:<22}{mask_secret(one):<10}{one.path}")
+            values.setdefault((one.match.rule, one.match.value), []).append(one)
+        shown: Counter[str] = Counter()
+        for (rule, _), ones in values.items():
+            shown[rule] += 1
+            if shown[rule] <= _LISTED:
+                _print_value(ones)
         for rule, count in shown.items():
             if count > _LISTED:
                 say_line(f"{'':<12}{'':<10}{rule:<22}and {count - _LISTED:,} more; --json lists all.")
-    if not counts:
-        say_line("Nothing was found.")
-        return
-    kinds = Counter({kind: sum(count for (of, _), count in counts.items() if of == kind) for kind, _ in counts})
-    say_line("\n" + human.joined(*(f"{count:,} {kind}" for kind, count in kinds.most_common())))
+    counted = human.joined(*(f"{count:,} {kind}" for kind, count in kinds.most_common()))
+    say_line(f"\n{counted}" if kinds else "Nothing was found.")
+    unseen = f" Not looked at: the pixels of {human.count(pictures, 'picture')}." if pictures else ""
+    say_line(f"Rules {rules}.{unseen}")
+
+
+def _print_value(findings: "list[SecretFinding]") -> None:
+    one = findings[0]
+    more = f", {human.count(len(findings), 'place')}" if len(findings) > 1 else ""
+    where = f"line {one.line}"
+    say_line(f"{where:<12}{one.match.kind:<10}{one.match.rule:<22}{mask_secret(one):<10}{one.path}{more}")
 
 
 def mask_secret(finding: "SecretFinding") -> str:
@@ -191,4 +276,4 @@ def _data(log: _Log) -> dict[str, Any]:
     for one in log.findings:
         found = {"rule": one.match.rule, "kind": one.match.kind, "line": one.line, "place": one.path}
         findings.append({**found, "masked": mask_secret(one), "length": len(one.match.value)})
-    return {"session": log.session, "path": log.path, "findings": findings}
+    return {"session": log.session, "path": log.path, "findings": findings, "pictures_not_looked_at": log.pictures}

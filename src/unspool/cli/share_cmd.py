@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 _AROUND = 60
 _SHOWN = 4
+_PLACES = 4
+"""Surroundings of a value that are shown."""
 _WAYS = "[a]ccept  [k]eep  accept all of this [r]ule  accept [e]verything  [q]uit"
 
 
@@ -41,6 +43,8 @@ class ReviewedValue(NamedTuple):
     before: str
     after: str
     """Words around its first place, with the brackets that it stands in."""
+    others: tuple[str, ...] = ()
+    """Other surroundings, each once."""
 
 
 def values_to_review(findings: "Sequence[SecretFinding]") -> list[ReviewedValue]:
@@ -57,37 +61,58 @@ def _reviewed(name: str, findings: "list[SecretFinding]") -> ReviewedValue:
     first = findings[0]
     match = first.match
     shown = f"{match.value[:_SHOWN]}…" if match.kind == "secret" else match.value
-    before, after = one_line(f"{first.before}⟦")[-_AROUND:], one_line(f"⟧{first.after}")[:_AROUND]
+    around = dict.fromkeys(map(_around, findings))
+    before, after = next(iter(around))
+    shown = one_line(shown)[:80]
+    others = tuple(f"{one}{shown}{two}" for one, two in list(around)[1:_PLACES])
     where = f"{first.path} in {first.log}" if "/" in first.log else first.path
+    places = len(findings)
     return ReviewedValue(
-        name, match.rule, match.kind, one_line(shown)[:80], len(findings), first.line, one_line(where), before, after
+        name, match.rule, match.kind, shown, places, first.line, one_line(where), before, after, others
     )
+
+
+def _around(finding: "SecretFinding") -> tuple[str, str]:
+    return one_line(f"{finding.before}⟦")[-_AROUND:], one_line(f"⟧{finding.after}")[:_AROUND]
 
 
 def review_values(findings: "Sequence[SecretFinding]", choices: "ShareChoices") -> "ShareChoices":
     """The choices after a person has judged each value; click.Abort where they would rather not share."""
     from msgspec.structs import replace
 
+    from unspool.redact.spread import ASKED
+
     keep, accepted, answers = set(choices.keep), set[str](), click.Choice(list("akreq"))
+    spread = set(choices.spread)
     left = [value for value in values_to_review(findings) if value.rule not in keep and value.id not in keep]
     for number, value in enumerate(left, 1):
         if value.rule in accepted:
+            spread |= {value.id} if value.rule in ASKED else set()
             continue
         where = f"{human.count(value.places, 'place')}, first in line {value.line}"
         say_line(f"\n{number} of {len(left)}  {value.rule} ({value.kind}), {where}", err=True)
-        say_line(f"  {value.path}\n  {value.before}{value.shown}{value.after}\n  {_WAYS}", err=True)
+        around = "\n  ".join((f"{value.before}{value.shown}{value.after}", *value.others))
+        say_line(f"  {value.path}\n  {around}\n  {_WAYS}", err=True)
         answer = click.prompt(
-            "  ", "a", type=answers, show_default=False, show_choices=False, prompt_suffix="> ", err=True
+            "  ",
+            "k" if value.rule in ASKED else "a",
+            type=answers,
+            show_default=False,
+            show_choices=False,
+            prompt_suffix="> ",
+            err=True,
         )
         if answer == "q":
             raise click.Abort
-        if answer == "k":
-            keep.add(value.id)
-        elif answer == "r":
-            accepted.add(value.rule)
-        elif answer == "e":
+        if answer == "e":
             break
-    return replace(choices, keep=frozenset(keep))
+        if answer == "r":
+            accepted.add(value.rule)
+        if value.rule in ASKED:
+            spread = spread - {value.id} if answer == "k" else spread | {value.id}
+        elif answer == "k":
+            keep.add(value.id)
+    return replace(choices, keep=frozenset(keep), spread=frozenset(spread))
 
 
 _USUAL = "-"

@@ -19,11 +19,12 @@ from unspool.agents.writing import LogWriter
 from unspool.files import plain_files, write_atomically
 from unspool.hub_client.manifest import LOG, is_file_name
 from unspool.redact.finder import Finder
-from unspool.redact.log import decode_line, encode_line, redact_lines
+from unspool.redact.log import decode_line, encode_line, redact_lines, scan_lines
 from unspool.redact.policy import RedactionPolicy
 from unspool.redact.replacements import MOST, ReplacementNames, SecretMatch
 from unspool.redact.rules import PersonalNames, git_signers
-from unspool.redact.values import redact_text, redact_value
+from unspool.redact.spread import spread_values
+from unspool.redact.values import find_in_values, redact_text, redact_value
 from unspool.share.side_files import agent_file_place
 from unspool.store.library.inputs import open_log
 
@@ -140,8 +141,8 @@ def source_digest(found: FoundLog, edge: PushRedaction) -> str:
 def prepare_push(found: FoundLog, edge: PushRedaction, folder: Path) -> PreparedPush:
     """The files of a session below a folder, without what must not leave."""
     people = _people(found, edge)
-    finder, names = edge.policy.finder(edge.policy.replaced, people), KeyedNames(edge.key)
-    writer = writer_of(by_id(found.agent_id))
+    writer, names = writer_of(by_id(found.agent_id)), KeyedNames(edge.key)
+    finder = _everywhere(found, edge.policy.finder(edge.policy.replaced, people), writer)
     made: list[tuple[str, Path]] = []
     gone: list[str] = []
     for file in files_to_push(found):
@@ -153,6 +154,21 @@ def prepare_push(found: FoundLog, edge: PushRedaction, folder: Path) -> Prepared
             gone.append(file.name)
     size = sum(path.stat().st_size for _, path in made)
     return PreparedPush(found.session_id, tuple(made), names.places, size, tuple(gone))
+
+
+def _everywhere(found: FoundLog, finder: Finder, writer: LogWriter) -> Finder:
+    """A finder of every value that one file of a session holds in all of them."""
+    matches: list[SecretMatch] = []
+    for file in files_to_push(found):
+        matches += finder.find(file.name)
+        if file.kind == "log":
+            with open_log(str(file.path)) as lines:
+                matches += (one.match for one in scan_lines(_settled(lines, file.path, writer), finder))
+        elif _NULL not in (data := file.path.read_bytes()):
+            value = decode_line(data)
+            text = value if isinstance(value, dict | list) else data.decode("utf-8", "surrogateescape")
+            matches += (match for _, some in find_in_values([text], finder)[0] for match in some)
+    return spread_values(finder, matches)
 
 
 def _written(file: FileToPush, path: Path, finder: Finder, names: KeyedNames, writer: LogWriter) -> bool:

@@ -9,6 +9,7 @@ from itertools import pairwise
 
 from unspool.redact.letter_pairs import chance
 from unspool.redact.named import is_named_secret
+from unspool.redact.personal import PERSONAL_CHECKS
 from unspool.redact.placeholders import is_made_up, is_placeholder
 
 Check = Callable[[re.Match[str], str], bool]
@@ -232,5 +233,5 @@ _CHECKS: tuple[Check, ...] = (
     _value, _mixed, _named, _assigned, _password, _command, _argument, _url, _netrc, _cookie, _block, _hash, _user,
     _email, _ipv4, _ipv6, _phone,
 )  # fmt: skip
-CHECKS = {check.__name__.lstrip("_"): check for check in _CHECKS}
+CHECKS = {check.__name__.lstrip("_"): check for check in _CHECKS} | PERSONAL_CHECKS
 """The checks that a rule may name."""

@@ -113,6 +113,7 @@ class Finder:
         trie = _trie(words)
         self._words = re.compile(rb"[^a-z0-9](?:(?<=[\\%%\[])%s(?=%s)|(?=%s))" % (_ESCAPED_WORD, trie, trie))
         self._inner = re.compile(_trie(inner))
+        self._shaped = _by_shape(ready)
 
     def find(self, text: str) -> list[SecretMatch]:
         """What must go, in the order of the text, none overlapping another. What replaced something stays."""
@@ -136,26 +137,35 @@ class Finder:
         """Both as one, called what tells more: a secret before a name, a form of its own before a value with a name."""
         start, end = min(one.start, other.start), max(one.end, other.end)
         best = max(one, other, key=lambda match: (_RANK[match.kind], match.end - match.start, self._order[match.rule]))
-        value = best.value if (start, end) == (best.start, best.end) else escape_surrogates(text[start:end])
+        same = one.value == other.value or (start, end) == (best.start, best.end)
+        value = best.value if same else escape_surrogates(text[start:end])
         return best._replace(value=value, start=start, end=end)
 
     def _found(self, text: str, depth: int) -> Iterator[SecretMatch]:
         low = text.encode("ascii", "replace").lower()  # each character one byte: positions are those of the text
         long = list(unbroken_runs(low))
+        yield from self._plain(text, low, long)
+        if depth < _DEPTH:
+            for view, deeper in self._views(text, long, depth + 1):
+                yield from self._seen(text, view, deeper)
+
+    def _plain(self, text: str, low: bytes, long: list[tuple[int, int]]) -> Iterator[SecretMatch]:
+        """What stands in a text as it is; `long` are its unbroken runs."""
         for key, rules in _there(self._keys, low):
             yield from _at_key(text, low, key, rules)
+        for table, keys in self._shaped.items():
+            shape = low.translate(table)
+            for key, rules in keys.items():
+                yield from _at_key(text, shape, key, rules) if key in shape else ()
         if long:
-            yield from self._tokens(text, RunNeighbourhoods(low, long))
+            yield from self._find_tokens(text, RunNeighbourhoods(low, long))
         if "password" in self._order:
             for start, end in column_passwords(text, low):
                 yield SecretMatch("password", "secret", escape_surrogates(text[start:end]), start, end)
         for one in self._scans:
             yield from filter(None, (_matched(one, text, match.start()) for match in one.scan.finditer(text)))
-        if depth < _DEPTH:
-            for view, deeper in self._views(text, long, depth + 1):
-                yield from self._seen(text, view, deeper)
 
-    def _tokens(self, text: str, near: RunNeighbourhoods) -> Iterator[SecretMatch]:
+    def _find_tokens(self, text: str, near: RunNeighbourhoods) -> Iterator[SecretMatch]:
         places = (match.end() for match in self._words.finditer(near.low))
         for at in chain(places, (match.start() for match in self._inner.finditer(near.low))):
             for key, rules in self._begins.get(near.low[at : at + 2], ()):
@@ -184,6 +194,19 @@ def _ready(rule: RedactionRule) -> _Ready:
     back = re.compile(rule.back if rule.reach else f"[{rule.back}]+") if rule.back else None
     pattern = re.compile(rule.pattern)
     return _Ready(rule, pattern, re.compile(rule.scan), back, (CHECKS | FORM_CHECKS).get(rule.check), pattern.match)
+
+
+_DIGITS = bytes(0x30 if chr(byte).isdigit() and byte < 128 else byte for byte in range(256))
+_HEX = bytes(0x66 if byte in b"0123456789abcdef" else byte for byte in range(256))
+
+
+def _by_shape(rules: Iterable[_Ready]) -> dict[bytes, dict[bytes, list[_Ready]]]:
+    """Rules by the shape of numbers that they look for, and by what gives a text that shape."""
+    shaped: dict[bytes, dict[bytes, list[_Ready]]] = {}
+    for one in rules:
+        for key in one.rule.shape:
+            shaped.setdefault(_HEX if "f" in key else _DIGITS, {}).setdefault(key.encode(), []).append(one)
+    return shaped
 
 
 def _trie(keys: Iterable[bytes]) -> bytes:

@@ -9,12 +9,13 @@ import msgspec
 
 from unspool.redact.finder import Finder
 from unspool.redact.replacements import ReplacementNames, SecretFinding, SecretMatch, escape_surrogates
-from unspool.redact.values import Held, Json, Keep, find_in_values, keep_nothing, path_text, rebuild_value
+from unspool.redact.values import Held, Json, Keep, find_in_values, keep_nothing, message_id, path_text, rebuild_value
 
 _WORDS = 40
 """Characters told on either side of a finding."""
 _BATCH = 128_000
-"""Bytes of lines that are looked through at once."""
+"""Bytes of lines that are looked through at once; those of one message are, up to a bound."""
+_LARGEST = 8 * _BATCH
 _DEEP = 150
 """Objects and lists inside each other that are walked through."""
 _decode = msgspec.json.Decoder().decode
@@ -79,15 +80,15 @@ def _as_text(line: _Line) -> _Line:
 
 
 def _batches(lines: Iterable[bytes]) -> Iterator[list[_Line]]:
-    """Lines that are looked through at once: many short ones, or a long one."""
+    """Lines that are looked through at once: many short ones, or a long one, and no message cut in two."""
     some: list[_Line] = []
     size = 0
-    for line in lines:
-        some.append(_read(line))
-        size += len(line)
-        if size > _BATCH:
+    for line in map(_read, lines):
+        if size > _BATCH and (size > _LARGEST or message_id(line.value) != message_id(some[-1].value)):
             yield some
             some, size = [], 0
+        some.append(line)
+        size += len(line.body)
     if some:
         yield some
 

@@ -55,10 +55,11 @@ VALUES = frozenset({"value", "Value"})
 """Keys of texts that another text of the object names."""
 _LONG = 60
 """A key longer than this names no secret."""
-_ID = re.compile(
+ID = re.compile(
     r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
     r"|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"
 )
+"""The id of a line, or a time."""
 _LENGTHS = frozenset({36, 24})
 
 
@@ -78,13 +79,13 @@ class MatchMemory(dict[str, list[SecretMatch]]):
 
     def __init__(self, *, ids: bool = False) -> None:
         super().__init__()
-        self._ids = ids
+        self.ids = ids
         self._size = 0
         self._shapes: dict[tuple[str, ...], tuple[str, ...]] = {}
 
     def is_id(self, text: str) -> bool:
         """Whether a text is nothing but the id of a line or a time, which no rule of ours would find anything in."""
-        return self._ids and len(text) in _LENGTHS and _ID.fullmatch(text) is not None
+        return self.ids and len(text) in _LENGTHS and ID.fullmatch(text) is not None
 
     def shape(self, keys: tuple[str, ...]) -> tuple[str, ...] | None:
         """The keys of an object that tell what their texts are; None where a key may hold something itself."""
@@ -106,9 +107,9 @@ class MatchMemory(dict[str, list[SecretMatch]]):
 
 
 _FORMS = {
-    **dict.fromkeys(("home", "home-folder", "user-name", "git-user"), "user-{}"),
+    **dict.fromkeys(("home", "home-folder", "user-name", "git-user", "git-author", "mail-name"), "user-{}"),
     "email": "user-{}@example.invalid",
-    "host-name": "host-{}",
+    **dict.fromkeys(("host-name", "host"), "host-{}"),
     "ipv4": "192.0.2.{}",
     "ipv6": "2001:db8::{}",
 }

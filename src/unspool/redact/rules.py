@@ -20,6 +20,8 @@ from unspool.redact.replacements import Kind
 
 OWN = "redact.toml"
 """The file of a person's own rules, in the folder of the settings."""
+_FILES = ("forms.toml", "rules.toml", "personal.toml")
+"""Those of this package, in the order they are tried."""
 
 
 class RedactionRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -31,6 +33,7 @@ class RedactionRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     pattern: str
     keys: tuple[str, ...] = ()
     scan: str = ""
+    shape: tuple[str, ...] = ()
     back: str = ""
     token: bool = False
     before: int = 0
@@ -61,10 +64,9 @@ class RuleSet(msgspec.Struct, frozen=True):
 @cache
 def builtin_rules() -> RuleSet:
     """The rules of this package."""
-    rules: list[RedactionRule] = []
-    for name in ("forms.toml", "rules.toml"):
-        rules += _rules(tomllib.loads(resources.files("unspool.redact").joinpath(name).read_text("utf-8")), name)
-    return RuleSet(tuple(rules))
+    here = resources.files("unspool.redact")
+    files = {name: here.joinpath(name).read_text("utf-8") for name in _FILES}
+    return RuleSet(tuple(rule for name, text in files.items() for rule in _rules(tomllib.loads(text), name)))
 
 
 def own_rules(path: Path) -> RuleSet:
@@ -109,8 +111,8 @@ def _assembled(rule: RedactionRule, pieces: Mapping[str, str]) -> RedactionRule:
 
 def rule_fault(rule: RedactionRule) -> str:
     """Why a rule cannot be used; empty where it can."""
-    if bool(rule.keys) == bool(rule.scan):
-        return "it needs either keys or scan"
+    if bool(rule.keys) + bool(rule.scan) + bool(rule.shape) != 1:
+        return "it needs either keys or scan or shape"
     if rule.before < 0:
         return "its forms have no literal that stands at a certain place"
     if any(key != key.lower() or not key.isascii() or not key for key in rule.keys):

@@ -11,8 +11,10 @@ from typing import Any
 import msgspec
 
 from unspool.redact import replacements
+from unspool.redact.checks import is_name
 from unspool.redact.finder import Finder
 from unspool.redact.replacements import VALUES, MatchMemory, ReplacementNames, SecretMatch, is_telling_key, telling_keys
+from unspool.redact.spread import SpreadFinder
 
 
 class ValuePath(msgspec.Struct, frozen=True, gc=False):
@@ -68,6 +70,17 @@ def match_texts(finder: Finder, texts: Sequence[ValueText]) -> list[list[SecretM
 
 
 def _fresh(finder: Finder, wholes: list[str]) -> dict[str, list[SecretMatch]]:
+    """What texts hold that were not looked through yet; what the rules find in them may be known all the same."""
+    if not isinstance(finder, SpreadFinder):
+        return _looked_through(finder, wholes)
+    known = finder.first.known
+    before = {whole: known[whole] for whole in wholes if whole in known}
+    before |= _looked_through(finder.first, [whole for whole in wholes if whole not in before])
+    more = _looked_through(finder.values, wholes)
+    return {whole: finder.merge(whole, before[whole], more[whole]) for whole in wholes}
+
+
+def _looked_through(finder: Finder, wholes: list[str]) -> dict[str, list[SecretMatch]]:
     """Plain texts are looked through together, and others: one character of another kind makes all of them slow."""
     found: defaultdict[str, list[SecretMatch]] = defaultdict(list)
     kinds: dict[bool, list[str]] = {True: [], False: []}
@@ -223,7 +236,89 @@ def find_in_values(values: Sequence[Json], finder: Finder) -> list[Held]:
     rest = iter(match_texts(finder, [text for text, bare in zip(texts, bares, strict=True) if bare is None]))
     matches = [next(rest) if bare is None else _told(text.text, bare) for text, bare in zip(texts, bares, strict=True)]
     held = list(zip(texts, matches, strict=True))
-    return [[one for one in held[start:end] if one[1]] for start, end in pairwise([0, *ends])]
+    some = [[one for one in held[start:end] if one[1]] for start, end in pairwise([0, *ends])]
+    seams = [
+        *((number, number, *seam) for number, value in enumerate(values) for seam in _seams(value, ValuePath())),
+        *((number, number + 1, *seam) for number, pair in enumerate(pairwise(values)) for seam in _line_seam(*pair)),
+    ]
+    if seams:
+        wholes = [ValueText(left.path, "", left.text[-_SEAM:] + right.text[:_SEAM]) for *_, left, right in seams]
+        for (one, other, left, right), found in zip(seams, match_texts(finder, wholes), strict=True):
+            _add_halves(some[one], some[other], (left, right), found)
+    return some
+
+
+_SEAM = 500
+"""Characters on either side of where two blocks meet that are looked through as one text."""
+_BLOCKS = ("message", "content", "toolUseResult")
+
+
+def _seams(value: Json, path: ValuePath) -> Iterator[tuple[ValueText, ValueText]]:
+    """Texts of blocks that follow each other: what is cut in two between them is whole in neither."""
+    if isinstance(value, dict):
+        for key in _BLOCKS:
+            if isinstance(inner := value.get(key), dict | list):
+                yield from _seams(inner, ValuePath(path, key))
+    elif isinstance(value, list):
+        texts = [_block_text(one, ValuePath(path, number)) for number, one in enumerate(value)]
+        yield from ((left, right) for left, right in pairwise(texts) if left is not None and right is not None)
+        for number, one in enumerate(value):
+            if isinstance(one, dict):
+                yield from _seams(one, ValuePath(path, number))
+
+
+def _block_text(block: Json, path: ValuePath) -> ValueText | None:
+    if isinstance(block, dict) and isinstance(text := block.get("text"), str):
+        return ValueText(ValuePath(path, "text"), "", text)
+    return ValueText(path, "", block) if isinstance(block, str) else None
+
+
+def message_id(value: Json) -> str:
+    """The id of the message that a line holds a part of; empty where it says none."""
+    message = value.get("message") if isinstance(value, dict) else None
+    name = message.get("id") if isinstance(message, dict) else None
+    return name if isinstance(name, str) else ""
+
+
+def _line_seam(one: Json, other: Json) -> Iterator[tuple[ValueText, ValueText]]:
+    """The same for two lines that hold blocks of one message."""
+    if not (name := message_id(one)) or name != message_id(other):
+        return
+    before, after = one["message"].get("content"), other["message"].get("content")
+    if isinstance(before, list) and isinstance(after, list) and before and after:
+        path = ValuePath(ValuePath(ValuePath(), "message"), "content")
+        left, right = (
+            _block_text(before[-1], ValuePath(path, len(before) - 1)),
+            _block_text(after[0], ValuePath(path, 0)),
+        )
+        if left is not None and right is not None:
+            yield left, right
+
+
+def _add_halves(held: Held, next_held: Held, seam: tuple[ValueText, ValueText], found: list[SecretMatch]) -> None:
+    """Add both halves of what was found over the seam of two blocks to what their values hold."""
+    (left, right), own = seam, dict(held)
+    cut, length = min(len(left.text), _SEAM), len(left.text)
+    for match in found:
+        if not match.start < cut < match.end:
+            continue
+        rest = right.text[: match.end - cut]
+        if is_name(rest) and any(one.end == length for one in own.get(left, ())):
+            continue  # it is whole without the word that follows
+        _add_half(held, left, match._replace(start=length - cut + match.start, end=length))
+        _add_half(next_held, right, match._replace(start=0, end=len(rest)))
+
+
+def _add_half(held: Held, text: ValueText, half: SecretMatch) -> None:
+    for number, (one, matches) in enumerate(held):
+        if one.text == text.text and one.key == text.key:
+            apart = [match for match in matches if match.end <= half.start or match.start >= half.end]
+            within = [match for match in matches if match not in apart]
+            start = min([half.start, *(match.start for match in within)])
+            end = max([half.end, *(match.end for match in within)])
+            held[number] = (one, sorted([*apart, half._replace(start=start, end=end)], key=lambda match: match.start))
+            return
+    held.append((text, [half]))
 
 
 def _told(text: str, picture: replacements.BarePicture) -> list[SecretMatch]:

@@ -37,6 +37,8 @@ class ShareChoices(msgspec.Struct, frozen=True):
     """Words that must go as well, such as a customer's name."""
     keep: frozenset[str] = frozenset()
     """Rules and single findings, by their ids, that stay."""
+    spread: frozenset[str] = frozenset()
+    """Common words, by their ids, that go wherever they stand."""
 
     def left_out(self) -> list[str]:
         """The kinds that are left out, as a report names them."""

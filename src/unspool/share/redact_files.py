@@ -1,5 +1,6 @@
 """Redacts the files of a share together, so that a value has one name in all of them; and the report."""
 
+import re
 from base64 import b64decode, b64encode
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -16,6 +17,7 @@ from unspool.redact.finder import Finder
 from unspool.redact.log import redact_lines, scan_lines
 from unspool.redact.replacements import ReplacementNames, SecretFinding, SecretMatch
 from unspool.redact.rules import PersonalNames, git_signers
+from unspool.redact.spread import ASKED, near_names, spread_values
 from unspool.redact.values import redact_text, redact_value
 from unspool.share.choices import (
     ShareChoices,
@@ -28,6 +30,9 @@ from unspool.share.choices import (
 from unspool.share.select_files import LeftOutCounts, SelectedFiles
 from unspool.share.side_files import FOLDER, FileToShare
 from unspool.store.library.bundle import is_plain
+
+PICTURES = (b"\x89PNG", b"\xff\xd8\xff", b"RIFF", b"GIF8")
+"""How files of pictures begin."""
 
 
 class RuleCount(msgspec.Struct, frozen=True):
@@ -66,14 +71,27 @@ class RedactionReport(msgspec.Struct, frozen=True):
             f"{kept:,} kept" if kept else "",
             f"{human.count(self.left_out.turns, 'turn')} left out" if self.left_out.turns else "",
             f"no {', no '.join(self.left_out.kinds)}" if self.left_out.kinds else "",
+            *self.not_looked_at(),
             f"rules {self.rules}",
         ]
         return human.joined(*parts)
 
+    def not_looked_at(self) -> list[str]:
+        """What nothing was looked for in, as a person is told of it."""
+        gone = self.left_out
+        return [
+            f"{human.count(gone.files, 'file')} left out unread" if gone.files else "",
+            f"{human.count(gone.problems, 'line')} left out unread" if gone.problems else "",
+            f"pixels of {human.count(gone.pictures, 'picture')} not looked at" if gone.pictures else "",
+        ]
+
 
 def is_kept(match: SecretMatch, choices: ShareChoices) -> bool:
     """Whether the sharer lets a match stay."""
-    return match.rule in choices.keep or finding_id(match.rule, match.value) in choices.keep
+    name = finding_id(match.rule, match.value)
+    if match.rule in ASKED:
+        return name not in choices.spread
+    return match.rule in choices.keep or name in choices.keep
 
 
 def make_report(
@@ -82,7 +100,8 @@ def make_report(
     """The counts of what was found, by rule."""
     groups: defaultdict[tuple[str, str], list[SecretMatch]] = defaultdict(list)
     for match in matches:
-        groups[match.kind, match.rule].append(match)
+        if match.rule not in ASKED or not is_kept(match, choices):
+            groups[match.kind, match.rule].append(match)
     found = []
     for (kind, rule), some in sorted(groups.items()):
         values, kept = {match.value for match in some}, sum(is_kept(match, choices) for match in some)
@@ -117,11 +136,14 @@ class FileRedactor:
     def _name(self, file: FileToShare) -> str:
         """What a file is called in the share; empty where it has no name there."""
         if file.kind != "picture":
-            return "" if self._finder.find(file.name) else file.name
+            return "" if self._tells(file.name) else file.name
         home, images, place = file.name.partition(f"/{FOLDER}/")
         path, _ = redact_text(f"/{place}", self._finder, self._names, self._keep)
         name = f"{FOLDER}{path}"
-        return f"{home}/{name}" if images and is_plain(name) and not self._finder.find(home) else ""
+        return f"{home}/{name}" if images and is_plain(name) and not self._tells(home) else ""
+
+    def _tells(self, name: str) -> bool:
+        return not all(map(self._keep, self._finder.find(name)))
 
     def _chunks(self, file: FileToShare, source: BinaryIO) -> Iterable[bytes] | None:
         """What a file holds; None where nothing of it can be shown."""
@@ -167,6 +189,37 @@ def find_in_files(files: list[FileToShare], finder: Finder) -> Iterator[SecretFi
             yield from scan_lines(as_in_log, finder, file.name)
 
 
+def find_everywhere(files: list[FileToShare], finder: Finder) -> tuple[list[SecretFinding], Finder]:
+    """What is found in the files of a share, each value wherever it stands, and the finder that finds it there."""
+    found = list(find_in_files(files, finder))
+    matches = [one.match for one in found] + [match for file in files for match in finder.find(file.name)]
+    spread = spread_values(finder, (*matches, *near_names(matches, _words(files))), ask=True)
+    return (found if spread is finder else list(find_in_files(files, spread))), spread
+
+
+_IMAGE = re.compile(rb'"media_type": ?"image/')
+_WORD = re.compile(rb"(?<![A-Za-z0-9])[A-Za-z][A-Za-z0-9]{4,30}(?![A-Za-z0-9])")
+
+
+def count_pictures(path: Path) -> int:
+    """Pictures in a file, or 1 where it is one."""
+    with path.open("rb") as lines:
+        first = lines.readline()
+        if first.startswith(PICTURES):
+            return 1
+        return sum(len(_IMAGE.findall(line)) for line in (first, *lines))
+
+
+def _words(files: list[FileToShare]) -> set[str]:
+    words: set[bytes] = set()
+    for file in files:
+        if file.kind != "picture":
+            with file.path.open("rb") as lines:
+                for line in lines:
+                    words.update(_WORD.findall(line))
+    return {word.decode("ascii") for word in words}
+
+
 class RedactedFiles(NamedTuple):
     """How files were redacted, by choices that a person may have made on the way."""
 
@@ -189,20 +242,19 @@ def redact_files(
     """Write the files below a folder without what must not leave, once it was reviewed."""
     files = [file for one in drawings for file in one.files]
     people = PersonalNames.of(ask.environment, cwds, _signers(files))
-    finder = Finder(ask.rules, people, choices.terms)
-    found = list(find_in_files(files, finder))
+    found, finder = find_everywhere(files, Finder(ask.rules, people, choices.terms))
     if ask.review is not None:
         before, choices = choices, ask.review(found, choices)
         if choices.terms != before.terms:
-            finder = Finder(ask.rules, people, choices.terms)
-            found = list(find_in_files(files, finder))
+            found, finder = find_everywhere(files, Finder(ask.rules, people, choices.terms))
     first = drawings[0]
     names = named_by({**load_replacements(first.session), **ask.names}, rehearsed=ask.rehearsed)
     scrub = FileRedactor(finder, names, choices)
-    unnamed = sum(scrub.write(file, to) is None for file in files)
+    written = [path for file in files if (path := scrub.write(file, to)) is not None]
+    unread = LeftOutCounts(files=len(files) - len(written), pictures=sum(map(count_pictures, written)))
     if not ask.rehearsed:
         save_replacements(first.session, names.mapping())
-    gone = reduce(add, (one.gone for one in drawings[1:]), first.gone) + LeftOutCounts(files=unnamed)
+    gone = reduce(add, (one.gone for one in drawings[1:]), first.gone) + unread
     report = make_report(ask.rules.version, (one.match for one in found), choices, gone)
     told = all(is_kept(match, choices) for match in finder.find(remote))
     return RedactedFiles(report, choices, names.mapping(), remote if told else "")

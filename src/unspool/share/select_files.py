@@ -92,10 +92,12 @@ class LeftOutCounts(msgspec.Struct, frozen=True):
     """Files beside the log that are no text, or that nothing shared speaks of."""
     problems: int = 0
     """Lines that could not be read, and so could not be looked through either."""
+    pictures: int = 0
+    """Pictures that are shared, whose pixels nothing looked at."""
     kinds: tuple[str, ...] = ()
 
     def __add__(self, other: "LeftOutCounts") -> "LeftOutCounts":
-        counts = ("turns", "branches", "subagents", "files", "problems")
+        counts = ("turns", "branches", "subagents", "files", "problems", "pictures")
         return msgspec.structs.replace(self, **{name: getattr(self, name) + getattr(other, name) for name in counts})
 
 

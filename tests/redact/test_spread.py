@@ -1,0 +1,125 @@
+"""A value that was found in one place is found wherever else it stands, however it is written there."""
+
+import base64
+import html
+import json
+from collections.abc import Callable
+from urllib.parse import quote
+
+import pytest
+
+from unspool.redact.finder import Finder
+from unspool.redact.log import redact_lines
+from unspool.redact.replacements import ReplacementNames, SecretMatch
+from unspool.redact.spread import COMMON_WORD, is_common_word, near_names, spread_values
+
+VALUE = 'q7"Zx/9&k' + "Lw2"
+PLAIN = "k3Vt9" + "QzLm2"
+WRITTEN: dict[str, Callable[[str], str]] = {
+    "raw": lambda value: value,
+    "joined": lambda value: f"mysql -p{value}",
+    "json": json.dumps,
+    "json twice": lambda value: json.dumps(json.dumps(value)),
+    "unicode": lambda value: "".join(f"\\u{ord(one):04x}" for one in value),
+    "html": html.escape,
+    "entities": lambda value: "".join(f"&#{ord(one)};" for one in value),
+    "url": lambda value: quote(value, safe=""),
+    "url all": lambda value: "".join(f"%{ord(one):02X}" for one in value),
+    "hex": lambda value: value.encode().hex(),
+    "HEX": lambda value: value.encode().hex().upper(),
+    "base64 0": lambda value: base64.b64encode(value.encode()).decode(),
+    "base64 1": lambda value: base64.b64encode(b"x" + value.encode() + b"y").decode(),
+    "base64 2": lambda value: base64.b64encode(b"xy" + value.encode() + b"zz").decode(),
+    "base64 url": lambda value: base64.urlsafe_b64encode(b"xy" + value.encode() + b"zz").decode(),
+    "long base64": lambda value: base64.b64encode(f"user: root\npassword is {value} today, or so".encode()).decode(),
+    "wrapped": lambda value: f"the words are {value[:5]}\n{value[5:]} and go on",
+    "indented": lambda value: f"the words are {value[:5]}\\\n    {value[5:]} and go on",
+}
+
+
+def known(*values: str, kind: str = "secret", rule: str = "password", ask: bool = False) -> Finder:
+    return spread_values(Finder(), [SecretMatch(rule, kind, value, 0, 0) for value in values], ask=ask)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("value", [VALUE, PLAIN])
+@pytest.mark.parametrize("form", WRITTEN)
+def test_it_is_found_in_every_form(form: str, value: str) -> None:
+    text = f"Look: {WRITTEN[form](value)} there"
+    (found,) = known(value).find(text)
+    assert (found.value, found.kind) == (value, "secret")
+    left = text[: found.start] + text[found.end :]
+    assert value[:5] not in left
+    assert value[5:] not in left
+
+
+def test_what_the_rules_find_is_found_still() -> None:
+    token = "gh" + "p_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"
+    assert {one.value for one in known(PLAIN).find(f"{token} and {PLAIN}")} == {token, PLAIN}
+
+
+@pytest.mark.parametrize("word", ["production", "Password", "evelyn", "root"])
+def test_a_common_word_is_asked_about_and_not_spread(word: str) -> None:
+    assert is_common_word(word)
+    assert known(word).find(f"in {word} now") == []
+    if len(word) > 3:
+        (found,) = known(word, ask=True).find(f"in {word} now")
+        assert (found.rule, found.value) == (COMMON_WORD, word)
+
+
+def test_a_persons_name_is_a_word_of_its_own() -> None:
+    finder = known("eve-lyn42", kind="personal", rule="home")
+    assert [one.value for one in finder.find("EVE-LYN42 wrote")] == ["eve-lyn42"]
+    assert finder.find("the eve-lyn425 and xeve-lyn42") == []
+
+
+def test_each_line_of_a_private_key_is_known() -> None:
+    lines = ["MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7", "VJTUt9Us8cKjMzEfYyjiWA4R4ypbHqwIDAQABAoIBAQCT"]
+    block = "\n".join(["-----BEGIN " + "PRIVATE KEY-----", *lines, "-----END " + "PRIVATE KEY-----"])
+    (found,) = known(block, rule="private-key").find(f"tail: {lines[1]}")
+    assert found.value == block
+
+
+def test_very_many_values_are_looked_up_not_tried() -> None:
+    """The same work for a text whether one value is known or fifty thousand."""
+    values = [f"v{number:06}-{number * 7919 % 1_000_003:06}x" for number in range(50_000)]
+    found = known(*values).find(" ".join(f"<{value}>" for value in values[::50]))
+    assert [one.value for one in found] == values[::50]
+
+
+TOKEN = "gh" + "p_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"
+
+
+@pytest.mark.parametrize(("value", "finder"), [(TOKEN, Finder()), (PLAIN, known(PLAIN))])
+@pytest.mark.parametrize("lines", [1, 2])
+def test_what_two_blocks_hold_together_goes_from_both(value: str, finder: Finder, lines: int) -> None:
+    """Whether they stand in one line, or in two lines of one message."""
+    one, two = ({"type": "text", "text": text} for text in (f"It is {value[:7]}", f"{value[7:]} as said"))
+    contents = [[one, two]] if lines == 1 else [[one], [two]]
+    written = [json.dumps({"message": {"id": "msg_1", "content": content}}).encode() for content in contents]
+    made = b"".join(redact_lines(written, finder, ReplacementNames()))
+    assert value[:7].encode() not in made
+    assert value[7:].encode() not in made
+    assert b"as said" in made
+
+
+def test_a_word_after_a_whole_token_stays() -> None:
+    blocks = [{"type": "text", "text": TOKEN}, {"type": "text", "text": "Then it ran"}]
+    (made,) = redact_lines([json.dumps({"content": blocks}).encode()], Finder(), ReplacementNames())
+    assert b"Then it ran" in made
+
+
+def test_blocks_that_meet_make_no_alarm() -> None:
+    blocks = [{"type": "text", "text": one} for one in ("It is set by password:", "Here we go on", "and on")]
+    line = json.dumps({"content": blocks}).encode()
+    assert list(redact_lines([line], Finder(), ReplacementNames())) == [line]
+
+
+def test_words_built_on_a_name_are_offered() -> None:
+    found = [SecretMatch("git-author", "personal", "Eligio Mariner", 0, 0)]
+    words = ["gmeligio", "eligio", "EligioApp", "mariners", "harbour", "eli"]
+    assert [one.value for one in near_names(found, words)] == ["EligioApp", "eligio", "gmeligio", "mariners"]
+
+
+def test_the_name_of_a_mailbox_is_spread() -> None:
+    finder = known("grace.hopper@navy.mil", kind="personal", rule="email")
+    assert [(one.rule, one.value) for one in finder.find("as grace.hopper said")] == [("mail-name", "grace.hopper")]

@@ -1,0 +1,82 @@
+"""A value that is known for a secret in one place only is in nothing that is made of the session."""
+
+import base64
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+
+from tests.cli.fakes import gh
+from tests.cli.running import run
+from tests.log_builder.builder import LogBuilder
+from tests.share.made import CWD, SESSION, USER, leaked
+from unspool.hub_client.prepare import PushRedaction, prepare_push
+from unspool.redact.policy import RedactionPolicy
+from unspool.redact.replacements import SecretMatch
+from unspool.redact.spread import COMMON_WORD
+from unspool.share.choices import ShareChoices, finding_id
+from unspool.share.redact_files import is_kept
+from unspool.store.library import Library
+
+VALUE = "tr7" + "Kq9/Zw2=xLm"
+HELD = {"value": VALUE}
+WORD = "lighthouse"
+
+
+def write(folder: Path) -> Path:
+    """A session that names the value once, and says it without its name everywhere else."""
+    log = LogBuilder(session_id=SESSION, cwd=CWD, home=f"/home/{USER}/.claude", model="claude-sonnet-4-5")
+    log.prompt(f"Try mysql -p{VALUE} harbour")
+    log.ran("cat .env", f"DB_PASSWORD={VALUE}\n")
+    log.assistant(log.think(f"So {VALUE} it is."), log.text(f"It is {VALUE[:6]}"), log.text(f"{VALUE[6:]} then."))
+    coded = base64.b64encode(f"a{VALUE}".encode()).decode()
+    log.ran(f"curl 'https://harbour/?{quote(VALUE, safe='')}'", f"{coded}\n{VALUE.encode().hex()}\n")
+    log.assistant(big := log.use("Bash", command="cat big")).spilled(big, f"{'tide ' * 900}{VALUE}\n")
+    log.assistant(use := log.agent_use("explorer", f"Use {VALUE}", "Look"))
+    log.subagent(use, "explorer", f"Use {VALUE}", lambda child: child.assistant(child.text(f"I used {VALUE}.")))
+    log.side("custom-title", customTitle=f"Gauge {VALUE}").side("something-new", words=[{VALUE: VALUE}])
+    (folder / "projects").mkdir(parents=True)
+    log.write(folder)
+    return folder
+
+
+@pytest.fixture
+def logs(tmp_path: Path) -> Path:
+    place = write(tmp_path / "logs")
+    assert leaked(place, HELD)
+    return place
+
+
+@pytest.mark.parametrize("form", ["html", "site", "bundle", "gist"])
+def test_it_is_in_no_share(logs: Path, tmp_path: Path, form: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = tmp_path / "made"
+    made.mkdir()
+    to = () if form == "gist" else ("-o", str(made / "talk"))
+    if form == "gist":
+        made = gh(tmp_path / "bin", monkeypatch)
+    done = run("share", SESSION, "--source", str(logs), f"--{form}", *to, "--yes")
+    assert done.code == 0, done.err
+    assert leaked(made, HELD) == set()
+    assert all(half not in file.read_bytes() for half in _halves() for file in made.rglob("*") if file.is_file())
+
+
+def _halves() -> tuple[bytes, bytes]:
+    return f"It is {VALUE[:6]}".encode(), f"{VALUE[6:]} then".encode()
+
+
+def test_it_is_in_no_log_that_was_redacted(logs: Path, tmp_path: Path) -> None:
+    assert run("redact", SESSION, "--source", str(logs), "-o", str(tmp_path / "clean.jsonl")).code == 0
+    assert leaked(tmp_path / "clean.jsonl", HELD) == set()
+
+
+def test_it_is_in_nothing_that_is_pushed(logs: Path, tmp_path: Path) -> None:
+    (found,) = Library((logs,)).logs()
+    (tmp_path / "pushed").mkdir()
+    prepare_push(found, PushRedaction(RedactionPolicy(), b"k" * 32, {}), tmp_path / "pushed")
+    assert leaked(tmp_path / "pushed", HELD) == set()
+
+
+def test_a_common_word_goes_where_a_person_says_so() -> None:
+    match = SecretMatch(COMMON_WORD, "secret", WORD, 0, 0)
+    assert is_kept(match, ShareChoices())
+    assert not is_kept(match, ShareChoices(spread=frozenset({finding_id(COMMON_WORD, WORD)})))
