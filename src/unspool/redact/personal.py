@@ -122,8 +122,7 @@ def _street(_: re.Match[str], value: str) -> bool:
 
 def _author(match: re.Match[str], value: str) -> bool:
     """A name that is no program's: those have an address that nobody answers from."""
-    after = match.string[match.end() : match.end() + 20]
-    return _NO_AUTHOR.search(value) is None and not re.match(r"\W{0,4}no-?reply@", after)
+    return _NO_AUTHOR.search(value) is None and not re.search(r"<no-?reply@", match[0])
 
 
 def _host(_: re.Match[str], value: str) -> bool:
