@@ -157,3 +157,12 @@ def test_an_address_nobody_answers() -> None:
     done = run("info", "http://127.0.0.1:1/log")
     assert done.code == 6
     assert done.err.startswith("unspool: http://127.0.0.1:1/log could not be fetched: ")
+
+
+@pytest.mark.parametrize("command", ["info", "lint", "clone -n", "fork -n --at 1"])
+def test_a_log_that_begins_with_a_very_long_line_is_known_all_the_same(command: str, tmp_path: Path) -> None:
+    path = tmp_path / "long.jsonl"
+    path.write_bytes(talk("x" * 600_000).to_bytes())
+    name, *more = command.split()
+    done = run(name, str(path), *more)
+    assert done.code == 0, done.err

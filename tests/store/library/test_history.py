@@ -9,7 +9,7 @@ from tests.cli.running import run
 from tests.log_builder.builder import LogBuilder
 from tests.reading.reading import library, prompts, texts
 from unspool.figures import figures
-from unspool.store.library import Library
+from unspool.store.library import Library, neighbours
 
 OTHER = "bbbbbbbb-0000-4000-8000-000000000002"
 
@@ -146,3 +146,15 @@ def test_what_a_copy_holds_of_its_original_is_found_once(tmp_path: Path, monkeyp
     assert [session["session"] for session in found] == [one.session_id]
     inside = json.loads(run("search", f"granite session:{OTHER}", "--json").out)["sessions"]
     assert [session["session"] for session in inside] == [OTHER]
+
+
+def test_an_id_that_stands_everywhere_makes_no_other_log_be_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A log that somebody sent may call its first line `a`."""
+    log = LogBuilder(seed="sent").prompt("Read all that is here", uuid="a")
+    there = library(tmp_path, log, first())
+    counted: list[str] = []
+    monkeypatch.setattr(neighbours, "count_log", lambda found: counted.append(found.path))
+    there.open(log.session_id)
+    assert counted == []

@@ -19,6 +19,7 @@ from unspool.reading.ledger import CallLedger, line_hash, stable_hash, sum_by_mo
 from unspool.reading.scan import is_recorded_fork
 
 _FIRST_BYTES = 64 * 1024
+_SHORTEST_ID = 16
 
 
 class CountedLog(NamedTuple):
@@ -132,7 +133,12 @@ def is_part_of(log: FoundLog, whole: FoundLog) -> bool:
 
 
 def may_share_history(found: FoundLog, line: str) -> bool:
-    """Whether a log may hold lines of a session that begins with this line: a copy has it near its own beginning."""
+    """Whether a log may hold lines of a session that begins with this line: a copy has it near its own beginning.
+
+    A line's id that is too short to be one would stand in every log.
+    """
+    if len(line) < _SHORTEST_ID:
+        return False
     try:
         with open(found.path, "rb") as stream:  # noqa: PTH123  hot
             return line.encode(errors="replace") in stream.read(_FIRST_BYTES)

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from unspool.store.library.kept_sessions import KeptSessions
 
 
-_TAIL = 16 * 1024
+_TAIL, _LONGEST = 16 * 1024, 64 * 1024 * 1024
+"""Bytes at the end of a log that are asked for its last time, first and at most."""
 
 
 class ChainHead(msgspec.Struct, frozen=True):
@@ -68,7 +69,9 @@ def chain_head(found: FoundLog, kept: "KeptSessions | None" = None) -> ChainHead
 def last_active(found: FoundLog) -> float:
     """When the last line of a log was written, as the line says; copying a file does not change it."""
     size = _TAIL
-    while (tail := read_tail(found, size)) is not None and tail.facts.ended is None and size < found.size:
+    while (
+        (tail := read_tail(found, size)) is not None and tail.facts.ended is None and size < min(found.size, _LONGEST)
+    ):
         size *= 16  # a long line, or several that name no time
     ended = tail.facts.ended if tail is not None else None
     return ended.timestamp() if ended is not None else found.modified

@@ -152,11 +152,15 @@ def recognise_agent(entries: list[Entry]) -> CodingAgent | None:
 
 def head_agent(path: str) -> CodingAgent | None:
     """The agent whose lines a log begins with; None where it cannot be read, or no agent that is known wrote it."""
-    try:
-        with open_log(path, _HEAD_BYTES) as stream:
-            return recognise_agent(list(islice(read_entries(stream), _RECOGNISED_BY)))
-    except (UnspoolError, OSError):
-        return None
+    for most in (_HEAD_BYTES, None):  # a line may be longer than a usual head
+        try:
+            with open_log(path, most) as stream:
+                agent = recognise_agent(list(islice(read_entries(stream), _RECOGNISED_BY)))
+        except (UnspoolError, OSError):
+            continue
+        if agent is not None:
+            return agent
+    return None
 
 
 def recognise_lines(lines: Iterable[bytes], called: str) -> CodingAgent:
