@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.running import Outcome, run, source
+from tests.cli.running import Outcome, run, source, talk
 from tests.share.made import ALL, SECRETS, SESSION, session
 from unspool.redact.rules import builtin_rules
 
@@ -94,3 +94,15 @@ def test_which_session_must_be_known(given: tuple[str, str], tmp_path: Path) -> 
     assert done.code != 0
     assert "name the session" in done.err
     assert len(ALL) > 3
+
+
+def test_values_that_are_not_looked_for_are_counted(tmp_path: Path) -> None:
+    """A home folder called as a word of everyday would be found in every sentence."""
+    log = talk("See /home/flutter/x and mail ada.lovelace@analytical-engines.org", cwd="/home/flutter/x")
+    given = source(tmp_path / "logs", log)
+    assert run("share", log.session_id, *given, "--html", "-o", str(tmp_path / "talk"), "--yes").code == 0
+    done = audit(given, tmp_path / "talk", log.session_id)
+    assert "None of 1 value is left" in done.out
+    assert "Not looked for: 1 value that is short or a word." in done.out
+    told = json.loads(audit(given, tmp_path / "talk", log.session_id, "--json").out)
+    assert (told["values"], told["not_looked_for"]) == (1, 1)

@@ -65,7 +65,8 @@ def command(session: str | None, output: str | None, everything: bool, library: 
     In the log that -o writes, the same is replaced by the same, later too: digests of it are kept on this machine. Your
     own rules go into redact.toml beside the settings. What was found in one place is found in all others, in any
     encoding. --audit opens pages, bundles, sites and encrypted shares, finds their session by its id or takes the one
-    that you name, prints where something of it still stands, and ends with 1 where it does. Nothing is found with
+    that you name, prints where something of it still stands, and ends with 1 where it does; values that are short or
+    words of everyday are not looked for, and are counted. Nothing is found with
     certainty: read what you give away.
     """
     from unspool.redact.rules import OWN, own_rules
@@ -153,6 +154,7 @@ def _audit(session: str | None, library: "Library", rules: "RuleSet", given: dic
                 "rules": rules.version,
                 "sessions": sessions,
                 "values": len(looked_for),
+                "not_looked_for": len(values) - len(looked_for),
                 "parts": result.parts,
                 "not_looked_at": result.pictures,
                 "leaks": result.leaks,
@@ -166,6 +168,9 @@ def _audit(session: str | None, library: "Library", rules: "RuleSet", given: dic
             f"{left:,} of {of} still {'stands' if left == 1 else 'stand'} there" if left else f"None of {of} is left"
         )
         say_line(f"{found}; {human.count(result.parts, 'part')} searched, rules {rules.version}.")
+        if skipped := len(values) - len(looked_for):
+            are = "is short or a word" if skipped == 1 else "are short or words"
+            say_line(f"Not looked for: {human.count(skipped, 'value')} that {are}.")
         if result.pictures:
             say_line(f"Not looked at: the pixels of {human.count(len(result.pictures), 'picture')}.")
     if result.leaks:
