@@ -71,7 +71,7 @@ def master_page(projects: Sequence[ProjectRows], options: SiteOptions, frame: Fr
 
 def _tiles(rows: Sequence[SessionRow]) -> Iterator[Tile]:
     """What the sessions add up to."""
-    yield Tile("Prompts", f"{sum(row.prompts for row in rows):,}")
+    yield Tile("Prompts", f"{sum(row.prompts - row.copied for row in rows):,}")
     failed = sum(row.tool_errors for row in rows)
     yield Tile("Tool calls", f"{sum(row.tool_calls for row in rows):,}", f"{failed:,} failed" if failed else "")
     if commits := sum(row.commits for row in rows):

@@ -58,6 +58,8 @@ class SessionRow(msgspec.Struct, frozen=True, omit_defaults=True):
     """Bytes of the log."""
     kept: bool = False
     """Whether only an archive still has its log."""
+    copied: int = 0
+    """Prompts that stand in the session that this one copied its history from, where totals count them."""
 
     @property
     def time(self) -> datetime | None:
@@ -165,4 +167,5 @@ def session_row(session: Session, counted: Figures) -> SessionRow:
         known=counted.cost.known,
         models=tuple(models),
         size=session.log.size,
+        copied=session.history.turns if session.history is not None else 0,
     )

@@ -385,3 +385,15 @@ def test_links_are_those_of_the_library(tmp_path: Path) -> None:
         }
         assert ours.title == whole.title
         assert ours.kind == whole.kind
+
+
+def test_totals_count_copied_prompts_once(tmp_path: Path) -> None:
+    one = session(1)
+    fork = one.copied("99999999-0000-4000-8000-000000000009").wait(60).prompt("Only here")
+    source = put(tmp_path / "logs", one, fork.assistant(fork.text("No.")))
+    made(source, tmp_path / "site")
+    page = (tmp_path / "site" / "index.html").read_text()
+    own = sum(overview.turns for overview in Library([source]).overviews() if overview.history is None)
+    told = re.search(r"Prompts</\w+>\s*<[^>]*>\s*([\d,]+)", page)
+    assert told is not None
+    assert int(told[1]) == own + 1
