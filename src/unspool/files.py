@@ -83,7 +83,7 @@ _UNMARKED = 3600.0
 @contextmanager
 def scratch_folder() -> Iterator[Path]:
     """An empty folder, readable by its user alone; gone when the `with` ends, or after the process did."""
-    base = _base()
+    base = cache_folder("scratch")
     _swept(base)
     folder = Path(tempfile.mkdtemp(prefix=f"{os.getpid()}-", dir=base))
     lock = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT, 0o600)
@@ -98,10 +98,11 @@ def scratch_folder() -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _base() -> Path:
-    """In the user's cache folder; in the system's folder for such things where there can be none."""
+def cache_folder(name: str) -> Path:
+    """A private folder for what can be made again, in the user's cache; in the system's folder for temporary files
+    where there can be none."""
     cache_ = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    for place in (cache_ / "unspool" / "scratch", Path(tempfile.gettempdir()) / f"unspool-{_user()}"):
+    for place in (cache_ / "unspool" / name, Path(tempfile.gettempdir()) / f"unspool-{_user()}" / name):
         with suppress(OSError):
             place.mkdir(mode=0o700, parents=True, exist_ok=True)
             if _private(place):

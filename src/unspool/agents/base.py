@@ -23,6 +23,7 @@ from unspool.agents.records import (
     Survey,
     TypedPrompt,
 )
+from unspool.agents.whole_logs import WholeLogEvents, WholeLogParser
 from unspool.model import AgentSource, Call, Dialect, Entry, Facts, Json, SideLine, Transcript
 from unspool.model.events import calls_in
 from unspool.model.request import RecordedRequests
@@ -122,6 +123,8 @@ class CodingAgent(ABC):
     prompt_list: PromptList = PromptList()
     log_name = re.compile("$^()")
     """The path of a session's own log; what it groups is the session's id."""
+    reads_whole = False
+    """Whether its logs are understood only when they were read to their end, so that none can be read on."""
     hooks: Hooks | None = None
     resuming: Resuming | None = None
 
@@ -151,8 +154,8 @@ class CodingAgent(ABC):
         """Whether a line is one of this agent's."""
 
     @abstractmethod
-    def parser(self, found: FoundLog | None, detail: Detail) -> LineParser:
-        """What understands the lines of one log; `found` gives access to the log's companions."""
+    def parser(self, found: FoundLog | None, detail: Detail) -> LineParser | WholeLogParser:
+        """What understands one log, line by line or as a whole; `found` gives access to the log's companions."""
 
     def session_of(self, path: str) -> str:
         """The session that a file is of, by its path below the agent's folder; empty where it is no single one's."""
@@ -166,8 +169,11 @@ class CodingAgent(ABC):
     def events(
         self, stream: BinaryIO, found: FoundLog | None = None, start: Cursor | None = None, detail: Detail = Detail.ALL
     ) -> LogEvents:
-        """The events of a log whose stream stands at `start`; an agent that keeps no lines reads it in its own way."""
-        return LogEvents(self.parser(found, detail), stream, start)
+        """The events of a log whose stream stands at `start`."""
+        parser = self.parser(found, detail)
+        if isinstance(parser, WholeLogParser):
+            return WholeLogEvents(parser, stream, start)
+        return LogEvents(parser, stream, start)
 
     def dialect(self, found: FoundLog | None, facts: Facts) -> Dialect:
         """What its tools mean, for one session."""
@@ -188,6 +194,15 @@ class CodingAgent(ABC):
     def home(self, root: Path) -> Path | None:
         """The agent's own folder that a source is, or lies in; None where it is neither."""
         return None
+
+    def log_root(self, source: Path) -> Path:
+        """The folder that the logs of a source lie below: its own, or one of ours where they are written out from what
+        the agent keeps."""
+        return self.home(source) or source
+
+    def problems(self, source: Path) -> list[str]:
+        """What could not be read of a source when it was last looked through, a sentence each."""
+        return []
 
     def kept_files(self, root: Path) -> Iterator[AgentFile]:
         """Every file that the agent keeps of the sessions of a source."""

@@ -52,14 +52,15 @@ class TurnStart(NamedTuple):
 def start_at_turn(opened: OpenSession, options: SiteOptions, first: int) -> TurnStart | None:
     """The turn that begins the page of a turn; None where the log is short, or no such turn is there to begin at."""
     session, view = opened.session, opened.view(options)
-    if session.log.size < LONG or not opened.found.path.endswith(".jsonl"):
+    agent = by_id(opened.found.agent_id)
+    if session.log.size < LONG or not opened.found.path.endswith(".jsonl") or agent.reads_whole:
         return None
     leaves = (leaf.turns for leaf in view.addresses.live.leaves)
     turn = next((turns[0] for turns in leaves if any(turn.number == first for turn in turns)), None)
     if turn is None or turn.prompt is None or not turn.prompt.id or turn.number < 2:
         return None
     place = turn.prompt.place
-    inner = by_id(opened.found.agent_id).dialect(opened.found, Facts(slug=session.slug))
+    inner = agent.dialect(opened.found, Facts(slug=session.slug))
     # what was written and planned before, on whichever branch, matters to later calls
     calls = [call for call in calls_of(session) if call.role in _REMEMBERED_ROLES and call.place.offset < place.offset]
     tasks: dict[str, Todo] = {}
@@ -142,9 +143,9 @@ class IncrementalReader:
 
     def session(self, found: FoundLog) -> Session:
         """The session as it is now; of one that is read from a turn on, the turns from there. May raise MustReadAll."""
-        if not found.path.endswith(".jsonl"):
-            return read_session(found)  # packed: it cannot be read on
         agent, start = by_id(found.agent_id), self._start
+        if not found.path.endswith(".jsonl") or agent.reads_whole:
+            return read_session(found)  # it cannot be read on
         main = self._log(found.path, agent, found, start.cursor if start is not None else None).grown()
         subagents = list(self._agents(found, agent))
         if start is None:

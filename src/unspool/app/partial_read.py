@@ -25,7 +25,8 @@ _LINE = 256 * 1024
 
 def is_long_log(found: FoundLog) -> bool:
     """Whether reading all of a log would be felt, and a part of it can be read by itself."""
-    return found.size >= open_session.LONG and not found.origin and found.path.endswith(".jsonl")
+    reads_on = found.path.endswith(".jsonl") and not by_id(found.agent_id).reads_whole
+    return found.size >= open_session.LONG and not found.origin and reads_on
 
 
 def get_session_for_page(context: AppContext, key: str, path: str) -> OpenSession:

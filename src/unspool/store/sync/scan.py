@@ -115,7 +115,7 @@ def sync_places(sources: Sequence[Path]) -> list[SyncPlace]:
         for one in AGENTS:
             home = one.home(source)
             if one.id in theirs or (agent is None and home is not None):
-                place = SyncPlace(one, source, home or source)
+                place = SyncPlace(one, source, one.log_root(source))
                 found.setdefault((one.id, os.path.realpath(source)), place)
     return list(found.values())
 
