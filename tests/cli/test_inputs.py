@@ -96,7 +96,8 @@ def test_what_no_known_agent_wrote_is_refused_with_a_sentence(command: str, data
     name, *more = (str(tmp_path / "out") if word == "OUT" else word for word in command.split())
     done = run(name, str(path), *more)
     assert (done.code, done.out) == (14, "")
-    assert done.err == f"unspool: {path} holds no session of an agent that unspool knows (Claude Code, Codex).\n"
+    said = "holds no session of an agent that unspool knows; `unspool agents` lists them."
+    assert done.err == f"unspool: {path} {said}\n"
 
 
 def test_what_comes_by_standard_input_is_judged_alike() -> None:

@@ -13,6 +13,11 @@ _CELLS = [
 _NOTEBOOK = '{"cells": [{"id": "c1", "source": ["one\\n", "two"]}]}'
 
 EXAMPLES: dict[str, Example] = {
+    "apply_patch": (
+        {"patch": "*** Begin Patch\n*** Update File: a.py\n*** Move to: b.py\n@@\n-off\n+on\n*** End Patch"},
+        "Success.",
+        None,
+    ),
     "Bash": (
         {"command": "git push", "description": "Push", "timeout": 5},
         "ok",

@@ -101,7 +101,7 @@ def test_one_value_of_another_type_anywhere_never_raises(name: str) -> None:
 def test_a_well_formed_call_is_shown_by_its_own_renderer(name: str) -> None:
     asked, answer, detail = EXAMPLES[name]
     call = called(name, asked, answer, detail=detail)
-    assert tools.renderer(name).describe(call) != other.describe(call)
+    assert tools.renderer(call).describe(call) != other.describe(call)
 
 
 def test_a_call_nested_beyond_all_bounds_is_shown() -> None:
@@ -136,7 +136,7 @@ def test_a_field_that_nobody_has_met_is_shown_with_the_others(name: str) -> None
     own, _, _ = EXAMPLES.get(name, ({}, "", None))
     given |= {**own, "brand_new": "seldom seen"}
     call = called(name, given, "done")
-    assert tools.renderer(name).describe(call) is not None
+    assert tools.renderer(call).describe(call) is not None
     assert "seldom seen" in text_of(tools.describe(call))
 
 
@@ -167,7 +167,7 @@ def test_a_renderer_names_its_tools_and_no_other_file_does(tool: ToolRenderer) -
 @pytest.mark.parametrize("tool", tools.TOOLS, ids=lambda tool: tool.__name__)
 def test_a_renderer_has_an_example(tool: ToolRenderer) -> None:
     """Which brings the names of its fields to all tests here."""
-    assert any(tools.renderer(name) is tool for name in EXAMPLES)
+    assert any(tools.renderer(called(name, {}, "")) is tool for name in EXAMPLES)
 
 
 def test_no_two_renderers_name_the_same_tool() -> None:

@@ -44,6 +44,6 @@ def test_real_calls_are_shown_by_their_own_renderer(shared: Path) -> None:
     calls = sampled(folder)
     assert len({call.name for call in calls}) > 15
     for call in calls:
-        shown = tools.renderer(call.name).describe(call)
+        shown = tools.renderer(call).describe(call)
         assert tools.describe(call).summary.startswith((call.name, "Plan: ")), shown
-        assert call.name in tools.renderer(call.name).NAMES
+        assert call.name in tools.renderer(call).NAMES

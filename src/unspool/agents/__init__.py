@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING
 from unspool.agents.base import CodingAgent
 from unspool.agents.claude_code import ClaudeCode
 from unspool.agents.codex import Codex
+from unspool.agents.pi import Pi
 from unspool.agents.records import Companion, Detail, FoundAgent, FoundLog
 from unspool.errors import UsageProblem
 
 if TYPE_CHECKING:
     from unspool.agents.writing import LogWriter
 
-AGENTS: list[CodingAgent] = [ClaudeCode(), Codex()]
+AGENTS: list[CodingAgent] = [ClaudeCode(), Codex(), Pi()]
 
 
 def by_id(name: str) -> CodingAgent:
@@ -22,6 +23,11 @@ def by_id(name: str) -> CodingAgent:
 def is_known(name: str) -> bool:
     """Whether there is an agent with that id: an archive may hold files of one that only a newer version knows."""
     return any(agent.id == name for agent in AGENTS)
+
+
+def agent_name(agent_id: str) -> str:
+    """What an agent is called; its id where only a newer version knows it."""
+    return by_id(agent_id).name if is_known(agent_id) else agent_id
 
 
 def writer_of(agent: CodingAgent) -> "LogWriter":
@@ -46,6 +52,7 @@ __all__ = [
     "Detail",
     "FoundAgent",
     "FoundLog",
+    "agent_name",
     "by_id",
     "is_known",
     "resume_command",

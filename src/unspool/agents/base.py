@@ -1,6 +1,7 @@
 """The interface of an agent: a reader, which every agent has, and capabilities, which it has or lacks."""
 
 import re
+import shlex
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
@@ -104,10 +105,26 @@ class Hooks(Protocol):
 
 
 class Resuming(Protocol):
-    """Commands that the agent understands."""
+    """How sessions are gone on with."""
 
     def resume(self, session_id: str, cwd: str, *, unasked: bool = False) -> str:
         """The shell command that goes on with a session; `unasked`, it asks no leave for its tools."""
+
+
+class ResumeCommand:
+    """A command with `{id}` in it, to be run in the session's own folder; `unasked` is what has it ask no leave."""
+
+    def __init__(self, command: str, unasked: str = "") -> None:
+        self._command, self._unasked = command, unasked
+
+    def resume(self, session_id: str, cwd: str, *, unasked: bool = False) -> str:
+        command = self._command.replace("{id}", shlex.quote(session_id))
+        command = f"{command} {self._unasked}" if unasked and self._unasked else command
+        return f"cd {shlex.quote(cwd)} && {command}" if cwd else command
+
+
+class Asking(Protocol):
+    """How a model is asked through the agent."""
 
     def ask(self, model: str, system: str) -> list[str]:
         """The command that reads a prompt from its input and prints a model's answer: no tools, hooks or log. An empty
@@ -127,6 +144,7 @@ class CodingAgent(ABC):
     """Whether its logs are understood only when they were read to their end, so that none can be read on."""
     hooks: Hooks | None = None
     resuming: Resuming | None = None
+    asking: Asking | None = None
 
     @property
     def writer(self) -> "LogWriter | None":

@@ -145,10 +145,10 @@ def file_at_call(context: AppContext, call: FileCall) -> FileAtCall:
         raise NotFound("The session has no such call on this file.")
     at = next((number for number in near if places[number].agent == call.agent), near[0])
     kept = _kept(context, opened, call.path)
-    found, borrowed = replay_file(calls, None, kept), ""
+    found, borrowed = replay_file(calls, None, kept, call.path), ""
     if found[at].after is None:
         believed, borrowed = _believed(context, call, calls[0])
-        found = replay_file(calls, believed, kept)
+        found = replay_file(calls, believed, kept, call.path)
         borrowed = borrowed if found[at].after is not None else ""
     earlier = places[at - 1] if at else None
     later = places[at + 1] if at + 1 < len(places) else None
@@ -201,7 +201,7 @@ def _believed(context: AppContext, call: FileCall, first: ToolCall) -> tuple[str
     keys = (one.key for one in touches if one.time is not None and one.time < moment and one.kind != "ghost")
     for key in [key for key in dict.fromkeys(keys) if key != call.key][:_BEFORE]:
         session = get_session(context, key).session
-        replayed = replay_file(_calls_on(session, call.path))
+        replayed = replay_file(_calls_on(session, call.path), path=call.path)
         if replayed and replayed[-1].after is not None:
             return replayed[-1].after, session.title
     return None, ""

@@ -216,8 +216,8 @@ def _candidates(archive: "Archive", name: str) -> set[str]:
     for place in archive.origins().values():
         root = Path(place.root)
         for path in (path.relative_to(root).as_posix() for path in root.rglob("*")):
-            if session_of_path(path).startswith(name):
-                found |= {path, *forgotten_names(session_of_path(path))}
+            if (session := session_of_path(place.agent, path)).startswith(name):
+                found |= {path, *forgotten_names(session)}
         for naming in prompt_mentions(by_id(place.agent), root):
             mine = {session for session in naming.sessions if session.startswith(name)}
             found |= {*(one for session in mine for one in forgotten_names(session)), *(naming.files if mine else ())}

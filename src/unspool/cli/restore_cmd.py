@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 _BEGINNING = 4096
 
 
-def session_of_path(path: str) -> str:
-    """The session that a path is of, whichever agent's it is; empty where it is no single session's."""
-    from unspool.agents import AGENTS
+def session_of_path(agent_id: str, path: str) -> str:
+    """The session that a path of an agent is of; empty where it is no single session's."""
+    from unspool.agents import by_id, is_known
 
-    return next((session for agent in AGENTS if (session := agent.session_of(path))), "")
+    return by_id(agent_id).session_of(path) if is_known(agent_id) else ""
 
 
 def session_files(archive: "Archive", name: str) -> "tuple[str, list[SessionFile]]":
@@ -73,9 +73,9 @@ def other_mentions(archive: "Archive", session: str, own: "Drops") -> dict[str, 
     from unspool.store.archive.line_filter import split_lines
 
     found = {}
-    for origin in archive.origins():
+    for origin, place in archive.origins().items():
         for path, last in archive.kept(origin).items():
-            if session_of_path(path):
+            if session_of_path(place.agent, path):
                 continue
             generations = archive.generations(last.file)
             lines = (line for kept in generations for line in split_lines(archive.stream(kept.generation)))

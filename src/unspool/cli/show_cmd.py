@@ -12,7 +12,7 @@ import click
 import msgspec
 
 from unspool import human
-from unspool.agents import FoundLog
+from unspool.agents import FoundLog, agent_name
 from unspool.cli import options, settings
 from unspool.cli.options import check_view, view_options
 from unspool.cli.output import console, print_json, print_nodes, show_renderable
@@ -201,7 +201,7 @@ def _identity(session: Session) -> Iterator[tuple[str, str]]:
     yield "project", session.project
     yield "git branch", session.branch
     yield "when", human.joined(human.moment(session.started, zone), human.elapsed(session.started, session.ended))
-    yield "version", ", ".join(session.versions)
+    yield "agent", human.joined(agent_name(session.agent), ", ".join(session.versions))
     yield "slug", session.slug
     for link in session.links:
         words = link.title or link.prompt

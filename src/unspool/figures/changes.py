@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from unspool.model import Commit, FileChange, Json, Push, Session, ToolCall
+from unspool.model.tool_input import paths_of
 
-_PATHS = ("file_path", "notebook_path", "path")
 _TOUCHING = ("read", "write", "edit")
 
 
@@ -18,13 +18,12 @@ def file_changes(calls: Iterable[ToolCall]) -> tuple[FileChange, ...]:
     for call in calls:
         if call.state != "ok" or call.role not in _TOUCHING:
             continue
-        path = file_path_of(call)
-        if call.role == "read":
-            _add(files, FileChange(path, reads=1))
-            continue
-        _add(files, FileChange(path, writes=1))
-        for diff in diffs_of(call):
-            _add(files, FileChange(diff.path or path, 0, 0, diff.added, diff.removed, diff.created))
+        paths = paths_of(call)
+        for path in paths:
+            _add(files, FileChange(path, reads=1) if call.role == "read" else FileChange(path, writes=1))
+        for diff in diffs_of(call) if call.role != "read" else ():
+            path = diff.path or next(iter(paths), "")
+            _add(files, FileChange(path, 0, 0, diff.added, diff.removed, diff.created))
     return tuple(files.values())
 
 
@@ -34,12 +33,6 @@ def _add(files: dict[str, FileChange], new: FileChange) -> None:
     was = files.get(new.path, FileChange(new.path))
     counts = {name: getattr(was, name) + getattr(new, name) for name in ("reads", "writes", "added", "removed")}
     files[new.path] = FileChange(new.path, **counts, created=was.created or new.created)
-
-
-def file_path_of(call: ToolCall) -> str:
-    """The file that a call says it reads or changes; empty where it names none."""
-    given = call.input if isinstance(call.input, dict) else {}
-    return next((given[key] for key in _PATHS if isinstance(given.get(key), str)), "")
 
 
 class FileAroundCall(NamedTuple):
@@ -55,13 +48,13 @@ class FileAroundCall(NamedTuple):
 def calls_touching(calls: Iterable[ToolCall], path: str) -> list[ToolCall]:
     """The calls that read or changed a file and went well, in order of time as far as it is known."""
     done = (call for call in calls if call.role in _TOUCHING and call.state == "ok")
-    return sorted((call for call in done if forward_slashes(file_path_of(call)) == path), key=_when)
+    return sorted((call for call in done if path in map(forward_slashes, paths_of(call))), key=_when)
 
 
 def replay_file(
-    calls: Iterable[ToolCall], believed: str | None = None, kept: Sequence[tuple[float, str]] = ()
+    calls: Iterable[ToolCall], believed: str | None = None, kept: Sequence[tuple[float, str]] = (), path: str = ""
 ) -> list[FileAroundCall]:
-    """The file around each call, in order; `believed` is what it is taken to be before the first.
+    """The file at a path around each call, in order; `believed` is what it is taken to be before the first.
 
     `kept` are times at which all of it was put aside, in order: they tell what no call does.
     """
@@ -73,7 +66,7 @@ def replay_file(
         if believed is None:
             believed = next((text for time, text in reversed(kept) if since < time <= now), None)
         since = now if call.role != "read" else since
-        before, after = tools.stood(call, believed)
+        before, after = tools.stood(call, believed, path)
         outside = believed is not None and before is not None and before != believed
         found.append(FileAroundCall(call, before, after, outside))
         believed = after

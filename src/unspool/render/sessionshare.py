@@ -24,6 +24,7 @@ from unspool.model import (
     Todos,
     ToolCall,
 )
+from unspool.model.tool_input import usual_input
 from unspool.prices import PriceTable
 from unspool.render import sessionshare_schema as out
 from unspool.render.json import encode_json
@@ -227,7 +228,8 @@ def picture_name(image: Image) -> str:
 
 
 def _task(call: ToolCall, agents: Mapping[str, Agent]) -> out.TaskEntry:
-    given = call.input if isinstance(call.input, dict) else {}
+    given = usual_input(call)
+    given = given if isinstance(given, dict) else {}
     started = next((agents[name] for name in call.agents if name in agents), None)
     kind = _text(given, "subagent_type") or (started.kind if started else "")
     prompt = _text(given, "prompt").strip().partition("\n")[0]
@@ -237,7 +239,8 @@ def _task(call: ToolCall, agents: Mapping[str, Agent]) -> out.TaskEntry:
 
 def _files(call: ToolCall, cwd: str) -> Iterator[out.Entry]:
     """The files a call changed; nothing where it did not, or where its input is of another shape."""
-    given = call.input if isinstance(call.input, dict) else {}
+    given = usual_input(call)
+    given = given if isinstance(given, dict) else {}
     path = next((given[key] for key in _PATHS if isinstance(given.get(key), str)), "")
     if call.state != "ok" or not path or call.role not in ("write", "edit"):
         return

@@ -10,8 +10,11 @@ from collections.abc import Callable, Iterable
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import msgspec
+
 from unspool.doc import Diff, Fold
 from unspool.model import ToolCall
+from unspool.model.tool_input import patch_of, usual_input
 from unspool.tools import (
     agent,
     bash,
@@ -20,6 +23,7 @@ from unspool.tools import (
     mcp,
     notebook,
     other,
+    patch,
     question,
     read,
     search,
@@ -40,6 +44,7 @@ TOOLS: tuple[ToolRenderer, ...] = (
     edit,
     mcp,
     notebook,
+    patch,
     question,
     read,
     search,
@@ -54,34 +59,46 @@ _T = TypeVar("_T")
 
 def describe(call: ToolCall) -> Fold:
     """One call as a row that opens to its input and its answer."""
-    shown = None if call.state == "orphan" else _attempt(renderer(call.name).describe, call)
+    shown = None if call.state == "orphan" else _attempt(renderer(call).describe, _usual(call))
     return call_fold(call, shown if isinstance(shown, CallDescription) else other.describe(call))
 
 
 def changes(call: ToolCall) -> tuple[Diff, ...]:
     """What the call changed in files, line by line; nothing where it did not run, failed, or changes none."""
-    find = getattr(renderer(call.name), "changes", None)
+    find = getattr(renderer(call), "changes", None)
     done = call.state == "ok" and call.result is not None and not call.result.error
-    return (_attempt(find, call) or ()) if done and find else ()
+    return (_attempt(find, _usual(call)) or ()) if done and find else ()
 
 
-def stood(call: ToolCall, believed: str | None) -> FileVersions:
-    """The file that a call read or changed, before and after it; `believed` is what it was taken to be."""
-    find = getattr(renderer(call.name), "stood", None)
+def stood(call: ToolCall, believed: str | None, path: str = "") -> FileVersions:
+    """A file that a call read or changed, before and after it; `believed` is what it was taken to be, `path` tells
+    which, of a call that changes several."""
+    shower = renderer(call)
+    find = getattr(shower, "stood", None)
     if find is None or call.state != "ok" or call.result is None:
         return FileVersions()
-    return _attempt(lambda one: find(one, believed), call) or FileVersions()
+    if shower is patch:
+        return _attempt(lambda one: patch.stood(one, believed, path), call) or FileVersions()
+    return _attempt(lambda one: find(one, believed), _usual(call)) or FileVersions()
 
 
 def group(call: ToolCall) -> str:
     """What calls that follow one another are shown together as, where they have that in common; mostly nothing."""
-    find = getattr(renderer(call.name), "group", None)
-    return (_attempt(find, call) or "") if find else ""
+    find = getattr(renderer(call), "group", None)
+    return (_attempt(find, _usual(call)) or "") if find else ""
 
 
-def renderer(name: str) -> ToolRenderer:
-    """Who shows the tool of this name."""
-    return _BY_NAME.get(name) or _prefixed(TOOLS, name) or _guest(name) or other
+def renderer(call: ToolCall) -> ToolRenderer:
+    """Who shows a call: by the name of its tool, else by what the tool is for."""
+    if call.role == "edit" and patch_of(call.input):
+        return patch
+    name = call.name
+    return _BY_NAME.get(name) or _prefixed(TOOLS, name) or _guest(name) or _BY_ROLE.get(call.role) or other
+
+
+def _usual(call: ToolCall) -> ToolCall:
+    given = usual_input(call)
+    return call if given is call.input else msgspec.structs.replace(call, input=given)
 
 
 def _attempt(show: Callable[[ToolCall], _T], call: ToolCall) -> _T | None:
@@ -128,4 +145,8 @@ def _loaded(point: "EntryPoint") -> ToolRenderer | None:
     return None
 
 
+_BY_ROLE: dict[str, ToolRenderer] = {
+    "shell": bash, "read": read, "edit": edit, "write": write, "search": search, "web": web, "agent": agent,
+    "todos": todos, "question": question, "plan": question,
+}  # fmt: skip
 _BY_NAME = {name: tool for tool in TOOLS for name in tool.NAMES}

@@ -11,21 +11,22 @@ from unspool.tools.printed import output_nodes
 _LANGUAGES = {"Bash": "bash", "PowerShell": "powershell"}
 _OUTPUTS = ("BashOutput", "TaskOutput", "AgentOutputTool")
 _WATCH = "Monitor"
-NAMES: tuple[str, ...] = (*_LANGUAGES, *_OUTPUTS, "KillShell", "KillBash", "TaskStop", _WATCH)
+_STOPS = ("KillShell", "KillBash", "TaskStop")
+NAMES: tuple[str, ...] = (*_LANGUAGES, *_OUTPUTS, *_STOPS, _WATCH)
 
 
 def describe(call: ToolCall) -> CallDescription:
-    if call.name in _LANGUAGES:
-        return _ran(call)
     if call.name == _WATCH:
         return _watched(call)
-    return _read(call) if call.name in _OUTPUTS else _stopped(call)
+    if call.name in _OUTPUTS:
+        return _read(call)
+    return _stopped(call) if call.name in _STOPS else _ran(call)
 
 
 def _ran(call: ToolCall) -> CallDescription:
     given, detail = ToolFields(call.input), nodes.result_fields(call)
     command = given.need("command")
-    code = Code(command, _LANGUAGES[call.name])
+    code = Code(command, _LANGUAGES.get(call.name, "bash"))
     asked = (*nodes.prose_nodes(given.text("description")), code, *given.rest())
     shown, counted = _shown(call, detail, command)
     git = detail.within("gitOperation")

@@ -22,6 +22,8 @@ def describe(call: ToolCall) -> CallDescription:
     if special is not None:
         return special(call)
     given = ToolFields(call.input)
+    if "pattern" not in given:
+        return _folder(call)
     pattern, path = given.need("pattern"), given.text("path")
     where = f" in {path}" if path else ""
     find, result = _names if call.name == _NAMES else _content, nodes.good_result(call)

@@ -134,7 +134,7 @@ def option(command: list[str], name: str) -> str:
 
 def test_the_command_can_do_nothing_but_answer() -> None:
     """No tools, no servers of tools, no hooks, no settings of a project, and no log of its own."""
-    command = ClaudeCode().resuming.ask("some-model", "Do this.")
+    command = ClaudeCode().asking.ask("some-model", "Do this.")
     assert command[:2] == ["claude", "--print"]
     assert option(command, "--model") == "some-model"
     assert option(command, "--system-prompt") == "Do this."
@@ -145,4 +145,4 @@ def test_the_command_can_do_nothing_but_answer() -> None:
 
 
 def test_without_a_model_the_cheapest_is_asked() -> None:
-    assert option(ClaudeCode().resuming.ask("", ""), "--model") == "haiku"
+    assert option(ClaudeCode().asking.ask("", ""), "--model") == "haiku"

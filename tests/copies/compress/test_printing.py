@@ -17,7 +17,7 @@ from unspool.copies.compress.providers import ModelFailed, ModelRefused, ModelRe
 from unspool.errors import NotFound
 
 AGENT = ClaudeCode()
-COMMAND = AGENT.resuming.ask("", "")[0]
+COMMAND = AGENT.asking.ask("", "")[0]
 ASK = ModelRequest("Do this.", '{"text": "one two"}', 300)
 
 
@@ -53,7 +53,7 @@ def test_the_prompt_goes_in_and_the_answer_comes_out(program: Path, tmp_path: Pa
     )
     assert PrintMode(AGENT, "some-model").ask(ASK, 20.0, Event()) == '{"text": "one"}\n'
     arguments, prompt, files, folder, mode = json.loads(seen.read_text())
-    assert arguments == AGENT.resuming.ask("some-model", ASK.system)[1:]
+    assert arguments == AGENT.asking.ask("some-model", ASK.system)[1:]
     assert not any("one two" in argument for argument in arguments)
     assert (prompt, files, mode) == (ASK.content, [], 0o700)
     assert not Path(folder).exists()

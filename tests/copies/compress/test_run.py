@@ -217,7 +217,7 @@ def test_ctrl_c_leaves_no_process_and_no_file(
     from unspool.agents import ClaudeCode
 
     program, scratch, pids = (
-        tmp_path / "bin" / ClaudeCode().resuming.ask("", "")[0],
+        tmp_path / "bin" / ClaudeCode().asking.ask("", "")[0],
         tmp_path / "scratch",
         tmp_path / "pids",
     )

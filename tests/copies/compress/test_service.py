@@ -44,7 +44,7 @@ def test_without_an_address_the_agent_itself_is_asked(tmp_path: Path, monkeypatc
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(NotFound):
         connect(ServiceOptions(), {}, AGENT)
-    program = tmp_path / AGENT.resuming.ask("", "")[0]
+    program = tmp_path / AGENT.asking.ask("", "")[0]
     program.touch()
     program.chmod(0o700)
     assert isinstance(connect(ServiceOptions(), {}, AGENT), PrintMode)

@@ -87,7 +87,7 @@ class World:
                 return
             session = self.chosen.choice(known)
             assert forget(archive, find_session_files(archive, session, belongs)[1]).found == 0
-        self.met = {name: data for name, data in self.met.items() if belongs(name) != session}
+        self.met = {name: data for name, data in self.met.items() if belongs("", name) != session}
 
     def flip(self) -> None:
         path = self.one / "archive.db"

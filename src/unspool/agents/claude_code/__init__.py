@@ -52,9 +52,11 @@ class _Hooks:
     edit = staticmethod(settings.hook_edit)
 
 
-class _Resuming:
+class _Asking:
     ask = staticmethod(settings.print_mode_command)
 
+
+class _Resuming:
     def resume(self, session_id: str, cwd: str, *, unasked: bool = False) -> str:
         command = f"claude{' --dangerously-skip-permissions' if unasked else ''} --resume {quote(session_id)}"
         return f"cd {quote(cwd)} && {command}" if cwd else command
@@ -67,6 +69,7 @@ class ClaudeCode(CodingAgent):
     prompt_list = _PromptList()
     hooks = _Hooks()
     resuming = _Resuming()
+    asking = _Asking()
 
     @property
     def writer(self) -> "ClaudeWriter":

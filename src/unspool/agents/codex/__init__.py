@@ -73,7 +73,9 @@ class _Parser(PlainParser):
 
     def line(self, data: dict[str, Json], place: Place) -> Event:
         payload, record = data.get("payload"), text(data.get("type"))
-        event = Event("notice", place, f"item-{place.offset}", link=True, time=moment(data.get("timestamp")))
+        event = Event(
+            "notice", place, f"{self.facts.session}/{place.offset}", link=True, time=moment(data.get("timestamp"))
+        )
         self.note_time(event.time)
         self._message = f"{self.facts.session}/{self._request}"
         if not isinstance(payload, dict) or record not in _RECORDS:

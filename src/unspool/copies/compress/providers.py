@@ -204,9 +204,9 @@ class PrintMode:
     width = PROCESSES
 
     def __init__(self, agent: CodingAgent, model: str) -> None:
-        if agent.resuming is None:
+        if agent.asking is None:
             raise NotFound(f"{agent.name} has no print mode that could be asked.")
-        self._ask = agent.resuming.ask
+        self._ask = agent.asking.ask
         command = self._ask(model, "")
         if shutil.which(command[0]) is None:
             raise NotFound(f"There is no command {command[0]} to ask; name a service with its address instead.")

@@ -23,8 +23,8 @@ from unspool.store.archive.pack_writer import (
 )
 from unspool.store.archive.packs import compress
 
-Belongs = Callable[[str], str]
-"""The session that a path belongs to; empty where it is no single session's."""
+Belongs = Callable[[str, str], str]
+"""The session that a path of an agent, by its id, belongs to; empty where it is no single session's."""
 _SHOWN = 20
 
 
@@ -39,7 +39,7 @@ def files_by_session(archive: Archive, belongs: Belongs) -> dict[str, list[Sessi
     found: dict[str, list[SessionFile]] = {}
     for origin, place in archive.origins().items():
         for path, kept in archive.kept(origin).items():
-            if session := belongs(path):
+            if session := belongs(place.agent, path):
                 found.setdefault(session, []).append(SessionFile(origin, place, kept))
     return found
 

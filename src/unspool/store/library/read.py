@@ -172,8 +172,7 @@ def recognise_lines(lines: Iterable[bytes], called: str) -> CodingAgent:
 
 
 def not_a_log(called: str) -> NotALog:
-    known = ", ".join(agent.name for agent in AGENTS)
-    return NotALog(f"{called} holds no session of an agent that unspool knows ({known}).")
+    return NotALog(f"{called} holds no session of an agent that unspool knows; `unspool agents` lists them.")
 
 
 def read_session(found: FoundLog, kept: "KeptSessions | None" = None) -> Session:

@@ -11,7 +11,7 @@ import msgspec
 
 from unspool.agents import CodingAgent, Detail, FoundLog, by_id
 from unspool.errors import UnspoolError
-from unspool.figures.changes import file_path_of, find_commits
+from unspool.figures.changes import find_commits
 from unspool.model import (
     Dialect,
     Event,
@@ -27,6 +27,7 @@ from unspool.model import (
     ToolCall,
     Unknown,
 )
+from unspool.model.tool_input import paths_of
 from unspool.prices import PriceTable
 from unspool.reading.ledger import CallLedger, line_hash
 from unspool.reading.scan import Scan, plan_name
@@ -184,8 +185,7 @@ class LogGatherer:
         """What a call did, now that its answer is known."""
         time = result.time.timestamp() if result.time is not None else None
         if call.role in _WRITES:
-            path = file_path_of(call)
-            if path and call.state == "ok":
+            for path in paths_of(call) if call.state == "ok" else ():
                 self.touches.append((turn, path, _WRITES[call.role], time, call.place.offset))
         elif call.role in ("shell", "todos"):
             if call.role == "shell":

@@ -27,8 +27,7 @@ def check_sources(scene: DoctorScene) -> Iterator[Finding]:
             remedy = "Name a folder that holds projects/, or is one."
             yield Finding("bad", f"The source {root} {why}.", (root,), remedy)
     if not scene.roots and not scene.sources:
-        places = " or ".join(str(root) for root in scene.usual)
-        message = f"No agent has kept anything under {places}."
+        message = "No agent has kept anything in its own folder; `unspool agents` lists where each is looked for."
         yield Finding("warn", message, remedy="Name a folder: --source DIR")
         return
     folders = [str(folder) for place in scene.places for folder in _project_folders(place)]

@@ -1,0 +1,37 @@
+"""One small story as each agent would log it: two prompts, a thought, a command that works, one that fails, an edit,
+an answer, and a record of a kind that nobody knows. The contract of all readers is tested with it."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from tests.agents.stories import codex, pi
+from unspool.model import Usage
+
+CWD = "/home/ada/quay"
+PROMPTS = ("Mend the quay", "And the lighthouse")
+ANSWER = "Lit since dusk."
+CALLS = (("shell", "ok"), ("shell", "failed"), ("edit", "ok"))
+"""Role and end of each call, in order."""
+
+
+class Story(NamedTuple):
+    """How an agent logs the story."""
+
+    write: Callable[[Path], Path]
+    """Writes it below the agent's own folder; gives the file that holds it."""
+    usage: Usage | None
+    """All tokens of it; None where the agent logs none."""
+    cwd: str = CWD
+    """Empty where the agent does not log it."""
+    lines: bool = True
+    """Whether that file is a log of JSON lines itself."""
+    edited: str = f"{CWD}/light.py"
+    """The file that the edit changes, as the call names it."""
+
+
+STORIES: dict[str, Story] = {
+    "codex": Story(codex.write, Usage(input=60, output=20, cache_read=160)),
+    "pi": Story(pi.write, Usage(input=60, output=20, cache_read=160, cache_write=5)),
+}
+"""By the agent's id."""
