@@ -25,6 +25,7 @@ from unspool.store.library import Library
 
 WORKS = {
     "list": "list -s SOURCE",
+    "agents": "agents -s SOURCE",
     "info": f"info {SESSION} -s SOURCE",
     "context": f"context {SESSION} -s SOURCE",
     "show": f"show {SESSION} -s SOURCE",

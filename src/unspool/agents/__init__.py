@@ -1,19 +1,53 @@
 """From the bytes of an agent's logs to events: one folder an agent, listed in AGENTS. Imports reading,
 for the tree of a conversation, and what stands below it."""
 
+import sys
+import warnings
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from unspool.agents.base import CodingAgent
 from unspool.agents.claude_code import ClaudeCode
 from unspool.agents.codex import Codex
+from unspool.agents.opencode import OpenCode
 from unspool.agents.pi import Pi
 from unspool.agents.records import Companion, Detail, FoundAgent, FoundLog
+from unspool.agents.values import first_bytes
 from unspool.errors import UsageProblem
 
 if TYPE_CHECKING:
     from unspool.agents.writing import LogWriter
 
-AGENTS: list[CodingAgent] = [ClaudeCode(), Codex(), Pi()]
+GROUP = "unspool.agents"
+"""The entry points by which other packages bring agents: classes or objects that are a CodingAgent."""
+
+
+def installed_agents() -> list[CodingAgent]:
+    """The agents that other packages bring. One that cannot be used is warned of: it must keep nobody from his logs."""
+    mark = f"[{GROUP}]".encode()
+    folders = (Path(folder) for folder in sys.path if folder.endswith("-packages"))
+    points = (point for folder in folders for point in folder.glob("*.dist-info/entry_points.txt"))
+    if not any(mark in first_bytes(point, 1 << 16) for point in points):
+        return []  # importlib.metadata alone would take longer than all else here
+    from importlib.metadata import entry_points
+
+    found = []
+    for point in entry_points(group=GROUP):
+        try:
+            loaded = point.load()
+            agent = loaded() if isinstance(loaded, type) else loaded
+            why = "" if isinstance(agent, CodingAgent) else "it is no CodingAgent"
+        except Exception as problem:  # noqa: BLE001  a stranger's code
+            why = str(problem) or type(problem).__name__
+        if why:
+            warnings.warn(f"the agent {point.name} ({point.value}) is left out: {why}", stacklevel=2)
+        else:
+            found.append(agent)
+    return found
+
+
+AGENTS: list[CodingAgent] = [ClaudeCode(), Codex(), Pi(), OpenCode()]
+AGENTS += (agent for agent in installed_agents() if agent.id not in {known.id for known in AGENTS})
 
 
 def by_id(name: str) -> CodingAgent:

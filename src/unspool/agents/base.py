@@ -140,8 +140,12 @@ class CodingAgent(ABC):
     prompt_list: PromptList = PromptList()
     log_name = re.compile("$^()")
     """The path of a session's own log; what it groups is the session's id."""
+    filed_by_project = False
+    """Whether logs that lie in one folder are of one project."""
     reads_whole = False
     """Whether its logs are understood only when they were read to their end, so that none can be read on."""
+    logs_tokens = True
+    """Whether it logs what its requests used."""
     hooks: Hooks | None = None
     resuming: Resuming | None = None
     asking: Asking | None = None

@@ -210,12 +210,16 @@ class PlainParser(ABC):
 
     def note_time(self, time: datetime | None) -> None:
         """A session lasts from its first line to its last."""
-        facts = self.facts
-        if time is not None:
-            if facts.started is None or time < facts.started:
-                facts.started = time
-            if facts.ended is None or time > facts.ended:
-                facts.ended = time
+        widen_span(self.facts, time)
+
+
+def widen_span(facts: Facts, time: datetime | None) -> None:
+    """Let a session last from its earliest time to its latest."""
+    if time is not None:
+        if facts.started is None or time < facts.started:
+            facts.started = time
+        if facts.ended is None or time > facts.ended:
+            facts.ended = time
 
 
 class LogEvents:

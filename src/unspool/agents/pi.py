@@ -41,6 +41,7 @@ _NOTICES = {
 class Pi(CodingAgent):
     id = "pi"
     name = "pi"
+    filed_by_project = True
     log_name = re.compile(r"(?:^|/)[^/]*?_([0-9A-Za-z-]{8,64})\.jsonl$")
     resuming = ResumeCommand("pi --session {id}")
 

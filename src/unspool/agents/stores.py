@@ -276,6 +276,13 @@ def database_snapshot(path: Path) -> "Iterator[sqlite3.Connection]":
             yield db
 
 
+def database_errors() -> tuple[type[Exception], ...]:
+    """What reading a database may raise."""
+    import sqlite3
+
+    return sqlite3.Error, OSError
+
+
 def columns(db: "sqlite3.Connection", table: str) -> frozenset[str]:
     """The columns of a table; none where there is no such table."""
     return frozenset(row["name"] for row in db.execute(f"PRAGMA table_info({table})"))

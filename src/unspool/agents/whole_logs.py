@@ -3,11 +3,12 @@
 import io
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
 from typing import BinaryIO
 
 import msgspec
 
-from unspool.agents.lines import Cursor, LogEvents, PlainParser, is_blank, read_entries, scrub
+from unspool.agents.lines import Cursor, LogEvents, is_blank, read_entries, scrub, widen_span
 from unspool.model import Entry, Event, Facts, Json, Place, Problem, SideLine
 
 _parts = msgspec.json.Decoder(dict[str, msgspec.Raw])
@@ -34,7 +35,9 @@ class WholeLogParser(ABC):
         self.blank = sum(map(is_blank, lines))
         return read_entries(lines, start)
 
-    note_time = PlainParser.note_time
+    def note_time(self, time: datetime | None) -> None:
+        """A session lasts from its first record to its last."""
+        widen_span(self.facts, time)
 
 
 class WholeLogEvents(LogEvents):

@@ -15,6 +15,7 @@ from unspool.errors import UnspoolError, UsageProblem
 
 COMMANDS = (
     ("list", "List sessions or projects, newest first."),
+    ("agents", "List the coding agents that were found, and what works for each."),
     ("info", "Tell what one session holds, used and cost."),
     ("context", "Tell what fills the window of a session, by kind, turn and tool."),
     ("requests", "List the requests that a log keeps whole, or show one of them exactly."),

@@ -228,7 +228,8 @@ class _Places:
 
     def of(self, found: FoundLog) -> str:
         """Where a session ran; empty where nothing tells."""
-        folder = os.path.dirname(found.path)  # noqa: PTH120  once for every log
+        filed = by_id(found.agent_id).filed_by_project
+        folder = os.path.dirname(found.path) if filed else found.path  # noqa: PTH120  once for every log
         if not self._known.get(folder):
             self._known[folder] = project_in_head(found, self._library.kept, found.folder)
         return self._known[folder]

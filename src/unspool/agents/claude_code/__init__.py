@@ -65,6 +65,7 @@ class _Resuming:
 class ClaudeCode(CodingAgent):
     id = discover.ID
     name = "Claude Code"
+    filed_by_project = True
     files = _Files()
     prompt_list = _PromptList()
     hooks = _Hooks()

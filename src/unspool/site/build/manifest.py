@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from unspool import human
-from unspool.agents import FoundLog
+from unspool.agents import FoundLog, by_id
 from unspool.site.address import INDEX
 from unspool.site.build.disk import write_if_changed
 from unspool.site.build.neighbourhood import LogStart, NeighbourFacts
@@ -148,7 +148,10 @@ RESERVED_FOLDERS = {"assets", "search"}
 
 
 def project_key(found: FoundLog) -> str:
-    """A project's key: the same folder name in two sources is two projects."""
+    """The key of a log's project: the same folder name in two sources is two projects; where folders tell nothing of
+    projects, each log has its own key, and its lines tell."""
+    if not by_id(found.agent_id).filed_by_project:
+        return short_digest(found.root, found.session_id)
     return short_digest(found.root or found.path.rpartition(found.folder)[0], found.folder)
 
 

@@ -102,7 +102,8 @@ class KeptSessions:
                 for path, session in {**sessions.paths, **self._strays(number, sessions)}.items():
                     whole = str(Path(origin.root) / path)
                     if os.path.realpath(whole) not in present:
-                        folder, one = path.rsplit("/", 2)[-2] if "/" in path else "", kept[path]
+                        filed = "/" in path and by_id(origin.agent).filed_by_project
+                        folder, one = path.rsplit("/", 2)[-2] if filed else "", kept[path]
                         active = ended.get((number, path), one.modified / 1e9)
                         found.append(
                             FoundLog(whole, session, origin.agent, one.size, active, folder, origin.root, origin=number)

@@ -331,10 +331,15 @@ class SessionListing(msgspec.Struct, frozen=True):
     failures: tuple[str, ...] = ()
 
 
+def _project_folder(found: FoundLog) -> str:
+    """The folder whose logs are all of one project; empty where the agent has none such."""
+    return f"{found.root}/{found.folder}" if by_id(found.agent_id).filed_by_project else ""
+
+
 def list_overviews(done: Iterable[CountedLog], prices: PriceTable) -> SessionListing:
     """A listing of sessions whose files were counted one by one."""
     logs = list(join_versions(done))
-    named = [(f"{one.found.root}/{one.found.folder}", one) for one in logs if one.overview is not None]
+    named = [(_project_folder(one.found), one) for one in logs if one.overview is not None]
     settled = unify_projects((folder, one.overview) for folder, one in named if one.overview is not None)
     counted = [one for _, one in named]
     linked = link_sessions([ChainMember(overview, one.ids) for one, overview in zip(counted, settled, strict=True)])

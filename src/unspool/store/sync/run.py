@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import apsw
 import msgspec
 
+from unspool.agents import by_id, is_known
 from unspool.model import Overview
 from unspool.prices import PriceTable
 from unspool.store.archive import Archive, Keeper, KeptFile
@@ -97,7 +98,7 @@ def settle_sessions(db: apsw.Connection, changed: Iterable[tuple[int, str]]) -> 
     for origin, folder in sorted(places):
         rows = list(_beside(db, origin, folder))
         known = [path for (path,) in db.execute("SELECT DISTINCT project FROM session")] if _TREES in folder else ()
-        paths = unify_projects(((f"{origin}/{folder}", row.skimmed.overview) for row in rows), known)
+        paths = unify_projects(((_project_folder(origin, folder, row), row.skimmed.overview) for row in rows), known)
         told = link_sessions(
             [ChainMember(overview, row.skimmed.ids) for overview, row in zip(paths, rows, strict=True)]
         )
@@ -105,6 +106,12 @@ def settle_sessions(db: apsw.Connection, changed: Iterable[tuple[int, str]]) -> 
             now = clean_text(overview.project), clean_text(overview.title), overview.kind
             if now != (row.project, row.title, row.kind):
                 db.execute("UPDATE session SET project = ?, title = ?, kind = ? WHERE id = ?", (*now, row.id))
+
+
+def _project_folder(origin: int, folder: str, row: _Row) -> str:
+    """The folder whose logs are all of one project; empty where the agent has none such."""
+    agent = row.skimmed.overview.agent
+    return f"{origin}/{folder}" if is_known(agent) and by_id(agent).filed_by_project else ""
 
 
 def _beside(db: apsw.Connection, origin: int, folder: str) -> Iterable[_Row]:
