@@ -102,7 +102,7 @@ def cache_folder(name: str) -> Path:
     """A private folder for what can be made again, in the user's cache; in the system's folder for temporary files
     where there can be none."""
     cache_ = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    for place in (cache_ / "unspool" / name, Path(tempfile.gettempdir()) / f"unspool-{_user()}" / name):
+    for place in (cache_ / "unspool" / name, Path(tempfile.gettempdir()) / f"unspool-{_user()}-{name}"):
         with suppress(OSError):
             place.mkdir(mode=0o700, parents=True, exist_ok=True)
             if _private(place):

@@ -10,6 +10,7 @@ from unspool.agents.base import CodingAgent
 from unspool.agents.claude_code import ClaudeCode
 from unspool.agents.codex import Codex
 from unspool.agents.copilot import Copilot
+from unspool.agents.gemini import Gemini
 from unspool.agents.opencode import OpenCode
 from unspool.agents.pi import Pi
 from unspool.agents.records import Companion, Detail, FoundAgent, FoundLog
@@ -47,7 +48,7 @@ def installed_agents() -> list[CodingAgent]:
     return found
 
 
-AGENTS: list[CodingAgent] = [ClaudeCode(), Codex(), Pi(), OpenCode(), Copilot()]
+AGENTS: list[CodingAgent] = [ClaudeCode(), Codex(), Pi(), OpenCode(), Copilot(), Gemini()]
 AGENTS += (agent for agent in installed_agents() if agent.id not in {known.id for known in AGENTS})
 
 

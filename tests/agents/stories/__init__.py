@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.agents.stories import codex, copilot, opencode, pi
+from tests.agents.stories import codex, copilot, gemini, opencode, pi
 from unspool.model import Usage
 
 CWD = "/home/ada/quay"
@@ -33,6 +33,7 @@ class Story(NamedTuple):
 STORIES: dict[str, Story] = {
     "codex": Story(codex.write, Usage(input=60, output=20, cache_read=160)),
     "copilot": Story(copilot.write, Usage(input=60, output=20, cache_read=160, cache_write=5)),
+    "gemini": Story(gemini.write, Usage(input=60, output=20, cache_read=160)),
     "opencode": Story(opencode.write, Usage(input=60, output=20, cache_read=160, cache_write=5), lines=False),
     "pi": Story(pi.write, Usage(input=60, output=20, cache_read=160, cache_write=5)),
 }
