@@ -6,11 +6,14 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from unspool.agents.amp import Amp
 from unspool.agents.base import CodingAgent
 from unspool.agents.claude_code import ClaudeCode
 from unspool.agents.codex import Codex
 from unspool.agents.copilot import Copilot
+from unspool.agents.droid import Droid
 from unspool.agents.gemini import Gemini
+from unspool.agents.iflow import IFlow
 from unspool.agents.opencode import OpenCode
 from unspool.agents.pi import Pi
 from unspool.agents.records import Companion, Detail, FoundAgent, FoundLog
@@ -48,7 +51,7 @@ def installed_agents() -> list[CodingAgent]:
     return found
 
 
-AGENTS: list[CodingAgent] = [ClaudeCode(), Codex(), Pi(), OpenCode(), Copilot(), Gemini()]
+AGENTS: list[CodingAgent] = [ClaudeCode(), Codex(), Pi(), OpenCode(), Copilot(), Gemini(), Droid(), Amp(), IFlow()]
 AGENTS += (agent for agent in installed_agents() if agent.id not in {known.id for known in AGENTS})
 
 

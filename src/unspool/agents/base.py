@@ -263,7 +263,9 @@ class CodingAgent(ABC):
         """The session that the first lines of such a log name; empty where they name none."""
         return ""
 
-    def billed_calls(self, stream: BinaryIO, logged: Collection[str] = ()) -> Iterator[Call]:
+    def billed_calls(
+        self, stream: BinaryIO, logged: Collection[str] = (), found: FoundLog | None = None
+    ) -> Iterator[Call]:
         """The requests of a log that stands at its start: a call for each line that tells of one. `logged` are the
         subagents that have a log of their own, which tells of theirs."""
-        return calls_in(self.events(stream, detail=Detail.FIGURES), logged)
+        return calls_in(self.events(stream, found, detail=Detail.FIGURES), logged)

@@ -1,13 +1,13 @@
 """pi: trees of JSON lines below `sessions/`, a folder a project. Only `agents` imports it."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from msgspec.structs import replace
 
-from unspool.agents.base import CodingAgent, ResumeCommand
+from unspool.agents.base import ResumeCommand
 from unspool.agents.events import (
     answered,
     as_message,
@@ -23,25 +23,27 @@ from unspool.agents.events import (
     words_of,
 )
 from unspool.agents.lines import PlainParser
+from unspool.agents.log_files import LogFileAgent
 from unspool.agents.records import Detail, FoundLog
-from unspool.agents.values import first_bytes, items, mapping, moment, text, whole
+from unspool.agents.values import items, mapping, moment, text, whole
 from unspool.model import Block, Event, Image, Json, Notice, Part, Place, Unknown, Usage
 
 _ROLES = {
     "bash": "shell", "read": "read", "ls": "search", "find": "search", "grep": "search", "multi_grep": "search",
     "edit": "edit", "write": "write", "web_search": "web", "fetch": "web", "todo": "todos", "subagent": "agent",
 }  # fmt: skip
-_HEAD = re.compile(rb'\{"type":\s*"session"')
 _NOTICES = {
     "model_change": "model-switch", "thinking_level_change": "effort", "label": "label", "context_edit": "context-edit",
     "custom": "extension", "branch_summary": "summary", "usage": "usage",
 }  # fmt: skip
 
 
-class Pi(CodingAgent):
+class Pi(LogFileAgent):
     id = "pi"
     name = "pi"
     filed_by_project = True
+    places = ("*.jsonl", "--*--/*.jsonl", "sessions/--*--/*.jsonl", "agent/sessions/--*--/*.jsonl")
+    head = re.compile(rb'\{"type":\s*"session"')
     log_name = re.compile(r"(?:^|/)[^/]*?_([0-9A-Za-z-]{8,64})\.jsonl$")
     resuming = ResumeCommand("pi --session {id}")
 
@@ -53,15 +55,6 @@ class Pi(CodingAgent):
 
     def home(self, root: Path) -> Path | None:
         return root if any(root.glob("sessions/--*--")) else None
-
-    def discover(self, root: Path) -> Iterator[FoundLog]:
-        for pattern in ("*.jsonl", "--*--/*.jsonl", "sessions/--*--/*.jsonl", "agent/sessions/--*--/*.jsonl"):
-            for path in sorted(root.glob(pattern)):
-                session = self.session_of(path.name)
-                if session and path.is_file() and _HEAD.match(first_bytes(path)):
-                    state = path.stat()
-                    folder = path.parent.name if path.parent != root else ""
-                    yield FoundLog(str(path), session, self.id, state.st_size, state.st_mtime, folder, str(root))
 
     def recognises(self, data: dict[str, Json]) -> bool:
         return data.get("type") == "session" and isinstance(data.get("cwd"), str) and "id" in data

@@ -32,12 +32,26 @@ class WholeLogParser(ABC):
     def entries(self, data: bytes, start: Cursor) -> Iterable[Entry]:
         """What the bytes of a log hold; an agent whose logs are documents takes them apart by `document_entries`."""
         lines = list(io.BytesIO(data))
+        if len(lines) > 1 and data.lstrip().startswith(b"{") and (whole := one_object(data, start)) is not None:
+            return [whole]
         self.blank = sum(map(is_blank, lines))
         return read_entries(lines, start)
 
     def note_time(self, time: datetime | None) -> None:
         """A session lasts from its first record to its last."""
         widen_span(self.facts, time)
+
+
+def one_object(data: bytes, start: Cursor) -> Entry | None:
+    """An object that stands on several lines, alone; None where it does not."""
+    try:
+        value = _decode(data)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        return None
+    if not isinstance(value, dict):
+        return None
+    scrub(value)
+    return Entry(Place(start.line, start.offset, len(data)), data, value)
 
 
 class WholeLogEvents(LogEvents):

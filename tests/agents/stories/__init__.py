@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.agents.stories import codex, copilot, gemini, opencode, pi
+from tests.agents.stories import amp, codex, copilot, droid, gemini, iflow, opencode, pi
 from unspool.model import Usage
 
 CWD = "/home/ada/quay"
@@ -31,6 +31,9 @@ class Story(NamedTuple):
 
 
 STORIES: dict[str, Story] = {
+    "amp": Story(amp.write, Usage(input=60, output=20, cache_read=160, cache_write=5)),
+    "droid": Story(droid.write, Usage(input=60, output=20, cache_read=160, cache_write=5)),
+    "iflow": Story(iflow.write, Usage(input=60, output=20)),
     "codex": Story(codex.write, Usage(input=60, output=20, cache_read=160)),
     "copilot": Story(copilot.write, Usage(input=60, output=20, cache_read=160, cache_write=5)),
     "gemini": Story(gemini.write, Usage(input=60, output=20, cache_read=160)),

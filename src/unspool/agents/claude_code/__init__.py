@@ -92,7 +92,9 @@ class ClaudeCode(CodingAgent):
 
     def recognises(self, data: dict[str, Json]) -> bool:
         own = "sessionId" in data or "session_id" in data or "parentUuid" in data or "leafUuid" in data
-        return own and isinstance(data.get("type"), str)
+        session = data.get("sessionId")
+        other = isinstance(session, str) and session.startswith("session-")  # lines of one that took over the format
+        return own and not other and isinstance(data.get("type"), str)
 
     def parser(self, found: FoundLog | None, detail: Detail) -> ClaudeParser:
         beside = Companions(found)
@@ -147,6 +149,8 @@ class ClaudeCode(CodingAgent):
     def owner(self, lines: Iterable[bytes]) -> str:
         return discover.owner(lines)
 
-    def billed_calls(self, stream: BinaryIO, logged: Collection[str] = ()) -> Iterator[Call]:
+    def billed_calls(
+        self, stream: BinaryIO, logged: Collection[str] = (), found: FoundLog | None = None
+    ) -> Iterator[Call]:
         usual = super().billed_calls
         return billed_calls(stream, lambda lines: usual(lines, logged), logged)

@@ -91,8 +91,10 @@ class OpenCodeParser(WholeLogParser):
                 case "message":
                     messages.append(by_name.setdefault(record.id, one))
                 case "part":
-                    if (owner := by_name.get(_name(data, "message"))) is not None:
-                        owner.parts.append(one)
+                    name = _name(data, "message")
+                    if name not in by_name:  # a part by itself, as a search finds it
+                        messages.append(by_name.setdefault(name, _Stored(name, {"role": "assistant"}, one.place)))
+                    by_name[name].parts.append(one)
                 case "session_message":
                     newer.append(one)
                 case kind if kind not in ("store", "session", "todo"):

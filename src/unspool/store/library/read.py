@@ -88,7 +88,7 @@ def read_head(found: FoundLog, enough: Callable[[LogHead], bool], kept: "KeptSes
     """The first lines of a log, or of its copy in an archive, until they tell enough; None where it cannot be read."""
     try:
         with _beginning(found, kept) as stream:
-            events = by_id(found.agent_id).events(stream, detail=Detail.FIGURES)
+            events = by_id(found.agent_id).events(stream, found, detail=Detail.FIGURES)
             head = LogHead(events.facts, [])
             for event in islice(events, _HEAD_LINES):
                 if event.prompt is not None and not event.sidechain:
@@ -272,7 +272,7 @@ def make_overview(found: FoundLog, kept: "KeptSessions | None" = None) -> Overvi
 def scan_log(found: FoundLog, *, places: bool = False) -> tuple[Scan, Facts]:
     """One pass through a session's own log; with `places`, it knows the turn of every line."""
     agent = by_id(found.agent_id)
-    with open_events(found.path, agent, detail=Detail.FIGURES) as events:
+    with open_events(found.path, agent, found, detail=Detail.FIGURES) as events:
         scan = Scan(agent.dialect(found, events.facts), own=bool(found.owner), places=places, logged=found.agent_ids)
         for event in events:
             scan.add(event)
@@ -289,7 +289,7 @@ def count_log(found: FoundLog) -> CountedLog:
         return CountedLog(found, None, (), (), CallLedger(), reading_failure(found.path, error))
     for one in found.agents:
         try:
-            with open_events(one.path, agent, detail=Detail.FIGURES) as events:
+            with open_events(one.path, agent, found, detail=Detail.FIGURES) as events:
                 scan.agent(events)
         except (UnspoolError, OSError) as error:
             failure = reading_failure(one.path, error)

@@ -120,7 +120,7 @@ def _read(logs: Sequence[FoundLog]) -> tuple[CallLedger, list[str]]:
         for path in (log.path, *(agent.path for agent in log.agents)):
             try:
                 with open_log(path) as stream:
-                    ledger.add(agent.billed_calls(stream, logged))
+                    ledger.add(agent.billed_calls(stream, logged, log))
             except UnspoolError as error:
                 failures.append(str(error))
             except OSError as error:

@@ -113,8 +113,8 @@ def sync_places(sources: Sequence[Path]) -> list[SyncPlace]:
     for agent, source in agent_roots(sources):
         theirs = {log.agent_id for log in logs_below(source)} if agent is None else {agent.id}
         for one in AGENTS:
-            home = one.home(source)
-            if one.id in theirs or (agent is None and home is not None):
+            # a folder without logs may still hold what an agent keeps beside them
+            if one.id in theirs or (not theirs and one.home(source) is not None):
                 place = SyncPlace(one, source, one.log_root(source))
                 found.setdefault((one.id, os.path.realpath(source)), place)
     return list(found.values())
