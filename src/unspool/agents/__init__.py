@@ -16,6 +16,7 @@ from unspool.agents.gemini import Gemini
 from unspool.agents.iflow import IFlow
 from unspool.agents.opencode import OpenCode
 from unspool.agents.pi import Pi
+from unspool.agents.qwen import Qwen
 from unspool.agents.records import Companion, Detail, FoundAgent, FoundLog
 from unspool.agents.values import first_bytes
 from unspool.errors import UsageProblem
@@ -51,7 +52,18 @@ def installed_agents() -> list[CodingAgent]:
     return found
 
 
-AGENTS: list[CodingAgent] = [ClaudeCode(), Codex(), Pi(), OpenCode(), Copilot(), Gemini(), Droid(), Amp(), IFlow()]
+AGENTS: list[CodingAgent] = [
+    ClaudeCode(),
+    Codex(),
+    Pi(),
+    OpenCode(),
+    Copilot(),
+    Gemini(),
+    Qwen(),
+    Droid(),
+    Amp(),
+    IFlow(),
+]
 AGENTS += (agent for agent in installed_agents() if agent.id not in {known.id for known in AGENTS})
 
 

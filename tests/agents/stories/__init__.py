@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.agents.stories import amp, codex, copilot, droid, gemini, iflow, opencode, pi
+from tests.agents.stories import amp, codex, copilot, droid, gemini, iflow, opencode, pi, qwen
 from unspool.model import Usage
 
 CWD = "/home/ada/quay"
@@ -38,6 +38,7 @@ STORIES: dict[str, Story] = {
     "copilot": Story(copilot.write, Usage(input=60, output=20, cache_read=160, cache_write=5)),
     "gemini": Story(gemini.write, Usage(input=60, output=20, cache_read=160)),
     "opencode": Story(opencode.write, Usage(input=60, output=20, cache_read=160, cache_write=5), lines=False),
+    "qwen": Story(qwen.write, Usage(input=60, output=20, cache_read=160)),
     "pi": Story(pi.write, Usage(input=60, output=20, cache_read=160, cache_write=5)),
 }
 """By the agent's id."""

@@ -93,7 +93,9 @@ class ClaudeCode(CodingAgent):
     def recognises(self, data: dict[str, Json]) -> bool:
         own = "sessionId" in data or "session_id" in data or "parentUuid" in data or "leafUuid" in data
         session = data.get("sessionId")
-        other = isinstance(session, str) and session.startswith("session-")  # lines of one that took over the format
+        # others took the format over, with ids or messages of their own
+        other = isinstance(session, str) and session.startswith("session-")
+        other = other or "systemPayload" in data or "parts" in (data.get("message") or ())
         return own and not other and isinstance(data.get("type"), str)
 
     def parser(self, found: FoundLog | None, detail: Detail) -> ClaudeParser:

@@ -7,7 +7,7 @@ import shutil
 import stat
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -41,11 +41,21 @@ class ServiceJob(NamedTuple):
 def service_job(
     archive: Path, sources: Sequence[Path], key_file: Path | None = None, more: Sequence[str] = ()
 ) -> ServiceJob:
-    """The job; folders that only this shell's environment names are spelled out, for others do not have it."""
-    usual = {root for agent in AGENTS for root in agent.roots({}, Path.home())}
-    set_here = [root for agent in AGENTS for root in agent.roots(os.environ, Path.home()) if root not in usual]
-    named = tuple(map(_absolute, sources or set_here))
+    """The job; folders that only this shell's environment names are spelled out, for others do not have it, and then
+    all the others that are there as well."""
+    usual, by_place, here = (
+        _roots({}),
+        _roots({"XDG_DATA_HOME": os.environ.get("XDG_DATA_HOME", "")}),
+        _roots(os.environ),
+    )
+    set_here = [root for root in here if root not in usual and (root not in by_place or root.is_dir())]
+    beside = [root for root in here if root in usual and root.is_dir()] if set_here else []
+    named = tuple(map(_absolute, sources or (*set_here, *beside)))
     return ServiceJob(_absolute(archive), named, _absolute(key_file) if key_file else None, tuple(more))
+
+
+def _roots(environment: Mapping[str, str]) -> list[Path]:
+    return [root for agent in AGENTS for root in agent.roots(environment, Path.home())]
 
 
 def _absolute(path: Path) -> Path:
