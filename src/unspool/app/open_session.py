@@ -29,11 +29,14 @@ from unspool.workers import GC_PAUSE
 
 
 class OpenSession:
-    """A session with what all its pages need; `part` is said of one whose log was read only at its beginning."""
+    """A session with what all its pages need; `prompts` are those that the whole of it has, where only a part of its
+    log was read."""
 
-    def __init__(self, found: FoundLog, session: Session, prices: PriceTable, *, part: bool = False) -> None:
-        self.found, self.session, self.part = found, session, part
+    def __init__(self, found: FoundLog, session: Session, prices: PriceTable, prompts: int | None = None) -> None:
+        self.found, self.session, self.part = found, session, prompts is not None
         self.counted: Figures = figures(session, prices)
+        if prompts is not None:
+            self.counted = msgspec.structs.replace(self.counted, turns=max(prompts, self.counted.turns))
         self.size = sum(member.log.size for member in family(session))
         self._prices = prices
         self._views: dict[tuple[SiteOptions, str], SessionView] = {}
