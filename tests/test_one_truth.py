@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
@@ -22,9 +23,11 @@ from unspool.app.session_query import ANY_KIND, SessionFinder, SessionQuery
 from unspool.doc import Fields
 from unspool.figures import Figures, figures
 from unspool.hub.sessions.process_push import session_columns
-from unspool.model import Overview, Session
+from unspool.model import CallEnd, Overview, Session
+from unspool.model.blocks import count_ends
 from unspool.model.session import is_unlisted
 from unspool.prices import Cost, PriceTable
+from unspool.reading.prompts import plans_of
 from unspool.render import find_writer, write
 from unspool.render.transcript import head_nodes
 from unspool.render.view import View
@@ -34,6 +37,7 @@ from unspool.store.index.schema import PICO
 from unspool.store.index.stats import index_stats
 from unspool.store.library import Library
 from unspool.store.library.kept_sessions import KeptSessions
+from unspool.store.library.read import read_session
 from unspool.store.sync import sync
 from unspool.store.sync.extract import ExtractJob, extract_rows
 
@@ -46,7 +50,8 @@ class Shown(NamedTuple):
     title: str | None
     prompts: int
     tool_calls: int
-    tool_errors: int
+    ends: Counter[CallEnd]
+    """Calls that failed, were refused, interrupted, left without a result."""
     tokens: int | None
     cost: Decimal | None
     known: bool | None
@@ -55,20 +60,20 @@ class Shown(NamedTuple):
 
 def of_overview(one: Overview) -> Shown:
     known = not one.unpriced and not one.usage.floor
-    return Shown(one.title, one.turns, one.tool_calls, one.tool_errors, one.usage.total, one.cost, known)
+    return Shown(one.title, one.turns, one.tool_calls, one.ends, one.usage.total, one.cost, known)
 
 
 def of_figures(session: Session, counted: Figures) -> Shown:
     tokens = (counted.usage + counted.agents_usage).total
     cost: Cost = counted.cost
     return Shown(
-        session.title, counted.turns, counted.tool_calls, counted.tool_errors, tokens, cost.amount, cost.known
+        session.title, counted.turns, counted.tool_calls, counted.ends, tokens, cost.amount, cost.known
     )  # fmt: skip
 
 
 def of_row(row: SessionRow, *, tokens: bool) -> Shown:
     used = row.tokens if tokens else None
-    return Shown(row.title, row.prompts, row.tool_calls, row.tool_errors, used, row.amount, row.known)
+    return Shown(row.title, row.prompts, row.tool_calls, row.ends, used, row.amount, row.known)
 
 
 class Screens:
@@ -95,10 +100,10 @@ class Screens:
         for name, session in self.sessions.items():
             (fields,) = (node for node in head_nodes(session, View()) if isinstance(node, Fields))
             said = dict(fields.items)
-            failed = re.search(r"(\d[\d,]*) failed", said["tool calls"])
             turns, calls = (int(said[field].split(" ")[0].replace(",", "")) for field in ("turns", "tool calls"))
-            errors = int(failed[1].replace(",", "")) if failed else 0
-            found[name] = Shown(session.title, turns, calls, errors, None, None, None)
+            told = (re.search(rf"(\d[\d,]*) {end}", said["tool calls"]) for end in _ENDS)
+            ends = count_ends(*(int(found[1].replace(",", "")) if found else 0 for found in told))
+            found[name] = Shown(session.title, turns, calls, ends, None, None, None)
         return found
 
     def exported(self, folder: Path) -> dict[str, Shown]:
@@ -113,7 +118,7 @@ class Screens:
             cost = told["cost"]
             known = "unpriced" not in cost and "floor" not in cost
             amount = Decimal(cost.get("amount", "0"))
-            counts = told["turns"], told["tool_calls"], told["tool_errors"]
+            counts = told["turns"], told["tool_calls"], count_ends(*(told[end] for end in _END_NAMES))
             found[name] = Shown(data["title"], *counts, sum(used), amount, known)
         return found
 
@@ -131,7 +136,7 @@ class Screens:
             rows = json.loads(get(f"{address}/api/sessions?limit=500").body)["sessions"]
         return {
             row["key"]: Shown(
-                *(row["title"], row["turns"], row["tool_calls"], row["tool_errors"]),
+                *(row["title"], row["turns"], row["tool_calls"], count_ends(*(row[end] for end in _END_NAMES))),
                 *(None, Decimal(str(row["cost"])), row["known"]),
             )
             for row in rows
@@ -145,10 +150,16 @@ class Screens:
             one = session_columns(rows)
             cost = Decimal(one.cost) / PICO
             known = not one.unpriced and not one.open
-            found[name] = Shown(None, one.turns, one.calls, one.errors, one.tokens, cost, known)
+            ends = count_ends(one.errors, one.refused, one.interrupted, one.unanswered)
+            assert ends == figures(read_session(log), PRICES).ends  # as its pages say
+            settled = any(plan.settled_by for plan in plans_of(self.sessions[name].turns))
+            ends = self.listed[name].ends if settled else ends
+            found[name] = Shown(None, one.turns, one.calls, ends, one.tokens, cost, known)
         return found
 
 
+_ENDS = ("failed", "refused", "interrupted", "without a result")
+_END_NAMES = ("tool_errors", "tool_refusals", "tool_interruptions", "tool_unanswered")
 _TOKENS = ("input", "output", "cache_read", "cache_write")
 
 
@@ -202,6 +213,9 @@ def test_every_screen_says_the_same_of_forks_and_copies(tmp_path: Path) -> None:
     """Forks, copies in two folders, a link on the way, queued and refused, rewound and advised, all together."""
     one = LogBuilder(seed="one").prompt("Which way to the harbour?")
     one.ran("ls", "boats").failed("Bash", {"command": "false"}, "exit code 1").queued("And then?")
+    refused, broken, open_ = (one.use("Bash", command=command) for command in ("rm", "wait", "watch"))
+    one.assistant(refused).rejected(refused, "not that").assistant(broken)
+    one.result(broken, "[Request interrupted by user for tool use]", error=True).assistant(open_).prompt("Go on")
     one.plan("# Go north\n\n1. Walk.", "rejected", "No, south.").plan("# Go south\n\n1. Walk.", "approved")
     fork = one.copied("bbbbbbbb-0000-4000-8000-000000000002", fork=True).wait(60).prompt("Only in the fork")
     fork.assistant(fork.text("Yes."))
@@ -218,6 +232,7 @@ def test_every_screen_says_the_same_of_forks_and_copies(tmp_path: Path) -> None:
     grown.assistant(grown.text("Aye.")).write(tmp_path / "desktop")
     screens = Screens(tmp_path / "kept", first, second, tmp_path / "linked", tmp_path / "desktop")
     compare(screens, tmp_path)
+    assert screens.listed[one.session_id].ends == {"failed": 1, "refused": 2, "interrupted": 1, "unanswered": 1}
     assert screens.listed[older.session_id].prompts == screens.listed[one.session_id].prompts + 2
     listing = screens.library.listing()
     assert listing.cost.amount == sum(overview.cost for overview in listing.overviews)

@@ -4,6 +4,7 @@ The index has led worktrees and moved folders back to the project they belong to
 """
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable
 from hashlib import sha256
 from itertools import starmap
@@ -13,10 +14,13 @@ import apsw
 
 from unspool import human
 from unspool.app.context import cached_answer
+from unspool.model import CallEnd
+from unspool.model.blocks import count_ends
 from unspool.store.index.conditions import IS_LISTED
 
 PROJECT_SORTS = {"newest": "Newest", "name": "Name", "sessions": "Sessions", "cost": "Cost"}
-_ADDED = f"""SELECT project, count(*), sum(turns - copied), sum(calls), sum(errors),
+_ADDED = f"""SELECT project, count(*), sum(turns - copied), sum(calls), sum(errors), sum(refused),
+sum(interrupted), sum(unanswered),
 CAST(total(cost) AS INTEGER), sum(unpriced + open > 0), max(coalesce(ended, started)), min(started) FROM session
 WHERE {IS_LISTED} GROUP BY project"""  # noqa: S608  no value
 
@@ -27,6 +31,9 @@ class ProjectFigures(NamedTuple):
     turns: int = 0
     calls: int = 0
     errors: int = 0
+    refused: int = 0
+    interrupted: int = 0
+    unanswered: int = 0
     cost: int = 0
     """Picodollars, of what has a price."""
     unpriced: int = 0
@@ -37,6 +44,11 @@ class ProjectFigures(NamedTuple):
     @property
     def name(self) -> str:
         return project_name(self.path)
+
+    @property
+    def ends(self) -> Counter[CallEnd]:
+        """How calls ended that did not go well."""
+        return count_ends(self.errors, self.refused, self.interrupted, self.unanswered)
 
     @property
     def slug(self) -> str:

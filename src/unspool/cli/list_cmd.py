@@ -316,4 +316,4 @@ def _session(overview: Overview, mark: SessionMark) -> dict[str, object]:
     row: dict[str, object] = msgspec.to_builtins(overview)
     row.update(title=overview.title, models=overview.models, usage=overview.usage, cost=str(overview.cost))
     row.update(turns=overview.turns, tool_calls=overview.tool_calls, mark=mark._asdict() if any(mark) else None)
-    return {name: value for name, value in row.items() if name not in ("offered", "accepted")}
+    return {name: value for name, value in row.items() if name not in ("offered", "open_plans", "accepted")}

@@ -8,7 +8,7 @@ import msgspec
 
 from unspool.figures.changes import file_changes, find_commits, find_pushes, find_repository
 from unspool.model import Call, CallEnd, Commit, FileChange, Push, Session, Turn, Usage
-from unspool.model.blocks import Image, Notice, Plan, Questionnaire, Text, Thinking, ToolCall
+from unspool.model.blocks import Image, Notice, Plan, Questionnaire, Text, Thinking, ToolCall, count_ends
 from unspool.prices import Cost, PriceTable
 from unspool.reading.ledger import CallLedger, sum_by_model
 from unspool.reading.prompts import plans_of
@@ -62,8 +62,7 @@ class Figures(msgspec.Struct, frozen=True):
     @property
     def ends(self) -> "Counter[CallEnd]":
         """How calls ended that did not go well."""
-        ends: dict[CallEnd, int] = {"failed": self.tool_errors, "refused": self.tool_refusals}
-        return Counter({**ends, "interrupted": self.tool_interruptions, "unanswered": self.tool_unanswered})
+        return count_ends(self.tool_errors, self.tool_refusals, self.tool_interruptions, self.tool_unanswered)
 
 
 def figures(session: Session, prices: PriceTable) -> Figures:

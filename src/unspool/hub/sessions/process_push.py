@@ -1,5 +1,6 @@
 """Makes the rows and pages of a pushed session."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from itertools import chain
@@ -10,12 +11,12 @@ import msgspec
 from msgspec.structs import replace
 
 from unspool.agents import FoundLog
-from unspool.figures import all_turns, figures
+from unspool.figures import Figures, all_turns, figures
 from unspool.hub.errors import BadRequest, PolicyViolation
 from unspool.hub.policy import findings_sentence, is_packed, policy_findings
 from unspool.hub.store.blobs import MadeFile, make_file
 from unspool.hub.store.schema import MOST_CHARACTERS, text_vector
-from unspool.model import Agent, Session, ToolCall
+from unspool.model import Agent, CallEnd, Session, ToolCall
 from unspool.prices import MOST
 from unspool.redact.policy import RedactionPolicy
 from unspool.share.prepare import without_paths
@@ -55,6 +56,10 @@ class LoggedFacts(msgspec.Struct, frozen=True, kw_only=True):
     messages: int
     calls: int
     errors: int
+    """Tool calls that ran and failed; `unanswered` are without a result."""
+    refused: int
+    interrupted: int
+    unanswered: int
     tokens: int
     unpriced: int
     """Requests whose price is not known."""
@@ -105,6 +110,9 @@ def session_columns(rows: SessionRows) -> SessionColumns:
         messages=overview.messages,
         calls=overview.tool_calls,
         errors=overview.tool_errors,
+        refused=overview.tool_refusals,
+        interrupted=overview.tool_interruptions,
+        unanswered=overview.tool_unanswered,
         tokens=min(_FIGURE, overview.usage.total),
         cost=min(MOST, sum(cost or 0 for cost in costs)),
         unpriced=costs.count(None),
@@ -204,15 +212,24 @@ def make_session(folder: Path, key: str, dialect: str, policy: RedactionPolicy |
     addresses = Addresses(session, _OPTIONS)
     _write(folder / MADE / PassageRow.__name__, passages(rows, session, addresses, dialect))
     _write(folder / MADE / RequestRow.__name__, requests(rows))
-    return MadeSession(session_columns(rows), tuple(_pages(session, library, folder / MADE)))
+    counted = figures(session, library.prices)
+    return MadeSession(session_columns(rows), tuple(_pages(session, counted, library, folder / MADE)))
 
 
-def remake_pages(folder: Path, key: str) -> tuple[MadeFile, ...]:
+class RemadePages(NamedTuple):
+    pages: tuple[MadeFile, ...]
+    ends: Counter[CallEnd]
+    """How tool calls ended, as the pages say."""
+
+
+def remake_pages(folder: Path, key: str) -> RemadePages:
     """Only the pages, as this version of the program makes them."""
     found = _found(folder, key)
     (folder / MADE).mkdir()
     library = Library((folder / SOURCE,))
-    return tuple(_pages(without_paths(library.open(found)), library, folder / MADE))
+    session = without_paths(library.open(found))
+    counted = figures(session, library.prices)
+    return RemadePages(tuple(_pages(session, counted, library, folder / MADE)), counted.ends)
 
 
 def _found(folder: Path, key: str) -> FoundLog:
@@ -229,8 +246,7 @@ def _files(folder: Path) -> Iterator[tuple[str, Path]]:
             yield path.relative_to(folder).as_posix(), path
 
 
-def _pages(session: Session, library: Library, folder: Path) -> Iterator[MadeFile]:
-    counted = figures(session, library.prices)
+def _pages(session: Session, counted: Figures, library: Library, folder: Path) -> Iterator[MadeFile]:
     frame = replace(_FRAME, prices=library.prices)
     for number, (name, data) in enumerate(session_folder(session, counted, _OPTIONS, frame)):
         kind = _KINDS.get(Path(name).suffix, "application/octet-stream")

@@ -24,6 +24,7 @@ from unspool.hub.store.database import find_id
 from unspool.hub.workers import worker_pool
 from unspool.hub_client.manifest import LOG, MANIFEST, PACKED, Digest, PushManifest
 from unspool.site.build.manifest import fingerprint
+from unspool.store.index.schema import CALL_ENDS
 
 _MOST = 10_000
 _LONGEST = 2_000
@@ -144,7 +145,8 @@ def _found(here: Hub, session: str, name: str) -> tuple[str, str, str] | None:
 
 
 def _remake_pages(here: Hub, session: str) -> None:
-    """Make the pages of a session as this version does, whoever else does so too; its words and figures stay."""
+    """Make the pages of a session as this version does, whoever else does so too; its words and figures stay, but how
+    its tool calls ended."""
     db, blobs = here.store.db, here.store.blobs
     row = db.row("SELECT key, state, made FROM session WHERE id = ?", session)
     if row is None or row[2] == fingerprint():
@@ -155,14 +157,16 @@ def _remake_pages(here: Hub, session: str) -> None:
             if "~" not in name:
                 session_store.assemble_file(blobs, parts, folder / SENT / name)
         made = worker_pool().run(remake_pages, folder, key)
-        for page in made:
+        for page in made.pages:
             blobs.keep_file(page)
         with db.transaction():
             db.alone(f"session {session}")
-            if session_store.state_of(db, session) == state and blobs.held(page.digest for page in made):
+            if session_store.state_of(db, session) == state and blobs.held(page.digest for page in made.pages):
                 db.run("DELETE FROM session_page WHERE session = ?", session)
-                session_store.write_pages(db, session, made)
-                db.run("UPDATE session SET made = ? WHERE id = ?", fingerprint(), session)
+                session_store.write_pages(db, session, made.pages)
+                ends = "errors = ?, refused = ?, interrupted = ?, unanswered = ?"
+                counts = [made.ends[end] for end in CALL_ENDS]
+                db.run(f"UPDATE session SET made = ?, {ends} WHERE id = ?", fingerprint(), *counts, session)  # noqa: S608
 
 
 _LINES = "application/x-ndjson"

@@ -232,11 +232,20 @@ ALTER TABLE session ADD COLUMN open BIGINT NOT NULL DEFAULT 0;
 UPDATE session SET open = (SELECT count(*) FROM request WHERE request.session = session.id AND request.final = 0);
 """
 
+_ENDS = """
+-- How tool calls ended that neither went well nor failed. Sessions of before are counted when their pages are made
+-- anew.
+ALTER TABLE session ADD COLUMN refused BIGINT NOT NULL DEFAULT 0;
+ALTER TABLE session ADD COLUMN interrupted BIGINT NOT NULL DEFAULT 0;
+ALTER TABLE session ADD COLUMN unanswered BIGINT NOT NULL DEFAULT 0;
+"""
+
 STEPS: tuple[dict[str, str], ...] = (
     {name: _FIRST + words for name, words in _WORDS.items()},
     dict.fromkeys(_WORDS, _PARENTS),
     dict.fromkeys(_WORDS, _NAMES),
     dict.fromkeys(_WORDS, _OPEN),
+    dict.fromkeys(_WORDS, _ENDS),
 )
 """What makes version n + 1 of version n, for each dialect. A step that is released never changes."""
 
