@@ -21,7 +21,7 @@ from unspool.app.marks import AllMarks
 from unspool.app.project_list import ProjectList
 from unspool.app.session_query import ANY_KIND, SessionFinder, SessionQuery
 from unspool.doc import Fields
-from unspool.figures import Figures, figures
+from unspool.figures import Figures, figures, tell_ends
 from unspool.hub.sessions.process_push import session_columns
 from unspool.model import CallEnd, Overview, Session
 from unspool.model.blocks import count_ends
@@ -85,7 +85,9 @@ class Screens:
         self.library, self.folder, self.sources = Library(sources), folder, sources
         self.logs = {log.session_id: log for log in self.library.logs()}
         self.sessions = {name: self.library.open(log) for name, log in self.logs.items()}
-        self.listed = {one.id: of_overview(one) for one in self.library.overviews()}
+        overviews = self.library.overviews()
+        self.listed = {one.id: of_overview(one) for one in overviews}
+        self.kinds = {one.id: one.kind for one in overviews}
 
     def kept(self) -> dict[str, Shown]:
         overviews = Library(self.sources, kept=KeptSessions(self.folder)).overviews()
@@ -182,6 +184,22 @@ def compare(screens: Screens, tmp_path: Path) -> None:
     assert differing == []
 
 
+def compare_totals(screens: Screens, tmp_path: Path) -> None:
+    """Site, app and statistics count the same tool calls: of sessions and subagents, copied ones once."""
+    shown = (log for log in screens.logs.values() if not is_unlisted(screens.kinds[log.session_id], ""))
+    build_site(list(shown), tmp_path / "site", BuildOptions())
+    page = (tmp_path / "site" / "index.html").read_text()
+    told = re.search(r"Tool calls</\w+>\s*<[^>]*>\s*([\d,]+)(?:\s*<[^>]*>)+\s*([^<]*)", page)
+    assert told is not None
+    with AppContext(screens.folder, screens.sources).index() as index:
+        totals, projects = index_stats(index).totals, ProjectList.of(index.db).projects.values()
+    calls = int(told[1].replace(",", ""))
+    assert (calls, calls) == (totals.tool_calls, sum(project.calls for project in projects))
+    assert sum((project.ends for project in projects), Counter()) == +totals.ends
+    if not any(plan.settled_by for one in screens.sessions.values() for plan in plans_of(one.turns)):
+        assert told[2].strip() == tell_ends(totals.ends)
+
+
 def shared_history(screens: Screens) -> set[str]:
     """Sessions that hold messages of another: the index counts each message for one of them."""
     owners: dict[str, set[str]] = {}
@@ -192,7 +210,9 @@ def shared_history(screens: Screens) -> set[str]:
 
 
 def test_every_screen_says_the_same_of_real_sessions(shared: Path, tmp_path: Path) -> None:
-    compare(Screens(tmp_path / "kept", shared / "corpora" / "claude"), tmp_path)
+    screens = Screens(tmp_path / "kept", shared / "corpora" / "claude")
+    compare(screens, tmp_path)
+    compare_totals(screens, tmp_path)
 
 
 def test_every_screen_says_the_same_of_rollouts(shared: Path, tmp_path: Path) -> None:
@@ -205,6 +225,7 @@ def test_every_screen_counts_advisors_and_subagents_without_a_log(tmp_path: Path
         log.write(source)
     screens = Screens(tmp_path / "kept", source)
     compare(screens, tmp_path)
+    compare_totals(screens, tmp_path)
     assert [one.agents for one in screens.library.overviews()] == [3, 0]
     assert screens.listed[advised().session_id].tokens == 303_375
 
@@ -232,6 +253,7 @@ def test_every_screen_says_the_same_of_forks_and_copies(tmp_path: Path) -> None:
     grown.assistant(grown.text("Aye.")).write(tmp_path / "desktop")
     screens = Screens(tmp_path / "kept", first, second, tmp_path / "linked", tmp_path / "desktop")
     compare(screens, tmp_path)
+    compare_totals(screens, tmp_path)
     assert screens.listed[one.session_id].ends == {"failed": 1, "refused": 2, "interrupted": 1, "unanswered": 1}
     assert screens.listed[older.session_id].prompts == screens.listed[one.session_id].prompts + 2
     listing = screens.library.listing()
@@ -243,7 +265,9 @@ def test_every_screen_says_the_same_of_forks_and_copies(tmp_path: Path) -> None:
 def test_every_screen_says_the_same_of_made_sessions(
     seed: int, made_corpus: Callable[[int, int], Path], tmp_path: Path
 ) -> None:
-    compare(Screens(tmp_path / "kept", made_corpus(seed, 5)), tmp_path)
+    screens = Screens(tmp_path / "kept", made_corpus(seed, 5))
+    compare(screens, tmp_path)
+    compare_totals(screens, tmp_path)
 
 
 def test_every_list_leaves_out_the_same_sessions(tmp_path: Path) -> None:

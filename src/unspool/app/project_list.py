@@ -19,9 +19,14 @@ from unspool.model.blocks import count_ends
 from unspool.store.index.conditions import IS_LISTED
 
 PROJECT_SORTS = {"newest": "Newest", "name": "Name", "sessions": "Sessions", "cost": "Cost"}
-_ADDED = f"""SELECT project, count(*), sum(turns - copied), sum(calls), sum(errors), sum(refused),
-sum(interrupted), sum(unanswered),
-CAST(total(cost) AS INTEGER), sum(unpriced + open > 0), max(coalesce(ended, started)), min(started) FROM session
+_MADE = """SELECT log.session, sum(tally.calls) AS calls, sum(errors) AS errors, sum(refused) AS refused,
+sum(interrupted) AS interrupted, sum(unanswered) AS unanswered FROM tally JOIN turn ON turn.id = tally.turn
+JOIN log ON log.id = turn.log WHERE NOT turn.copied GROUP BY log.session"""
+"""What totals count: calls of sessions and their subagents, without those that were copied."""
+_ADDED = f"""SELECT project, count(*), sum(turns - copied), coalesce(sum(made.calls), 0),
+coalesce(sum(made.errors), 0), coalesce(sum(made.refused), 0), coalesce(sum(made.interrupted), 0),
+coalesce(sum(made.unanswered), 0), CAST(total(cost) AS INTEGER), sum(unpriced + open > 0),
+max(coalesce(ended, started)), min(started) FROM session LEFT JOIN ({_MADE}) AS made ON made.session = session.id
 WHERE {IS_LISTED} GROUP BY project"""  # noqa: S608  no value
 
 

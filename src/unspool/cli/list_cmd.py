@@ -139,7 +139,7 @@ class ProjectTotals(NamedTuple):
             "project": self.path,
             "sessions": len(every),
             "ids": [one.id for one in every],
-            "turns": sum(one.turns for one in every),
+            "turns": sum(one.turns - (one.history.turns if one.history is not None else 0) for one in every),
             "tool_calls": sum(one.tool_calls for one in every),
             "size": sum(one.size for one in every),
             "cost": str(sum((one.cost for one in every), Decimal(0))),

@@ -135,6 +135,23 @@ def calls_of(session: Session) -> Iterator[ToolCall]:
                 yield block
 
 
+def totalled_calls(session: Session) -> Iterator[ToolCall]:
+    """The tool calls that totals over sessions count: its own and its subagents', without those that it copied."""
+    copied: set[str] = set()
+    for turn in all_turns(session):
+        calls = [block for block in turn.blocks if isinstance(block, ToolCall)]
+        if turn.copied:
+            copied.update(call.call_id for call in calls if call.call_id)
+        else:
+            yield from calls
+    waiting = list(session.agents)
+    while waiting:
+        agent = waiting.pop()
+        if agent.call_id not in copied or agent.session.log.path != session.log.path:
+            yield from calls_of(agent.session)
+            waiting.extend(agent.session.agents)
+
+
 def billed_calls(session: Session) -> Iterator[Call]:
     """The requests that the session itself made: those of copied history were another's."""
     return (call for message in session.messages if not message.copied for call in message.calls)

@@ -74,8 +74,8 @@ def master_page(projects: Sequence[ProjectRows], options: SiteOptions, frame: Fr
 def _tiles(rows: Sequence[SessionRow]) -> Iterator[Tile]:
     """What the sessions add up to."""
     yield Tile("Prompts", f"{sum(row.prompts - row.copied for row in rows):,}")
-    ends = sum((row.ends for row in rows), Counter[CallEnd]())
-    yield Tile("Tool calls", f"{sum(row.tool_calls for row in rows):,}", tell_ends(ends))
+    ends = sum((Counter(row.total_ends) for row in rows), Counter[CallEnd]())
+    yield Tile("Tool calls", f"{sum(row.total_calls for row in rows):,}", tell_ends(ends))
     if commits := sum(row.commits for row in rows):
         yield Tile("Commits", f"{commits:,}")
     if tokens := sum(row.tokens for row in rows):

@@ -10,7 +10,7 @@ import msgspec
 from markupsafe import Markup
 
 from unspool import human
-from unspool.figures import Figures, tell_ends
+from unspool.figures import Figures, tell_ends, totalled_calls
 from unspool.model import CallEnd, Session
 from unspool.model.blocks import count_ends
 from unspool.prices import Cost
@@ -66,6 +66,10 @@ class SessionRow(msgspec.Struct, frozen=True, omit_defaults=True):
     """Whether only an archive still has its log."""
     copied: int = 0
     """Prompts that stand in the session that this one copied its history from, where totals count them."""
+    total_calls: int = 0
+    """Its own calls and its subagents', without those that it copied: what totals count."""
+    total_ends: dict[CallEnd, int] = {}
+    """How those ended."""
 
     @property
     def time(self) -> datetime | None:
@@ -159,7 +163,7 @@ class SessionDay(NamedTuple):
 
 def session_row(session: Session, counted: Figures) -> SessionRow:
     """What a list shows of a session that was read whole."""
-    used = counted.usage + counted.agents_usage
+    used, calls = counted.usage + counted.agents_usage, list(totalled_calls(session))
     models = dict.fromkeys(message.model for message in session.messages if not message.synthetic and message.model)
     return SessionRow(
         session.id,
@@ -183,4 +187,6 @@ def session_row(session: Session, counted: Figures) -> SessionRow:
         models=tuple(models),
         size=session.log.size,
         copied=session.history.turns if session.history is not None else 0,
+        total_calls=sum(call.state != "orphan" for call in calls),
+        total_ends=dict(Counter(call.end for call in calls if call.end != "ok")),
     )
