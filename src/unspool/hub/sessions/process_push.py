@@ -1,6 +1,5 @@
 """Makes the rows and pages of a pushed session."""
 
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from itertools import chain
@@ -11,20 +10,21 @@ import msgspec
 from msgspec.structs import replace
 
 from unspool.agents import FoundLog
-from unspool.figures import Figures, all_turns, figures
+from unspool.figures import all_turns, figures
 from unspool.hub.errors import BadRequest, PolicyViolation
 from unspool.hub.policy import findings_sentence, is_packed, policy_findings
 from unspool.hub.store.blobs import MadeFile, make_file
 from unspool.hub.store.schema import MOST_CHARACTERS, text_vector
-from unspool.model import Agent, CallEnd, Session, ToolCall
+from unspool.model import Agent, Session, ToolCall
 from unspool.prices import MOST
+from unspool.reading.scan import is_recorded_fork
 from unspool.redact.policy import RedactionPolicy
 from unspool.share.prepare import without_paths
 from unspool.site.address import INDEX, Addresses
 from unspool.site.options import SiteOptions
 from unspool.site.page_template import Crumb, Frame
 from unspool.site.turn_pages import session_folder
-from unspool.store.index.requests import SessionRows
+from unspool.store.index.requests import SessionRows, signed
 from unspool.store.index.schema import KINDS
 from unspool.store.library import Library
 from unspool.store.library.chains import source_id
@@ -66,6 +66,8 @@ class LoggedFacts(msgspec.Struct, frozen=True, kw_only=True):
     open: int
     """Requests whose log never held the final figures."""
     models: tuple[str, ...]
+    forked: bool
+    """Whether its log says itself that it began as a copy of another."""
 
 
 class SessionColumns(LoggedFacts, frozen=True, kw_only=True):
@@ -78,6 +80,8 @@ class PassageRow(NamedTuple):
     kind: str
     link: str
     body: str
+    line: int
+    """The line that its turn begins with, by 64 bits of its id; 0 for titles and subagents."""
     words: str
     """As PostgreSQL wants them; empty for SQLite, which cuts texts itself."""
 
@@ -118,6 +122,7 @@ def session_columns(rows: SessionRows) -> SessionColumns:
         unpriced=costs.count(None),
         open=sum(not row.final for row in rows.requests),
         models=tuple(map(_short, overview.models[:_MODELS])),
+        forked=is_recorded_fork(overview),
     )
 
 
@@ -127,13 +132,15 @@ def passages(rows: SessionRows, session: Session, addresses: Addresses, dialect:
     for log in rows.logs:
         for turn, kind, place, _, _, text in log.docs:
             titled = KINDS[kind] == "title"
-            number = 0 if titled else log.turns[turn][0]
+            number = 0 if titled else log.turns[turn].number
+            line = 0 if titled or log.agent else signed(log.turns[turn].line)
             usual = INDEX if log.agent or titled else addresses.turn(number)
             link = INDEX if titled else links.get((log.agent, place)) or usual
             body = plain_text(text)
             for at in range(0, len(body), MOST_CHARACTERS):
                 some = body[at : at + MOST_CHARACTERS]
-                yield PassageRow(number, KINDS[kind], link, some, text_vector(some) if dialect == "postgresql" else "")
+                words = text_vector(some) if dialect == "postgresql" else ""
+                yield PassageRow(number, KINDS[kind], link, some, line, words)
 
 
 def requests(rows: SessionRows) -> Iterator[RequestRow]:
@@ -212,24 +219,7 @@ def make_session(folder: Path, key: str, dialect: str, policy: RedactionPolicy |
     addresses = Addresses(session, _OPTIONS)
     _write(folder / MADE / PassageRow.__name__, passages(rows, session, addresses, dialect))
     _write(folder / MADE / RequestRow.__name__, requests(rows))
-    counted = figures(session, library.prices)
-    return MadeSession(session_columns(rows), tuple(_pages(session, counted, library, folder / MADE)))
-
-
-class RemadePages(NamedTuple):
-    pages: tuple[MadeFile, ...]
-    ends: Counter[CallEnd]
-    """How tool calls ended, as the pages say."""
-
-
-def remake_pages(folder: Path, key: str) -> RemadePages:
-    """Only the pages, as this version of the program makes them."""
-    found = _found(folder, key)
-    (folder / MADE).mkdir()
-    library = Library((folder / SOURCE,))
-    session = without_paths(library.open(found))
-    counted = figures(session, library.prices)
-    return RemadePages(tuple(_pages(session, counted, library, folder / MADE)), counted.ends)
+    return MadeSession(session_columns(rows), tuple(_pages(session, library, folder / MADE)))
 
 
 def _found(folder: Path, key: str) -> FoundLog:
@@ -246,7 +236,8 @@ def _files(folder: Path) -> Iterator[tuple[str, Path]]:
             yield path.relative_to(folder).as_posix(), path
 
 
-def _pages(session: Session, counted: Figures, library: Library, folder: Path) -> Iterator[MadeFile]:
+def _pages(session: Session, library: Library, folder: Path) -> Iterator[MadeFile]:
+    counted = figures(session, library.prices)
     frame = replace(_FRAME, prices=library.prices)
     for number, (name, data) in enumerate(session_folder(session, counted, _OPTIONS, frame)):
         kind = _KINDS.get(Path(name).suffix, "application/octet-stream")
