@@ -12,10 +12,11 @@ import pytest
 
 from tests.app.serving import served
 from tests.app.sessions import get
-from tests.cli.running import talk
+from tests.cli.running import run, talk
 from tests.log_builder import demo_sessions
 from tests.log_builder.builder import LogBuilder
 from tests.log_builder.story.requests import advised, watched
+from unspool import human
 from unspool.app.context import AppContext
 from unspool.app.marks import AllMarks
 from unspool.app.project_list import ProjectList
@@ -201,18 +202,46 @@ def compare_totals(screens: Screens, tmp_path: Path) -> None:
 
 
 def shared_history(screens: Screens) -> set[str]:
-    """Sessions that hold messages of another: the index counts each message for one of them."""
+    """Sessions that hold messages of another, or have other versions: a hub counts what one file holds."""
     owners: dict[str, set[str]] = {}
     for name, session in screens.sessions.items():
         for message in session.messages:
             owners.setdefault(message.id, set()).add(name)
-    return {name for several in owners.values() if len(several) > 1 for name in several}
+    several = {name for names in owners.values() if len(names) > 1 for name in names}
+    return several | {name for name, log in screens.logs.items() if log.versions}
 
 
 def test_every_screen_says_the_same_of_real_sessions(shared: Path, tmp_path: Path) -> None:
     screens = Screens(tmp_path / "kept", shared / "corpora" / "claude")
     compare(screens, tmp_path)
     compare_totals(screens, tmp_path)
+
+
+def test_every_screen_pays_all_versions_of_a_session_and_pages_say_so(tmp_path: Path) -> None:
+    """Two machines went on with one session: the last is shown, the requests of both are paid."""
+    one = LogBuilder(seed="one", model="claude-opus-4-1").prompt("Which way to the harbour?")
+    one.assistant(one.text("North."))
+    left, right = one.copied(one.session_id), one.copied(one.session_id)
+    left.ids, right.ids = type(one.ids)("left"), type(one.ids)("right")
+    left.prompt("Is it far?").assistant(left.text("No.")).write(tmp_path / "laptop")
+    right.wait(60).prompt("Is it deep?").assistant(right.text("Yes.")).write(tmp_path / "desktop")
+    screens = Screens(tmp_path / "kept", tmp_path / "laptop", tmp_path / "desktop")
+    compare(screens, tmp_path)
+    (session,), (log,) = screens.sessions.values(), screens.logs.values()
+    paid = human.money(screens.listed[one.session_id].cost or Decimal(0))
+    assert len(session.elsewhere) == 1
+    assert f"cost {paid}" in re.sub(" +", " ", run("info", one.session_id, *sources_of(screens)).out)
+    assert "for requests that only they hold" in run("info", one.session_id, *sources_of(screens)).out
+    build_site([log], tmp_path / "site", BuildOptions())
+    (index,) = (tmp_path / "site").glob(f"*/{one.session_id}/index.html")
+    with served(AppContext(screens.folder, screens.sources)) as address:
+        for page in (get(f"{address}/s/{one.session_id}/").text, index.read_text()):
+            assert paid in page
+            assert "of it in other versions" in page
+
+
+def sources_of(screens: Screens) -> list[str]:
+    return [argument for source in screens.sources for argument in ("-s", str(source))]
 
 
 def test_every_screen_says_the_same_of_rollouts(shared: Path, tmp_path: Path) -> None:

@@ -67,9 +67,10 @@ LogState = tuple[tuple[str, int, int], ...]
 
 
 def log_state(found: FoundLog) -> LogState:
+    versions = tuple((one.path, one.size, int(one.modified * 1e9)) for one in found.versions)
     if found.origin:  # only the archive has it
-        return ((found.path, found.size, int(found.modified * 1e9)),)
-    return tuple(file_state(path) for path in (found.path, *(agent.path for agent in found.agents)))
+        return ((found.path, found.size, int(found.modified * 1e9)), *versions)
+    return (*(file_state(path) for path in (found.path, *(agent.path for agent in found.agents))), *versions)
 
 
 def file_state(path: str) -> tuple[str, int, int]:
@@ -83,16 +84,17 @@ def file_state(path: str) -> tuple[str, int, int]:
 def locate_log(context: AppContext, key: str) -> FoundLog:
     """The log of a session, where the index says that it lies as long as it is there; NotFound where no source and
     no archive has one of that id."""
-    for agent, path in _places(context, key):
-        if path.is_file():
-            logs = (log for log in by_id(agent).discover(path.parent) if log.session_id == key)
-            return next(filter(is_inside_source, logs), None) or context.found(key)
-    return context.found(key)
+    places = _places(context, key)
+    if not places or not all(path.is_file() for _, path in places):
+        return context.found(key)
+    files = {log.path: log for agent, path in places for log in by_id(agent).discover(path.parent)}
+    here = [log for log in files.values() if log.session_id == key and is_inside_source(log)]
+    return msgspec.structs.replace(here[0], versions=tuple(here[1:])) if here else context.found(key)
 
 
 def read_linked_session(context: AppContext, found: FoundLog) -> Session:
     """A session whole, with the sessions that it continues and that continue it."""
-    if found.origin:
+    if found.origin or any(one.origin for one in found.versions):
         return context.library().open(found)
     session = read_session(found)
     return Neighbours(lambda: _near(context, found, session), lambda: context.prices).linked(session, found)

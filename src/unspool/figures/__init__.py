@@ -58,6 +58,8 @@ class Figures(msgspec.Struct, frozen=True):
     """Calls that were broken off, or cancelled with one beside them."""
     tool_unanswered: int = 0
     """Calls without a result."""
+    elsewhere: Cost = Cost()
+    """Of `cost`, what requests cost that only other versions of the session made; `usage` holds them too."""
 
     @property
     def ends(self) -> "Counter[CallEnd]":
@@ -69,8 +71,10 @@ def figures(session: Session, prices: PriceTable) -> Figures:
     turns = list(all_turns(session))
     blocks = [block for turn in turns for block in turn.blocks]
     calls = [block for block in blocks if isinstance(block, ToolCall)]
-    own, members = CallLedger(), list(family(session))
+    own, apart, members = CallLedger(), CallLedger(), list(family(session))
     own.add(billed_calls(session))
+    for ledger in (own, apart):
+        ledger.add(session.elsewhere)
     mine = own.usage
     own.add(call for member in members[1:] for call in billed_calls(member))
     agent_calls = [call for member in members[1:] for call in calls_of(member)]
@@ -107,6 +111,7 @@ def figures(session: Session, prices: PriceTable) -> Figures:
         agents_usage=_minus(own.usage, mine),
         models=sum_by_model(own),
         cost=prices.total(own.rows()),
+        elsewhere=prices.total(apart.rows()),
         context=next((turn.context for turn in reversed(session.turns) if turn.context), 0),
     )
 

@@ -207,6 +207,8 @@ class Session(msgspec.Struct, frozen=True, omit_defaults=True):
     """The session log that its first prompt says it continues."""
     links: tuple[ChainLink, ...] = ()
     history: SharedHistory | None = None
+    elsewhere: tuple[Call, ...] = ()
+    """Requests that only other versions of it made: they are paid with it, though it does not show them."""
     recorded: tuple[Push, ...] = ()
     """Pull requests that the log records beside the conversation."""
     reported_cost: str = ""

@@ -76,6 +76,12 @@ class CallLedger:
         for (message, request, time, term, final), counts in zip(ids, figures, strict=True):
             yield message, request, None if time == _NO_TIME else time, terms[term], counts, bool(final)
 
+    def calls(self) -> Iterator[Call]:
+        """Every request, by a key made of what is known of its ids."""
+        for message, request, time, terms, figures, final in self.rows():
+            moment = None if time is None else datetime.fromtimestamp(time, UTC)
+            yield Call(f"{message:016x}:{request:016x}", terms[0], Usage(*figures, floor=not final), moment, *terms[1:])
+
     def meets(self, other: "CallLedger") -> bool:
         """Whether both hold requests of one message."""
         return not self._rows.keys().isdisjoint(other._rows)
