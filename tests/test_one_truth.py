@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
@@ -11,20 +12,23 @@ import pytest
 
 from tests.app.serving import served
 from tests.app.sessions import get
-from tests.cli.running import talk
+from tests.cli.running import run, talk
 from tests.log_builder import demo_sessions
 from tests.log_builder.builder import LogBuilder
 from tests.log_builder.story.requests import advised, watched
+from unspool import human
 from unspool.app.context import AppContext
 from unspool.app.marks import AllMarks
 from unspool.app.project_list import ProjectList
 from unspool.app.session_query import ANY_KIND, SessionFinder, SessionQuery
 from unspool.doc import Fields
-from unspool.figures import Figures, figures
+from unspool.figures import Figures, figures, tell_ends
 from unspool.hub.sessions.process_push import session_columns
-from unspool.model import Overview, Session
+from unspool.model import CallEnd, Overview, Session
+from unspool.model.blocks import count_ends
 from unspool.model.session import is_unlisted
 from unspool.prices import Cost, PriceTable
+from unspool.reading.prompts import plans_of
 from unspool.render import find_writer, write
 from unspool.render.transcript import head_nodes
 from unspool.render.view import View
@@ -34,6 +38,7 @@ from unspool.store.index.schema import PICO
 from unspool.store.index.stats import index_stats
 from unspool.store.library import Library
 from unspool.store.library.kept_sessions import KeptSessions
+from unspool.store.library.read import read_session
 from unspool.store.sync import sync
 from unspool.store.sync.extract import ExtractJob, extract_rows
 
@@ -46,7 +51,8 @@ class Shown(NamedTuple):
     title: str | None
     prompts: int
     tool_calls: int
-    tool_errors: int
+    ends: Counter[CallEnd]
+    """Calls that failed, were refused, interrupted, left without a result."""
     tokens: int | None
     cost: Decimal | None
     known: bool | None
@@ -55,20 +61,20 @@ class Shown(NamedTuple):
 
 def of_overview(one: Overview) -> Shown:
     known = not one.unpriced and not one.usage.floor
-    return Shown(one.title, one.turns, one.tool_calls, one.tool_errors, one.usage.total, one.cost, known)
+    return Shown(one.title, one.turns, one.tool_calls, one.ends, one.usage.total, one.cost, known)
 
 
 def of_figures(session: Session, counted: Figures) -> Shown:
     tokens = (counted.usage + counted.agents_usage).total
     cost: Cost = counted.cost
     return Shown(
-        session.title, counted.turns, counted.tool_calls, counted.tool_errors, tokens, cost.amount, cost.known
+        session.title, counted.turns, counted.tool_calls, counted.ends, tokens, cost.amount, cost.known
     )  # fmt: skip
 
 
 def of_row(row: SessionRow, *, tokens: bool) -> Shown:
     used = row.tokens if tokens else None
-    return Shown(row.title, row.prompts, row.tool_calls, row.tool_errors, used, row.amount, row.known)
+    return Shown(row.title, row.prompts, row.tool_calls, row.ends, used, row.amount, row.known)
 
 
 class Screens:
@@ -80,7 +86,9 @@ class Screens:
         self.library, self.folder, self.sources = Library(sources), folder, sources
         self.logs = {log.session_id: log for log in self.library.logs()}
         self.sessions = {name: self.library.open(log) for name, log in self.logs.items()}
-        self.listed = {one.id: of_overview(one) for one in self.library.overviews()}
+        overviews = self.library.overviews()
+        self.listed = {one.id: of_overview(one) for one in overviews}
+        self.kinds = {one.id: one.kind for one in overviews}
 
     def kept(self) -> dict[str, Shown]:
         overviews = Library(self.sources, kept=KeptSessions(self.folder)).overviews()
@@ -95,10 +103,10 @@ class Screens:
         for name, session in self.sessions.items():
             (fields,) = (node for node in head_nodes(session, View()) if isinstance(node, Fields))
             said = dict(fields.items)
-            failed = re.search(r"(\d[\d,]*) failed", said["tool calls"])
             turns, calls = (int(said[field].split(" ")[0].replace(",", "")) for field in ("turns", "tool calls"))
-            errors = int(failed[1].replace(",", "")) if failed else 0
-            found[name] = Shown(session.title, turns, calls, errors, None, None, None)
+            told = (re.search(rf"(\d[\d,]*) {end}", said["tool calls"]) for end in _ENDS)
+            ends = count_ends(*(int(found[1].replace(",", "")) if found else 0 for found in told))
+            found[name] = Shown(session.title, turns, calls, ends, None, None, None)
         return found
 
     def exported(self, folder: Path) -> dict[str, Shown]:
@@ -113,7 +121,7 @@ class Screens:
             cost = told["cost"]
             known = "unpriced" not in cost and "floor" not in cost
             amount = Decimal(cost.get("amount", "0"))
-            counts = told["turns"], told["tool_calls"], told["tool_errors"]
+            counts = told["turns"], told["tool_calls"], count_ends(*(told[end] for end in _END_NAMES))
             found[name] = Shown(data["title"], *counts, sum(used), amount, known)
         return found
 
@@ -131,7 +139,7 @@ class Screens:
             rows = json.loads(get(f"{address}/api/sessions?limit=500").body)["sessions"]
         return {
             row["key"]: Shown(
-                *(row["title"], row["turns"], row["tool_calls"], row["tool_errors"]),
+                *(row["title"], row["turns"], row["tool_calls"], count_ends(*(row[end] for end in _END_NAMES))),
                 *(None, Decimal(str(row["cost"])), row["known"]),
             )
             for row in rows
@@ -145,10 +153,16 @@ class Screens:
             one = session_columns(rows)
             cost = Decimal(one.cost) / PICO
             known = not one.unpriced and not one.open
-            found[name] = Shown(None, one.turns, one.calls, one.errors, one.tokens, cost, known)
+            ends = count_ends(one.errors, one.refused, one.interrupted, one.unanswered)
+            assert ends == figures(read_session(log), PRICES).ends  # as its pages say
+            settled = any(plan.settled_by for plan in plans_of(self.sessions[name].turns))
+            ends = self.listed[name].ends if settled else ends
+            found[name] = Shown(None, one.turns, one.calls, ends, one.tokens, cost, known)
         return found
 
 
+_ENDS = ("failed", "refused", "interrupted", "without a result")
+_END_NAMES = ("tool_errors", "tool_refusals", "tool_interruptions", "tool_unanswered")
 _TOKENS = ("input", "output", "cache_read", "cache_write")
 
 
@@ -171,17 +185,63 @@ def compare(screens: Screens, tmp_path: Path) -> None:
     assert differing == []
 
 
+def compare_totals(screens: Screens, tmp_path: Path) -> None:
+    """Site, app and statistics count the same tool calls: of sessions and subagents, copied ones once."""
+    shown = (log for log in screens.logs.values() if not is_unlisted(screens.kinds[log.session_id], ""))
+    build_site(list(shown), tmp_path / "site", BuildOptions())
+    page = (tmp_path / "site" / "index.html").read_text()
+    told = re.search(r"Tool calls</\w+>\s*<[^>]*>\s*([\d,]+)(?:\s*<[^>]*>)+\s*([^<]*)", page)
+    assert told is not None
+    with AppContext(screens.folder, screens.sources).index() as index:
+        totals, projects = index_stats(index).totals, ProjectList.of(index.db).projects.values()
+    calls = int(told[1].replace(",", ""))
+    assert (calls, calls) == (totals.tool_calls, sum(project.calls for project in projects))
+    assert sum((project.ends for project in projects), Counter()) == +totals.ends
+    if not any(plan.settled_by for one in screens.sessions.values() for plan in plans_of(one.turns)):
+        assert told[2].strip() == tell_ends(totals.ends)
+
+
 def shared_history(screens: Screens) -> set[str]:
-    """Sessions that hold messages of another: the index counts each message for one of them."""
+    """Sessions that hold messages of another, or have other versions: a hub counts what one file holds."""
     owners: dict[str, set[str]] = {}
     for name, session in screens.sessions.items():
         for message in session.messages:
             owners.setdefault(message.id, set()).add(name)
-    return {name for several in owners.values() if len(several) > 1 for name in several}
+    several = {name for names in owners.values() if len(names) > 1 for name in names}
+    return several | {name for name, log in screens.logs.items() if log.versions}
 
 
 def test_every_screen_says_the_same_of_real_sessions(shared: Path, tmp_path: Path) -> None:
-    compare(Screens(tmp_path / "kept", shared / "corpora" / "claude"), tmp_path)
+    screens = Screens(tmp_path / "kept", shared / "corpora" / "claude")
+    compare(screens, tmp_path)
+    compare_totals(screens, tmp_path)
+
+
+def test_every_screen_pays_all_versions_of_a_session_and_pages_say_so(tmp_path: Path) -> None:
+    """Two machines went on with one session: the last is shown, the requests of both are paid."""
+    one = LogBuilder(seed="one", model="claude-opus-4-1").prompt("Which way to the harbour?")
+    one.assistant(one.text("North."))
+    left, right = one.copied(one.session_id), one.copied(one.session_id)
+    left.ids, right.ids = type(one.ids)("left"), type(one.ids)("right")
+    left.prompt("Is it far?").assistant(left.text("No.")).write(tmp_path / "laptop")
+    right.wait(60).prompt("Is it deep?").assistant(right.text("Yes.")).write(tmp_path / "desktop")
+    screens = Screens(tmp_path / "kept", tmp_path / "laptop", tmp_path / "desktop")
+    compare(screens, tmp_path)
+    (session,), (log,) = screens.sessions.values(), screens.logs.values()
+    paid = human.money(screens.listed[one.session_id].cost or Decimal(0))
+    assert len(session.elsewhere) == 1
+    assert f"cost {paid}" in re.sub(" +", " ", run("info", one.session_id, *sources_of(screens)).out)
+    assert "for requests that only they hold" in run("info", one.session_id, *sources_of(screens)).out
+    build_site([log], tmp_path / "site", BuildOptions())
+    (index,) = (tmp_path / "site").glob(f"*/{one.session_id}/index.html")
+    with served(AppContext(screens.folder, screens.sources)) as address:
+        for page in (get(f"{address}/s/{one.session_id}/").text, index.read_text()):
+            assert paid in page
+            assert "of it in other versions" in page
+
+
+def sources_of(screens: Screens) -> list[str]:
+    return [argument for source in screens.sources for argument in ("-s", str(source))]
 
 
 def test_every_screen_says_the_same_of_rollouts(shared: Path, tmp_path: Path) -> None:
@@ -194,6 +254,7 @@ def test_every_screen_counts_advisors_and_subagents_without_a_log(tmp_path: Path
         log.write(source)
     screens = Screens(tmp_path / "kept", source)
     compare(screens, tmp_path)
+    compare_totals(screens, tmp_path)
     assert [one.agents for one in screens.library.overviews()] == [3, 0]
     assert screens.listed[advised().session_id].tokens == 303_375
 
@@ -202,6 +263,9 @@ def test_every_screen_says_the_same_of_forks_and_copies(tmp_path: Path) -> None:
     """Forks, copies in two folders, a link on the way, queued and refused, rewound and advised, all together."""
     one = LogBuilder(seed="one").prompt("Which way to the harbour?")
     one.ran("ls", "boats").failed("Bash", {"command": "false"}, "exit code 1").queued("And then?")
+    refused, broken, open_ = (one.use("Bash", command=command) for command in ("rm", "wait", "watch"))
+    one.assistant(refused).rejected(refused, "not that").assistant(broken)
+    one.result(broken, "[Request interrupted by user for tool use]", error=True).assistant(open_).prompt("Go on")
     one.plan("# Go north\n\n1. Walk.", "rejected", "No, south.").plan("# Go south\n\n1. Walk.", "approved")
     fork = one.copied("bbbbbbbb-0000-4000-8000-000000000002", fork=True).wait(60).prompt("Only in the fork")
     fork.assistant(fork.text("Yes."))
@@ -218,6 +282,8 @@ def test_every_screen_says_the_same_of_forks_and_copies(tmp_path: Path) -> None:
     grown.assistant(grown.text("Aye.")).write(tmp_path / "desktop")
     screens = Screens(tmp_path / "kept", first, second, tmp_path / "linked", tmp_path / "desktop")
     compare(screens, tmp_path)
+    compare_totals(screens, tmp_path)
+    assert screens.listed[one.session_id].ends == {"failed": 1, "refused": 2, "interrupted": 1, "unanswered": 1}
     assert screens.listed[older.session_id].prompts == screens.listed[one.session_id].prompts + 2
     listing = screens.library.listing()
     assert listing.cost.amount == sum(overview.cost for overview in listing.overviews)
@@ -228,7 +294,9 @@ def test_every_screen_says_the_same_of_forks_and_copies(tmp_path: Path) -> None:
 def test_every_screen_says_the_same_of_made_sessions(
     seed: int, made_corpus: Callable[[int, int], Path], tmp_path: Path
 ) -> None:
-    compare(Screens(tmp_path / "kept", made_corpus(seed, 5)), tmp_path)
+    screens = Screens(tmp_path / "kept", made_corpus(seed, 5))
+    compare(screens, tmp_path)
+    compare_totals(screens, tmp_path)
 
 
 def test_every_list_leaves_out_the_same_sessions(tmp_path: Path) -> None:

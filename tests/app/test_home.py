@@ -99,7 +99,7 @@ def test_a_date_that_means_nothing_is_said_and_left_out(app: Browsed) -> None:
 
 def test_a_row_tells_what_happened_and_where(app: Browsed) -> None:
     said = app.get("/sessions", q="checkout").said
-    for words in ("Slow <b>checkout</b>", "8 prompts", "1 error", "⎇ main", "1 file"):
+    for words in ("Slow <b>checkout</b>", "8 prompts", "1 failed", "⎇ main", "1 file"):
         assert words in said
     assert "<b>checkout</b>" not in app.get("/sessions").text
 

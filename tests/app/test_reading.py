@@ -305,6 +305,19 @@ def test_any_page_of_a_long_session_that_was_read_before_is_there_at_once(
         parts = [re.sub(r'<nav class="branches".*?</nav>', "", _turns(one), flags=re.S) for one in (part, html)]
         assert parts[0] == parts[1], path
         assert _rail(part) == _rail(html)
+        assert "<h2>61 of 73 prompts</h2>" in _rail(part)
+
+
+def test_the_beginning_of_a_long_session_says_how_many_prompts_all_of_it_has(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(open_session, "LONG", 50_000)
+    monkeypatch.setattr(partial_read, "_BEGINNING", 30_000)
+    monkeypatch.setattr(session_cache.SessionCache, "begin", lambda *_: None)
+    log = _rewound(61)
+    html = get_page(AppContext(_synced(tmp_path, log), [tmp_path / "projects"]), log.session_id, "index.html")
+    assert "data-part" in html
+    assert " of 73 prompts</h2>" in _rail(html)
 
 
 def _rail(html: str) -> str:

@@ -166,6 +166,15 @@ def test_the_limit_cuts_and_says_so() -> None:
     assert ids("-n", "0") == ids()
 
 
+def test_a_project_counts_prompts_that_a_fork_copied_once(tmp_path: Path) -> None:
+    log = talk("Where do gulls sleep?", "11111111")
+    fork = log.copied("22222222", fork=True).wait(60).prompt("And terns?")
+    log.write(tmp_path)
+    fork.assistant(fork.text("Elsewhere.")).write(tmp_path)
+    (project,) = json.loads(run("list", "--projects", "--json", "-s", str(tmp_path)).out)["projects"]
+    assert (project["sessions"], project["turns"]) == (2, 2)
+
+
 def test_projects_add_up() -> None:
     """`--projects` has a row a project with its sessions, turns and cost."""
     lines = demo("list", "--projects").splitlines()

@@ -54,6 +54,14 @@ def sessions(archive: str, *arguments: str) -> list[str]:
     return [one["session"] for one in search(archive, *arguments)["sessions"]]
 
 
+def test_a_cost_that_is_a_lower_bound_says_so(tmp_path: Path) -> None:
+    known, unknown = (LogBuilder(session_id=name, model=name, seed=name) for name in ("claude-opus-4-1", "sea-monster"))
+    for log in (known, unknown):
+        log.prompt("Any fish?").assistant(log.text("None."))
+    found = search(str(kept(tmp_path, known, unknown)), "fish")["sessions"]
+    assert {one["session"]: one["floor"] for one in found} == {"claude-opus-4-1": False, "sea-monster": True}
+
+
 def test_it_prints_sessions_with_their_hits(archive: str) -> None:
     done = run("search", "--archive", archive, "again", "lamp")
     assert done.code == 0
@@ -119,6 +127,7 @@ def test_json_holds_all_that_is_documented(archive: str) -> None:
     assert found["sessions_found"] == 2
     assert set(session) == {
         "session", "title", "project", "kind", "branch", "started", "ended", "cost", "score", "count", "hits", "resume",
+        "floor",
     }  # fmt: skip
     assert set(hit) == {
         "kind", "snippet", "turn", "time", "anchor", "tool", "error", "agent", "log", "place", "link", "file", "how",

@@ -70,7 +70,16 @@ def test_failed_refused_interrupted_and_unanswered_calls_are_four_things(version
     log.prompt("on").assistant(open_).prompt("on").assistant(log.text("done"))
     found = counted(log)
     assert (found.tool_errors, found.tool_refusals, found.tool_interruptions, found.tool_unanswered) == (1, 3, 1, 1)
-    assert overview_of(log).tool_errors == 1
+    assert overview_of(log).ends == found.ends
+
+
+def test_a_call_that_an_interruption_left_without_a_result_was_interrupted_in_lists_too() -> None:
+    log = LogBuilder().prompt("go")
+    stopped, open_ = log.use("Bash"), log.use("Bash")
+    log.assistant(stopped).user("[Request interrupted by user]").prompt("on").assistant(open_).prompt("done?")
+    found = counted(log)
+    assert (found.tool_interruptions, found.tool_unanswered) == (1, 1)
+    assert overview_of(log).ends == found.ends
 
 
 def test_a_plan_that_was_accepted_with_the_context_cleared_went_well() -> None:

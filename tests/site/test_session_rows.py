@@ -21,7 +21,7 @@ def test_a_cost_is_exact_or_a_lower_bound_or_unknown_and_never_nothing(amount: s
 def test_only_figures_that_there_are_are_told() -> None:
     bare = SessionRow("id", "Title", "interactive")
     assert list(bare.facts) == ["0 prompts"]
-    assert (list(bare.badges), bare.errors) == ([], "")
+    assert (list(bare.badges), bare.failures) == ([], "")
     models = ("vendor-opus-4-6-20260101", "vendor-opus-4-6", "vendor-haiku-4-5", "vendor-sonnet-5")
     full = SessionRow(
         "id",
@@ -33,6 +33,9 @@ def test_only_figures_that_there_are_are_told() -> None:
         prompts=2,
         tool_calls=1,
         tool_errors=1,
+        tool_refusals=2,
+        tool_interruptions=1,
+        tool_unanswered=3,
         files=3,
         commits=1,
         problems=1,
@@ -44,4 +47,4 @@ def test_only_figures_that_there_are_are_told() -> None:
         *("2 prompts", "1 call", "3 files", "1 commit", "3 m", "Opus 4.6, Haiku 4.5 +1", "⎇ main", "2.0 kB")
     ]
     assert [badge.text for badge in full.badges] == ["planning", "1 line not read", "kept"]
-    assert full.errors == "1 error"
+    assert full.failures == "1 failed, 2 refused, 1 interrupted, 3 without a result"

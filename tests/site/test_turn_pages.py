@@ -195,7 +195,7 @@ def test_the_rail_shows_the_prompts_around() -> None:
 
 
 def test_branches_are_chosen_where_they_leave() -> None:
-    """The turn before a branch offers it; the branch's own page offers the way back."""
+    """The turn before a branch offers it; the branch's own page offers the way back. All rails know all prompts."""
     aside = turn(2, "another way", "yes", at=50)
     whole = session([turn(1, "first"), turn(2, "one way", at=9)])
     whole = msgspec.structs.replace(whole, branches=(Branch(1, 1, (aside,)),))
@@ -203,6 +203,9 @@ def test_branches_are_chosen_where_they_leave() -> None:
     assert '<a href="branch-1.html">branch 1: another way · 1 turn</a>' in pages["page-001.html"]
     assert '<a href="page-001.html#turn-2">the live conversation: one way</a>' in pages["branch-1.html"]
     assert '<a href="branch-1.html">' in pages["index.html"]
+    rails = {path: re.findall(r"<h2>([^<]+ prompts?)</h2>", html) for path, html in pages.items()}
+    live, left = ["2 of 3 prompts"], ["1 of 3 prompts"]
+    assert rails == {"page-001.html": live, "branch-1.html": left, "index.html": live}
 
 
 def test_a_branch_that_leaves_between_two_pages_is_offered() -> None:

@@ -40,6 +40,8 @@ class FoundLog(msgspec.Struct, frozen=True):
     """The archive's number of the place it came from, where only the archive has it; else 0."""
     owner: str = ""
     """The session whose subagent this is, where that session's own log is missing."""
+    versions: "tuple[FoundLog, ...]" = ()
+    """Other files of the same session, wherever they lie."""
 
     @property
     def home(self) -> Path:

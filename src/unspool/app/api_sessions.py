@@ -37,7 +37,8 @@ class Marked(msgspec.Struct, frozen=True):
 
 _KEY = Parameter("key", "The session's id.")
 _QUESTION = 'Words, "phrases", OR, -without, and filters such as project: role: tool: since:.'
-_TOOLS = """SELECT text, sum(calls), sum(errors), 1 FROM tally JOIN name ON name.id = tally.tool
+_TOOLS = """SELECT text, sum(calls), sum(errors), 1, sum(refused), sum(interrupted), sum(unanswered)
+FROM tally JOIN name ON name.id = tally.tool
 JOIN turn ON turn.id = tally.turn JOIN log ON log.id = turn.log WHERE log.session = ? GROUP BY 1
 ORDER BY calls DESC, text"""
 _FILES = """SELECT DISTINCT file.path FROM log JOIN turn ON turn.log = log.id JOIN touch ON touch.turn = turn.id
@@ -67,6 +68,12 @@ class Listed(msgspec.Struct, frozen=True):
     """What was said about it in the app; null where nothing was."""
     known: bool = True
     """False where more was spent than `cost` says: a price is not known, or the log never held the final figures."""
+    tool_refusals: int = 0
+    """Calls that a person or a rule did not let run; `tool_errors` are those that ran and failed."""
+    tool_interruptions: int = 0
+    """Calls that were broken off."""
+    tool_unanswered: int = 0
+    """Calls without a result."""
 
 
 class Sessions(msgspec.Struct, frozen=True):
@@ -112,7 +119,8 @@ def _listed(row: SessionRow, marks: AllMarks) -> Listed:
     counts = (row.prompts, row.messages, row.tool_calls, row.tool_errors)
     cost = exact_dollars(int(row.amount * PICO)), row.unpriced
     texts = (row.id, row.project, row.title, row.kind, row.branch)
-    return Listed(*texts, started, ended, *counts, *cost, Marked(*mark) if any(mark) else None, row.known)
+    others = (row.tool_refusals, row.tool_interruptions, row.tool_unanswered)
+    return Listed(*texts, started, ended, *counts, *cost, Marked(*mark) if any(mark) else None, row.known, *others)
 
 
 def _one(request: Request, key: str) -> Whole:

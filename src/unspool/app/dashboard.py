@@ -23,6 +23,7 @@ from unspool.app.stats_data import (
     with_custom_titles,
 )
 from unspool.app.stats_tables import TABLES, csv_response
+from unspool.figures import tell_ends
 from unspool.render.html.elements import visible
 from unspool.site.session_head import Tile
 from unspool.store.index import billing
@@ -100,7 +101,7 @@ def _tiles(found: DashboardData) -> list[Tile]:
         Tile("Tokens", format_tokens(used), human.count(used.requests, "request"), f"{used.total:,}"),
         Tile("Cost", billing.format_spent(used), "at list prices"),
         Tile("From cache", format_share(used.cached) or "–", "of what was sent"),
-        Tile("Tool calls", f"{totals.tool_calls:,}", failed),
+        Tile("Tool calls", f"{totals.tool_calls:,}", failed, tell_ends(totals.ends)),
         Tile("Files touched", f"{totals.files:,}", human.count(totals.commits, "commit")),
         Tile("Active days", f"{streak.days:,}", in_a_row),
     ]

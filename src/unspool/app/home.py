@@ -32,6 +32,7 @@ from unspool.app.session_list import (
 )
 from unspool.app.session_query import SessionQuery, parse_session_query
 from unspool.errors import NotFound, UnspoolError
+from unspool.figures import tell_ends
 from unspool.site.session_head import Tile
 from unspool.site.session_rows import SessionDay
 from unspool.store.archive.database import ARCHIVE, INDEX
@@ -76,7 +77,7 @@ def project_page(request: Request) -> HTMLResponse:
             tiles=(
                 Tile("Sessions", f"{one.sessions:,}"),
                 Tile("Prompts", f"{one.turns:,}"),
-                Tile("Tool calls", f"{one.calls:,}", f"{one.errors:,} failed" if one.errors else ""),
+                Tile("Tool calls", f"{one.calls:,}", tell_ends(one.ends)),
                 Tile("Cost", format_dollars(one.cost, floor=bool(one.unpriced)) or "unknown", "at list prices"),
             ),
             hidden=one.path in listing.marks.hidden,
@@ -99,7 +100,7 @@ def _project_values(one: ProjectFigures, listing: ListRequest) -> dict[str, obje
         "path": one.path,
         "sessions": human.count(one.sessions, "session"),
         "facts": (human.count(one.turns, "prompt"), *([human.count(one.calls, "call")] if one.calls else [])),
-        "errors": human.count(one.errors, "error") if one.errors else "",
+        "failures": tell_ends(one.ends),
         "cost": format_dollars(one.cost, floor=bool(one.unpriced)),
         "latest": time_markup(one.latest, listing.zone, "day"),
     }

@@ -29,11 +29,14 @@ from unspool.workers import GC_PAUSE
 
 
 class OpenSession:
-    """A session with what all its pages need; `part` is said of one whose log was read only at its beginning."""
+    """A session with what all its pages need; `prompts` are those that the whole of it has, where only a part of its
+    log was read."""
 
-    def __init__(self, found: FoundLog, session: Session, prices: PriceTable, *, part: bool = False) -> None:
-        self.found, self.session, self.part = found, session, part
+    def __init__(self, found: FoundLog, session: Session, prices: PriceTable, prompts: int | None = None) -> None:
+        self.found, self.session, self.part = found, session, prompts is not None
         self.counted: Figures = figures(session, prices)
+        if prompts is not None:
+            self.counted = msgspec.structs.replace(self.counted, turns=max(prompts, self.counted.turns))
         self.size = sum(member.log.size for member in family(session))
         self._prices = prices
         self._views: dict[tuple[SiteOptions, str], SessionView] = {}
@@ -64,9 +67,10 @@ LogState = tuple[tuple[str, int, int], ...]
 
 
 def log_state(found: FoundLog) -> LogState:
+    versions = tuple((one.path, one.size, int(one.modified * 1e9)) for one in found.versions)
     if found.origin:  # only the archive has it
-        return ((found.path, found.size, int(found.modified * 1e9)),)
-    return tuple(file_state(path) for path in (found.path, *(agent.path for agent in found.agents)))
+        return ((found.path, found.size, int(found.modified * 1e9)), *versions)
+    return (*(file_state(path) for path in (found.path, *(agent.path for agent in found.agents))), *versions)
 
 
 def file_state(path: str) -> tuple[str, int, int]:
@@ -80,16 +84,17 @@ def file_state(path: str) -> tuple[str, int, int]:
 def locate_log(context: AppContext, key: str) -> FoundLog:
     """The log of a session, where the index says that it lies as long as it is there; NotFound where no source and
     no archive has one of that id."""
-    for agent, path in _places(context, key):
-        if path.is_file():
-            logs = (log for log in by_id(agent).discover(path.parent) if log.session_id == key)
-            return next(filter(is_inside_source, logs), None) or context.found(key)
-    return context.found(key)
+    places = _places(context, key)
+    if not places or not all(path.is_file() for _, path in places):
+        return context.found(key)
+    files = {log.path: log for agent, path in places for log in by_id(agent).discover(path.parent)}
+    here = [log for log in files.values() if log.session_id == key and is_inside_source(log)]
+    return msgspec.structs.replace(here[0], versions=tuple(here[1:])) if here else context.found(key)
 
 
 def read_linked_session(context: AppContext, found: FoundLog) -> Session:
     """A session whole, with the sessions that it continues and that continue it."""
-    if found.origin:
+    if found.origin or any(one.origin for one in found.versions):
         return context.library().open(found)
     session = read_session(found)
     return Neighbours(lambda: _near(context, found, session), lambda: context.prices).linked(session, found)

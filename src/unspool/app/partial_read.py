@@ -2,7 +2,7 @@
 
 import io
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 import msgspec
 
@@ -10,7 +10,7 @@ from unspool.agents import Detail, FoundLog, by_id
 from unspool.agents.lines import Cursor
 from unspool.app import open_session
 from unspool.app.context import AppContext
-from unspool.app.open_session import OpenSession, SessionCache, locate_log
+from unspool.app.open_session import OpenSession, SessionCache, indexed_overview, locate_log
 from unspool.model import Facts, Place, Prompt, Session, Transcript, Turn
 from unspool.reading.scan import Scan
 from unspool.reading.skeleton import TurnPlace
@@ -36,18 +36,27 @@ def get_session_for_page(context: AppContext, key: str, path: str) -> OpenSessio
         part = _beginning(context, found) if path == INDEX else _page(context, found, path)
         held.begin(context, found)
         if part is not None:
-            return OpenSession(found, part, context.prices, part=True)
+            return OpenSession(found, part.session, context.prices, part.prompts)
     return held.whole(context, found)
 
 
-def _beginning(context: AppContext, found: FoundLog) -> Session | None:
+class _PartlyRead(NamedTuple):
+    session: Session
+    prompts: int
+    """Of the whole session, as far as that is known."""
+
+
+def _beginning(context: AppContext, found: FoundLog) -> _PartlyRead | None:
     """What the beginning of a log tells; None where that is no more than a page."""
     agent = by_id(found.agent_id)
     session = assemble(agent, found, read_transcript(found.path, agent, found, _BEGINNING), [])
-    return session if len(Addresses(session, context.options).live.leaves) > 1 else None
+    if len(Addresses(session, context.options).live.leaves) <= 1:
+        return None
+    known = indexed_overview(context, found.session_id)
+    return _PartlyRead(session, known.turns if known is not None else 0)
 
 
-def _page(context: AppContext, found: FoundLog, path: str) -> Session | None:
+def _page(context: AppContext, found: FoundLog, path: str) -> _PartlyRead | None:
     """The session with the turns of a page, and of the others the prompts near them; None where its turns cannot be
     read by themselves, because they do not stand in the log one after the other."""
     scan, facts = scan_log(found, places=True)
@@ -70,7 +79,8 @@ def _page(context: AppContext, found: FoundLog, path: str) -> Session | None:
         near = [*range(max(0, first - RAIL_NEARBY), first), *range(last + 1, min(len(turns), last + RAIL_NEARBY + 1))]
         for at in near:
             turns[at] = part.with_prompt(turns[at], places[at])
-    return msgspec.structs.replace(whole, turns=tuple(turns), messages=read.messages)
+    session = msgspec.structs.replace(whole, turns=tuple(turns), messages=read.messages)
+    return _PartlyRead(session, scan.overview(found.session_id, facts, session.log).turns)
 
 
 class _Part:

@@ -4,6 +4,7 @@ The index has led worktrees and moved folders back to the project they belong to
 """
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable
 from hashlib import sha256
 from itertools import starmap
@@ -13,11 +14,19 @@ import apsw
 
 from unspool import human
 from unspool.app.context import cached_answer
+from unspool.model import CallEnd
+from unspool.model.blocks import count_ends
 from unspool.store.index.conditions import IS_LISTED
 
 PROJECT_SORTS = {"newest": "Newest", "name": "Name", "sessions": "Sessions", "cost": "Cost"}
-_ADDED = f"""SELECT project, count(*), sum(turns - copied), sum(calls), sum(errors),
-CAST(total(cost) AS INTEGER), sum(unpriced + open > 0), max(coalesce(ended, started)), min(started) FROM session
+_MADE = """SELECT log.session, sum(tally.calls) AS calls, sum(errors) AS errors, sum(refused) AS refused,
+sum(interrupted) AS interrupted, sum(unanswered) AS unanswered FROM tally JOIN turn ON turn.id = tally.turn
+JOIN log ON log.id = turn.log WHERE NOT turn.copied GROUP BY log.session"""
+"""What totals count: calls of sessions and their subagents, without those that were copied."""
+_ADDED = f"""SELECT project, count(*), sum(turns - copied), coalesce(sum(made.calls), 0),
+coalesce(sum(made.errors), 0), coalesce(sum(made.refused), 0), coalesce(sum(made.interrupted), 0),
+coalesce(sum(made.unanswered), 0), CAST(total(cost) AS INTEGER), sum(unpriced + open > 0),
+max(coalesce(ended, started)), min(started) FROM session LEFT JOIN ({_MADE}) AS made ON made.session = session.id
 WHERE {IS_LISTED} GROUP BY project"""  # noqa: S608  no value
 
 
@@ -27,6 +36,9 @@ class ProjectFigures(NamedTuple):
     turns: int = 0
     calls: int = 0
     errors: int = 0
+    refused: int = 0
+    interrupted: int = 0
+    unanswered: int = 0
     cost: int = 0
     """Picodollars, of what has a price."""
     unpriced: int = 0
@@ -37,6 +49,11 @@ class ProjectFigures(NamedTuple):
     @property
     def name(self) -> str:
         return project_name(self.path)
+
+    @property
+    def ends(self) -> Counter[CallEnd]:
+        """How calls ended that did not go well."""
+        return count_ends(self.errors, self.refused, self.interrupted, self.unanswered)
 
     @property
     def slug(self) -> str:

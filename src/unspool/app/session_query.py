@@ -29,7 +29,7 @@ SESSION_SORTS = {
     "cost": "Cost",
     "turns": "Prompts",
     "calls": "Tool calls",
-    "errors": "Errors",
+    "errors": "Failed calls",
     "longest": "Longest",
 }
 SESSION_KINDS = ("interactive", "planning", "implementation", "background", "headless", *UNLISTED_KINDS)
@@ -105,6 +105,9 @@ _COLUMNS = {
     "prompts": "turns",
     "tool_calls": "calls",
     "tool_errors": "errors",
+    "tool_refusals": "refused",
+    "tool_interruptions": "interrupted",
+    "tool_unanswered": "unanswered",
 }
 """Columns of the index by the fields of a row that they are."""
 _HOLDING = """(title LIKE ? ESCAPE '\\' OR branch LIKE ? ESCAPE '\\' OR project LIKE ? ESCAPE '\\'

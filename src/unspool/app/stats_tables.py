@@ -99,15 +99,19 @@ def projects_table(board: DashboardData) -> StatsTable:
 
 
 def tools_table(board: DashboardData) -> StatsTable:
-    """Calls and failures of every tool; history that sessions share counts in each."""
+    """Calls and failures of every tool; history that sessions share counts once."""
     found = board.stats.tools
     rows = [
-        (text_cell(one.name), *count_cells(one.calls, one.errors), share_cell(one.failing), *count_cells(one.sessions))
+        (
+            *(text_cell(one.name), *count_cells(one.calls, one.errors), share_cell(one.failing)),
+            *count_cells(one.sessions, one.refused, one.interrupted, one.unanswered),
+        )
         for one in found
     ]
     lengths = bar_lengths([one.calls for one in found])
     failed = tuple(length * one.failing for length, one in zip(lengths, found, strict=True))
-    return StatsTable("tools", "By tool", ("tool", "calls", "failed", "failing", "sessions"), rows, lengths, failed)
+    heads = ("tool", "calls", "failed", "failing", "sessions", "refused", "interrupted", "without a result")
+    return StatsTable("tools", "By tool", heads, rows, lengths, failed)
 
 
 def failing_table(board: DashboardData) -> StatsTable:

@@ -139,7 +139,7 @@ class ProjectTotals(NamedTuple):
             "project": self.path,
             "sessions": len(every),
             "ids": [one.id for one in every],
-            "turns": sum(one.turns for one in every),
+            "turns": sum(one.turns - (one.history.turns if one.history is not None else 0) for one in every),
             "tool_calls": sum(one.tool_calls for one in every),
             "size": sum(one.size for one in every),
             "cost": str(sum((one.cost for one in every), Decimal(0))),
@@ -316,4 +316,4 @@ def _session(overview: Overview, mark: SessionMark) -> dict[str, object]:
     row: dict[str, object] = msgspec.to_builtins(overview)
     row.update(title=overview.title, models=overview.models, usage=overview.usage, cost=str(overview.cost))
     row.update(turns=overview.turns, tool_calls=overview.tool_calls, mark=mark._asdict() if any(mark) else None)
-    return {name: value for name, value in row.items() if name not in ("offered", "accepted")}
+    return {name: value for name, value in row.items() if name not in ("offered", "open_plans", "accepted")}

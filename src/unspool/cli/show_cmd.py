@@ -256,6 +256,9 @@ def _use(session: Session, counted: "Figures") -> Iterator[tuple[str, str]]:
     names = ", ".join(name for name, _ in counted.cost.unpriced)
     unknown = f" (no known price: {names})" if names else ""
     yield "cost", human.money(counted.cost.amount, floor=counted.cost.floor, unpriced=bool(names)) + unknown
+    if session.elsewhere:
+        apart = human.money(counted.elsewhere.amount, floor=not counted.elsewhere.known)
+        yield "… other versions", f"{apart} of it for requests that only they hold"
     if session.history is not None:
         copied = session.history
         more = f"{human.money(copied.cost, floor=copied.usage.floor)} and {human.tokens(copied.usage.total)} tokens"

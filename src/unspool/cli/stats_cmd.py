@@ -7,7 +7,8 @@ import click
 from unspool import human
 from unspool.cli import fresh, options, output
 from unspool.cli.output import Column, print_json, table_lines
-from unspool.cli.usage_rows import spent_text, usage_notes_lines
+from unspool.cli.usage_rows import other_ends, spent_text, usage_notes_lines
+from unspool.figures import tell_ends
 from unspool.store.index.billing import UsageFilter, format_priced
 from unspool.store.index.times import local_time
 
@@ -50,7 +51,7 @@ def _facts(found: "IndexStats") -> list[str]:
     rows = (
         ("sessions", f"{totals.sessions:,} in {human.count(totals.projects, 'project')}"),
         ("turns", f"{totals.turns:,}, {human.count(totals.messages, 'message')}"),
-        ("tool calls", f"{totals.tool_calls:,}, {totals.tool_errors:,} failed"),
+        ("tool calls", ", ".join(filter(None, (f"{totals.tool_calls:,}", tell_ends(totals.ends))))),
         ("subagents", f"{totals.agents:,}"),
         ("compactions", f"{totals.compactions:,}"),
         ("files", f"{totals.files:,} touched, {human.count(totals.commits, 'commit')}"),
@@ -80,8 +81,9 @@ def _tables(found: "IndexStats") -> dict[str, list[Column]]:
         "By tool": [
             Column("tool", [tool.name for tool in tools], right=False, least=16),
             Column("calls", [f"{tool.calls:,}" for tool in tools]),
-            Column("errors", [f"{tool.errors:,}" for tool in tools]),
+            Column("failed", [f"{tool.errors:,}" for tool in tools]),
             Column("failing", [f"{tool.failing:.1%}" for tool in tools], rank=1),
+            *other_ends(tools),
             _bars([tool.calls for tool in tools]),
         ],
         "By project": [

@@ -132,17 +132,25 @@ def running_block(report: "FiveHourBlocks") -> list[str]:
 def tools_table(found: "Sequence[ToolStats]", every: "Sequence[ToolStats]") -> None:
     from unspool.store.index.stats import ToolStats
 
-    calls, errors = sum(tool.calls for tool in every), sum(tool.errors for tool in every)
-    total = ToolStats("total", calls, errors, 0)
+    counts = ("calls", "errors", "refused", "interrupted", "unanswered")
+    total = ToolStats("total", sessions=0, **{name: sum(getattr(tool, name) for tool in every) for name in counts})
     columns = [
         Column("tool", [*(tool.name for tool in found), total.name], right=False, least=12),
         Column("calls", [f"{tool.calls:,}" for tool in [*found, total]]),
-        Column("errors", [f"{tool.errors:,}" for tool in [*found, total]]),
+        Column("failed", [f"{tool.errors:,}" for tool in [*found, total]]),
         Column("failing", [f"{tool.failing:.1%}" for tool in [*found, total]], rank=1),
+        *other_ends([*found, total]),
         Column("sessions", [*(f"{tool.sessions:,}" for tool in found), ""], rank=2),
         Column("", [*output.bar_texts([tool.calls for tool in found], _LONGEST_BAR), ""], right=False, rank=3),
     ]
     print_table(columns, total=True)
+
+
+def other_ends(tools: "Sequence[ToolStats]") -> list[Column]:
+    """Columns of the calls that were refused, interrupted and left without a result, where there are any."""
+    names = {"refused": "refused", "interrupted": "interrupted", "unanswered": "no result"}
+    counts = {heading: [getattr(tool, name) for tool in tools] for name, heading in names.items()}
+    return [Column(heading, [f"{one:,}" for one in some], rank=2) for heading, some in counts.items() if any(some)]
 
 
 def usage_notes_lines(total: UsageSum, models: tuple[ModelUsage, ...], untimed: int) -> list[str]:
@@ -192,7 +200,8 @@ def block_data(block: FiveHourBlock) -> dict[str, Any]:
 
 
 def tool_data(tool: ToolStats) -> dict[str, Any]:
-    return {"tool": tool.name, "calls": tool.calls, "errors": tool.errors, "sessions": tool.sessions}
+    counts = {"tool": tool.name, "calls": tool.calls, "errors": tool.errors, "sessions": tool.sessions}
+    return {**counts, "refused": tool.refused, "interrupted": tool.interrupted, "unanswered": tool.unanswered}
 
 
 def usage_as_csv(rows: Sequence[dict[str, Any]], *, breakdown: bool) -> str:

@@ -8,7 +8,7 @@ import msgspec
 
 from unspool.figures.changes import file_changes, find_commits, find_pushes, find_repository
 from unspool.model import Call, CallEnd, Commit, FileChange, Push, Session, Turn, Usage
-from unspool.model.blocks import Image, Notice, Plan, Questionnaire, Text, Thinking, ToolCall
+from unspool.model.blocks import Image, Notice, Plan, Questionnaire, Text, Thinking, ToolCall, count_ends
 from unspool.prices import Cost, PriceTable
 from unspool.reading.ledger import CallLedger, sum_by_model
 from unspool.reading.prompts import plans_of
@@ -58,20 +58,23 @@ class Figures(msgspec.Struct, frozen=True):
     """Calls that were broken off, or cancelled with one beside them."""
     tool_unanswered: int = 0
     """Calls without a result."""
+    elsewhere: Cost = Cost()
+    """Of `cost`, what requests cost that only other versions of the session made; `usage` holds them too."""
 
     @property
     def ends(self) -> "Counter[CallEnd]":
         """How calls ended that did not go well."""
-        ends: dict[CallEnd, int] = {"failed": self.tool_errors, "refused": self.tool_refusals}
-        return Counter({**ends, "interrupted": self.tool_interruptions, "unanswered": self.tool_unanswered})
+        return count_ends(self.tool_errors, self.tool_refusals, self.tool_interruptions, self.tool_unanswered)
 
 
 def figures(session: Session, prices: PriceTable) -> Figures:
     turns = list(all_turns(session))
     blocks = [block for turn in turns for block in turn.blocks]
     calls = [block for block in blocks if isinstance(block, ToolCall)]
-    own, members = CallLedger(), list(family(session))
+    own, apart, members = CallLedger(), CallLedger(), list(family(session))
     own.add(billed_calls(session))
+    for ledger in (own, apart):
+        ledger.add(session.elsewhere)
     mine = own.usage
     own.add(call for member in members[1:] for call in billed_calls(member))
     agent_calls = [call for member in members[1:] for call in calls_of(member)]
@@ -108,6 +111,7 @@ def figures(session: Session, prices: PriceTable) -> Figures:
         agents_usage=_minus(own.usage, mine),
         models=sum_by_model(own),
         cost=prices.total(own.rows()),
+        elsewhere=prices.total(apart.rows()),
         context=next((turn.context for turn in reversed(session.turns) if turn.context), 0),
     )
 
@@ -134,6 +138,23 @@ def calls_of(session: Session) -> Iterator[ToolCall]:
         for block in turn.blocks:
             if isinstance(block, ToolCall):
                 yield block
+
+
+def totalled_calls(session: Session) -> Iterator[ToolCall]:
+    """The tool calls that totals over sessions count: its own and its subagents', without those that it copied."""
+    copied: set[str] = set()
+    for turn in all_turns(session):
+        calls = [block for block in turn.blocks if isinstance(block, ToolCall)]
+        if turn.copied:
+            copied.update(call.call_id for call in calls if call.call_id)
+        else:
+            yield from calls
+    waiting = list(session.agents)
+    while waiting:
+        agent = waiting.pop()
+        if agent.call_id not in copied or agent.session.log.path != session.log.path:
+            yield from calls_of(agent.session)
+            waiting.extend(agent.session.agents)
 
 
 def billed_calls(session: Session) -> Iterator[Call]:

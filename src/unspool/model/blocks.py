@@ -1,5 +1,6 @@
 """The blocks of a turn: prompts, messages, tool calls, results, notices; plans, todo lists and questions."""
 
+from collections import Counter
 from datetime import datetime
 from typing import Literal
 
@@ -194,8 +195,19 @@ class ToolCall(msgspec.Struct, frozen=True, tag="tool", omit_defaults=True):
         """How it ended. A plan that was accepted in another place than its answer went well."""
         if isinstance(self.meaning, Plan) and self.meaning.status != "pending":
             return "ok" if self.meaning.status == "approved" else "refused"
-        wrong = self.result is not None and self.result.error and not self.result.denial
-        return "failed" if wrong and self.state in ("ok", "orphan") else _ENDS[self.state]
+        return call_end(self.state, self.result)
+
+
+def call_end(state: str, result: Result | None) -> CallEnd:
+    """How a call ended that is in a state and has a result."""
+    wrong = result is not None and result.error and not result.denial
+    return "failed" if wrong and state in ("ok", "orphan") else _ENDS[state]
+
+
+def count_ends(failed: int, refused: int, interrupted: int, unanswered: int) -> Counter[CallEnd]:
+    """How many calls ended in each way that is not well."""
+    ends: dict[CallEnd, int] = {"failed": failed, "refused": refused}
+    return Counter({**ends, "interrupted": interrupted, "unanswered": unanswered})
 
 
 Block = Text | Thinking | ToolCall | Image | Notice | Unknown

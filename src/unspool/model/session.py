@@ -1,12 +1,13 @@
 """The session (turns, branches, subagents, figures, problems) and its overview in a list."""
 
+from collections import Counter
 from datetime import datetime
 from decimal import Decimal
 from typing import Literal
 
 import msgspec
 
-from unspool.model.blocks import Block, Message, Prompt, Todos
+from unspool.model.blocks import Block, CallEnd, Message, Prompt, Todos, count_ends
 from unspool.model.entry import Json, Place, Problem
 from unspool.model.usage import Call, Usage
 
@@ -206,6 +207,8 @@ class Session(msgspec.Struct, frozen=True, omit_defaults=True):
     """The session log that its first prompt says it continues."""
     links: tuple[ChainLink, ...] = ()
     history: SharedHistory | None = None
+    elsewhere: tuple[Call, ...] = ()
+    """Requests that only other versions of it made: they are paid with it, though it does not show them."""
     recorded: tuple[Push, ...] = ()
     """Pull requests that the log records beside the conversation."""
     reported_cost: str = ""
@@ -239,6 +242,12 @@ class Overview(msgspec.Struct, frozen=True, omit_defaults=True):
     tool_calls: int = 0
     tool_errors: int = 0
     """Calls that ran and failed."""
+    tool_refusals: int = 0
+    """Calls that a person or a rule did not let run, refused plans and questions included."""
+    tool_interruptions: int = 0
+    """Calls that were broken off, or cancelled with one beside them."""
+    tool_unanswered: int = 0
+    """Calls without a result."""
     agents: int = 0
     compactions: int = 0
     problems: int = 0
@@ -251,6 +260,8 @@ class Overview(msgspec.Struct, frozen=True, omit_defaults=True):
     """Models without a known price that were used."""
     offered: tuple[int, ...] = ()
     """Keys of the plans put forward here."""
+    open_plans: tuple[tuple[int, CallEnd], ...] = ()
+    """Keys of the plans that were not approved here, and how their calls ended: another session may carry them out."""
     plan_open: bool = False
     """True where plans were put forward and none approved, as far as this log tells."""
     accepted: int = 0
@@ -268,6 +279,11 @@ class Overview(msgspec.Struct, frozen=True, omit_defaults=True):
     @property
     def title(self) -> str:
         return self.titles.best or self.id
+
+    @property
+    def ends(self) -> Counter[CallEnd]:
+        """How calls ended that did not go well."""
+        return count_ends(self.tool_errors, self.tool_refusals, self.tool_interruptions, self.tool_unanswered)
 
     @property
     def models(self) -> tuple[str, ...]:

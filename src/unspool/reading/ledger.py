@@ -1,7 +1,7 @@
-"""Requests counted once, whatever number of lines, branches and files repeat them.
+"""Requests, and tool calls with their ends, counted once, whatever number of lines, branches and files repeat them.
 
-Kept as columns of numbers, not as objects: a log of gigabytes holds hundreds of thousands of requests. Ids are
-kept as 64 bits of their digest.
+Requests are kept as columns of numbers, not as objects: a log of gigabytes holds hundreds of thousands of requests.
+Their ids are kept as 64 bits of their digest.
 """
 
 from array import array
@@ -10,7 +10,8 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from hashlib import blake2b
 
-from unspool.model import Call, Part, Usage
+from unspool.model import Call, Dialect, Event, Notice, Part, Result, ToolCall, Usage
+from unspool.model.blocks import CallEnd, call_end
 
 _FIGURES = 7
 _NO_TIME = float("inf")
@@ -74,6 +75,12 @@ class CallLedger:
         figures = zip(*[iter(self._figures)] * _FIGURES, strict=True)
         for (message, request, time, term, final), counts in zip(ids, figures, strict=True):
             yield message, request, None if time == _NO_TIME else time, terms[term], counts, bool(final)
+
+    def calls(self) -> Iterator[Call]:
+        """Every request, by a key made of what is known of its ids."""
+        for message, request, time, terms, figures, final in self.rows():
+            moment = None if time is None else datetime.fromtimestamp(time, UTC)
+            yield Call(f"{message:016x}:{request:016x}", terms[0], Usage(*figures, floor=not final), moment, *terms[1:])
 
     def meets(self, other: "CallLedger") -> bool:
         """Whether both hold requests of one message."""
@@ -212,3 +219,54 @@ def sum_by_model(calls: Iterable[Call]) -> tuple[Call, ...]:
         usage = call.usage if before is None else before.usage + call.usage
         sums[key] = Call(key, call.model, usage, None, call.speed, call.tier, call.geo)
     return tuple(sums.values())
+
+
+class CallEnds:
+    """How the tool calls of one conversation ended: each by its last answer, or without one."""
+
+    def __init__(self, dialect: Dialect) -> None:
+        self._dialect = dialect
+        self.calls: set[str] = set()
+        self.ends: dict[str, CallEnd] = {}
+        """Of calls that did not go well, as far as was heard."""
+        self._open: set[str] = set()
+        """Calls of the turn that wait for their answers."""
+        self._lost: dict[str, list[CallEnd]] = {}
+        """Ends of answers whose calls were not heard."""
+
+    def hear(self, event: Event) -> None:
+        if event.prompt is not None:
+            self._open.clear()
+        for block in event.blocks:
+            if isinstance(block, ToolCall):
+                self._call(block.call_id)
+            elif isinstance(block, Result):
+                self._result(block)
+            elif isinstance(block, Notice) and block.kind == "interruption":
+                self.ends.update(dict.fromkeys(self._open, "interrupted"))
+
+    @property
+    def lost(self) -> int:
+        """Failures of calls that are not in the log."""
+        return sum(ends.count("failed") for ends in self._lost.values())
+
+    def _call(self, call_id: str) -> None:
+        if call_id in self.calls:
+            return
+        self.calls.add(call_id)
+        answers = self._lost.pop(call_id, []) if call_id else []
+        end = answers[-1] if answers else "unanswered"
+        if end != "ok":
+            self.ends[call_id] = end
+        if not answers:
+            self._open.add(call_id)
+
+    def _result(self, result: Result) -> None:
+        end = call_end(self._dialect.state(result), result)
+        if not result.call_id or result.call_id not in self.calls:
+            self._lost.setdefault(result.call_id, []).append(end)
+            return
+        self._open.discard(result.call_id)
+        self.ends.pop(result.call_id, None)
+        if end != "ok":
+            self.ends[result.call_id] = end

@@ -5,7 +5,7 @@ line has its turn.
 """
 
 from array import array
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable
 
 from unspool.model import (
@@ -24,7 +24,8 @@ from unspool.model import (
     Titles,
     ToolCall,
 )
-from unspool.reading.ledger import CallLedger, line_hash, sum_by_model
+from unspool.model.blocks import CallEnd
+from unspool.reading.ledger import CallEnds, CallLedger, line_hash, sum_by_model
 from unspool.reading.prompts import (
     Unsent,
     plan_key,
@@ -66,9 +67,9 @@ class Scan:
         """Plans by the call that put them forward; those that only a prompt brought, by `plan_name`."""
         self._seen: set[int] = set()
         self._unbilled: set[str] = set()
-        self._calls: set[str] = set()
-        self._failed: set[str] = set()
-        """Calls whose last answer is a failure; `_lost` counts failures of calls that are not in the log."""
+        self._ends = CallEnds(dialect)
+        self._inner: defaultdict[str, CallEnds] = defaultdict(lambda: CallEnds(dialect))
+        """The same of subagents whose lines stand in this log."""
         self._awaited: dict[str, ToolCall] = {}
         """Calls of plans and of files that plans may stand in."""
         self._answers: dict[str, Result] = {}
@@ -86,7 +87,7 @@ class Scan:
         self.opens = False
         """Whether anything was said or done before the first prompt."""
         self._line = -1
-        self._lines = self._sides = self._loose = self._messages = self._prompts = self._lost = 0
+        self._lines = self._sides = self._loose = self._messages = self._prompts = 0
         self._compactions = self._problems = 0
         self.agents = 0
         """Subagents that have a log of their own."""
@@ -104,6 +105,7 @@ class Scan:
             self._sides += 1
         elif event.blocks:
             self._loose += 1
+            self._ends.hear(event)
             self.opens = self.opens or not self._prompts
 
     def _conversation(self, event: Event) -> None:
@@ -118,7 +120,9 @@ class Scan:
         if not again or part is not None:
             self._conversed = True
             if event.sidechain and not self._whole:
-                self.inline.add(self._sidechains.of(event))
+                agent = self._sidechains.of(event)
+                self.inline.add(agent)
+                self._inner[agent].hear(event)
                 if self._own:
                     self._lone = self._lone or Scan(self._dialect, own=True)
                     self._lone._conversation(event)
@@ -135,6 +139,7 @@ class Scan:
         nested = event.nested
         if nested is not None and nested.agent not in self._logged:
             self.inline.add(nested.agent)
+            self._inner[nested.agent].hear(nested)
             if nested.part is not None:
                 self.ledger.see(nested.part, nested.time)
 
@@ -154,6 +159,7 @@ class Scan:
                 self._result(block)
             elif isinstance(block, Notice) and block.kind == "compaction":
                 self._compactions += 1
+        self._ends.hear(event)
 
     def _message(self, part: Part, *, billed: bool) -> None:
         """Count a message once: the ledger knows the billed ones, the others are few."""
@@ -188,7 +194,6 @@ class Scan:
             self.plans[name] = plan
 
     def _call(self, call: ToolCall) -> None:
-        self._calls.add(call.call_id)
         if call.role == "plan" or (call.role in ("write", "edit") and call.input is not None):
             self._awaited[call.call_id] = call
             if call.role == "plan":
@@ -197,14 +202,8 @@ class Scan:
                 self._settle(call, self._answers[call.call_id])
 
     def _result(self, result: Result) -> None:
-        if result.call_id not in self._calls:
-            self._lost += self._dialect.state(result) == "error"
-        elif result.error and self._dialect.state(result) == "error":
-            self._failed.add(result.call_id)
-        else:
-            self._failed.discard(result.call_id)
         call = self._awaited.get(result.call_id)
-        if result.call_id not in self._calls or (call is not None and call.role == "plan"):
+        if result.call_id not in self._ends.calls or (call is not None and call.role == "plan"):
             self._answers[result.call_id] = result
         if call is not None:
             self._settle(call, result)
@@ -217,9 +216,24 @@ class Scan:
         else:
             self._dialect.note(answered)
 
-    def _settled(self) -> set[str]:
-        """Calls of plans that were accepted or refused, whatever their answers look like."""
-        return {name for name, plan in self.plans.items() if plan.status != "pending"}
+    @property
+    def _said(self) -> "Scan":
+        return self._lone if self._own and self._lone is not None else self
+
+    def call_ends(self) -> dict[str, CallEnd]:
+        """How calls ended that did not go well, by id: those of the conversation, and of subagents inside its log.
+        A plan ends as it was accepted or refused, whatever its answer looks like."""
+        said = self._said
+        return said._own_ends() | {call: end for inner in said._inner.values() for call, end in inner.ends.items()}
+
+    def _own_ends(self) -> dict[str, CallEnd]:
+        ends = dict(self._ends.ends)
+        for call, plan in self.plans.items():
+            if plan.status != "pending":
+                ends.pop(call, None)
+                if plan.status == "rejected":
+                    ends[call] = "refused"
+        return ends
 
     def _plan(self, call: ToolCall) -> None:
         plan = self._dialect.plan(call)
@@ -247,8 +261,9 @@ class Scan:
         return number_lines(self.skeleton or Skeleton(), (prompt.place for prompt in self.queued(facts)))
 
     def overview(self, session_id: str, facts: Facts, log: LogFile) -> Overview:
-        said = self._lone if self._own and self._lone is not None else self
-        queued = said.queued(facts)
+        said, queued = self._said, self._said.queued(facts)
+        own = said._own_ends()
+        ends = Counter(own.values())
         return Overview(
             session_id,
             self._dialect.agent,
@@ -263,14 +278,18 @@ class Scan:
             ended=facts.ended,
             turns=said._prompts + len(queued),
             messages=said._messages + len(said._unbilled),
-            tool_calls=len(said._calls),
-            tool_errors=said._lost + len(said._failed - said._settled()),
+            tool_calls=len(said._ends.calls),
+            tool_errors=said._ends.lost + ends["failed"],
+            tool_refusals=ends["refused"],
+            tool_interruptions=ends["interrupted"],
+            tool_unanswered=ends["unanswered"],
             agents=self.agents + len(said.inline),
             compactions=said._compactions,
             problems=self._problems,
             lines=self._lines,
             calls=sum_by_model(self.ledger),
             offered=tuple(said._offered),
+            open_plans=tuple((plan_key(plan), own[call]) for call, plan in said.plans.items() if call in own),
             plan_open=bool(said.plans) and all(plan.status != "approved" for plan in said.plans.values()),
             accepted=said._accepted,
             summaries={

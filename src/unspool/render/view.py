@@ -162,6 +162,7 @@ def total_usage(*sessions: Session) -> Usage:
     for message in (message for session in sessions for message in session.messages):
         for call in () if message.copied else message.calls:
             used.setdefault(call.key, call.usage)
+    used.update((call.key, call.usage) for session in sessions for call in session.elsewhere)
     return sum(used.values(), Usage())
 
 

@@ -7,6 +7,8 @@ from itertools import groupby
 from typing import NamedTuple
 
 from unspool import human
+from unspool.figures import tell_ends
+from unspool.model import CallEnd
 from unspool.prices import Cost
 from unspool.render.html.elements import time_tag
 from unspool.site.address import INDEX
@@ -72,8 +74,8 @@ def master_page(projects: Sequence[ProjectRows], options: SiteOptions, frame: Fr
 def _tiles(rows: Sequence[SessionRow]) -> Iterator[Tile]:
     """What the sessions add up to."""
     yield Tile("Prompts", f"{sum(row.prompts - row.copied for row in rows):,}")
-    failed = sum(row.tool_errors for row in rows)
-    yield Tile("Tool calls", f"{sum(row.tool_calls for row in rows):,}", f"{failed:,} failed" if failed else "")
+    ends = sum((Counter(row.total_ends) for row in rows), Counter[CallEnd]())
+    yield Tile("Tool calls", f"{sum(row.total_calls for row in rows):,}", tell_ends(ends))
     if commits := sum(row.commits for row in rows):
         yield Tile("Commits", f"{commits:,}")
     if tokens := sum(row.tokens for row in rows):

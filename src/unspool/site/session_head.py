@@ -105,6 +105,8 @@ def _tokens(counted: Figures, history: SharedHistory | None) -> Iterator[Tile]:
         note = f"without {', '.join(name for name, _ in cost.unpriced)}" if cost.unpriced else "at list prices"
         if history is not None and history.cost:
             note = f"its own; {human.money(history.cost, floor=history.usage.floor)} copied"
+        if counted.elsewhere.amount:
+            note = f"{format_cost(counted.elsewhere)} of it in other versions"
         yield Tile("Cost", format_cost(cost) or "unknown", note, f"${cost.amount:f}")
 
 

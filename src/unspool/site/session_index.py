@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from unspool import human
+from unspool.figures import tell_ends
 from unspool.model import Agent, Block, Notice, Plan, Prompt, Push, Questionnaire, Text, ToolCall, Turn
 from unspool.render.blocks import tail_sections
 from unspool.render.html import conversation as html
@@ -64,7 +65,7 @@ def _did(turn: Turn, view: SessionView) -> str:
     """Tools used, time and money."""
     calls = Counter(block.name for block in turn.blocks if isinstance(block, ToolCall) and block.state != "orphan")
     tools = " · ".join(f"{number:,} {name}" for name, number in calls.most_common())
-    failed = sum(isinstance(block, ToolCall) and block.end == "failed" for block in turn.blocks)
+    failures = tell_ends(Counter(block.end for block in turn.blocks if isinstance(block, ToolCall)))
     used = turn.usage.total
     took = (
         human.elapsed(turn.started, turn.ended),
@@ -72,7 +73,7 @@ def _did(turn: Turn, view: SessionView) -> str:
         format_cost(view.costs.of(turn)),
     )
     facts = [elements.fact(tools, human.count(calls.total(), "tool call"))] if tools else []
-    facts += [elements.span("badtext", f"{failed:,} failed")] if failed else []
+    facts += [elements.span("badtext", failures)] if failures else []
     return html.prompt_work("".join([*facts, *(elements.fact(text) for text in took if text)]))
 
 

@@ -10,8 +10,9 @@ RAIL_NEARBY = 12
 """Prompts of other pages that a rail shows before and after those of its own page."""
 
 
-def prompt_rail(chapter: Chapter, path: str) -> str:
-    """The prompts of a page, with those near it."""
+def prompt_rail(chapter: Chapter, path: str, total: int) -> str:
+    """The prompts of a page, with those near it. `total` counts those of all chapters that this one is read among: the
+    rail says of how many it shows some."""
     found = [(leaf.path, turn) for leaf in chapter.leaves for turn in leaf.turns if turn.prompt is not None]
     if not found:
         return ""
@@ -25,7 +26,8 @@ def prompt_rail(chapter: Chapter, path: str) -> str:
         )
         for page, turn in found[first:last]
     )
-    return conversation.rail(human.count(len(found), "prompt"), stops, first, len(found) - last)
+    name = human.count(len(found), "prompt") if len(found) >= total else f"{len(found):,} of {total:,} prompts"
+    return conversation.rail(name, stops, first, len(found) - last)
 
 
 def pagers(chapter: Chapter, path: str) -> tuple[str, str]:

@@ -1,5 +1,6 @@
 """A session in a list: the one row of figures, and the one way in which site, app and hub write it."""
 
+from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime
 from decimal import Decimal
@@ -9,8 +10,9 @@ import msgspec
 from markupsafe import Markup
 
 from unspool import human
-from unspool.figures import Figures
-from unspool.model import Session
+from unspool.figures import Figures, tell_ends, totalled_calls
+from unspool.model import CallEnd, Session
+from unspool.model.blocks import count_ends
 from unspool.prices import Cost
 from unspool.site.session_head import Badge
 from unspool.site.summaries import model_name, shorten_line
@@ -40,6 +42,10 @@ class SessionRow(msgspec.Struct, frozen=True, omit_defaults=True):
     messages: int = 0
     tool_calls: int = 0
     tool_errors: int = 0
+    """Calls that failed; those that ended otherwise and not well follow."""
+    tool_refusals: int = 0
+    tool_interruptions: int = 0
+    tool_unanswered: int = 0
     files: int = 0
     """Files changed."""
     commits: int = 0
@@ -60,6 +66,10 @@ class SessionRow(msgspec.Struct, frozen=True, omit_defaults=True):
     """Whether only an archive still has its log."""
     copied: int = 0
     """Prompts that stand in the session that this one copied its history from, where totals count them."""
+    total_calls: int = 0
+    """Its own calls and its subagents', without those that it copied: what totals count."""
+    total_ends: dict[CallEnd, int] = {}
+    """How those ended."""
 
     @property
     def time(self) -> datetime | None:
@@ -90,7 +100,7 @@ class SessionRow(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def facts(self) -> Iterator[str]:
-        """What is said of it in a few words each; errors and cost, which stand out, are apart."""
+        """What is said of it in a few words each; how calls ended, and cost, which stand out, are apart."""
         yield human.count(self.prompts, "prompt")
         for number, word in (
             (self.tool_calls, "call"),
@@ -111,8 +121,14 @@ class SessionRow(msgspec.Struct, frozen=True, omit_defaults=True):
             yield human.size(self.size)
 
     @property
-    def errors(self) -> str:
-        return human.count(self.tool_errors, "error") if self.tool_errors else ""
+    def ends(self) -> Counter[CallEnd]:
+        """How calls ended that did not go well."""
+        return count_ends(self.tool_errors, self.tool_refusals, self.tool_interruptions, self.tool_unanswered)
+
+    @property
+    def failures(self) -> str:
+        """The same in words."""
+        return tell_ends(self.ends)
 
 
 class RowLink(NamedTuple):
@@ -147,7 +163,7 @@ class SessionDay(NamedTuple):
 
 def session_row(session: Session, counted: Figures) -> SessionRow:
     """What a list shows of a session that was read whole."""
-    used = counted.usage + counted.agents_usage
+    used, calls = counted.usage + counted.agents_usage, list(totalled_calls(session))
     models = dict.fromkeys(message.model for message in session.messages if not message.synthetic and message.model)
     return SessionRow(
         session.id,
@@ -158,6 +174,9 @@ def session_row(session: Session, counted: Figures) -> SessionRow:
         prompts=counted.turns,
         tool_calls=counted.tool_calls,
         tool_errors=counted.tool_errors,
+        tool_refusals=counted.tool_refusals,
+        tool_interruptions=counted.tool_interruptions,
+        tool_unanswered=counted.tool_unanswered,
         commits=len(counted.commits),
         agents=counted.agents,
         compactions=counted.compactions,
@@ -168,4 +187,6 @@ def session_row(session: Session, counted: Figures) -> SessionRow:
         models=tuple(models),
         size=session.log.size,
         copied=session.history.turns if session.history is not None else 0,
+        total_calls=sum(call.state != "orphan" for call in calls),
+        total_ends=dict(Counter(call.end for call in calls if call.end != "ok")),
     )

@@ -131,7 +131,8 @@ def _index(view: SessionView) -> HtmlPage:
     if view.options.self_contained:  # without files beside it, it carries what can be searched
         found = inline_records(session_records(view.session, view.addresses, view.options.hide))
     template = PageTemplate(view.options, view.frame, view.session.id)
-    return HtmlPage(INDEX, template.page(view.name, body, rail=prompt_rail(view.addresses.live, INDEX), found=found))
+    rail = prompt_rail(view.addresses.live, INDEX, view.counted.turns)
+    return HtmlPage(INDEX, template.page(view.name, body, rail=rail, found=found))
 
 
 def _chapter_page(chapter: Chapter, leaf: Leaf, view: SessionView) -> HtmlPage:
@@ -139,7 +140,8 @@ def _chapter_page(chapter: Chapter, leaf: Leaf, view: SessionView) -> HtmlPage:
         here = agent_title(chapter.agent)
     else:
         here = f"Branch {chapter.branch.number}" if chapter.branch is not None else prompt_range(leaf)
-    body, rail = _chapter_body(chapter, leaf, view), prompt_rail(chapter, leaf.path)
+    total = view.counted.turns if chapter.agent is None else 0
+    body, rail = _chapter_body(chapter, leaf, view), prompt_rail(chapter, leaf.path, total)
     template = PageTemplate(view.options, view.frame, view.session.id)
     up = Crumb(view.name, INDEX)
     return HtmlPage(leaf.path, template.page(f"{here} · {view.name}", body, rail=rail, up=up, here=here))

@@ -277,6 +277,48 @@ def test_a_copy_counts_once_among_what_one_may_see(crew: Team, tmp_path: Path) -
     assert both.get(f"/api/archive/{copy['id']}").json["cost"] == 0
 
 
+def test_shared_history_is_found_once_among_what_one_may_see(crew: Team, tmp_path: Path) -> None:
+    """In the session that it was first said in, though a copy that says so ended before; and where one asks for it."""
+    anne, bert = crew.member("anne"), crew.member("bert", project="quay")
+    log = LogBuilder(session_id="eeeeeeee-0000-4000-8000-000000000001", cwd=CWD)
+    log.prompt("Where do puffins nest?").assistant(log.text("In burrows.")).ran("ls", "cliffs")
+    fork = log.copied("cccccccc-0000-4000-8000-000000000002", fork=True)
+    fork.prompt("And razorbills?").assistant(fork.text("On ledges.")).write(tmp_path / "bert" / "agent")
+    log.wait(600).prompt("And puffins in winter?").assistant(log.text("At sea.")).write(tmp_path / "anne" / "agent")
+    Machine(bert, tmp_path / "bert", "quay").push()
+    Machine(anne, tmp_path / "anne").push()
+    both = crew.member("cora", Right.READ)
+    crew.permit(both.id, "quay", Right.READ)
+
+    def found(member: Member, text: str) -> list[str]:
+        return keys(member.get(f"/api/search?q={quote(text)}").json)
+
+    for text in ("burrows", "puffins", "cliffs", "kind:result cliffs"):
+        assert found(both, text) == found(anne, text) == [log.session_id], text
+        assert found(bert, text) == [fork.session_id], text
+    assert found(both, "ledges") == [fork.session_id]
+    assert found(both, f"burrows session:{fork.session_id}") == [fork.session_id]
+    paid = {one["key"]: one["cost"] for one in both.get("/api/archive").json["sessions"]}
+    alone = {one["key"]: one["cost"] for one in bert.get("/api/archive").json["sessions"]}
+    assert 0 < paid[fork.session_id] < alone[fork.session_id]
+
+
+def test_what_an_older_hub_kept_is_found_once_when_its_pages_were_made_anew(machine: Machine) -> None:
+    log = LogBuilder(session_id="cccccccc-0000-4000-8000-000000000001", cwd=CWD)
+    log.prompt("Where do puffins nest?").assistant(log.text("In burrows.")).write(machine.source)
+    fork = log.copied("cccccccc-0000-4000-8000-000000000002", fork=True).wait(60).prompt("And razorbills?")
+    fork.assistant(fork.text("On ledges.")).write(machine.source)
+    machine.push()
+    db = machine.member.store.db
+    db.run("UPDATE session SET made = 'older', forked = 0")
+    db.run("UPDATE passage SET line = 0")
+    db.run("DELETE FROM opening")
+    assert len(keys(machine.member.get("/api/search?q=burrows").json)) == 2
+    for one in machine.member.get("/api/archive").json["sessions"]:
+        assert machine.member.get(f"/sessions/{one['id']}/").status == 200
+    assert keys(machine.member.get("/api/search?q=burrows").json) == [log.session_id]
+
+
 def test_the_page_of_sessions_tells_figures_and_an_unknown_price(small_crew: Team, tmp_path: Path) -> None:
     """As the app's list does; a plan leads to its story."""
     machine = Machine(small_crew.member("anne"), tmp_path / "anne")

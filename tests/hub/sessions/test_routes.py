@@ -4,6 +4,7 @@ import gzip
 
 from tests.hub.sessions.team import Machine
 from tests.hub_client.pushing import write
+from tests.log_builder.builder import LogBuilder
 from unspool.demo import write_demo
 from unspool.site.build.manifest import fingerprint
 
@@ -45,3 +46,21 @@ def test_a_newer_program_makes_the_pages_anew_when_they_are_asked_for(machine: M
     assert machine.member.get(f"/sessions/{one['id']}/").body == before
     assert db.row("SELECT made FROM session") == (fingerprint(),)
     assert machine.member.get(f"/sessions/{one['id']}/page-001.html").status == 200
+
+
+def test_a_session_of_before_is_told_how_its_calls_ended_with_its_pages(machine: Machine) -> None:
+    log = LogBuilder().prompt("go").failed("Bash", {"command": "x"}, "boom")
+    refused, open_ = log.use("Bash"), log.use("Bash")
+    log.assistant(refused).rejected(refused, "not that").assistant(open_).prompt("on").write(machine.source)
+    machine.push()
+    db = machine.member.store.db
+    (one,) = machine.member.get("/api/archive").json["sessions"]
+    ends = {"errors": 1, "refused": 1, "interrupted": 0, "unanswered": 1}
+    assert {name: one[name] for name in ends} == ends
+    db.run("UPDATE session SET made = 'older', errors = 3, refused = 0, unanswered = 0")
+    page = machine.member.get(f"/sessions/{one['id']}/").body.decode()
+    (again,) = machine.member.get("/api/archive").json["sessions"]
+    assert {name: again[name] for name in ends} == ends
+    told = "1 failed, 1 refused, 1 without a result"
+    assert told in page
+    assert told in machine.member.get("/sessions").body.decode()

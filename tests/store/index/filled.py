@@ -32,7 +32,8 @@ class Filled:
         row: dict[str, Any] = {
             "key": key, "origin": 1, "path": f"{key}.jsonl", "state": b"", "project": "/home/dev/shop",
             "title": f"About {key}", "kind": "interactive", "branch": "", "started": None, "ended": None, "turns": 0,
-            "messages": 0, "calls": 0, "errors": 0, "cost": 0, "unpriced": 0, "overview": b"", "ids": b"",
+            "messages": 0, "calls": 0, "errors": 0, "refused": 0, "interrupted": 0, "unanswered": 0,
+            "cost": 0, "unpriced": 0, "overview": b"", "ids": b"",
             "prompts": b"",
         }  # fmt: skip
         return self.put("session", **{**row, **more})
@@ -54,7 +55,9 @@ class Filled:
 
     def tally(self, session: int, tool: str, calls: int, errors: int = 0) -> None:
         turn = self.turn(self.log(session))
-        self.put("tally", turn=turn, tool=self.name(tool), calls=calls, errors=errors)
+        self.put(
+            "tally", turn=turn, tool=self.name(tool), calls=calls, errors=errors, refused=0, interrupted=0, unanswered=0
+        )
 
     def touch(self, turn: int, path: str, how: int, time: float | None) -> None:
         found = self.db.execute("SELECT id FROM file WHERE path = ?", (path,)).fetchone()

@@ -28,7 +28,9 @@ def log(*turns: str, path: str = "/p/a.jsonl", size: int = 0, agent: str = "") -
     commits: list[tuple[int, str, str, str, float | None]] = [
         (at, "abc", "main", prompt, None) for at, prompt in enumerate(turns)
     ]
-    return LogRows(path, agent, size or len(turns), rows, docs, touches, commits, [], {(0, "Run"): len(turns)}, {})
+    return LogRows(
+        path, agent, size or len(turns), rows, docs, touches, commits, [], [(0, "Run", (len(turns), 0, 0, 0, 0))]
+    )
 
 
 def rows(*logs: LogRows, session: str = "a") -> SessionRows:
@@ -131,6 +133,6 @@ def test_what_was_put_before_an_error_is_taken_back(index: Index) -> None:
 
 def test_names_that_differ_in_halves_of_characters_alone_are_one(index: Index) -> None:
     for name in ("\ud800", "\ud801", "?"):
-        put(index, log("one")._replace(calls={(0, name): 1}), session=f"s{ord(name)}")
+        put(index, log("one")._replace(tally=[(0, name, (1, 0, 0, 0, 0))]), session=f"s{ord(name)}")
     told = index.db.execute("SELECT count(*), count(DISTINCT tool) FROM tally").fetchone()
     assert told == (3, 1)

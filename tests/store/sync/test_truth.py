@@ -93,7 +93,7 @@ def test_the_columns_of_a_session_are_what_the_list_says(made: Made) -> None:
 def test_the_whole_overview_is_that_of_the_list_before_sessions_are_told_of_each_other(made: Made) -> None:
     rows: Any = made.index.db.execute("SELECT key, overview FROM session")
     kept = {key: msgspec.msgpack.decode(packed, type=Overview) for key, packed in rows}
-    of_neighbours = {"links", "titles", "kind", "project", "cost", "unpriced"}
+    of_neighbours = {"links", "titles", "kind", "project", "cost", "unpriced", "open_plans", "tool_refusals"}
     for one in made.listing.overviews:
         for name in set(Overview.__struct_fields__) - of_neighbours:
             assert getattr(kept[one.id], name) == getattr(one, name), (one.id, name)

@@ -38,7 +38,10 @@ def content_mark(digest: str) -> str:
 
 
 _OF_SHARES = (("share_file", "address"), ("share", "address"))
-_OF_SESSIONS = (*((table, "session") for table in ("piece", "session_page", "request", "passage")), ("session", "id"))
+_OF_SESSIONS = (
+    *((table, "session") for table in ("piece", "session_page", "request", "passage", "opening")),
+    ("session", "id"),
+)
 _OF_PERSONS = {
     "token": "person = ?",
     "invitation": "made_by = ?",
@@ -106,10 +109,10 @@ def tombstone_key(person: str, key: str) -> str:
 
 SEARCHED = {
     "blob": ("digest",), "invitation": ("made_by",), "member": ("person",), "permit": ("project", "subject"),
-    "passage": ("session",), "person": ("id",), "piece": ("session", "digest"), "project": ("id",),
-    "request": ("session",), "sent": ("person", "digest"), "session": ("id", "project", "person", "state"),
-    "session_page": ("session", "digest"), "share": ("address", "owner"), "share_file": ("address", "digest"),
-    "token": ("person",),
+    "opening": ("session",), "passage": ("session",), "person": ("id",), "piece": ("session", "digest"),
+    "project": ("id",), "request": ("session",), "sent": ("person", "digest"),
+    "session": ("id", "project", "person", "state"), "session_page": ("session", "digest"),
+    "share": ("address", "owner"), "share_file": ("address", "digest"), "token": ("person",),
 }  # fmt: skip
 """Columns that may hold an id or the digest of a content."""
 _CHUNK = 4 * 1024 * 1024

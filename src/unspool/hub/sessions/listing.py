@@ -185,7 +185,7 @@ def session_facts(row: Row) -> SessionFacts:
     logged: dict[str, Any] = dict(zip(_LOGGED, columns, strict=True))
     logged["finished"] = logged["finished"] or None
     logged["cost"] /= PICO
-    logged["models"] = tuple(msgspec.json.decode(logged["models"]))
+    logged["models"], logged["forked"] = tuple(msgspec.json.decode(logged["models"])), bool(logged["forked"])
     logged["project"], logged["person"] = NamedThing(project, project_name or ""), NamedThing(person, person_name or "")
     return SessionFacts(id=id_, key=key, size=size, created=created, updated=updated, **logged)
 
@@ -218,8 +218,10 @@ def list_sessions(
     return SessionPage(page, page_cursor(found[span.most - 1].place) if len(found) > span.most else "")
 
 
-HISTORY_ORDER = ("coalesce({0}.started, 9000000000000000)", "{0}.finished", "{0}.key", "{0}.id")
-"""Columns by which history passes from earlier to later sessions: whoever comes first has paid what several hold."""
+HISTORY_ORDER = ("coalesce({0}.started, 9000000000000000)", "{0}.forked", "{0}.finished", "{0}.key", "{0}.id")
+"""Columns by which history passes from earlier to later sessions, as in `store.library.history`: whoever comes first
+has paid what several hold, and there it is found."""
+_EARLIER = " < ".join(f"({', '.join(column.format(name) for column in HISTORY_ORDER)})" for name in ("session", "mine"))
 _PART = 10**9
 """Costs are added up in two parts, as made-up ones may be more than a database counts."""
 
@@ -230,18 +232,27 @@ def with_own_figures(db: Database, person: Person, sessions: list[SessionFacts])
     if not sessions:
         return sessions
     seen, these = visible_to(db, person), one_of("request.session", [facts.id for facts in sessions])
-    first, mine = (f"({', '.join(column.format(name) for column in HISTORY_ORDER)})" for name in ("session", "mine"))
     sql = (
         f"SELECT request.session, coalesce(sum(request.cost / {_PART}), 0), coalesce(sum(request.cost % {_PART}), 0),"  # noqa: S608
         " sum(request.input + request.output + request.cache_read + request.cache_write),"
         " sum(CASE WHEN request.cost IS NULL THEN 1 ELSE 0 END), sum(1 - request.final)"
         f" FROM request JOIN session AS mine ON mine.id = request.session WHERE {these.sql} AND request.shared = 1"
         " AND EXISTS (SELECT 1 FROM request AS other JOIN session ON session.id = other.session"
-        f" WHERE other.identity = request.identity AND other.shared = 1 AND {seen.sql} AND {first} < {mine})"
+        f" WHERE other.identity = request.identity AND other.shared = 1 AND {seen.sql} AND {_EARLIER})"
         " GROUP BY request.session"
     )
     copied = {row[0]: [int(value) for value in row[1:]] for row in db.rows(sql, *these.values, *seen.values)}
     return [_without(facts, *copied[facts.id]) if facts.id in copied else facts for facts in sessions]
+
+
+def found_here(db: Database, person: Person) -> SqlCondition:
+    """Passages, of a session called `mine`, that were not copied from one that the person may see."""
+    seen = visible_to(db, person)
+    sql = (
+        "SELECT 1 FROM opening JOIN session ON session.id = opening.session WHERE opening.line = passage.line"  # noqa: S608
+        f" AND opening.session <> passage.session AND {seen.sql} AND {_EARLIER}"
+    )
+    return SqlCondition(f"(passage.line = 0 OR NOT EXISTS ({sql}))", seen.values)
 
 
 def _without(facts: SessionFacts, whole: int, rest: int, tokens: int, unpriced: int, unfinished: int) -> SessionFacts:

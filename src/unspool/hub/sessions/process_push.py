@@ -17,13 +17,14 @@ from unspool.hub.store.blobs import MadeFile, make_file
 from unspool.hub.store.schema import MOST_CHARACTERS, text_vector
 from unspool.model import Agent, Session, ToolCall
 from unspool.prices import MOST
+from unspool.reading.scan import is_recorded_fork
 from unspool.redact.policy import RedactionPolicy
 from unspool.share.prepare import without_paths
 from unspool.site.address import INDEX, Addresses
 from unspool.site.options import SiteOptions
 from unspool.site.page_template import Crumb, Frame
 from unspool.site.turn_pages import session_folder
-from unspool.store.index.requests import SessionRows
+from unspool.store.index.requests import SessionRows, signed
 from unspool.store.index.schema import KINDS
 from unspool.store.library import Library
 from unspool.store.library.chains import source_id
@@ -55,12 +56,18 @@ class LoggedFacts(msgspec.Struct, frozen=True, kw_only=True):
     messages: int
     calls: int
     errors: int
+    """Tool calls that ran and failed; `unanswered` are without a result."""
+    refused: int
+    interrupted: int
+    unanswered: int
     tokens: int
     unpriced: int
     """Requests whose price is not known."""
     open: int
     """Requests whose log never held the final figures."""
     models: tuple[str, ...]
+    forked: bool
+    """Whether its log says itself that it began as a copy of another."""
 
 
 class SessionColumns(LoggedFacts, frozen=True, kw_only=True):
@@ -73,6 +80,8 @@ class PassageRow(NamedTuple):
     kind: str
     link: str
     body: str
+    line: int
+    """The line that its turn begins with, by 64 bits of its id; 0 for titles and subagents."""
     words: str
     """As PostgreSQL wants them; empty for SQLite, which cuts texts itself."""
 
@@ -105,11 +114,15 @@ def session_columns(rows: SessionRows) -> SessionColumns:
         messages=overview.messages,
         calls=overview.tool_calls,
         errors=overview.tool_errors,
+        refused=overview.tool_refusals,
+        interrupted=overview.tool_interruptions,
+        unanswered=overview.tool_unanswered,
         tokens=min(_FIGURE, overview.usage.total),
         cost=min(MOST, sum(cost or 0 for cost in costs)),
         unpriced=costs.count(None),
         open=sum(not row.final for row in rows.requests),
         models=tuple(map(_short, overview.models[:_MODELS])),
+        forked=is_recorded_fork(overview),
     )
 
 
@@ -119,13 +132,15 @@ def passages(rows: SessionRows, session: Session, addresses: Addresses, dialect:
     for log in rows.logs:
         for turn, kind, place, _, _, text in log.docs:
             titled = KINDS[kind] == "title"
-            number = 0 if titled else log.turns[turn][0]
+            number = 0 if titled else log.turns[turn].number
+            line = 0 if titled or log.agent else signed(log.turns[turn].line)
             usual = INDEX if log.agent or titled else addresses.turn(number)
             link = INDEX if titled else links.get((log.agent, place)) or usual
             body = plain_text(text)
             for at in range(0, len(body), MOST_CHARACTERS):
                 some = body[at : at + MOST_CHARACTERS]
-                yield PassageRow(number, KINDS[kind], link, some, text_vector(some) if dialect == "postgresql" else "")
+                words = text_vector(some) if dialect == "postgresql" else ""
+                yield PassageRow(number, KINDS[kind], link, some, line, words)
 
 
 def requests(rows: SessionRows) -> Iterator[RequestRow]:
@@ -205,14 +220,6 @@ def make_session(folder: Path, key: str, dialect: str, policy: RedactionPolicy |
     _write(folder / MADE / PassageRow.__name__, passages(rows, session, addresses, dialect))
     _write(folder / MADE / RequestRow.__name__, requests(rows))
     return MadeSession(session_columns(rows), tuple(_pages(session, library, folder / MADE)))
-
-
-def remake_pages(folder: Path, key: str) -> tuple[MadeFile, ...]:
-    """Only the pages, as this version of the program makes them."""
-    found = _found(folder, key)
-    (folder / MADE).mkdir()
-    library = Library((folder / SOURCE,))
-    return tuple(_pages(without_paths(library.open(found)), library, folder / MADE))
 
 
 def _found(folder: Path, key: str) -> FoundLog:

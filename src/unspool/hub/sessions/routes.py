@@ -17,7 +17,7 @@ from unspool.hub.policy import policy_of
 from unspool.hub.routes import Hub, HubRoute, Needs, blob_response, hub, person, read_json, request_body
 from unspool.hub.sessions import listing, session_store
 from unspool.hub.sessions.listing import parse_page, story
-from unspool.hub.sessions.process_push import SENT, remake_pages
+from unspool.hub.sessions.process_push import SENT, PassageRow, make_session, read_rows
 from unspool.hub.sessions.search import search
 from unspool.hub.sessions.usage import usage
 from unspool.hub.store.database import find_id
@@ -144,7 +144,8 @@ def _found(here: Hub, session: str, name: str) -> tuple[str, str, str] | None:
 
 
 def _remake_pages(here: Hub, session: str) -> None:
-    """Make the pages of a session as this version does, whoever else does so too; its words and figures stay."""
+    """Make the pages and words of a session as this version does, whoever else does so too; of its figures, those stay
+    that prices change."""
     db, blobs = here.store.db, here.store.blobs
     row = db.row("SELECT key, state, made FROM session WHERE id = ?", session)
     if row is None or row[2] == fingerprint():
@@ -154,15 +155,19 @@ def _remake_pages(here: Hub, session: str) -> None:
         for name, parts in session_store.kept_files(db, session).items():
             if "~" not in name:
                 session_store.assemble_file(blobs, parts, folder / SENT / name)
-        made = worker_pool().run(remake_pages, folder, key)
-        for page in made:
+        made = worker_pool().run(make_session, folder, key, db.dialect, None)
+        for page in made.pages:
             blobs.keep_file(page)
         with db.transaction():
             db.alone(f"session {session}")
-            if session_store.state_of(db, session) == state and blobs.held(page.digest for page in made):
+            if session_store.state_of(db, session) == state and blobs.held(page.digest for page in made.pages):
                 db.run("DELETE FROM session_page WHERE session = ?", session)
-                session_store.write_pages(db, session, made)
-                db.run("UPDATE session SET made = ? WHERE id = ?", fingerprint(), session)
+                session_store.write_pages(db, session, made.pages)
+                session_store.write_passages(db, session, read_rows(folder, PassageRow))
+                names = ("errors", "refused", "interrupted", "unanswered", "forked")
+                columns = ", ".join(f"{name} = ?" for name in ("made", *names))
+                values = [int(getattr(made.facts, name)) for name in names]
+                db.run(f"UPDATE session SET {columns} WHERE id = ?", fingerprint(), *values, session)  # noqa: S608
 
 
 _LINES = "application/x-ndjson"

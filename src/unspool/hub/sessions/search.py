@@ -21,6 +21,7 @@ from unspool.store.index.results import Snippet, make_snippet, word_marks, word_
 
 _MANY = 3_000
 """Passages that are gathered at most, as the server expects."""
+_PASSAGES = "passage JOIN session AS mine ON mine.id = passage.session"
 _NOTHING = quote_word("\x01")
 """A word that no text has."""
 
@@ -38,7 +39,7 @@ def gather_in_postgres(db: Database, tree: Node, passages: SqlCondition) -> SqlC
     explained = msgspec.json.decode(plan[0]) if isinstance(plan[0], str | bytes) else plan[0]
     if float(explained[0]["Plan"]["Plan Rows"]) > _MANY:
         return None
-    inner = f"SELECT DISTINCT passage.session FROM passage WHERE {passages.sql}"  # noqa: S608
+    inner = f"SELECT DISTINCT passage.session FROM {_PASSAGES} WHERE {passages.sql}"  # noqa: S608
     sql = f"session.id IN (WITH found AS MATERIALIZED ({inner}) SELECT found.session FROM found)"  # noqa: S608
     return SqlCondition(sql, passages.values)
 
@@ -122,13 +123,17 @@ class _Question(NamedTuple):
     sessions: SqlCondition
     passages: list[SqlCondition]
     tree: Node | None
+    here: SqlCondition
+    """Which passages are found where they stand: history is found once, unless the session that copied it is named."""
 
 
 def search(db: Database, person: Person, text: str, span: ListPage) -> HubResults:
     text, own = _own(text)
     query = parse_query(text, own)
     sessions, passages, notes = listing.filter_conditions(db, query.filters)
-    question = _Question(all_of([listing.visible_to(db, person), *sessions]), passages, query.tree)
+    named = any(one.name == "session" and not one.excluded for one in query.filters)
+    here = SqlCondition() if named else listing.found_here(db, person)
+    question = _Question(all_of([listing.visible_to(db, person), *sessions]), passages, query.tree, here)
     found = _sessions(db, question, span)
     more = len(found) > span.most
     page = listing.with_own_figures(db, person, found[: span.most])
@@ -163,9 +168,9 @@ def _sessions(db: Database, question: _Question, span: ListPage) -> list[Session
         narrowed = question._replace(sessions=all_of([question.sessions, found])) if found is not None else question
         return list(islice(_walked(db, narrowed, span.after), span.most + 1))
     words = [] if question.tree is None else [matching_in_postgres(question.tree)]
-    held = all_of([*question.passages, *words])
+    held = all_of([*question.passages, *words, question.here])
     found = gather_in_postgres(db, question.tree, held) if question.tree is not None else None
-    exists = f"EXISTS (SELECT 1 FROM passage WHERE passage.session = session.id AND {held.sql})"  # noqa: S608
+    exists = f"EXISTS (SELECT 1 FROM {_PASSAGES} WHERE passage.session = session.id AND {held.sql})"  # noqa: S608
     return session_rows(db, all_of([*here, found or SqlCondition(exists, held.values)]), span.most + 1)
 
 
@@ -184,7 +189,8 @@ def _hits(db: Database, session: str, question: _Question) -> tuple[HubHit, ...]
     if question.tree is None and not question.passages:
         return ()
     sought = word_patterns(query_terms(question.tree))
-    found = _places(db, session, question, "kind, turn, link, body", f"ORDER BY {_ORDER} LIMIT {_HITS}")
+    columns = "passage.kind, passage.turn, passage.link, passage.body"
+    found = _places(db, session, question, columns, f"ORDER BY {_ORDER} LIMIT {_HITS}")
     hits = []
     for kind, turn, link, body in found:
         text = _APART.sub("", body)
@@ -194,12 +200,12 @@ def _hits(db: Database, session: str, question: _Question) -> tuple[HubHit, ...]
 
 def _places(db: Database, session: str, question: _Question, columns: str, rest: str) -> list[Row]:
     """Columns of the passages of a session that are asked for; `rest` says in which order and how many."""
-    conditions = list(question.passages)
+    conditions = [*question.passages, question.here]
     if question.tree is not None:
         sqlite = db.dialect == "sqlite"
         conditions.append(
             matching_in_sqlite(db, session, question.tree) if sqlite else matching_in_postgres(question.tree)
         )
     where = all_of(conditions)
-    sql = f"SELECT {columns} FROM passage WHERE passage.session = ? AND {where.sql} {rest}"  # noqa: S608
+    sql = f"SELECT {columns} FROM {_PASSAGES} WHERE passage.session = ? AND {where.sql} {rest}"  # noqa: S608
     return db.rows(sql, session, *where.values)

@@ -98,10 +98,12 @@ def total_size(files: Mapping[str, tuple[FilePiece, ...]]) -> int:
 
 
 _AT_ONCE = 500
-_KNOWN = "SELECT id, turn, kind, link, body FROM passage WHERE session = ? ORDER BY id"
+_KNOWN = "SELECT id, turn, kind, link, body, line FROM passage WHERE session = ? ORDER BY id"
 _PUT = {
-    "sqlite": "INSERT INTO passage(session, turn, kind, link, body) VALUES(?, ?, ?, ?, ?)",
-    "postgresql": "INSERT INTO passage(session, turn, kind, link, body, words) VALUES(?, ?, ?, ?, ?, ?::tsvector)",
+    "sqlite": "INSERT INTO passage(session, turn, kind, link, body, line) VALUES(?, ?, ?, ?, ?, ?)",
+    "postgresql": (
+        "INSERT INTO passage(session, turn, kind, link, body, line, words) VALUES(?, ?, ?, ?, ?, ?, ?::tsvector)"
+    ),
 }
 
 _GONE = {"sqlite": "UPDATE passage SET session = '' WHERE id = ?", "postgresql": "DELETE FROM passage WHERE id = ?"}
@@ -117,6 +119,11 @@ def write_passages(db: Database, session: str, passages: Iterable[PassageRow]) -
         known.setdefault(_digest(*passage), []).append(number)
     execute_batches(db, _PUT[db.dialect], _fresh(db, session, passages, known))
     execute_batches(db, _GONE[db.dialect], [(number,) for numbers in known.values() for number in numbers])
+    db.run("DELETE FROM opening WHERE session = ?", session)
+    db.run(
+        "INSERT INTO opening(session, line) SELECT DISTINCT session, line FROM passage WHERE session = ? AND line <> 0",
+        session,
+    )
 
 
 def sweep_passages(db: Database, seconds: float = 0.5) -> int:
@@ -136,14 +143,14 @@ def _fresh(
 ) -> Iterator[Sequence[Value]]:
     """The passages that are not known; those that are get taken from what is known."""
     for one in passages:
-        if numbers := known.get(_digest(one.turn, one.kind, one.link, one.body)):
+        if numbers := known.get(_digest(one.turn, one.kind, one.link, one.body, one.line)):
             numbers.pop(0)
         else:
             yield (session, *one) if db.dialect == "postgresql" else (session, *one[:-1])
 
 
-def _digest(turn: int, kind: str, link: str, body: str) -> bytes:
-    return blake2b(f"{turn} {kind} {link} {body}".encode(errors="replace"), digest_size=16).digest()
+def _digest(turn: int, kind: str, link: str, body: str, line: int) -> bytes:
+    return blake2b(f"{turn} {line} {kind} {link} {body}".encode(errors="replace"), digest_size=16).digest()
 
 
 def execute_batches(db: Database, sql: str, rows: Iterable[Sequence[Value]]) -> None:
@@ -198,7 +205,7 @@ def write_pages(db: Database, session: str, made: Sequence[MadeFile]) -> None:
 
 def _write_row(db: Database, row: PushedRow, made: MadeSession, size: int) -> None:
     logged, time = msgspec.structs.asdict(made.facts), now()
-    logged["models"] = msgspec.json.encode(made.facts.models).decode()
+    logged["models"], logged["forked"] = msgspec.json.encode(made.facts.models).decode(), int(made.facts.forked)
     columns: dict[str, Value] = {**row._asdict(), **logged, "size": size, "created": time, "updated": time}
     names, marks = ", ".join(columns), ", ".join("?" * len(columns))
     changed = ", ".join(f"{name} = excluded.{name}" for name in columns if name != "created")

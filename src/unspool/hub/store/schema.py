@@ -232,11 +232,31 @@ ALTER TABLE session ADD COLUMN open BIGINT NOT NULL DEFAULT 0;
 UPDATE session SET open = (SELECT count(*) FROM request WHERE request.session = session.id AND request.final = 0);
 """
 
+_ENDS = """
+-- How tool calls ended that neither went well nor failed. Sessions of before are counted when their pages are made
+-- anew.
+ALTER TABLE session ADD COLUMN refused BIGINT NOT NULL DEFAULT 0;
+ALTER TABLE session ADD COLUMN interrupted BIGINT NOT NULL DEFAULT 0;
+ALTER TABLE session ADD COLUMN unanswered BIGINT NOT NULL DEFAULT 0;
+"""
+
+_HISTORY = """
+-- The lines that turns begin with, by 64 bits of their ids; 0 in `passage` where there is none. A session that begins
+-- turns with the same lines copied them, and they are found in the first of those that one may see. `forked` is 1 where
+-- its log says itself that a session is a copy.
+ALTER TABLE session ADD COLUMN forked SMALLINT NOT NULL DEFAULT 0;
+ALTER TABLE passage ADD COLUMN line BIGINT NOT NULL DEFAULT 0;
+CREATE TABLE opening(session TEXT NOT NULL, line BIGINT NOT NULL, PRIMARY KEY(session, line));
+CREATE INDEX opening_line ON opening(line);
+"""
+
 STEPS: tuple[dict[str, str], ...] = (
     {name: _FIRST + words for name, words in _WORDS.items()},
     dict.fromkeys(_WORDS, _PARENTS),
     dict.fromkeys(_WORDS, _NAMES),
     dict.fromkeys(_WORDS, _OPEN),
+    dict.fromkeys(_WORDS, _ENDS),
+    dict.fromkeys(_WORDS, _HISTORY),
 )
 """What makes version n + 1 of version n, for each dialect. A step that is released never changes."""
 

@@ -53,6 +53,7 @@ def listed_session(facts: SessionFacts) -> ListedSession:
         facts.id, title, facts.kind, branch=facts.branch, models=facts.models,
         started=moment_of(facts.started), ended=moment_of(facts.finished),
         prompts=facts.turns, tool_calls=facts.calls, tool_errors=facts.errors,
+        tool_refusals=facts.refused, tool_interruptions=facts.interrupted, tool_unanswered=facts.unanswered,
         amount=Decimal(str(facts.cost)), known=not facts.unpriced and not facts.open,
     )  # fmt: skip
     links = (

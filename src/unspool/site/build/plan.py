@@ -72,13 +72,14 @@ class BuildStep(msgspec.Struct, frozen=True):
 
 
 def _log_state(found: FoundLog) -> str:
-    """Changes when the log, a subagent's log or what lies in the session's own folder does."""
+    """Changes when the log, a subagent's log, what lies in the session's own folder or another version of it does."""
+    versions = (f"version {one.size} {one.modified!r}" for one in found.versions)
     if found.origin:
-        return short_digest("kept", found.size, repr(found.modified))
+        return short_digest("kept", found.size, repr(found.modified), *versions)
     agents = (
         f"{agent.id} {_state(agent.path)} {_state(agent.sidecar) if agent.sidecar else ''}" for agent in found.agents
     )
-    return short_digest(found.size, repr(found.modified), *agents, *_companions(found))
+    return short_digest(found.size, repr(found.modified), *agents, *_companions(found), *versions)
 
 
 def _companions(found: FoundLog) -> list[str]:

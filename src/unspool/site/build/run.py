@@ -62,8 +62,9 @@ def read_for_pages(
     offered = tuple(plan_key(plan) for plan in plans_of(alone.turns))
     facts = neighbour_facts(alone.title, alone.titles, offered, alone.links)
     around = (found, *near, *(() if facts.named else names))
-    session = _Around(lambda: around, _load_prices, kept).linked(alone, found) if len(around) > 1 else alone
-    return LinkedSession(session, facts)
+    if len(around) == 1 and not found.versions:
+        return LinkedSession(alone, facts)
+    return LinkedSession(_Around(lambda: around, _load_prices, kept).linked(alone, found), facts)
 
 
 class BuildContext(msgspec.Struct, frozen=True):

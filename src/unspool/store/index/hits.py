@@ -131,18 +131,19 @@ class HitBuilder:
 
     def load(self, session: int) -> HitSession:
         query = (
-            "SELECT key, title, project, kind, branch, started, ended, cost, origin, overview FROM session WHERE id = ?"
+            "SELECT key, title, project, kind, branch, started, ended, cost, unpriced + open > 0, origin, overview"
+            " FROM session WHERE id = ?"
         )
         row: Any = self._db.execute(query, (session,)).fetchone()
-        key, title, project, kind, branch, started, ended, cost, origin, packed = row
+        key, title, project, kind, branch, started, ended, cost, floor, origin, packed = row
         decoded = msgspec.msgpack.decode(packed) if packed else {}
         overview = decoded if isinstance(decoded, dict) else {}
         agent, cwd, titles = self._agents.get(origin, ""), overview.get("cwd") or project, overview.get("titles")
         others = [text for text in titles.values() if isinstance(text, str)] if isinstance(titles, dict) else []
         names = tuple(dict.fromkeys(filter(None, (title, *others, branch, project))))
         resume = "" if kind == "ghost" else resume_command(agent, key, cwd if isinstance(cwd, str) else "")
-        found = FoundSession(key, title, project, kind, branch, started, ended, cost / PICO, 0.0, 0, (), resume)
-        return HitSession(found, agent, names)
+        named = (key, title, project, kind, branch, started, ended, cost / PICO)
+        return HitSession(FoundSession(*named, 0.0, 0, (), resume, bool(floor)), agent, names)
 
     def hit(self, row: HitRow, session: HitSession, raw: bytes | None = None) -> Hit | None:
         """The hit of a row; None where its text is not what is looked for. `raw`: its line, where it is at hand."""

@@ -268,9 +268,8 @@ class LogRows(NamedTuple):
     """Turn, hash, branch, message, time."""
     plans: list[tuple[int, str, str]]
     """Turn, title, status."""
-    calls: Mapping[tuple[int, str], int]
-    """By turn and tool."""
-    errors: Mapping[tuple[int, str], int]
+    tally: list[tuple[int, str, tuple[int, ...]]]
+    """Turn, tool, its calls and their CALL_ENDS; a failure without its call has no tool."""
 
 
 class SessionRows(NamedTuple):

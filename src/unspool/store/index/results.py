@@ -67,6 +67,8 @@ class FoundSession(msgspec.Struct, frozen=True):
     hits: tuple[Hit, ...]
     resume: str = ""
     """The command that goes on with it in its agent."""
+    floor: bool = False
+    """Whether it cost more than is known: a price is not known, or its log never held the final figures."""
 
 
 class SearchResults(msgspec.Struct, frozen=True):

@@ -8,9 +8,10 @@ those of turns, which are milliseconds, for addresses are made of them.
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from unspool.model.blocks import CallEnd
     from unspool.prices import PriceTable
 
-VERSION = 6
+VERSION = 7
 """Another figure in the file, and it is made anew."""
 
 
@@ -31,6 +32,9 @@ ROLES = {"user": ("prompt",), "assistant": ("answer", "thinking", "call"), "tool
 TOUCHES = ("read", "write", "edit")
 """What was done with a file, by its number."""
 
+CALL_ENDS: "tuple[CallEnd, ...]" = ("failed", "refused", "interrupted", "unanswered")
+"""The ends of calls that have columns, in their order; `failed` is called `errors`."""
+
 TABLES = """
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 
@@ -47,7 +51,9 @@ CREATE TABLE session(
   kind TEXT NOT NULL,                -- as in the model; `ghost` where only traces of it survive
   branch TEXT NOT NULL,
   started REAL, ended REAL,
-  turns INTEGER NOT NULL, messages INTEGER NOT NULL, calls INTEGER NOT NULL, errors INTEGER NOT NULL,
+  turns INTEGER NOT NULL, messages INTEGER NOT NULL, calls INTEGER NOT NULL,
+  -- Calls that did not go well, by how they ended: `errors` failed.
+  errors INTEGER NOT NULL, refused INTEGER NOT NULL, interrupted INTEGER NOT NULL, unanswered INTEGER NOT NULL,
   -- Of its own requests, subagents included; what it copied from another session was paid there.
   cost INTEGER NOT NULL,             -- picodollars of what has a price
   unpriced INTEGER NOT NULL,         -- requests whose model has no known price
@@ -128,8 +134,11 @@ CREATE INDEX plan_turn ON plan(turn);
 CREATE TABLE todo(session INTEGER NOT NULL, position INTEGER NOT NULL, text TEXT NOT NULL, state TEXT NOT NULL);
 CREATE INDEX todo_session ON todo(session);
 
--- Tool calls, counted.
-CREATE TABLE tally(turn INTEGER NOT NULL, tool INTEGER NOT NULL, calls INTEGER NOT NULL, errors INTEGER NOT NULL);
+-- Tool calls, counted, and how those ended that did not go well.
+CREATE TABLE tally(
+  turn INTEGER NOT NULL, tool INTEGER NOT NULL, calls INTEGER NOT NULL,
+  errors INTEGER NOT NULL, refused INTEGER NOT NULL, interrupted INTEGER NOT NULL, unanswered INTEGER NOT NULL
+);
 CREATE INDEX tally_turn ON tally(turn);
 
 -- Billed requests. Copies of one request in several sessions: `counts` is 1 on the row of the session that began

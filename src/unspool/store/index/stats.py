@@ -1,6 +1,7 @@
 """What all sessions add up to: windows, cache waste, streaks, tools, files."""
 
 import time
+from collections import Counter
 from collections.abc import Iterable
 from datetime import date, timedelta
 from operator import add
@@ -8,6 +9,8 @@ from typing import Any
 
 import msgspec
 
+from unspool.model import CallEnd
+from unspool.model.blocks import count_ends
 from unspool.model.usage import CAUSES, KINDS
 from unspool.store.index import billing
 from unspool.store.index.billing import ALL_USAGE, QUARTER, HasDatabase, ModelUsage, UsageFilter, UsageSum, within_span
@@ -103,6 +106,15 @@ class ToolStats(msgspec.Struct, frozen=True):
     calls: int
     errors: int
     sessions: int
+    refused: int = 0
+    interrupted: int = 0
+    unanswered: int = 0
+    """Calls without a result."""
+
+    @property
+    def ends(self) -> Counter[CallEnd]:
+        """How calls ended that did not go well."""
+        return count_ends(self.errors, self.refused, self.interrupted, self.unanswered)
 
     @property
     def failing(self) -> float:
@@ -115,7 +127,8 @@ def tool_stats(index: HasDatabase, wanted: UsageFilter = ALL_USAGE) -> tuple[Too
     return tuple(ToolStats(*row) for row in _run(index, _TALLY, billing.fitting_sessions(index.db, wanted)))
 
 
-_TALLY = """SELECT name.text, SUM(tally.calls), SUM(tally.errors), COUNT(DISTINCT log.session)
+_TALLY = """SELECT name.text, SUM(tally.calls), SUM(tally.errors), COUNT(DISTINCT log.session), SUM(tally.refused),
+SUM(tally.interrupted), SUM(tally.unanswered)
 FROM tally JOIN name ON name.id = tally.tool JOIN turn ON turn.id = tally.turn JOIN log ON log.id = turn.log
 WHERE NOT turn.copied AND log.session IN (SELECT id FROM session WHERE {}) GROUP BY tally.tool ORDER BY 2 DESC, 1"""
 
@@ -140,6 +153,15 @@ class StatTotals(msgspec.Struct, frozen=True):
     commits: int = 0
     files: int = 0
     """Files read or changed."""
+    tool_refusals: int = 0
+    tool_interruptions: int = 0
+    tool_unanswered: int = 0
+    """Calls without a result."""
+
+    @property
+    def ends(self) -> Counter[CallEnd]:
+        """How calls ended that did not go well."""
+        return count_ends(self.tool_errors, self.tool_refusals, self.tool_interruptions, self.tool_unanswered)
 
 
 class StatNotes(msgspec.Struct, frozen=True):
@@ -240,8 +262,10 @@ def _totals(index: HasDatabase, where: SqlCondition, wanted: UsageFilter, used: 
     ((commits,),) = _run(index, _COMMITS, within_span(wanted, "git_commit.time"), where)
     ((files,),) = _run(index, _FILES, within_span(wanted, "touch.time"), where)
     ((sessions, projects, turns, messages),) = _run(index, _COUNTED, where)
-    calls, errors = sum(tool.calls for tool in used), sum(tool.errors for tool in used)
-    return StatTotals(sessions, projects, turns, messages, calls, errors, agents, compactions, commits, files)
+    calls, ends = sum(tool.calls for tool in used), sum((tool.ends for tool in used), Counter[CallEnd]())
+    told = (calls, ends["failed"], agents, compactions, commits, files)
+    others = (ends["refused"], ends["interrupted"], ends["unanswered"])
+    return StatTotals(sessions, projects, turns, messages, *told, *others)
 
 
 def _run(index: HasDatabase, query: str, *conditions: SqlCondition) -> list[tuple[Any, ...]]:

@@ -137,7 +137,9 @@ class IndexWriter:
             "started": overview.started.timestamp() if overview.started else None,
             "ended": overview.ended.timestamp() if overview.ended else None,
             "turns": overview.turns, "messages": overview.messages, "calls": overview.tool_calls,
-            "errors": overview.tool_errors, "cost": min(MOST, sum(row.cost or 0 for row in rows.requests)),
+            "errors": overview.tool_errors, "refused": overview.tool_refusals,
+            "interrupted": overview.tool_interruptions, "unanswered": overview.tool_unanswered,
+            "cost": min(MOST, sum(row.cost or 0 for row in rows.requests)),
             "unpriced": sum(row.cost is None for row in rows.requests),
             "open": sum(not row.final for row in rows.requests),
             "forked": int(is_recorded_fork(overview)), "version_of": None, "history": None, "copied": 0,
@@ -258,16 +260,8 @@ class IndexWriter:
             ((turns[turn], clean_text(title), status) for turn, title, status in rows.plans),
         )
         db.executemany(
-            "INSERT INTO tally VALUES(?, ?, ?, ?)",
-            (
-                (
-                    turns[turn],
-                    self._name(tool or "?"),
-                    rows.calls.get((turn, tool), 0),
-                    rows.errors.get((turn, tool), 0),
-                )
-                for turn, tool in {**rows.calls, **rows.errors}
-            ),
+            "INSERT INTO tally VALUES(?, ?, ?, ?, ?, ?, ?)",
+            ((turns[turn], self._name(tool or "?"), *counts) for turn, tool, counts in rows.tally),
         )
 
     def _calls(self, rows: LogRows, turns: list[int]) -> dict[int, int]:

@@ -1,6 +1,7 @@
 """Sessions that continue one another, their projects, and plans that another session settles."""
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
@@ -33,10 +34,10 @@ def link_sessions(skimmed: Sequence[ChainMember]) -> list[Overview]:
     """The overviews with their links, and with titles and kinds that only other sessions can tell."""
     overviews = {one.overview.id: one.overview for one in skimmed}
     pairs = _continuations(list(overviews.values()))
-    titled, planned = _foreign_summaries(skimmed), dict[str, Overview]()
+    titled, planned = _foreign_summaries(skimmed), dict[str, list[Overview]]()
     for later, (earlier, _) in sorted(pairs.items(), key=lambda pair: overviews[pair[0]].started or _LONG_AGO):
-        planned.setdefault(earlier, overviews[later])
-    overviews = {name: _told(one, titled.get(name, ""), planned.get(name)) for name, one in overviews.items()}
+        planned.setdefault(earlier, []).append(overviews[later])
+    overviews = {name: _told(one, titled.get(name, ""), planned.get(name, ())) for name, one in overviews.items()}
     links: dict[str, list[ChainLink]] = {}
     for later, (earlier, by) in pairs.items():
         _join(links, overviews[earlier], overviews[later], by)
@@ -44,7 +45,7 @@ def link_sessions(skimmed: Sequence[ChainMember]) -> list[Overview]:
         if original not in {link.session for link in links.get(copy, ())}:
             links.setdefault(copy, []).append(chain_link(overviews[original], "copied-from", "uuid"))
             links.setdefault(original, []).append(chain_link(overviews[copy], "copied-to", "uuid"))
-    return [_linked(_told(one.overview, titled.get(one.overview.id, ""), planned.get(one.overview.id)), links)
+    return [_linked(_told(one.overview, titled.get(one.overview.id, ""), planned.get(one.overview.id, ())), links)
             for one in skimmed]  # fmt: skip
 
 
@@ -150,13 +151,25 @@ def _linked(overview: Overview, links: dict[str, list[ChainLink]]) -> Overview:
     return msgspec.structs.replace(overview, links=_distinct((*overview.links, *links.get(overview.id, ()))))
 
 
-def _told(overview: Overview, summary: str, later: Overview | None) -> Overview:
-    """The overview with the title and kind that only other sessions tell; `later` carries out its plan."""
+def _told(overview: Overview, summary: str, later: Sequence[Overview]) -> Overview:
+    """The overview with the title, the kind and the ends of plans that only other sessions tell; those that are `later`
+    carry out its plans."""
     kind = overview.kind
-    if later is not None and kind == "interactive" and later.kind == "implementation":
+    if later and kind == "interactive" and later[0].kind == "implementation":
         kind = "planning"
-    plan = later.titles.plan if later is not None and overview.plan_open else ""
-    return msgspec.structs.replace(overview, titles=told_titles(overview.titles, plan, summary), kind=kind)
+    plan = later[0].titles.plan if later and overview.plan_open else ""
+    accepted = {one.accepted for one in later}
+    ended = overview.ends - Counter(end for key, end in overview.open_plans if key and key in accepted)
+    return msgspec.structs.replace(
+        overview,
+        titles=told_titles(overview.titles, plan, summary),
+        kind=kind,
+        tool_errors=ended["failed"],
+        tool_refusals=ended["refused"],
+        tool_interruptions=ended["interrupted"],
+        tool_unanswered=ended["unanswered"],
+        open_plans=tuple(one for one in overview.open_plans if one[0] not in accepted),
+    )
 
 
 def told_titles(titles: Titles, plan: str, summary: str) -> Titles:
@@ -174,12 +187,16 @@ def settle_plans(session: Session, accepted: Iterable[tuple[str, str]]) -> Sessi
     """The session with every plan approved that one of `accepted`, (plan text, session id), implements."""
     known = [(text.strip(), by) for text, by in accepted]
     turns = tuple(_turn(turn, known) for turn in session.turns)
-    if turns == session.turns:
+    branches = tuple(
+        msgspec.structs.replace(branch, turns=tuple(_turn(turn, known) for turn in branch.turns))
+        for branch in session.branches
+    )
+    if (turns, branches) == (session.turns, session.branches):
         return session
-    every = (*turns, *(turn for branch in session.branches for turn in branch.turns))
+    every = (*turns, *(turn for branch in branches for turn in branch.turns))
     titles = msgspec.structs.replace(session.titles, plan=plan_title(plans_in_order(every)))
     kind = "planning" if session.kind == "interactive" else session.kind
-    return msgspec.structs.replace(session, turns=turns, titles=titles, kind=kind)
+    return msgspec.structs.replace(session, turns=turns, branches=branches, titles=titles, kind=kind)
 
 
 def _turn(turn: Turn, known: list[tuple[str, str]]) -> Turn:

@@ -156,8 +156,6 @@ class Library:
         self.kept = kept
         """Sessions that only an archive has; None where only the sources count."""
         self._logs: tuple[FoundLog, ...] | None = None
-        self._versions: dict[str, tuple[FoundLog, ...]] = {}
-        """All files of each session, by the path of the one that is shown."""
         self._neighbours = Neighbours(self.logs, lambda: self.prices, kept)
 
     @property
@@ -172,7 +170,10 @@ class Library:
             for log in self._files():
                 files.setdefault((log.agent_id, log.session_id), []).append(log)
             shown = [max(some, key=_version_to_show) if len(some) > 1 else some[0] for some in files.values()]
-            self._versions = {log.path: tuple(some) for log, some in zip(shown, files.values(), strict=True)}
+            shown = [
+                replace(log, versions=tuple(one for one in some if one is not log))
+                for log, some in zip(shown, files.values(), strict=True)
+            ]
             self._logs = tuple(sorted(shown, key=lambda log: (-log.modified, log.path)))
         return self._logs
 
@@ -188,8 +189,8 @@ class Library:
 
     def _others(self, found: FoundLog) -> list[FoundLog]:
         """The other files of a session that may hold something that its own does not; of kept ones the index knows."""
-        self.logs()
-        return [log for log in self._versions.get(found.path, ()) if log != found and not is_part_of(log, found)]
+        shown = found if found.versions else next((log for log in self.logs() if log.path == found.path), found)
+        return [log for log in shown.versions if not is_part_of(log, found)]
 
     def versions(self, found: FoundLog) -> tuple[FoundLog, ...]:
         """The other files of a session that hold anything that its own does not."""

@@ -9,13 +9,20 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from unspool.agents import FoundLog, by_id
-from unspool.figures import calls_of
+from unspool.figures import calls_of, family
 from unspool.model import ChainLink, Overview, Session
 from unspool.prices import PriceTable
 from unspool.reading.ledger import CallLedger, line_hash
 from unspool.reading.prompts import plan_key, plans_of, prompt_title
 from unspool.store.library.chains import KnownChains, chain_link, settle_plans, source_id, source_of, told_titles
-from unspool.store.library.history import CountedLog, divide_history, mark_copied, may_share_history, priced_overview
+from unspool.store.library.history import (
+    CountedLog,
+    divide_history,
+    is_part_of,
+    mark_copied,
+    may_share_history,
+    priced_overview,
+)
 from unspool.store.library.read import count_log, read_head, read_tail
 
 if TYPE_CHECKING:
@@ -93,7 +100,21 @@ class Neighbours:
         self._counts: dict[str, CountedLog] = {}
 
     def linked(self, session: Session, found: FoundLog) -> Session:
-        """The session with its neighbours in a chain, and the plans that they settle."""
+        """The session with its neighbours in a chain, the plans that they settle, and what its other versions used."""
+        return self._with_versions(self._in_chain(session, found), found)
+
+    def _with_versions(self, session: Session, found: FoundLog) -> Session:
+        others = [log for log in found.versions if not is_part_of(log, found)]
+        if not others:
+            return session
+        shown, apart = CallLedger(), CallLedger()
+        shown.add(call for member in family(session) for message in member.messages for call in message.calls)
+        for log in others:
+            apart.merge(self._counted(log).ledger)
+        only, _ = apart.divide(dict.fromkeys(shown.messages(), shown))
+        return msgspec.structs.replace(session, elsewhere=tuple(only.calls()))
+
+    def _in_chain(self, session: Session, found: FoundLog) -> Session:
         around = {log.session_id: log for log in self._around(session, found)}
         known = {name: self._known(log) for name, log in around.items() if self._head(log) is not None}
         mine = known.get(session.id)

@@ -27,6 +27,7 @@ from unspool.model import (
     ToolCall,
     Unknown,
 )
+from unspool.model.blocks import CallEnd
 from unspool.model.tool_input import paths_of
 from unspool.prices import PriceTable
 from unspool.reading.ledger import CallLedger, line_hash
@@ -35,7 +36,7 @@ from unspool.reading.skeleton import TurnNumber
 from unspool.store.index.hits import text_strings
 from unspool.store.index.normalize_text import normalize_text
 from unspool.store.index.requests import LogRows, SessionRows, TurnRow
-from unspool.store.index.schema import KINDS, TOUCHES
+from unspool.store.index.schema import CALL_ENDS, KINDS, TOUCHES
 from unspool.store.library.read import log_file, open_events, reading_failure
 from unspool.store.sync.token_estimates import RequestBill, TokenEstimates, add_estimates
 
@@ -68,9 +69,8 @@ class LogGatherer:
         """Turn, path, how, time, place of the call."""
         self.commits: list[tuple[int, str, str, str, float | None]] = []
         self.todos: tuple[Todo, ...] = ()
-        self.calls: Counter[tuple[int, str]] = Counter()
-        """By turn and tool."""
-        self.errors: Counter[tuple[int, str]] = Counter()
+        self._lost: list[tuple[str, int]] = []
+        """Call and turn of failures whose call was not met before."""
         self.weighed = TokenEstimates()
         self._known_calls: dict[str, tuple[ToolCall, int]] = {}
         self._todo_items: dict[str, Todo] = {}
@@ -116,6 +116,19 @@ class LogGatherer:
             _, turn = self._known_calls.get(name, (None, self._plan_turns.get(name, 0)))
             rows.append((turn, plan.title, plan.status))
         return rows
+
+    def tally(self, ends: Mapping[str, CallEnd]) -> list[tuple[int, str, tuple[int, ...]]]:
+        """The calls of each turn and tool, and how those ended that did not go well, as a scan tells."""
+        calls: Counter[tuple[int, str]] = Counter()
+        ended: Counter[tuple[int, str, CallEnd]] = Counter()
+        for call_id, (call, turn) in self._known_calls.items():
+            calls[turn, call.name] += 1
+            ended[turn, call.name, ends.get(call_id, "ok")] += 1
+        for call_id, turn in self._lost:
+            if not call_id or call_id not in self._known_calls:
+                calls[turn, ""] += 0
+                ended[turn, "", "failed"] += 1
+        return [(*key, (number, *(ended[*key, end] for end in CALL_ENDS))) for key, number in calls.items()]
 
     def name(self, overview: Overview) -> None:
         """Make the session's names searchable, with its last turn, which is written again whenever the log grows."""
@@ -164,7 +177,6 @@ class LogGatherer:
         if call.call_id in self._known_calls:
             return
         self._known_calls[call.call_id] = call, self._here
-        self.calls[self._here, call.name] += 1
         self._doc(CALL, place, "\n".join(_strings(call.input)), call.name)
 
     def _result(self, result: Result, place: int) -> None:
@@ -175,8 +187,8 @@ class LogGatherer:
             text = _NUMBERS.sub("\n", f"\n{text}")[1:]
         state = self._dialect.state(result)
         self._doc(RESULT, place, text, name, error=state == "error")
-        if state == "error":
-            self.errors[turn, name] += 1
+        if call is None and state == "error":
+            self._lost.append((result.call_id, turn))
         if call is not None:
             paired = ToolCall(call.place, call.call_id, call.name, call.input, state, call.role, result)  # type: ignore[arg-type]
             self._answered(paired, result, turn)
@@ -313,5 +325,5 @@ def _log(log: _ReadLog, path: str, agent: str, size: int) -> LogRows:
     rows = log.gathered
     return LogRows(
         path, agent, size, rows.turns, rows.docs, rows.touches, rows.commits, rows.plan_rows(log.scan.plans),
-        dict(rows.calls), dict(rows.errors),
+        rows.tally(log.scan.call_ends()),
     )  # fmt: skip

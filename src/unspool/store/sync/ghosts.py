@@ -259,5 +259,5 @@ def _rows(ghost: Ghost, path: str) -> SessionRows:
         (turn, PROMPT, prompt.place, "", False, normalize_text(prompt.text))
         for turn, prompt in enumerate(ghost.prompts)
     ]
-    log = LogRows(path, "", 0, turns or [TurnRow(0, 0, None, 0)], docs, [], [], [], {}, {})
+    log = LogRows(path, "", 0, turns or [TurnRow(0, 0, None, 0)], docs, [], [], [], [])
     return SessionRows(overview, b"", [log], [], (), [])

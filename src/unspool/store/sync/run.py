@@ -19,7 +19,7 @@ from unspool.prices import PriceTable
 from unspool.store.archive import Archive, Keeper, KeptFile
 from unspool.store.index.database import Index, discard_index, index_errors_told
 from unspool.store.index.requests import SessionRows
-from unspool.store.index.schema import index_salt
+from unspool.store.index.schema import CALL_ENDS, index_salt
 from unspool.store.index.write import IndexWriter, clean_text
 from unspool.store.library.chains import ChainMember, link_sessions, unify_projects
 from unspool.store.sync.lock import PATIENCE, wait_for_lock
@@ -83,6 +83,7 @@ class _Row(NamedTuple):
     project: str
     title: str
     kind: str
+    ends: tuple[int, ...]
     skimmed: ChainMember
 
 
@@ -90,8 +91,13 @@ _TREES = "-t3code-"
 """What the folders of work trees are called that belong to a project by its name, which another folder may tell."""
 
 
+_SETTLED = """UPDATE session SET project = ?, title = ?, kind = ?, errors = ?, refused = ?, interrupted = ?,
+unanswered = ? WHERE id = ?"""
+
+
 def settle_sessions(db: apsw.Connection, changed: Iterable[tuple[int, str]]) -> None:
-    """Bring project, title and kind of all sessions that lie beside the changed ones in line with each other."""
+    """Bring project, title, kind and the ends of calls of all sessions that lie beside the changed ones in line with
+    each other."""
     places = {(origin, posixpath.dirname(path)) for origin, path in changed}
     trees: Any = db.execute("SELECT origin, path FROM session WHERE path LIKE ?", (f"%{_TREES}%",)) if places else ()
     places |= {(origin, posixpath.dirname(path)) for origin, path in trees}
@@ -103,9 +109,10 @@ def settle_sessions(db: apsw.Connection, changed: Iterable[tuple[int, str]]) -> 
             [ChainMember(overview, row.skimmed.ids) for overview, row in zip(paths, rows, strict=True)]
         )
         for row, overview in zip(rows, told, strict=True):
-            now = clean_text(overview.project), clean_text(overview.title), overview.kind
-            if now != (row.project, row.title, row.kind):
-                db.execute("UPDATE session SET project = ?, title = ?, kind = ? WHERE id = ?", (*now, row.id))
+            ends = tuple(overview.ends[end] for end in CALL_ENDS)
+            now = clean_text(overview.project), clean_text(overview.title), overview.kind, ends
+            if now != (row.project, row.title, row.kind, row.ends):
+                db.execute(_SETTLED, (*now[:3], *ends, row.id))
 
 
 def _project_folder(origin: int, folder: str, row: _Row) -> str:
@@ -117,14 +124,14 @@ def _project_folder(origin: int, folder: str, row: _Row) -> str:
 def _beside(db: apsw.Connection, origin: int, folder: str) -> Iterable[_Row]:
     first = f"{folder}/" if folder else ""
     query = (
-        "SELECT id, path, project, title, kind, overview, ids FROM session"
+        "SELECT id, path, project, title, kind, overview, ids, errors, refused, interrupted, unanswered FROM session"
         " WHERE origin = ? AND path >= ? AND path < ? AND kind <> 'ghost' ORDER BY path"
     )
     rows: Any = db.execute(query, (origin, first, f"{folder}0" if folder else "\U0010ffff"))
-    for number, path, project, title, kind, overview, ids in rows:
+    for number, path, project, title, kind, overview, ids, *ends in rows:
         if posixpath.dirname(path) == folder:
             read = msgspec.msgpack.decode(overview, type=Overview)
-            yield _Row(number, path, project, title, kind, ChainMember(read, array("Q", ids)))
+            yield _Row(number, path, project, title, kind, tuple(ends), ChainMember(read, array("Q", ids)))
 
 
 class _Started(NamedTuple):
