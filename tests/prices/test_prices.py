@@ -65,7 +65,7 @@ def test_a_model_is_known_under_every_providers_spelling(model: str, price: str)
 
 
 @pytest.mark.parametrize(
-    "model", ["gpt-5", "", "claude", "claude-opus-4-9", "claude-opus-5-7", "claude-opus-50", "qwen3-coder"]
+    "model", ["gpt-9-unheard", "", "claude", "claude-opus-4-9", "claude-opus-5-7", "claude-opus-50", "qwen3-coder"]
 )
 def test_an_unknown_model_has_no_price_and_is_not_free(model: str) -> None:
     assert TABLE.price_of(call(model)) is None

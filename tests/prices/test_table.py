@@ -1,10 +1,14 @@
 """What is known of models besides their prices."""
 
+from pathlib import Path
+
 import pytest
 
-from unspool.prices.table import builtin_sheet, token_density, window_size
+from unspool import prices
+from unspool.prices.table import builtin_sheet, read_sheet, token_density, window_size
 
-PRICED = sorted({price.model for price in builtin_sheet().models})
+KEPT_BY_HAND = read_sheet(Path(prices.__file__).with_name("table.json"))
+PRICED = sorted({price.model for price in KEPT_BY_HAND.models})
 
 
 @pytest.mark.parametrize("model", PRICED)
@@ -27,3 +31,25 @@ def test_the_larger_window_is_asked_for_by_name_or_shown_by_what_was_sent() -> N
 
 def test_more_than_any_window_holds_makes_it_unknown() -> None:
     assert window_size("claude-opus-5", 1_000_001) is None
+
+
+@pytest.mark.parametrize(
+    ("model", "figures"),
+    [
+        ("gpt-5-codex", ("1.25", "10", "0.125")),
+        ("gpt-5-2025-08-07", ("1.25", "10", "0.125")),
+        ("openai/gpt-5.2-codex", ("1.75", "14", "0.175")),
+        ("gemini-3.5-flash", ("1.5", "9", "0.15")),
+        ("gemini-3-pro-preview", ("2", "12", "0.2")),
+    ],
+)
+def test_models_of_others_have_their_own_price(model: str, figures: tuple[str, str, str]) -> None:
+    (price,) = [one for one in builtin_sheet().fitting(model) if one.until is None]
+    assert (str(price.input), str(price.output), str(price.read)) == figures
+
+
+def test_no_price_of_others_is_one_that_is_kept_by_hand() -> None:
+    others = read_sheet(Path(prices.__file__).with_name("others.json"))
+    assert others.date
+    assert others.source
+    assert not {price.model for price in others.models} & set(PRICED)

@@ -10,7 +10,7 @@ import msgspec
 
 from unspool.errors import Unreadable
 
-_TAIL = re.compile(r"(?:\[[^\]]*\]|@[^/]*|-\d{8}|-v\d+(?::\d+)?)$")
+_TAIL = re.compile(r"(?:\[[^\]]*\]|@[^/]*|-\d{8}|-20\d\d-\d\d-\d\d|-v\d+(?::\d+)?)$")
 _DOTTED = re.compile(r"(?<=\d)\.(?=\d)")
 
 
@@ -108,8 +108,10 @@ def read_sheet(path: Path) -> PriceSheet:
 
 @cache
 def builtin_sheet() -> PriceSheet:
-    """The prices that come with unspool."""
-    return read_sheet(Path(__file__).with_name("table.json"))
+    """The prices that come with unspool: those of Anthropic's models, kept by hand, and those of others, which
+    `bench/prices.py` makes."""
+    here = Path(__file__)
+    return read_sheet(here.with_name("others.json")).under(read_sheet(here.with_name("table.json")))
 
 
 _LARGER = "[1m]"
@@ -153,4 +155,5 @@ def _known(model: str) -> _Model | None:
 
 @cache
 def _rows() -> tuple[_Model, ...]:
-    return msgspec.json.decode(Path(__file__).with_name("windows.json").read_bytes(), type=tuple[_Model, ...])
+    files = (Path(__file__).with_name(name) for name in ("windows.json", "other_windows.json"))
+    return tuple(row for file in files for row in msgspec.json.decode(file.read_bytes(), type=tuple[_Model, ...]))
