@@ -20,14 +20,16 @@ import msgspec
 from click.testing import CliRunner
 
 from docs.picture import picture
-from unspool import errors, tools
+from unspool import errors, prices, tools
+from unspool.agents import AGENTS
 from unspool.app.api_endpoint import ApiEndpoint, Parameter
 from unspool.app.api_routes import DESCRIPTION, ENDPOINTS
+from unspool.cli.agents_cmd import works_for
 from unspool.cli.group import COMMANDS, cli
 from unspool.config.settings import FIELDS, SettingField, Settings, format_value
 from unspool.demo import write_demo
 from unspool.model import LogFile
-from unspool.prices.table import ModelPrice, builtin_sheet
+from unspool.prices.table import ModelPrice, read_sheet
 from unspool.render import sessionshare
 from unspool.render.json import session_document, session_schema
 from unspool.store.library import Library
@@ -35,6 +37,7 @@ from unspool.store.library import Library
 ROOT = Path(__file__).resolve().parent.parent
 SCHEMA = "docs/schema/session-1.json"
 SHARED = "docs/schema/session-share-1.json"
+PRICES = Path(prices.__file__).with_name("table.json")
 
 
 class Shot(NamedTuple):
@@ -146,9 +149,22 @@ def tool_table() -> str:
     return _table(("tools", "what is shown"), rows)
 
 
+def agent_table() -> str:
+    """What works for whom."""
+    home = Path("~")
+    rows = []
+    for agent in AGENTS:
+        works = works_for(agent)
+        marks = tuple("yes" if works[name] else "–" for name in ("tokens", "resume", "copies"))
+        kept = agent.files.retention(ROOT / "no such folder")
+        after = f"after {kept.days} days" if kept is not None and kept.deletes else "–"
+        rows.append((agent.name, *marks, after, ", ".join(f"`{root}`" for root in agent.roots({}, home))))
+    return _table(("agent", "tokens", "resume", "copies", "deletes", "where"), rows)
+
+
 def price_table() -> str:
-    """The built-in prices."""
-    sheet = builtin_sheet()
+    """The built-in prices that are kept by hand."""
+    sheet = read_sheet(PRICES)
     heads = ("model", "input", "output", "cache write 5 m", "cache write 1 h", "cache read", "days", "beyond that")
     rows = [(f"`{price.model}`", *_rates(price), _days(price), _beyond(price)) for price in sheet.models]
     notes = f"Dated {sheet.date}: {sheet.source}. A web search costs ${sheet.web_search}; batch requests count"
@@ -232,6 +248,7 @@ MAKERS: dict[str, Callable[[], str]] = {
     "layers": layers,
     "exit-codes": exit_codes,
     "tools": tool_table,
+    "agents": agent_table,
     "prices": price_table,
     "json-example": json_example,
     "app-api": app_api,
