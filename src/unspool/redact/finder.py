@@ -108,7 +108,8 @@ class _Scan(NamedTuple):
         """Where it finds something in a text, whose small letters are `low`."""
         runs = unbroken_runs(low, self.shape, self.one.rule.least) if self.one.rule.run else ((0, len(low)),)
         for start, end in runs:
-            yield from (match.start() for match in self.pattern.finditer(where, max(0, start - 1), end))
+            for match in self.pattern.finditer(where, max(0, start - 1), end):
+                yield match.start()
 
 
 class _Key(NamedTuple):
