@@ -2,7 +2,7 @@
 
 from collections import Counter
 from functools import cache
-from itertools import pairwise
+from itertools import islice, pairwise
 
 import pytest
 from hypothesis import given
@@ -152,3 +152,13 @@ def test_a_secret_is_found_though_it_is_joined_to_a_name(joined: str) -> None:
     assert [key for key in keys if not any(key in match.value for match in found[key])] == []
     assert FINDER.find(joined.format("sk-internationalization2026")) == []
     assert FINDER.find(joined.format("npm_config_registry_and_cache_folder_names1")) == []
+
+
+@pytest.mark.parametrize("size", [1, 7, 40])
+def test_a_key_that_stands_in_two_pieces_is_found_once(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However the text is cut for the search of keys, the same is found."""
+    text = "\n".join(label.text for label in islice(labelled(), 200))
+    whole = FINDER.find(text)
+    monkeypatch.setattr("unspool.redact.finder._PIECE", size)
+    assert whole
+    assert FINDER.find(text) == whole

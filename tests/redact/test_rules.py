@@ -81,6 +81,8 @@ def test_own_rules_are_added_and_replace(tmp_path: Path) -> None:
         (MINE.replace('"badge-"', '"Badge-"'), "lower case"),
         (MINE + 'check = "nothing"', "no check"),
         (MINE + "group = 3", "no group"),
+        (MINE.replace('keys = ["badge-"]', 'scan = "badge-"\nrun = "a-z-"'), "run and least"),
+        (MINE + 'run = "a-z"\nleast = 6', "with scan"),
         (MINE.replace('id = "badge"', 'id = "Bad Ge"'), "an id has"),
     ],
 )

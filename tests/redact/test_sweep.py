@@ -84,6 +84,6 @@ def test_memory_has_bounds(monkeypatch: Any) -> None:
     monkeypatch.setattr("unspool.redact.replacements._MOST", 1000)
     memory = MatchMemory()
     for number in range(300):
-        memory.remember({f"text {number:04}": [], "x" * 30_000: []})
+        memory.remember({f"text {number:04}": [], "x" * 300_000: []})
         assert len(memory) <= 120
     assert memory

@@ -3,10 +3,12 @@
 import re
 import string
 from bisect import bisect_right
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate, chain
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import ahocorasick
 
 from unspool.redact import line_wrapping, views
 from unspool.redact.checks import CHECKS, PLACEHOLDER, Check, entropy, is_name, is_scattered, is_value
@@ -20,22 +22,23 @@ RUN = 20
 """Characters that a run has at least."""
 _RUNS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-+/"
 _SHAPE = bytes(0x61 if byte in _RUNS else 0x20 for byte in range(256))
-_NEEDLE = b"a" * RUN
 _BEFORE = 32
 """Characters before a run in which the key of a token may stand, as in `hvs.`."""
-_ESCAPED_WORD = rb"(?:(?<=\\)(?:[nrtbfv]|u00[0-9a-f]{2}|x[0-9a-f]{2})|(?<=%)(?:25)*[0-9a-f]{2}|(?<=\[)[0-9;]{0,20}m)"
-"""The letters of an escape, which are no part of the word behind it."""
+_WORD = frozenset(b"abcdefghijklmnopqrstuvwxyz0123456789")
+_ESCAPES = re.compile(rb"[\\%\[]")
+"""What an escape begins with, whose letters are no part of the word behind it."""
+_ESCAPE_LENGTH = 8
 
 
-def unbroken_runs(low: bytes) -> Iterator[tuple[int, int]]:
-    """Where letters, digits and _ - + / stand together without a break, long enough for a key."""
-    shape = low.translate(_SHAPE)
-    start = shape.find(_NEEDLE)
+def unbroken_runs(low: bytes, shape: bytes = _SHAPE, least: int = RUN) -> Iterator[tuple[int, int]]:
+    """Where characters that a shape tells stand together without a break: those of a key, long enough for one."""
+    shaped, needle = low.translate(shape), b"a" * least
+    start = shaped.find(needle)
     while start >= 0:
-        end = shape.find(b" ", start)
-        end = len(shape) if end < 0 else end
+        end = shaped.find(b" ", start)
+        end = len(shaped) if end < 0 else end
         yield start, end
-        start = shape.find(_NEEDLE, end)
+        start = shaped.find(needle, end)
 
 
 class RunNeighbourhoods:
@@ -61,12 +64,13 @@ class RunNeighbourhoods:
         return self._starts[part] + at - 1 - self._firsts[part]
 
 
-def find_all(where: bytes, key: bytes) -> Iterator[int]:
+def find_all(where: bytes, key: str) -> Iterator[int]:
     """Every place of a key."""
-    place = where.find(key)
+    sought = key.encode()
+    place = where.find(sought)
     while place >= 0:
         yield place
-        place = where.find(key, place + 1)
+        place = where.find(sought, place + 1)
 
 
 _DEPTH = 3
@@ -80,10 +84,79 @@ class _Ready(NamedTuple):
 
     rule: RedactionRule
     pattern: "re.Pattern[str]"
-    scan: "re.Pattern[str]"
     back: "re.Pattern[str] | None"
     check: Check | None
     match: "Callable[[str, int], re.Match[str] | None]"
+
+
+class _Scan(NamedTuple):
+    """A rule without keys: the pattern that finds where to look, and the shape of runs that hold all it finds."""
+
+    one: _Ready
+    pattern: "re.Pattern[Any]"
+    shape: bytes
+
+    @classmethod
+    def of(cls, one: _Ready) -> "_Scan":
+        """The scan of a rule that has one."""
+        rule = one.rule
+        inside = re.compile(f"(?i)[{rule.run}]" if rule.run else "")
+        shape = bytes(0x61 if inside.match(chr(byte)) else 0x20 for byte in range(128)).ljust(256)
+        return cls(one, re.compile(rule.scan.encode() if rule.token else rule.scan), shape)
+
+    def places(self, where: str | bytes, low: bytes) -> Iterator[int]:
+        """Where it finds something in a text, whose small letters are `low`."""
+        runs = unbroken_runs(low, self.shape, self.one.rule.least) if self.one.rule.run else ((0, len(low)),)
+        for start, end in runs:
+            for match in self.pattern.finditer(where, max(0, start - 1), end):
+                yield match.start()
+
+
+class _Key(NamedTuple):
+    """A key and its rules, and whether all that they find begins with it as a word does."""
+
+    text: str
+    rules: list[_Ready]
+    word: bool
+
+
+_PIECE = 64_000
+"""Characters that are searched at once: the automaton makes a copy that is four times as large."""
+
+
+class KeySearch:
+    """Keys that are looked for in one pass over a text, however many they are."""
+
+    def __init__(self, keys: Iterable[tuple[str, _Ready]]) -> None:
+        rules: defaultdict[str, list[_Ready]] = defaultdict(list)
+        for text, one in keys:
+            rules[text].append(one)
+        words = {text: all(_starts(one.rule) for one in some) for text, some in rules.items()}
+        self._keys = [_Key(text, rules[text], words[text]) for text in sorted(rules, key=_rareness)]
+        self._automaton: Any = ahocorasick.Automaton(ahocorasick.STORE_INTS)
+        for number, key in enumerate(self._keys):
+            self._automaton.add_word(key.text, number)
+        self._automaton.make_automaton()
+        self._longest = max(map(len, rules), default=0)
+
+    def places(self, low: bytes) -> Iterator[tuple[_Key, int]]:
+        """Each key that stands in a text, and where, nearly in order."""
+        over = self._longest - 1
+        for begin in range(0, len(low) if self._keys else 0, _PIECE):
+            for end, number in self._automaton.iter(low[begin : begin + _PIECE + over].decode("ascii")):
+                key = self._keys[number]
+                at = end + 1 - len(key.text)
+                if at < _PIECE:  # else it stands in the next piece
+                    yield key, begin + at
+
+
+def _rareness(key: str) -> int:
+    """The automaton tries what keys begin with one by one, so that what texts have most goes first."""
+    return _FREQUENT.find(key[0]) % len(_FREQUENT)
+
+
+_FREQUENT = ' etrsinoacldmpugfh.-/"(),_yb:0~'
+"""Characters by how often texts have them; the last is for all others."""
 
 
 class Finder:
@@ -98,21 +171,10 @@ class Finder:
         self.known = MatchMemory(ids=not chosen and (rules is None or rules == builtin_rules()))
         """What was found in texts before, for `sweep` to remember."""
         self._order = {one.rule.id: -number for number, one in reversed(list(enumerate(ready)))}
-        self._scans = [one for one in ready if one.rule.scan and not one.rule.token]
-        self._run_scans = [
-            (re.compile(one.rule.scan.encode()), one) for one in ready if one.rule.scan and one.rule.token
-        ]
-        self._keys = _nested(_by_key(ready, lambda rule: not rule.token))
-        words, inner = (
-            _by_key(ready, lambda rule: rule.token and _starts(rule)),
-            _by_key(ready, lambda rule: rule.token and not _starts(rule)),
-        )
-        self._begins: dict[bytes, list[tuple[bytes, list[_Ready]]]] = {}
-        for key, found in (*words.items(), *inner.items()):
-            self._begins.setdefault(key[:2], []).append((key, found))
-        trie = _trie(words)
-        self._words = re.compile(rb"[^a-z0-9](?:(?<=[\\%%\[])%s(?=%s)|(?=%s))" % (_ESCAPED_WORD, trie, trie))
-        self._inner = re.compile(_trie(inner))
+        self._scans = [_Scan.of(one) for one in ready if one.rule.scan and not one.rule.token]
+        self._run_scans = [_Scan.of(one) for one in ready if one.rule.scan and one.rule.token]
+        self._keys = KeySearch((key, one) for one in ready if not one.rule.token for key in one.rule.keys)
+        self._token_keys = KeySearch((key, one) for one in ready if one.rule.token for key in one.rule.keys)
         self._shaped = _by_shape(ready)
 
     def find(self, text: str) -> list[SecretMatch]:
@@ -151,29 +213,26 @@ class Finder:
 
     def _plain(self, text: str, low: bytes, long: list[tuple[int, int]]) -> Iterator[SecretMatch]:
         """What stands in a text as it is; `long` are its unbroken runs."""
-        for key, rules in _there(self._keys, low):
-            yield from _at_key(text, low, key, rules)
+        yield from _at_places(text, self._keys.places(low))
         for table, keys in self._shaped.items():
             shape = low.translate(table)
-            for key, rules in keys.items():
-                yield from _at_key(text, shape, key, rules) if key in shape else ()
+            yield from _at_places(text, ((key, place) for key in keys for place in find_all(shape, key.text)))
         if long:
             yield from self._find_tokens(text, RunNeighbourhoods(low, long))
         if "password" in self._order:
             for start, end in column_passwords(text, low):
                 yield SecretMatch("password", "secret", escape_surrogates(text[start:end]), start, end)
-        for one in self._scans:
-            yield from filter(None, (_matched(one, text, match.start()) for match in one.scan.finditer(text)))
+        for scan in self._scans:
+            yield from filter(None, (_matched(scan.one, text, place) for place in scan.places(text, low)))
 
     def _find_tokens(self, text: str, near: RunNeighbourhoods) -> Iterator[SecretMatch]:
-        places = (match.end() for match in self._words.finditer(near.low))
-        for at in chain(places, (match.start() for match in self._inner.finditer(near.low))):
-            for key, rules in self._begins.get(near.low[at : at + 2], ()):
-                if near.low.startswith(key, at):
-                    yield from filter(None, (_matched(one, text, near.place(at)) for one in rules))
-        for scan, one in self._run_scans:
-            found = (max(0, near.place(match.start())) for match in scan.finditer(near.low))
-            yield from filter(None, (_matched(one, text, place) for place in found))
+        for key, at in self._token_keys.places(near.low):
+            if not key.word or near.low[at - 1] not in _WORD or _ESCAPES.search(near.low, at - _ESCAPE_LENGTH, at):
+                place = near.place(at)
+                yield from filter(None, (_matched(one, text, place) for one in key.rules))
+        for scan in self._run_scans:
+            found = (max(0, near.place(at)) for at in scan.places(near.low, near.low))
+            yield from filter(None, (_matched(scan.one, text, place) for place in found))
 
     def _views(self, text: str, long: list[tuple[int, int]], depth: int) -> Iterator[tuple[UndisguisedText, int]]:
         """Parts of the text without a disguise, and how deep under disguises they are."""
@@ -193,31 +252,20 @@ class Finder:
 def _ready(rule: RedactionRule) -> _Ready:
     back = re.compile(rule.back if rule.reach else f"[{rule.back}]+") if rule.back else None
     pattern = re.compile(rule.pattern)
-    return _Ready(rule, pattern, re.compile(rule.scan), back, (CHECKS | FORM_CHECKS).get(rule.check), pattern.match)
+    return _Ready(rule, pattern, back, (CHECKS | FORM_CHECKS).get(rule.check), pattern.match)
 
 
 _DIGITS = bytes(0x30 if chr(byte).isdigit() and byte < 128 else byte for byte in range(256))
 _HEX = bytes(0x66 if byte in b"0123456789abcdef" else byte for byte in range(256))
 
 
-def _by_shape(rules: Iterable[_Ready]) -> dict[bytes, dict[bytes, list[_Ready]]]:
-    """Rules by the shape of numbers that they look for, and by what gives a text that shape."""
-    shaped: dict[bytes, dict[bytes, list[_Ready]]] = {}
+def _by_shape(rules: Iterable[_Ready]) -> dict[bytes, list[_Key]]:
+    """The shapes of numbers that rules look for, by what gives a text that shape; too few for an automaton to gain."""
+    shaped: dict[bytes, dict[str, list[_Ready]]] = {_DIGITS: {}, _HEX: {}}
     for one in rules:
         for key in one.rule.shape:
-            shaped.setdefault(_HEX if "f" in key else _DIGITS, {}).setdefault(key.encode(), []).append(one)
-    return shaped
-
-
-def _trie(keys: Iterable[bytes]) -> bytes:
-    """A pattern of all keys, each beginning written once, so that few of them are tried at a place."""
-    by_first: dict[bytes, list[bytes]] = {}
-    for key in keys:
-        by_first.setdefault(key[:1], []).append(key[1:])
-    if b"" in by_first:
-        return b""
-    some = [re.escape(first) + _trie(rest) for first, rest in by_first.items()]
-    return some[0] if len(some) == 1 else b"(?:%s)" % b"|".join(some)
+            shaped[_HEX if "f" in key else _DIGITS].setdefault(key, []).append(one)
+    return {table: [_Key(key, some, False) for key, some in keys.items()] for table, keys in shaped.items() if keys}
 
 
 def _starts(rule: RedactionRule) -> bool:
@@ -225,54 +273,15 @@ def _starts(rule: RedactionRule) -> bool:
     return rule.edge and not rule.back and not rule.before
 
 
-def _by_key(rules: Iterable[_Ready], chosen: Callable[[RedactionRule], bool]) -> dict[bytes, list[_Ready]]:
-    keys: dict[bytes, list[_Ready]] = {}
-    for one in rules:
-        for key in one.rule.keys:
-            if chosen(one.rule):
-                keys.setdefault(key.encode(), []).append(one)
-    return keys
-
-
-_ALIKE = 5
-
-
-class _Key(NamedTuple):
-    """A key, its rules, and the longer keys that hold it: where it is not, they are not."""
-
-    key: bytes
-    rules: list[_Ready]
-    longer: "list[_Key]"
-
-
-def _nested(keys: dict[bytes, list[_Ready]]) -> list[_Key]:
-    """The keys as a tree; where two begin alike, their beginning is looked for first."""
-    begins = Counter(key[:_ALIKE] for key in keys)
-    keys = {key: [] for key, count in begins.items() if count > 1} | keys
-    top: list[_Key] = []
-    for key in sorted(keys, key=len):
-        holder = next((one for one in top if one.key in key), None)
-        (holder.longer if holder else top).append(_Key(key, keys[key], []))
-    return top
-
-
-def _there(keys: list[_Key], low: bytes) -> Iterator[tuple[bytes, list[_Ready]]]:
-    """Those that stand in a text."""
-    for one in keys:
-        if one.key in low:
-            if one.rules:
-                yield one.key, one.rules
-            yield from _there(one.longer, low)
-
-
-def _at_key(text: str, low: bytes, key: bytes, rules: list[_Ready]) -> Iterator[SecretMatch]:
-    done = 0
-    for place in find_all(low, key):
-        if place < done:
+def _at_places(text: str, places: Iterable[tuple[_Key, int]]) -> Iterator[SecretMatch]:
+    """What rules find where their keys stand; a key within what was found by it counts for nothing."""
+    done: defaultdict[str, int] = defaultdict(int)
+    for key, place in places:
+        if place < done[key.text]:
             continue
-        for one in rules:
+        for one in key.rules:
             if (one.back or one.rule.before or one.match(text, place)) and (found := _matched(one, text, place)):
-                done = max(done, found.end)
+                done[key.text] = max(done[key.text], found.end)
                 yield found
 
 
@@ -323,7 +332,7 @@ def _edge(text: str, place: int) -> bool:
         return True
     if text[place - 1] == "-":
         return _REMOVED.search(text, max(0, place - 3), place) is not None
-    return _ESCAPE.search(text, max(0, place - 8), place) is not None
+    return _ESCAPE.search(text, max(0, place - _ESCAPE_LENGTH), place) is not None
 
 
 _EDGES = frozenset(string.ascii_letters + string.digits + "_-")

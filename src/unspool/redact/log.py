@@ -13,9 +13,9 @@ from unspool.redact.values import Held, Json, Keep, find_in_values, keep_nothing
 
 _WORDS = 40
 """Characters told on either side of a finding."""
-_BATCH = 128_000
+_BATCH = 512_000
 """Bytes of lines that are looked through at once; those of one message are, up to a bound."""
-_LARGEST = 8 * _BATCH
+_LARGEST = 2 * _BATCH
 _DEEP = 150
 """Objects and lists inside each other that are walked through."""
 _decode = msgspec.json.Decoder().decode
@@ -60,19 +60,20 @@ def scan_lines(lines: Iterable[bytes], finder: Finder, log: str = "") -> Iterato
 
 def _found(some: list[_Line], finder: Finder) -> list[tuple[_Line, Held]]:
     """What each line holds. One that is nested too deep to be walked through is looked through as the text it is."""
-    if any(line.body.count(b"[") + line.body.count(b"{") > _DEEP for line in some):
-        some = [_as_text(line) if _depth(line.value) > _DEEP else line for line in some]
+    some = [_as_text(line) if _is_deep(line) else line for line in some]
     return list(zip(some, find_in_values([line.value for line in some], finder), strict=True))
 
 
-def _depth(value: Json) -> int:
-    """How deep a value is nested, as far as that matters."""
-    depth, level = 0, [value]
+def _is_deep(line: _Line) -> bool:
+    """Whether a line is nested too deep."""
+    if line.body.count(b"[") + line.body.count(b"{") <= _DEEP:
+        return False
+    depth, level = 0, [line.value]
     while level and depth <= _DEEP:
         depth += 1
         held = (one.values() if isinstance(one, dict) else one for one in level if isinstance(one, dict | list))
         level = [inner for some in held for inner in some]
-    return depth
+    return depth > _DEEP
 
 
 def _as_text(line: _Line) -> _Line:

@@ -46,7 +46,7 @@ def escape_surrogates(text: str) -> str:
 
 _MOST = 32_000_000
 """Characters that are remembered at once."""
-_WORTH = 20_000
+_WORTH = 100_000
 """Characters of a text that is too long to be remembered."""
 _TELLING = re.compile(
     r"(?i)pass|pwd|psk|pw$|secret|token|key|cred|auth|salt|_pat$|cookie|(?:account|organization)_?uuid"

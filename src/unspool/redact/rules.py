@@ -33,6 +33,8 @@ class RedactionRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     pattern: str
     keys: tuple[str, ...] = ()
     scan: str = ""
+    run: str = ""
+    least: int = 0
     shape: tuple[str, ...] = ()
     back: str = ""
     token: bool = False
@@ -115,6 +117,8 @@ def rule_fault(rule: RedactionRule) -> str:
         return "it needs either keys or scan or shape"
     if rule.before < 0:
         return "its forms have no literal that stands at a certain place"
+    if bool(rule.run) != (rule.least > 0) or (rule.run and not (rule.scan and rule.run.isascii())):
+        return "run and least go together, with scan, and of ASCII"
     if any(key != key.lower() or not key.isascii() or not key for key in rule.keys):
         return "keys are in lower case, of ASCII, and not empty"
     if rule.check and rule.check not in CHECKS | FORM_CHECKS:
@@ -128,6 +132,7 @@ def _wrong_pattern(rule: RedactionRule) -> str:
     try:
         groups = re.compile(rule.pattern).groups
         re.compile(rule.scan)
+        re.compile(f"[{rule.run}]" if rule.run else "")
         re.compile(rule.back if rule.reach or not rule.back else f"[{rule.back}]")
     except re.error as error:
         return f"its pattern is none: {error}"
