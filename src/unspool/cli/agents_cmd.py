@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, with every folder that was looked at.")
 @options.sources
 def command(everyone: bool, as_json: bool, library: "Library") -> None:
-    """List the coding agents: how many sessions of each were found and where, and what works for it.
+    """List the coding agents that were found, and what works for each.
 
     Every agent can be listed, read, searched, exported, kept, measured and shared. What differs is whether
     its sessions can be gone on with (resume), copied (clone, fork, move, repair), and what it logs of tokens.
