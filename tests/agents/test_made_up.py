@@ -41,6 +41,7 @@ WORKS = {
     "restore": f"restore {SESSION} --to OUT",
     "archive": "archive info",
     "redact": f"redact {SESSION} -s SOURCE",
+    "hand-over": f"hand-over {SESSION} -s SOURCE --to codex -o OUT",
     "forget": f"forget {SESSION} --yes",
 }
 LACKS = {

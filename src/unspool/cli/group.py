@@ -42,6 +42,7 @@ COMMANDS = (
     ("lint", "Tell what keeps a session from being resumed, line by line."),
     ("repair", "Write a copy of a damaged session that can be resumed."),
     ("move", "Let a session go on in another folder, of another user or on another machine."),
+    ("hand-over", "Go on with a session in another agent."),
     ("import", "Take in a session that somebody sent, to read it or to go on with it here."),
     ("redact", "Tell what in a session must not leave: keys, passwords, names, addresses."),
     ("share", "Show a session to others, without what must not leave."),
@@ -86,7 +87,7 @@ class LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in dict(self._lines):
             return None
-        module = import_module(f"unspool.cli.{self._homes.get(cmd_name, cmd_name)}_cmd")
+        module = import_module(f"unspool.cli.{self._homes.get(cmd_name, cmd_name.replace('-', '_'))}_cmd")
         command: click.Command = getattr(module, f"{cmd_name}_command" if cmd_name in self._homes else "command")
         return command
 

@@ -1,0 +1,219 @@
+"""A session of one agent as one that another resumes: what was said and done, tools named as the other names them.
+
+Nothing here is the log of the first agent any more: thinking, notices and what nobody can map stay behind, and are
+counted. A tool that the other agent has none for is told in words, with its answer.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from unspool.agents import by_id, resume_command
+from unspool.errors import Unsound, UsageProblem
+from unspool.model import Image, Json, Notice, Prompt, Session, Text, Thinking, ToolCall
+from unspool.model.tool_input import usual_input
+
+_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_LONGEST = 20_000
+"""Characters of an answer that are told in words."""
+
+
+class HandedPrompt(NamedTuple):
+    """What the user said."""
+
+    words: str
+    time: datetime
+    images: tuple[Image, ...]
+
+
+class HandedCall(NamedTuple):
+    """A call as the other agent would make it, with its answer."""
+
+    id: str
+    name: str
+    given: dict[str, Json]
+    answer: str
+    failed: bool
+
+
+class HandedAnswer(NamedTuple):
+    """What the model said and did in one go."""
+
+    words: str
+    calls: tuple[HandedCall, ...]
+    model: str
+    time: datetime
+
+
+Step = HandedPrompt | HandedAnswer
+ToolMap = Callable[[str, dict[str, Json]], tuple[str, dict[str, Json]] | None]
+"""A role and its usual input to the other agent's tool and its input; None where it has none."""
+
+
+class NewSession(NamedTuple):
+    """Who the new session is."""
+
+    id: str
+    cwd: str
+    title: str
+    branch: str
+    started: datetime
+
+
+class Target(NamedTuple):
+    """An agent that sessions can be handed over to."""
+
+    agent: str
+    tools: ToolMap
+    new_id: Callable[[], str]
+    place: Callable[[Path, NewSession], Path]
+    """Where the session lies below the agent's folder."""
+    lines: Callable[[NewSession, list[Step]], Iterator[bytes]]
+    command: Callable[[NewSession, Path], str] | None = None
+    """What goes on with it, where that is not the agent's usual command."""
+
+
+class HandOver(NamedTuple):
+    """A session handed over, nothing written yet."""
+
+    session: NewSession
+    path: Path
+    data: bytes
+    command: str
+    mapped: dict[str, str]
+    """The other agent's tool, by the tool that was used."""
+    told: dict[str, int]
+    """How often a tool was used that is told in words."""
+    left: dict[str, int]
+    """What stays behind, by kind."""
+
+
+def hand_over(session: Session, to: str, home: Path | None = None) -> HandOver:
+    """Make a session for another agent; UsageProblem where none can be made for it, Unsound where nothing was said."""
+    target = targets().get(to)
+    if target is None:
+        raise UsageProblem(f"Sessions can be handed over to {', '.join(targets())}, not to {to}.")
+    handing = _Handing(target)
+    steps = list(handing.steps(session))
+    if not any(isinstance(step, HandedPrompt) for step in steps):
+        raise Unsound(f"Nothing was asked in session {session.id}; there is nothing to hand over.")
+    started = session.started or datetime.now(UTC)
+    new = NewSession(target.new_id(), session.cwd, session.title, session.branch, started)
+    path = target.place(home or agent_home(target.agent), new)
+    data = b"".join(target.lines(new, steps))
+    command = target.command(new, path) if target.command else resume_command(target.agent, new.id, new.cwd)
+    left = {name: number for name, number in handing.left.items() if number}
+    if session.agents:
+        left["subagents"] = len(session.agents)
+    if session.branches:
+        left["branches"] = len(session.branches)
+    return HandOver(new, path, data, command, handing.mapped, dict(handing.told), left)
+
+
+def agent_home(agent: str) -> Path:
+    import os
+
+    return by_id(agent).roots(os.environ, Path.home())[0]
+
+
+def targets() -> dict[str, Target]:
+    """The agents that sessions can be handed over to, by the name that a user gives."""
+    from unspool.copies.hand_over import claude, codex, opencode, pi
+
+    return {"claude": claude.TARGET, "codex": codex.TARGET, "pi": pi.TARGET, "opencode": opencode.TARGET}
+
+
+class _Handing:
+    """Goes through a session and tells what becomes of it."""
+
+    def __init__(self, target: Target) -> None:
+        self._target = target
+        self.mapped: dict[str, str] = {}
+        self.told: Counter[str] = Counter()
+        self.left: Counter[str] = Counter()
+        self._time = datetime.now(UTC)
+
+    def steps(self, session: Session) -> Iterator[Step]:
+        models = {message.id: message.model for message in session.messages}
+        self._time = session.started or self._time
+        for turn in session.turns:
+            if turn.prompt is not None:
+                yield self._prompt(turn.prompt)
+            group: list[Text | ToolCall] = []
+            for block in turn.blocks:
+                if isinstance(block, Text | ToolCall):
+                    if group and block.message != group[0].message:
+                        yield self._answer(group, models)
+                        group = []
+                    group.append(block)
+                else:
+                    kind = (
+                        "thinking"
+                        if isinstance(block, Thinking)
+                        else "notices"
+                        if isinstance(block, Notice)
+                        else "other"
+                    )
+                    self.left[kind] += 1
+            if group:
+                yield self._answer(group, models)
+
+    def _prompt(self, prompt: Prompt) -> HandedPrompt:
+        self._time = prompt.time or self._time
+        words = f"!{prompt.text}" if prompt.kind == "bash" else prompt.text
+        return HandedPrompt(words, self._time, tuple(image for image in prompt.images if image.data))
+
+    def _answer(self, group: list[Text | ToolCall], models: dict[str, str]) -> HandedAnswer:
+        words: list[str] = []
+        calls: list[HandedCall] = []
+        for block in group:
+            self._time = block.time or self._time
+            if isinstance(block, Text):
+                words.append(block.text)
+                continue
+            made = self._call(block)
+            if isinstance(made, str):
+                words.append(made)
+            else:
+                calls.append(made)
+        return HandedAnswer(
+            "\n\n".join(filter(str.strip, words)), tuple(calls), models.get(group[0].message, ""), self._time
+        )
+
+    def _call(self, call: ToolCall) -> HandedCall | str:
+        given = usual_input(call)
+        found = self._target.tools(call.role, given) if isinstance(given, dict) else None
+        answer = call.result.text if call.result is not None else "The log holds no answer of this call."
+        failed = call.end not in ("ok",)
+        if found is None:
+            self.told[call.name or "a tool"] += 1
+            said = msgspec.json.encode(call.input).decode()[:_LONGEST]
+            return f"[{call.name} was called with {said}]\n\n{answer[:_LONGEST]}"
+        self.mapped[call.name] = found[0]
+        identity = (
+            call.call_id
+            if _NAME.fullmatch(call.call_id)
+            else sha256(call.call_id.encode(errors="replace")).hexdigest()[:24]
+        )
+        return HandedCall(identity, *found, answer, failed)
+
+
+def texts(given: dict[str, Json], *names: str) -> dict[str, Json] | None:
+    """These fields of an input, where all of them are texts."""
+    found = {name: given.get(name) for name in names}
+    return found if all(isinstance(value, str) for value in found.values()) else None
+
+
+def stamp(time: datetime) -> str:
+    """A time as most agents write it."""
+    return time.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def line(value: dict[str, Any]) -> bytes:
+    return msgspec.json.encode(value) + b"\n"
