@@ -8,14 +8,15 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from unspool.agents import FoundLog
+from unspool.agents import FoundLog, by_id
+from unspool.copies.hand_over import hand_over
 from unspool.copies.original import CopySource, open_source
 from unspool.errors import Ambiguous, NotFound, Unsound
 from unspool.files import scratch_folder
 from unspool.model import Session
 from unspool.share.choices import ShareChoices, ShareSettings
 from unspool.share.redact_files import RedactionReport, redact_files
-from unspool.share.select_files import SelectedFiles, select_files
+from unspool.share.select_files import SelectedFiles, file_stem, select_files
 from unspool.store.library import Library
 from unspool.store.library.inputs import as_lines
 from unspool.store.library.read import remote_of
@@ -104,8 +105,19 @@ def _opened(library: Library, name: str | FoundLog, folder: Path) -> Iterator[Co
     """A session's log, which is made lines first where it is one document."""
     found = library.resolve(name) if isinstance(name, str) else name
     lines = as_lines(found, folder) if isinstance(found, str) else None
+    if isinstance(found, FoundLog) and by_id(found.agent_id).writer is None:
+        lines = _rewritten(library, found, folder)
     with open_source(library, str(lines) if lines else found) as source:
         yield source
+
+
+def _rewritten(library: Library, found: FoundLog, folder: Path) -> Path:
+    """The session of an agent whose logs are only read, as lines that can be chosen from."""
+    made = hand_over(library.open(found), "claude", folder, whole=True)
+    made.path.parent.mkdir(parents=True, exist_ok=True)
+    path = made.path.with_name(f"{file_stem(found.session_id)}.jsonl")
+    path.write_bytes(made.data.replace(made.session.id.encode(), path.stem.encode()))
+    return path
 
 
 def without_paths(session: Session) -> Session:

@@ -16,8 +16,8 @@ import msgspec
 
 from unspool.agents import by_id, resume_command
 from unspool.errors import Unsound, UsageProblem
-from unspool.model import Image, Json, Notice, Prompt, Session, Text, Thinking, ToolCall
-from unspool.model.tool_input import usual_input
+from unspool.model import Image, Json, Message, Notice, Prompt, Session, Text, Thinking, ToolCall, Usage
+from unspool.model.tool_input import patch_of, patched_files, usual_input
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _LONGEST = 20_000
@@ -49,6 +49,8 @@ class HandedAnswer(NamedTuple):
     calls: tuple[HandedCall, ...]
     model: str
     time: datetime
+    thoughts: tuple[str, ...] = ()
+    usage: Usage | None = None
 
 
 Step = HandedPrompt | HandedAnswer
@@ -64,6 +66,8 @@ class NewSession(NamedTuple):
     title: str
     branch: str
     started: datetime
+    whole: bool = False
+    """Whether what only readers want goes along too: thinking, and what requests used."""
 
 
 class Target(NamedTuple):
@@ -94,17 +98,18 @@ class HandOver(NamedTuple):
     """What stays behind, by kind."""
 
 
-def hand_over(session: Session, to: str, home: Path | None = None) -> HandOver:
-    """Make a session for another agent; UsageProblem where none can be made for it, Unsound where nothing was said."""
+def hand_over(session: Session, to: str, home: Path | None = None, *, whole: bool = False) -> HandOver:
+    """Make a session for another agent; UsageProblem where none can be made for it, Unsound where nothing was said.
+    A `whole` one is to be read, not gone on with: it keeps what was thought and used."""
     target = targets().get(to)
     if target is None:
         raise UsageProblem(f"Sessions can be handed over to {', '.join(targets())}, not to {to}.")
-    handing = _Handing(target)
+    handing = _Handing(target, whole=whole)
     steps = list(handing.steps(session))
     if not any(isinstance(step, HandedPrompt) for step in steps):
         raise Unsound(f"Nothing was asked in session {session.id}; there is nothing to hand over.")
     started = session.started or datetime.now(UTC)
-    new = NewSession(target.new_id(), session.cwd, session.title, session.branch, started)
+    new = NewSession(target.new_id(), session.cwd, session.title, session.branch, started, whole)
     path = target.place(home or agent_home(target.agent), new)
     data = b"".join(target.lines(new, steps))
     command = target.command(new, path) if target.command else resume_command(target.agent, new.id, new.cwd)
@@ -132,24 +137,24 @@ def targets() -> dict[str, Target]:
 class _Handing:
     """Goes through a session and tells what becomes of it."""
 
-    def __init__(self, target: Target) -> None:
-        self._target = target
+    def __init__(self, target: Target, *, whole: bool) -> None:
+        self._target, self._whole = target, whole
         self.mapped: dict[str, str] = {}
         self.told: Counter[str] = Counter()
         self.left: Counter[str] = Counter()
         self._time = datetime.now(UTC)
 
     def steps(self, session: Session) -> Iterator[Step]:
-        models = {message.id: message.model for message in session.messages}
+        messages = {message.id: message for message in session.messages}
         self._time = session.started or self._time
         for turn in session.turns:
             if turn.prompt is not None:
                 yield self._prompt(turn.prompt)
-            group: list[Text | ToolCall] = []
+            group: list[Text | ToolCall | Thinking] = []
             for block in turn.blocks:
-                if isinstance(block, Text | ToolCall):
+                if isinstance(block, Text | ToolCall) or (self._whole and isinstance(block, Thinking)):
                     if group and block.message != group[0].message:
-                        yield self._answer(group, models)
+                        yield self._answer(group, messages)
                         group = []
                     group.append(block)
                 else:
@@ -162,33 +167,38 @@ class _Handing:
                     )
                     self.left[kind] += 1
             if group:
-                yield self._answer(group, models)
+                yield self._answer(group, messages)
 
     def _prompt(self, prompt: Prompt) -> HandedPrompt:
         self._time = prompt.time or self._time
         words = f"!{prompt.text}" if prompt.kind == "bash" else prompt.text
         return HandedPrompt(words, self._time, tuple(image for image in prompt.images if image.data))
 
-    def _answer(self, group: list[Text | ToolCall], models: dict[str, str]) -> HandedAnswer:
+    def _answer(self, group: list[Text | ToolCall | Thinking], messages: dict[str, Message]) -> HandedAnswer:
         words: list[str] = []
         calls: list[HandedCall] = []
+        message = messages.get(group[0].message)
+        thoughts = tuple(block.text for block in group if isinstance(block, Thinking))
         for block in group:
             self._time = block.time or self._time
             if isinstance(block, Text):
                 words.append(block.text)
+            if not isinstance(block, ToolCall):
                 continue
             made = self._call(block)
             if isinstance(made, str):
                 words.append(made)
             else:
                 calls.append(made)
-        return HandedAnswer(
-            "\n\n".join(filter(str.strip, words)), tuple(calls), models.get(group[0].message, ""), self._time
-        )
+        model, used = (message.model, message.usage) if message is not None else ("", None)
+        said = "\n\n".join(filter(str.strip, words))
+        return HandedAnswer(said, tuple(calls), model, self._time, thoughts, used if self._whole else None)
 
     def _call(self, call: ToolCall) -> HandedCall | str:
-        given = usual_input(call)
-        found = self._target.tools(call.role, given) if isinstance(given, dict) else None
+        role, given = call.role, usual_input(call)
+        found = self._target.tools(role, given) if isinstance(given, dict) else None
+        if found is None and role == "edit" and (patch := patch_of(call.input)):
+            found = self._target.tools(*_one_change(patch))
         answer = call.result.text if call.result is not None else "The log holds no answer of this call."
         failed = call.end not in ("ok",)
         if found is None:
@@ -202,6 +212,22 @@ class _Handing:
             else sha256(call.call_id.encode(errors="replace")).hexdigest()[:24]
         )
         return HandedCall(identity, *found, answer, failed)
+
+
+def _one_change(patch: str) -> tuple[str, dict[str, Json]]:
+    """A patch that changes one place of one file, or makes one, as an edit or a file that is written."""
+    files = list(patched_files(patch))
+    if len(files) != 1 or files[0].moved_to:
+        return "", {}
+    one, path = files[0], files[0].path.strip()
+    if one.action == "Add":
+        return "write", {"file_path": path, "content": "".join(f"{line[1:]}\n" for line in one.lines)}
+    runs = [line for line in one.lines if line.startswith("@@")]
+    if one.action != "Update" or len(runs) > 1:
+        return "", {}
+    old = "\n".join(line[1:] for line in one.lines if line[:1] in " -" and line)
+    new = "\n".join(line[1:] for line in one.lines if line[:1] in " +" and line)
+    return "edit", {"file_path": path, "old_string": old, "new_string": new}
 
 
 def texts(given: dict[str, Json], *names: str) -> dict[str, Json] | None:

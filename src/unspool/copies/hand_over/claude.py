@@ -7,7 +7,7 @@ from uuid import uuid4
 
 from unspool.agents import by_id, writer_of
 from unspool.copies.hand_over import HandedAnswer, NewSession, Step, Target, line, stamp, texts
-from unspool.model import Json
+from unspool.model import Json, Usage
 
 _VERSION = "2.1.0"
 _CALLED = {"pending": "Planned", "in_progress": "Doing", "completed": "Done"}
@@ -65,9 +65,14 @@ def _messages(step: Step, number: int) -> Iterator[tuple[str, dict[str, Any]]]:
         said: Any = [{"type": "text", "text": step.words or "…"}, *pictures] if pictures else step.words or "…"
         yield "user", {"role": "user", "content": said}
         return
-    words = [{"type": "text", "text": step.words}] if step.words.strip() else []
+    words: list[dict[str, Any]] = [{"type": "thinking", "thinking": one, "signature": ""} for one in step.thoughts]
+    words += [{"type": "text", "text": step.words}] if step.words.strip() else []
     asked = [{"type": "tool_use", "id": one.id, "name": one.name, "input": one.given} for one in step.calls]
-    used = {"input_tokens": 0, "output_tokens": 0, "cache_read_input_tokens": 0, "cache_creation_input_tokens": 0}
+    usage = step.usage or Usage()
+    used = {
+        "input_tokens": usage.input, "output_tokens": usage.output, "cache_read_input_tokens": usage.cache_read,
+        "cache_creation_input_tokens": usage.cache_write,
+    }  # fmt: skip
     stop = "tool_use" if asked else "end_turn"
     yield (
         "assistant",
