@@ -9,6 +9,7 @@ import string
 import struct
 import zlib
 from collections.abc import Callable
+from importlib import resources
 from pathlib import Path
 from random import Random
 from typing import NamedTuple
@@ -130,6 +131,14 @@ def _words(count: int, random: Random) -> str:
     return " ".join(random.sample(_WORDS, count))
 
 
+def _seed(count: int, random: Random) -> str:
+    """A phrase of BIP39, with the digest of its bits in the last word."""
+    listed = resources.files("unspool.redact").joinpath("seed_words.txt").read_text("ascii").split()
+    data = random.randbytes(count * 4 // 3)
+    bits = "".join(f"{byte:08b}" for byte in data) + f"{hashlib.sha256(data).digest()[0]:08b}"[: count // 3]
+    return " ".join(listed[int(bits[at : at + 11], 2)] for at in range(0, len(bits), 11))
+
+
 def _hyphened(_length: int, random: Random) -> str:
     return "-".join(random.sample(_WORDS, 4)) + str(random.randint(2, 99))
 
@@ -163,6 +172,7 @@ _MADE: dict[str, Callable[[int, Random], str]] = {
     "short": _short,
     "human": _human,
     "words": _words,
+    "seed": _seed,
     "hyphened": _hyphened,
     "jwt": _jwt,
     "jwt64": lambda _, random: base64.b64encode(_jwt(0, random).encode()).decode(),
