@@ -77,7 +77,7 @@ def is_scattered(text: str) -> bool:
 
 def is_name(text: str) -> bool:
     """Whether a text is made of words."""
-    return _wordy(text) >= 0.4
+    return _wordy(text) >= 0.4 and not _is_random(text)
 
 
 def _wordy(text: str) -> float:
@@ -217,7 +217,7 @@ def _user(_: re.Match[str], value: str) -> bool:
 _SERVICES = frozenset(
     {
         "postgres", "mysql", "redis", "nginx", "apache", "www-data", "daemon", "systemd", "messagebus", "git",
-        "jenkins", "docker", "claude", "codex", "build", "builder", "worker", "service", "mongodb", "nixbld",
+        "jenkins", "docker", "build", "builder", "worker", "service", "mongodb", "nixbld",
     }
 )  # fmt: skip
 """Accounts of programs."""
