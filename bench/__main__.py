@@ -67,6 +67,7 @@ def _options() -> argparse.Namespace:
         "--sessions", type=_sizes, metavar="N,N,...", help="of hub (default: 100,1000,10000) and hub-scale (100000)"
     )
     parser.add_argument("--seed", type=int, default=1, help="which corpus, and which damage (default: 1)")
+    parser.add_argument("--set-seed", type=int, help="of redact: which third set of secrets (default: a new one)")
     parser.add_argument("--big-mb", type=int, default=2000, help="size of the one huge log (default: 2000)")
     parser.add_argument("--line-mb", type=int, default=100, help="size of the one huge line (default: 100)")
     parser.add_argument("--session-mb", type=int, default=100, help="size of the session cloned (default: 100)")
@@ -120,7 +121,7 @@ def _measured(options: argparse.Namespace, source: Path) -> Iterator[Row]:
 def _asked_for(options: argparse.Namespace, source: Path) -> Iterator[Row]:
     """What needs no corpus, and what takes long and is not part of everything."""
     if "redact" in (options.parts or PARTS):
-        yield from redact.rows(SHARED)
+        yield from redact.rows(SHARED, options.set_seed)
     if "hostile" in (options.parts or PARTS):
         yield from hostile.rows()
     if "before" in options.parts:

@@ -27,7 +27,15 @@ NAMED = frozenset(
     {
         *("password", "named-secret", "bearer-token", "authorization", "cookie", "url-password", "curl-user", "pgpass"),
         *("command-password", "piped-secret", "argument-secret", "jwk-member", "address-signature", "address-code"),
-        *("oracle-password", "wifi-password", "broker-password", "azure-app-configuration"),
+        *(
+            "oracle-password",
+            "wifi-password",
+            "broker-password",
+            "azure-app-configuration",
+            "told-password",
+            "login-pair",
+        ),
+        *("passphrase", "turned-password", "sidekiq-key", "aws-key-pair", "default-secret"),
     }
 )
 """Rules of values that only what stands beside them makes a secret; all other secrets have a form of their own."""

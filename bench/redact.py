@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import secrets
 import subprocess
 import time
 from collections.abc import Callable, Iterator
@@ -12,6 +13,7 @@ from typing import NamedTuple
 
 from bench.labelled import NAMED, Labelled, is_in, labelled, lookalikes
 from bench.table import Row
+from bench.third_set import GROUPS, by_kind, generate, share_gone
 from bench.unseen import Seen, every, is_gone
 from bench.unseen.alike import alike
 from bench.unseen.worn import LATER
@@ -94,8 +96,8 @@ class Figures(NamedTuple):
     seconds: float
 
 
-def rows(shared: Path) -> Iterator[Row]:
-    """Recall, false alarms and speed, each beside those that are there."""
+def rows(shared: Path, seed: int | None = None) -> Iterator[Row]:
+    """Recall, false alarms and speed, each beside those that are there; on the third set of a seed, or of a new one."""
     others = [*lookalikes(1, LOOKALIKES), *alike(1, LOOKALIKES)]
     later = [seen._replace(group=f"later {seen.group}") for seen in every(worn=LATER)]
     sets = list(labelled()), [*every(), *later], others
@@ -120,9 +122,34 @@ def rows(shared: Path) -> Iterator[Row]:
     yield row(f"false alarms in {len(others):,} look-alikes", lambda one: f"{one.false:,}", "<= 1 in 10,000", few)
     size = sum(map(len, others)) / 1e6
     yield row("look-alikes, line by line, MB/s", lambda one: f"{size / one.seconds:.2f}")
+    yield from _third(secrets.randbelow(10**6) if seed is None else seed)
     if logs := _logs(shared):
         speed = _speed(logs)
         yield Row("real logs scanned, MB/s a core", f"{speed:.1f}", "", "", f">= {SPEED}", speed >= SPEED)
+
+
+def _third(seed: int) -> Iterator[Row]:
+    """Recall on a set that nobody has seen before."""
+    labels = generate(seed)
+    texts = [label.text for label in labels]
+    shares = {
+        name: by_kind(
+            [(label, share_gone(label, found)) for label, found in zip(labels, search(texts), strict=True)],
+            lambda label: label.group,
+        )
+        for name, search in {"": _ours, **_peers()}.items()
+    }
+    ours = shares.pop("")
+    for group, share in ours.items():
+        aim = GROUPS.get(group)
+        yield Row(
+            f"third set, seed {seed}: {group}" + ("" if aim else "s left alone"),
+            f"{share:.1%}",
+            ", ".join(f"{name}: {theirs[group]:.1%}" for name, theirs in shares.items()),
+            "",
+            f">= {aim:.0%}" if aim else "",
+            share >= aim if aim else None,
+        )
 
 
 def _figures(search: Search, labels: list[Labelled], unseen: list[Seen], others: list[str]) -> Figures:

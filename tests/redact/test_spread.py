@@ -123,3 +123,9 @@ def test_words_built_on_a_name_are_offered() -> None:
 def test_the_name_of_a_mailbox_is_spread() -> None:
     finder = known("grace.hopper@navy.mil", kind="personal", rule="email")
     assert [(one.rule, one.value) for one in finder.find("as grace.hopper said")] == [("mail-name", "grace.hopper")]
+
+
+def test_letters_of_chance_are_no_common_word() -> None:
+    """A password of small letters is looked for everywhere, unless it is a word."""
+    assert not is_common_word("riaydhawznbssqyx")
+    assert is_common_word("lighthouse")

@@ -55,6 +55,13 @@ NAMED = {
     "default after ??": 'const k = process.env.API_KEY ?? "{}";',
     "default of a shell": "TOKEN=${{API_TOKEN:-{}}}",
     "setenv": 'os.Setenv("API_KEY", "{}")',
+    "go, typed": 'const apiKey string = "{}"',
+    "c#, property": 'public string ApiKey {{ get; set; }} = "{}";',
+    "default of an option": '@click.option("--api-key", default="{}")',
+    "default of a schema": 'API_KEY: z.string().default("{}")',
+    "default of rust": 'env::var("DB_PASSWORD").unwrap_or("{}".into())',
+    "a box": "│ API_TOKEN │ {} │",
+    "ini, wide": "api_token     =     {}\n",
     "docker": "ENV API_KEY={}",
     "docker, space": "ENV API_KEY {}",
     "docker, arg": "ARG NPM_TOKEN={}",
@@ -224,11 +231,47 @@ def test_every_row_of_a_column_is_found() -> None:
     assert [match.value for match in FINDER.find(f"user,password,place\n{rows}\nThe end, of all, this\n")] == values
 
 
+@pytest.mark.parametrize(
+    "table",
+    [
+        "id,api_token,host\n1,{},db3\n",
+        "id\tclient_secret\n1\t{}\n",
+        "| host | api_key |\n|---|---|\n| db3 | {} |\n",
+        " id | db_password\n----+-------------\n  1 | {}\n(1 row)\n",
+        "INSERT INTO conf (id, access_token) VALUES (1, '{}');",
+    ],
+)
+def test_a_column_may_be_headed_with_a_key(table: str) -> None:
+    """Tokens and keys stand in tables as passwords do."""
+    value = made(ALNUM, 32, Random(12))
+    assert [match.value for match in FINDER.find(table.format(value))] == [value]
+
+
+def test_a_column_of_words_or_of_public_keys_stays() -> None:
+    """The head of a column promises a secret, its cells must be one."""
+    value = made(ALNUM, 32, Random(13))
+    assert FINDER.find("id,sort_key\n1,harbour-master-settings\n") == []
+    assert FINDER.find(f"id,public_key\n1,{value}\n") == []
+
+
 def test_a_table_ends_with_its_text() -> None:
     """Texts that are looked through together do not lend each other the head of a column."""
     value = made(string.ascii_lowercase, 14, Random(11))
     assert FINDER.find(f"user,password\0ada,{value}") == []
     assert FINDER.find(f"user,password\nada,none\0ada,{value}") == []
+
+
+@pytest.mark.parametrize("name", ["js-tokens@4.0.0", "@scope/minipass@7.1.2", "1.2.840.113549.1.9.7"])
+def test_a_package_or_the_number_of_an_object_is_no_secret(name: str) -> None:
+    """What a list of packages or a table of standards says stands beside names of secrets."""
+    assert is_placeholder(name)
+    assert FINDER.find(f'password: "{name}"') == []
+
+
+def test_a_word_beside_chance_is_no_placeholder() -> None:
+    """A key may begin with the word secret; a made-up one has nothing else."""
+    assert not is_placeholder("secret_" + made(ALNUM, 24, Random(14)))
+    assert is_placeholder("my-secret-key-1234")
 
 
 def test_chance_is_told_from_words() -> None:

@@ -64,6 +64,26 @@ def _halves() -> tuple[bytes, bytes]:
     return f"It is {VALUE[:6]}".encode(), f"{VALUE[6:]} then".encode()
 
 
+@pytest.mark.parametrize("left", [["--no-thinking"], ["--no-tools"], ["--no-subagents"], ["--without", "1"]])
+def test_a_value_that_only_a_part_names_which_is_left_out_is_gone_too(left: list[str], tmp_path: Path) -> None:
+    """What tells that a value is a secret need not be shared itself."""
+    log = LogBuilder(session_id=SESSION, cwd=CWD, home=f"/home/{USER}/.claude", model="claude-sonnet-4-5")
+    log.prompt(f"Note DB_PASSWORD={VALUE}" if left[0] == "--without" else "Look.")
+    log.assistant(log.think(f"DB_PASSWORD={VALUE}" if left[0] == "--no-thinking" else "Well."), log.text("I look."))
+    log.ran("cat .env", f"DB_PASSWORD={VALUE}\n" if left[0] == "--no-tools" else "nothing\n")
+    log.assistant(use := log.agent_use("explorer", "Look", "Look"))
+    said = f"DB_PASSWORD={VALUE}" if left[0] == "--no-subagents" else "Nothing."
+    log.subagent(use, "explorer", "Look", lambda child: child.assistant(child.text(said)))
+    log.prompt(f"And now with {VALUE} please.")
+    log.assistant(log.text(f"With {VALUE} it goes."))
+    (tmp_path / "logs/projects").mkdir(parents=True)
+    log.write(tmp_path / "logs")
+    (made := tmp_path / "made").mkdir()
+    done = run("share", SESSION, "--source", str(tmp_path / "logs"), "--bundle", "-o", str(made / "x"), "--yes", *left)
+    assert done.code == 0, done.err
+    assert leaked(made, HELD) == set()
+
+
 def test_it_is_in_no_log_that_was_redacted(logs: Path, tmp_path: Path) -> None:
     assert run("redact", SESSION, "--source", str(logs), "-o", str(tmp_path / "clean.jsonl")).code == 0
     assert leaked(tmp_path / "clean.jsonl", HELD) == set()

@@ -77,7 +77,7 @@ def is_scattered(text: str) -> bool:
 
 def is_name(text: str) -> bool:
     """Whether a text is made of words."""
-    return _wordy(text) >= 0.4
+    return _wordy(text) >= 0.4 and not _is_random(text)
 
 
 def _wordy(text: str) -> float:
@@ -86,11 +86,18 @@ def _wordy(text: str) -> float:
 
 
 def _value(_: re.Match[str], value: str) -> bool:
-    return is_value(value) and any(map(str.isdigit, value)) and (is_scattered(value) or _wordy(value) < 0.4)
+    mixed = any(map(str.isdigit, value)) and (is_scattered(value) or _wordy(value) < 0.4)
+    return is_value(value) and (mixed or _is_random(value))
 
 
 def _mixed(_: re.Match[str], value: str) -> bool:
-    return is_value(value) and is_scattered(value) and any(map(str.isupper, value)) and any(map(str.islower, value))
+    scattered = is_scattered(value) or _is_random(value)
+    return is_value(value) and scattered and any(map(str.isupper, value)) and any(map(str.islower, value))
+
+
+def _is_random(value: str) -> bool:
+    """Whether letters, with or without digits, are mixed as only chance mixes them."""
+    return chance(value) >= 1.6 * len(value)
 
 
 def _named(match: re.Match[str], value: str) -> bool:
@@ -112,6 +119,34 @@ def is_password(value: str) -> bool:
 
 def _password(_: re.Match[str], value: str) -> bool:
     return is_password(value)
+
+
+_DEFAULTED = re.compile(
+    r"(?i)(?:(pass(?:word|wd|phrase)?|pwd)|secret|token|(?:api|access|private|secret|signing|auth|encryption|admin|app)[_-]?key)"
+    r"(?:[_-]?(?:key|id|value|base))?[\"'`)\]\\]{0,8}[^\"'`\n\0]{0,80}$"
+)
+"""A name of a secret, and what stands between it and its default."""
+
+
+def _default(match: re.Match[str], value: str) -> bool:
+    named = _DEFAULTED.search(match.string, max(0, match.start() - 160), match.start())
+    chosen = named is not None and named[1] is not None
+    return named is not None and is_password(value) and (chosen or chance(value) >= 0.9 * len(value))
+
+
+_SPOKEN = re.compile(
+    r"(?i)\b(?:a|an|the|is|are|be|was|to|of|for|in|on|at|by|with|and|or|not|no|you|your|my|this|that|it|must|should|please"
+    r"|enter|if|when|use|used|here|phrase|password|passphrase|example|words?|key|mnemonic|seed|from|will|can|test|junk)\b"
+)
+"""Words of sentences, which phrases that open something do not have."""
+
+
+def _phrase(_: re.Match[str], value: str) -> bool:
+    """Words that no sentence joins, as phrases that open something are made of; or groups of letters of chance."""
+    words = value.split()
+    if len(words) == 4 and all(len(word) == 4 for word in words):
+        return chance("".join(words)) >= 14
+    return len(words) >= 4 and len(set(words)) * 4 > len(words) * 3 and _SPOKEN.search(value) is None
 
 
 _COMMANDS = re.compile(
@@ -179,6 +214,19 @@ def _user(_: re.Match[str], value: str) -> bool:
     return is_user(value)
 
 
+_SERVICES = frozenset(
+    {
+        "postgres", "mysql", "redis", "nginx", "apache", "www-data", "daemon", "systemd", "messagebus", "git",
+        "jenkins", "docker", "build", "builder", "worker", "service", "mongodb", "nixbld",
+    }
+)  # fmt: skip
+"""Accounts of programs."""
+
+
+def _account_name(_: re.Match[str], value: str) -> bool:
+    return is_user(value) and value not in _SERVICES and not value.startswith("_")
+
+
 def _email(match: re.Match[str], value: str) -> bool:
     name, _at, host = value.rpartition("@")
     if _LOGIN.search(match.string, max(0, match.start() - 100), match.start()):
@@ -230,8 +278,8 @@ def _phone(_: re.Match[str], value: str) -> bool:
 
 
 _CHECKS: tuple[Check, ...] = (
-    _value, _mixed, _named, _assigned, _password, _command, _argument, _url, _netrc, _cookie, _block, _hash, _user,
-    _email, _ipv4, _ipv6, _phone,
+    _value, _mixed, _named, _assigned, _password, _command, _argument, _url, _netrc, _cookie, _default, _phrase, _block,
+    _hash, _user, _account_name, _email, _ipv4, _ipv6, _phone,
 )  # fmt: skip
 CHECKS = {check.__name__.lstrip("_"): check for check in _CHECKS} | PERSONAL_CHECKS
 """The checks that a rule may name."""

@@ -1,11 +1,18 @@
-"""Passwords that the head of their column names: rows of CSV, of a table in Markdown, of an INSERT of SQL."""
+"""Secrets that the head of their column names: rows of CSV, of a table of Markdown or psql, of an INSERT of SQL."""
 
 import re
 from collections.abc import Iterator
 
 from unspool.redact.checks import is_password
+from unspool.redact.letter_pairs import chance
 
-_NAME = b"password"
+_PASSWORDS = (b"password", b"passwd", b"passphrase")
+_KEYS = (b"_token", b"_secret", b"_key", b"apikey", b"_pass")
+"""How names of columns end; those of keys say less, so that what is below them must be of chance."""
+_ENDS = re.compile(rb"[\"'`* ]{0,40}(?:[,;|\t)\r\n]|\\{1,8}[nt])")
+_NO_SECRET = re.compile(r"(?i)(?:public|primary|foreign|sort|partition|cache|idempotency|page|next|csrf)_\w*$")
+_CHANCE = 16
+"""Characters that a key has at least."""
 _FAR = 400
 """Characters of a head on either side of the name."""
 _WIDE = 2000
@@ -15,20 +22,26 @@ _FIELD = re.compile(r" *[\"'`*]{0,2}[A-Za-z][\w .-]{0,40}[\"'`*]{0,2} *")
 _INSERT = re.compile(r"(?i)insert\s+into\s+[^\s(]{1,80}\s*\(([^()\0]{1,600})\)\s*values\s*")
 _ROW = re.compile(r"\s*,?\s*\(((?:'(?:[^'\\\0]|\\.|''){0,2000}'|[^()'\0]){1,4000})\)")
 _CELL = re.compile(r"\s*(?:'((?:[^'\\\0]|\\.|'')*)'|([^,'\0]*))\s*(?:,|\Z)")
-_RULES = re.compile(r"[\s|:-]*")
+_RULES = re.compile(r"[\s|:+-]*")
 
 
 def column_passwords(text: str, low: bytes) -> Iterator[tuple[int, int]]:
-    """Where each password stands; `low` is the text in small letters."""
-    done = 0
-    place = low.find(_NAME)
-    while place >= 0:
-        if place >= done:
-            for start, end, stop in _rows(text, low, place):
+    """Where each password or key stands; `low` is the text in small letters."""
+    for name in (*_PASSWORDS, *_KEYS):
+        is_secret = is_password if name in _PASSWORDS else _is_key
+        done = 0
+        place = low.find(name)
+        while place >= 0:
+            named = _ENDS.match(low, place + len(name)) and not _NO_SECRET.search(text[max(0, place - 40) : place + 1])
+            for start, end, stop in _rows(text, low, place) if place >= done and named else ():
                 done = stop
-                if is_password(text[start:end]):
+                if is_secret(text[start:end]):
                     yield start, end
-        place = low.find(_NAME, max(done, place + 1))
+            place = low.find(name, max(done, place + 1))
+
+
+def _is_key(value: str) -> bool:
+    return len(value) >= _CHANCE and " " not in value and is_password(value) and chance(value) >= 0.9 * len(value)
 
 
 def _rows(text: str, low: bytes, place: int) -> Iterator[tuple[int, int, int]]:
@@ -63,11 +76,13 @@ def _listed(text: str, place: int) -> Iterator[tuple[int, int, int]]:
         row = _END.search(text, at, at + _WIDE)
         end, after = row.span() if row else (len(text), len(text))
         cells = text[at:end].split(sign) if end - at <= _WIDE else []
+        if sign == "|" and _RULES.fullmatch(text, at, end) and end > at:  # psql draws `+` where columns meet
+            cells = fields
         if len(cells) != len(fields):
             return
         start = at + sum(len(cell) + 1 for cell in cells[:column])
         inside = cells[column].strip(" \"'`*")
-        if inside and not _RULES.fullmatch(cells[column]):
+        if inside and cells is not fields and not _RULES.fullmatch(cells[column]):
             start += cells[column].index(inside)
             yield start, start + len(inside), after
         at = after if row and row[0] != "\0" else len(text)

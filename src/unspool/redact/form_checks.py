@@ -61,10 +61,18 @@ def _lone(match: re.Match[str], value: str) -> bool:
     """Whether a text is mixed as by chance, and no part of a longer stretch of base64."""
     around = match.string[max(0, match.start() - 1)] + match.string[match.end() : match.end() + 1]
     inside = len(around) > 1 and set(around) <= _BASE64 and around != "//"
-    return not inside and CHECKS["mixed"](match, value)
+    before, after = (
+        match.string[max(0, match.start() - _FAR) : match.start()],
+        match.string[match.end() : match.end() + _FAR],
+    )
+    long = sum(len(found[0]) for text in (before[::-1], after) if (found := _STRETCH.match(text)))
+    return not inside and long < _FAR and CHECKS["mixed"](match, value)
 
 
 _BASE64 = {"+", "/", "="}
+_STRETCH = re.compile(r"[A-Za-z0-9+/]*")
+_FAR = 60
+"""Characters of base64 around a text that make it a part of something else."""
 _KEY_TYPE = re.compile(r"""["']kty\\*["']\s*:""")
 _AROUND = 4000
 """Characters around a member in which the type of its key stands."""

@@ -2,6 +2,8 @@
 
 import re
 
+from unspool.redact.letter_pairs import chance
+
 _SAYS = re.compile(
     r"(?i:example|placeholder|redacted|change.?me|change.?(?:it|this)\b|\byour|[_-]your|dummy|sample|not.?a.?(?:real|secret)"
     r"|insert.?|replace.?|goes.?here|foobar|abcdefgh|deadbeef|cafebabe)"
@@ -25,8 +27,12 @@ _COMMON = re.compile(
 )
 _REFERENCE = re.compile(
     r"(?i)(?:[a-z][a-z0-9+.-]{1,20}:(?://|secret/)|(?:file|vault|ssm|arn|ref|env|secret|op|gcp-sm|sm|kms|urn):|enc\[|!(?:ref|sub|vault)"
-    r"|projects/|[a-z]:\\|\.{0,2}/[\w.-]*(?:/|$)|~/|\(hidden|\[(?:masked|filtered|removed|your))"
+    r"|projects/|[a-z]:\\|\.{0,2}/[\w.-]*(?:/|$)|~/|\(hidden|\[(?:masked|filtered|removed|your)"
+    r"|(?:@[\w.-]+/)?[a-z][\w.-]*@[~^]?\d+(?:\.\d+)+|\d+(?:\.\d+){2,}$)"
 )
+"""What names something elsewhere: an address, a path, a package with its version, a number of an object."""
+_REST = 14
+"""Characters of chance beside a word that make a secret of both."""
 _LEAST = 5
 """Different characters that a secret has at least."""
 _KNOWN = frozenset(
@@ -60,7 +66,12 @@ def is_placeholder(text: str) -> bool:
     """Whether what a name promises to be a secret is none: made up, a common word, or said to be elsewhere."""
     if is_made_up(text) or _VARIABLE.search(text) or _REFERENCE.match(text) or _COMMON.fullmatch(text):
         return True
-    return _WORDS.search(text) is not None or _repeats(text)
+    return _repeats(text) or (_WORDS.search(text) is not None and not _is_chance(_WORDS.sub("", text)))
+
+
+def _is_chance(rest: str) -> bool:
+    """Whether what stands beside a word is made by chance, as in `secret-` and forty random characters."""
+    return len(rest) >= _REST and chance(rest) >= 1.6 * len(rest)
 
 
 def _repeats(text: str) -> bool:

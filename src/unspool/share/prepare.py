@@ -14,8 +14,10 @@ from unspool.copies.original import CopySource, open_source
 from unspool.errors import Ambiguous, NotFound, Unsound
 from unspool.files import scratch_folder
 from unspool.model import Session
+from unspool.redact.finder import Finder
+from unspool.redact.rules import PersonalNames
 from unspool.share.choices import ShareChoices, ShareSettings
-from unspool.share.redact_files import RedactionReport, redact_files
+from unspool.share.redact_files import RedactionReport, find_in_session, redact_files
 from unspool.share.select_files import SelectedFiles, file_stem, select_files
 from unspool.store.library import Library
 from unspool.store.library.inputs import as_lines
@@ -76,7 +78,9 @@ def prepare_shares(library: Library, names: Sequence[str | FoundLog], ask: Share
                     if not number:
                         raise
                     continue
-                drawings.append(drawn)
+                people = PersonalNames.of(ask.environment, facts.cwds)
+                told = find_in_session(source.log, Finder(ask.rules, people, choices.terms))
+                drawings.append(drawn._replace(told=told))
         shared = folder / "source" / "shared"
         cleaned = redact_files(drawings, ask, choices, list(cwds), shared, remote)
         logs, redacted = (shared / f"{one.session}.jsonl" for one in drawings), Library((shared.parent,))

@@ -4,6 +4,7 @@ import re
 from base64 import b64decode, b64encode
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import reduce
 from operator import add
 from pathlib import Path
@@ -12,6 +13,8 @@ from typing import BinaryIO, NamedTuple
 import msgspec
 
 from unspool import __version__, human
+from unspool.copies.original import OriginalLog
+from unspool.errors import Unreadable
 from unspool.redact import replacements
 from unspool.redact.finder import Finder
 from unspool.redact.log import redact_lines, scan_lines
@@ -30,6 +33,7 @@ from unspool.share.choices import (
 from unspool.share.select_files import LeftOutCounts, SelectedFiles
 from unspool.share.side_files import FOLDER, FileToShare
 from unspool.store.library.bundle import is_plain
+from unspool.store.library.inputs import open_log
 
 PICTURES = (b"\x89PNG", b"\xff\xd8\xff", b"RIFF", b"GIF8")
 """How files of pictures begin."""
@@ -189,10 +193,23 @@ def find_in_files(files: list[FileToShare], finder: Finder) -> Iterator[SecretFi
             yield from scan_lines(as_in_log, finder, file.name)
 
 
-def find_everywhere(files: list[FileToShare], finder: Finder) -> tuple[list[SecretFinding], Finder]:
-    """What is found in the files of a share, each value wherever it stands, and the finder that finds it there."""
+def find_in_session(log: OriginalLog, finder: Finder) -> tuple[SecretMatch, ...]:
+    """What a whole session tells, each value once: also lines, subagents and thoughts that are not to be shared."""
+    streams = [log.data.splitlines(keepends=True)]
+    for agent in log.found.agents:
+        with suppress(OSError, Unreadable), open_log(agent.path) as lines:
+            streams.append(list(lines))
+    matches = (one.match for lines in streams for one in scan_lines(lines, finder))
+    return tuple({(match.rule, match.value): match for match in matches}.values())
+
+
+def find_everywhere(
+    files: list[FileToShare], finder: Finder, told: Iterable[SecretMatch] = ()
+) -> tuple[list[SecretFinding], Finder]:
+    """What is found in the files of a share, each value wherever it stands, and the finder that finds it there; and
+    what is told elsewhere, where it stands in these files."""
     found = list(find_in_files(files, finder))
-    matches = [one.match for one in found] + [match for file in files for match in finder.find(file.name)]
+    matches = [*told, *(one.match for one in found), *(match for file in files for match in finder.find(file.name))]
     spread = spread_values(finder, (*matches, *near_names(matches, _words(files))), ask=True)
     return (found if spread is finder else list(find_in_files(files, spread))), spread
 
@@ -242,11 +259,12 @@ def redact_files(
     """Write the files below a folder without what must not leave, once it was reviewed."""
     files = [file for one in drawings for file in one.files]
     people = PersonalNames.of(ask.environment, cwds, _signers(files))
-    found, finder = find_everywhere(files, Finder(ask.rules, people, choices.terms))
+    elsewhere = [match for one in drawings for match in one.told]
+    found, finder = find_everywhere(files, Finder(ask.rules, people, choices.terms), elsewhere)
     if ask.review is not None:
         before, choices = choices, ask.review(found, choices)
         if choices.terms != before.terms:
-            found, finder = find_everywhere(files, Finder(ask.rules, people, choices.terms))
+            found, finder = find_everywhere(files, Finder(ask.rules, people, choices.terms), elsewhere)
     first = drawings[0]
     names = named_by({**load_replacements(first.session), **ask.names}, rehearsed=ask.rehearsed)
     scrub = FileRedactor(finder, names, choices)

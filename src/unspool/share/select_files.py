@@ -14,6 +14,7 @@ from unspool.copies.fork import Fork
 from unspool.copies.original import OriginalLog
 from unspool.copies.treatment import Treatment
 from unspool.model import Event, Session, Text, ToolCall
+from unspool.redact.replacements import SecretMatch
 from unspool.share.choices import ShareChoices
 from unspool.share.side_files import FileToShare, SideFileWriter, copy_pictures, hidden_answers, hidden_notices
 from unspool.store.library import read_session
@@ -107,6 +108,8 @@ class SelectedFiles(NamedTuple):
     session: str
     files: list[FileToShare]
     gone: LeftOutCounts
+    told: tuple[SecretMatch, ...] = ()
+    """What the whole session tells, also in what is not shared of it."""
 
 
 def select_files(log: OriginalLog, choices: ShareChoices, folder: Path, title: str = "") -> SelectedFiles:
