@@ -51,9 +51,9 @@ LACKS = {
     "lint": f"lint {SESSION} -s SOURCE",
     "repair": f"repair {SESSION} -s SOURCE",
     "move": f"move {SESSION} -s SOURCE --to OUT",
-    "share": f"share {SESSION} -s SOURCE --html -o OUT",
 }
 APART = {
+    "share": "is tried with every agent's story in test_stories",
     "local": "asks a person to choose",
     "web": "asks a service that an agent of its own has",
     "open": "serves the pages, which are asked for below",
@@ -138,7 +138,7 @@ def test_every_page_of_the_app_answers(source: Path, tmp_path: Path) -> None:
     with served(context) as address:
         answered = {path: get(f"{address}{path}").status for path in paths if "{" not in path}
         pages = {name: get(f"{address}/s/{SESSION}/{name}") for name in ("", "page-001.html", "context", "turn/1.md")}
-    nothing_asked = {"/api/search", f"/s/{SESSION}/share/preview", f"/s/{SESSION}/share/preview/"}
+    nothing_asked = {"/api/search"}
     nothing_there = {"/files/at", "/files/at.txt", f"/s/{SESSION}/raw", f"/s/{SESSION}/branches"}
     assert {path for path, status in answered.items() if status == 400} == nothing_asked
     assert {path for path, status in answered.items() if status == 404} == nothing_there

@@ -194,3 +194,16 @@ def test_commands_work(agent: CodingAgent, home: Path, command: str) -> None:
     done = run(command, log.session_id, "-s", str(home))
     assert (done.code, done.err) == (0, "")
     assert by_id(agent.id).name in done.out or command not in ("info",)
+
+
+@ALL
+def test_it_can_be_shared(agent: CodingAgent, home: Path) -> None:
+    """A page that needs nothing else, without the name of whoever ran it."""
+    STORIES[agent.id].write(home)
+    (log,) = Library([home]).logs()
+    page = home.parent / "page.html"
+    done = run("share", log.session_id, "-s", str(home), "--html", "-o", str(page), "--yes")
+    assert done.code == 0
+    words = page.read_text()
+    assert all(said in words for said in (*PROMPTS, ANSWER))
+    assert "/home/ada" not in words

@@ -62,10 +62,11 @@ def prepare_shares(library: Library, names: Sequence[str | FoundLog], ask: Share
     """Sessions ready to be shown, the first of them the one that is meant; their files last as long as the `with`."""
     with scratch_folder() as folder:
         drawings: list[SelectedFiles] = []
+        agents: list[str] = []
         cwds: dict[str, None] = {}
         choices, project, remote = ShareChoices(), "", ""
         for number, name in enumerate(names):
-            with _opened(library, name, folder / "lines" / str(number)) as source:
+            with _opened(library, name, folder / "lines" / str(number)) as (source, agent):
                 facts = source.log.facts
                 cwds |= dict.fromkeys(facts.cwds)
                 if not number:
@@ -81,10 +82,14 @@ def prepare_shares(library: Library, names: Sequence[str | FoundLog], ask: Share
                 people = PersonalNames.of(ask.environment, facts.cwds)
                 told = find_in_session(source.log, Finder(ask.rules, people, choices.terms))
                 drawings.append(drawn._replace(told=told))
+                agents.append(agent)
         shared = folder / "source" / "shared"
         cleaned = redact_files(drawings, ask, choices, list(cwds), shared, remote)
         logs, redacted = (shared / f"{one.session}.jsonl" for one in drawings), Library((shared.parent,))
-        main, *others = (SharedSession(without_paths(redacted.open(log)), log) for log in logs)
+        main, *others = (
+            SharedSession(replace(without_paths(redacted.open(log)), agent=agent), log)
+            for log, agent in zip(logs, agents, strict=True)
+        )
         main = main._replace(session=replace(main.session, remote=cleaned.remote))
         before, after = sessions_around(main, others)
         yield PreparedShare(main, before, after, cleaned.report, cleaned.choices, cleaned.names, project)
@@ -105,14 +110,15 @@ def _began(one: SharedSession) -> datetime:
 
 
 @contextmanager
-def _opened(library: Library, name: str | FoundLog, folder: Path) -> Iterator[CopySource]:
-    """A session's log, which is made lines first where it is one document."""
+def _opened(library: Library, name: str | FoundLog, folder: Path) -> Iterator[tuple[CopySource, str]]:
+    """A session's log, which is made lines first where it is one document or its agent's logs are only read, and the
+    agent that it is of."""
     found = library.resolve(name) if isinstance(name, str) else name
     lines = as_lines(found, folder) if isinstance(found, str) else None
     if isinstance(found, FoundLog) and by_id(found.agent_id).writer is None:
         lines = _rewritten(library, found, folder)
     with open_source(library, str(lines) if lines else found) as source:
-        yield source
+        yield source, found.agent_id if isinstance(found, FoundLog) else source.log.agent.id
 
 
 def _rewritten(library: Library, found: FoundLog, folder: Path) -> Path:
