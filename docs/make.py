@@ -155,11 +155,11 @@ def agent_table() -> str:
     rows = []
     for agent in AGENTS:
         works = works_for(agent)
-        marks = tuple("yes" if works[name] else "–" for name in ("tokens", "resume", "copies"))
+        marks = tuple("yes" if works[name] else "–" for name in ("tokens", "resume", "copies", "hand-over"))
         kept = agent.files.retention(ROOT / "no such folder")
         after = f"after {kept.days} days" if kept is not None and kept.deletes else "–"
         rows.append((agent.name, *marks, after, ", ".join(f"`{root}`" for root in agent.roots({}, home))))
-    return _table(("agent", "tokens", "resume", "copies", "deletes", "where"), rows)
+    return _table(("agent", "tokens", "resume", "copies", "takes over", "deletes", "where"), rows)
 
 
 def price_table() -> str:

@@ -26,12 +26,13 @@ from unspool.tools import TOOLS
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+MADE_PAGES = ("agents", "app-api", "cli", "design", "format", "json", "prices", "settings", "tools")
 MADE = [
     make.HELP,
     make.SCHEMA,
     make.SHARED,
     *make.PICTURES,
-    *(f"docs/{name}.md" for name in ("app-api", "cli", "design", "format", "json", "prices", "settings", "tools")),
+    *(f"docs/{name}.md" for name in MADE_PAGES),
 ]
 
 

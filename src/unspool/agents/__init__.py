@@ -43,7 +43,7 @@ def installed_agents() -> list[CodingAgent]:
             loaded = point.load()
             agent = loaded() if isinstance(loaded, type) else loaded
             why = "" if isinstance(agent, CodingAgent) else "it is no CodingAgent"
-        except Exception as problem:  # noqa: BLE001  a stranger's code
+        except (ImportError, AttributeError, TypeError, ValueError, LookupError, RuntimeError, OSError) as problem:
             why = str(problem) or type(problem).__name__
         if why:
             warnings.warn(f"the agent {point.name} ({point.value}) is left out: {why}", stacklevel=2)
@@ -81,6 +81,17 @@ def agent_name(agent_id: str) -> str:
     return by_id(agent_id).name if is_known(agent_id) else agent_id
 
 
+def agent_named(name: str) -> CodingAgent:
+    """The agent that a person means by its id, its name, or a piece of either that only one has."""
+    wanted = name.casefold()
+    exact = [agent for agent in AGENTS if wanted in (agent.id, agent.name.casefold())]
+    fits = exact or [agent for agent in AGENTS if wanted and (wanted in agent.id or wanted in agent.name.casefold())]
+    if len(fits) != 1:
+        known = ", ".join(agent.id for agent in fits or AGENTS)
+        raise UsageProblem(f"{'Several agents are' if fits else 'There is no agent'} called {name}; known are {known}.")
+    return fits[0]
+
+
 def writer_of(agent: CodingAgent) -> "LogWriter":
     """What writes the agent's logs; UsageProblem for an agent whose logs are only read."""
     writer = agent.writer
@@ -104,6 +115,7 @@ __all__ = [
     "FoundAgent",
     "FoundLog",
     "agent_name",
+    "agent_named",
     "by_id",
     "is_known",
     "resume_command",

@@ -30,6 +30,7 @@ from unspool.model.events import calls_in
 from unspool.model.request import RecordedRequests
 
 if TYPE_CHECKING:
+    from unspool.agents.handed import SessionTaker
     from unspool.agents.writing import LogWriter  # which few commands need
 
 
@@ -153,6 +154,11 @@ class CodingAgent(ABC):
     @property
     def writer(self) -> "LogWriter | None":
         """Makes lines of a copy that the agent can resume; None where its logs are only read."""
+        return None
+
+    @property
+    def taker(self) -> "SessionTaker | None":
+        """Takes sessions of other agents over; None where it cannot."""
         return None
 
     def requests(self, entries: Iterable[Entry]) -> RecordedRequests | None:

@@ -74,6 +74,8 @@ class Listed(msgspec.Struct, frozen=True):
     """Calls that were broken off."""
     tool_unanswered: int = 0
     """Calls without a result."""
+    agent: str = ""
+    """The id of the agent that it is of."""
 
 
 class Sessions(msgspec.Struct, frozen=True):
@@ -119,8 +121,9 @@ def _listed(row: SessionRow, marks: AllMarks) -> Listed:
     counts = (row.prompts, row.messages, row.tool_calls, row.tool_errors)
     cost = exact_dollars(int(row.amount * PICO)), row.unpriced
     texts = (row.id, row.project, row.title, row.kind, row.branch)
-    others = (row.tool_refusals, row.tool_interruptions, row.tool_unanswered)
-    return Listed(*texts, started, ended, *counts, *cost, Marked(*mark) if any(mark) else None, row.known, *others)
+    ends = (row.tool_refusals, row.tool_interruptions, row.tool_unanswered)
+    marked = Marked(*mark) if any(mark) else None
+    return Listed(*texts, started, ended, *counts, *cost, marked, row.known, *ends, agent=row.agent)
 
 
 def _one(request: Request, key: str) -> Whole:
@@ -162,6 +165,7 @@ ENDPOINTS = (
             Parameter("project", "Only projects whose path holds this text."),
             Parameter("title", "Only titles that hold this text."),
             Parameter("branch", "Only this git branch."),
+            Parameter("agent", "Only sessions of this agent, by its id."),
             Parameter("kind", "Only this kind of session."),
             Parameter("starred", "1: only those with a star.", choices=("0", "1"), default="0"),
             Parameter("tag", "Only those with this tag."),

@@ -44,6 +44,7 @@ _FIXED = {
 }
 _KNOWN = {
     "project": "SELECT project FROM session WHERE project LIKE ? ESCAPE '\\' GROUP BY 1 ORDER BY max(ended) DESC",
+    "agent": "SELECT agent FROM session WHERE agent LIKE ? ESCAPE '\\' GROUP BY 1 ORDER BY count(*) DESC",
     "branch": "SELECT branch FROM session WHERE branch LIKE ? ESCAPE '\\' GROUP BY 1 ORDER BY max(ended) DESC",
     "tool": "SELECT name.text FROM tally JOIN name ON name.id = tally.tool WHERE name.text LIKE ? ESCAPE '\\' "
     "GROUP BY 1 ORDER BY sum(tally.calls) DESC",

@@ -25,7 +25,21 @@ from unspool.tools.ansi import strip_ansi
 
 MAX_QUESTION = 1000
 """Characters of a question."""
-FILTER_NAMES = ("kind", "project", "role", "tool", "is", "since", "until", "model", "branch", "cost", "session", "file")
+FILTER_NAMES = (
+    "kind",
+    "project",
+    "agent",
+    "role",
+    "tool",
+    "is",
+    "since",
+    "until",
+    "model",
+    "branch",
+    "cost",
+    "session",
+    "file",
+)
 """Filters that an address may hold beside the words, in the order in which they are told."""
 SESSIONS, HITS = 10, 3
 MAX_FOUND_SESSIONS = 500

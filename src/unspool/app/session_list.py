@@ -18,6 +18,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
 from unspool import human
+from unspool.agents import agent_name
 from unspool.app import render
 from unspool.app.context import AppContext, cached_answer
 from unspool.app.marks import AllMarks, StoredMark, get_mark_store
@@ -45,6 +46,7 @@ from unspool.site.session_head import Badge
 from unspool.site.session_rows import ListedSession, RowLink, SessionDay, SessionRow
 from unspool.site.session_view import format_cost
 from unspool.site.summaries import shorten_line
+from unspool.store.index.conditions import IS_LISTED
 from unspool.store.index.schema import PICO
 from unspool.store.index.times import local_time, written_time
 from unspool.store.library.chains import ChainMember, link_sessions
@@ -211,6 +213,7 @@ class ListRequest:
 
 
 _MOST_PROJECTS = 12
+_AGENTS = f"SELECT agent, count(*) FROM session WHERE version_of IS NULL AND {IS_LISTED} GROUP BY 1 ORDER BY 2 DESC"  # noqa: S608
 
 
 def facet_groups(
@@ -219,6 +222,7 @@ def facet_groups(
     """Projects, kinds and marks to narrow a list by, those that there are any of."""
     every = (
         ("By project", tuple(_project_facets(listing, query))),
+        ("By agent", tuple(_agent_facets(listing, query))),
         ("By kind", tuple(_kind_facets(query, found))),
         ("Marked", tuple(_mark_facets(listing, query))),
     )
@@ -237,6 +241,14 @@ def _project_facets(listing: ListRequest, query: SessionQuery) -> Iterator[LinkC
         yield LinkChoice(projects.label(one.path), href, one.path in chosen, one.path, one.sessions)
     if len(listed) < len(projects.projects):
         yield LinkChoice("All projects …", "/projects", number=len(projects.projects))
+
+
+def _agent_facets(listing: ListRequest, query: SessionQuery) -> Iterator[LinkChoice]:
+    counted: list[Any] = listing.db.execute(_AGENTS).fetchall()
+    for agent, number in counted if len(counted) > 1 or query.agent else ():
+        chosen = query.agent == agent
+        href = _list_address(query, agent="" if chosen else agent)
+        yield LinkChoice(agent_name(agent), href, chosen, number=number)
 
 
 def _kind_facets(query: SessionQuery, found: FoundSessions) -> Iterator[LinkChoice]:

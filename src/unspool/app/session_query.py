@@ -46,6 +46,8 @@ class SessionQuery(msgspec.Struct, frozen=True):
 
     project: str = ""
     """A project's slug, or part of its path."""
+    agent: str = ""
+    """The id of one."""
     kind: str = ""
     """One of SESSION_KINDS; `any` for those too that lists leave out."""
     model: str = ""
@@ -75,7 +77,7 @@ def parse_session_query(given: Mapping[str, str]) -> SessionQuery:
     """What the parameters of an address ask for; what means nothing asks for nothing."""
     texts = {
         name: given.get(name, "").encode(errors="replace").decode().replace("\0", "").strip()[:_LONGEST]
-        for name in ("project", "kind", "model", "q", "since", "until", "tag")
+        for name in ("project", "agent", "kind", "model", "q", "since", "until", "tag")
     }
     if texts["kind"] not in (*SESSION_KINDS, ANY_KIND):
         texts["kind"] = ""
@@ -99,7 +101,7 @@ _ORDERS = {
 _COLUMNS = {
     **{
         name: name
-        for name in ("title", "kind", "project", "branch", "started", "ended", "messages", "unpriced", "open")
+        for name in ("title", "agent", "kind", "project", "branch", "started", "ended", "messages", "unpriced", "open")
     },
     "id": "key",
     "prompts": "turns",
@@ -217,6 +219,7 @@ class SessionFinder:
         """What the filters ask for, and notes on those that mean nothing."""
         makers = {
             "project": self._of_project,
+            "agent": lambda name: SqlCondition("agent = ?", (name,)),
             "title": lambda text: SqlCondition("title LIKE ? ESCAPE '\\'", (sessions_holding(text),)),
             "model": self._using_model,
             "starred": lambda _: _among("key", [key for key, mark in self._marks.marks.items() if mark.starred]),

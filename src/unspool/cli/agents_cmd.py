@@ -71,6 +71,7 @@ def works_for(agent: "CodingAgent") -> dict[str, bool]:
     return {
         "resume": agent.resuming is not None,
         "copies": agent.writer is not None,
+        "hand-over": agent.taker is not None,
         "tokens": agent.logs_tokens,
         "hooks": agent.hooks is not None,
     }
@@ -80,11 +81,11 @@ def _print(rows: list[dict[str, Any]]) -> None:
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
-    for name in ("agent", "sessions", "size", "tokens", "resume", "copies", "deletes", "where"):
+    for name in ("agent", "sessions", "size", "tokens", "resume", "copies", "takes over", "deletes", "where"):
         table.add_column(name, justify="right" if name in ("sessions", "size") else "left", no_wrap=name != "where")
     for row in rows:
         days, there = row["deletes_after_days"], [one["path"] for one in row["folders"] if one["there"]]
-        marks = ("yes" if row["works"][name] else "–" for name in ("tokens", "resume", "copies"))
+        marks = ("yes" if row["works"][name] else "–" for name in ("tokens", "resume", "copies", "hand-over"))
         after = "–" if days is None else f"after {human.count(days, 'day')}"
         where = ", ".join(map(_short, there or [one["path"] for one in row["folders"]]))
         size = human.size(row["bytes"]) if row["sessions"] else ""

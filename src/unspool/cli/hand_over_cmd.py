@@ -17,12 +17,7 @@ if TYPE_CHECKING:
 
 @click.command("hand-over")
 @click.argument("session", default="latest")
-@click.option(
-    "--to",
-    required=True,
-    type=click.Choice(["claude", "codex", "pi", "opencode"]),
-    help="The agent that goes on with it.",
-)
+@click.option("--to", required=True, metavar="AGENT", help="Who goes on with it; `unspool agents` says which can.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Write it there instead of the agent's folder.")
 @click.option("-n", "--dry-run", is_flag=True, help="Say what would be written, and write nothing.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -31,16 +26,17 @@ def command(session: str, to: str, output: Path | None, dry_run: bool, as_json: 
     """Go on with a session in another agent.
 
     \b
-    unspool hand-over 3f2a --to codex      a session of Claude Code, to be resumed by Codex
-    unspool hand-over latest --to claude   the last session of whichever agent, for Claude Code
+    unspool hand-over 3f2a --to AGENT      a session of any agent, to be resumed by another
+    unspool hand-over latest --to AGENT -n   what would become of the last one
 
     What was said and done goes along, tools named as the other agent names its own. Thinking and notices stay
     behind; a tool that the other agent has none for is told in words. The original stays as it is.
     """
+    from unspool.agents import agent_named
     from unspool.copies.hand_over import hand_over
     from unspool.files import write_atomically
 
-    made = hand_over(library.open(session), to)
+    made = hand_over(library.open(session), agent_named(to))
     path = made.path if output is None else output / made.path.name if output.is_dir() else output
     if path.exists():
         raise Exists(f"{path} is there already; nothing was written.")

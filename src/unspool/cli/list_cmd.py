@@ -15,6 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from unspool import human
+from unspool.agents import agent_name
 from unspool.cli import options, settings
 from unspool.cli.output import Column, complain, console, print_json, print_table, progress, show_renderable
 from unspool.errors import UnspoolError
@@ -69,6 +70,7 @@ _COLUMNS: tuple[tuple[str, int, JustifyMethod, int, int | None], ...] = (
     # name, narrowest terminal that has room for it, alignment, least and greatest width
     ("id", 0, "left", 8, 8),
     ("when", 0, "left", 10, 16),
+    ("agent", 96, "left", 5, 12),
     ("project", 110, "left", 10, 16),
     ("turns", 44, "right", 5, None),
     ("tools", 90, "right", 5, None),
@@ -81,7 +83,8 @@ _COLUMNS: tuple[tuple[str, int, JustifyMethod, int, int | None], ...] = (
 def sessions_table(overviews: Sequence[Overview], marks: Marks, width: int) -> Table:
     """One row a session; the less important columns give way on a narrow terminal, never the title."""
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim", expand=True)
-    shown = [column for column in _COLUMNS if width >= column[1]]
+    several = len({overview.agent for overview in overviews}) > 1
+    shown = [column for column in _COLUMNS if width >= column[1] and (several or column[0] != "agent")]
     for name, _, justify, least, most in shown:
         style = "cyan" if name == "id" else ""
         table.add_column(
@@ -100,6 +103,7 @@ def _cells(overview: Overview, mark: SessionMark, written: Callable[..., str]) -
     return {
         "id": one_line(overview.id[:8]),
         "when": written(overview.ended or overview.log.modified, settings.chosen_zone()),
+        "agent": agent_name(overview.agent),
         "project": one_line(human.last_part(overview.project)),
         "turns": str(overview.turns),
         "tools": str(overview.tool_calls),

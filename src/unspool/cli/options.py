@@ -68,7 +68,24 @@ named_sources = click.option("-s", "--source", multiple=True, metavar="DIR", typ
 zone = click.option("--tz", metavar="ZONE", help="Where days begin: Europe/Berlin, UTC, +05:30, local.")
 
 
-def _library(source: tuple[Path, ...], demo: bool) -> "Library":
+def _agent_ids(_: click.Context, __: click.Parameter, names: tuple[str, ...]) -> tuple[str, ...]:
+    if not names:
+        return ()
+    from unspool.agents import agent_named
+
+    return tuple(agent_named(name).id for name in names)
+
+
+agents = click.option(
+    "--agent",
+    multiple=True,
+    metavar="NAME",
+    callback=_agent_ids,
+    help="Only sessions of this agent: codex, gemini, ...",
+)
+
+
+def _library(source: tuple[Path, ...], demo: bool, agent: tuple[str, ...]) -> "Library":
     from unspool.cli.fresh import tell_how_to_keep
     from unspool.store.library import Library
 
@@ -80,13 +97,14 @@ def _library(source: tuple[Path, ...], demo: bool) -> "Library":
         raise UsageProblem("One archive at a time can be a source; `unspool archive merge` makes one of several.")
     # An archive's folder holds no logs of its own, so that with no other source only what it keeps is found.
     kept = None if named and not archives else _kept_sessions(*archives)
-    return Library(settings.chosen_sources(named), settings.price_table(), kept)
+    return Library(settings.chosen_sources(named), settings.price_table(), kept, agents=agent)
 
 
 sources = as_argument(
     "library",
     _library,
     named_sources,
+    agents,
     click.option("--demo", is_flag=True, help="Use the bundled demo sessions instead of your own."),
 )
 

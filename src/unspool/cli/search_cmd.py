@@ -129,7 +129,7 @@ def patience(seconds: float, message: str) -> "Iterator[None]":
 
 
 _PATIENCE = 60
-_FILTERS = ("project", "role", "tool", "model", "branch", "kind", "since", "until", "cost", "session")
+_FILTERS = ("project", "agent", "role", "tool", "model", "branch", "kind", "since", "until", "cost", "session")
 _MODES = ("substring", "regex", "file", "command")
 
 
@@ -140,6 +140,7 @@ _MODES = ("substring", "regex", "file", "command")
 @click.option("--file", metavar="PATH", help="Which sessions touched a file last, and how.")
 @click.option("--command", metavar="TEXT", help="Which sessions ran a shell command that holds TEXT.")
 @click.option("-p", "--project", multiple=True, metavar="TEXT", help="Only projects whose path holds TEXT.")
+@options.agents
 @click.option("--role", multiple=True, metavar="ROLE", help="Only what this one said: user, assistant, tool.")
 @click.option("--tool", multiple=True, metavar="NAME", help="Only calls and results of this tool.")
 @click.option("-m", "--model", multiple=True, metavar="TEXT", help="Only turns answered by such a model.")
@@ -171,9 +172,9 @@ def command(query: tuple[str, ...], archive: "Path", as_json: bool, no_sync: boo
     unspool search --command 'git rebase'  where it was run
 
     In the QUERY, words must all be there; OR, NOT and parentheses work, in capitals. Filters, also as options:
-    project: role: tool: model: file: branch: kind: is:error since: until: cost:>1 session:, with a minus to exclude.
-    Names are found in either spelling (read_file, readFile). --substring and --regex heed capitals where they have
-    some. What is new is kept first, in your usual archive (--no-sync, or the setting `sync`, leaves that out).
+    project: agent: role: tool: model: file: branch: kind: is:error since: until: cost:>1 session:, with a minus to
+    exclude. Names are found in either spelling (read_file, readFile). --substring and --regex heed capitals where they
+    have some. What is new is kept first, in your usual archive (--no-sync, or the setting `sync`, leaves that out).
     Ends with 1 where nothing is found.
     """
     from unspool.store.index.query import Filter, parse_query

@@ -158,6 +158,7 @@ def _files(found: "IndexStats") -> list[Column]:
 @click.option("--since", metavar="WHEN", help="From 2026-01-31 on, or from 3d, 2w ago.")
 @click.option("--until", metavar="WHEN", help="To the end of 2026-01-31, or to 3d, 2w ago.")
 @click.option("-p", "--project", default="", metavar="TEXT", help="Only projects whose path holds TEXT.")
+@options.agents
 @options.zone
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, with every figure.")
 @fresh.no_sync
@@ -180,7 +181,7 @@ def command(project: str, as_json: bool, no_sync: bool, archive: "Path", **given
 
     zone = options.parse_tz(given["tz"])
     first, last = options.parse_since(given["since"], zone), options.parse_until(given["until"], zone)
-    wanted = UsageFilter(since=first, until=last, project=project, zone=zone)
+    wanted = UsageFilter(since=first, until=last, project=project, agents=given["agent"], zone=zone)
     fresh.keep_fresh(archive, no_sync=no_sync)
     with options.open_index(archive) as index:
         found = index_stats(index, wanted)

@@ -42,7 +42,7 @@ def _is_told_by_logs(by: str, wanted: UsageFilter) -> bool:
     """Whether it takes no index to tell this."""
     from unspool.store.library.usage_from_logs import ANSWERS
 
-    return by in ANSWERS and not wanted.project
+    return by in ANSWERS and not wanted.project and not wanted.agents
 
 
 _WORDS = {
@@ -71,6 +71,7 @@ class _UsageRequest(NamedTuple):
 @click.option("--since", metavar="WHEN", help="From 2026-01-31 on, or from 3d, 2w ago.")
 @click.option("--until", metavar="WHEN", help="To the end of 2026-01-31, or to 3d, 2w ago.")
 @click.option("-p", "--project", default="", metavar="TEXT", help="Only projects whose path holds TEXT.")
+@options.agents
 @click.option("-m", "--model", default="", metavar="TEXT", help="Only models whose name holds TEXT.")
 @options.zone
 @click.option("--week-starts", type=click.Choice(["monday", "sunday"]), default="monday", help="For --by week.")
@@ -141,6 +142,7 @@ def _parse_request(by: str, tz: str | None, given: dict[str, Any]) -> _UsageRequ
         since=options.parse_since(given["since"], zone),
         until=options.parse_until(given["until"], zone),
         project=given["project"],
+        agents=given["agent"],
         model=given["model"],
         zone=zone,
         week=6 if given["week_starts"] == "sunday" else 0,

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from unspool.agents import FoundLog, by_id
+from unspool.agents import AGENTS, FoundLog, by_id
 from unspool.copies.hand_over import hand_over
 from unspool.copies.original import CopySource, open_source
 from unspool.errors import Ambiguous, NotFound, Unsound
@@ -123,7 +123,7 @@ def _opened(library: Library, name: str | FoundLog, folder: Path) -> Iterator[tu
 
 def _rewritten(library: Library, found: FoundLog, folder: Path) -> Path:
     """The session of an agent whose logs are only read, as lines that can be chosen from."""
-    made = hand_over(library.open(found), "claude", folder, whole=True)
+    made = hand_over(library.open(found), AGENTS[0], folder, whole=True)
     made.path.parent.mkdir(parents=True, exist_ok=True)
     path = made.path.with_name(f"{file_stem(found.session_id)}.jsonl")
     path.write_bytes(made.data.replace(made.session.id.encode(), path.stem.encode()))

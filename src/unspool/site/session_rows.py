@@ -10,6 +10,7 @@ import msgspec
 from markupsafe import Markup
 
 from unspool import human
+from unspool.agents import AGENTS, agent_name
 from unspool.figures import Figures, tell_ends, totalled_calls
 from unspool.model import CallEnd, Session
 from unspool.model.blocks import count_ends
@@ -70,6 +71,8 @@ class SessionRow(msgspec.Struct, frozen=True, omit_defaults=True):
     """Its own calls and its subagents', without those that it copied: what totals count."""
     total_ends: dict[CallEnd, int] = {}
     """How those ended."""
+    agent: str = ""
+    """The id of the agent that it is of."""
 
     @property
     def time(self) -> datetime | None:
@@ -91,6 +94,8 @@ class SessionRow(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def badges(self) -> Iterator[Badge]:
+        if self.agent not in ("", AGENTS[0].id):
+            yield Badge(agent_name(self.agent), about=f"A session of {agent_name(self.agent)}")
         if self.kind not in ("interactive", ""):
             yield Badge(self.kind, _TONES.get(self.kind, ""), about=_ABOUT.get(self.kind, ""))
         if self.problems:
@@ -187,6 +192,7 @@ def session_row(session: Session, counted: Figures) -> SessionRow:
         models=tuple(models),
         size=session.log.size,
         copied=session.history.turns if session.history is not None else 0,
+        agent=session.agent,
         total_calls=sum(call.state != "orphan" for call in calls),
         total_ends=dict(Counter(call.end for call in calls if call.end != "ok")),
     )

@@ -18,6 +18,7 @@ from unspool.model import AgentSource, Call, Entry, Facts, Json, Transcript
 
 if TYPE_CHECKING:
     from unspool.agents.claude_code.writing import ClaudeWriter  # which few commands need
+    from unspool.agents.handed import SessionTaker
 
 
 class _Files(AgentFiles):
@@ -83,6 +84,12 @@ class ClaudeCode(CodingAgent):
 
     def survey(self, lines: Iterable[bytes]) -> Survey:
         return known.survey(lines)
+
+    @property
+    def taker(self) -> "SessionTaker":
+        from unspool.agents.claude_code import take_over
+
+        return take_over
 
     def roots(self, environment: Mapping[str, str], home: Path) -> list[Path]:
         return discover.roots(environment, home)

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
@@ -29,6 +29,9 @@ from unspool.model import (
     Usage,
 )
 
+if TYPE_CHECKING:
+    from unspool.agents.handed import SessionTaker
+
 _ROLES = {"exec_command": "shell", "shell": "shell", "apply_patch": "edit", "view_image": "read"}
 _RECORDS = ("session_meta", "turn_context", "response_item", "event_msg", "compacted")
 _DAY = "[0-9][0-9][0-9][0-9]/[0-9][0-9]/[0-9][0-9]/"
@@ -41,6 +44,12 @@ class Codex(CodingAgent):
     id = "codex"
     name = "Codex"
     log_name = re.compile(r"([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.jsonl(?:\.zst)?$")
+
+    @property
+    def taker(self) -> "SessionTaker":
+        from unspool.agents.codex import take_over
+
+        return take_over
 
     def roots(self, environment: Mapping[str, str], home: Path) -> list[Path]:
         return [Path(environment["CODEX_HOME"]).expanduser() if environment.get("CODEX_HOME") else home / ".codex"]

@@ -31,6 +31,8 @@ from unspool.model import Facts, Json, Questionnaire, ToolCall
 if TYPE_CHECKING:
     import sqlite3
 
+    from unspool.agents.handed import SessionTaker
+
 _TABLES = {
     "session": ("summary_diffs", "metadata", "revert", "permission", "model"),
     "message": ("data",),
@@ -46,6 +48,12 @@ class OpenCode(StoreAgent):
     id = "opencode"
     name = "OpenCode"
     resuming = ResumeCommand("opencode --session {id}")
+
+    @property
+    def taker(self) -> "SessionTaker":
+        from unspool.agents.opencode import take_over
+
+        return take_over
 
     def roots(self, environment: Mapping[str, str], home: Path) -> list[Path]:
         data = environment.get("XDG_DATA_HOME")

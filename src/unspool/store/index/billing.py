@@ -117,6 +117,8 @@ class UsageFilter(msgspec.Struct, frozen=True, kw_only=True):
     until: float | None = None
     """The first second that is no longer asked for."""
     project: str = ""
+    agents: tuple[str, ...] = ()
+    """Ids; all of them where none is named."""
     model: str = ""
     zone: tzinfo | None = None
     """Where days begin; None: as the machine's clock has it."""
@@ -139,14 +141,14 @@ def within_span(wanted: UsageFilter, column: str = "time") -> SqlCondition:
 def fitting_sessions(db: "apsw.Connection", wanted: UsageFilter) -> SqlCondition:
     """Rows of `session` of the projects asked for that reach into the time; one without times reaches into none."""
     once = SqlCondition("version_of IS NULL")
-    return _between(wanted, "ended", "started") & _of_project(db, wanted.project) & once
+    return _between(wanted, "ended", "started") & _of_sessions(db, wanted) & once
 
 
 def fitting_requests(db: "apsw.Connection", wanted: UsageFilter) -> SqlCondition:
     """Rows of `request` of the projects and models asked for."""
     found = SqlCondition()
-    if wanted.project:
-        some = _of_project(db, wanted.project)
+    if wanted.project or wanted.agents:
+        some = _of_sessions(db, wanted)
         found &= SqlCondition(f"session IN (SELECT id FROM session WHERE {some.sql})", some.values)  # noqa: S608  no value
     if wanted.model:
         fits = [number for number, model in models_by_terms(db).items() if wanted.model.casefold() in model.casefold()]
@@ -163,11 +165,13 @@ def _between(wanted: UsageFilter, late: str, early: str) -> SqlCondition:
     return found
 
 
-def _of_project(db: "apsw.Connection", part: str) -> SqlCondition:
-    if not part:
-        return SqlCondition()
-    known = (project for (project,) in db.execute("SELECT DISTINCT project FROM session"))
-    return among("project", [project for project in known if part.casefold() in project.casefold()])
+def _of_sessions(db: "apsw.Connection", wanted: UsageFilter) -> SqlCondition:
+    """Rows of `session` of the projects and agents asked for."""
+    found = among("agent", wanted.agents) if wanted.agents else SqlCondition()
+    if part := wanted.project.casefold():
+        known = (project for (project,) in db.execute("SELECT DISTINCT project FROM session"))
+        found &= among("project", [project for project in known if part in project.casefold()])
+    return found
 
 
 def models_by_terms(db: "apsw.Connection") -> dict[int, str]:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import apsw
 
+from unspool.agents import agent_named
 from unspool.errors import UsageProblem
 from unspool.store.index.conditions import SqlCondition, all_of, any_of, one_of
 from unspool.store.index.hits import COLUMNS, HitRow
@@ -121,8 +122,13 @@ def _meaningless(name: str, value: str, known: Sequence[str] | dict[str, Any]) -
     return UsageProblem(f"{name}:{value} means nothing; it can be {', '.join(known)}.")
 
 
+def _agent(_: apsw.Connection, value: str) -> SqlCondition:
+    return SqlCondition("session.agent = ?", (agent_named(value).id,))
+
+
 _FILTERS: dict[str, Callable[[apsw.Connection, str], SqlCondition]] = {
     "project": lambda _, value: _holding("session.project", value),
+    "agent": _agent,
     "role": _role,
     "tool": _tool,
     "model": lambda _, value: _named("turn.model", value),

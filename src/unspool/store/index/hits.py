@@ -143,7 +143,7 @@ class HitBuilder:
         names = tuple(dict.fromkeys(filter(None, (title, *others, branch, project))))
         resume = "" if kind == "ghost" else resume_command(agent, key, cwd if isinstance(cwd, str) else "")
         named = (key, title, project, kind, branch, started, ended, cost / PICO)
-        return HitSession(FoundSession(*named, 0.0, 0, (), resume, bool(floor)), agent, names)
+        return HitSession(FoundSession(*named, 0.0, 0, (), resume, bool(floor), agent), agent, names)
 
     def hit(self, row: HitRow, session: HitSession, raw: bytes | None = None) -> Hit | None:
         """The hit of a row; None where its text is not what is looked for. `raw`: its line, where it is at hand."""

@@ -16,7 +16,21 @@ MOST_WORDS = 100
 DEEPEST = 20
 """Parentheses within parentheses."""
 
-NAMES = ("project", "role", "tool", "model", "file", "branch", "kind", "is", "since", "until", "cost", "session")
+NAMES = (
+    "project",
+    "agent",
+    "role",
+    "tool",
+    "model",
+    "file",
+    "branch",
+    "kind",
+    "is",
+    "since",
+    "until",
+    "cost",
+    "session",
+)
 """The filters; any other word with a colon is just a word."""
 
 _OPERATORS = ("AND", "OR", "NOT")

@@ -69,6 +69,8 @@ class FoundSession(msgspec.Struct, frozen=True):
     """The command that goes on with it in its agent."""
     floor: bool = False
     """Whether it cost more than is known: a price is not known, or its log never held the final figures."""
+    agent: str = ""
+    """The id of the agent that it is of."""
 
 
 class SearchResults(msgspec.Struct, frozen=True):

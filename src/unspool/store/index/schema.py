@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from unspool.model.blocks import CallEnd
     from unspool.prices import PriceTable
 
-VERSION = 7
+VERSION = 8
 """Another figure in the file, and it is made anew."""
 
 
@@ -42,6 +42,7 @@ CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE session(
   id INTEGER PRIMARY KEY,
   key TEXT NOT NULL,                 -- the session's own id
+  agent TEXT NOT NULL,               -- the id of the agent that it is of
   origin INTEGER NOT NULL,           -- the archive's number of the place it came from
   path TEXT NOT NULL,                -- of its log, below that place
   state BLOB NOT NULL,

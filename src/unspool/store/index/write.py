@@ -131,8 +131,8 @@ class IndexWriter:
     def _session(self, rows: SessionRows, source: RowSource) -> int:
         overview = rows.overview
         columns: dict[str, Any] = {
-            "key": overview.id, "origin": source.origin, "path": source.path, "state": source.state,
-            "named": "\n".join(rows.named),
+            "key": overview.id, "agent": overview.agent, "origin": source.origin, "path": source.path,
+            "state": source.state, "named": "\n".join(rows.named),
             "project": overview.project, "title": overview.title, "kind": overview.kind, "branch": overview.branch,
             "started": overview.started.timestamp() if overview.started else None,
             "ended": overview.ended.timestamp() if overview.ended else None,

@@ -149,8 +149,15 @@ class Library:
     """The sessions of some folders; of the agents' own folders where none is named."""
 
     def __init__(
-        self, sources: Sequence[Path | str] = (), prices: PriceTable | None = None, kept: "KeptSessions | None" = None
+        self,
+        sources: Sequence[Path | str] = (),
+        prices: PriceTable | None = None,
+        kept: "KeptSessions | None" = None,
+        *,
+        agents: Sequence[str] = (),
     ) -> None:
+        self._agents = frozenset(agents)
+        """The ids of those whose sessions are meant; all of them where none is named."""
         self.sources = tuple(Path(source).expanduser() for source in sources)
         self._prices = prices
         self.kept = kept
@@ -179,13 +186,16 @@ class Library:
 
     def ghosts(self) -> list[FoundLog]:
         """Sessions that only traces are left of; they are listed and can be opened, but have no log."""
-        return self.kept.ghosts() if self.kept is not None else []
+        return list(filter(self._is_meant, self.kept.ghosts())) if self.kept is not None else []
+
+    def _is_meant(self, log: FoundLog) -> bool:
+        return not self._agents or log.agent_id in self._agents
 
     def _files(self) -> list[FoundLog]:
         """Every file that holds a session: one may lie in several places."""
         here = discover_logs(self.sources)
         gone = self.kept.logs({os.path.realpath(log.path) for log in here}) if self.kept is not None else []
-        return [*here, *gone]
+        return list(filter(self._is_meant, (*here, *gone)))
 
     def _others(self, found: FoundLog) -> list[FoundLog]:
         """The other files of a session that may hold something that its own does not; of kept ones the index knows."""

@@ -1,18 +1,18 @@
-"""A session for pi."""
+"""Takes a session of another agent over."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from unspool.copies.hand_over import HandedAnswer, NewSession, Step, Target, line, stamp, texts
-from unspool.copies.hand_over.codex import new_id
+from unspool.agents.handed import HandedAnswer, NewSession, Step, id_by_time, json_line, stamp, texts
 from unspool.model import Json
 
+new_id = id_by_time
 _NOTHING = {"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0, "total": 0}
 
 
-def tools(role: str, given: dict[str, Json]) -> tuple[str, dict[str, Json]] | None:
+def tool(role: str, given: dict[str, Json]) -> tuple[str, dict[str, Json]] | None:
     """The tool of pi that does the same."""
     match role:
         case "shell" if asked := texts(given, "command"):
@@ -31,24 +31,18 @@ def tools(role: str, given: dict[str, Json]) -> tuple[str, dict[str, Json]] | No
 
 
 def lines(new: NewSession, steps: list[Step]) -> Iterator[bytes]:
-    yield line({"type": "session", "version": 3, "id": new.id, "timestamp": stamp(new.started), "cwd": new.cwd or "/"})
+    head = {"type": "session", "version": 3, "id": new.id, "timestamp": stamp(new.started), "cwd": new.cwd or "/"}
+    yield json_line(head)
     number = 0
     for step in steps:
         for message in _messages(step):
             parent = f"{number:08x}" if number else None
             number += 1
-            yield line(
-                {
-                    "type": "message",
-                    "id": f"{number:08x}",
-                    "parentId": parent,
-                    "timestamp": stamp(step.time),
-                    "message": message,
-                }
-            )
+            place = {"id": f"{number:08x}", "parentId": parent, "timestamp": stamp(step.time)}
+            yield json_line({"type": "message", **place, "message": message})
     if new.title:
         last = {"id": f"{number + 1:08x}", "parentId": f"{number:08x}" if number else None}
-        yield line({"type": "session_info", **last, "timestamp": stamp(new.started), "name": new.title})
+        yield json_line({"type": "session_info", **last, "timestamp": stamp(new.started), "name": new.title})
 
 
 def _messages(step: Step) -> Iterator[dict[str, Any]]:
@@ -71,10 +65,11 @@ def _messages(step: Step) -> Iterator[dict[str, Any]]:
         yield {"role": "toolResult", **result, "timestamp": moment}
 
 
-def _place(home: Path, new: NewSession) -> Path:
+def place(home: Path, new: NewSession) -> Path:
     folder = (new.cwd or "/").removeprefix("/").replace("/", "-").replace("\\", "-").replace(":", "-")
     time = f"{datetime.now(UTC):%Y-%m-%dT%H-%M-%S-000Z}"
     return home / "sessions" / f"--{folder}--" / f"{time}_{new.id}.jsonl"
 
 
-TARGET = Target("pi", tools, new_id, _place, lines)
+def command(new: NewSession, path: Path) -> str:
+    return ""

@@ -4,83 +4,26 @@ Nothing here is the log of the first agent any more: thinking, notices and what 
 counted. A tool that the other agent has none for is told in words, with its answer.
 """
 
+import os
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
-from unspool.agents import by_id, resume_command
+from unspool.agents import AGENTS, CodingAgent, resume_command
+from unspool.agents.handed import HandedAnswer, HandedCall, HandedPrompt, NewSession, SessionTaker, Step
 from unspool.errors import Unsound, UsageProblem
-from unspool.model import Image, Json, Message, Notice, Prompt, Session, Text, Thinking, ToolCall, Usage
+from unspool.model import Json, Message, Notice, Prompt, Session, Text, Thinking, ToolCall
 from unspool.model.tool_input import patch_of, patched_files, usual_input
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _LONGEST = 20_000
 """Characters of an answer that are told in words."""
-
-
-class HandedPrompt(NamedTuple):
-    """What the user said."""
-
-    words: str
-    time: datetime
-    images: tuple[Image, ...]
-
-
-class HandedCall(NamedTuple):
-    """A call as the other agent would make it, with its answer."""
-
-    id: str
-    name: str
-    given: dict[str, Json]
-    answer: str
-    failed: bool
-
-
-class HandedAnswer(NamedTuple):
-    """What the model said and did in one go."""
-
-    words: str
-    calls: tuple[HandedCall, ...]
-    model: str
-    time: datetime
-    thoughts: tuple[str, ...] = ()
-    usage: Usage | None = None
-
-
-Step = HandedPrompt | HandedAnswer
-ToolMap = Callable[[str, dict[str, Json]], tuple[str, dict[str, Json]] | None]
-"""A role and its usual input to the other agent's tool and its input; None where it has none."""
-
-
-class NewSession(NamedTuple):
-    """Who the new session is."""
-
-    id: str
-    cwd: str
-    title: str
-    branch: str
-    started: datetime
-    whole: bool = False
-    """Whether what only readers want goes along too: thinking, and what requests used."""
-
-
-class Target(NamedTuple):
-    """An agent that sessions can be handed over to."""
-
-    agent: str
-    tools: ToolMap
-    new_id: Callable[[], str]
-    place: Callable[[Path, NewSession], Path]
-    """Where the session lies below the agent's folder."""
-    lines: Callable[[NewSession, list[Step]], Iterator[bytes]]
-    command: Callable[[NewSession, Path], str] | None = None
-    """What goes on with it, where that is not the agent's usual command."""
 
 
 class HandOver(NamedTuple):
@@ -98,21 +41,27 @@ class HandOver(NamedTuple):
     """What stays behind, by kind."""
 
 
-def hand_over(session: Session, to: str, home: Path | None = None, *, whole: bool = False) -> HandOver:
+def takers() -> list[CodingAgent]:
+    """The agents that sessions can be handed over to."""
+    return [agent for agent in AGENTS if agent.taker is not None]
+
+
+def hand_over(session: Session, agent: CodingAgent, home: Path | None = None, *, whole: bool = False) -> HandOver:
     """Make a session for another agent; UsageProblem where none can be made for it, Unsound where nothing was said.
     A `whole` one is to be read, not gone on with: it keeps what was thought and used."""
-    target = targets().get(to)
-    if target is None:
-        raise UsageProblem(f"Sessions can be handed over to {', '.join(targets())}, not to {to}.")
-    handing = _Handing(target, whole=whole)
+    taker = agent.taker
+    if taker is None:
+        known = ", ".join(one.name for one in takers())
+        raise UsageProblem(f"Sessions can be handed over to {known}, not to {agent.name}.")
+    handing = _Handing(taker, whole=whole)
     steps = list(handing.steps(session))
     if not any(isinstance(step, HandedPrompt) for step in steps):
         raise Unsound(f"Nothing was asked in session {session.id}; there is nothing to hand over.")
     started = session.started or datetime.now(UTC)
-    new = NewSession(target.new_id(), session.cwd, session.title, session.branch, started, whole)
-    path = target.place(home or agent_home(target.agent), new)
-    data = b"".join(target.lines(new, steps))
-    command = target.command(new, path) if target.command else resume_command(target.agent, new.id, new.cwd)
+    new = NewSession(taker.new_id(), session.cwd, session.title, session.branch, started)
+    path = taker.place(home or agent.roots(os.environ, Path.home())[0], new)
+    data = b"".join(taker.lines(new, steps))
+    command = taker.command(new, path) or resume_command(agent.id, new.id, new.cwd)
     left = {name: number for name, number in handing.left.items() if number}
     if session.agents:
         left["subagents"] = len(session.agents)
@@ -121,24 +70,11 @@ def hand_over(session: Session, to: str, home: Path | None = None, *, whole: boo
     return HandOver(new, path, data, command, handing.mapped, dict(handing.told), left)
 
 
-def agent_home(agent: str) -> Path:
-    import os
-
-    return by_id(agent).roots(os.environ, Path.home())[0]
-
-
-def targets() -> dict[str, Target]:
-    """The agents that sessions can be handed over to, by the name that a user gives."""
-    from unspool.copies.hand_over import claude, codex, opencode, pi
-
-    return {"claude": claude.TARGET, "codex": codex.TARGET, "pi": pi.TARGET, "opencode": opencode.TARGET}
-
-
 class _Handing:
     """Goes through a session and tells what becomes of it."""
 
-    def __init__(self, target: Target, *, whole: bool) -> None:
-        self._target, self._whole = target, whole
+    def __init__(self, taker: SessionTaker, *, whole: bool) -> None:
+        self._taker, self._whole = taker, whole
         self.mapped: dict[str, str] = {}
         self.told: Counter[str] = Counter()
         self.left: Counter[str] = Counter()
@@ -196,9 +132,9 @@ class _Handing:
 
     def _call(self, call: ToolCall) -> HandedCall | str:
         role, given = call.role, usual_input(call)
-        found = self._target.tools(role, given) if isinstance(given, dict) else None
+        found = self._taker.tool(role, given) if isinstance(given, dict) else None
         if found is None and role == "edit" and (patch := patch_of(call.input)):
-            found = self._target.tools(*_one_change(patch))
+            found = self._taker.tool(*_one_change(patch))
         answer = call.result.text if call.result is not None else "The log holds no answer of this call."
         failed = call.end not in ("ok",)
         if found is None:
@@ -228,18 +164,3 @@ def _one_change(patch: str) -> tuple[str, dict[str, Json]]:
     old = "\n".join(line[1:] for line in one.lines if line[:1] in " -" and line)
     new = "\n".join(line[1:] for line in one.lines if line[:1] in " +" and line)
     return "edit", {"file_path": path, "old_string": old, "new_string": new}
-
-
-def texts(given: dict[str, Json], *names: str) -> dict[str, Json] | None:
-    """These fields of an input, where all of them are texts."""
-    found = {name: given.get(name) for name in names}
-    return found if all(isinstance(value, str) for value in found.values()) else None
-
-
-def stamp(time: datetime) -> str:
-    """A time as most agents write it."""
-    return time.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
-def line(value: dict[str, Any]) -> bytes:
-    return msgspec.json.encode(value) + b"\n"

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
@@ -28,6 +28,9 @@ from unspool.agents.records import Detail, FoundLog
 from unspool.agents.values import items, mapping, moment, text, whole
 from unspool.model import Block, Event, Image, Json, Notice, Part, Place, Unknown, Usage
 
+if TYPE_CHECKING:
+    from unspool.agents.handed import SessionTaker
+
 _ROLES = {
     "bash": "shell", "read": "read", "ls": "search", "find": "search", "grep": "search", "multi_grep": "search",
     "edit": "edit", "write": "write", "web_search": "web", "fetch": "web", "todo": "todos", "subagent": "agent",
@@ -46,6 +49,12 @@ class Pi(LogFileAgent):
     head = re.compile(rb'\{"type":\s*"session"')
     log_name = re.compile(r"(?:^|/)[^/]*?_([0-9A-Za-z-]{8,64})\.jsonl$")
     resuming = ResumeCommand("pi --session {id}")
+
+    @property
+    def taker(self) -> "SessionTaker":
+        from unspool.agents.pi import take_over
+
+        return take_over
 
     def roots(self, environment: Mapping[str, str], home: Path) -> list[Path]:
         named = environment.get("PI_CODING_AGENT_DIR")

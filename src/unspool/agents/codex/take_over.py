@@ -1,29 +1,32 @@
-"""A session for Codex."""
+"""Takes a session of another agent over."""
 
-import os
-import time
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import Any
-from uuid import UUID
 
 import msgspec
 
-from unspool.copies.hand_over import HandedAnswer, HandedCall, NewSession, Step, Target, line, stamp, texts
+from unspool.agents.handed import (
+    HandedAnswer,
+    HandedCall,
+    NewSession,
+    Step,
+    id_by_time,
+    json_line,
+    listed_todos,
+    stamp,
+    texts,
+)
 from unspool.model import Json
 
 _VERSION = "0.147.0"
 
 
-def new_id() -> str:
-    """An id that sorts by its time, as the agent's do."""
-    milliseconds, chance = int(time.time() * 1000), int.from_bytes(os.urandom(10))
-    number = milliseconds << 80 | 0x7 << 76 | (chance >> 68) << 64 | 0b10 << 62 | chance & (1 << 62) - 1
-    return str(UUID(int=number))
+new_id = id_by_time
 
 
-def tools(role: str, given: dict[str, Json]) -> tuple[str, dict[str, Json]] | None:
+def tool(role: str, given: dict[str, Json]) -> tuple[str, dict[str, Json]] | None:
     """The tool of Codex that does the same; files are changed by patches."""
     match role:
         case "shell" if asked := texts(given, "command"):
@@ -31,16 +34,11 @@ def tools(role: str, given: dict[str, Json]) -> tuple[str, dict[str, Json]] | No
         case "edit" if isinstance(given.get("patch"), str):
             return "apply_patch", {"patch": given["patch"]}
         case "edit" if asked := texts(given, "file_path", "old_string", "new_string"):
-            return "apply_patch", {
-                "patch": _patch("Update", asked["file_path"], asked["old_string"], asked["new_string"])
-            }
+            return "apply_patch", {"patch": _patch("Update", *asked.values())}
         case "write" if asked := texts(given, "file_path", "content"):
             return "apply_patch", {"patch": _patch("Add", asked["file_path"], "", asked["content"])}
-        case "todos" if isinstance(given.get("todos"), list):
-            listed = [one for one in given["todos"] if isinstance(one, dict) and isinstance(one.get("content"), str)]
-            return "update_plan", {
-                "plan": [{"step": one["content"], "status": one.get("status", "pending")} for one in listed]
-            }
+        case "todos" if (listed := listed_todos(given)) is not None:
+            return "update_plan", {"plan": [{"step": words, "status": state} for words, state in listed]}
     return None
 
 
@@ -53,7 +51,7 @@ def _patch(deed: str, path: Json, old: Json, new: Json) -> str:
 
 def lines(new: NewSession, steps: list[Step]) -> Iterator[bytes]:
     def record(kind: str, payload: dict[str, Any], when: datetime) -> bytes:
-        return line({"timestamp": stamp(when), "type": kind, "payload": payload})
+        return json_line({"timestamp": stamp(when), "type": kind, "payload": payload})
 
     head: dict[str, Any] = {
         "id": new.id, "session_id": new.id, "timestamp": stamp(new.started), "cwd": new.cwd or "/",
@@ -70,14 +68,8 @@ def lines(new: NewSession, steps: list[Step]) -> Iterator[bytes]:
                 *({"type": "input_image", "image_url": one} for one in shown),
             ]
             yield record("response_item", {"type": "message", "role": "user", "content": parts}, step.time)
-            told = {
-                "type": "user_message",
-                "message": step.words,
-                "images": shown,
-                "local_images": [],
-                "text_elements": [],
-            }
-            yield record("event_msg", told, step.time)
+            told = {"message": step.words, "images": shown, "local_images": [], "text_elements": []}
+            yield record("event_msg", {"type": "user_message", **told}, step.time)
             continue
         if step.words:
             said = [{"type": "output_text", "text": step.words}]
@@ -98,10 +90,11 @@ def _call(call: HandedCall) -> Iterator[dict[str, Any]]:
     yield {"type": f"{kind}_output", "call_id": call.id, "output": f"Exit code: {code}\nOutput:\n{call.answer}"}
 
 
-def _place(home: Path, new: NewSession) -> Path:
+def place(home: Path, new: NewSession) -> Path:
     local = datetime.now().astimezone()
     name = f"rollout-{local:%Y-%m-%dT%H-%M-%S}-{new.id}.jsonl"
     return home / "sessions" / f"{local:%Y}" / f"{local:%m}" / f"{local:%d}" / name
 
 
-TARGET = Target("codex", tools, new_id, _place, lines)
+def command(new: NewSession, path: Path) -> str:
+    return ""

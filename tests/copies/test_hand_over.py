@@ -8,14 +8,14 @@ from msgspec.structs import replace
 
 from tests.agents.stories import ANSWER, CALLS, PROMPTS, STORIES
 from tests.cli.running import run
-from unspool.agents import by_id, writer_of
+from unspool.agents import agent_named, by_id, writer_of
 from unspool.agents.writing import errors
-from unspool.copies.hand_over import hand_over, targets
+from unspool.copies.hand_over import hand_over, takers
 from unspool.errors import Unsound, UsageProblem
 from unspool.model import Session, Text, ToolCall
 from unspool.store.library import Library
 
-TO = pytest.mark.parametrize("to", list(targets()))
+TO = pytest.mark.parametrize("to", [agent.id for agent in takers()])
 
 
 @pytest.fixture(autouse=True)
@@ -40,13 +40,13 @@ def calls_of(session: Session) -> list[ToolCall]:
 @pytest.mark.parametrize("agent", list(STORIES))
 def test_the_other_agents_reader_reads_the_same_story(agent: str, to: str, home: Path) -> None:
     session = story(agent, home / "source")
-    made = hand_over(session, to, home / "target")
+    made = hand_over(session, agent_named(to), home / "target")
     path = made.path if to != "opencode" else home / "target" / made.path.name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(made.data)
     (log,) = Library([home / "target"]).logs()
     read = Library([home / "target"]).open(log)
-    assert (read.agent, read.cwd, read.problems) == (targets()[to].agent, session.cwd, ())
+    assert (read.agent, read.cwd, read.problems) == (to, session.cwd, ())
     assert tuple(turn.prompt.text for turn in read.turns if turn.prompt is not None) == PROMPTS
     blocks = [block for turn in read.turns for block in turn.blocks]
     assert any(isinstance(block, Text) and block.text.endswith(ANSWER) for block in blocks)
@@ -59,7 +59,7 @@ def test_the_other_agents_reader_reads_the_same_story(agent: str, to: str, home:
 
 @pytest.mark.parametrize("agent", list(STORIES))
 def test_what_claude_code_gets_passes_its_lint(agent: str, home: Path) -> None:
-    made = hand_over(story(agent, home / "source"), "claude", home / "target")
+    made = hand_over(story(agent, home / "source"), agent_named("claude"), home / "target")
     lines = [line + b"\n" for line in made.data.splitlines()]
     assert errors(writer_of(by_id("claude-code")).lint(lines, strict=False)) == []
 
@@ -80,7 +80,7 @@ def test_the_command_tells_and_writes(to: str, home: Path) -> None:
 
 def test_an_agent_that_takes_none_and_a_session_without_a_word(home: Path) -> None:
     session = story("gemini", home / "source")
-    with pytest.raises(UsageProblem, match="claude, codex, pi, opencode"):
-        hand_over(session, "amp")
+    with pytest.raises(UsageProblem, match="Claude Code, Codex, pi, OpenCode"):
+        hand_over(session, agent_named("amp"))
     with pytest.raises(Unsound):
-        hand_over(replace(session, turns=()), "codex")
+        hand_over(replace(session, turns=()), agent_named("codex"))

@@ -1,4 +1,4 @@
-"""A session for OpenCode: a file that it imports, for its database is its own."""
+"""Takes a session of another agent over: as a file that is imported, for the database is the agent's own."""
 
 import os
 import shlex
@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from unspool.copies.hand_over import HandedAnswer, HandedCall, NewSession, Step, Target, texts
+from unspool.agents.handed import HandedAnswer, HandedCall, NewSession, Step, texts
 from unspool.model import Json
 
 _LETTERS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -23,7 +23,11 @@ def _id(prefix: str, moment: int, *, descending: bool = False) -> str:
     return f"{prefix}_{number:012x}{''.join(_LETTERS[byte % 62] for byte in os.urandom(14))}"
 
 
-def tools(role: str, given: dict[str, Json]) -> tuple[str, dict[str, Json]] | None:
+def new_id() -> str:
+    return _id("ses", int(time.time() * 1000), descending=True)
+
+
+def tool(role: str, given: dict[str, Json]) -> tuple[str, dict[str, Json]] | None:
     """The tool of OpenCode that does the same."""
     match role:
         case "shell" if asked := texts(given, "command"):
@@ -99,26 +103,14 @@ def _state(call: HandedCall, moment: int) -> dict[str, Any]:
     spent = {"start": moment, "end": moment}
     if call.failed:
         return {"status": "error", "input": call.given, "error": call.answer, "time": spent}
-    return {
-        "status": "completed",
-        "input": call.given,
-        "output": call.answer,
-        "title": "",
-        "metadata": {},
-        "time": spent,
-    }
+    told = {"input": call.given, "output": call.answer, "title": "", "metadata": {}, "time": spent}
+    return {"status": "completed", **told}
 
 
-def _place(home: Path, new: NewSession) -> Path:
-    del home
+def place(home: Path, new: NewSession) -> Path:
     return Path.cwd() / f"{new.id}.json"
 
 
-def _command(new: NewSession, path: Path) -> str:
+def command(new: NewSession, path: Path) -> str:
     where = f"cd {shlex.quote(new.cwd)} && " if new.cwd else ""
     return f"{where}opencode import {shlex.quote(str(path))} && opencode --session {shlex.quote(new.id)}"
-
-
-TARGET = Target(
-    "opencode", tools, lambda: _id("ses", int(time.time() * 1000), descending=True), _place, lines, _command
-)

@@ -1,19 +1,22 @@
-"""A session for Claude Code."""
+"""Takes a session of another agent over."""
 
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from unspool.agents import by_id, writer_of
-from unspool.copies.hand_over import HandedAnswer, NewSession, Step, Target, line, stamp, texts
+from unspool.agents.claude_code.writing import ClaudeWriter
+from unspool.agents.handed import HandedAnswer, NewSession, Step, json_line, listed_todos, stamp, texts
 from unspool.model import Json, Usage
 
 _VERSION = "2.1.0"
-_CALLED = {"pending": "Planned", "in_progress": "Doing", "completed": "Done"}
 
 
-def tools(role: str, given: dict[str, Json]) -> tuple[str, dict[str, Json]] | None:
+def new_id() -> str:
+    return str(uuid4())
+
+
+def tool(role: str, given: dict[str, Json]) -> tuple[str, dict[str, Json]] | None:
     """The tool of Claude Code that does the same."""
     match role:
         case "shell" if asked := texts(given, "command"):
@@ -31,12 +34,9 @@ def tools(role: str, given: dict[str, Json]) -> tuple[str, dict[str, Json]] | No
             return "WebFetch", {**asked, "prompt": str(given.get("prompt") or "What does it say?")}
         case "web" if asked := texts(given, "query"):
             return "WebSearch", asked
-        case "todos" if isinstance(given.get("todos"), list):
-            listed = [one for one in given["todos"] if isinstance(one, dict) and isinstance(one.get("content"), str)]
-            states = [(one["content"], str(one.get("status") or "pending")) for one in listed]
-            return "TodoWrite", {
-                "todos": [{"content": words, "status": state, "activeForm": words} for words, state in states]
-            }
+        case "todos" if (listed := listed_todos(given)) is not None:
+            todos = [{"content": words, "status": state, "activeForm": words} for words, state in listed]
+            return "TodoWrite", {"todos": todos}
         case "agent" if asked := texts(given, "prompt"):
             kind = str(given.get("subagent_type") or "general-purpose")
             return "Task", {**asked, "description": str(given.get("description") or "Task"), "subagent_type": kind}
@@ -53,10 +53,10 @@ def lines(new: NewSession, steps: list[Step]) -> Iterator[bytes]:
                 "sessionId": new.id, "version": _VERSION, "gitBranch": new.branch, "type": kind, "message": message,
                 "uuid": name, "timestamp": stamp(step.time),
             }  # fmt: skip
-            yield line(place)
+            yield json_line(place)
             before = name
     if new.title:
-        yield line({"type": "custom-title", "customTitle": new.title, "sessionId": new.id})
+        yield json_line({"type": "custom-title", "customTitle": new.title, "sessionId": new.id})
 
 
 def _messages(step: Step, number: int) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -94,8 +94,9 @@ def _picture(kind: str, data: str) -> dict[str, Any]:
     return {"type": "image", "source": {"type": "base64", "media_type": kind, "data": data}}
 
 
-def _place(home: Path, new: NewSession) -> Path:
-    return writer_of(by_id("claude-code")).place(home, new.cwd or "/", new.id)
+def place(home: Path, new: NewSession) -> Path:
+    return ClaudeWriter().place(home, new.cwd or "/", new.id)
 
 
-TARGET = Target("claude-code", tools, lambda: str(uuid4()), _place, lines)
+def command(new: NewSession, path: Path) -> str:
+    return ""
