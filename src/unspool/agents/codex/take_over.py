@@ -55,7 +55,7 @@ def lines(new: NewSession, steps: list[Step]) -> Iterator[bytes]:
 
     head: dict[str, Any] = {
         "id": new.id, "session_id": new.id, "timestamp": stamp(new.started), "cwd": new.cwd or "/",
-        "originator": "unspool", "cli_version": _VERSION, "source": "cli", "model_provider": "openai",
+        "originator": "unspool", "cli_version": _VERSION, "source": "cli",
     }  # fmt: skip
     if new.branch:
         head["git"] = {"branch": new.branch}
