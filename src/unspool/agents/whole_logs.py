@@ -107,16 +107,14 @@ def document_entries(data: bytes, *holders: str) -> list[Entry] | None:
             return None
         head: dict[str, Json] = {name: _decode(value) for name, value in parts.items() if name not in lists}
         scrub(head)
+        items = [(bytes(item), _decode(item)) for name in holders for item in lists.get(name, ())]
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         return None
-    items = [item for name in holders for item in lists.get(name, ())]
     found, offset, line, counted = [Entry(Place(1, 0, len(data)), b"", head)], 0, 1, 0
-    for item in items:
-        raw = bytes(item)
+    for raw, value in items:
         offset = max(0, data.find(raw, offset))
         line += data.count(b"\n", counted, offset)
         counted = offset
-        value = _decode(raw)
         if isinstance(value, dict):
             scrub(value)
             found.append(Entry(Place(line, offset, len(raw)), raw, value))
