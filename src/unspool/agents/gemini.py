@@ -4,6 +4,7 @@ import os
 import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -265,7 +266,7 @@ class _Parser(WholeLogParser):
         blocks: list[Block] = []
         for one in map(mapping, items(data.get("thoughts"))):
             title, words = text(one.get("subject")), text(one.get("description"))
-            blocks.append(thought(event, message, f"**{title}**\n\n{words.strip()}" if title else words))
+            blocks.append(thought(event, message, f"{title}\n\n{words.strip()}" if title else words))
         if words := parts_text(data.get("content")):
             blocks.append(said(event, message, words))
         calls = [mapping(one) for one in items(data.get("toolCalls"))]
@@ -341,8 +342,14 @@ def _is_answer(content: Json) -> bool:
 
 
 def _project_root(path: Path) -> str:
-    """The folder that a project's chats are of, as the file beside them says."""
+    """The folder that a project's chats are of: as the file beside them says, or the agent's list of projects, which
+    are filed under a short name or a digest of their path."""
+    project = path.parent.parent
     try:
-        return (path.parent.parent / ".project_root").read_text("utf-8", "replace")[:4096].strip()
+        return (project / ".project_root").read_text("utf-8", "replace")[:4096].strip()
     except OSError:
-        return ""
+        known = mapping((read_small_json(project.parent.parent / "projects.json") or {}).get("projects"))
+    for folder, name in known.items():
+        if project.name in (name, sha256(folder.encode(errors="replace")).hexdigest()):
+            return folder
+    return ""
