@@ -18,10 +18,6 @@ from unspool.agents import AGENTS
 from unspool.app.context import AppContext
 from unspool.app.server import create_app
 from unspool.cli.group import COMMANDS
-from unspool.hub_client.client import HubClient
-from unspool.hub_client.login import parse_address
-from unspool.hub_client.push import Pusher, PushMemory, PushTask
-from unspool.store.library import Library
 
 WORKS = {
     "list": "list -s SOURCE",
@@ -61,7 +57,7 @@ APART = {
     "requests": "says that the log keeps none, whoever wrote it",
     "import": "takes a bundle, which no such session becomes",
     "shares": "speaks of a hub",
-    "push": "refused by `Pusher`, below",
+    "push": "is tried with every agent's story in tests/hub/sessions/test_agents",
     "login": "speaks of a hub",
     "logout": "speaks of a hub",
     "hub": "takes only what was pushed",
@@ -145,11 +141,3 @@ def test_every_page_of_the_app_answers(source: Path, tmp_path: Path) -> None:
     assert set(answered.values()) == {200, 400, 404}
     assert all(page.status == 200 for page in pages.values())
     assert "A quay first, of granite." in pages["page-001.html"].text
-
-
-def test_a_push_says_of_it_that_it_stays_here(source: Path, tmp_path: Path) -> None:
-    library = Library([source])
-    pusher = Pusher(HubClient(parse_address("http://127.0.0.1:9"), None), library, PushMemory(tmp_path, "hub"), b"key")
-    (log,) = library.logs()
-    done = pusher.push(PushTask(log, "harbour"))
-    assert (done.outcome, done.reason.startswith("Sessions of Made Up can only be read")) == ("refused", True)

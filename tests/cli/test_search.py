@@ -127,7 +127,7 @@ def test_json_holds_all_that_is_documented(archive: str) -> None:
     assert found["sessions_found"] == 2
     assert set(session) == {
         "session", "title", "project", "kind", "branch", "started", "ended", "cost", "score", "count", "hits", "resume",
-        "floor",
+        "floor", "agent",
     }  # fmt: skip
     assert set(hit) == {
         "kind", "snippet", "turn", "time", "anchor", "tool", "error", "agent", "log", "place", "link", "file", "how",

@@ -1,12 +1,13 @@
 """A session's files redacted for a push, with replacement names that only this machine can make."""
 
+import io
 import os
 import re
 import secrets
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from hashlib import blake2b, sha256
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -14,7 +15,7 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from unspool import __version__
-from unspool.agents import FoundLog, by_id, writer_of
+from unspool.agents import FoundLog, by_id
 from unspool.agents.writing import LogWriter
 from unspool.files import plain_files, write_atomically
 from unspool.hub_client.manifest import LOG, is_file_name
@@ -141,7 +142,7 @@ def source_digest(found: FoundLog, edge: PushRedaction) -> str:
 def prepare_push(found: FoundLog, edge: PushRedaction, folder: Path) -> PreparedPush:
     """The files of a session below a folder, without what must not leave."""
     people = _people(found, edge)
-    writer, names = writer_of(by_id(found.agent_id)), KeyedNames(edge.key)
+    writer, names = by_id(found.agent_id).writer, KeyedNames(edge.key)
     finder = _everywhere(found, edge.policy.finder(edge.policy.replaced, people), writer)
     made: list[tuple[str, Path]] = []
     gone: list[str] = []
@@ -156,13 +157,13 @@ def prepare_push(found: FoundLog, edge: PushRedaction, folder: Path) -> Prepared
     return PreparedPush(found.session_id, tuple(made), names.places, size, tuple(gone))
 
 
-def _everywhere(found: FoundLog, finder: Finder, writer: LogWriter) -> Finder:
+def _everywhere(found: FoundLog, finder: Finder, writer: LogWriter | None) -> Finder:
     """A finder of every value that one file of a session holds in all of them."""
     matches: list[SecretMatch] = []
     for file in files_to_push(found):
         matches += finder.find(file.name)
         if file.kind == "log":
-            with open_log(str(file.path)) as lines:
+            with _open_lines(file.path) as lines:
                 matches += (one.match for one in scan_lines(_settled(lines, file.path, writer), finder))
         elif _NULL not in (data := file.path.read_bytes()):
             value = decode_line(data)
@@ -171,11 +172,24 @@ def _everywhere(found: FoundLog, finder: Finder, writer: LogWriter) -> Finder:
     return spread_values(finder, matches)
 
 
-def _written(file: FileToPush, path: Path, finder: Finder, names: KeyedNames, writer: LogWriter) -> bool:
+@contextmanager
+def _open_lines(path: Path) -> Iterator[Iterable[bytes]]:
+    """The lines of a log; one that is a document is one line."""
+    with open_log(str(path)) as stream:
+        if path.suffix != ".json":
+            yield stream
+            return
+        data = stream.read()
+        with suppress(msgspec.DecodeError, RecursionError):
+            data = msgspec.json.format(data, indent=-1) + b"\n"
+        yield io.BytesIO(data)
+
+
+def _written(file: FileToPush, path: Path, finder: Finder, names: KeyedNames, writer: LogWriter | None) -> bool:
     """Write a file as it may leave; False where there is nothing to send of it."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     if file.kind == "log":
-        with open_log(str(file.path)) as lines, path.open("wb") as target:
+        with _open_lines(file.path) as lines, path.open("wb") as target:
             target.writelines(redact_lines(_settled(lines, file.path, writer), finder, names, shown=True))
     else:
         data = file.path.read_bytes()
@@ -191,11 +205,11 @@ def _written(file: FileToPush, path: Path, finder: Finder, names: KeyedNames, wr
     return path.stat().st_size > 0
 
 
-def _settled(lines: Iterator[bytes], path: Path, writer: LogWriter) -> Iterator[bytes]:
+def _settled(lines: Iterable[bytes], path: Path, writer: LogWriter | None) -> Iterator[bytes]:
     """The lines, without those that tell by digests what others say, and without the last one while it is being
     written: half a secret is not known for one."""
     for line in lines:
-        if writer.is_request_record(line):
+        if writer is not None and writer.is_request_record(line):
             continue
         if line.endswith(b"\n") or decode_line(line) is not None or time.time() - path.stat().st_mtime > _FRESH:
             yield line

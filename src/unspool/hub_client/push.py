@@ -12,8 +12,8 @@ from urllib.parse import quote
 import msgspec
 import zstandard
 
-from unspool.agents import FoundLog, by_id, writer_of
-from unspool.errors import Declined, FetchFailed, NotFound, UsageProblem
+from unspool.agents import FoundLog, by_id
+from unspool.errors import Declined, FetchFailed, NotFound
 from unspool.files import scratch_folder, write_atomically
 from unspool.hub_client.client import HubClient, UploadBody
 from unspool.hub_client.login import Folders, project_for
@@ -123,10 +123,6 @@ class Pusher:
             return PushResult(made.key, task.project, "new", made.size, prepared=made)
 
     def push(self, task: PushTask) -> PushResult:
-        try:
-            writer_of(by_id(task.found.agent_id))  # which tells what of a log must not leave
-        except UsageProblem as error:
-            return PushResult(task.found.session_id, task.project, "refused", reason=str(error))
         edge = self.edge(task.project)
         with scratch_folder() as folder, self._library.located(task.found) as here:
             sealed = source_digest(task.found, edge)  # before it is read: what is added meanwhile is for the next time

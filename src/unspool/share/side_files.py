@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from unspool.agents import FoundAgent, FoundLog, by_id, writer_of
+from unspool.agents.stores import AGENTS_FOLDER
 from unspool.agents.writing import CopyIdentity, Cut, Cuts, LineLink, LogWriter
 from unspool.copies.conversation import has_block
 from unspool.copies.original import OriginalLog, read_original
@@ -58,7 +59,8 @@ def agent_file_place(found: FoundLog, path: Path) -> Path:
     """Where a subagent's file goes below the folder of its session; older versions laid them elsewhere."""
     if path.is_relative_to(found.home):
         return path.relative_to(found.home)
-    return writer_of(by_id(found.agent_id)).agent_place(Path(), path.name)
+    writer = by_id(found.agent_id).writer
+    return Path(AGENTS_FOLDER) / path.name if writer is None else writer.agent_place(Path(), path.name)
 
 
 class SideFileWriter:

@@ -9,7 +9,8 @@ from typing import NamedTuple, TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from unspool.agents import FoundLog
+from unspool.agents import FoundAgent, FoundLog
+from unspool.agents.stores import AGENTS_FOLDER
 from unspool.figures import all_turns, figures
 from unspool.hub.errors import BadRequest, PolicyViolation
 from unspool.hub.policy import findings_sentence, is_packed, policy_findings
@@ -28,6 +29,7 @@ from unspool.store.index.requests import SessionRows, signed
 from unspool.store.index.schema import KINDS
 from unspool.store.library import Library
 from unspool.store.library.chains import source_id
+from unspool.store.library.read import head_agent
 from unspool.store.sync.extract import ExtractJob, extract_rows
 
 _FIGURE = 10**12
@@ -223,11 +225,19 @@ def make_session(folder: Path, key: str, dialect: str, policy: RedactionPolicy |
 
 
 def _found(folder: Path, key: str) -> FoundLog:
-    path = str(folder / SENT / f"{key}.jsonl")
-    found = next((log for log in Library((folder / SOURCE,)).logs() if log.path == path), None)
-    if found is None:
+    """The log that was sent, with its subagents; of an agent that files its own otherwise, by its first lines."""
+    path = folder / SENT / f"{key}.jsonl"
+    found = next((log for log in Library((folder / SOURCE,)).logs() if log.path == str(path)), None)
+    agent = head_agent(str(path)) if path.is_file() else None
+    if found is not None and (agent is None or found.agent_id == agent.id):
+        return found
+    if agent is None:
         raise BadRequest("What was sent is no log of an agent that is known here.")
-    return found
+    state = path.stat()
+    below = tuple(
+        FoundAgent(str(one), one.stem) for one in sorted((folder / SENT / key / AGENTS_FOLDER).glob("*.jsonl"))
+    )
+    return FoundLog(str(path), key, agent.id, state.st_size, state.st_mtime, root=str(folder / SENT), agents=below)
 
 
 def _files(folder: Path) -> Iterator[tuple[str, Path]]:

@@ -343,7 +343,7 @@ def _run(archive: Archive, index: Index, scans: Sequence[PlaceScan], terms: Sync
 
 
 def _attached(index: Index) -> set[tuple[int, str]]:
-    query = "SELECT origin, log.path FROM log JOIN session ON session.id = session WHERE agent <> ''"
+    query = "SELECT origin, log.path FROM log JOIN session ON session.id = session WHERE log.agent <> ''"
     return {(origin, path) for origin, path in index.db.execute(query)}
 
 
