@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from bench import (
+    agents,
     answers,
     app,
     archive,
@@ -28,7 +29,7 @@ from bench import (
 )
 from bench.table import Row, lines
 
-PARTS = ("assembly", "answers", "site", "startup", "memory", "archive", "app", "clone", "redact", "hostile")
+PARTS = ("assembly", "answers", "site", "startup", "memory", "archive", "app", "clone", "redact", "hostile", "agents")
 LONG = ("before", "scale", "hub", "hub-scale")
 """Only where they are named."""
 _PARTS = f"{', '.join(PARTS)} (or of archive: {', '.join(archive.PARTS)}); or {', '.join(LONG)}, which take long"
@@ -71,6 +72,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--big-mb", type=int, default=2000, help="size of the one huge log (default: 2000)")
     parser.add_argument("--line-mb", type=int, default=100, help="size of the one huge line (default: 100)")
     parser.add_argument("--session-mb", type=int, default=100, help="size of the session cloned (default: 100)")
+    parser.add_argument("--agents-mb", type=int, default=100, help="logs of many agents together (default: 100)")
     parser.add_argument("--before", default="HEAD~20", metavar="REV", help="which version `before` compares with")
     parser.add_argument("--fuzz", action="store_true", help="also open damaged logs")
     parser.add_argument("--examples", type=int, default=20_000, help="how many damaged logs (default: 20000)")
@@ -124,6 +126,8 @@ def _asked_for(options: argparse.Namespace, source: Path) -> Iterator[Row]:
         yield from redact.rows(SHARED, options.set_seed)
     if "hostile" in (options.parts or PARTS):
         yield from hostile.rows()
+    if "agents" in (options.parts or PARTS):
+        yield from agents.rows(SHARED, options.agents_mb)
     if "before" in options.parts:
         yield from before.rows("made", source, options.before)
         for real in _real(options):
