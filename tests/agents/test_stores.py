@@ -217,3 +217,21 @@ def test_kept_files_are_the_logs(shelf: Path) -> None:
     found = list(Shelf().kept_files(shelf))
     assert [type(one) for one in found] == [AgentFile]
     assert Path(found[0].path).is_relative_to(Shelf().log_root(shelf))
+
+
+def test_subagents_are_kept_with_their_session(shelf: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("UNSPOOL_ARCHIVE", str(shelf.parent / "kept"))
+    say(shelf, "t1-a", "you", "Dig", parent="t1")
+    assert run("sync", "-s", str(shelf), "-q").code == 0
+    change(shelf, "DELETE FROM said")
+    say(shelf, "t2", "you", "Another")
+    assert [agent.id for agent in Library([shelf]).logs()[0].agents] == []
+    restored = shelf.parent / "out"
+    assert run("restore", "t1", "--to", str(restored)).code == 0
+    assert [path.name for path in restored.rglob("*.jsonl") if path.parent.name == "agents"] == ["t1-a.jsonl"]
+
+
+def test_doctor_says_what_cannot_be_read(shelf: Path) -> None:
+    (shelf / "shelf.db").write_bytes(b"no database at all" * 100)
+    Library([shelf]).logs()
+    assert "Cannot read" in run("doctor", "-s", str(shelf)).out

@@ -4,6 +4,7 @@ import re
 import shlex
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Protocol
 
@@ -141,6 +142,8 @@ class CodingAgent(ABC):
     prompt_list: PromptList = PromptList()
     log_name = re.compile("$^()")
     """The path of a session's own log; what it groups is the session's id."""
+    sweeps = False
+    """Whether its cleanup deletes logs once they are old enough."""
     filed_by_project = False
     """Whether logs that lie in one folder are of one project."""
     reads_whole = False
@@ -235,7 +238,12 @@ class CodingAgent(ABC):
     def kept_files(self, root: Path) -> Iterator[AgentFile]:
         """Every file that the agent keeps of the sessions of a source."""
         for found in self.discover(root):
-            yield AgentFile(found.path, "log", found.session_id, found.size, found.modified, swept=False)
+            swept = self.sweeps
+            yield AgentFile(found.path, "log", found.session_id, found.size, found.modified, swept=swept)
+            for path in filter(None, (path for one in found.agents for path in (one.path, one.sidecar))):
+                with suppress(OSError):  # deleted this very moment
+                    state = Path(path).stat()
+                    yield AgentFile(path, "agent", found.session_id, state.st_size, state.st_mtime, swept=swept)
 
     def is_whole(self, source: Path) -> bool:
         """Whether a source holds all that the agent keeps, and not only a part of it."""

@@ -72,6 +72,7 @@ class Gemini(CodingAgent):
     name = "Gemini CLI"
     files = _Files()
     reads_whole = True
+    sweeps = True
     filed_by_project = True
     log_name = _NAME
     resuming = _Resuming()

@@ -40,8 +40,8 @@ class LogFileAgent(CodingAgent):
         return ()
 
     def kept_files(self, root: Path) -> Iterator[AgentFile]:
+        yield from super().kept_files(root)
         for found in self.discover(root):
-            yield AgentFile(found.path, "log", found.session_id, found.size, found.modified, swept=False)
             for path in self.companions_beside(found):
                 if path.is_file() and not path.is_symlink():
                     state = path.stat()

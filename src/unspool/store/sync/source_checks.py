@@ -30,6 +30,9 @@ def check_sources(scene: DoctorScene) -> Iterator[Finding]:
         message = "No agent has kept anything in its own folder; `unspool agents` lists where each is looked for."
         yield Finding("warn", message, remedy="Name a folder: --source DIR")
         return
+    for place in scene.agents:
+        for problem in place.agent.problems(place.home):
+            yield Finding("bad", problem)
     folders = [str(folder) for place in scene.places for folder in _project_folders(place)]
     closed = [folder for folder in folders if not os.access(folder, os.R_OK | os.X_OK)]
     closed += [one.path for one in scene.belongings if not os.access(one.path, os.R_OK)]
