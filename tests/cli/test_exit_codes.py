@@ -59,8 +59,8 @@ def test_an_ambiguous_title() -> None:
     done = run("show", "the", "--demo")
     assert (done.code, done.out) == (4, "")
     first, *rest = done.err.splitlines()
-    assert re.fullmatch(r"unspool: 3 sessions have “the” in their title:", first)
-    assert len(rest) == 3
+    assert re.fullmatch(r"unspool: 4 sessions have “the” in their title:", first)
+    assert len(rest) == 4
 
 
 def test_candidates_are_inert(tmp_path: Path) -> None:

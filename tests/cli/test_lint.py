@@ -22,7 +22,7 @@ def test_a_sound_session_is_sound() -> None:
 
 
 def test_the_sessions_of_the_demo_can_be_resumed_but_for_what_is_wrong_with_them() -> None:
-    sessions = [row["id"] for row in json.loads(demo("list", "--json", "-a"))["sessions"]]
+    sessions = [row["id"] for row in json.loads(demo("list", "--json", "-a", "--agent", "claude-code"))["sessions"]]
     found = {name: json.loads(run("lint", name, "--demo", "--json").out)["findings"] for name in sessions}
     errors = {one["rule"] for told in found.values() for one in told if one["severity"] == "error"}
     assert len(sessions) > 5

@@ -24,12 +24,12 @@ def ids(*arguments: str) -> list[str]:
 def test_sessions_are_listed_newest_first() -> None:
     """The table has one row a session under its headings, the newest on top."""
     lines = demo("list").splitlines()
-    assert lines[0].split() == ["id", "when", "project", "turns", "tools", "cost", "size", "kind", "title"]
-    rows = [line for line in lines[1:] if re.match(r"[0-9a-f]{8}  ", line)]
+    assert lines[0].split() == ["id", "when", "agent", "project", "turns", "tools", "cost", "size", "kind", "title"]
+    rows = [line for line in lines[1:] if re.match(r"[0-9a-z_]{8}  ", line)]
     times = [row[10:26] for row in rows]
     assert rows[0].startswith(NIGHTLY[:8])
     assert times == sorted(times, reverse=True)
-    assert len(rows) == 7
+    assert len(rows) == 9
 
 
 def test_no_command_lists_too() -> None:
@@ -42,7 +42,7 @@ def test_no_command_lists_too() -> None:
 def test_the_total_stands_below() -> None:
     """The last line counts the sessions and what they cost together, and names what is not listed."""
     assert re.fullmatch(
-        r"7 sessions · 1 empty one hidden \(-a\) · all together ≥\$\d+\.\d\d, [\d.]+ M tokens",
+        r"9 sessions · 1 empty one hidden \(-a\) · all together ≥\$\d+\.\d\d, [\d.]+ M tokens",
         demo("list").splitlines()[-1],
     )
 
@@ -112,7 +112,7 @@ def test_json_has_every_figure() -> None:
     assert wanted <= set(first)
     assert first["id"] == NIGHTLY
     assert set(data["all"]) == {"sessions", "usage", "cost", "unpriced"}
-    assert data["all"]["sessions"] == 8
+    assert data["all"]["sessions"] == 10
 
 
 def test_what_is_shared_is_counted_once(tmp_path: Path) -> None:
@@ -150,7 +150,7 @@ def test_filters_narrow_the_list(arguments: tuple[str, ...], wanted: set[str]) -
 
 def test_an_age_is_a_date() -> None:
     """`--since 100y` leaves everything, `--until 100y` nothing."""
-    assert len(ids("--since", "100y")) == 7
+    assert len(ids("--since", "100y")) == 9
     assert ids("--until", "100y") == []
 
 
@@ -161,7 +161,7 @@ def test_all_shows_stubs_too() -> None:
 
 def test_the_limit_cuts_and_says_so() -> None:
     """`-n 2` shows two and says of how many; `-n 0` shows all."""
-    assert "2 of 7 sessions" in demo("list", "-n", "2")
+    assert "2 of 9 sessions" in demo("list", "-n", "2")
     assert ids("-n", "2") == ids()[:2]
     assert ids("-n", "0") == ids()
 
@@ -179,7 +179,7 @@ def test_projects_add_up() -> None:
     """`--projects` has a row a project with its sessions, turns and cost."""
     lines = demo("list", "--projects").splitlines()
     assert lines[0].split() == ["last", "active", "sessions", "turns", "cost", "size", "project"]
-    assert re.search(r"^2026-10-15 03:00 +7 +\d+ +≥\$\d+\.\d\d +\d+ kB +/home/dev/harbour *$", lines[1])
+    assert re.search(r"^2026-10-15 03:00 +9 +\d+ +≥\$\d+\.\d\d +\d+ kB +/home/dev/harbour *$", lines[1])
 
 
 def test_projects_as_json() -> None:

@@ -225,7 +225,7 @@ def _demo() -> AppContext:
     from unspool.demo import write_demo
 
     base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "unspool"
-    source, folder = write_demo(base / "demo"), base / "demo-archive"
+    source, folder = write_demo(base / "demo", others=True), base / "demo-archive"
     command = [sys.executable, "-m", "unspool", "sync", "--archive", str(folder), "--source", str(source)]
     try:
         synced = subprocess.run(command, capture_output=True, text=True, timeout=_PATIENCE, check=False)  # noqa: S603

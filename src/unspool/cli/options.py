@@ -213,7 +213,7 @@ def demo_folder() -> Path:
     from unspool.demo import write_demo
 
     base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    return write_demo(Path(base) / "unspool" / "demo")
+    return write_demo(Path(base) / "unspool" / "demo", others=True)
 
 
 def day(_: click.Context, __: click.Parameter, value: str | None) -> datetime | None:

@@ -22,7 +22,7 @@ _STATES: Final[dict[str, _State]] = {
 
 def describe(call: ToolCall) -> CallDescription:
     given, detail = ToolFields(call.input), reply.result_fields(call)
-    summary, items = _ABOUT[call.name](given, detail)
+    summary, items = _ABOUT.get(call.name, _written)(given, detail)
     if isinstance(call.meaning, Todos):
         items = call.meaning.items
     shown = checklist(items)

@@ -16,7 +16,8 @@ _LINKS = "\nLinks: ["
 
 
 def describe(call: ToolCall) -> CallDescription:
-    return _fetched(call) if call.name in _FETCH else _searched(call)
+    by_address = isinstance(call.input, dict) and isinstance(call.input.get("url"), str)
+    return _fetched(call) if call.name in _FETCH or by_address else _searched(call)
 
 
 def _fetched(call: ToolCall) -> CallDescription:
