@@ -77,7 +77,7 @@ def test_tokens_are_the_agents_own(agent: CodingAgent, home: Path) -> None:
     if story.usage is None:
         assert used.total == 0
         return
-    names = ("input", "output", "cache_read", "cache_write")
+    names = ("input", "output", "cache_read", "cache_write", "reasoning")
     wanted = [getattr(story.usage, name) for name in names]
     assert [getattr(used, name) for name in names] == wanted
     assert [sum(getattr(one.usage, name) for one in listed.calls) for name in names] == wanted

@@ -46,7 +46,7 @@ def _requests(filled: Filled, session: int, terms: int, number: int, ended: floa
     for at in range(number):
         place = session * 1000 + at
         filled.db.execute(
-            "INSERT INTO request VALUES(?, ?, ?, ?, ?, 10, 200, 3000, 40, 0, 0, 0, 1, NULL, 1, 5000000000)",
+            "INSERT INTO request VALUES(?, ?, ?, ?, ?, 10, 200, 3000, 40, 0, 0, 0, 0, 1, NULL, 1, 5000000000)",
             (session, place, place, ended - at, terms),
         )
 

@@ -20,7 +20,7 @@ TERMS = st.tuples(
 )
 TIMES = st.none() | st.floats(1.6e9, 1.9e9) | st.sampled_from([-6e10, 2.5e11, 9e11])
 COUNTS = st.integers(0, 300_000) | st.just(2**53)
-FIGURES = st.tuples(COUNTS, COUNTS, COUNTS, COUNTS, COUNTS, st.integers(0, 3), st.integers(0, 3))
+FIGURES = st.tuples(COUNTS, COUNTS, COUNTS, COUNTS, COUNTS, st.integers(0, 3), st.integers(0, 3), COUNTS)
 
 
 def _call(terms: Terms, time: float | None, usage: Usage) -> Call:
@@ -44,7 +44,7 @@ def test_prices_that_whole_picodollars_cannot_tell_are_rounded_once(tmp_path: Pa
     own = tmp_path / "prices.json"
     own.write_text('{"models": [{"model": "odd", "input": "0.0000003", "output": "1"}]}')
     table = PriceTable.load(own)
-    odd, figures = ("odd", "", "", ""), (7, 0, 0, 0, 0, 0, 0)
+    odd, figures = ("odd", "", "", ""), (7, 0, 0, 0, 0, 0, 0, 0)
     assert Picodollars(table).of(odd, None, figures) == asked(table, odd, None, figures) == 2
 
 

@@ -110,4 +110,5 @@ def usage_of(used: Json) -> Usage | None:
         ("cache_creation_input_tokens", "cacheCreationInputTokens", "cacheCreationTokens", "cache_write_tokens"),
     )
     sent, output, read, written = (next((whole(given[key]) for key in keys if key in given), 0) for keys in names)
-    return Usage(sent, output, read, written) if sent or output or read or written else None
+    thought_ = min(output, whole(given.get("thinkingTokens")))
+    return Usage(sent, output, read, written, reasoning=thought_) if sent or output or read or written else None

@@ -316,7 +316,7 @@ def _usage(used: dict[str, Any]) -> Usage | None:
     sent, output, cached, thoughts, tool = (
         whole(used.get(name)) for name in ("input", "output", "cached", "thoughts", "tool")
     )
-    return Usage(max(0, sent - cached) + tool, output + thoughts, cached)
+    return Usage(max(0, sent - cached) + tool, output + thoughts, cached, reasoning=thoughts)
 
 
 def parts_text(content: Json) -> str:

@@ -134,5 +134,6 @@ def _usage(used: dict[str, Any]) -> Usage | None:
     if not used:
         return None
     cached = whole(used.get("cachedContentTokenCount"))
-    output = whole(used.get("candidatesTokenCount")) + whole(used.get("thoughtsTokenCount"))
-    return Usage(max(0, whole(used.get("promptTokenCount")) - cached), output, cached)
+    thoughts = whole(used.get("thoughtsTokenCount"))
+    output = whole(used.get("candidatesTokenCount")) + thoughts
+    return Usage(max(0, whole(used.get("promptTokenCount")) - cached), output, cached, reasoning=thoughts)

@@ -269,7 +269,8 @@ def _use(session: Session, counted: "Figures") -> Iterator[tuple[str, str]]:
 
 
 def _usage(usage: Usage) -> str:
-    out = f"{'≥' if usage.floor else ''}{human.tokens(usage.output)} out"
+    thought = f" ({human.tokens(usage.reasoning)} of it thinking)" if usage.reasoning else ""
+    out = f"{'≥' if usage.floor else ''}{human.tokens(usage.output)} out{thought}"
     return (
         f"{human.tokens(usage.input)} in, {out}, {human.tokens(usage.cache_read)} read from cache, "
         f"{human.tokens(usage.cache_write)} written to it"

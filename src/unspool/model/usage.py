@@ -16,6 +16,8 @@ class Usage(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """The part of `cache_write` that lives an hour; the rest lives five minutes."""
     web_searches: int = 0
     web_fetches: int = 0
+    reasoning: int = 0
+    """The part of `output` that was thought, where the log tells it apart."""
     floor: bool = False
     """True where the log never held a final figure, so that `output` is a lower bound."""
 
@@ -28,6 +30,7 @@ class Usage(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
             self.cache_write_1h + other.cache_write_1h,
             self.web_searches + other.web_searches,
             self.web_fetches + other.web_fetches,
+            self.reasoning + other.reasoning,
             self.floor or other.floor,
         )
 

@@ -25,8 +25,8 @@ _LAST = datetime(9999, 12, 31, tzinfo=UTC).timestamp()
 
 CallTerms = tuple[str, str, str, str]
 """Model, speed, tier and place."""
-CallFigures = tuple[int, int, int, int, int, int, int]
-"""Input, output, cache read, cache write, the part of it that lives an hour, searches, fetches."""
+CallFigures = tuple[int, int, int, int, int, int, int, int]
+"""Input, output, cache read, cache write, the part of it that lives an hour, searches, fetches, reasoning."""
 BilledCall = tuple[int, int, float | None, CallTerms, CallFigures, bool]
 """Message, request, time, terms, figures, and whether these are final; as a ledger tells them."""
 
@@ -113,11 +113,12 @@ class PriceTable:
                 continue
             long = price.above is not None and figures[0] + figures[2] + figures[3] > price.above.tokens
             before = sums.setdefault((*day, long), [0] * len(figures))
-            input_, output, read, write, hour, searches, fetches = figures
-            clamped = input_, output, read, write, min(hour, write), searches, fetches
+            input_, output, read, write, hour, *others = figures
+            clamped = input_, output, read, write, min(hour, write), *others
             before[:] = [one + more for one, more in zip(before, clamped, strict=True)]
-        for (terms, number, long), (input_, output, read, write, hour, searches, fetches) in sums.items():
-            used = Usage(input_, output, read, write, hour, searches, fetches)
+        for (terms, number, long), summed in sums.items():
+            input_, output, read, write, hour, searches, fetches, thought = summed
+            used = Usage(input_, output, read, write, hour, searches, fetches, thought)
             spend.add_sum(priced_call(terms, None if number is None else number * _DAY, used), long=long)
         total = spend.total()
         return Cost(total.amount, total.unpriced, floor)
@@ -283,7 +284,7 @@ def _whole(amount: Decimal | None, unit: int) -> int | None:
 
 
 def _cost(day: _Day, figures: CallFigures) -> int | None:
-    input_, output, read, write, hour, searches, _ = figures
+    input_, output, read, write, hour, searches, _, _ = figures
     sent = input_ + read + write
     rates = day.long if day.above is not None and sent > day.above else day.usual
     hour = min(hour, write)

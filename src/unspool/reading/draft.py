@@ -137,7 +137,7 @@ def _call(request: str, events: list[Event]) -> Call:
     if not final:
         usage = Usage(
             usage.input, usage.output, usage.cache_read, usage.cache_write,
-            usage.cache_write_1h, usage.web_searches, usage.web_fetches, floor=True,
+            usage.cache_write_1h, usage.web_searches, usage.web_fetches, usage.reasoning, floor=True,
         )  # fmt: skip
     return Call(f"{last.message}:{request}", last.model, usage, events[0].time, last.speed, last.tier, last.geo)
 
@@ -154,6 +154,7 @@ def larger_usage(one: Usage, other: Usage) -> Usage:
         max(one.cache_write_1h, other.cache_write_1h),
         max(one.web_searches, other.web_searches),
         max(one.web_fetches, other.web_fetches),
+        max(one.reasoning, other.reasoning),
         one.floor and other.floor,
     )
 

@@ -13,10 +13,10 @@ from hashlib import blake2b
 from unspool.model import Call, Dialect, Event, Notice, Part, Result, ToolCall, Usage
 from unspool.model.blocks import CallEnd, call_end
 
-_FIGURES = 7
+_FIGURES = 8
 _NO_TIME = float("inf")
 _LAST = datetime(9999, 12, 31, tzinfo=UTC).timestamp()
-_Figures = tuple[int, int, int, int, int, int, int]
+_Figures = tuple[int, int, int, int, int, int, int, int]
 _Terms = tuple[str, str, str, str]
 """Model, speed, tier and place: what the price depends on besides the figures."""
 
@@ -87,8 +87,9 @@ class CallLedger:
         return not self._rows.keys().isdisjoint(other._rows)
 
     def _usage(self, row: int) -> Usage:
-        input_, output, read, write, hour, searches, fetches = self._figures[row * _FIGURES : (row + 1) * _FIGURES]
-        return Usage(input_, output, read, write, hour, searches, fetches, floor=not self._final[row])
+        figures = self._figures[row * _FIGURES : (row + 1) * _FIGURES]
+        input_, output, read, write, hour, searches, fetches, thought = figures
+        return Usage(input_, output, read, write, hour, searches, fetches, thought, floor=not self._final[row])
 
     def see(self, part: Part, time: datetime | None) -> bool:
         """Take in the usage that a line tells as it comes by; True where its message was not known."""
@@ -194,8 +195,8 @@ class CallLedger:
     @property
     def usage(self) -> Usage:
         columns = (self._figures[place::_FIGURES] for place in range(_FIGURES))
-        input_, output, read, write, hour, searches, fetches = map(sum, columns)
-        return Usage(input_, output, read, write, hour, searches, fetches, floor=not all(self._final))
+        input_, output, read, write, hour, searches, fetches, thought = map(sum, columns)
+        return Usage(input_, output, read, write, hour, searches, fetches, thought, floor=not all(self._final))
 
 
 def _figures(usage: Usage) -> tuple[int, ...]:
@@ -207,6 +208,7 @@ def _figures(usage: Usage) -> tuple[int, ...]:
         usage.cache_write_1h,
         usage.web_searches,
         usage.web_fetches,
+        usage.reasoning,
     )
 
 

@@ -30,15 +30,16 @@ class Story(NamedTuple):
     """The file that the edit changes, as the call names it."""
 
 
+OPENCODE = Usage(input=60, output=20, cache_read=160, cache_write=5, reasoning=2)
 STORIES: dict[str, Story] = {
     "amp": Story(amp.write, Usage(input=60, output=20, cache_read=160, cache_write=5)),
     "droid": Story(droid.write, Usage(input=60, output=20, cache_read=160, cache_write=5)),
     "iflow": Story(iflow.write, Usage(input=60, output=20)),
     "codex": Story(codex.write, Usage(input=60, output=20, cache_read=160)),
     "copilot": Story(copilot.write, Usage(input=60, output=20, cache_read=160, cache_write=5)),
-    "gemini": Story(gemini.write, Usage(input=60, output=20, cache_read=160)),
-    "opencode": Story(opencode.write, Usage(input=60, output=20, cache_read=160, cache_write=5), lines=False),
-    "qwen": Story(qwen.write, Usage(input=60, output=20, cache_read=160)),
+    "gemini": Story(gemini.write, Usage(input=60, output=20, cache_read=160, reasoning=2)),
+    "opencode": Story(opencode.write, OPENCODE, lines=False),
+    "qwen": Story(qwen.write, Usage(input=60, output=20, cache_read=160, reasoning=2)),
     "pi": Story(pi.write, Usage(input=60, output=20, cache_read=160, cache_write=5)),
 }
 """By the agent's id."""

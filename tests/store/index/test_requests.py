@@ -38,7 +38,7 @@ class Said(NamedTuple):
 
 
 def figures(output: int, entered: int = 0) -> tuple[int, ...]:
-    return (entered, output, 0, 0, 0, 0, 0)
+    return (entered, output, 0, 0, 0, 0, 0, 0)
 
 
 class Kept:
@@ -97,7 +97,7 @@ class Kept:
 
 SAID = st.builds(
     lambda message, named, output, entered, read, final: Said(
-        message, message * 7 if named else 0, (entered, output, read, 0, 0, 0, 0), final
+        message, message * 7 if named else 0, (entered, output, read, 0, 0, 0, 0, 0), final
     ),
     st.integers(1, 4), st.booleans(), st.integers(0, 3), st.integers(0, 3), st.integers(0, 1) , st.booleans(),
 )  # fmt: skip

@@ -269,7 +269,8 @@ def _usage(used: dict[str, Any]) -> Usage | None:
         return None
     cache = mapping(used.get("cache"))
     output = whole(used.get("output")) + whole(used.get("reasoning"))
-    return Usage(whole(used.get("input")), output, whole(cache.get("read")), whole(cache.get("write")))
+    sent, read, written = whole(used.get("input")), whole(cache.get("read")), whole(cache.get("write"))
+    return Usage(sent, output, read, written, reasoning=whole(used.get("reasoning")))
 
 
 def _image(event: Event, data: dict[str, Any]) -> Image | None:

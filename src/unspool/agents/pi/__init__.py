@@ -182,7 +182,7 @@ def _usage(value: Json) -> Usage | None:
         return None
     names = ("input", "output", "cacheRead", "cacheWrite", "cacheWrite1h")
     sent, output, read, written, long = (whole(used.get(name)) for name in names)
-    return Usage(sent, output, read, written, long)
+    return Usage(sent, output, read, written, long, reasoning=min(output, whole(used.get("reasoning"))))
 
 
 def _images(event: Event, message: dict[str, Any]) -> tuple[Image, ...]:

@@ -29,6 +29,8 @@ class UsageSum(msgspec.Struct, frozen=True):
     """The part of `cache_write` that lives an hour."""
     web_searches: int = 0
     web_fetches: int = 0
+    reasoning: int = 0
+    """The part of `output` that was thought, where logs tell it apart."""
     cost: int = 0
     """Picodollars of the requests that have a price."""
     unpriced: int = 0
@@ -59,7 +61,7 @@ class ModelUsage(msgspec.Struct, frozen=True):
 
 COLUMNS = (
     "COUNT(*), SUM(input), SUM(output), SUM(cache_read), SUM(cache_write), SUM(cache_write_1h), "
-    "SUM(web_searches), SUM(web_fetches), COALESCE(SUM(cost), 0), SUM(cost IS NULL), SUM(NOT final)"
+    "SUM(web_searches), SUM(web_fetches), SUM(reasoning), COALESCE(SUM(cost), 0), SUM(cost IS NULL), SUM(NOT final)"
 )
 """The fields of `UsageSum`, of table `request`, in order."""
 

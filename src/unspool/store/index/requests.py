@@ -13,7 +13,9 @@ from unspool.model import Call, Overview, Todo, Usage
 from unspool.prices import MOST, PriceTable
 from unspool.store.index.schema import PICO
 
-_FIGURES = ("input", "output", "cache_read", "cache_write", "cache_write_1h", "web_searches", "web_fetches")
+_FIGURES = (
+    "input", "output", "cache_read", "cache_write", "cache_write_1h", "web_searches", "web_fetches", "reasoning",
+)  # fmt: skip
 _SAID = (*_FIGURES, "final", "time", "cost")
 _FINAL, _TIME, _COST = len(_FIGURES), len(_FIGURES) + 1, len(_FIGURES) + 2
 _SHARED = (
@@ -36,7 +38,7 @@ SELECT request.message, request.request, model, speed, tier, geo, {_OWN}
 FROM {_BESIDE_OWN} JOIN terms ON terms.id = request.terms WHERE request.session = ?
 """  # noqa: S608
 _SET = f"UPDATE request SET counts = ?, {', '.join(f'{name} = ?' for name in _SAID)} WHERE rowid = ?"  # noqa: S608
-_PUT_OWN = f"INSERT OR REPLACE INTO own(session, message, request, {', '.join(_SAID)}) VALUES(?{', ?' * 12})"
+_PUT_OWN = f"INSERT OR REPLACE INTO own(session, message, request, {', '.join(_SAID)}) VALUES(?{', ?' * 13})"
 _DROP_OWN = "DELETE FROM own WHERE session = ? AND message = ? AND request = ?"
 _HALF, _WHOLE = 1 << 63, 1 << 64
 
@@ -117,7 +119,7 @@ class BilledRequests:
     def put(self, session: int, requests: Sequence[BilledRequest], agents: Mapping[int, int]) -> None:
         """Write the requests of a session that has none."""
         self._db.executemany(
-            "INSERT INTO request VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, ?)",
+            "INSERT INTO request VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, ?)",
             (
                 (
                     session, signed(row.message), signed(row.request), row.time, self._terms.number(*row.terms),

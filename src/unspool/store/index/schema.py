@@ -151,6 +151,7 @@ CREATE TABLE request(
   terms INTEGER NOT NULL,            -- what the price depends on besides the figures
   input INTEGER NOT NULL, output INTEGER NOT NULL, cache_read INTEGER NOT NULL, cache_write INTEGER NOT NULL,
   cache_write_1h INTEGER NOT NULL, web_searches INTEGER NOT NULL, web_fetches INTEGER NOT NULL,
+  reasoning INTEGER NOT NULL,        -- the part of the output that was thought, where the log tells it apart
   final INTEGER NOT NULL,            -- 0 where the figures are a lower bound
   agent INTEGER,                     -- log of the subagent that made it
   counts INTEGER NOT NULL,
@@ -163,6 +164,7 @@ CREATE TABLE own(
   session INTEGER NOT NULL, message INTEGER NOT NULL, request INTEGER NOT NULL, time REAL,
   input INTEGER NOT NULL, output INTEGER NOT NULL, cache_read INTEGER NOT NULL, cache_write INTEGER NOT NULL,
   cache_write_1h INTEGER NOT NULL, web_searches INTEGER NOT NULL, web_fetches INTEGER NOT NULL,
+  reasoning INTEGER NOT NULL,        -- the part of the output that was thought, where the log tells it apart
   final INTEGER NOT NULL, cost INTEGER,
   PRIMARY KEY(session, message, request)
 ) WITHOUT ROWID;

@@ -39,7 +39,7 @@ def light_index(logs: Sequence[FoundLog], prices: PriceTable, jobs: int | None =
     db.execute(TABLES)
     terms: dict[tuple[str, str, str, str], int] = {}
     with db:
-        db.executemany(f"INSERT INTO request VALUES ({', '.join('?' * 16)})", _rows(ledgers, prices, terms))  # noqa: S608
+        db.executemany(f"INSERT INTO request VALUES ({', '.join('?' * 17)})", _rows(ledgers, prices, terms))  # noqa: S608
         named = ((number, *(_clean(word) for word in said)) for said, number in terms.items())
         db.executemany("INSERT OR IGNORE INTO terms VALUES (?, ?, ?, ?, ?)", named)
     return LightIndex(db, failures)
