@@ -1,14 +1,14 @@
 """A copy decided and counted before a byte of it is written."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from functools import cached_property
-from uuid import uuid4
 
 import msgspec
 
-from unspool.agents.writing import CopyIdentity, Cut, Cuts, LineLink
+from unspool.agents import writer_of
+from unspool.agents.writing import CopiedLine, CopyIdentity, Cut, Cuts, LineLink
 from unspool.copies.api_constraints import add_required_cuts
 from unspool.copies.conversation import CopyLines, is_loose
 from unspool.copies.material import CopyMaterial, EditedLine, LineTally, clone_title, tally_lines
@@ -37,6 +37,7 @@ class SessionCopy:
         self._material, self.making = material, making
         self.original, self.writer = material.log, material.writer
         self.edits: dict[str, EditedLine] = {}
+        self._cut = frozenset({*cuts.calls, *(call for _, call in cuts.gone)})
         self.segments = self._segments(conversation, cuts)
         self._forgot = conversation.forgot
         self.strands = self._strands(conversation, cuts)
@@ -121,12 +122,16 @@ class SessionCopy:
             self.making.snapshots,
             self.making.paths,
             {line: place for place, line in enumerate(ids.values())},
+            self._cut,
         )
 
     def chunks(self) -> Iterator[bytes]:
         """The copy, line by line."""
+        return self.writer.sequenced(self._lines(), self.identity)
+
+    def _lines(self) -> Iterator[CopiedLine]:
         beside = self._beside()
-        yield from beside.pop("", ())
+        yield from _unspoken(beside.pop("", ()))
         closing = _closing(self.lines)
         before: str | None = None
         for segment in self.segments:
@@ -134,16 +139,16 @@ class SessionCopy:
             before = None if self._forgot else before
             for event in segment:
                 link = LineLink(self.identity.ids[event.id], parent, event.id in closing, before)
-                yield self.writer.renewed(self.raw(event), self.identity, link)
+                yield CopiedLine(self.writer.renewed(self.raw(event), self.identity, link), event.turn)
                 before = parent = self.identity.ids[event.id]
                 for strand in self.strands.get(event.id, ()):
-                    yield self._hung(strand, parent)
-                yield from beside.pop(event.id, ())
+                    yield CopiedLine(self._hung(strand, parent), strand.turn)
+                yield from _unspoken(beside.pop(event.id, ()))
         for event in self.agents:
-            yield self._hung(event, self.identity.ids.get(event.parent or ""))
+            yield CopiedLine(self._hung(event, self.identity.ids.get(event.parent or "")), event.turn)
         for lines in beside.values():
-            yield from lines
-        yield from self.writer.closing(self.identity, self.making.title)
+            yield from _unspoken(lines)
+        yield from _unspoken(self.writer.closing(self.identity, self.making.title))
 
     def _hung(self, event: Event, parent: str | None) -> bytes:
         """A line beside the path."""
@@ -162,6 +167,10 @@ class SessionCopy:
             if made is not None:
                 found.setdefault(at, []).append(made)
         return found
+
+
+def _unspoken(lines: Iterable[bytes]) -> Iterator[CopiedLine]:
+    return (CopiedLine(line, spoken=False) for line in lines)
 
 
 def new_line_ids(lines: Sequence[str]) -> dict[str, str]:
@@ -264,7 +273,7 @@ def plan_copy(log: OriginalLog | CopyMaterial, treatment: Treatment, wish: CopyR
 
 def _making(log: OriginalLog, treatment: Treatment, wish: CopyRequest) -> CopyOptions:
     return CopyOptions(
-        session=log.session if wish.shown else str(uuid4()),
+        session=log.session if wish.shown else writer_of(log.agent).new_session(),
         title=wish.title or clone_title(log, datetime.now().astimezone()),
         snapshots=not treatment.drop_snapshots,
         side=not treatment.drop_side,

@@ -190,7 +190,7 @@ def open_lines(library: Library, name: str | FoundLog) -> Iterator[tuple[BinaryI
 
 def copy_target(source: CopySource, session: str, cwd: str) -> Path:
     """Where a copy goes whose session runs in `cwd`: into the same folder, unless that is another session's."""
-    if source.folder is not None and cwd == source.log.facts.cwd:
+    if source.folder is not None and cwd == source.log.facts.cwd and source.log.agent.filed_by_project:
         return source.folder / f"{session}.jsonl"
     if not cwd:
         raise UsageProblem(f"{source.log.path} names no working folder to put a copy to; -o says where it goes.")

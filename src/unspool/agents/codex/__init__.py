@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from unspool.agents.base import CodingAgent, ResumeCommand
 from unspool.agents.codex import discover
@@ -12,6 +13,9 @@ from unspool.agents.records import AgentFile, Detail, FoundAgent, FoundLog
 from unspool.agents.values import mapping, text
 from unspool.model import AgentSource, Facts, Json, Transcript
 
+if TYPE_CHECKING:
+    from unspool.agents.codex.writing import CodexWriter  # which few commands need
+
 _RECORDS = frozenset({"session_meta", "turn_context", "response_item", "event_msg", "compacted"})
 
 
@@ -21,6 +25,12 @@ class Codex(CodingAgent):
     log_name = discover.LOG_NAME
     prompt_list = discover.CodexPrompts()
     resuming = ResumeCommand("codex resume {id}")
+
+    @property
+    def writer(self) -> "CodexWriter":
+        from unspool.agents.codex.writing import CodexWriter
+
+        return CodexWriter()
 
     def roots(self, environment: Mapping[str, str], home: Path) -> list[Path]:
         return [Path(environment["CODEX_HOME"]).expanduser() if environment.get("CODEX_HOME") else home / ".codex"]

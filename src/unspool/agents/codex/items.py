@@ -75,9 +75,10 @@ def injected_notice(event: Event, words: str) -> Notice:
     return Notice(event.place, kind, words, {}, event.id, event.time)
 
 
-def reasoning(event: Event, message: str, item: dict[str, Any]) -> Block:
+def reasoning(event: Event, message: str, item: dict[str, Any], detail: Detail) -> Block:
     """Reasoning: its summary where it is told, else the words themselves; without any it is encrypted."""
-    return thought(event, message, words_of(item.get("summary")) or words_of(item.get("content")))
+    sealed = text(item.get("encrypted_content")) if detail is Detail.ALL else ""
+    return thought(event, message, words_of(item.get("summary")) or words_of(item.get("content")), sealed)
 
 
 def call_of(event: Event, message: str, item: dict[str, Any], detail: Detail) -> ToolCall:

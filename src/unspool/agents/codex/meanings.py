@@ -1,10 +1,14 @@
 """What calls of Codex mean: plans, questions with their answers, and the subagents that were started."""
 
-from unspool.agents.codex.screen import ACCEPTED
 from unspool.agents.dialect import PlainDialect
 from unspool.agents.values import decode_object, items, mapping, text
 from unspool.model import AgentDetails, Plan, Questionnaire, ToolCall
 from unspool.model.tool_input import usual_input
+
+
+def plan_title(plan: str) -> str:
+    """What a plan is called: its first line."""
+    return next((line.lstrip("# ").strip() for line in plan.splitlines() if line.strip()), "")
 
 
 class CodexDialect(PlainDialect):
@@ -12,9 +16,7 @@ class CodexDialect(PlainDialect):
         words = text(mapping(call.input).get("plan"))
         if call.role != "plan" or not words:
             return None
-        title = next((line.lstrip("# ").strip() for line in words.splitlines() if line.strip()), "")
-        accepted = call.result is not None and call.result.text == ACCEPTED
-        return Plan(title, words, "approved" if accepted else "pending")
+        return Plan(plan_title(words), words, "pending")
 
     def questions(self, call: ToolCall) -> Questionnaire | None:
         given = mapping(decode_object(call.result.text) if call.result is not None else None)

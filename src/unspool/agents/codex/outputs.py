@@ -56,6 +56,19 @@ def server_end(said: dict[str, Any]) -> ToolEnd:
     return ToolEnd({name: value for name, value in said.items() if name not in left}, failed)
 
 
+ENDS = {
+    "exec_command_end": command_end, "CommandExecution": command_end, "patch_apply_end": patch_end,
+    "FileChange": patch_end, "mcp_tool_call_end": server_end, "McpToolCall": server_end,
+    "dynamic_tool_call_response": server_end, "DynamicToolCall": server_end,
+}  # fmt: skip
+HOSTED = ("web_search_end", "WebSearch", "image_generation_end", "ImageGeneration")
+
+
+def is_end(kind: str) -> bool:
+    """Whether a record tells what a call ended with."""
+    return kind in ENDS or kind in HOSTED
+
+
 class Answer(NamedTuple):
     """The answer of a tool, taken apart."""
 

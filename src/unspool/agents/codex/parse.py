@@ -5,16 +5,18 @@ from datetime import datetime
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from unspool.agents.codex import items as model_items
 from unspool.agents.codex import screen
 from unspool.agents.codex.history import CopiedHistory
+from unspool.agents.codex.meanings import plan_title
 from unspool.agents.codex.outputs import ToolEnd, is_running, result_of
-from unspool.agents.events import as_message, as_notice, as_prompt, as_result, as_unknown, beside, words_of
+from unspool.agents.events import answered, as_message, as_notice, as_prompt, as_result, as_unknown, beside, words_of
 from unspool.agents.lines import PlainParser
 from unspool.agents.records import Detail
 from unspool.agents.values import items, mapping, moment, text, whole
-from unspool.model import Block, Event, Image, Json, Part, Place, Result, Unknown, Usage
+from unspool.model import Block, Event, Image, Json, Part, Place, Plan, Result, Unknown, Usage
 
 _QUIET = frozenset({"world_state", "inter_agent_communication_metadata", "security_risk_score"})
 _SHORTEST_ID = 16
@@ -36,7 +38,7 @@ class CodexParser(PlainParser):
         self.subagent = ""
         self.mode = ""
         self.plan = ""
-        """The call that stands for the last plan, as long as nobody answered it."""
+        """The last plan, as long as nobody accepted it."""
         self._name = name
         self._scope = session
         """What the ids of events begin with: the turn, or the thread before its first turn."""
@@ -126,9 +128,9 @@ class CodexParser(PlainParser):
         self._before_turn = None
         self.facts.first_mode = self.facts.first_mode or self.mode or "default"
         event = as_prompt(event, words, images)
-        if self.plan and self.mode != "plan":
-            event.blocks = (Result(event.place, self.plan, screen.ACCEPTED, id=event.id, time=event.time),)
-            self.plan = ""
+        if self.plan and self.mode != "plan" and event.prompt is not None:
+            accepted = Plan(plan_title(self.plan), self.plan, "approved")
+            event.prompt, self.plan = replace(event.prompt, plan=accepted), ""
         return event
 
     def renamed(self, name: str) -> None:
@@ -163,6 +165,7 @@ class CodexParser(PlainParser):
             return None  # marks a window that is full
         usage = Usage(max(0, sent - read - written), output, read, written)
         event = self.say(self.begin(*at, "usage"), (), usage, request)
+        event.turn = False  # nobody says anything in it
         key = f"{self._scope}/r"
         number = self._counts[key] = self._counts.get(key, 0) + 1
         self.message = f"{key}{number}"
@@ -177,14 +180,14 @@ class CodexParser(PlainParser):
         if kind == "message":
             return self._said(event, item)
         if kind == "reasoning":
-            return self.say(event, (model_items.reasoning(event, self.message, item),))
+            return self.say(event, (model_items.reasoning(event, self.message, item, self.detail),))
         if kind in ("function_call", "custom_tool_call", "local_shell_call", "tool_search_call"):
             return self.say(event, (model_items.call_of(event, self.message, item, self.detail),))
         if kind in model_items.ANSWERS:
             return self._answer(event, item)
         if kind in ("web_search_call", "image_generation_call"):
             return self.say(
-                event, model_items.hosted_call(event, self.message, item, self.ends.pop(screen.HOSTED, None))
+                event, model_items.hosted_call(event, self.message, item, self.ends.pop(screen.HOSTED_CALL, None))
             )
         if kind == "tool_search_output":
             return as_result(event, model_items.found_tools(event, item))
@@ -217,8 +220,10 @@ class CodexParser(PlainParser):
         self._running.discard(call)
         event, printed = self.begin(*at, "end"), text(end.detail.get("stdout"))
         held = end.detail if self.detail is Detail.ALL else None
-        return as_result(event, Result(event.place, call, printed, bool(end.failed), detail=held, denial=end.denial,
-                                       id=event.id, time=event.time))  # fmt: skip
+        result = answered(event, call, printed, error=bool(end.failed) and not end.denial)
+        as_result(event, replace(result, detail=held, denial=end.denial))
+        event.turn = False  # what the model was answered is another line
+        return event
 
     def _given(self, item: dict[str, Any], place: Place, time: datetime | None) -> Event:
         """A message from the user's side: what a person typed, or what Codex put in."""

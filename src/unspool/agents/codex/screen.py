@@ -4,7 +4,7 @@ them, and only lies beside the conversation."""
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from unspool.agents.codex.outputs import ToolEnd, command_end, patch_end, server_end
+from unspool.agents.codex.outputs import ENDS, HOSTED, ToolEnd, is_end
 from unspool.agents.events import as_notice, as_unknown, beside, called, picture
 from unspool.agents.values import items, mapping, text, whole
 from unspool.model import Event, Image, Json, Place
@@ -12,15 +12,8 @@ from unspool.model import Event, Image, Json, Place
 if TYPE_CHECKING:
     from unspool.agents.codex.parse import CodexParser
 
-ACCEPTED = "The plan was accepted."
-HOSTED = "\0hosted"
+HOSTED_CALL = "\0hosted"
 """Under which the end of a call is kept that the provider answers, whose item names none."""
-_ENDS = {
-    "exec_command_end": command_end, "CommandExecution": command_end, "patch_apply_end": patch_end,
-    "FileChange": patch_end, "mcp_tool_call_end": server_end, "McpToolCall": server_end,
-    "dynamic_tool_call_response": server_end, "DynamicToolCall": server_end,
-}  # fmt: skip
-_HOSTED = ("web_search_end", "WebSearch", "image_generation_end", "ImageGeneration")
 _TROUBLE = {"error": "api-error", "stream_error": "retry", "warning": "info", "deprecation_notice": "info"}
 _REVIEW = ("entered_review_mode", "exited_review_mode", "EnteredReviewMode", "ExitedReviewMode")
 _QUIET = frozenset(
@@ -58,7 +51,7 @@ def told(
         found = parser.prompt(event, text(said.get("message")), _images(event, said), told=True)
     elif kind in ("task_started", "turn_started"):
         parser.turn(text(said.get("turn_id")), started=True)
-    elif kind in _ENDS or kind in _HOSTED:
+    elif is_end(kind):
         call = text(said.get("call_id")) or text(said.get("callId"))
         found = _ended(parser, kind, call, said, (place, time))
     elif kind in ("sub_agent_activity", "collab_agent_spawn_end"):
@@ -111,11 +104,9 @@ def _item(
         found = parser.prompt(event, words, _item_images(event, content), told=True)
     elif kind == "Plan":
         event = parser.begin(place, time, "plan", own)
-        parser.plan = event.id
-        found = parser.say(
-            event, (called(event, parser.message, event.id, "plan", {"plan": text(item.get("text"))}, "plan"),)
-        )
-    elif kind in _ENDS or kind in _HOSTED:
+        words = parser.plan = text(item.get("text"))
+        found = parser.say(event, (called(event, parser.message, event.id, "plan", {"plan": words}, "plan"),))
+    elif is_end(kind):
         found = _ended(parser, kind, own, item, (place, time))
     elif kind in ("CollabAgentToolCall", "SubAgentActivity"):
         _spawned(parser, item)
@@ -128,11 +119,11 @@ def _item(
 
 def _ended(parser: "CodexParser", kind: str, call: str, said: dict[str, Any],
            at: tuple[Place, datetime | None]) -> Event | None:  # fmt: skip
-    if kind in _HOSTED:
+    if kind in HOSTED:
         held = {name: said[name] for name in ("query", "results", "saved_path") if said.get(name)}
-        parser.ends[HOSTED] = ToolEnd(held, None)
+        parser.ends[HOSTED_CALL] = ToolEnd(held, None)
         return None
-    return parser.ended(call, _ENDS[kind](said), at)
+    return parser.ended(call, ENDS[kind](said), at)
 
 
 def _spawned(parser: "CodexParser", said: dict[str, Any]) -> None:
