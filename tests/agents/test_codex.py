@@ -135,7 +135,12 @@ def test_any_value_in_any_field_is_read_and_counted(kind: str, odd: Any, tmp_pat
 
 def test_the_bare_lines_of_2025_are_a_session(tmp_path: Path) -> None:
     header = {"id": SESSION, "timestamp": "2025-06-01T10:00:00Z", "instructions": None, "git": {"branch": "main"}}
-    bare = [user("<environment_context>\n</environment_context>"), user("Mend the quay"), called("shell"), output("ok")]
+    bare = [
+        user("<environment_context>\n  <cwd>/home/ada/quay</cwd>\n</environment_context>"),
+        user("Mend the quay"),
+        called("shell"),
+        output("ok"),
+    ]
     found = read(
         tmp_path,
         header,
@@ -143,6 +148,7 @@ def test_the_bare_lines_of_2025_are_a_session(tmp_path: Path) -> None:
         begun=[],
     )
     assert prompts(found) == ["Mend the quay"]
+    assert found.cwd == "/home/ada/quay"
     assert (found.branch, found.started and found.started.year, len(blocks(found, ToolCall))) == ("main", 2025, 1)
     assert found.turns[-1].prompt is not None
     assert found.turns[-1].prompt.time == found.started

@@ -27,7 +27,12 @@ def home(live_codex: Live, tmp_path: Path) -> Path:
 
 
 def made(home: Path, *words: str) -> dict[str, Any]:
-    env = {**os.environ, **environment(home), "PYTHONPATH": str(ROOT / "src"), "XDG_DATA_HOME": str(home.parent / "data")}
+    env = {
+        **os.environ,
+        **environment(home),
+        "PYTHONPATH": str(ROOT / "src"),
+        "XDG_DATA_HOME": str(home.parent / "data"),
+    }
     command = [sys.executable, "-m", "unspool", *words, "-s", str(home), "--json"]
     done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

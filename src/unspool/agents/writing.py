@@ -163,10 +163,13 @@ class LineLink(NamedTuple):
 
 
 class CopiedLine(NamedTuple):
-    """A line of a copy, and whether it is of the conversation: words, a call, an answer."""
+    """A line of a copy."""
 
     raw: bytes
     spoken: bool
+    """Whether it is of the conversation: words, a call, an answer."""
+    at: int
+    """Where the line that it was made from stands in the original."""
 
 
 class ListedCopy(NamedTuple):

@@ -1,7 +1,7 @@
 """A copy decided and counted before a byte of it is written."""
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from functools import cached_property
 
@@ -131,7 +131,7 @@ class SessionCopy:
 
     def _lines(self) -> Iterator[CopiedLine]:
         beside = self._beside()
-        yield from _unspoken(beside.pop("", ()))
+        yield from beside.pop("", ())
         closing = _closing(self.lines)
         before: str | None = None
         for segment in self.segments:
@@ -139,24 +139,26 @@ class SessionCopy:
             before = None if self._forgot else before
             for event in segment:
                 link = LineLink(self.identity.ids[event.id], parent, event.id in closing, before)
-                yield CopiedLine(self.writer.renewed(self.raw(event), self.identity, link), event.turn)
+                yield _copied(event, self.writer.renewed(self.raw(event), self.identity, link))
                 before = parent = self.identity.ids[event.id]
                 for strand in self.strands.get(event.id, ()):
-                    yield CopiedLine(self._hung(strand, parent), strand.turn)
-                yield from _unspoken(beside.pop(event.id, ()))
+                    yield _copied(strand, self._hung(strand, parent))
+                yield from beside.pop(event.id, ())
         for event in self.agents:
-            yield CopiedLine(self._hung(event, self.identity.ids.get(event.parent or "")), event.turn)
+            yield _copied(event, self._hung(event, self.identity.ids.get(event.parent or "")))
         for lines in beside.values():
-            yield from _unspoken(lines)
-        yield from _unspoken(self.writer.closing(self.identity, self.making.title))
+            yield from lines
+        end = len(self.original.data)
+        for line in self.writer.closing(self.identity, self.making.title):
+            yield CopiedLine(line, spoken=False, at=end)
 
     def _hung(self, event: Event, parent: str | None) -> bytes:
         """A line beside the path."""
         return self.writer.renewed(self.raw(event), self.identity, LineLink(self.identity.ids[event.id], parent))
 
-    def _beside(self) -> dict[str, list[bytes]]:
+    def _beside(self) -> dict[str, list[CopiedLine]]:
         """Lines beside the conversation, by the line of it that they stood behind."""
-        found: dict[str, list[bytes]] = {}
+        found: dict[str, list[CopiedLine]] = {}
         there = {event.id for event in self.lines}
         chain = iter([event for event in self.original.draft.chain if event.id in there])
         at, ahead = "", next(chain, None)
@@ -165,12 +167,12 @@ class SessionCopy:
                 at, ahead = ahead.id, next(chain, None)
             made = self.writer.beside(self.original.raw(event), self.identity)
             if made is not None:
-                found.setdefault(at, []).append(made)
+                found.setdefault(at, []).append(_copied(event, made))
         return found
 
 
-def _unspoken(lines: Iterable[bytes]) -> Iterator[CopiedLine]:
-    return (CopiedLine(line, spoken=False) for line in lines)
+def _copied(event: Event, raw: bytes) -> CopiedLine:
+    return CopiedLine(raw, event.turn, event.place.offset)
 
 
 def new_line_ids(lines: Sequence[str]) -> dict[str, str]:

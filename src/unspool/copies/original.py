@@ -210,8 +210,7 @@ def _alone(name: str) -> FoundLog:
     return FoundLog(name, stem, (agent or AGENTS[0]).id, 0, 0.0)
 
 
-def own_home(agent: CodingAgent | None = None) -> Path:
-    """The user's own folder of an agent; of the first that is written where none is named."""
-    agent = agent or next(one for one in AGENTS if one.writer is not None)
+def own_home(agent: CodingAgent) -> Path:
+    """The user's own folder of an agent."""
     roots = agent.roots(os.environ, Path.home())
     return agent.home(roots[0]) or roots[0]

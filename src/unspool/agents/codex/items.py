@@ -35,6 +35,15 @@ _ENVELOPES = (
 _SHELL = re.compile(r"(?s)<user_shell_command>\s*<command>\s*(.*?)\s*</command>\s*(?:<result>\s*(.*?)\s*</result>)?")
 
 
+_CWD = re.compile(r"<environment_context>.{0,400}?<cwd>([^<>\n]{1,4000})</cwd>", re.DOTALL)
+
+
+def told_cwd(words: str) -> str:
+    """The working folder, as the first versions told it to the model alone."""
+    found = _CWD.match(words.lstrip()[:8000])
+    return found[1].strip() if found is not None else ""
+
+
 class UserParts(NamedTuple):
     """What a message from the user's side holds."""
 

@@ -19,6 +19,7 @@ from unspool.agents.values import items, mapping, moment, text, whole
 from unspool.model import Block, Event, Image, Json, Part, Place, Plan, Result, Unknown, Usage
 
 _QUIET = frozenset({"world_state", "inter_agent_communication_metadata", "security_risk_score"})
+_SPOKEN = model_items.ITEMS - {*model_items.ANSWERS, "tool_search_output", "agent_message"}
 _SHORTEST_ID = 16
 """A turn's id that is shorter is a number, which other threads have as well."""
 _decode = msgspec.json.Decoder().decode
@@ -46,6 +47,8 @@ class CodexParser(PlainParser):
         """The id of the answer that the next items are pieces of: all that one request gave."""
         self._counts: dict[str, int] = {}
         self._model = self._effort = ""
+        self._answered = False
+        """Whether a call was answered since the model last spoke: what it says next is another request's."""
         self._total: Json = None
         self._last = ""
         self._starts: list[str] = []
@@ -109,8 +112,6 @@ class CodexParser(PlainParser):
         self, event: Event, blocks: tuple[Block | Result, ...], usage: Usage | None = None, request: str = ""
     ) -> Event:
         """A piece of a model's answer, or what a request used whose pieces came before."""
-        if usage is None:
-            self._heard.clear()
         part = Part(self.message, request, self._model, usage, "end" if usage else "", effort=self._effort)
         event = as_message(event, part, ())
         event.blocks = blocks
@@ -166,16 +167,28 @@ class CodexParser(PlainParser):
         usage = Usage(max(0, sent - read - written), output, read, written)
         event = self.say(self.begin(*at, "usage"), (), usage, request)
         event.turn = False  # nobody says anything in it
+        self._next_request()
+        return event
+
+    def go_on(self) -> None:
+        """Hear that the model speaks: prompts before are answered, and after an answer it is another request's."""
+        self._heard.clear()
+        if self._answered:
+            self._next_request()
+
+    def _next_request(self) -> None:
+        self._answered = False
         key = f"{self._scope}/r"
         number = self._counts[key] = self._counts.get(key, 0) + 1
         self.message = f"{key}{number}"
-        return event
 
     def item(self, item: dict[str, Any], place: Place, time: datetime | None) -> Event:
         """An item of the model's interface."""
         kind, own = text(item.get("type")), text(item.get("id"))
         if kind == "message" and item.get("role") != "assistant":
             return self._given(item, place, time)
+        if kind in _SPOKEN:
+            self.go_on()
         event = self.begin(place, time, kind or "item", own)
         if kind == "message":
             return self._said(event, item)
@@ -189,14 +202,17 @@ class CodexParser(PlainParser):
             return self.say(
                 event, model_items.hosted_call(event, self.message, item, self.ends.pop(screen.HOSTED_CALL, None))
             )
+        return self._other(event, kind, item)
+
+    def _other(self, event: Event, kind: str, item: dict[str, Any]) -> Event:
         if kind == "tool_search_output":
             return as_result(event, model_items.found_tools(event, item))
         if kind == "agent_message":
             event.blocks = (model_items.from_agent(event, item),)
             return event
         if kind in model_items.ITEMS:
-            return beside(place, kind, item)
-        return self.say(event, (Unknown(place, kind or "item", item, self.message, event.id, time),))
+            return beside(event.place, kind, item)
+        return self.say(event, (Unknown(event.place, kind or "item", item, self.message, event.id, event.time),))
 
     def _said(self, event: Event, item: dict[str, Any]) -> Event:
         words = words_of(item.get("content")).strip()
@@ -209,6 +225,7 @@ class CodexParser(PlainParser):
         result = result_of(event, call, item.get("output"), self.ends.pop(call, None), self.detail)
         if is_running(text(item.get("output"))):
             self._running.add(call)
+        self._answered = True
         return as_result(event, result)
 
     def ended(self, call: str, end: ToolEnd, at: tuple[Place, datetime | None]) -> Event | None:
@@ -228,6 +245,8 @@ class CodexParser(PlainParser):
     def _given(self, item: dict[str, Any], place: Place, time: datetime | None) -> Event:
         """A message from the user's side: what a person typed, or what Codex put in."""
         role = text(item.get("role"))
+        if self._header is not None and not self.facts.cwd:
+            self.facts.cwd = model_items.told_cwd(words_of(item.get("content")))
         event = self.begin(place, time, f"{role}-message", text(item.get("id")))
         parts = model_items.user_parts(event, item.get("content"))
         own = model_items.shell_command(parts.injected[0]) if len(parts.injected) == 1 and role == "user" else None

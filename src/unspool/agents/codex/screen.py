@@ -103,6 +103,7 @@ def _item(
         words = "\n".join(text(mapping(one).get("text")) for one in content if mapping(one).get("type") == "text")
         found = parser.prompt(event, words, _item_images(event, content), told=True)
     elif kind == "Plan":
+        parser.go_on()
         event = parser.begin(place, time, "plan", own)
         words = parser.plan = text(item.get("text"))
         found = parser.say(event, (called(event, parser.message, event.id, "plan", {"plan": words}, "plan"),))

@@ -5,7 +5,8 @@ from typing import Any
 
 import msgspec
 
-from unspool.agents.codex.items import ANSWERS
+from unspool.agents.codex.items import ANSWERS, ITEMS, is_injected, told_cwd
+from unspool.agents.events import words_of
 from unspool.agents.lines import is_blank, line_entries
 from unspool.agents.values import mapping, text
 from unspool.agents.writing import LintFinding, RepairedLog, RepairStep, Severity
@@ -81,17 +82,17 @@ class _Check:
 def _opening(data: dict[str, Any], said: dict[str, Any], number: int) -> Iterator[LintFinding]:
     if data.get("type") == "session_meta" and text(said.get("id")):
         return
-    old = "payload" not in data and "type" not in data
     told = (
         "The rollout is of 2025, before records had an envelope: Codex does not resume it any more."
-        if old
+        if _is_bare(data)
         else "The rollout does not begin with its thread, so that Codex does not find it."
     )
     yield LintFinding("no-thread", number, told, "error")
 
 
 def mend_rollout(lines: Iterable[bytes]) -> RepairedLog:
-    """A rollout without what cannot be read; what has no other half goes where the copy is made."""
+    """A rollout without what cannot be read, and with envelopes where it has none; what has no other half goes where
+    the copy is made."""
     kept: list[bytes] = []
     deeds: list[RepairStep] = []
     for number, raw in enumerate(lines, 1):
@@ -99,12 +100,35 @@ def mend_rollout(lines: Iterable[bytes]) -> RepairedLog:
             kept.append(raw if raw.endswith(b"\n") else raw + b"\n")
         elif not is_blank(raw):
             found = [msgspec.json.encode(entry.data) + b"\n" for entry in line_entries(raw) if entry.data is not None]
-            what = (
-                "was damaged, and what could be read of it was kept" if found else "could not be read and was left out"
-            )
-            deeds.append(RepairStep("unreadable-line", number, f"The line {what}.", lost=b"" if found else raw))
+            told = "What could be read of the line was kept." if found else "The line could not be read."
+            deeds.append(RepairStep("unreadable-line", number, told, lost=b"" if found else raw))
             kept += found
+    header = (_record(kept[0]) if kept else None) or {}
+    if _is_bare(header) and text(header.get("id")):
+        told = "The records of 2025 were put into the envelopes that Codex reads since."
+        deeds.append(RepairStep("no-thread", 1, told))
+        kept = [msgspec.json.encode(one) + b"\n" for one in _enveloped(header, kept[1:])]
     return RepairedLog(kept, tuple(deeds))
+
+
+def _is_bare(data: dict[str, Any]) -> bool:
+    return "payload" not in data and "type" not in data and "timestamp" in data
+
+
+def _enveloped(header: dict[str, Any], lines: list[bytes]) -> Iterator[dict[str, Any]]:
+    """The records of a rollout of 2025 as they are written since."""
+    time, held = header["timestamp"], [mapping(_record(line)) for line in lines]
+    told = (told_cwd(words_of(one.get("content"))) for one in held)
+    meta = {"cwd": next(filter(None, told), "/"), "originator": "codex_cli_rs", "cli_version": "0.0.0", "source": "cli"}
+    yield {"timestamp": time, "type": "session_meta", "payload": {**meta, **header}}
+    for one in held:
+        if "record_type" in one:
+            continue
+        known = one.get("type") in ITEMS
+        yield {"timestamp": time, "type": "response_item", "payload": one} if known else one
+        words = words_of(one.get("content"))
+        if one.get("type") == "message" and one.get("role") == "user" and not is_injected(words):
+            yield {"timestamp": time, "type": "event_msg", "payload": {"type": "user_message", "message": words}}
 
 
 def _record(raw: bytes) -> dict[str, Any] | None:

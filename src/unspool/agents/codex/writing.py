@@ -60,7 +60,7 @@ class CodexWriter:
         """The lines turn by turn: of a turn that nothing is left of nothing stays, and nothing says again what is
         not there."""
         number: int | None = None
-        for group in _turns(lines):
+        for group in _turns(sorted(lines, key=lambda line: line.at)):
             for data in group:
                 if "ordinal" in data:
                     number = _first_ordinal(data) if number is None else number + 1
@@ -136,7 +136,9 @@ class CodexWriter:
         try:
             lines = (home / NAMES).read_bytes().splitlines(keepends=True)
             left = [line for line in lines if not _names(line, named[1])]
-            if len(left) < len(lines):
+            if not left:
+                (home / NAMES).unlink()
+            elif len(left) < len(lines):
                 write_atomically(home / NAMES, left)
         except OSError:
             return
@@ -196,7 +198,7 @@ def _turns(lines: Iterable[CopiedLine]) -> Iterator[list[dict[str, Any]]]:
 
 def _kept(group: _Group, *, always: bool) -> list[dict[str, Any]]:
     if not always and not any(spoken for _, spoken in group):
-        return [data for data, _ in group if _kind(data) in ("thread_name_updated", "")]
+        return [data for data, _ in group if data.get("type") == "session_meta" or _kind(data) == "thread_name_updated"]
     typed = [typed_words(data) for data, spoken in group if spoken and _kind(data) in ("user_message", "UserMessage")]
     said = {words_of(_payload(data).get("content")).strip() for data, spoken in group if spoken}
     found: list[dict[str, Any]] = []
