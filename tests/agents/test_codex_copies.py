@@ -158,7 +158,7 @@ def test_a_damaged_rollout_is_mended(home: Path) -> None:
     path = keep(home, [*LINES, output("stray", "c9"), called("exec_command", call_id="c8")], '{"timestamp": "torn')
     broken = path.read_text().replace('"phase"', "").splitlines(keepends=True)
     path.write_text("".join([*broken[:6], "\0\0 no json\n", *broken[6:]]))
-    assert "unreadable-line" in run("lint", SESSION).out
+    assert "torn-line" in run("lint", SESSION).out
     _, lines = made(home, "repair", SESSION)
     assert [one["call_id"] for one in heard(lines) if "call_id" in one] == ["c1", "c1"]
 

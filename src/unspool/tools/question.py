@@ -18,7 +18,7 @@ _OUTCOMES: Final = {"rejected": "rejected", "away": "no answer", "pending": "no 
 
 def describe(call: ToolCall) -> CallDescription:
     asked = call.meaning
-    if call.name in _PLANS:
+    if call.name in _PLANS or isinstance(asked, Plan):
         return _planned(call)
     if not isinstance(asked, Questionnaire):
         return _unread(call)

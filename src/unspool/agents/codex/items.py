@@ -35,6 +35,7 @@ _ENVELOPES = (
 _SHELL = re.compile(r"(?s)<user_shell_command>\s*<command>\s*(.*?)\s*</command>\s*(?:<result>\s*(.*?)\s*</result>)?")
 
 
+_TAG = re.compile(r"<([A-Za-z_ ]{3,40})[ >/]")
 _CWD = re.compile(r"<environment_context>.{0,400}?<cwd>([^<>\n]{1,4000})</cwd>", re.DOTALL)
 
 
@@ -79,9 +80,12 @@ def shell_command(words: str) -> tuple[str, str] | None:
 
 
 def injected_notice(event: Event, words: str) -> Notice:
-    """A text that Codex put into the conversation."""
-    kind = "task-notification" if words.lstrip().startswith("<subagent_notification>") else "environment"
-    return Notice(event.place, kind, words, {}, event.id, event.time)
+    """A text that Codex put into the conversation, with what it calls it."""
+    head = words.lstrip()
+    kind = "task-notification" if head.startswith("<subagent_notification>") else "environment"
+    tag = _TAG.match(head)
+    name = tag[1] if tag is not None else "instructions" if head.startswith("# AGENTS.md") else "put in by Codex"
+    return Notice(event.place, kind, words, {"type": name}, event.id, event.time)
 
 
 def reasoning(event: Event, message: str, item: dict[str, Any], detail: Detail) -> Block:

@@ -255,8 +255,9 @@ class CodexParser(PlainParser):
             self._starts.append(self._last)
             return as_notice(event, "bash-output", own[1]) if own[1] else event
         if role != "user":
-            words = "\n\n".join(filter(None, (*parts.injected, parts.typed)))
-            return as_notice(event, "environment", words)
+            words = [*parts.injected, *filter(None, [parts.typed])]
+            event.blocks = tuple(model_items.injected_notice(event, one) for one in words)
+            return event
         notices = tuple(
             model_items.injected_notice(event, words) for words in parts.injected if "<turn_aborted>" not in words[:20]
         )

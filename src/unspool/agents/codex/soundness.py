@@ -42,7 +42,7 @@ class _Check:
         data = _record(raw)
         if data is None:
             told = "The line is no JSON object; Codex leaves it out."
-            yield LintFinding("unreadable-line", number, told, self._odd)
+            yield LintFinding("torn-line", number, told, self._odd)
             return
         said = mapping(data.get("payload"))
         if not self._begun:
@@ -57,7 +57,7 @@ class _Check:
             return
         if self._ordinal is not None and count != self._ordinal + 1:
             told = f"The record is number {count} and follows number {self._ordinal}: one is missing or double."
-            yield LintFinding("ordinal", number, told, "error")
+            yield LintFinding("missing-record", number, told, "error")
         self._ordinal = count
 
     def _paired(self, call: str, kind: Json, number: int) -> Iterator[LintFinding]:
@@ -65,15 +65,15 @@ class _Check:
             self._calls.setdefault(call, number)
         elif kind in ANSWERS:
             if call in self._answers:
-                yield LintFinding("answered-twice", number, "The call was answered before.", self._odd, call)
+                yield LintFinding("duplicate-result", number, "The call was answered before.", self._odd, call)
             self._answers.setdefault(call, number)
 
     def end(self) -> Iterator[LintFinding]:
         if not self._begun:
             yield LintFinding("no-thread", 0, "There is no record in it.", "error")
         alone = (
-            ("call-without-answer", self._calls, self._answers, "The call has no answer; Codex makes one up."),
-            ("answer-without-call", self._answers, self._calls, "The answer has no call; Codex leaves it out."),
+            ("orphan-call", self._calls, self._answers, "The call has no answer; Codex makes one up."),
+            ("orphan-result", self._answers, self._calls, "The answer has no call; Codex leaves it out."),
         )
         for rule, some, others, told in alone:
             yield from (LintFinding(rule, at, told, self._odd, call) for call, at in some.items() if call not in others)
@@ -101,7 +101,7 @@ def mend_rollout(lines: Iterable[bytes]) -> RepairedLog:
         elif not is_blank(raw):
             found = [msgspec.json.encode(entry.data) + b"\n" for entry in line_entries(raw) if entry.data is not None]
             told = "What could be read of the line was kept." if found else "The line could not be read."
-            deeds.append(RepairStep("unreadable-line", number, told, lost=b"" if found else raw))
+            deeds.append(RepairStep("torn-line", number, told, lost=b"" if found else raw))
             kept += found
     header = (_record(kept[0]) if kept else None) or {}
     if _is_bare(header) and text(header.get("id")):
