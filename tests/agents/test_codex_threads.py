@@ -229,3 +229,18 @@ def test_prompts_outlive_their_rollouts(tmp_path: Path, monkeypatch: pytest.Monk
     assert run("sync", "-s", str(home), "-q").code == 0
     assert "Mend the gone quay" in run("show", OTHER).out
     assert Codex().prompt_list.mentions(b'{"session_id": "x", "te').whole is False
+
+
+def test_subagents_go_along_with_a_share(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("UNSPOOL_ARCHIVE", str(tmp_path / "kept"))
+    home, bundle = tmp_path / "codex", tmp_path / "share.tar"
+    keep(
+        home,
+        PARENT,
+        spawned(item("function_call_output", call_id="call_spawn", output=json.dumps({"agent_id": CHILD}))),
+    )
+    keep(home, CHILD, [subagent(), *turn(NEW_TURN, "Count the stones", "Nine.", 110)], "sessions/2026/05/24")
+    assert run("share", PARENT, "-s", str(home), "--bundle", "--yes", "-o", str(bundle)).code == 0
+    shared = Library().open(bundle)
+    assert [agent.call_id for agent in shared.agents] == ["call_spawn"]
+    assert typed(shared.agents[0].session) == ["Count the stones"]

@@ -10,8 +10,8 @@ from unspool.agents.codex.items import ROLES
 from unspool.agents.codex.meanings import CodexDialect
 from unspool.agents.codex.parse import CodexParser
 from unspool.agents.records import AgentFile, Detail, FoundAgent, FoundLog
-from unspool.agents.values import mapping, text
-from unspool.model import AgentSource, Facts, Json, Transcript
+from unspool.agents.values import text
+from unspool.model import AgentSource, Facts, Json, Notice, Transcript
 
 if TYPE_CHECKING:
     from unspool.agents.codex.writing import CodexWriter  # which few commands need
@@ -59,17 +59,10 @@ class Codex(CodingAgent):
         return CodexDialect(self.id)
 
     def subagent(self, found: FoundAgent, transcript: Transcript) -> AgentSource:
-        said = mapping(next((event.side.data for event in transcript.events if event.side is not None), None))
-        meta = mapping(said.get("payload"))
-        inner = mapping(meta.get("source")).get("subagent")
-        spawn = mapping(mapping(inner).get("thread_spawn"))
-        kind = (
-            text(meta.get("agent_role")) or text(meta.get("agent_type")) or text(spawn.get("agent_role")) or text(inner)
-        )
-        path = text(meta.get("agent_path")) or text(spawn.get("agent_path"))
-        name = text(meta.get("agent_nickname")) or text(spawn.get("agent_nickname"))
-        parent = text(meta.get("parent_thread_id"))
-        return AgentSource(found.id, transcript, kind, path.rpartition("/")[2], parent=parent, name=name)
+        blocks = (block for event in transcript.events for block in event.blocks)
+        told = next((block.facts for block in blocks if isinstance(block, Notice)), {})
+        role, task, name, parent = (text(told.get(key)) for key in ("role", "task", "name", "parent"))
+        return AgentSource(found.id, transcript, role, task, parent=parent, name=name)
 
     def kept_files(self, root: Path) -> Iterator[AgentFile]:
         for found in self.discover(root):

@@ -19,8 +19,8 @@ _THREAD = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 LOG_NAME = re.compile(rf"({_THREAD})(?:_{_THREAD})?\.jsonl(?:\.zst)?$")
 """A rollout of a thread; one that goes on from a state before has an id of its own behind the thread's."""
 _DAY = "[0-9][0-9][0-9][0-9]/[0-9][0-9]/[0-9][0-9]/"
-_PLACES = ("", _DAY, f"sessions/{_DAY}", "archived_sessions/")
-"""Where rollouts lie below a source; nowhere else is looked, for a source may be a large folder."""
+_PLACES = ("", _DAY, f"sessions/{_DAY}", "archived_sessions/", "*-*-*-*-*/subagents/")
+"""Where rollouts lie below a source, in a share the last; nowhere else is looked: a source may be a large folder."""
 _HEAD = 4096
 _PARENT = re.compile(rf'"parent_thread_id"\s*:\s*"({_THREAD})"'.encode())
 _SUBAGENT = re.compile(rb'"source"\s*:\s*\{\s*"subagent"')

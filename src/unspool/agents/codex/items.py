@@ -88,6 +88,17 @@ def injected_notice(event: Event, words: str) -> Notice:
     return Notice(event.place, kind, words, {"type": name}, event.id, event.time)
 
 
+def subagent_facts(meta: dict[str, Any]) -> dict[str, str]:
+    """What the record of a thread says of the subagent that it is."""
+    inner = mapping(meta.get("source")).get("subagent")
+    spawn = mapping(mapping(inner).get("thread_spawn"))
+    kind = text(meta.get("agent_role")) or text(meta.get("agent_type")) or text(spawn.get("agent_role")) or text(inner)
+    path = text(meta.get("agent_path")) or text(spawn.get("agent_path"))
+    name = text(meta.get("agent_nickname")) or text(spawn.get("agent_nickname"))
+    parent = text(meta.get("parent_thread_id")) or text(spawn.get("parent_thread_id"))
+    return {"role": kind, "task": path.rpartition("/")[2], "name": name, "parent": parent}
+
+
 def reasoning(event: Event, message: str, item: dict[str, Any], detail: Detail) -> Block:
     """Reasoning: its summary where it is told, else the words themselves; without any it is encrypted."""
     sealed = text(item.get("encrypted_content")) if detail is Detail.ALL else ""

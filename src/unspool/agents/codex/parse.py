@@ -288,12 +288,16 @@ class CodexParser(PlainParser):
         if self.facts.session and thread != self.facts.session:
             self._go_on_in(thread or self._scope)  # what follows was copied from there
             return beside(place, "session_meta", data)
+        first = not self.facts.session
         self._learn(said)
+        if self.subagent and first:
+            told: dict[str, Json] = {"type": "subagent", **model_items.subagent_facts(said)}
+            return as_notice(self.begin(place, time, "subagent"), "environment", "", told)
         base = mapping(said.get("history_base"))
         if not base:
             return beside(place, "session_meta", data)
-        told = f"the conversation before is in {self.facts.forked_from or text(base.get('thread_id'))}"
-        return as_notice(self.begin(place, time, "base"), "continued", told, base)
+        words = f"the conversation before is in {self.facts.forked_from or text(base.get('thread_id'))}"
+        return as_notice(self.begin(place, time, "base"), "continued", words, base)
 
     def _learn(self, said: dict[str, Any]) -> None:
         facts, source = self.facts, said.get("source")
