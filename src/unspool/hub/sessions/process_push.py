@@ -211,7 +211,7 @@ def make_session(folder: Path, key: str, dialect: str, policy: RedactionPolicy |
     if policy is not None and (findings := policy_findings(_files(folder / SENT), policy)):
         raise PolicyViolation(findings_sentence(findings))
     (folder / MADE).mkdir()
-    library = Library((folder / SOURCE,))
+    library = Library((folder / SENT,))
     rows = extract_rows(ExtractJob(found, {}, library.prices))
     if isinstance(rows, str):
         raise BadRequest("The log cannot be read.")
@@ -224,7 +224,7 @@ def make_session(folder: Path, key: str, dialect: str, policy: RedactionPolicy |
 
 def _found(folder: Path, key: str) -> FoundLog:
     path = str(folder / SENT / f"{key}.jsonl")
-    found = next((log for log in Library((folder / SOURCE,)).logs() if log.path == path), None)
+    found = next((log for log in Library((folder / SENT,)).logs() if log.path == path), None)
     if found is None:
         raise BadRequest("What was sent is no log of an agent that is known here.")
     return found
