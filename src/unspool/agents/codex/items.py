@@ -32,7 +32,7 @@ _ENVELOPES = (
     "<codex_internal_context", "<recommended_plugins>", "<hook_prompt", "<model_switch>", "<personality_spec>",
     "<INSTRUCTIONS>", "<skill>", "<context_window", "<realtime_conversation>", "<image name=", "</image>",
 )  # fmt: skip
-_SHELL = re.compile(r"(?s)<user_shell_command>\s*<command>\s*(.*?)\s*</command>\s*(?:<result>\s*(.*?)\s*</result>)?")
+_SHELL = "<user_shell_command>"
 
 
 _TAG = re.compile(r"<([A-Za-z_ ]{3,40})[ >/]")
@@ -75,8 +75,11 @@ def images_in(event: Event, content: Json) -> tuple[Image, ...]:
 
 def shell_command(words: str) -> tuple[str, str] | None:
     """A command that a person ran himself, and what it printed; None where a text tells of none."""
-    found = _SHELL.search(words) if words.lstrip().startswith("<user_shell_command>") else None
-    return (found[1], found[2] or "") if found is not None else None
+    if not words.lstrip().startswith(_SHELL):
+        return None
+    command, _, rest = words.partition("<command>")[2].partition("</command>")
+    printed = rest.partition("<result>")[2].rpartition("</result>")[0]
+    return (command.strip(), printed.strip()) if command.strip() else None
 
 
 def injected_notice(event: Event, words: str) -> Notice:
