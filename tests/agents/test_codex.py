@@ -1,4 +1,4 @@
-"""Codex rollouts are read: prompts, answers, calls with results, and tokens by the changed totals."""
+"""Codex rollouts are read: prompts, answers, what happened around them, and tokens by the changed totals."""
 
 import json
 from pathlib import Path
@@ -6,32 +6,30 @@ from typing import Any
 
 import pytest
 
+from tests.agents.codex_rollouts import (
+    BEGUN,
+    META,
+    TURN,
+    answer,
+    blocks,
+    called,
+    done,
+    notices,
+    output,
+    prompts,
+    read,
+    told,
+    user,
+)
+from tests.agents.stories.codex import SESSION, count, item, record
 from unspool.agents.codex import Codex
 from unspool.figures import figures
-from unspool.model import Session, Text, Thinking, ToolCall, Unknown
+from unspool.model import Notice, Session, Text, Thinking, ToolCall, Unknown
 from unspool.prices import PriceTable
 from unspool.store.library import Library
 
-SESSION = "019ddaf2-047a-7a63-839e-79f4476f3b44"
-
-
-def record(kind: str, payload: dict[str, Any], second: int = 0) -> dict[str, Any]:
-    return {"timestamp": f"2026-04-29T20:33:{second:02}.000Z", "type": kind, "payload": payload}
-
-
-def item(kind: str, **payload: Any) -> dict[str, Any]:
-    return record("response_item", {"type": kind, **payload})
-
-
-def count(total: int, **last: int) -> dict[str, Any]:
-    info = {"total_token_usage": {"total_tokens": total}, "last_token_usage": last}
-    return record("event_msg", {"type": "token_count", "info": info})
-
-
 ROLLOUT = [
-    record(
-        "session_meta", {"id": SESSION, "cwd": "/home/ada/quay", "cli_version": "0.126.0", "git": {"branch": "main"}}
-    ),
+    META,
     record("turn_context", {"model": "gpt-5.5"}),
     item("message", role="user", content=[{"type": "input_text", "text": "<environment_context/>"}]),
     record("event_msg", {"type": "user_message", "message": "Mend the quay\n", "images": []}, 1),
@@ -133,3 +131,140 @@ def test_any_value_in_any_field_is_read_and_counted(kind: str, odd: Any, tmp_pat
     read = Library([tmp_path]).open(SESSION)
     assert read.lines.total == len(lines) + 1
     figures(read, PriceTable.load())
+
+
+def test_the_bare_lines_of_2025_are_a_session(tmp_path: Path) -> None:
+    header = {"id": SESSION, "timestamp": "2025-06-01T10:00:00Z", "instructions": None, "git": {"branch": "main"}}
+    bare = [
+        user("<environment_context>\n  <cwd>/home/ada/quay</cwd>\n</environment_context>"),
+        user("Mend the quay"),
+        called("shell"),
+        output("ok"),
+    ]
+    found = read(
+        tmp_path,
+        header,
+        *({"record_type": "state"} if line is None else line["payload"] for line in [None, *bare]),
+        begun=[],
+    )
+    assert prompts(found) == ["Mend the quay"]
+    assert found.cwd == "/home/ada/quay"
+    assert (found.branch, found.started and found.started.year, len(blocks(found, ToolCall))) == ("main", 2025, 1)
+    assert found.turns[-1].prompt is not None
+    assert found.turns[-1].prompt.time == found.started
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [user("Mend"), told("user_message", message="Mend")],
+        [user("Mend"), done("UserMessage", id="u1", content=[{"type": "text", "text": "Mend"}])],
+        [told("user_message", message="Mend"), user("Mend")],
+        [user("<environment_context>x</environment_context>"), told("user_message", message="Mend")],
+    ],
+)
+def test_a_prompt_is_told_once(lines: list[dict[str, Any]], tmp_path: Path) -> None:
+    assert prompts(read(tmp_path, *lines, answer("Done."))) == ["Mend"]
+
+
+def test_where_no_event_tells_prompts_items_do_and_what_was_put_in_is_none(tmp_path: Path) -> None:
+    found = read(tmp_path, user("# AGENTS.md instructions for /x", "Mend"), user("Mend"), answer("Done."), user("Mend"),
+                 begun=BEGUN[:1])  # fmt: skip
+    assert prompts(found) == ["Mend", "Mend"]
+    assert notices(found) == ["environment"]
+
+
+def test_a_command_that_the_user_ran_is_a_prompt(tmp_path: Path) -> None:
+    inner = "<command>\nls\n</command>\n<result>\nExit code: 0\nquay\n</result>"
+    (turn,) = read(tmp_path, user(f"<user_shell_command>\n{inner}\n</user_shell_command>")).turns
+    assert turn.prompt is not None
+    assert (turn.prompt.kind, turn.prompt.text) == ("bash", "ls")
+    assert [block.text for block in turn.blocks if isinstance(block, Notice)] == ["Exit code: 0\nquay"]
+
+
+def test_turns_that_were_taken_back_are_a_branch(tmp_path: Path) -> None:
+    typed = [
+        [told("task_started", turn_id=f"{TURN[:-1]}{n}"), told("user_message", message=str(n)), answer(f"{n}.")]
+        for n in range(4)
+    ]
+    found = read(tmp_path, *typed[0], *typed[1], *typed[2], told("thread_rolled_back", num_turns=2), *typed[3])
+    assert prompts(found) == ["0", "3"]
+    assert [[turn.prompt.text for turn in branch.turns if turn.prompt] for branch in found.branches] == [["1", "2"]]
+
+
+def test_what_happens_around_a_conversation_is_told_once(tmp_path: Path) -> None:
+    found = read(
+        tmp_path,
+        record("compacted", {"message": "", "replacement_history": [{"type": "compaction", "encrypted_content": "x"}]}),
+        told("context_compacted"),
+        done("ContextCompaction", id="cc1"),
+        item("compaction", encrypted_content="x"),
+        user("<turn_aborted>\nx</turn_aborted>"),
+        told("turn_aborted", turn_id=TURN, reason="interrupted"),
+        told("entered_review_mode", user_facing_hint="the quay"),
+        told("exited_review_mode", review_output={"overall_explanation": "Sound.", "findings": [{"title": "A crack"}]}),
+        item("agent_message", author="/root/stones", recipient="/root", content=[{"type": "encrypted_content"}]),
+        record("world_state", {"full": True, "state": {}}),
+        record("turn_context", {"turn_id": TURN, "model": "gpt-6"}),
+        told("task_complete", turn_id=TURN, last_agent_message="x", error={"message": "no credit"}),
+        told("agent_message", message="x"), told("agent_reasoning", text="x"), told("thread_settings_applied"),
+    )  # fmt: skip
+    assert notices(found) == ["compaction", "interruption", "review", "review", "teammate", "model-switch", "api-error"]
+    assert [block.text for block in blocks(found, Notice)][3:5] == ["Sound.\n\n- A crack", "[encrypted]"]
+    assert blocks(found, Unknown) == []
+
+
+def test_a_record_of_tomorrow_is_unknown_whatever_it_is(tmp_path: Path) -> None:
+    found = read(tmp_path, record("hologram", {}), told("hologram"), done("Hologram"), item("hologram"))
+    assert [block.what.lower() for block in blocks(found, Unknown)] == ["hologram"] * 4
+
+
+def used(**last: int) -> dict[str, Any]:
+    return {"input_tokens": 0, "cached_input_tokens": 0, "output_tokens": 0, **last}
+
+
+def test_a_request_is_counted_once_whether_a_record_or_totals_tell_it(tmp_path: Path) -> None:
+    one, two = used(input_tokens=100, output_tokens=10), used(input_tokens=300, output_tokens=20)
+
+    def total(info: dict[str, Any], last: dict[str, Any]) -> dict[str, Any]:
+        return told("token_count", info={"total_token_usage": info, "last_token_usage": last})
+
+    request = record(
+        "token_usage_record", {"turn_id": TURN, "response_id": "resp_1", "usage": one, "thread_token_usage": one}
+    )
+    full = {**used(), "total_tokens": 258400}
+    found = read(tmp_path, answer("a"), request, total(one, one), answer("b"), total(two, one), total(two, one),
+                 told("token_count", info=None), total(full, full), answer("c"), total(one, two))  # fmt: skip
+    usage = figures(found, PriceTable.load()).usage
+    assert (usage.input, usage.output, len(found.messages)) == (500, 40, 3)
+    assert [message.model for message in found.messages] == ["gpt-5.5"] * 3
+
+
+def test_reasoning_without_words_is_said_to_be_kept_from_the_log(tmp_path: Path) -> None:
+    lines = [
+        item("reasoning", summary=[], encrypted_content="gAAAA"),
+        item("reasoning", summary=[], content=[{"type": "text", "text": "Why"}]),
+    ]
+    hidden, shown = blocks(read(tmp_path, *lines), Thinking)
+    assert (hidden.redacted, hidden.text, shown.redacted, shown.text) == (True, "", False, "Why")
+
+
+def test_ids_of_turns_that_others_have_too_are_no_copies(tmp_path: Path) -> None:
+    """Numbers are what the server of tools calls its turns."""
+    for thread in (SESSION, "019ddaf2-9999-7a63-839e-79f4476f3b44"):
+        begun = [record("session_meta", {"id": thread}), told("task_started", turn_id="4")]
+        counted = count(110, input_tokens=100, output_tokens=10)
+        lines = [*begun, told("user_message", message="Mend"), answer("Done."), counted]
+        path = tmp_path / f"rollout-2026-04-29T22-33-39-{thread}.jsonl"
+        path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert [sum(call.usage.total for call in one.calls) for one in Library([tmp_path]).overviews()] == [110, 110]
+
+
+def test_the_real_rollouts_of_all_versions_hold_nothing_unknown(shared: Path) -> None:
+    library = Library([shared / "corpora" / "agents" / "codex"])
+    assert len(library.logs()) == 17
+    for log in library.logs():
+        found = library.open(log)
+        assert (blocks(found, Unknown), found.problems) == ([], ())
+        assert prompts(found)
+        assert all(call.state != "orphan" for call in blocks(found, ToolCall))

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from tests.cli.running import run
 from tests.copies.making import faults
 from tests.log_builder.builder import LogBuilder
-from unspool.agents.claude_code.writing.moving import path_renames, rename_in_file, rename_in_line
+from unspool.agents.claude_code.writing.moving import path_renames
+from unspool.agents.renaming import rename_in_file, rename_in_line
 
 OLD, NEW = "/home/dev/harbour", "/srv/port"
 SAME = ("/a", "/a")

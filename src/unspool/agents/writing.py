@@ -6,6 +6,8 @@ from typing import Literal, NamedTuple, Protocol
 
 import msgspec
 
+from unspool.model import Json
+
 Severity = Literal["error", "warning"]
 
 
@@ -62,6 +64,45 @@ class Limits(NamedTuple):
     chars: int = 120
 
 
+HIDDEN = "[left out]"
+STUB = "[left out: "
+_MORE = "..."
+_WORTH = 16
+"""Characters that cutting must save, or it only does harm."""
+_PLAIN = frozenset({"type", "id", "tool_use_id", "tool_name", "media_type"})
+
+
+def truncate(text: str, limits: Limits) -> str:
+    """The first lines and characters of a text, marked where something is missing."""
+    if _fits(text, limits) or (text.endswith(_MORE) and _fits(text.removesuffix(_MORE), limits)):
+        return text
+    short = "\n".join(text.split("\n", limits.lines)[: limits.lines])[: limits.chars] + _MORE
+    return short if len(text) - len(short) >= _WORTH else text
+
+
+def _fits(text: str, limits: Limits) -> bool:
+    return len(text) <= limits.chars and text.count("\n") < limits.lines
+
+
+def shorten_value(value: Json, limits: Limits) -> Json:
+    """Data with every text in it truncated; its shape stays, and so do names by which others refer to it."""
+    if isinstance(value, str):
+        return truncate(value, limits)
+    if isinstance(value, list):
+        return [shorten_value(inner, limits) for inner in value]
+    if isinstance(value, dict):
+        if value.get("type") in ("image", "document"):
+            return value
+        return {key: inner if key in _PLAIN else shorten_value(inner, limits) for key, inner in value.items()}
+    return value
+
+
+def stub_text(text: str) -> str:
+    """One line in place of a text, telling how long it was."""
+    told = f"{STUB}{len(text):,} characters]"
+    return text if text.startswith(STUB) or len(text) <= len(told) else told
+
+
 class Cuts(msgspec.Struct):
     """What is taken from the lines of a log, by the lines' own ids."""
 
@@ -107,6 +148,8 @@ class CopyIdentity(msgspec.Struct, frozen=True):
     """(old, new) folders, the longest first, that are renamed wherever they occur."""
     order: Mapping[str, int] = {}
     """The places of the new ids."""
+    cut: frozenset[str] = frozenset()
+    """Calls that are not whole in the copy: nothing may go along that says what they answered."""
 
 
 class LineLink(NamedTuple):
@@ -117,6 +160,16 @@ class LineLink(NamedTuple):
     last: bool = False
     logical: str | None = None
     """For a compaction: the line it really goes on from."""
+
+
+class CopiedLine(NamedTuple):
+    """A line of a copy."""
+
+    raw: bytes
+    spoken: bool
+    """Whether it is of the conversation: words, a call, an answer."""
+    at: int
+    """Where the line that it was made from stands in the original."""
 
 
 class ListedCopy(NamedTuple):
@@ -142,6 +195,12 @@ class LogWriter(Protocol):
 
     def beside(self, raw: bytes, identity: CopyIdentity) -> bytes | None:
         """A line beside the conversation under its new ids; None where it must not be copied."""
+
+    def new_session(self) -> str:
+        """An id for a session that is to be."""
+
+    def sequenced(self, lines: Iterable[CopiedLine], identity: CopyIdentity) -> Iterator[bytes]:
+        """All lines of a copy, in its order, as they may follow one another."""
 
     def closing(self, identity: CopyIdentity, title: str) -> Iterator[bytes]:
         """The lines that end a copy, so that the agent lists it under its title."""

@@ -152,9 +152,8 @@ def move_command(
     original stays where it is: what is written is a copy under a new id.
     """
     from unspool.copies.fork import Move, parse_renames
-    from unspool.copies.original import own_home
 
-    move = Move(to, into or own_home(), parse_renames(rename))
+    move = Move(to, into, parse_renames(rename))
     logs = _project(library, what)
     if not logs:
         with _moved(library, what, move, output) as (plan, source):
@@ -181,7 +180,7 @@ def _moved(
     from unspool.copies.original import open_source
 
     with open_source(library, what) as source:
-        yield move.drawn(source.log, output.title), source._replace(home=move.home, folder=None)
+        yield move.drawn(source.log, output.title), source._replace(home=move.home(source.log), folder=None)
 
 
 def _project(library: "Library", what: str) -> "list[FoundLog]":

@@ -111,7 +111,6 @@ def command(
     session does is refused whole, and nothing is left behind.
     """
     from unspool.copies.fork import Move, parse_renames
-    from unspool.copies.original import own_home
     from unspool.store.library.bundle import receive_logs
 
     resuming = {"--rename": rename, "-o": output.path, "--title": output.title, "--dsp": output.dsp}
@@ -121,7 +120,7 @@ def command(
         if to is None:
             keep_logs(logs, bundle, archive, output)
         else:
-            _take(logs, bundle, Move(to, own_home(), parse_renames(rename)), output)
+            _take(logs, bundle, Move(to, None, parse_renames(rename)), output)
 
 
 def _take(logs: list[Path], name: str, move: "Move", output: copy_options.CopyOutput) -> None:
@@ -140,7 +139,7 @@ def _take(logs: list[Path], name: str, move: "Move", output: copy_options.CopyOu
         for plan, source in zip(plans, sources, strict=True):
             source.log.path = name
             try:
-                there = source._replace(home=move.home, folder=None)
+                there = source._replace(home=move.home(source.log), folder=None)
                 done.append(copy_options.write_or_plan(plan, there, output, move.cwd))
             except UnspoolError:
                 for one in () if output.dry_run else done:

@@ -68,7 +68,7 @@ def _pair(lines: Lines, cuts: Cuts) -> None:
         for block in event.blocks:
             if isinstance(block, ToolCall) and not block.server:
                 calls[block.call_id].append(event.id)
-        for call in result_ids(event):
+        for call in result_ids(event) if event.turn else ():  # else it only tells how a call ended that was answered
             results[call].append(event.id)
     served = {
         block.call_id for event in lines for block in event.blocks if isinstance(block, ToolCall) and block.server

@@ -4,11 +4,11 @@ import os
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from functools import cached_property
-from uuid import uuid4
 
 import msgspec
 
-from unspool.agents.writing import CopyIdentity, Cut, Cuts, LineLink
+from unspool.agents import writer_of
+from unspool.agents.writing import CopiedLine, CopyIdentity, Cut, Cuts, LineLink
 from unspool.copies.api_constraints import add_required_cuts
 from unspool.copies.conversation import CopyLines, is_loose
 from unspool.copies.material import CopyMaterial, EditedLine, LineTally, clone_title, tally_lines
@@ -37,6 +37,7 @@ class SessionCopy:
         self._material, self.making = material, making
         self.original, self.writer = material.log, material.writer
         self.edits: dict[str, EditedLine] = {}
+        self._cut = frozenset({*cuts.calls, *(call for _, call in cuts.gone)})
         self.segments = self._segments(conversation, cuts)
         self._forgot = conversation.forgot
         self.strands = self._strands(conversation, cuts)
@@ -121,10 +122,14 @@ class SessionCopy:
             self.making.snapshots,
             self.making.paths,
             {line: place for place, line in enumerate(ids.values())},
+            self._cut,
         )
 
     def chunks(self) -> Iterator[bytes]:
         """The copy, line by line."""
+        return self.writer.sequenced(self._lines(), self.identity)
+
+    def _lines(self) -> Iterator[CopiedLine]:
         beside = self._beside()
         yield from beside.pop("", ())
         closing = _closing(self.lines)
@@ -134,24 +139,26 @@ class SessionCopy:
             before = None if self._forgot else before
             for event in segment:
                 link = LineLink(self.identity.ids[event.id], parent, event.id in closing, before)
-                yield self.writer.renewed(self.raw(event), self.identity, link)
+                yield _copied(event, self.writer.renewed(self.raw(event), self.identity, link))
                 before = parent = self.identity.ids[event.id]
                 for strand in self.strands.get(event.id, ()):
-                    yield self._hung(strand, parent)
+                    yield _copied(strand, self._hung(strand, parent))
                 yield from beside.pop(event.id, ())
         for event in self.agents:
-            yield self._hung(event, self.identity.ids.get(event.parent or ""))
+            yield _copied(event, self._hung(event, self.identity.ids.get(event.parent or "")))
         for lines in beside.values():
             yield from lines
-        yield from self.writer.closing(self.identity, self.making.title)
+        end = len(self.original.data)
+        for line in self.writer.closing(self.identity, self.making.title):
+            yield CopiedLine(line, spoken=False, at=end)
 
     def _hung(self, event: Event, parent: str | None) -> bytes:
         """A line beside the path."""
         return self.writer.renewed(self.raw(event), self.identity, LineLink(self.identity.ids[event.id], parent))
 
-    def _beside(self) -> dict[str, list[bytes]]:
+    def _beside(self) -> dict[str, list[CopiedLine]]:
         """Lines beside the conversation, by the line of it that they stood behind."""
-        found: dict[str, list[bytes]] = {}
+        found: dict[str, list[CopiedLine]] = {}
         there = {event.id for event in self.lines}
         chain = iter([event for event in self.original.draft.chain if event.id in there])
         at, ahead = "", next(chain, None)
@@ -160,8 +167,12 @@ class SessionCopy:
                 at, ahead = ahead.id, next(chain, None)
             made = self.writer.beside(self.original.raw(event), self.identity)
             if made is not None:
-                found.setdefault(at, []).append(made)
+                found.setdefault(at, []).append(_copied(event, made))
         return found
+
+
+def _copied(event: Event, raw: bytes) -> CopiedLine:
+    return CopiedLine(raw, event.turn, event.place.offset)
 
 
 def new_line_ids(lines: Sequence[str]) -> dict[str, str]:
@@ -264,7 +275,7 @@ def plan_copy(log: OriginalLog | CopyMaterial, treatment: Treatment, wish: CopyR
 
 def _making(log: OriginalLog, treatment: Treatment, wish: CopyRequest) -> CopyOptions:
     return CopyOptions(
-        session=log.session if wish.shown else str(uuid4()),
+        session=log.session if wish.shown else writer_of(log.agent).new_session(),
         title=wish.title or clone_title(log, datetime.now().astimezone()),
         snapshots=not treatment.drop_snapshots,
         side=not treatment.drop_side,

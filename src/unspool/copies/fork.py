@@ -13,7 +13,7 @@ from unspool.copies import material
 from unspool.copies.conversation import has_block
 from unspool.copies.copy_plan import CopyPlan, CopyRequest, plan_copy
 from unspool.copies.material import CopyMaterial
-from unspool.copies.original import Bridge, OriginalLog
+from unspool.copies.original import Bridge, OriginalLog, own_home
 from unspool.copies.treatment import PRESETS
 from unspool.errors import NotFound, UsageProblem
 from unspool.model import Event, Notice, Session, Unknown
@@ -133,12 +133,17 @@ Paths = tuple[tuple[str, str], ...]
 
 
 class Move:
-    """Where a session goes: the working folder, the agent's folder, and what else is renamed on the way."""
+    """Where a session goes: the working folder, the agent's folder (its own where none is named), and what else is
+    renamed on the way."""
 
-    def __init__(self, to: Path, home: Path, renamed: Paths = ()) -> None:
+    def __init__(self, to: Path, home: Path | None = None, renamed: Paths = ()) -> None:
         self.cwd = os.path.realpath(to.expanduser())
-        self.home = home
+        self._home = home
         self._renamed = renamed
+
+    def home(self, log: OriginalLog) -> Path:
+        """The folder of its agent that a session goes to."""
+        return self._home or own_home(log.agent)
 
     def paths(self, log: OriginalLog) -> Paths:
         """What is renamed in a session, the longest first."""
@@ -146,7 +151,7 @@ class Move:
         old = log.facts.cwd
         if not old:
             raise UsageProblem(f"{log.path} names no working folder that could be rewritten.")
-        pairs = dict(writer.moves(old, self.cwd, (found.root, str(self.home)))) | dict(self._renamed)
+        pairs = dict(writer.moves(old, self.cwd, (found.root, str(self.home(log))))) | dict(self._renamed)
         return tuple(sorted(pairs.items(), key=lambda pair: (-len(pair[0]), pair)))
 
     def drawn(self, log: OriginalLog, title: str = "", command: str = "move") -> CopyPlan:

@@ -190,7 +190,7 @@ def open_lines(library: Library, name: str | FoundLog) -> Iterator[tuple[BinaryI
 
 def copy_target(source: CopySource, session: str, cwd: str) -> Path:
     """Where a copy goes whose session runs in `cwd`: into the same folder, unless that is another session's."""
-    if source.folder is not None and cwd == source.log.facts.cwd:
+    if source.folder is not None and cwd == source.log.facts.cwd and source.log.agent.filed_by_project:
         return source.folder / f"{session}.jsonl"
     if not cwd:
         raise UsageProblem(f"{source.log.path} names no working folder to put a copy to; -o says where it goes.")
@@ -210,8 +210,7 @@ def _alone(name: str) -> FoundLog:
     return FoundLog(name, stem, (agent or AGENTS[0]).id, 0, 0.0)
 
 
-def own_home(agent: CodingAgent | None = None) -> Path:
-    """The user's own folder of an agent; of the first that is written where none is named."""
-    agent = agent or next(one for one in AGENTS if one.writer is not None)
+def own_home(agent: CodingAgent) -> Path:
+    """The user's own folder of an agent."""
     roots = agent.roots(os.environ, Path.home())
     return agent.home(roots[0]) or roots[0]

@@ -213,7 +213,7 @@ def make_session(folder: Path, key: str, dialect: str, policy: RedactionPolicy |
     if policy is not None and (findings := policy_findings(_files(folder / SENT), policy)):
         raise PolicyViolation(findings_sentence(findings))
     (folder / MADE).mkdir()
-    library = Library((folder / SOURCE,))
+    library = Library((folder / SENT,))
     rows = extract_rows(ExtractJob(found, {}, library.prices))
     if isinstance(rows, str):
         raise BadRequest("The log cannot be read.")
@@ -227,7 +227,7 @@ def make_session(folder: Path, key: str, dialect: str, policy: RedactionPolicy |
 def _found(folder: Path, key: str) -> FoundLog:
     """The log that was sent, with its subagents; of an agent that files its own otherwise, by its first lines."""
     path = folder / SENT / f"{key}.jsonl"
-    found = next((log for log in Library((folder / SOURCE,)).logs() if log.path == str(path)), None)
+    found = next((log for log in Library((folder / SENT,)).logs() if log.path == str(path)), None)
     agent = head_agent(str(path)) if path.is_file() else None
     if found is not None and (agent is None or found.agent_id == agent.id):
         return found

@@ -135,8 +135,10 @@ def is_part_of(log: FoundLog, whole: FoundLog) -> bool:
 def may_share_history(found: FoundLog, line: str) -> bool:
     """Whether a log may hold lines of a session that begins with this line: a copy has it near its own beginning.
 
-    A line's id that is too short to be one would stand in every log.
+    Of an id that a reader made, what stands before a slash is in the log. One that is too short would stand in every
+    log.
     """
+    line = line.partition("/")[0]
     if len(line) < _SHORTEST_ID:
         return False
     try:

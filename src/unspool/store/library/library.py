@@ -194,7 +194,8 @@ class Library:
     def _files(self) -> list[FoundLog]:
         """Every file that holds a session: one may lie in several places."""
         here = discover_logs(self.sources)
-        gone = self.kept.logs({os.path.realpath(log.path) for log in here}) if self.kept is not None else []
+        there = {os.path.realpath(path) for log in here for path in (log.path, *(one.path for one in log.agents))}
+        gone = self.kept.logs(there) if self.kept is not None else []
         return list(filter(self._is_meant, (*here, *gone)))
 
     def _others(self, found: FoundLog) -> list[FoundLog]:

@@ -165,16 +165,21 @@ def stale_sessions(
 ) -> StaleSessions:
     """Sessions to be read, and rows of what is no session any more, by origin and path."""
     found: dict[tuple[int, str], IndexTask | None] = {}
+    inner: set[tuple[int, str]] = set()
+    """Subagents' logs, which their sessions take in."""
     for scan in scans:
-        for path, task in _of_scan(scan, known, salt):
+        logs = sorted(scan.place.logs(), key=lambda one: one[0])
+        for path, task in _of_scan(scan, logs, known, salt):
             found.setdefault((scan.origin, path), task)
+        inner |= {(scan.origin, scan.place.inside(one.path)) for _, log in logs for one in log.agents}
     for number, origin in archive.origins().items():
         if not is_known(origin.agent):
             continue
         here = {scan: _Files.of(scan) for scan in scans if scan.origin == number and scan.fresh}
         kept = next((scan.kept for scan in scans if scan.origin == number), None) or archive.kept(number)
         sessions = SessionFiles(by_id(origin.agent), kept.values())
-        for path in sorted(path for path in sessions.paths if (number, path) not in found):
+        taken = inner | found.keys()
+        for path in sorted(path for path in sessions.paths if (number, path) not in taken):
             before = known.get((number, path), _NOTHING)
             task = _touched(_gone(path, sessions, number, origin), sessions, here, before.named)
             current = task.scan is None and _current(before, sessions, path, salt)
@@ -188,18 +193,21 @@ def stale_sessions(
     )
 
 
-def _of_scan(scan: PlaceScan, known: Knowledge, salt: str) -> Iterator[tuple[str, IndexTask | None]]:
+def _of_scan(
+    scan: PlaceScan, found_logs: Sequence[tuple[str, FoundLog]], known: Knowledge, salt: str
+) -> Iterator[tuple[str, IndexTask | None]]:
     """Every session of a place that has its log there; None for those that are up to date."""
     files = _Files.of(scan)
     sessions = SessionFiles(scan.place.agent, scan.kept.values())
     logs = {f"{posixpath.dirname(log)}/{session}" for log, session in sessions.paths.items()}
-    for path, found in sorted(scan.place.logs(), key=lambda one: one[0]):
+    for path, found in found_logs:
         if path not in scan.files:
             continue  # it came after the files were listed: the next sync takes it
         if found.owner and f"{posixpath.dirname(path)}/{found.owner}" in logs:
             continue  # only the archive has the log of its session, which takes it in
         before = known.get((scan.origin, path), _NOTHING)
-        here = (*files.around(path, found.session_id), path)
+        inner = (scan.place.inside(agent.path) for agent in found.agents)
+        here = (*files.around(path, found.session_id), path, *inner)
         fresh = not scan.fresh.isdisjoint((*here, *before.named))
         current = not fresh and _current(before, sessions, path, salt)
         yield path, None if current else _present(scan, sessions, path, found, here)

@@ -1,10 +1,12 @@
 """Lines of a log made from lines of another, as Claude Code itself would accept them. Imports its own agent's
 modules and `agents.writing`, whose interface it fills."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from uuid import uuid4
 
 from unspool.agents.claude_code.writing import editing, envelope, listing, moving
-from unspool.agents.writing import LintFinding, RepairedLog
+from unspool.agents.renaming import rename_in_file
+from unspool.agents.writing import CopiedLine, CopyIdentity, LintFinding, RepairedLog
 
 
 class ClaudeWriter:
@@ -12,7 +14,7 @@ class ClaudeWriter:
     renewed = staticmethod(envelope.renew_line)
     beside = staticmethod(envelope.renew_side_line)
     closing = staticmethod(envelope.closing_lines)
-    relocated = staticmethod(moving.rename_in_file)
+    relocated = staticmethod(rename_in_file)
     moves = staticmethod(moving.path_renames)
     leans = staticmethod(editing.leans)
     is_request_record = staticmethod(envelope.is_request_record)
@@ -22,6 +24,14 @@ class ClaudeWriter:
     agent_place = staticmethod(moving.agent_place)
     register = staticmethod(listing.register_copy)
     unregister = staticmethod(listing.unregister_copy)
+
+    @staticmethod
+    def new_session() -> str:
+        return str(uuid4())
+
+    @staticmethod
+    def sequenced(lines: Iterable[CopiedLine], identity: CopyIdentity) -> Iterator[bytes]:
+        return (line.raw for line in lines)
 
     def lint(self, lines: Iterable[bytes], *, strict: bool) -> list[LintFinding]:
         from unspool.agents.claude_code.lint import lint

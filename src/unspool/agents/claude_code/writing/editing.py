@@ -7,58 +7,27 @@ from typing import Any
 import msgspec
 
 from unspool.agents.lines import sound_value
-from unspool.agents.writing import Cut, Cuts, Limits
+from unspool.agents.writing import HIDDEN, STUB, Cut, Cuts, shorten_value, stub_text
 from unspool.model import Json
 
-_MORE = "..."
-_WORTH = 16
-"""Characters that cutting must save, or it only does harm."""
-_OPEN = "[left out: "
 _NEWS_MORE = " (remaining content truncated)"
 _NEWS = 150
 _RESULT = re.compile(r"(?s)(<result>)(.*)(</result>)")
-_PLAIN = frozenset({"type", "id", "tool_use_id", "tool_name", "media_type"})
-
-
-def truncate(text: str, limits: Limits) -> str:
-    """The first lines and characters of a text, marked where something is missing."""
-    if _fits(text, limits) or (text.endswith(_MORE) and _fits(text.removesuffix(_MORE), limits)):
-        return text
-    short = "\n".join(text.split("\n", limits.lines)[: limits.lines])[: limits.chars] + _MORE
-    return short if len(text) - len(short) >= _WORTH else text
-
-
-def _fits(text: str, limits: Limits) -> bool:
-    return len(text) <= limits.chars and text.count("\n") < limits.lines
-
-
-def shorten_value(value: Json, limits: Limits) -> Json:
-    """Data with every text in it truncated; its shape stays, and so do names by which others refer to it."""
-    if isinstance(value, str):
-        return truncate(value, limits)
-    if isinstance(value, list):
-        return [shorten_value(inner, limits) for inner in value]
-    if isinstance(value, dict):
-        if value.get("type") in ("image", "document"):
-            return value
-        return {key: inner if key in _PLAIN else shorten_value(inner, limits) for key, inner in value.items()}
-    return value
 
 
 def stub(content: Json) -> Json:
     """One line in place of an answer, telling how long it was."""
     if isinstance(content, str):
-        told = f"{_OPEN}{len(content):,} characters]"
-        return content if content.startswith(_OPEN) or len(content) <= len(told) else told
+        return stub_text(content)
     if not isinstance(content, list):
         return content
     texts = [block["text"] for block in content if _is_text(block)]
     others = [block for block in content if not _is_text(block) and not _is_picture(block)]
     pictures = sum(_is_picture(block) for block in content)
     told = f"{sum(map(len, texts)):,} characters" + (f", {pictures} pictures" if pictures else "")
-    made = [{"type": "text", "text": f"{_OPEN}{told}]"}, *others]
-    keeps = not pictures and sum(map(len, texts)) <= len(_OPEN) + len(told) + 1
-    stubbed = len(texts) == 1 and texts[0].startswith(_OPEN) and not pictures
+    made = [{"type": "text", "text": f"{STUB}{told}]"}, *others]
+    keeps = not pictures and sum(map(len, texts)) <= len(STUB) + len(told) + 1
+    stubbed = len(texts) == 1 and texts[0].startswith(STUB) and not pictures
     return content if keeps or stubbed else made
 
 
@@ -90,7 +59,6 @@ def _is_picture(block: Json) -> bool:
 _CALLS = frozenset({"tool_use"})
 _REASONING = frozenset({"thinking", "redacted_thinking"})
 _PICTURES = frozenset({"image", "document"})
-_HIDDEN = "[left out]"
 _LEFT_OUT = {"image": "[image left out]", "document": "[document left out]"}
 
 _Made = Callable[[dict[str, Any]], Iterator[Json]]
@@ -223,7 +191,7 @@ class _Edit:
             elif cut == "stub":
                 after = stub(after)
             elif cut == "hide":
-                after = [{"type": "text", "text": _HIDDEN}]
+                after = [{"type": "text", "text": HIDDEN}]
         yield block if after == content else {**block, "content": after}
 
 

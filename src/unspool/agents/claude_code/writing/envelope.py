@@ -6,8 +6,8 @@ from typing import Any
 
 import msgspec
 
-from unspool.agents.claude_code.writing.moving import rename_in_line
 from unspool.agents.lines import sound_value
+from unspool.agents.renaming import rename_in_line
 from unspool.agents.writing import CopyIdentity, LineLink
 from unspool.model import Json
 
