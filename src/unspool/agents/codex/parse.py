@@ -164,7 +164,8 @@ class CodexParser(PlainParser):
         sent, output, read, written = [whole(used.get(name)) for name in _COUNTS]
         if not (sent or output):
             return None  # marks a window that is full
-        usage = Usage(max(0, sent - read - written), output, read, written)
+        thought = min(output, whole(used.get("reasoning_output_tokens")))
+        usage = Usage(max(0, sent - read - written), output, read, written, reasoning=thought)
         event = self.say(self.begin(*at, "usage"), (), usage, request)
         event.turn = False  # nobody says anything in it
         self._next_request()
