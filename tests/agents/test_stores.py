@@ -217,3 +217,11 @@ def test_kept_files_are_the_logs(shelf: Path) -> None:
     found = list(Shelf().kept_files(shelf))
     assert [type(one) for one in found] == [AgentFile]
     assert Path(found[0].path).is_relative_to(Shelf().log_root(shelf))
+
+
+def test_a_database_too_large_to_be_copied_is_read_where_it_is(shelf: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("unspool.agents.stores._LARGEST_COPY", 10)
+    monkeypatch.setattr("unspool.agents.stores.scratch_folder", None)
+    assert [log.session_id for log in Library([shelf]).logs()] == ["t1"]
+    with database_snapshot(shelf / "shelf.db") as db, pytest.raises(sqlite3.OperationalError):
+        db.execute("DELETE FROM said")

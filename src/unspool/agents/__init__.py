@@ -11,6 +11,7 @@ from unspool.agents.base import CodingAgent
 from unspool.agents.claude_code import ClaudeCode
 from unspool.agents.codex import Codex
 from unspool.agents.copilot import Copilot
+from unspool.agents.cursor import Cursor
 from unspool.agents.droid import Droid
 from unspool.agents.gemini import Gemini
 from unspool.agents.iflow import IFlow
@@ -63,6 +64,7 @@ AGENTS: list[CodingAgent] = [
     Droid(),
     Amp(),
     IFlow(),
+    Cursor(),
 ]
 AGENTS += (agent for agent in installed_agents() if agent.id not in {known.id for known in AGENTS})
 

@@ -27,6 +27,8 @@ from unspool.model import Json
 if TYPE_CHECKING:
     import sqlite3  # which only these agents need
 
+    Database = sqlite3.Connection
+
 AGENTS_FOLDER = "agents"
 """Where the logs of a session's subagents lie, below the folder that is called as the session."""
 _STATE, _LOCK = "state.json", "lock"
@@ -35,6 +37,8 @@ _HEAD = b'{"kind":"store","id":"'
 _PATIENCE = 30.0
 """Seconds that one process waits for another to have written the same logs out."""
 _TRIES = 3
+_LARGEST_COPY = 1 << 30
+"""Bytes of a database that is still copied before it is read."""
 
 
 class StoredSession(NamedTuple):
@@ -249,9 +253,14 @@ def database_files(path: Path) -> tuple[Path, Path]:
 @contextmanager
 def database_snapshot(path: Path) -> "Iterator[sqlite3.Connection]":
     """A database as it stands at this moment, to be read. The agent that has it open is never kept waiting: it is a
-    copy that is read. sqlite3.Error or OSError where it cannot be."""
+    copy that is read, but for one so large that copying it would take longer than any question to it. sqlite3.Error or
+    OSError where it cannot be."""
     import sqlite3
 
+    if path.stat().st_size > _LARGEST_COPY:
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as db:
+            yield _to_be_read(db)
+        return
     with scratch_folder() as folder:
         for _ in range(_TRIES):
             before = file_states(database_files(path))
@@ -270,10 +279,16 @@ def database_snapshot(path: Path) -> "Iterator[sqlite3.Connection]":
             ):
                 live.backup(copy, pages=1000)
         with closing(sqlite3.connect(folder / path.name)) as db:
-            db.row_factory = sqlite3.Row
-            db.text_factory = lambda raw: raw.decode(errors="replace")
-            db.execute("PRAGMA query_only = ON")
-            yield db
+            yield _to_be_read(db)
+
+
+def _to_be_read(db: "sqlite3.Connection") -> "sqlite3.Connection":
+    import sqlite3
+
+    db.row_factory = sqlite3.Row
+    db.text_factory = lambda raw: raw.decode(errors="replace")
+    db.execute("PRAGMA query_only = ON")
+    return db
 
 
 def database_errors() -> tuple[type[Exception], ...]:

@@ -126,6 +126,24 @@ def document_entries(data: bytes, *holders: str) -> list[Entry] | None:
     return found
 
 
+class Chain:
+    """Puts the lines of a log that names no parents behind one another."""
+
+    def __init__(self) -> None:
+        self._live: str | None = None
+        """The last line of the conversation as it stands; what was taken back hangs on the one before it."""
+        self._undone: str | None = None
+
+    def follow(self, event: Event, *, removed: bool = False) -> Event:
+        """Put a line behind the last one; one that was taken back behind the others that were."""
+        if removed:
+            event.parent = self._undone or self._live
+            self._undone = event.id
+        else:
+            event.parent, self._live, self._undone = self._live, event.id, None
+        return event
+
+
 class Record:
     """The last state of a record that lines tell several times, at the place of its first."""
 

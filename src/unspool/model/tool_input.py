@@ -8,7 +8,7 @@ from unspool.model.blocks import ToolCall
 from unspool.model.entry import Json
 
 _PATH = ("path", "filePath", "absolute_path", "absolutePath", "target_file", "targetFile", "relative_path", "file",
-         "filename", "file_name", "relative_workspace_path", "uri")  # fmt: skip
+         "filename", "file_name", "filepath", "relative_workspace_path", "relativeWorkspacePath", "uri")  # fmt: skip
 _OLD = ("oldText", "oldString", "old_str", "old_text", "oldStr", "search", "old")
 _NEW = ("newText", "newString", "new_str", "new_text", "newStr", "replace", "new")
 _PATCH = ("patch", "input", "patchText", "patch_text", "diff")

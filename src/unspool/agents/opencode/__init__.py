@@ -29,7 +29,7 @@ from unspool.agents.values import first_bytes, mapping, read_small_json, text, w
 from unspool.model import Facts, Json, Questionnaire, ToolCall
 
 if TYPE_CHECKING:
-    import sqlite3
+    from unspool.agents.stores import Database
 
 _TABLES = {
     "session": ("summary_diffs", "metadata", "revert", "permission", "model"),
@@ -103,7 +103,7 @@ class _Dialect(PlainDialect):
         return self.asked(call, mapping(call.result.detail).get("answers") if call.result is not None else None)
 
 
-def _in_database(db: "sqlite3.Connection") -> Iterator[tuple[StoredSession, GetRecords]]:
+def _in_database(db: "Database") -> Iterator[tuple[StoredSession, GetRecords]]:
     tables = [table for table in _TABLES if columns(db, table)]
     if "session" not in tables:
         return
@@ -134,7 +134,7 @@ def topmost(name: str, parents: Mapping[str, str | None]) -> str:
     return found
 
 
-def _rows(db: "sqlite3.Connection", tables: Iterable[str], session: str) -> Iterator[StoredRecord]:
+def _rows(db: "Database", tables: Iterable[str], session: str) -> Iterator[StoredRecord]:
     for table in tables:
         has = columns(db, table)
         key = "id" if table == "session" else "session_id"
