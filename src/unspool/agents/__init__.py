@@ -20,6 +20,7 @@ from unspool.agents.pi import Pi
 from unspool.agents.qwen import Qwen
 from unspool.agents.records import Companion, Detail, FoundAgent, FoundLog
 from unspool.agents.values import first_bytes
+from unspool.agents.vscode_copilot import VSCodeCopilot
 from unspool.errors import UsageProblem
 
 if TYPE_CHECKING:
@@ -65,6 +66,7 @@ AGENTS: list[CodingAgent] = [
     Amp(),
     IFlow(),
     Cursor(),
+    VSCodeCopilot(),
 ]
 AGENTS += (agent for agent in installed_agents() if agent.id not in {known.id for known in AGENTS})
 

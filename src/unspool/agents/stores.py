@@ -135,6 +135,14 @@ class StoreAgent(CodingAgent):
                 str(path), path.stem, self.id, state.st_size, state.st_mtime, root=str(folder), agents=agents
             )
 
+    def _files(self, root: Path, pattern: str, session: Callable[[Path], str]) -> Iterator[FoundLog]:
+        """Sessions that lie in a folder as files of their own, which are logs as they are; `session` gives the id of
+        one, or nothing."""
+        for path in sorted(root.glob(pattern)):
+            if path.is_file() and (name := session(path)):
+                state = path.stat()
+                yield FoundLog(str(path), name, self.id, state.st_size, state.st_mtime, root=str(root))
+
     def _write_out(self, root: Path, fingerprint: str) -> None:
         """Bring the logs of a source up to date with its stores."""
         folder = self._folder(root)

@@ -2,9 +2,9 @@
 
 import io
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
-from typing import BinaryIO
+from typing import BinaryIO, TypeVar
 
 import msgspec
 
@@ -14,6 +14,7 @@ from unspool.model import Entry, Event, Facts, Json, Place, Problem, SideLine
 _parts = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _list = msgspec.json.Decoder(list[msgspec.Raw])
 _decode = msgspec.json.Decoder().decode
+T = TypeVar("T")
 
 
 class WholeLogParser(ABC):
@@ -142,6 +143,23 @@ class Chain:
         else:
             event.parent, self._live, self._undone = self._live, event.id, None
         return event
+
+
+def with_abandoned(
+    live: Sequence[T], abandoned: Sequence[T], time: Callable[[T], datetime | None], last: int = -1
+) -> Iterator[tuple[T, bool]]:
+    """What is live, in order, and before it what was abandoned earlier, marked so; what tells no time stands before the
+    `last` of those that are live."""
+    left = list(abandoned)
+    for number, one in enumerate(live):
+        now = time(one)
+        for other in [*left]:
+            then = time(other)
+            if number == last % len(live) or (then is not None and now is not None and then < now):
+                left.remove(other)
+                yield other, True
+        yield one, False
+    yield from ((other, False) for other in left)
 
 
 class Record:

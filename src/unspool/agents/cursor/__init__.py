@@ -76,10 +76,8 @@ class Cursor(StoreAgent):
 
     def discover(self, root: Path) -> Iterator[FoundLog]:
         yield from super().discover(root)
-        for path in sorted(root.glob("*.jsonl")):
-            if root.name != "agent-transcripts" and _LINE.match(first_bytes(path)) and path.is_file():
-                state = path.stat()
-                yield FoundLog(str(path), path.stem, self.id, state.st_size, state.st_mtime, root=str(root))
+        if root.name != "agent-transcripts":
+            yield from self._files(root, "*.jsonl", lambda path: path.stem if _LINE.match(first_bytes(path)) else "")
 
     def stored(self, root: Path, problems: list[str]) -> Iterator[tuple[StoredSession, GetRecords]]:
         known: set[str] = set()

@@ -20,7 +20,7 @@ from unspool.agents.events import (
     thought,
 )
 from unspool.agents.values import decode_object, items, mapping, moment, text, whole
-from unspool.agents.whole_logs import Chain, Record, WholeLogParser, last_states
+from unspool.agents.whole_logs import Chain, Record, WholeLogParser, last_states, with_abandoned
 from unspool.model import Block, Entry, Event, Json, Notice, Part, Place, Usage
 
 ROLES = {
@@ -115,16 +115,9 @@ class CursorParser(WholeLogParser):
         listed = [text(mapping(one).get("bubbleId")) for one in items(head.get("fullConversationHeadersOnly"))]
         live = [found.pop(name if name in found else names.get(name, name), None) for name in listed]
         shown = [one for one in live if one is not None] or [found.pop(name) for name in list(found)]
-        left = list(found.values())
         last = max((number for number, one in enumerate(shown) if one[1].get("type") == 1), default=0)
-        for number, bubble in enumerate(shown):
-            time = _time(bubble[1])
-            for orphan in [*left]:
-                when = _time(orphan[1])
-                if number == last or (when is not None and time is not None and when < time):
-                    left.remove(orphan)
-                    yield from (self._follow(event, removed=True) for event in self._bubble(*orphan))
-            yield from map(self._follow, self._bubble(*bubble))
+        for bubble, removed in with_abandoned(shown, list(found.values()), lambda one: _time(one[1]), last):
+            yield from (self._follow(event, removed=removed) for event in self._bubble(*bubble))
 
     def _composer(self, name: str, head: dict[str, Any]) -> None:
         facts = self.facts

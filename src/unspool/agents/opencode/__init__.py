@@ -72,11 +72,7 @@ class OpenCode(StoreAgent):
 
     def discover(self, root: Path) -> Iterator[FoundLog]:
         yield from super().discover(root)
-        for path in sorted(root.glob("*.json")):
-            named = _EXPORT.match(first_bytes(path, 400))
-            if named is not None and path.is_file():
-                state = path.stat()
-                yield FoundLog(str(path), named[1].decode(), self.id, state.st_size, state.st_mtime, root=str(root))
+        yield from self._files(root, "*.json", _exported)
 
     def stored(self, root: Path, problems: list[str]) -> Iterator[tuple[StoredSession, GetRecords]]:
         known: set[str] = set()
@@ -92,6 +88,11 @@ class OpenCode(StoreAgent):
         for session, records in _in_tree(root / "storage"):
             if session.id not in known:  # the database was filled from the tree, and goes on where it ended
                 yield session, records
+
+
+def _exported(path: Path) -> str:
+    named = _EXPORT.match(first_bytes(path, 400))
+    return named[1].decode() if named is not None else ""
 
 
 class _Dialect(PlainDialect):
