@@ -15,6 +15,7 @@ from unspool.agents.cursor import Cursor
 from unspool.agents.droid import Droid
 from unspool.agents.gemini import Gemini
 from unspool.agents.iflow import IFlow
+from unspool.agents.kimi import Kimi
 from unspool.agents.opencode import OpenCode
 from unspool.agents.pi import Pi
 from unspool.agents.qwen import Qwen
@@ -67,6 +68,7 @@ AGENTS: list[CodingAgent] = [
     IFlow(),
     Cursor(),
     VSCodeCopilot(),
+    Kimi(),
 ]
 AGENTS += (agent for agent in installed_agents() if agent.id not in {known.id for known in AGENTS})
 

@@ -19,7 +19,13 @@ _ALIASES: dict[str, dict[str, tuple[str, ...]]] = {
         "file_path": _PATH,
         "content": ("contents", "text", "file_text", "fileText", "code", "code_edit", "new_content", "diff"),
     },
-    "edit": {"file_path": _PATH, "old_string": _OLD, "new_string": _NEW, "replace_all": ("replaceAll",)},
+    "edit": {
+        "file_path": _PATH,
+        "old_string": _OLD,
+        "new_string": _NEW,
+        "replace_all": ("replaceAll",),
+        "edits": ("edit", "replacements"),
+    },
     "search": {
         "pattern": ("query", "regex", "glob_pattern", "globPattern", "search_term", "searchTerm", "symbol"),
         "path": ("dir_path", "directory", "target_directory", "targetDirectory", "target_directories", "cwd", "folder"),
@@ -51,6 +57,8 @@ def usual_input(call: ToolCall) -> Json:
     found = _renamed(given, names)
     if call.role == "shell" and isinstance(found.get("command"), list):
         return found | {"command": _joined(found["command"])}
+    if call.role == "edit" and isinstance(found.get("edits"), dict):
+        found = found | {"edits": [found["edits"]]}
     inside: dict[str, dict[str, tuple[str, ...]]] = {"edits": _ALIASES["edit"], "todos": _TODO}
     for several, inner in inside.items():
         if several in found and several in (*names, "edits") and isinstance(found[several], list):

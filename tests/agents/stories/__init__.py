@@ -5,7 +5,20 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.agents.stories import amp, codex, copilot, cursor, droid, gemini, iflow, opencode, pi, qwen, vscode_copilot
+from tests.agents.stories import (
+    amp,
+    codex,
+    copilot,
+    cursor,
+    droid,
+    gemini,
+    iflow,
+    kimi,
+    opencode,
+    pi,
+    qwen,
+    vscode_copilot,
+)
 from unspool.model import Usage
 
 CWD = "/home/ada/quay"
@@ -41,6 +54,7 @@ STORIES: dict[str, Story] = {
     "qwen": Story(qwen.write, Usage(input=60, output=20, cache_read=160)),
     "cursor": Story(cursor.write, None, lines=False),
     "vscode-copilot": Story(vscode_copilot.write, Usage(input=60, output=20, cache_read=160), lines=False),
+    "kimi": Story(kimi.write, Usage(input=60, output=20, cache_read=160, cache_write=5)),
     "pi": Story(pi.write, Usage(input=60, output=20, cache_read=160, cache_write=5)),
 }
 """By the agent's id."""
