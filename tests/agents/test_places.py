@@ -24,7 +24,10 @@ def test_the_folders_of_a_system(system: str, environment: dict[str, str], confi
     assert data_folder(environment, HOME, system) == HOME / data
 
 
-def test_editors_lie_in_the_folder_of_settings_and_their_servers_at_home() -> None:
-    found = editor_folders({"VSCODE_PORTABLE": "/stick/data"}, HOME, "linux", ("Code",))
-    assert found[:2] == [Path("/stick/data/user-data/User"), HOME / ".config/Code/User"]
-    assert HOME / ".vscode-server/data/User" in found
+def test_editors_lie_in_the_folder_of_settings_and_their_servers_at_home(tmp_path: Path) -> None:
+    usual = tmp_path / ".config/Code/User"
+    assert editor_folders({}, tmp_path, "linux") == [usual]
+    others = [tmp_path / name for name in (".config/VSCodium/User", ".vscode-server/data/User", "stick/user-data/User")]
+    for one in others:
+        one.mkdir(parents=True)
+    assert {*editor_folders({"VSCODE_PORTABLE": str(tmp_path / "stick")}, tmp_path, "linux")} == {usual, *others}

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from unspool.agents.amp import Amp
 from unspool.agents.base import CodingAgent
 from unspool.agents.claude_code import ClaudeCode
+from unspool.agents.cline import Cline, RooCode
 from unspool.agents.codex import Codex
 from unspool.agents.copilot import Copilot
 from unspool.agents.cursor import Cursor
@@ -69,6 +70,8 @@ AGENTS: list[CodingAgent] = [
     Cursor(),
     VSCodeCopilot(),
     Kimi(),
+    Cline(),
+    RooCode(),
 ]
 AGENTS += (agent for agent in installed_agents() if agent.id not in {known.id for known in AGENTS})
 

@@ -30,9 +30,10 @@ def _folder(environment: Mapping[str, str], home: Path, names: tuple[str, str, s
 def editor_folders(
     environment: Mapping[str, str], home: Path, system: str | None = None, editors: tuple[str, ...] = _EDITORS
 ) -> list[Path]:
-    """The user folders of VS Code and the editors built on it, and those of their servers on a remote machine."""
+    """The user folder of VS Code; those of editors built on it, and of servers on a remote machine, that are there."""
     config = config_folder(environment, home, system)
     portable = environment.get("VSCODE_PORTABLE")
     found = [Path(portable).expanduser() / "user-data" / "User"] if portable else []
     found += [config / name / "User" for name in editors]
-    return [*found, *(home / name / "data" / "User" for name in _SERVERS)]
+    found += [home / name / "data" / "User" for name in _SERVERS]
+    return [one for one in found if one.parent.name == "Code" or one.is_dir()]

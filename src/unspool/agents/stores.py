@@ -11,7 +11,7 @@ import os
 import shutil
 import time
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -241,6 +241,16 @@ def _alone(folder: Path) -> Iterator[None]:
         yield
     finally:
         os.close(descriptor)
+
+
+def topmost(name: str, parents: Mapping[str, str | None]) -> str:
+    """The session that a subagent's was begun by, however many subagents lie between; empty for any other."""
+    seen, above = {name}, parents.get(name)
+    found = ""
+    while above and above in parents and above not in seen:
+        seen.add(above)
+        found, above = above, parents.get(above)
+    return found
 
 
 def file_states(paths: Iterable[Path]) -> str:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from tests.agents.stories import (
     amp,
+    cline,
     codex,
     copilot,
     cursor,
@@ -55,6 +56,8 @@ STORIES: dict[str, Story] = {
     "cursor": Story(cursor.write, None, lines=False),
     "vscode-copilot": Story(vscode_copilot.write, Usage(input=60, output=20, cache_read=160), lines=False),
     "kimi": Story(kimi.write, Usage(input=60, output=20, cache_read=160, cache_write=5)),
+    "cline": Story(cline.write, Usage(input=60, output=20, cache_read=160, cache_write=5), lines=False),
+    "roo": Story(cline.write_roo, Usage(input=60, output=20, cache_read=160, cache_write=5), lines=False),
     "pi": Story(pi.write, Usage(input=60, output=20, cache_read=160, cache_write=5)),
 }
 """By the agent's id."""

@@ -24,6 +24,7 @@ from unspool.agents.stores import (
     database_snapshot,
     file_states,
     row_as_json,
+    topmost,
 )
 from unspool.agents.values import first_bytes, mapping, read_small_json, text, whole
 from unspool.model import Facts, Json, Questionnaire, ToolCall
@@ -123,16 +124,6 @@ def _in_database(db: "Database") -> Iterator[tuple[StoredSession, GetRecords]]:
         name = row["id"]
         session = StoredSession(name, str(states.get(name)), newest.get(name, 0) / 1000, topmost(name, parents))
         yield session, lambda name=name: _rows(db, tables, name)  # type: ignore[misc]
-
-
-def topmost(name: str, parents: Mapping[str, str | None]) -> str:
-    """The session that a subagent's was begun by, however many subagents lie between; empty for any other."""
-    seen, above = {name}, parents.get(name)
-    found = ""
-    while above and above in parents and above not in seen:
-        seen.add(above)
-        found, above = above, parents.get(above)
-    return found
 
 
 def _rows(db: "Database", tables: Iterable[str], session: str) -> Iterator[StoredRecord]:
