@@ -15,6 +15,7 @@ from unspool.agents.copilot import Copilot
 from unspool.agents.cursor import Cursor
 from unspool.agents.droid import Droid
 from unspool.agents.gemini import Gemini
+from unspool.agents.goose import Goose
 from unspool.agents.iflow import IFlow
 from unspool.agents.kimi import Kimi
 from unspool.agents.opencode import OpenCode
@@ -72,6 +73,7 @@ AGENTS: list[CodingAgent] = [
     Kimi(),
     Cline(),
     RooCode(),
+    Goose(),
 ]
 AGENTS += (agent for agent in installed_agents() if agent.id not in {known.id for known in AGENTS})
 

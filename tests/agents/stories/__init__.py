@@ -13,6 +13,7 @@ from tests.agents.stories import (
     cursor,
     droid,
     gemini,
+    goose,
     iflow,
     kimi,
     opencode,
@@ -58,6 +59,7 @@ STORIES: dict[str, Story] = {
     "kimi": Story(kimi.write, Usage(input=60, output=20, cache_read=160, cache_write=5)),
     "cline": Story(cline.write, Usage(input=60, output=20, cache_read=160, cache_write=5), lines=False),
     "roo": Story(cline.write_roo, Usage(input=60, output=20, cache_read=160, cache_write=5), lines=False),
+    "goose": Story(goose.write, Usage(input=60, output=20), lines=False),
     "pi": Story(pi.write, Usage(input=60, output=20, cache_read=160, cache_write=5)),
 }
 """By the agent's id."""
