@@ -24,6 +24,7 @@ from unspool.agents.qwen import Qwen
 from unspool.agents.records import Companion, Detail, FoundAgent, FoundLog
 from unspool.agents.values import first_bytes
 from unspool.agents.vscode_copilot import VSCodeCopilot
+from unspool.agents.zed import Zed
 from unspool.errors import UsageProblem
 
 if TYPE_CHECKING:
@@ -74,6 +75,7 @@ AGENTS: list[CodingAgent] = [
     Cline(),
     RooCode(),
     Goose(),
+    Zed(),
 ]
 AGENTS += (agent for agent in installed_agents() if agent.id not in {known.id for known in AGENTS})
 

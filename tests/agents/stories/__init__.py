@@ -20,6 +20,7 @@ from tests.agents.stories import (
     pi,
     qwen,
     vscode_copilot,
+    zed,
 )
 from unspool.model import Usage
 
@@ -60,6 +61,7 @@ STORIES: dict[str, Story] = {
     "cline": Story(cline.write, Usage(input=60, output=20, cache_read=160, cache_write=5), lines=False),
     "roo": Story(cline.write_roo, Usage(input=60, output=20, cache_read=160, cache_write=5), lines=False),
     "goose": Story(goose.write, Usage(input=60, output=20), lines=False),
+    "zed": Story(zed.write, Usage(input=60, output=20, cache_read=160, cache_write=5), lines=False),
     "pi": Story(pi.write, Usage(input=60, output=20, cache_read=160, cache_write=5)),
 }
 """By the agent's id."""
