@@ -11,6 +11,7 @@ from unspool.agents.base import CodingAgent
 from unspool.agents.claude_code import ClaudeCode
 from unspool.agents.cline import Cline, RooCode
 from unspool.agents.codex import Codex
+from unspool.agents.continue_ import Continue
 from unspool.agents.copilot import Copilot
 from unspool.agents.cursor import Cursor
 from unspool.agents.droid import Droid
@@ -18,6 +19,7 @@ from unspool.agents.gemini import Gemini
 from unspool.agents.goose import Goose
 from unspool.agents.iflow import IFlow
 from unspool.agents.kimi import Kimi
+from unspool.agents.kiro import Kiro
 from unspool.agents.opencode import OpenCode
 from unspool.agents.pi import Pi
 from unspool.agents.qwen import Qwen
@@ -76,6 +78,8 @@ AGENTS: list[CodingAgent] = [
     RooCode(),
     Goose(),
     Zed(),
+    Continue(),
+    Kiro(),
 ]
 AGENTS += (agent for agent in installed_agents() if agent.id not in {known.id for known in AGENTS})
 

@@ -9,6 +9,7 @@ from tests.agents.stories import (
     amp,
     cline,
     codex,
+    continue_,
     copilot,
     cursor,
     droid,
@@ -16,6 +17,7 @@ from tests.agents.stories import (
     goose,
     iflow,
     kimi,
+    kiro,
     opencode,
     pi,
     qwen,
@@ -62,6 +64,8 @@ STORIES: dict[str, Story] = {
     "roo": Story(cline.write_roo, Usage(input=60, output=20, cache_read=160, cache_write=5), lines=False),
     "goose": Story(goose.write, Usage(input=60, output=20), lines=False),
     "zed": Story(zed.write, Usage(input=60, output=20, cache_read=160, cache_write=5), lines=False),
+    "continue": Story(continue_.write, Usage(input=60, output=20, cache_read=160, cache_write=5)),
+    "kiro": Story(kiro.write, None),
     "pi": Story(pi.write, Usage(input=60, output=20, cache_read=160, cache_write=5)),
 }
 """By the agent's id."""
