@@ -6,6 +6,7 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from unspool.agents.aider import Aider
 from unspool.agents.amp import Amp
 from unspool.agents.base import CodingAgent
 from unspool.agents.claude_code import ClaudeCode
@@ -80,6 +81,7 @@ AGENTS: list[CodingAgent] = [
     Zed(),
     Continue(),
     Kiro(),
+    Aider(),
 ]
 AGENTS += (agent for agent in installed_agents() if agent.id not in {known.id for known in AGENTS})
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tests.agents.stories import (
+    aider,
     amp,
     cline,
     codex,
@@ -41,11 +42,15 @@ class Story(NamedTuple):
     usage: Usage | None
     """All tokens of it; None where the agent logs none."""
     cwd: str = CWD
-    """Empty where the agent does not log it."""
+    """Below the agent's own folder where it begins without a slash; empty where the agent does not log it."""
     lines: bool = True
     """Whether that file is a log of JSON lines itself."""
     edited: str = f"{CWD}/light.py"
     """The file that the edit changes, as the call names it."""
+    calls: tuple[tuple[str, str], ...] = CALLS
+    """Fewer where the agent does not tell how commands end."""
+    unknown: tuple[str, ...] = ("hologram",)
+    """None where no record can be of an unknown kind."""
 
 
 STORIES: dict[str, Story] = {
@@ -66,6 +71,9 @@ STORIES: dict[str, Story] = {
     "zed": Story(zed.write, Usage(input=60, output=20, cache_read=160, cache_write=5), lines=False),
     "continue": Story(continue_.write, Usage(input=60, output=20, cache_read=160, cache_write=5)),
     "kiro": Story(kiro.write, None),
+    "aider": Story(
+        aider.write, None, "quay", lines=False, edited="light.py", calls=(("shell", "ok"), ("edit", "ok")), unknown=()
+    ),
     "pi": Story(pi.write, Usage(input=60, output=20, cache_read=160, cache_write=5)),
 }
 """By the agent's id."""
