@@ -27,6 +27,7 @@ from unspool.agents.qwen import Qwen
 from unspool.agents.records import Companion, Detail, FoundAgent, FoundLog
 from unspool.agents.values import first_bytes
 from unspool.agents.vscode_copilot import VSCodeCopilot
+from unspool.agents.windsurf import Windsurf
 from unspool.agents.zed import Zed
 from unspool.errors import UsageProblem
 
@@ -82,6 +83,7 @@ AGENTS: list[CodingAgent] = [
     Continue(),
     Kiro(),
     Aider(),
+    Windsurf(),
 ]
 AGENTS += (agent for agent in installed_agents() if agent.id not in {known.id for known in AGENTS})
 

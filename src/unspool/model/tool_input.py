@@ -9,8 +9,8 @@ from unspool.model.entry import Json
 
 _PATH = ("path", "filePath", "absolute_path", "absolutePath", "target_file", "targetFile", "relative_path", "file",
          "filename", "file_name", "filepath", "relative_workspace_path", "relativeWorkspacePath", "uri")  # fmt: skip
-_OLD = ("oldText", "oldString", "old_str", "old_text", "oldStr", "search", "old")
-_NEW = ("newText", "newString", "new_str", "new_text", "newStr", "replace", "new")
+_OLD = ("oldText", "oldString", "old_str", "old_text", "oldStr", "search", "old", "original_content")
+_NEW = ("newText", "newString", "new_str", "new_text", "newStr", "replace", "new", "new_content")
 _PATCH = ("patch", "input", "patchText", "patch_text", "diff")
 _ALIASES: dict[str, dict[str, tuple[str, ...]]] = {
     "shell": {"command": ("cmd", "script", "commandLine", "command_line", "code", "input")},

@@ -23,6 +23,7 @@ from tests.agents.stories import (
     pi,
     qwen,
     vscode_copilot,
+    windsurf,
     zed,
 )
 from unspool.model import Usage
@@ -74,6 +75,7 @@ STORIES: dict[str, Story] = {
     "aider": Story(
         aider.write, None, "quay", lines=False, edited="light.py", calls=(("shell", "ok"), ("edit", "ok")), unknown=()
     ),
+    "windsurf": Story(windsurf.write, None),
     "pi": Story(pi.write, Usage(input=60, output=20, cache_read=160, cache_write=5)),
 }
 """By the agent's id."""
