@@ -10,7 +10,7 @@ from tests.agents.stories.copilot import EVENTS
 from tests.agents.stories.cursor import write_rows
 from tests.agents.stories.vscode_copilot import CHANGES, FIRST, SECOND, SESSION, request, shown, write, write_chat
 from unspool.agents.vscode_copilot import VSCodeCopilot
-from unspool.agents.vscode_copilot.parse import Replay
+from unspool.agents.vscode_copilot.replay import Replay
 from unspool.model import Notice, Session, Text, ToolCall
 from unspool.store.library import Library
 

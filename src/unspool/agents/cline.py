@@ -53,9 +53,9 @@ class Cline(StoreAgent):
     def roots(self, environment: Mapping[str, str], home: Path) -> list[Path]:
         kept = [user / "globalStorage" / self.extension for user in editor_folders(environment, home)]
         data, above = environment.get("CLINE_DATA_DIR"), environment.get("CLINE_DIR")
-        folder = Path(data) if data else Path(above) / "data" if above else home / ".cline" / "data"
+        moved = Path(data or f"{above}/data").expanduser() if data or above else home / ".cline" / "data"
         apart = environment.get("CLINE_SESSION_DATA_DIR")
-        return [*kept, folder.expanduser(), *([Path(apart).expanduser()] if apart else [])]
+        return [*kept, moved, *([Path(apart).expanduser()] if apart else [])]
 
     def role(self, tool: str) -> str:
         return _ROLES.get(tool, "")

@@ -1,5 +1,6 @@
 """Goose: sessions in a database, before that a file of lines each. Only `agents` imports it."""
 
+import hashlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -134,7 +135,7 @@ def _in_database(db: "Database") -> Iterator[tuple[StoredSession, GetRecords]]:
         name, head = str(row["id"]), row_as_json(row, ("extension_data", "recipe_json", "model_config_json"))
         time = moment(row["updated_at"] if "updated_at" in row.keys() else None)  # noqa: SIM118  a row is no mapping
         modified = time.timestamp() if time is not None else 0.0
-        session = StoredSession(name, f"{head.decode(errors='replace')} {states.get(row['id'])}", modified)
+        session = StoredSession(name, f"{hashlib.sha256(head).hexdigest()} {states.get(row['id'])}", modified)
         yield session, lambda name=name, head=head: _records(db, tables, name, head)  # type: ignore[misc]
 
 

@@ -37,7 +37,7 @@ _HEAD = b'{"kind":"store","id":"'
 _PATIENCE = 30.0
 """Seconds that one process waits for another to have written the same logs out."""
 _TRIES = 3
-_LARGEST_COPY = 1 << 30
+_LARGEST_COPY = 1 << 28
 """Bytes of a database that is still copied before it is read."""
 
 

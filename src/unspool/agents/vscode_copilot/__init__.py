@@ -24,7 +24,8 @@ from unspool.agents.stores import (
     row_as_json,
 )
 from unspool.agents.values import first_bytes, mapping, read_small_json, text
-from unspool.agents.vscode_copilot.parse import ROLES, ChatParser, Replay
+from unspool.agents.vscode_copilot.parse import ROLES, ChatParser
+from unspool.agents.vscode_copilot.replay import Replay
 from unspool.model import Json
 
 _USERS = ("", "User/", "Code/User/", "data/User/", "user-data/User/")
