@@ -50,6 +50,14 @@ def test_a_push_with_a_length_cuts_the_list_first() -> None:
     assert replay.gone == [{"requestId": "b"}]
 
 
+def test_a_request_that_is_set_anew_or_deleted_is_gone() -> None:
+    start = {"kind": 0, "v": {"requests": [{"requestId": "a"}, {"requestId": "b"}]}}
+    other = {"kind": 1, "k": ["requests", 0], "v": {"requestId": "c"}}
+    replay = replayed(start, other, {"kind": 3, "k": ["requests", 1]}, {"kind": 1, "k": ["requests", 0, "x"], "v": 1})
+    assert [one for one in replay.live if one] == [{"requestId": "c", "x": 1}]
+    assert replay.gone == [{"requestId": "a"}, {"requestId": "b"}]
+
+
 def test_values_are_set_and_deleted_where_their_path_leads() -> None:
     start = {"kind": 0, "v": {"a": {"b": [1, 2]}, "requests": []}}
     replay = replayed(

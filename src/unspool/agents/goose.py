@@ -131,7 +131,7 @@ def _in_database(db: "Database") -> Iterator[tuple[StoredSession, GetRecords]]:
     for table in tables:
         for name, *state in db.execute(f"SELECT session_id, max(rowid), count(*) FROM {table} GROUP BY 1"):  # noqa: S608
             states.setdefault(name, []).append(state)
-    for row in db.execute("SELECT * FROM sessions").fetchall():
+    for row in db.execute("SELECT id, * FROM sessions").fetchall():
         name, head = str(row["id"]), row_as_json(row, ("extension_data", "recipe_json", "model_config_json"))
         time = moment(row["updated_at"] if "updated_at" in row.keys() else None)  # noqa: SIM118  a row is no mapping
         modified = time.timestamp() if time is not None else 0.0

@@ -150,16 +150,20 @@ def with_abandoned(
 ) -> Iterator[tuple[T, bool]]:
     """What is live, in order, and before it what was abandoned earlier, marked so; what tells no time stands before the
     `last` of those that are live."""
-    left = list(abandoned)
+    if not live:
+        yield from ((one, False) for one in abandoned)
+        return
+    times = [time(one) for one in abandoned]
+    timed = sorted((then, number) for number, then in enumerate(times) if then is not None)
+    untimed = [one for one, then in zip(abandoned, times, strict=True) if then is None]
+    at = 0
     for number, one in enumerate(live):
-        now = time(one)
-        for other in [*left]:
-            then = time(other)
-            if number == last % len(live) or (then is not None and now is not None and then < now):
-                left.remove(other)
-                yield other, True
+        now, is_last = time(one), number == last % len(live)
+        while at < len(timed) and (is_last or (now is not None and timed[at][0] < now)):
+            yield abandoned[timed[at][1]], True
+            at += 1
+        yield from ((other, True) for other in untimed if is_last)
         yield one, False
-    yield from ((other, False) for other in left)
 
 
 class Record:

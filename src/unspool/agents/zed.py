@@ -74,7 +74,7 @@ class Zed(StoreAgent):
                 continue
             try:
                 with database_snapshot(path) as db:
-                    rows = {str(row["id"]): dict(row) for row in db.execute("SELECT * FROM threads").fetchall()}
+                    rows = {str(row["id"]): dict(row) for row in db.execute("SELECT id, * FROM threads").fetchall()}
             except database_errors() as error:
                 problems.append(f"Cannot read {path}: {error}.")
                 continue

@@ -174,8 +174,9 @@ class CursorParser(WholeLogParser):
         told = [self._said(mapping(blobs[name].data), name, blobs[name].entry.place) for name in order]
         first = next((number for number, event in enumerate(told) if event.prompt is not None), 0)
         yield from map(self._follow, told[:first])
+        named = {*order}
         for name, record in blobs.items():
-            if name not in order:  # said before, and taken back
+            if name not in named:  # said before, and taken back
                 yield self._follow(self._said(mapping(record.data), name, record.entry.place), removed=True)
         yield from map(self._follow, told[first:])
 

@@ -198,12 +198,11 @@ def _spans(root: Path, problems: list[str]) -> dict[str, dict[str, bytes]]:
     for path in _below(root, _TRACES):
         try:
             with database_snapshot(path) as db:
-                if {"span_id", "operation_name", "chat_session_id", "start_time_ms"} <= columns(db, "spans"):
-                    query = "SELECT * FROM spans WHERE operation_name = 'chat' ORDER BY start_time_ms"
-                    for row in db.execute(query):
-                        name = row["chat_session_id"] or row["conversation_id"]
-                        if isinstance(name, str):
-                            found.setdefault(name, {})[str(row["span_id"])] = row_as_json(row)
+                if columns(db, "spans"):
+                    chat = "SELECT coalesce(chat_session_id, conversation_id) AS chat, * FROM spans"
+                    for row in db.execute(f"{chat} WHERE operation_name = 'chat' ORDER BY start_time_ms"):
+                        if isinstance(row["chat"], str):
+                            found.setdefault(row["chat"], {})[str(row["span_id"])] = row_as_json(row)
         except database_errors() as error:
             problems.append(f"Cannot read {path}: {error}.")
     return found

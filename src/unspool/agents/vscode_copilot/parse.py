@@ -2,6 +2,7 @@
 
 import posixpath
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any
@@ -120,10 +121,10 @@ class ChatParser(WholeLogParser):
 
     def _turns(self, live: list[_Request], gone: list[_Request], spans: list[tuple[Place, Call]]) -> Iterator[Event]:
         begun = sorted((one for one in (*live, *gone) if one.time is not None), key=lambda one: str(one.time))
+        starts = [str(one.time) for one in begun]
         for place, call in spans:
-            before = [one for one in begun if one.time and call.time and one.time <= call.time]
-            if before or begun:
-                (before or begun[:1])[-1].calls.append(call)
+            if begun:
+                begun[max(0, bisect_right(starts, str(call.time)) - 1)].calls.append(call)
                 continue
             event = self._event(f"span/{call.key}", place, call.time)
             event.part = Part(call.key.removesuffix(":"), "", call.model, call.usage, "end")
@@ -277,13 +278,14 @@ class _Rounds:
         rounds = (mapping(one) for one in items(details.get("toolCallRounds")))
         calls = [mapping(call) for one in rounds for call in items(one.get("toolCalls"))]
         self._calls = {text(call.get("id")) or str(number): call for number, call in enumerate(calls)}
+        self._named = {key.partition("__vscode")[0]: key for key in self._calls}
         self._answers = mapping(details.get("toolCallResults"))
 
     def invocation(self, event: Event, one: dict[str, Any]) -> tuple[ToolCall, Result | None]:
         """A call that the chat shows, by its id or as the next one of its kind."""
         name, tool = text(one.get("toolCallId")), text(one.get("toolId"))
         same = (key for key, call in self._calls.items() if _role(text(call.get("name"))) == _role(tool) != "")
-        key = next((key for key in self._calls if name and key.partition("__vscode")[0] == name), "") or next(same, "")
+        key = self._named.get(name, "") if self._named.get(name, "") in self._calls else next(same, "")
         if key:
             call, answer = self._made(event, key, self._calls.pop(key))
         else:

@@ -1,5 +1,6 @@
 """What a log of changes comes to: a chat of VS Code as it stands."""
 
+import operator
 from typing import Any
 
 from unspool.agents.values import items, mapping, text
@@ -18,18 +19,18 @@ class Replay:
 
     def apply(self, change: dict[str, Json], place: Place | None = None) -> None:
         """Begin with a whole chat (0), set a value (1), cut a list and add to it (2), or delete a value (3)."""
-        chat: dict[str, Any] = {**self.head, "requests": self.live}
         kind, path, value = change.get("kind"), change.get("k"), change.get("v")
+        before = list(self.live)
+        chat: dict[str, Any] = {**self.head, "requests": self.live}
         if kind == 0 and isinstance(value, dict):
             chat = dict(value)
         elif isinstance(path, list) and path:
             _change(chat, path, change)
-        before = {id(one): one for one in self.live}
-        self.live = items(chat.pop("requests", []))
-        now = {_name(one) for one in self.live} | {id(one) for one in self.live}
-        self.gone += [one for key, one in before.items() if key not in now and _name(one) not in now]
-        self.gone = [one for one in self.gone if _name(one) not in now]
-        self.head = chat
+        self.live, self.head = items(chat.pop("requests", [])), chat
+        if len(before) == len(self.live) and all(map(operator.is_, before, self.live)):
+            return
+        now = {_name(one) for one in self.live}
+        self.gone = [one for one in (*self.gone, *before) if one is not None and _name(one) not in now]
         if place is not None:
             for one in self.live:
                 self.places.setdefault(id(one), place)
