@@ -1,12 +1,14 @@
 """Logs that are one JSON document: the same entries, each with its exact bytes and place."""
 
 import json
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
 from tests.log_builder.builder import LogBuilder
 from tests.reading.reading import FORMAT, entries, prompts, session, stream, texts
+from unspool.agents.whole_logs import with_abandoned
 
 LINES: list[dict[str, Any]] = [
     json.loads(line) for line in LogBuilder().prompt("hi").meta("x").ai_title("T").to_bytes().splitlines()
@@ -92,6 +94,17 @@ def test_a_message_with_several_blocks_on_one_entry_is_read_whole() -> None:
     assert [prompt.text for prompt in prompts(read)] == ["Look"]
     assert texts(read) == ["Looking."]
     assert len(read.turns[0].blocks) == 3
+
+
+def test_what_was_abandoned_stands_before_what_came_after_it() -> None:
+    def time(one: tuple[str, int | None]) -> datetime | None:
+        return None if one[1] is None else datetime.fromtimestamp(one[1], UTC)
+
+    live: list[tuple[str, int | None]] = [("a", 1), ("b", 5), ("c", 9), ("d", 10)]
+    left: list[tuple[str, int | None]] = [("late", 99), ("x", 7), ("y", 2), ("timeless", None)]
+    told = [f"{one[0]}{'-' if gone else ''}" for one, gone in with_abandoned(live, left, time, 2)]
+    assert told == ["a", "y-", "b", "x-", "late-", "timeless-", "c", "d"]
+    assert list(with_abandoned([], left, time)) == [(one, False) for one in left]
 
 
 def test_the_size_of_a_document_is_that_of_its_bytes() -> None:

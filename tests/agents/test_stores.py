@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.running import run
-from unspool.agents import AGENTS, Detail, FoundLog
+from unspool.agents import AGENTS, Detail, FoundLog, by_id
 from unspool.agents.records import AgentFile
 from unspool.agents.stores import (
     StoreAgent,
@@ -235,3 +235,39 @@ def test_doctor_says_what_cannot_be_read(shelf: Path) -> None:
     (shelf / "shelf.db").write_bytes(b"no database at all" * 100)
     Library([shelf]).logs()
     assert "Cannot read" in run("doctor", "-s", str(shelf)).out
+
+
+@pytest.mark.parametrize(
+    ("agent", "place"),
+    [
+        ("opencode", "opencode.db"),
+        ("cursor", "globalStorage/state.vscdb"),
+        ("cursor", "chats/0f/5b1b0a52/store.db"),
+        ("vscode-copilot", "globalStorage/github.copilot-chat/agent-traces.db"),
+        ("goose", "sessions.db"),
+        ("zed", "threads/threads.db"),
+    ],
+)
+@pytest.mark.parametrize("statement", ["", "CREATE TABLE {}(x)", "junk"])
+def test_a_database_of_another_shape_does_no_harm(
+    agent: str, place: str, statement: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    path = tmp_path / "store" / place
+    path.parent.mkdir(parents=True)
+    if statement == "junk":
+        path.write_bytes(b"no database at all")
+    else:
+        with closing(sqlite3.connect(path)) as db, db:
+            for table in ("session", "sessions", "threads", "messages", "spans", "meta", "blobs", "cursorDiskKV"):
+                db.execute(statement.format(table))
+    for log in by_id(agent).discover(tmp_path / "store"):
+        Library([tmp_path / "store"]).open(log)
+
+
+def test_a_database_too_large_to_be_copied_is_read_where_it_is(shelf: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("unspool.agents.stores._LARGEST_COPY", 10)
+    monkeypatch.setattr("unspool.agents.stores.scratch_folder", None)
+    assert [log.session_id for log in Library([shelf]).logs()] == ["t1"]
+    with database_snapshot(shelf / "shelf.db") as db, pytest.raises(sqlite3.OperationalError):
+        db.execute("DELETE FROM said")

@@ -6,19 +6,29 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from unspool.agents.aider import Aider
 from unspool.agents.amp import Amp
 from unspool.agents.base import CodingAgent
 from unspool.agents.claude_code import ClaudeCode
+from unspool.agents.cline import Cline, RooCode
 from unspool.agents.codex import Codex
+from unspool.agents.continue_ import Continue
 from unspool.agents.copilot import Copilot
+from unspool.agents.cursor import Cursor
 from unspool.agents.droid import Droid
 from unspool.agents.gemini import Gemini
+from unspool.agents.goose import Goose
 from unspool.agents.iflow import IFlow
+from unspool.agents.kimi import Kimi
+from unspool.agents.kiro import Kiro
 from unspool.agents.opencode import OpenCode
 from unspool.agents.pi import Pi
 from unspool.agents.qwen import Qwen
 from unspool.agents.records import Companion, Detail, FoundAgent, FoundLog
 from unspool.agents.values import first_bytes
+from unspool.agents.vscode_copilot import VSCodeCopilot
+from unspool.agents.windsurf import Windsurf
+from unspool.agents.zed import Zed
 from unspool.errors import UsageProblem
 
 if TYPE_CHECKING:
@@ -63,6 +73,17 @@ AGENTS: list[CodingAgent] = [
     Droid(),
     Amp(),
     IFlow(),
+    Cursor(),
+    VSCodeCopilot(),
+    Kimi(),
+    Cline(),
+    RooCode(),
+    Goose(),
+    Zed(),
+    Continue(),
+    Kiro(),
+    Aider(),
+    Windsurf(),
 ]
 AGENTS += (agent for agent in installed_agents() if agent.id not in {known.id for known in AGENTS})
 

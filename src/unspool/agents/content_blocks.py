@@ -107,7 +107,13 @@ def usage_of(used: Json) -> Usage | None:
         ("input_tokens", "inputTokens"),
         ("output_tokens", "outputTokens"),
         ("cache_read_input_tokens", "cacheReadInputTokens", "cacheReadTokens", "cache_read_tokens"),
-        ("cache_creation_input_tokens", "cacheCreationInputTokens", "cacheCreationTokens", "cache_write_tokens"),
+        (
+            "cache_creation_input_tokens",
+            "cacheCreationInputTokens",
+            "cacheCreationTokens",
+            "cache_write_tokens",
+            "cacheWriteTokens",
+        ),
     )
     sent, output, read, written = (next((whole(given[key]) for key in keys if key in given), 0) for keys in names)
     thought_ = min(output, whole(given.get("thinkingTokens")))

@@ -126,8 +126,8 @@ class Copilot(CodingAgent):
     def role(self, tool: str) -> str:
         return _ROLES.get(tool, "")
 
-    def parser(self, found: FoundLog | None, detail: Detail) -> "_Parser":
-        return _Parser()
+    def parser(self, found: FoundLog | None, detail: Detail) -> "CopilotParser":
+        return CopilotParser()
 
     def dialect(self, found: FoundLog | None, facts: Facts) -> "_Dialect":
         return _Dialect(self.id)
@@ -158,9 +158,12 @@ class _Dialect(PlainDialect):
         return AgentDetails(text(given.get("agent_type")), text(given.get("description")))
 
 
-class _Parser(PlainParser):
-    def __init__(self) -> None:
+class CopilotParser(PlainParser):
+    """Understands the events of Copilot CLI, and of others that write as it does and have tools of their own."""
+
+    def __init__(self, roles: Mapping[str, str] = _ROLES) -> None:
         super().__init__()
+        self._roles = roles
         self._model, self._request = "", 0
         self._reported: dict[str, tuple[int, int, int, int]] = {}
         """By model, what the last report at an end says was used since the beginning."""
@@ -231,7 +234,7 @@ class _Parser(PlainParser):
         for call in map(mapping, items(given.get("toolRequests"))):
             name, identity = text(call.get("name")), text(call.get("toolCallId"))
             blocks.append(
-                called(event, message, identity, name, decode_object(call.get("arguments")), _ROLES.get(name, ""))
+                called(event, message, identity, name, decode_object(call.get("arguments")), self._roles.get(name, ""))
             )
         usage = Usage(output=output) if output else None
         if usage is not None:

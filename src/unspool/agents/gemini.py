@@ -27,7 +27,7 @@ from unspool.agents.events import (
 from unspool.agents.lines import Cursor
 from unspool.agents.records import Detail, FoundAgent, FoundLog, Retention
 from unspool.agents.values import first_bytes, items, mapping, moment, read_small_json, text, whole
-from unspool.agents.whole_logs import WholeLogParser, document_entries
+from unspool.agents.whole_logs import Chain, WholeLogParser, document_entries
 from unspool.model import AgentDetails, Block, Entry, Event, Facts, Image, Json, Part, Place, ToolCall, Usage
 
 _ROLES = {
@@ -177,8 +177,7 @@ class _Parser(WholeLogParser):
     def __init__(self, found: FoundLog | None) -> None:
         super().__init__()
         self._found = found
-        self._live: str | None = None
-        self._undone: str | None = None
+        self._follow = Chain().follow
 
     def entries(self, data: bytes, start: Cursor) -> "Sequence[Entry]":
         whole_document = document_entries(data, "messages")
@@ -227,14 +226,6 @@ class _Parser(WholeLogParser):
         facts.cwd = facts.cwd or next(iter(folders), "")
         for name in ("startTime", "lastUpdated"):
             self.note_time(moment(data.get(name)))
-
-    def _follow(self, event: Event, *, removed: bool = False) -> Event:
-        if removed:
-            event.parent = self._undone or self._live
-            self._undone = event.id
-        else:
-            event.parent, self._live, self._undone = self._live, event.id, None
-        return event
 
     def _message(self, told: _Told) -> Iterator[Event]:
         data, place = told.data, told.place

@@ -11,7 +11,7 @@ import os
 import shutil
 import time
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -27,6 +27,8 @@ from unspool.model import Json
 if TYPE_CHECKING:
     import sqlite3  # which only these agents need
 
+    Database = sqlite3.Connection
+
 AGENTS_FOLDER = "agents"
 """Where the logs of a session's subagents lie, below the folder that is called as the session."""
 _STATE, _LOCK = "state.json", "lock"
@@ -35,6 +37,8 @@ _HEAD = b'{"kind":"store","id":"'
 _PATIENCE = 30.0
 """Seconds that one process waits for another to have written the same logs out."""
 _TRIES = 3
+_LARGEST_COPY = 1 << 28
+"""Bytes of a database that is still copied before it is read."""
 
 
 class StoredSession(NamedTuple):
@@ -130,6 +134,14 @@ class StoreAgent(CodingAgent):
             yield FoundLog(
                 str(path), path.stem, self.id, state.st_size, state.st_mtime, root=str(folder), agents=agents
             )
+
+    def _files(self, root: Path, pattern: str, session: Callable[[Path], str]) -> Iterator[FoundLog]:
+        """Sessions that lie in a folder as files of their own, which are logs as they are; `session` gives the id of
+        one, or nothing."""
+        for path in sorted(root.glob(pattern)):
+            if path.is_file() and (name := session(path)):
+                state = path.stat()
+                yield FoundLog(str(path), name, self.id, state.st_size, state.st_mtime, root=str(root))
 
     def _write_out(self, root: Path, fingerprint: str) -> None:
         """Bring the logs of a source up to date with its stores."""
@@ -231,6 +243,16 @@ def _alone(folder: Path) -> Iterator[None]:
         os.close(descriptor)
 
 
+def topmost(name: str, parents: Mapping[str, str | None]) -> str:
+    """The session that a subagent's was begun by, however many subagents lie between; empty for any other."""
+    seen, above = {name}, parents.get(name)
+    found = ""
+    while above and above in parents and above not in seen:
+        seen.add(above)
+        found, above = above, parents.get(above)
+    return found
+
+
 def file_states(paths: Iterable[Path]) -> str:
     """Sizes and times of those of the files that are there; empty where none is."""
     found = []
@@ -249,9 +271,14 @@ def database_files(path: Path) -> tuple[Path, Path]:
 @contextmanager
 def database_snapshot(path: Path) -> "Iterator[sqlite3.Connection]":
     """A database as it stands at this moment, to be read. The agent that has it open is never kept waiting: it is a
-    copy that is read. sqlite3.Error or OSError where it cannot be."""
+    copy that is read, but for one so large that copying it would take longer than any question to it. sqlite3.Error or
+    OSError where it cannot be."""
     import sqlite3
 
+    if path.stat().st_size > _LARGEST_COPY:
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as db:
+            yield _to_be_read(db)
+        return
     with scratch_folder() as folder:
         for _ in range(_TRIES):
             before = file_states(database_files(path))
@@ -270,10 +297,16 @@ def database_snapshot(path: Path) -> "Iterator[sqlite3.Connection]":
             ):
                 live.backup(copy, pages=1000)
         with closing(sqlite3.connect(folder / path.name)) as db:
-            db.row_factory = sqlite3.Row
-            db.text_factory = lambda raw: raw.decode(errors="replace")
-            db.execute("PRAGMA query_only = ON")
-            yield db
+            yield _to_be_read(db)
+
+
+def _to_be_read(db: "sqlite3.Connection") -> "sqlite3.Connection":
+    import sqlite3
+
+    db.row_factory = sqlite3.Row
+    db.text_factory = lambda raw: raw.decode(errors="replace")
+    db.execute("PRAGMA query_only = ON")
+    return db
 
 
 def database_errors() -> tuple[type[Exception], ...]:

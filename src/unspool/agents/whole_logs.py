@@ -2,9 +2,9 @@
 
 import io
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
-from typing import BinaryIO
+from typing import BinaryIO, TypeVar
 
 import msgspec
 
@@ -14,6 +14,7 @@ from unspool.model import Entry, Event, Facts, Json, Place, Problem, SideLine
 _parts = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _list = msgspec.json.Decoder(list[msgspec.Raw])
 _decode = msgspec.json.Decoder().decode
+T = TypeVar("T")
 
 
 class WholeLogParser(ABC):
@@ -122,6 +123,45 @@ def document_entries(data: bytes, *holders: str) -> list[Entry] | None:
             found.append(Entry(Place(line, offset, len(raw)), raw, None, "not an object"))
         offset += len(raw)
     return found
+
+
+class Chain:
+    """Puts the lines of a log that names no parents behind one another."""
+
+    def __init__(self) -> None:
+        self._live: str | None = None
+        """The last line of the conversation as it stands; what was taken back hangs on the one before it."""
+        self._undone: str | None = None
+
+    def follow(self, event: Event, *, removed: bool = False) -> Event:
+        """Put a line behind the last one; one that was taken back behind the others that were."""
+        if removed:
+            event.parent = self._undone or self._live
+            self._undone = event.id
+        else:
+            event.parent, self._live, self._undone = self._live, event.id, None
+        return event
+
+
+def with_abandoned(
+    live: Sequence[T], abandoned: Sequence[T], time: Callable[[T], datetime | None], last: int = -1
+) -> Iterator[tuple[T, bool]]:
+    """What is live, in order, and before it what was abandoned earlier, marked so; what tells no time stands before the
+    `last` of those that are live."""
+    if not live:
+        yield from ((one, False) for one in abandoned)
+        return
+    times = [time(one) for one in abandoned]
+    timed = sorted((then, number) for number, then in enumerate(times) if then is not None)
+    untimed = [one for one, then in zip(abandoned, times, strict=True) if then is None]
+    at = 0
+    for number, one in enumerate(live):
+        now, is_last = time(one), number == last % len(live)
+        while at < len(timed) and (is_last or (now is not None and timed[at][0] < now)):
+            yield abandoned[timed[at][1]], True
+            at += 1
+        yield from ((other, True) for other in untimed if is_last)
+        yield one, False
 
 
 class Record:

@@ -8,9 +8,9 @@ from unspool.model.blocks import ToolCall
 from unspool.model.entry import Json
 
 _PATH = ("path", "filePath", "absolute_path", "absolutePath", "target_file", "targetFile", "relative_path", "file",
-         "filename", "file_name", "relative_workspace_path", "uri")  # fmt: skip
-_OLD = ("oldText", "oldString", "old_str", "old_text", "oldStr", "search", "old")
-_NEW = ("newText", "newString", "new_str", "new_text", "newStr", "replace", "new")
+         "filename", "file_name", "filepath", "relative_workspace_path", "relativeWorkspacePath", "uri")  # fmt: skip
+_OLD = ("oldText", "oldString", "old_str", "old_text", "oldStr", "search", "old", "original_content")
+_NEW = ("newText", "newString", "new_str", "new_text", "newStr", "replace", "new", "new_content")
 _PATCH = ("patch", "input", "patchText", "patch_text", "diff")
 _ALIASES: dict[str, dict[str, tuple[str, ...]]] = {
     "shell": {"command": ("cmd", "script", "commandLine", "command_line", "code", "input")},
@@ -19,7 +19,13 @@ _ALIASES: dict[str, dict[str, tuple[str, ...]]] = {
         "file_path": _PATH,
         "content": ("contents", "text", "file_text", "fileText", "code", "code_edit", "new_content", "diff"),
     },
-    "edit": {"file_path": _PATH, "old_string": _OLD, "new_string": _NEW, "replace_all": ("replaceAll",)},
+    "edit": {
+        "file_path": _PATH,
+        "old_string": _OLD,
+        "new_string": _NEW,
+        "replace_all": ("replaceAll",),
+        "edits": ("edit", "replacements"),
+    },
     "search": {
         "pattern": ("query", "regex", "glob_pattern", "globPattern", "search_term", "searchTerm", "symbol"),
         "path": ("dir_path", "directory", "target_directory", "targetDirectory", "target_directories", "cwd", "folder"),
@@ -51,12 +57,44 @@ def usual_input(call: ToolCall) -> Json:
     found = _renamed(given, names)
     if call.role == "shell" and isinstance(found.get("command"), list):
         return found | {"command": _joined(found["command"])}
+    if call.role == "edit":
+        found = _with_edits(found)
     inside: dict[str, dict[str, tuple[str, ...]]] = {"edits": _ALIASES["edit"], "todos": _TODO}
     for several, inner in inside.items():
         if several in found and several in (*names, "edits") and isinstance(found[several], list):
             items = [_renamed(one, inner) if isinstance(one, dict) else one for one in found[several]]
             found = found | {several: items}
     return found
+
+
+def _with_edits(given: dict[str, Any]) -> dict[str, Any]:
+    """Several edits as a list: one that stands alone, or those of a text that says what to search and replace."""
+    if isinstance(given.get("edits"), dict):
+        return given | {"edits": [given["edits"]]}
+    name = next((name for name in _PATCH if isinstance(given.get(name), str) and " SEARCH" in given[name]), "")
+    edits = list(_searched(given[name])) if name else []
+    return {key: value for key, value in given.items() if key != name} | {"edits": edits} if edits else given
+
+
+def _searched(text: str) -> Iterator[dict[str, Json]]:
+    """The pieces of a text `<<<<<<< SEARCH ... ======= ... >>>>>>> REPLACE`, and of other marks in their places."""
+    old: list[str] = []
+    new: list[str] = []
+    within: list[str] | None = None
+    for line in text.split("\n"):
+        mark = line.strip()
+        if mark.lstrip("<-").rstrip(">") == " SEARCH":
+            old, new = [], []
+            within = old
+        elif within is old and mark and set(mark) == {"-"} and all(one.startswith(":") for one in old):
+            old.clear()  # only the numbers of lines stood before
+        elif within is old and len(mark) > 4 and set(mark) == {"="}:
+            within = new
+        elif within is new and mark.lstrip(">+").lstrip() == "REPLACE":
+            yield {"old_string": "\n".join(old), "new_string": "\n".join(new)}
+            within = None
+        elif within is not None:
+            within.append(line)
 
 
 def _renamed(given: dict[str, Any], names: dict[str, tuple[str, ...]]) -> dict[str, Any]:

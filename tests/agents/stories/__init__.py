@@ -5,7 +5,27 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.agents.stories import amp, codex, copilot, droid, gemini, iflow, opencode, pi, qwen
+from tests.agents.stories import (
+    aider,
+    amp,
+    cline,
+    codex,
+    continue_,
+    copilot,
+    cursor,
+    droid,
+    gemini,
+    goose,
+    iflow,
+    kimi,
+    kiro,
+    opencode,
+    pi,
+    qwen,
+    vscode_copilot,
+    windsurf,
+    zed,
+)
 from unspool.model import Usage
 
 CWD = "/home/ada/quay"
@@ -23,11 +43,15 @@ class Story(NamedTuple):
     usage: Usage | None
     """All tokens of it; None where the agent logs none."""
     cwd: str = CWD
-    """Empty where the agent does not log it."""
+    """Below the agent's own folder where it begins without a slash; empty where the agent does not log it."""
     lines: bool = True
     """Whether that file is a log of JSON lines itself."""
     edited: str = f"{CWD}/light.py"
     """The file that the edit changes, as the call names it."""
+    calls: tuple[tuple[str, str], ...] = CALLS
+    """Fewer where the agent does not tell how commands end."""
+    unknown: tuple[str, ...] = ("hologram",)
+    """None where no record can be of an unknown kind."""
 
 
 OPENCODE = Usage(input=60, output=20, cache_read=160, cache_write=5, reasoning=2)
@@ -40,6 +64,19 @@ STORIES: dict[str, Story] = {
     "gemini": Story(gemini.write, Usage(input=60, output=20, cache_read=160, reasoning=2)),
     "opencode": Story(opencode.write, OPENCODE, lines=False),
     "qwen": Story(qwen.write, Usage(input=60, output=20, cache_read=160, reasoning=2)),
+    "cursor": Story(cursor.write, None, lines=False),
+    "vscode-copilot": Story(vscode_copilot.write, Usage(input=60, output=20, cache_read=160), lines=False),
+    "kimi": Story(kimi.write, Usage(input=60, output=20, cache_read=160, cache_write=5)),
+    "cline": Story(cline.write, Usage(input=60, output=20, cache_read=160, cache_write=5), lines=False),
+    "roo": Story(cline.write_roo, Usage(input=60, output=20, cache_read=160, cache_write=5), lines=False),
+    "goose": Story(goose.write, Usage(input=60, output=20), lines=False),
+    "zed": Story(zed.write, Usage(input=60, output=20, cache_read=160, cache_write=5), lines=False),
+    "continue": Story(continue_.write, Usage(input=60, output=20, cache_read=160, cache_write=5)),
+    "kiro": Story(kiro.write, None),
+    "aider": Story(
+        aider.write, None, "quay", lines=False, edited="light.py", calls=(("shell", "ok"), ("edit", "ok")), unknown=()
+    ),
+    "windsurf": Story(windsurf.write, None),
     "pi": Story(pi.write, Usage(input=60, output=20, cache_read=160, cache_write=5)),
 }
 """By the agent's id."""

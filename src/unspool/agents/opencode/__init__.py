@@ -24,14 +24,14 @@ from unspool.agents.stores import (
     database_snapshot,
     file_states,
     row_as_json,
+    topmost,
 )
 from unspool.agents.values import first_bytes, mapping, read_small_json, text, whole
 from unspool.model import Facts, Json, Questionnaire, ToolCall
 
 if TYPE_CHECKING:
-    import sqlite3
-
     from unspool.agents.handed import SessionTaker
+    from unspool.agents.stores import Database
 
 _TABLES = {
     "session": ("summary_diffs", "metadata", "revert", "permission", "model"),
@@ -80,11 +80,7 @@ class OpenCode(StoreAgent):
 
     def discover(self, root: Path) -> Iterator[FoundLog]:
         yield from super().discover(root)
-        for path in sorted(root.glob("*.json")):
-            named = _EXPORT.match(first_bytes(path, 400))
-            if named is not None and path.is_file():
-                state = path.stat()
-                yield FoundLog(str(path), named[1].decode(), self.id, state.st_size, state.st_mtime, root=str(root))
+        yield from self._files(root, "*.json", _exported)
 
     def stored(self, root: Path, problems: list[str]) -> Iterator[tuple[StoredSession, GetRecords]]:
         known: set[str] = set()
@@ -102,6 +98,11 @@ class OpenCode(StoreAgent):
                 yield session, records
 
 
+def _exported(path: Path) -> str:
+    named = _EXPORT.match(first_bytes(path, 400))
+    return named[1].decode() if named is not None else ""
+
+
 class _Dialect(PlainDialect):
     def agent_ids(self, call: ToolCall) -> tuple[str, ...]:
         named = text(mapping(call.result.detail).get("sessionId")) if call.result is not None else ""
@@ -111,7 +112,7 @@ class _Dialect(PlainDialect):
         return self.asked(call, mapping(call.result.detail).get("answers") if call.result is not None else None)
 
 
-def _in_database(db: "sqlite3.Connection") -> Iterator[tuple[StoredSession, GetRecords]]:
+def _in_database(db: "Database") -> Iterator[tuple[StoredSession, GetRecords]]:
     tables = [table for table in _TABLES if columns(db, table)]
     if "session" not in tables:
         return
@@ -132,17 +133,7 @@ def _in_database(db: "sqlite3.Connection") -> Iterator[tuple[StoredSession, GetR
         yield session, lambda name=name: _rows(db, tables, name)  # type: ignore[misc]
 
 
-def topmost(name: str, parents: Mapping[str, str | None]) -> str:
-    """The session that a subagent's was begun by, however many subagents lie between; empty for any other."""
-    seen, above = {name}, parents.get(name)
-    found = ""
-    while above and above in parents and above not in seen:
-        seen.add(above)
-        found, above = above, parents.get(above)
-    return found
-
-
-def _rows(db: "sqlite3.Connection", tables: Iterable[str], session: str) -> Iterator[StoredRecord]:
+def _rows(db: "Database", tables: Iterable[str], session: str) -> Iterator[StoredRecord]:
     for table in tables:
         has = columns(db, table)
         key = "id" if table == "session" else "session_id"

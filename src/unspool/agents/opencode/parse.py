@@ -20,7 +20,7 @@ from unspool.agents.events import (
 )
 from unspool.agents.lines import Cursor
 from unspool.agents.values import items, mapping, moment, text, whole
-from unspool.agents.whole_logs import Record, WholeLogParser, document_entries, last_states
+from unspool.agents.whole_logs import Chain, Record, WholeLogParser, document_entries, last_states
 from unspool.model import Block, Entry, Event, Image, Json, Part, Place, Unknown, Usage
 
 ROLES = {
@@ -45,9 +45,7 @@ class _Stored:
 class OpenCodeParser(WholeLogParser):
     def __init__(self) -> None:
         super().__init__()
-        self._live: str | None = None
-        """The last line of the conversation as it stands; what was taken back hangs on the one before it."""
-        self._undone: str | None = None
+        self._follow = Chain().follow
         self._revert = ""
         """The message from which on all was taken back."""
 
@@ -116,15 +114,6 @@ class OpenCodeParser(WholeLogParser):
     def _event(self, name: str, at: _Stored, time: Json) -> Event:
         event = Event("notice", at.place, name, time=moment(time))
         self.note_time(event.time)
-        return event
-
-    def _follow(self, event: Event, *, removed: bool = False) -> Event:
-        """Put a line behind the last one; one that was taken back behind the others that were."""
-        if removed:
-            event.parent = self._undone or self._live
-            self._undone = event.id
-        else:
-            event.parent, self._live, self._undone = self._live, event.id, None
         return event
 
     def _message(self, message: _Stored) -> Iterator[Event]:

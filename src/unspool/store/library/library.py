@@ -76,7 +76,15 @@ def logs_below(root: Path) -> list[FoundLog]:
             other = found.setdefault(log.path, log)
             if other is not log and head_agent(log.path) is agent:
                 found[log.path] = log
-    return list(found.values())
+    agents: dict[str, set[str]] = {}
+    for log in found.values():
+        agents.setdefault(log.session_id, set()).add(log.agent_id)
+    return [log for log in found.values() if not _is_written_out(log, agents[log.session_id] - {log.agent_id})]
+
+
+def _is_written_out(log: FoundLog, others: set[str]) -> bool:
+    """Whether a file is a session of another agent, which has found it too and written it out as a log."""
+    return bool(others) and (agent := head_agent(log.path)) is not None and agent.id in others
 
 
 def single_log(path: Path) -> FoundLog | None:

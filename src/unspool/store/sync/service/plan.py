@@ -43,15 +43,17 @@ def service_job(
 ) -> ServiceJob:
     """The job; folders that only this shell's environment names are spelled out, for others do not have it, and then
     all the others that are there as well."""
-    usual, by_place, here = (
-        _roots({}),
-        _roots({"XDG_DATA_HOME": os.environ.get("XDG_DATA_HOME", "")}),
-        _roots(os.environ),
-    )
+    told = {name: value for name, value in os.environ.items() if name != "PWD"}  # a job stands nowhere
+    for_all = {name: told[name] for name in _FOR_ALL if name in told}
+    usual, by_place, here = _roots({}), _roots(for_all), _roots(told)
     set_here = [root for root in here if root not in usual and (root not in by_place or root.is_dir())]
     beside = [root for root in here if root in usual and root.is_dir()] if set_here else []
     named = tuple(map(_absolute, sources or (*set_here, *beside)))
     return ServiceJob(_absolute(archive), named, _absolute(key_file) if key_file else None, tuple(more))
+
+
+_FOR_ALL = ("XDG_DATA_HOME", "XDG_CONFIG_HOME", "APPDATA", "LOCALAPPDATA")
+"""Variables that move the folders of every program, so that most of what they name is not there."""
 
 
 def _roots(environment: Mapping[str, str]) -> list[Path]:
