@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.agents.stories import ANSWER, CALLS, PROMPTS, STORIES
+from tests.agents.stories import ANSWER, PROMPTS, STORIES
 from tests.hub.sessions.team import Machine, Team
 
 
@@ -18,7 +18,7 @@ def test_a_session_is_pushed_and_shown(
     (done,) = machine.push()
     assert done.outcome == "pushed"
     (listed,) = machine.member.get("/api/archive").json["sessions"]
-    assert (listed["agent"], listed["turns"], listed["calls"]) == (agent, len(PROMPTS), len(CALLS))
+    assert (listed["agent"], listed["turns"], listed["calls"]) == (agent, len(PROMPTS), len(STORIES[agent].calls))
     assert b"/home/ada" not in machine.member.get(f"/api/archive/{listed['id']}/log").body
     found = machine.member.get("/api/search?q=lighthouse").json["found"]
     assert [one["session"]["id"] for one in found] == [listed["id"]]
