@@ -208,3 +208,14 @@ def test_it_can_be_shared(agent: CodingAgent, home: Path) -> None:
     words = page.read_text()
     assert all(said in words for said in (*PROMPTS, ANSWER))
     assert "/home/ada" not in words
+
+
+@ALL
+def test_what_was_said_is_found_with_the_words_around_it(agent: CodingAgent, home: Path) -> None:
+    STORIES[agent.id].write(home)
+    assert run("sync", "-s", str(home), "-q").code == 0
+    (found,) = json.loads(run("search", "lighthouse", "--kind", "prompt", "--json").out)["sessions"]
+    assert found["agent"] == agent.id
+    assert PROMPTS[1] in found["hits"][0]["snippet"]["text"]
+    (found,) = json.loads(run("search", "dusk", "--kind", "answer", "--json").out)["sessions"]
+    assert ANSWER in found["hits"][0]["snippet"]["text"]

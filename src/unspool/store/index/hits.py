@@ -1,6 +1,7 @@
 """Rows of the index as hits, with their text from the archive."""
 
 import io
+import json
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -26,6 +27,10 @@ _BLOCKS: dict[str, tuple[type, ...]] = {
 }
 
 
+_LARGEST_ITEM = 1 << 20
+"""Bytes of an item of a document that are read for what was found in it."""
+
+
 class TextLine(NamedTuple):
     """A line of a log, understood: the texts in it that may be meant, and when it was written."""
 
@@ -35,11 +40,11 @@ class TextLine(NamedTuple):
 
 def read_text(raw: bytes, agent: str, kind: str, tool: str = "") -> TextLine:
     """The texts of one kind on a line; every text on it where none is of that kind, and the line itself at last."""
-    events = by_id(agent).events(io.BytesIO(raw), detail=Detail.TEXTS) if is_known(agent) else ()
+    events = list(by_id(agent).events(io.BytesIO(raw), detail=Detail.TEXTS)) if is_known(agent) else []
     event = next(iter(events), None)
     if event is None or event.kind == "problem":
         return TextLine((raw.decode(errors="replace").strip(),))
-    texts = _texts(event, kind, tool)
+    texts = tuple(text for one in events for text in _texts(one, kind, tool))
     if not texts:
         texts = tuple(text for entry in line_entries(raw) for text in text_strings(entry.data))
     return TextLine(texts or ("",), event.time)
@@ -151,7 +156,7 @@ class HitBuilder:
         if kind == "title":  # it is searched with the last turn, and of none
             texts, moment, turn = session.names, None, None
         else:
-            raw = self._archive.line(row.generation, row.place) if raw is None else raw
+            raw = self._line(row, session.agent) if raw is None else raw
             texts, time = read_text(raw, session.agent, kind, row.tool or "")
             moment = moment if time is None else round(time.timestamp() * 1000)
         snippet = self._seeker(texts)
@@ -163,6 +168,18 @@ class HitBuilder:
             kind, snippet, turn, moment, anchor, row.tool or "", bool(row.error), row.agent, row.log, row.place,
             link, branch=row.branch,
         )  # fmt: skip
+
+    def _line(self, row: HitRow, agent: str) -> bytes:
+        """The line of a row; in a document, the item that begins there, however many lines it stands on."""
+        line = self._archive.line(row.generation, row.place)
+        if not is_known(agent) or not by_id(agent).reads_whole or line.rstrip().endswith(b"}"):
+            return line
+        text = self._archive.read(row.generation, row.place, _LARGEST_ITEM).decode(errors="replace")
+        try:
+            _, end = json.JSONDecoder().raw_decode(text)
+        except (ValueError, RecursionError):
+            return line
+        return text[:end].encode()
 
     def session(self, session: HitSession, hits: Iterable[Hit], count: int, score: float) -> FoundSession:
         return msgspec.structs.replace(session.found, hits=tuple(hits), count=count, score=round(score, 6))
