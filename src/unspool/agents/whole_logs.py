@@ -52,7 +52,9 @@ def one_object(data: bytes, start: Cursor) -> Entry | None:
     if not isinstance(value, dict):
         return None
     scrub(value)
-    return Entry(Place(start.line, start.offset, len(data)), data, value)
+    blank = len(data) - len(data.lstrip())
+    place = Place(start.line + data.count(b"\n", 0, blank), start.offset + blank, len(data) - blank)
+    return Entry(place, data[blank:], value)
 
 
 class WholeLogEvents(LogEvents):
