@@ -35,8 +35,8 @@ _ARN = re.compile(r"arn:[\w:/-]*$")
 _CAPITALS = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
 _HUMP = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]")
 _SET_BY_WORD = re.compile(
-    r"(?:(?:^|[\s\"'(;&|])(?:ENV|ARG|#\s*define|setx?|[sS]et[eE]nv|set -\w+|env|define|config set|--arg|put|add|export"
-    r"|auth|-?-?secret)\s+[\"']?|(?:^|\s|[\"'`(\[])--?)$"
+    r"(?:(?:^|[\s\0\"'(;&|])(?:ENV|ARG|#\s*define|setx?|[sS]et[eE]nv|set -\w+|env|define|config set|--arg|put|add|export"
+    r"|auth|-?-?secret)\s+[\"']?|(?:^|[\s\0\"'`(\[])--?)$"
 )
 _FLAG = re.compile(r"(?:^|[^\w-]|\\[nrt]|\[[\d;]*m)(?:--?|/)[\w.-]*$")
 
@@ -125,6 +125,6 @@ def _is_chosen(match: "re.Match[str]", value: str, quoted: bool) -> bool:
     if quoted:
         return not _HUMP.search(value) or not value.isalnum()
     rest = match.string[match.end() : match.end() + 2]
-    ends = rest[:1] in {"", "\n", "\r", ";"} or rest in {"\\n", "\\r"}
+    ends = rest[:1] in {"", "\0", "\n", "\r", ";"} or rest in {"\\n", "\\r"}
     tight = match["link"] in {"=", ":"} or (match["link"] == ": " and ends)
     return tight and "_" not in value and "." not in value
