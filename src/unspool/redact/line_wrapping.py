@@ -117,13 +117,24 @@ def _is_full(text: str, at: int) -> bool:
     length, first = at - start, text[at + 1 : at + 2]
     if not _NARROW <= length <= _WIDE or (first in {"+", "-"} and text[start] == first):
         return False  # the signs of a diff are no part of what they stand before
-    after = text.find("\n", at + 1, at + length + 2)
-    full = length in _WIDTHS or after == at + length + 1 or start - 1 - _line_start(text, start - 1) == length
+    full = length in _WIDTHS or _line_end(text, at, length) or _line_before(text, start, length)
     if not full:
         return False
-    first, last = max(0, at - 60), at + 140
-    first, end = text.rfind("\0", first, at) + 1 or first, text.find("\0", at, last)
-    return _TELLS.search(text, first, last if end < 0 else end) is not None
+    begin, last = max(0, at - 60), at + 140
+    begin, end = text.rfind("\0", begin, at) + 1 or begin, text.find("\0", at, last)
+    return _TELLS.search(text, begin, last if end < 0 else end) is not None
+
+
+def _line_end(text: str, at: int, length: int) -> bool:
+    """Whether the line behind a break is so long; most are told by one look."""
+    end = at + length + 1
+    return text.startswith("\n", end) and text.find("\n", at + 1, end) < 0
+
+
+def _line_before(text: str, start: int, length: int) -> bool:
+    """Whether the line before one that begins there is so long."""
+    first = start - 1 - length
+    return (first == 0 or text[first - 1 : first] in {"\n", "\0"}) and _line_start(text, start - 1) == first
 
 
 def _line_start(text: str, at: int) -> int:

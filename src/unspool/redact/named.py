@@ -35,8 +35,8 @@ _ARN = re.compile(r"arn:[\w:/-]*$")
 _CAPITALS = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
 _HUMP = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]")
 _SET_BY_WORD = re.compile(
-    r"(?:(?:^|[\s\0\"'(;&|])(?:ENV|ARG|#\s*define|setx?|[sS]et[eE]nv|set -\w+|env|define|config set|--arg|put|add|export"
-    r"|auth|-?-?secret)\s+[\"']?|(?:^|[\s\0\"'`(\[])--?)$"
+    r"(?:(?:^|[\s\0\"'(;&|])(?:ENV|ARG|#\s*define|setx?|[sS]et[eE]nv|set -\w+|env|define|config set|--arg|put|add"
+    r"|export|auth|-?-?secret)\s+[\"']?|(?:^|[\s\0\"'`(\[])--?)$"
 )
 _FLAG = re.compile(r"(?:^|[^\w-]|\\[nrt]|\[[\d;]*m)(?:--?|/)[\w.-]*$")
 

@@ -235,7 +235,7 @@ def _pieces(match: SecretMatch) -> Iterator[str]:
         end = match.value.rstrip(".,;:!?")  # a sentence may have ended with it
         yield end if len(end) >= _SHORT else match.value
         if match.kind == "secret":
-            parts = _PART.findall(match.value)
+            parts = _PART.findall(end)
             yield from (part for part in parts if not ID.fullmatch(part) and chance(part) >= 1.6 * len(part))
 
 
