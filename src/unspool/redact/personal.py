@@ -33,7 +33,9 @@ _SHARED_MACS = re.compile(
 _NO_STREET = re.compile(
     r"(?i)^(?:12?3?4? main|\d* ?(?:example|any|some|test|fake|sample)|string|str|none|null)|[/@]|://"
 )
-_NO_AUTHOR = re.compile(r"(?i)\[bot\]|\bbot\b|^(?:github|your|user-\d|name|test|demo|example|root)\b|\$")
+_NO_AUTHOR = re.compile(
+    r"(?i)^not committed yet$|\[bot\]|\bbot\b|^(?:github|your|user-\d|name|test|demo|example|root)\b|\$"
+)
 _NO_HOST = re.compile(
     r"(?i)(?:localhost|host(?:name)?|computer(?:name)?|server|docker|runner|desktop|laptop|ubuntu|debian|alpine|fedora|string"
     r"|none|null|true|false|self|this|your.*|my.*|example.*|test.*|host-\d+|socket|window|location|url|process|node|config"

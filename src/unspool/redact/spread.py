@@ -50,7 +50,9 @@ _UNSURE = frozenset({"named-secret", "password"})
 _WORDS = frozenset({"user-name", "host-name", "term"})
 """Rules that find a word wherever it stands, so that it is one that must go."""
 _REMEMBERED = 200_000
-_PEOPLE = frozenset({"home", "home-folder", "user-name", "git-user", "git-author", "mail-name", "host", "host-name"})
+_PEOPLE = frozenset(
+    {"home", "home-folder", "user-name", "git-user", "git-author", "git-blame", "mail-name", "host", "host-name"}
+)
 _PIECES = re.compile(r"[\W\d_]+")
 _NAME = 5
 """Letters that a name has at least for words to be built on it."""
