@@ -168,9 +168,13 @@ class Finder:
         chosen = [word_rule("term", "term", "chosen by the sharer", term.strip()) for term in terms if term.strip()]
         self.people = people or PersonalNames()
         """The names that it finds as words."""
-        every = (*(rules or builtin_rules()).rules, *self.people.rules(), *chosen)
+        rules = rules or builtin_rules()
+        self.without = rules.without
+        """Rules that do not hold."""
+        named = (rule for rule in self.people.rules() if rule.id not in self.without)
+        every = (*rules.rules, *named, *chosen)
         ready = [_ready(rule) for rule in every]
-        self.known = MatchMemory(ids=not chosen and (rules is None or rules == builtin_rules()))
+        self.known = MatchMemory(ids=not chosen and rules == builtin_rules())
         """What was found in texts before, for `sweep` to remember."""
         self._order = {one.rule.id: -number for number, one in reversed(list(enumerate(ready)))}
         self._scans = [_Scan.of(one) for one in ready if one.rule.scan and not one.rule.token]

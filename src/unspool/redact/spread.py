@@ -91,7 +91,8 @@ def is_spread(match: SecretMatch) -> bool:
 def spread_values(finder: Finder, found: Iterable[SecretMatch], *, ask: bool = False) -> Finder:
     """A finder that finds, beside what it did, every value of these wherever it stands; the same one where there is
     none. Where a person is to be asked, common words are found too, as such."""
-    values = {(match.kind, match.value): match for one in found for match in (one, *_mail_name(one))}.values()
+    named = (lambda _: ()) if "mail-name" in finder.without else _mail_name
+    values = {(match.kind, match.value): match for one in found for match in (one, *named(one))}.values()
     going = [match for match in values if is_spread(match)]
     if ask:
         words = (match for match in values if is_common_word(match.value) and len(match.value) > 3)
@@ -183,6 +184,7 @@ class SpreadFinder(Finder):
 
     def __init__(self, first: Finder, values: Sequence[SecretMatch]) -> None:
         self.first, self.values = first, KnownValues(values)
+        self.people, self.without = first.people, first.without
         self.known = MatchMemory(ids=first.known.ids and not any(ID.fullmatch(match.value) for match in values))
         self._order = defaultdict(lambda: -(10**6), first._order)
 

@@ -231,14 +231,19 @@ def count_pictures(path: Path) -> int:
         return sum(len(_IMAGE.findall(line)) for line in (first, *lines))
 
 
+def words_of(lines: Iterable[bytes]) -> set[str]:
+    """The words of some lines that may be built on a name."""
+    words = {word for line in lines for word in _WORD.findall(line)}
+    return {word.decode("ascii") for word in words}
+
+
 def _words(files: list[FileToShare]) -> set[str]:
-    words: set[bytes] = set()
+    words: set[str] = set()
     for file in files:
         if file.kind != "picture":
             with file.path.open("rb") as lines:
-                for line in lines:
-                    words.update(_WORD.findall(line))
-    return {word.decode("ascii") for word in words}
+                words |= words_of(lines)
+    return words
 
 
 class RedactedFiles(NamedTuple):
