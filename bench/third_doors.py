@@ -64,15 +64,22 @@ def tell(labels: list[Labelled], seed: int) -> None:
 
 
 def _tell_of(name: str, artefact: Path, values: list[Value], root: Path) -> None:
+    from unspool.redact.spread import is_common_word
+
     held = b"\n".join(_contents(artefact))
     left = [value for value in values if _stands(value.text, held)]
     audit = _unspool(root, ["redact", _SESSION, "--audit", str(artefact), "--json"])
-    should = [value for value in left if value.found and len(value.text) >= _LONG]
+    long = [value for value in left if value.found and len(value.text) >= _LONG]
+    should = [value for value in long if not is_common_word(value.text)]
     told = json.loads(audit.stdout) if audit.stdout.startswith(b"{") else {}
     left_says = [(key, len(part)) for key, part in told.items() if isinstance(part, list)]
-    rest = len(left) - len(should)
-    print(f"{name}: {len(held):,} bytes; left of what was found: {len(should)}; of what was not: {rest}")
-    print(f"  audit ended with {audit.returncode}: {left_says}")
+    words, rest = len(long) - len(should), len(left) - len(long)
+    print(
+        f"{name}: {len(held):,} bytes; left of what was found: {len(should)}, and {words} words that are asked about;"
+        f" of what was not found or is short: {rest}"
+    )
+    agrees = "as" if bool(audit.returncode) == bool(should) else "NOT as"
+    print(f"  audit ended with {audit.returncode}, {agrees} this search: {left_says}")
     for value in should:
         print(f"  LEFT {value.group}: {value.text[:60]}")
     planted = artefact if artefact.is_file() else next(artefact.rglob("*.html"))

@@ -8,6 +8,8 @@ import pytest
 from tests.cli.archived import Synced, synced
 from tests.cli.running import Outcome, run, source, talk
 from tests.log_builder.builder import LogBuilder
+from unspool.config import config_folder
+from unspool.redact.rules import OWN
 from unspool.share.choices import load_replacements
 from unspool.store.archive.database import archive_folder
 
@@ -123,3 +125,49 @@ def test_one_or_all() -> None:
     """A session or --archive, not both and not neither."""
     assert run("redact").code == 2
     assert run("redact", "latest", "--archive").code == 2
+
+
+def test_personal_data_is_chosen_by_kind(tmp_path: Path) -> None:
+    """On the command line, or in the file of own rules; secrets stay out whatever is chosen."""
+    log = talk(f"Write to grace@navy.mil, call +44 20 7946 1234 or +49 30 901820, {KEY}", SESSION)
+    given = source(tmp_path, log)
+
+    def rules(*arguments: str) -> set[str]:
+        done = run("redact", SESSION, *given, "--json", *arguments)
+        assert done.code == 0, done.err
+        return {one["rule"] for log in json.loads(done.out)["logs"] for one in log["findings"]}
+
+    everything = rules()
+    assert {"email", "github-token"} < everything
+    assert rules("--personal", "mails") == {"email", "github-token"}
+    assert rules("--personal", "none") == {"github-token"}
+    assert rules("--personal", "all") == everything
+    (config_folder() / OWN).parent.mkdir(parents=True, exist_ok=True)
+    (config_folder() / OWN).write_text('personal = ["mails"]\n')
+    assert rules() == {"email", "github-token"}
+    assert rules("--personal", "all") == everything
+    refused = run("redact", SESSION, *given, "--personal", "mail")
+    assert (refused.code, "names, machines, mails" in refused.err) == (2, True)
+
+
+def test_a_share_has_the_kinds_that_are_chosen(tmp_path: Path) -> None:
+    given = source(tmp_path / "logs", talk(f"Write to grace@navy.mil with {KEY}", SESSION))
+    to = tmp_path / "made"
+    done = run("share", SESSION, *given, "--site", "-o", str(to), "--yes", "--personal", "none")
+    assert done.code == 0, done.err
+    held = b"".join(file.read_bytes() for file in to.rglob("*") if file.is_file())
+    assert b"grace@navy.mil" in held
+    assert KEY.encode() not in held
+
+
+def test_the_listing_shows_surroundings_near_names_and_what_was_not_looked_for(tmp_path: Path) -> None:
+    log = talk(f"Look in /home/eligio/x, gmeligio knows; SECRET_TOKEN={KEY}", SESSION)
+    log.prompt(f"Once more {KEY}")
+    done = run("redact", SESSION, *source(tmp_path, log))
+    assert done.code == 0, done.err
+    assert "SECRET_TOKEN=⟦ghp_…⟧" in done.out
+    assert "Once more ⟦ghp_…⟧" in done.out
+    assert done.out.count("github-token") == 1
+    assert "gmeligio" in done.out.partition("Built on a name")[2]
+    assert "Looked for only where a rule finds it: 1 value" in done.out
+    assert KEY not in done.out

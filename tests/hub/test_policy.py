@@ -14,6 +14,7 @@ from unspool.hub.policy import findings_sentence, policy_findings, policy_of, sa
 from unspool.hub.store.connect import Store
 from unspool.hub_client.prepare import PushRedaction, prepare_push
 from unspool.redact.policy import RedactionPolicy, parse_policy
+from unspool.redact.rules import builtin_rules
 from unspool.store.library import Library
 
 ALL = RedactionPolicy(refused=frozenset({"secret", "personal", "term"}), terms=("Tidewater",))
@@ -32,6 +33,7 @@ def test_a_log_is_told_of_by_line_and_place(tmp_path: Path) -> None:
     assert found == ("anthropic-key", "secret", "k.jsonl", 2, "message.content[0].text")
     assert SECRET not in findings_sentence([found])
     assert "anthropic-key in k.jsonl, line 2 (message.content[0].text)" in findings_sentence([found])
+    assert findings_sentence([found]).endswith(f"Rules {builtin_rules().version}.")
 
 
 def test_a_text_is_looked_through_as_a_whole(tmp_path: Path) -> None:

@@ -1,6 +1,8 @@
 """The finder: secrets through disguises, no look-alikes, places that are those of the text as given."""
 
+import base64
 from collections import Counter
+from collections.abc import Callable
 from functools import cache
 from itertools import islice, pairwise
 
@@ -162,3 +164,12 @@ def test_a_key_that_stands_in_two_pieces_is_found_once(size: int, monkeypatch: p
     monkeypatch.setattr("unspool.redact.finder._PIECE", size)
     assert whole
     assert FINDER.find(text) == whole
+
+
+@pytest.mark.parametrize("encoded", [lambda data: base64.b64encode(data).decode(), bytes.hex])
+def test_text_with_other_letters_is_read_in_base64_and_hexadecimal(encoded: Callable[[bytes], str]) -> None:
+    token = "gh" + "p_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"
+    for text in (f"┌────┐\n│ it │ {token} │\n└────┘", f"     3→TOKEN={token}", f"│ API_TOKEN │ {token} │"):
+        (found,) = Finder().find(f"see {(coded := encoded(text.encode()))} there")
+        assert found.value == token
+        assert 4 < found.start < found.end <= 4 + len(coded)

@@ -1,11 +1,14 @@
 """Who the sharer is, from the environment and the folders of sessions."""
 
 import json
+from pathlib import Path
 
 import pytest
 
 from unspool.redact.finder import Finder
-from unspool.redact.rules import PersonalNames, git_signers
+from unspool.redact.personal import PERSONAL_KINDS, rules_not_chosen
+from unspool.redact.policy import RedactionPolicy
+from unspool.redact.rules import PersonalNames, builtin_rules, git_signers, own_rules
 
 
 def test_names_come_from_the_environment_and_folders() -> None:
@@ -48,3 +51,23 @@ def test_a_name_of_one_word_goes_where_git_is_said_to_sign_with_it() -> None:
     )
     finder = Finder(None, people)
     assert [one.value for one in finder.find("Git user: harbour\nStatus: in the harbour")] == ["harbour"]
+
+
+def test_every_rule_of_personal_data_is_of_one_kind_that_can_be_chosen() -> None:
+    people = PersonalNames(users=frozenset({"evelyn"}), hosts=frozenset({"evelyns-mac"}), emails=frozenset({"e@n.mil"}))
+    rules = {rule.id for rule in (*builtin_rules().rules, *people.rules()) if rule.kind == "personal"}
+    assert sorted([*rules, "mail-name", "picture"]) == sorted(rule for some in PERSONAL_KINDS.values() for rule in some)
+
+
+def test_names_that_are_not_chosen_stay() -> None:
+    people = PersonalNames.of({"USER": "evelyn", "HOSTNAME": "evelyns-mac"})
+    rules = own_rules(Path("none"), "machines")
+    assert [one.rule for one in Finder(rules, people).find("evelyn at evelyns-mac in /home/evelyn/x")] == ["host-name"]
+    assert rules.version != builtin_rules().version
+
+
+def test_a_push_replaces_the_kinds_that_are_chosen() -> None:
+    policy = RedactionPolicy(without=rules_not_chosen("mails"))
+    people = PersonalNames.of({"USER": "evelyn", "HOSTNAME": "evelyns-mac"})
+    found = policy.finder(policy.replaced, people).find("evelyn at evelyns-mac in /home/evelyn/x: eve@navy.mil")
+    assert [one.rule for one in found] == ["email"]

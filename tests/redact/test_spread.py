@@ -129,3 +129,48 @@ def test_letters_of_chance_are_no_common_word() -> None:
     """A password of small letters is looked for everywhere, unless it is a word."""
     assert not is_common_word("riaydhawznbssqyx")
     assert is_common_word("lighthouse")
+
+
+MARKS: dict[str, Callable[[list[str]], str]] = {
+    "a diff": lambda lines: "\n".join(f"+{line}" for line in lines),
+    "cat -n": lambda lines: "\n".join(f"{number:6}\t{line}" for number, line in enumerate(lines, 1)),
+    "Read": lambda lines: "\n".join(f"{number:6}→{line}" for number, line in enumerate(lines, 1)),
+    "grep -n": lambda lines: "\n".join(f"deploy/keys/main.key:{number}:{line}" for number, line in enumerate(lines, 1)),
+    "a quote": lambda lines: "\n".join(f"> {line}" for line in lines),
+    "strings of code": lambda lines: "\n".join(f'    "{line}\\n"' for line in lines),
+    "one line": " ".join,
+    "escapes": "\\n".join,
+    "JSON of PHP": lambda lines: "\\n".join(lines).replace("/", "\\/"),
+}
+
+
+@pytest.mark.parametrize("mark", MARKS)
+def test_lines_of_a_private_key_are_known_without_the_marks_they_were_seen_behind(mark: str) -> None:
+    body = [
+        "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj",
+        "MzEfYyjiWA4R4/pbHqwIDAQABAoIBAQCTw5HRGG8gbrYBWoE4Zb1kdyqx9ZqV3mE2",
+        "+Zr5kC2/uQ8sXoLw1hT6yJn4vB0gMfDqPaRzEiUtYcKxWlNbHjGvFdSeAo3972QX",
+        "k9Lm2Qw8ZxY4Tb==",
+    ]
+    text = MARKS[mark](["-----BEGIN " + "PRIVATE KEY-----", *body, "-----END " + "PRIVATE KEY-----"])
+    finder = spread_values(Finder(), Finder().find(text))
+    for line in body:
+        assert finder.find(f"see {line} there"), line
+    assert finder.find("in deploy/keys/main.key and Read 12 keys") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("args:\n  - --apca-api-secret-key\n  - {}", "DHkzP2qa2SXejJUkbfW48owDlCOTojaRhLkwShCH"),
+        ("-NEO4J_AUTH=neo4j/{}\n+NEO4J_AUTH=", "0i!Mjftg2p9kcd"),
+        (
+            "https://discord.com/api/webhooks/7441805021370038697/{}",
+            "bbb6PHasHoPQOF3H95lhs7jZJ--ccnK5593qVA7rUZ3gfkjiYjvpGh-TTe1E2ejcp8CT",
+        ),
+    ],
+)
+def test_a_secret_is_known_without_what_it_was_joined_to(text: str, value: str) -> None:
+    finder = spread_values(Finder(), Finder().find(text.format(value)))
+    (found,) = finder.find(f"once more: {value} is it")
+    assert (found.start, found.end) == (11, 11 + len(value))

@@ -201,6 +201,27 @@ def test_six_characters_are_enough_for_a_password(surrounding: str) -> None:
     assert len(missed) <= len(values) // 10, missed
 
 
+@pytest.mark.parametrize(
+    ("line", "value"),
+    [
+        ("ENV['DB_PASSWORD'] = 'BridgeRibbon77'", "BridgeRibbon77"),
+        ("password = Pepper2008!\n", "Pepper2008!"),
+        ("<password>vessel2012</password>", "vessel2012"),
+        ("const zitadelPat = 'uo2oevbe3aq2p6sunafek566eljjijovhygzgnfxp'", "uo2oevbe3aq2p6sunafek566eljjijovhygzgnfxp"),
+        ("tool --zitadel-pat 5bXEajtSoDU0G6vB2QCftEYwPGtELRn4Na4", "5bXEajtSoDU0G6vB2QCftEYwPGtELRn4Na4"),
+    ],
+)
+def test_what_people_choose_and_call_a_secret_is_one(line: str, value: str) -> None:
+    assert [one.value for one in FINDER.find(line)] == [value]
+
+
+@pytest.mark.parametrize(
+    "line", ["password = value2\n", 'password: "FieldInput2"', "compat: uo2oevbe3aq2p6sunafek566eljjij"]
+)
+def test_names_of_code_are_no_passwords(line: str) -> None:
+    assert FINDER.find(line) == []
+
+
 @pytest.mark.parametrize("surrounding", ['password = "{}"', "define('SECRET_KEY', '{}');", '{{"clientSecret": "{}"}}'])
 def test_signs_within_a_quoted_value_do_not_end_it(surrounding: str) -> None:
     """Nothing behind a sign is left."""

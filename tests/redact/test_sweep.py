@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bench.labelled import labelled, lookalikes
+from bench.third_set import generate
 from bench.unseen import every
 from tests.thorough import tries
 from unspool.redact.finder import Finder
@@ -21,6 +22,7 @@ from unspool.redact.values import ValueText, gather_texts, match_texts
 MADE = (
     [seen.text for seen in every(8)][:: tries(20, 5)]
     + [label.text for label in labelled(8)][:: tries(20, 5)]
+    + [label.text for label in generate(71) if "\0" not in label.text][:: tries(3, 1)]
     + list(lookalikes(8, 300))
 )
 pieces = st.one_of(st.sampled_from(MADE), st.text(max_size=60))

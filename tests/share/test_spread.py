@@ -1,16 +1,19 @@
 """A value that is known for a secret in one place only is in nothing that is made of the session."""
 
 import base64
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 import pytest
 
 from tests.cli.fakes import gh
-from tests.cli.running import run
+from tests.cli.running import run, source
 from tests.log_builder.builder import LogBuilder
 from tests.share.made import CWD, SESSION, USER, leaked
 from unspool.hub_client.prepare import PushRedaction, prepare_push
+from unspool.redact.finder import KeySearch
 from unspool.redact.policy import RedactionPolicy
 from unspool.redact.replacements import SecretMatch
 from unspool.redact.spread import COMMON_WORD
@@ -100,3 +103,22 @@ def test_a_common_word_goes_where_a_person_says_so() -> None:
     match = SecretMatch(COMMON_WORD, "secret", WORD, 0, 0)
     assert is_kept(match, ShareChoices())
     assert not is_kept(match, ShareChoices(spread=frozenset({finding_id(COMMON_WORD, WORD)})))
+
+
+def test_a_text_is_looked_through_by_the_rules_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the whole session tells is known when the files of its share are looked through."""
+    looked: list[str] = []
+    find = KeySearch.places
+
+    def counted(search: KeySearch, low: bytes) -> Iterator[Any]:
+        looked.append(low.decode())
+        return find(search, low)
+
+    log = LogBuilder(session_id=SESSION, cwd=CWD, home=f"/home/{USER}/.claude", model="claude-sonnet-4-5")
+    log.prompt(f"The tide gauge zyx stands at mark 4711, and DB_PASSWORD={VALUE}").assistant(log.text("Aye."))
+    monkeypatch.setattr(KeySearch, "places", counted)
+    assert (
+        run("share", SESSION, *source(tmp_path / "logs", log), "--bundle", "-o", str(tmp_path / "made"), "--yes").code
+        == 0
+    )
+    assert sum("gauge zyx stands" in text and VALUE.lower() in text for text in looked) == 1

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from unspool.copies.compress.passages import CompressOutcome, Passage, PassageRedactor, TurnBands
     from unspool.copies.compress.providers import ModelProvider, ServiceOptions
     from unspool.copies.copy_plan import CopyPlan
+    from unspool.redact.rules import RuleSet
     from unspool.store.library import Library
 
 
@@ -77,7 +78,8 @@ def compress_copy(
 
     table = dict(settings.settings_table("compress"))
     plain = _is_plain(table.pop("redact", True)) or wanted.plain
-    redactor = _redactor(plan, list(_passages(plan)), plain=plain)
+    rules = None if plain else options.redaction_rules()
+    redactor = _redactor(plan, list(_passages(plan)), rules)
     choices = CompressOptions(sum(event.prompt is not None for event in plan.lines), wanted.user)
     choice = choose_passages(redactor.passages, wanted.bands, choices)
     if not choice.chosen:
@@ -86,7 +88,8 @@ def compress_copy(
     provider, model = _provider(plan, wanted, table, dry_run=dry_run)
     estimate = Estimate.of(choice, model, library.prices, datetime.now(UTC))
     by = " ".join(word for word in (provider.name if provider else "the agent", model) if word)
-    sent = "as it is, secrets too" if plain else f"redacted, {human.count(redactor.count, 'value')} replaced"
+    replaced = f"{human.count(redactor.count, 'value')} replaced"
+    sent = "as it is, secrets too" if rules is None else f"redacted, {replaced} by rules {rules.version}"
     say_line(f"To {by}: {estimate}. It is sent {sent}.", err=True)
     if provider is None or dry_run:
         return None
@@ -106,22 +109,21 @@ def _is_plain(redact: object) -> bool:
     return not redact
 
 
-def _redactor(plan: "CopyPlan", passages: "list[Passage]", *, plain: bool) -> "PassageRedactor":
-    """What takes from the passages all that a share of the session would take."""
-    from unspool.config import config_folder
+def _redactor(plan: "CopyPlan", passages: "list[Passage]", rules: "RuleSet | None") -> "PassageRedactor":
+    """What takes from the passages all that a share of the session would take; nothing without rules."""
     from unspool.copies.compress.passages import PassageRedactor
     from unspool.redact.finder import Finder
     from unspool.redact.log import scan_lines
-    from unspool.redact.rules import OWN, PersonalNames, git_signers, own_rules
+    from unspool.redact.rules import PersonalNames, git_signers
     from unspool.redact.spread import spread_values
     from unspool.share.choices import load_choices
 
-    if plain:
+    if rules is None:
         return PassageRedactor(None, passages)
     log = plan.copy.original
     lines = log.data.splitlines()
     people = PersonalNames.of(os.environ, log.facts.cwds, git_signers(lines))
-    finder = Finder(own_rules(config_folder() / OWN), people, load_choices(log.facts.cwd).terms)
+    finder = Finder(rules, people, load_choices(log.facts.cwd).terms)
     return PassageRedactor(spread_values(finder, (one.match for one in scan_lines(lines, finder))), passages)
 
 

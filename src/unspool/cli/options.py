@@ -18,6 +18,7 @@ from unspool.store.index.times import parse_zone as named_zone
 
 if TYPE_CHECKING:
     from unspool.model import Session
+    from unspool.redact.rules import RuleSet
     from unspool.render.view import View
     from unspool.store.archive import Archive
     from unspool.store.index.database import Index
@@ -65,6 +66,12 @@ _TURNS = "Only these turns: 3, 3..7, 5.., 1,4."
 _SUBAGENTS = "Subagents' conversations in place, or not."
 
 named_sources = click.option("-s", "--source", multiple=True, metavar="DIR", type=FOLDER, help=_SOURCE)
+personal = click.option(
+    "--personal",
+    metavar="KINDS",
+    help="Personal data that counts, such as names,phones: names, machines, mails, phones, cards, accounts, national,"
+    " networks, streets, pictures; all or none.",
+)
 zone = click.option("--tz", metavar="ZONE", help="Where days begin: Europe/Berlin, UTC, +05:30, local.")
 
 
@@ -306,6 +313,14 @@ def _moment(text: str, where: tzinfo | None, after: int) -> float:
         return (found if found.tzinfo else found.replace(tzinfo=where)).timestamp()
     except (ValueError, OverflowError):
         raise click.BadParameter(f"{text!r} is neither a date (2026-01-31) nor an age (12h, 3d, 2w).") from None
+
+
+def redaction_rules(personal: str | None = None) -> "RuleSet":
+    """The rules that everything is redacted by, with the kinds of personal data that are asked for."""
+    from unspool.config import config_folder
+    from unspool.redact.rules import OWN, own_rules
+
+    return own_rules(config_folder() / OWN, personal)
 
 
 def read_secret(file: str, question: str, *, twice: bool = False) -> str:

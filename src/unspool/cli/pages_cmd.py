@@ -23,7 +23,6 @@ from unspool.cli.list_cmd import kept_mark
 from unspool.cli.options import as_argument
 from unspool.cli.output import progress, progress_bar
 from unspool.cli.picker import PickerChoice, pick_one
-from unspool.config import config_folder
 from unspool.errors import NotFound, UsageProblem
 from unspool.figures import figures
 from unspool.files import scratch_folder
@@ -149,7 +148,6 @@ def open_page(page: Path) -> None:
 
 def _publish(making: PageMaking, prices: PriceTable, source: Path | None) -> None:
     """Publish the session of a log as a gist, redacted as it was chosen for its project."""
-    from unspool.redact.rules import OWN, own_rules
     from unspool.share.choices import ShareSettings, load_choices
     from unspool.share.prepare import prepare_shares
     from unspool.share.publish import publish_share_gist
@@ -158,7 +156,7 @@ def _publish(making: PageMaking, prices: PriceTable, source: Path | None) -> Non
     if source is None:
         raise UsageProblem("--gist needs a log that can be read more than once.")
     review = _keep_secrets if making.allow_secrets else None
-    ask = ShareSettings(load_choices, own_rules(config_folder() / OWN), review=review)
+    ask = ShareSettings(load_choices, options.redaction_rules(), review=review)
     with prepare_shares(Library(prices=prices), [str(source.absolute())], ask) as share:
         gist = publish_share_gist(share, making.site, prices, public=making.public)
     click.echo(f"Gist: {gist.address}\nPreview: {gist.preview}")

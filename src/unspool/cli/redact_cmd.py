@@ -12,9 +12,9 @@ import click
 from unspool import human
 from unspool.cli import options
 from unspool.cli.output import print_json, say_line
-from unspool.config import config_folder
 from unspool.errors import Unreadable, UsageProblem
 from unspool.files import write_atomically
+from unspool.render.sanitize import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -28,6 +28,10 @@ if TYPE_CHECKING:
 
 _LISTED = 5
 """Values of one rule in one log that are printed; `--json` has all findings."""
+_PLACES, _AROUND = 3, 40
+"""Surroundings of a value that are printed, and characters of each on either side."""
+_NEAR = 12
+"""Words built on names that are printed."""
 _IMAGE = re.compile(rb'"media_type": ?"image/')
 
 
@@ -37,6 +41,10 @@ class _Log(NamedTuple):
     findings: "list[SecretFinding]"
     pictures: int
     """Pictures among its lines, whose pixels nothing looked at."""
+    binary: bool = False
+    """Whether it is no text, so that what it holds was not looked at."""
+    near: tuple[str, ...] = ()
+    """Words of the whole session that are built on a name that was found."""
 
 
 @click.command("redact")
@@ -45,6 +53,7 @@ class _Log(NamedTuple):
 @click.option("--archive", "everything", is_flag=True, help="Look through all sessions, kept ones too; say where.")
 @click.option("--term", "terms", multiple=True, metavar="WORD", help="Look for this too. May be given several times.")
 @click.option("--secrets", is_flag=True, help="Tell only secrets, not names, addresses and home folders.")
+@options.personal
 @click.option(
     "--audit", metavar="ARTEFACT", help="Search a finished file, folder or address for what the session holds."
 )
@@ -58,6 +67,7 @@ def command(session: str | None, output: str | None, everything: bool, library: 
     unspool redact latest                       each value found, by rule, with its first line and place
     unspool redact 3f2a --term Acme --json
     unspool redact 3f2a -o clean.jsonl          the log without them; it still resumes
+    unspool redact 3f2a --personal names,phones  of personal data, names and phone numbers alone
     unspool redact --archive --secrets          which of all your sessions hold keys, and where
     unspool redact --audit talk.html            whether anything of its session is left in what you made of it
 
@@ -69,9 +79,7 @@ def command(session: str | None, output: str | None, everything: bool, library: 
     words of everyday are not looked for, and are counted. Nothing is found with
     certainty: read what you give away.
     """
-    from unspool.redact.rules import OWN, own_rules
-
-    rules, terms = own_rules(config_folder() / OWN), given["terms"]
+    rules, terms = options.redaction_rules(given["personal"]), given["terms"]
     if given["audit"]:
         if everything or output:
             raise UsageProblem("--audit searches one artefact: leave --archive and -o out.")
@@ -103,14 +111,26 @@ def _one(
         name = recognise_lines(lines, session).owner(lines) or session
         if output is not None:
             _write(name, lines, finder, output)
-        yield _looked(name, found, lines, finder)
+        log = _looked(name, found, lines, finder)
+        yield log._replace(near=_near(log.findings, [lines]))
         return
     with library.located(found) as here:
         files = _files(found, here)
         finder = _finder([lines for _, lines in files], rules, terms)
         if output is not None:
             _write(found.session_id, _lines(here.path), finder, output)
-        yield from (_looked(found.session_id, place, lines, finder) for place, lines in files)
+        logs = [_looked(found.session_id, place, lines, finder) for place, lines in files]
+        near = _near([one for log in logs for one in log.findings], [lines for _, lines in files])
+        yield from (log._replace(near=near) for log in logs)
+
+
+def _near(findings: "list[SecretFinding]", files: list[list[bytes]]) -> tuple[str, ...]:
+    """Words of the files that are built on a name that was found in them."""
+    from unspool.redact.spread import near_names
+    from unspool.share.redact_files import words_of
+
+    words = {word for lines in files for word in words_of(lines)}
+    return tuple(match.value for match in near_names([one.match for one in findings], words))
 
 
 def _all(library: "Library", rules: "RuleSet", terms: tuple[str, ...]) -> "Iterator[_Log]":
@@ -201,7 +221,8 @@ def _looked(session: str, path: str, lines: list[bytes], finder: "Finder") -> _L
     from unspool.redact.log import scan_lines
 
     pictures = sum(len(_IMAGE.findall(line)) for line in lines)
-    return _Log(session, path, list(scan_lines(lines, finder)), pictures)
+    binary = bool(lines) and b"\0" in lines[0][:4096]
+    return _Log(session, path, list(scan_lines(lines, finder)), pictures, binary)
 
 
 def _finder(files: "list[list[bytes]]", rules: "RuleSet", terms: tuple[str, ...]) -> "Finder":
@@ -239,36 +260,67 @@ def _write(session: str, lines: list[bytes], finder: "Finder", output: str) -> N
 
 
 def _print(logs: "Iterable[_Log]", rules: str, *, everything: bool) -> None:
-    """Each value once in each log, with how often it stands there; then what was counted and what was not looked at."""
+    """Each value once, in one session or in each log of all, with its surroundings; then what was not looked at."""
     kinds: Counter[str] = Counter()
-    pictures = 0
-    for number, log in enumerate(logs):
-        pictures += log.pictures
+    found: list[SecretFinding] = []
+    pictures, binary, main = 0, 0, ""
+    near: dict[str, None] = {}
+    for log in logs:
+        pictures, binary = pictures + log.pictures, binary + log.binary
         kinds.update(one.match.kind for one in log.findings)
-        if log.findings and (everything or number):
-            say_line(f"{log.session}  {log.path}" if everything else log.path)
-        values: dict[tuple[str, str], list[SecretFinding]] = {}
-        for one in log.findings:
-            values.setdefault((one.match.rule, one.match.value), []).append(one)
-        shown: Counter[str] = Counter()
-        for (rule, _), ones in values.items():
-            shown[rule] += 1
-            if shown[rule] <= _LISTED:
-                _print_value(ones)
-        for rule, count in shown.items():
-            if count > _LISTED:
-                say_line(f"{'':<12}{'':<10}{rule:<22}and {count - _LISTED:,} more; --json lists all.")
+        near |= dict.fromkeys(log.near)
+        found += (one._replace(log=log.path) for one in log.findings)
+        if everything and found:
+            say_line(f"{log.session}  {log.path}")
+            _print_values(found, log.path)
+            found = []
+        main = main or log.path
+    skipped = _print_values(found, main)
     counted = human.joined(*(f"{count:,} {kind}" for kind, count in kinds.most_common()))
     say_line(f"\n{counted}" if kinds else "Nothing was found.")
-    unseen = f" Not looked at: the pixels of {human.count(pictures, 'picture')}." if pictures else ""
-    say_line(f"Rules {rules}.{unseen}")
+    if near:
+        say_line(f"Built on a name, and staying unless --term says it: {', '.join(list(near)[:_NEAR])}.")
+    if skipped:
+        are = "it is short or a word" if skipped == 1 else "they are short or words"
+        say_line(f"Looked for only where a rule finds it: {human.count(skipped, 'value')}, since {are}.")
+    unseen = [f"the pixels of {human.count(pictures, 'picture')}"] if pictures else []
+    unseen += [f"what {human.count(binary, 'binary file')} {'hold' if binary > 1 else 'holds'}"] if binary else []
+    say_line(f"Rules {rules}." + (f" Not looked at: {' and '.join(unseen)}." if unseen else ""))
 
 
-def _print_value(findings: "list[SecretFinding]") -> None:
-    one = findings[0]
+def _print_values(findings: "list[SecretFinding]", log: str) -> int:
+    """Print each value once, with how often it stands in a log and where else; gives how many are not looked for
+    everywhere."""
+    from unspool.redact.spread import is_spread
+
+    values: dict[tuple[str, str], list[SecretFinding]] = {}
+    for one in findings:
+        values.setdefault((one.match.rule, one.match.value), []).append(one)
+    shown: Counter[str] = Counter()
+    for (rule, _), ones in values.items():
+        shown[rule] += 1
+        if shown[rule] <= _LISTED:
+            _print_value(ones, log)
+    for rule, count in shown.items():
+        if count > _LISTED:
+            say_line(f"{'':<12}{'':<10}{rule:<22}and {count - _LISTED:,} more; --json lists all.")
+    return sum(not is_spread(ones[0].match) for ones in values.values())
+
+
+def _print_value(findings: "list[SecretFinding]", log: str) -> None:
+    """A value with its first place, and each of its surroundings once."""
+    one, masked = findings[0], mask_secret(findings[0])
     more = f", {human.count(len(findings), 'place')}" if len(findings) > 1 else ""
-    where = f"line {one.line}"
-    say_line(f"{where:<12}{one.match.kind:<10}{one.match.rule:<22}{mask_secret(one):<10}{one.path}{more}")
+    where, other = f"line {one.line}", f" in {one.log}" if one.log != log else ""
+    say_line(f"{where:<12}{one.match.kind:<10}{one.match.rule:<22}{masked:<10}{one.path}{more}{other}")
+    around = dict.fromkeys(
+        (one_line(f"{each.before}⟦")[-_AROUND:], one_line(f"⟧{each.after}")[:_AROUND]) for each in findings
+    )
+    for before, after in list(around)[:_PLACES]:
+        if (before, after) != ("⟦", "⟧"):
+            say_line(f"{'':<12}{before}{masked}{after}")
+    for place in dict.fromkeys(each.log for each in findings if each.log not in (log, one.log)):
+        say_line(f"{'':<12}also in {place}")
 
 
 def mask_secret(finding: "SecretFinding") -> str:
@@ -281,4 +333,5 @@ def _data(log: _Log) -> dict[str, Any]:
     for one in log.findings:
         found = {"rule": one.match.rule, "kind": one.match.kind, "line": one.line, "place": one.path}
         findings.append({**found, "masked": mask_secret(one), "length": len(one.match.value)})
-    return {"session": log.session, "path": log.path, "findings": findings, "pictures_not_looked_at": log.pictures}
+    told = {"session": log.session, "path": log.path, "findings": findings}
+    return {**told, "pictures_not_looked_at": log.pictures, "near_names": log.near}

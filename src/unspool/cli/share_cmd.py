@@ -8,7 +8,6 @@ import click
 from unspool import human
 from unspool.cli import hub_options, options
 from unspool.cli.output import is_interactive, print_result, say_line
-from unspool.config import config_folder
 from unspool.errors import NotFound, UsageProblem
 from unspool.files import scratch_folder
 from unspool.render.sanitize import one_line
@@ -190,6 +189,7 @@ class LeftOut(NamedTuple):
     subagents: bool | None
     terms: tuple[str, ...]
     keep: tuple[str, ...]
+    personal: str | None
     fresh: bool
 
     def choices(self, project: str) -> "ShareChoices":
@@ -235,6 +235,7 @@ _LEFT = [
     click.option("--subagents/--no-subagents", default=None, help="Whether subagents' conversations are shared."),
     click.option("--term", "terms", multiple=True, metavar="WORD", help="Replace this word too. May be repeated."),
     click.option("--keep", multiple=True, metavar="RULE|ID", help="Let this stay: a rule, or one finding by its id."),
+    options.personal,
     click.option("--fresh", is_flag=True, help="Do not use what was chosen for this project before."),
 ]
 _TARGET = [
@@ -305,13 +306,12 @@ def command(session: str, left: LeftOut, target: ShareTarget, manner: ShareManne
     first; elsewhere nothing is made unless --yes accepts them all. Choices are remembered for the project. The turn
     that shares a session is no part of what is shared, nor are branches that were left.
     """
-    from unspool.redact.rules import OWN, own_rules
     from unspool.share.choices import ShareSettings, save_choices
     from unspool.share.prepare import prepare_shares, sessions_of_chain
 
     _check(target, manner)
     names = sessions_of_chain(library, session) if manner.chain else [library.resolve(session)]
-    review, secret = _Review(manner, left.keep, own_rules(config_folder() / OWN)), _secret(target)
+    review, secret = _Review(manner, left.keep, options.redaction_rules(left.personal)), _secret(target)
     send = hub_sender(target.placed) if target.placed.hub is not None and not manner.dry_run else None
     wanted = ShareSettings(left.choices, review.rules, target.title, review, rehearsed=manner.dry_run)
     with prepare_shares(library, names, wanted) as share:

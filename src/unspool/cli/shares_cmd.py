@@ -193,6 +193,7 @@ def _parse_rate(_: click.Context, __: click.Parameter, value: str) -> int:
 @click.option(
     "--limit-rate", "rate", default="", callback=_parse_rate, metavar="RATE", help="Bytes a second: 500K, 2M."
 )
+@options.personal
 @click.option("-n", "--dry-run", is_flag=True, help="Only tell what would leave, and what would be replaced in it.")
 @click.option("-y", "--yes", is_flag=True, help="Ask nothing.")
 @click.option("--json", "as_json", is_flag=True, help="Print what was done as JSON.")
@@ -210,17 +211,20 @@ def push_command(sessions: tuple[str, ...], url: str, rate: int, library: "Libra
 
     Only folders that you chose are pushed, and only what the hub lacks is sent: the rest of a session that went on,
     nothing of one that did not. Before anything leaves, secrets, names and words are replaced as the team's policy
-    says, each by the same name every time; which stands for what never leaves this machine. The hub looks again, and
+    says, of personal data the kinds that you choose (--personal, or personal in redact.toml), each by the same name
+    every time; which stands for what never leaves this machine. The hub looks again, and
     refuses a session in which it still finds something. A push that was interrupted goes on where it was.
     """
     from unspool.hub_client.prepare import naming_key
     from unspool.hub_client.push import Pusher, PushMemory, push_tasks
+    from unspool.redact.personal import personal_rules
 
     client, place = hub_options.hub_client(url, rate), config_folder() / "push"
     new, gone = given.pop("chosen"), given.pop("gone")
     dry_run, yes, as_json = given["dry_run"], given["yes"], given["as_json"]
     choices = _choices(client, new, gone)
-    pusher = Pusher(client, library, PushMemory(place, client.url), naming_key(place))
+    without = personal_rules() & options.redaction_rules(given["personal"]).without
+    pusher = Pusher(client, library, PushMemory(place, client.url), naming_key(place), without)
     todo = push_tasks(library, choices, sessions)
     fresh = pusher.changed(todo)
     rehearsed = [] if yes and not dry_run else _work("Looking through", fresh, pusher.rehearse)
@@ -308,7 +312,9 @@ def _replaced(done: "Sequence[PushResult]") -> list[str]:
     lines = [
         f"  {rule} ({kind}): {human.count(count, 'place')} replaced" for (kind, rule), count in counts.most_common()
     ]
-    return [*lines, f"  {human.count(left, 'file')} left out: no text"] if left else lines
+    lines += [f"  {human.count(left, 'file')} left out: no text"] if left else []
+    rules = {one.prepared.rules for one in done if one.prepared is not None}
+    return [*lines, f"  redacted by rules {', '.join(sorted(rules))}"] if rules else lines
 
 
 def _push_data(one: "PushResult") -> dict[str, Any]:
@@ -317,4 +323,5 @@ def _push_data(one: "PushResult") -> dict[str, Any]:
         **{name: value for name, value in one._asdict().items() if name != "prepared"},
         "replaced": {rule: count for (_, rule), count in prepared.replaced.items()} if prepared else {},
         "left_out": list(prepared.left_out) if prepared else [],
+        "rules": prepared.rules if prepared else "",
     }

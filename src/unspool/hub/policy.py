@@ -14,6 +14,7 @@ from unspool.redact.log import decode_line, encode_line
 from unspool.redact.policy import PolicyFinding as Finding
 from unspool.redact.policy import RedactionPolicy, find_in_file, parse_policy
 from unspool.redact.replacements import ReplacementNames
+from unspool.redact.rules import builtin_rules
 from unspool.redact.values import redact_text
 
 _SETTING = "policy"
@@ -95,4 +96,4 @@ def findings_sentence(findings: Sequence[Finding]) -> str:
         named.append(f"{one.rule} in {one.file}{line}{one.place and f' ({one.place})'}")
     more = len(findings) - len(named)
     rest = f", and {more} more" if more else ""
-    return f"Policy keeps this out: {'; '.join(named)}{rest}. Nothing was kept."
+    return f"Policy keeps this out: {'; '.join(named)}{rest}. Nothing was kept. Rules {builtin_rules().version}."

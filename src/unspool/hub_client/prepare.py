@@ -100,6 +100,8 @@ class PreparedPush(NamedTuple):
     """Bytes of all of them."""
     left_out: tuple[str, ...]
     """Files that are no text, or whose names must not leave."""
+    rules: str = ""
+    """The version of what it was redacted by."""
 
 
 class PushRedaction(NamedTuple):
@@ -154,7 +156,7 @@ def prepare_push(found: FoundLog, edge: PushRedaction, folder: Path) -> Prepared
         elif file.kind == "other":
             gone.append(file.name)
     size = sum(path.stat().st_size for _, path in made)
-    return PreparedPush(found.session_id, tuple(made), names.places, size, tuple(gone))
+    return PreparedPush(found.session_id, tuple(made), names.places, size, tuple(gone), edge.policy.version)
 
 
 def _everywhere(found: FoundLog, finder: Finder, writer: LogWriter | None) -> Finder:

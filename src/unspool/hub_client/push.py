@@ -86,14 +86,19 @@ class PushResult(NamedTuple):
 
 
 class Pusher:
-    def __init__(self, client: HubClient, library: Library, memory: PushMemory, key: bytes) -> None:
-        self._client, self._library, self._memory, self._key = client, library, memory, key
+    def __init__(
+        self, client: HubClient, library: Library, memory: PushMemory, key: bytes, without: frozenset[str] = frozenset()
+    ) -> None:
+        """Pushes by the policies of a hub, without some rules, by their ids."""
+        self._client, self._library, self._memory, self._key, self._without = client, library, memory, key, without
         self._edges: dict[str, PushRedaction] = {}
 
     def edge(self, project: str) -> PushRedaction:
         """How things leave for a project, as the hub says; NotFound where there is no such project."""
         if project not in self._edges:
-            self._edges[project] = PushRedaction(_policy(self._client, project), self._key)
+            policy = _policy(self._client, project)
+            chosen = msgspec.structs.replace(policy, without=policy.without | self._without)
+            self._edges[project] = PushRedaction(chosen, self._key)
         return self._edges[project]
 
     def changed(self, tasks: Iterable[PushTask]) -> list[PushTask]:

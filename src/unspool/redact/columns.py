@@ -1,13 +1,13 @@
 """Secrets that the head of their column names: rows of CSV, of a table of Markdown or psql, of an INSERT of SQL."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from unspool.redact.checks import is_password
 from unspool.redact.letter_pairs import chance
 
-_PASSWORDS = (b"password", b"passwd", b"passphrase")
-_KEYS = (b"_token", b"_secret", b"_key", b"apikey", b"_pass")
+_PASSWORDS = ("password", "passwd", "passphrase")
+COLUMNS = (*_PASSWORDS, "_token", "_secret", "_key", "apikey", "_pass")
 """How names of columns end; those of keys say less, so that what is below them must be of chance."""
 _ENDS = re.compile(rb"[\"'`* ]{0,40}(?:[,;|\t)\r\n]|\\{1,8}[nt])")
 _NO_SECRET = re.compile(r"(?i)(?:public|primary|foreign|sort|partition|cache|idempotency|page|next|csrf)_\w*$")
@@ -25,19 +25,19 @@ _CELL = re.compile(r"\s*(?:'((?:[^'\\\0]|\\.|'')*)'|([^,'\0]*))\s*(?:,|\Z)")
 _RULES = re.compile(r"[\s|:+-]*")
 
 
-def column_passwords(text: str, low: bytes) -> Iterator[tuple[int, int]]:
-    """Where each password or key stands; `low` is the text in small letters."""
-    for name in (*_PASSWORDS, *_KEYS):
+def column_passwords(text: str, low: bytes, places: Iterable[tuple[str, int]]) -> Iterator[tuple[int, int]]:
+    """Where each password or key stands; `low` is the text in small letters, `places` are those of names of columns."""
+    done = dict.fromkeys(COLUMNS, 0)
+    for name, place in places:
+        if place < done[name] or not _ENDS.match(low, place + len(name)):
+            continue
         is_secret = is_password if name in _PASSWORDS else _is_key
-        done = 0
-        place = low.find(name)
-        while place >= 0:
-            named = _ENDS.match(low, place + len(name)) and not _NO_SECRET.search(text[max(0, place - 40) : place + 1])
-            for start, end, stop in _rows(text, low, place) if place >= done and named else ():
-                done = stop
-                if is_secret(text[start:end]):
-                    yield start, end
-            place = low.find(name, max(done, place + 1))
+        for start, end, stop in (
+            _rows(text, low, place) if not _NO_SECRET.search(text[max(0, place - 40) : place + 1]) else ()
+        ):
+            done[name] = stop
+            if is_secret(text[start:end]):
+                yield start, end
 
 
 def _is_key(value: str) -> bool:

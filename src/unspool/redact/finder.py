@@ -12,7 +12,7 @@ import ahocorasick
 
 from unspool.redact import line_wrapping, views
 from unspool.redact.checks import CHECKS, PLACEHOLDER, Check, entropy, is_name, is_scattered, is_value
-from unspool.redact.columns import column_passwords
+from unspool.redact.columns import COLUMNS, column_passwords
 from unspool.redact.form_checks import FORM_CHECKS
 from unspool.redact.replacements import MatchMemory, SecretMatch, escape_surrogates
 from unspool.redact.rules import PersonalNames, RedactionRule, RuleSet, builtin_rules, word_rule
@@ -127,8 +127,8 @@ _PIECE = 64_000
 class KeySearch:
     """Keys that are looked for in one pass over a text, however many they are."""
 
-    def __init__(self, keys: Iterable[tuple[str, _Ready]]) -> None:
-        rules: defaultdict[str, list[_Ready]] = defaultdict(list)
+    def __init__(self, keys: Iterable[tuple[str, _Ready]], others: Iterable[str] = ()) -> None:
+        rules: defaultdict[str, list[_Ready]] = defaultdict(list, {text: [] for text in others})
         for text, one in keys:
             rules[text].append(one)
         words = {text: all(_starts(one.rule) for one in some) for text, some in rules.items()}
@@ -166,14 +166,21 @@ class Finder:
         self, rules: RuleSet | None = None, people: PersonalNames | None = None, terms: Sequence[str] = ()
     ) -> None:
         chosen = [word_rule("term", "term", "chosen by the sharer", term.strip()) for term in terms if term.strip()]
-        every = (*(rules or builtin_rules()).rules, *(people or PersonalNames()).rules(), *chosen)
+        self.people = people or PersonalNames()
+        """The names that it finds as words."""
+        rules = rules or builtin_rules()
+        self.without = rules.without
+        """Rules that do not hold."""
+        named = (rule for rule in self.people.rules() if rule.id not in self.without)
+        every = (*rules.rules, *named, *chosen)
         ready = [_ready(rule) for rule in every]
-        self.known = MatchMemory(ids=not chosen and (rules is None or rules == builtin_rules()))
+        self.known = MatchMemory(ids=not chosen and rules == builtin_rules())
         """What was found in texts before, for `sweep` to remember."""
         self._order = {one.rule.id: -number for number, one in reversed(list(enumerate(ready)))}
         self._scans = [_Scan.of(one) for one in ready if one.rule.scan and not one.rule.token]
         self._run_scans = [_Scan.of(one) for one in ready if one.rule.scan and one.rule.token]
-        self._keys = KeySearch((key, one) for one in ready if not one.rule.token for key in one.rule.keys)
+        columns = COLUMNS if "password" in self._order else ()
+        self._keys = KeySearch(((key, one) for one in ready if not one.rule.token for key in one.rule.keys), columns)
         self._token_keys = KeySearch((key, one) for one in ready if one.rule.token for key in one.rule.keys)
         self._shaped = _by_shape(ready)
 
@@ -213,14 +220,16 @@ class Finder:
 
     def _plain(self, text: str, low: bytes, long: list[tuple[int, int]]) -> Iterator[SecretMatch]:
         """What stands in a text as it is; `long` are its unbroken runs."""
-        yield from _at_places(text, self._keys.places(low))
+        places = list(self._keys.places(low))
+        yield from _at_places(text, places)
         for table, keys in self._shaped.items():
             shape = low.translate(table)
             yield from _at_places(text, ((key, place) for key in keys for place in find_all(shape, key.text)))
         if long:
             yield from self._find_tokens(text, RunNeighbourhoods(low, long))
         if "password" in self._order:
-            for start, end in column_passwords(text, low):
+            columns = ((key.text, place) for key, place in places if key.text in COLUMNS)
+            for start, end in column_passwords(text, low, columns):
                 yield SecretMatch("password", "secret", escape_surrogates(text[start:end]), start, end)
         for scan in self._scans:
             yield from filter(None, (_matched(scan.one, text, place) for place in scan.places(text, low)))

@@ -36,6 +36,7 @@ _BEFORE, _AFTER = 200, 400
 _NARROW, _WIDE = 20, 260
 """Characters of a line that a program may have broken because it was as long as it could be."""
 _WIDTHS = frozenset({64, 70, 72, 76, 78, 79, 80, 100, 120, 132, 160, 200})
+_ITEM = re.compile(r"[ \t]{0,40}- \S")
 _LINE_END = re.compile("\n")
 
 
@@ -82,9 +83,17 @@ def _broken(text: str, at: int) -> "re.Match[str] | None":
 
 
 def _goes_on(text: str, match: "re.Match[str]") -> bool:
-    if _NAMED.match(text, match.end(1)):
+    if _NAMED.match(text, match.end(1)) or _begins_anew(text, match):
         return False
     return continues_key(match[1]) or _ends(text, match)
+
+
+def _begins_anew(text: str, match: "re.Match[str]") -> bool:
+    """Whether the line behind a break is the next item of a list, or what a diff puts in place of the line before."""
+    mark = text[match.start() : match.start(1)].lstrip("\\rn\r\n")
+    start = _line_start(text, match.start())
+    item = mark.lstrip(" \t") == "- " and _ITEM.match(text, start) is not None
+    return item or (mark == "+" and text[start] == "-")
 
 
 def _heads(text: str) -> Iterator[int]:
@@ -108,9 +117,24 @@ def _is_full(text: str, at: int) -> bool:
     length, first = at - start, text[at + 1 : at + 2]
     if not _NARROW <= length <= _WIDE or (first in {"+", "-"} and text[start] == first):
         return False  # the signs of a diff are no part of what they stand before
-    after = text.find("\n", at + 1, at + length + 2)
-    full = length in _WIDTHS or after == at + length + 1 or start - 1 - _line_start(text, start - 1) == length
-    return full and _TELLS.search(text, max(0, at - 60), at + 140) is not None
+    full = length in _WIDTHS or _line_end(text, at, length) or _line_before(text, start, length)
+    if not full:
+        return False
+    begin, last = max(0, at - 60), at + 140
+    begin, end = text.rfind("\0", begin, at) + 1 or begin, text.find("\0", at, last)
+    return _TELLS.search(text, begin, last if end < 0 else end) is not None
+
+
+def _line_end(text: str, at: int, length: int) -> bool:
+    """Whether the line behind a break is so long; most are told by one look."""
+    end = at + length + 1
+    return text.startswith("\n", end) and text.find("\n", at + 1, end) < 0
+
+
+def _line_before(text: str, start: int, length: int) -> bool:
+    """Whether the line before one that begins there is so long."""
+    first = start - 1 - length
+    return (first == 0 or text[first - 1 : first] in {"\n", "\0"}) and _line_start(text, start - 1) == first
 
 
 def _line_start(text: str, at: int) -> int:
@@ -141,6 +165,11 @@ def unwrap(text: str) -> str:
 
 def extend_over_break(text: str, end: int) -> int:
     """Where a key that ends with its line truly ends, if it goes on in the next ones."""
-    while (found := _NEXT.match(text, end)) and continues_key(found[1]) and any(map(str.isdigit, found[1])):
+    while (
+        (found := _NEXT.match(text, end))
+        and continues_key(found[1])
+        and any(map(str.isdigit, found[1]))
+        and not _begins_anew(text, found)
+    ):
         end = found.end(1)
     return end

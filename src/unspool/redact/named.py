@@ -13,7 +13,8 @@ _STRONG = re.compile(
     r"|(?:api|access|private|secret|signing|signature|encrypt(?:ion)?|master|account|shared|storage|licen[sc]e|role|app"
     r"|client|consumer|deploy|webhook|session|admin|auth|service|jwt|hmac|server|cookie|fernet|subscription|ingest)"
     r"[._ -]?keys?(?![a-z])"
-    r"|[a-z0-9][._-]?(?-i:[Tt]oken|TOKEN)|_pat(?![a-z])|bearer|_salt|r[ow]community|creds|masterauth"
+    r"|[a-z0-9][._-]?(?-i:[Tt]oken|TOKEN)|[_ -]pat(?![a-z])|(?-i:[a-z]Pat(?![a-z]))"
+    r"|bearer|_salt|r[ow]community|creds|masterauth"
 )
 _PASSWORD = re.compile(
     r"(?i)pass(?:w|p|code|_p|$|\d)|pwd|(?<![a-z])pw(?![a-z])|(?:bind|root|admin|user)pw|psk|(?<=[a-z_.-])pass(?![a-z])"
@@ -34,9 +35,13 @@ _FILE = re.compile(
 _ARN = re.compile(r"arn:[\w:/-]*$")
 _CAPITALS = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
 _HUMP = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]")
+_THOUGHT_OF = re.compile(r"(?:[A-Z][a-z]{2,}){2,4}\d{2,4}")
+"""Words with a number behind, as people choose passwords; names of code have one digit, or a word behind it."""
+_CLOSED = re.compile(r"\s{0,8}</")
+_SIGNS = re.compile(r"[!@#$%^*?~]")
 _SET_BY_WORD = re.compile(
-    r"(?:(?:^|[\s\"'(;&|])(?:ENV|ARG|#\s*define|setx?|[sS]et[eE]nv|set -\w+|env|define|config set|--arg|put|add|export"
-    r"|auth|-?-?secret)\s+[\"']?|(?:^|\s|[\"'`(\[])--?)$"
+    r"(?:(?:^|[\s\0\"'(;&|])(?:ENV|ARG|#\s*define|setx?|[sS]et[eE]nv|set -\w+|env|define|config set|--arg|put|add"
+    r"|export|auth|-?-?secret)\s+[\"']?|(?:^|[\s\0\"'`(\[])--?)$"
 )
 _FLAG = re.compile(r"(?:^|[^\w-]|\\[nrt]|\[[\d;]*m)(?:--?|/)[\w.-]*$")
 
@@ -68,7 +73,7 @@ def is_named_secret(match: "re.Match[str]", value: str) -> bool:
     bits = chance(value)
     if bits < _LOOSE.of(value) and not any(map(str.isdigit, value)):
         return False  # what most values are, seen quickly
-    name, quoted = full_name(match), bool(match["quote"])
+    name, quoted = full_name(match), bool(match["quote"]) or _is_element(match)
     before = match.string[max(0, match.start() - _BEFORE) : match.start()]
     demand = _demand(match, name, quoted)
     if len(value) < demand.length or (demand is _SPOKEN and not quoted and len(value) < 12 and value[1:].islower()):
@@ -79,6 +84,11 @@ def is_named_secret(match: "re.Match[str]", value: str) -> bool:
     return not (
         _NO_SECRET.search(name) or _ARN.search(before) or is_placeholder(value) or _is_code(match, value, quoted)
     )
+
+
+def _is_element(match: "re.Match[str]") -> bool:
+    """Whether a value stands between tags, which are as good as quotes."""
+    return match["link"].rstrip().endswith(">") and _CLOSED.match(match.string, match.end()) is not None
 
 
 def _demand(match: "re.Match[str]", name: str, quoted: bool) -> Demand:
@@ -123,8 +133,9 @@ def _is_chosen(match: "re.Match[str]", value: str, quoted: bool) -> bool:
     if len(value) < 8 or not any(map(str.isdigit, value)) or not any(map(str.isalpha, value)) or value[0] in "/~.-!=":
         return False
     if quoted:
-        return not _HUMP.search(value) or not value.isalnum()
+        return not _HUMP.search(value) or not value.isalnum() or _THOUGHT_OF.fullmatch(value) is not None
     rest = match.string[match.end() : match.end() + 2]
-    ends = rest[:1] in {"", "\n", "\r", ";"} or rest in {"\\n", "\\r"}
+    ends = rest[:1] in {"", "\0", "\n", "\r", ";"} or rest in {"\\n", "\\r"}
     tight = match["link"] in {"=", ":"} or (match["link"] == ": " and ends)
+    tight = tight or (match["link"] == " = " and ends and _SIGNS.search(value) is not None)
     return tight and "_" not in value and "." not in value

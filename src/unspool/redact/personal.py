@@ -1,8 +1,10 @@
-"""Checks of personal data: checksums, ranges that are nobody's, and names that are no person's or machine's."""
+"""Personal data: the kinds of it, checksums, ranges that are nobody's, names that are no person's or machine's."""
 
 import re
 from collections.abc import Callable
 from importlib import import_module
+
+from unspool.errors import UsageProblem
 
 _APART = re.compile(r"[\s./-]")
 _USUAL_CARD = 16
@@ -33,7 +35,9 @@ _SHARED_MACS = re.compile(
 _NO_STREET = re.compile(
     r"(?i)^(?:12?3?4? main|\d* ?(?:example|any|some|test|fake|sample)|string|str|none|null)|[/@]|://"
 )
-_NO_AUTHOR = re.compile(r"(?i)\[bot\]|\bbot\b|^(?:github|your|user-\d|name|test|demo|example|root)\b|\$")
+_NO_AUTHOR = re.compile(
+    r"(?i)^not committed yet$|\[bot\]|\bbot\b|^(?:github|your|user-\d|name|test|demo|example|root)\b|\$"
+)
 _NO_HOST = re.compile(
     r"(?i)(?:localhost|host(?:name)?|computer(?:name)?|server|docker|runner|desktop|laptop|ubuntu|debian|alpine|fedora|string"
     r"|none|null|true|false|self|this|your.*|my.*|example.*|test.*|host-\d+|socket|window|location|url|process|node|config"
@@ -134,3 +138,37 @@ PERSONAL_CHECKS: dict[str, Callable[[re.Match[str], str], bool]] = {
     for check in (_card, _iban, _ssn, _national, _mac, _phone_number, _named_phone, _street, _author, _host)
 }
 """The checks that rules of personal data name."""
+
+PERSONAL_KINDS: dict[str, frozenset[str]] = {
+    "names": frozenset(
+        {
+            "user-name", "home", "home-folder", "account-name", "mail-name", "git-user", "git-name", "git-author",
+            "git-blame",
+        }
+    ),
+    "machines": frozenset({"host", "host-name"}),
+    "mails": frozenset({"email"}),
+    "phones": frozenset({"phone", "phone-number", "named-phone"}),
+    "cards": frozenset({"card"}),
+    "accounts": frozenset({"iban", "account"}),
+    "national": frozenset({"ssn", "national-number"}),
+    "networks": frozenset({"ipv4", "ipv6", "mac-address"}),
+    "streets": frozenset({"street-address", "postal-address"}),
+    "pictures": frozenset({"picture"}),
+}  # fmt: skip
+"""The kinds of personal data that a user may choose, and their rules."""
+
+
+def personal_rules() -> frozenset[str]:
+    """The rules of all kinds of personal data."""
+    return frozenset().union(*PERSONAL_KINDS.values())
+
+
+def rules_not_chosen(kinds: str) -> frozenset[str]:
+    """The rules of personal data that are of none of these kinds, as in `names,phones`, `all` or `none`."""
+    chosen = {kind.strip().lower() for kind in kinds.split(",") if kind.strip()}
+    if chosen in ({"all"}, {"none"}):
+        chosen = set(PERSONAL_KINDS) if chosen == {"all"} else set()
+    elif not chosen or not chosen <= set(PERSONAL_KINDS):
+        raise UsageProblem(f"Kinds of personal data are {', '.join(PERSONAL_KINDS)}, or all or none: “{kinds}” is not.")
+    return frozenset().union(*(rules for kind, rules in PERSONAL_KINDS.items() if kind not in chosen))

@@ -42,7 +42,7 @@ class RedactionPolicy(msgspec.Struct, frozen=True, forbid_unknown_fields=True, o
         mine = {rule.id: rule for rule in self.rules}
         gone = {*self.without, *mine}
         known = (*(rule for rule in builtin_rules().rules if rule.id not in gone), *mine.values())
-        rules = RuleSet(tuple(rule for rule in known if rule.kind in kinds))
+        rules = RuleSet(tuple(rule for rule in known if rule.kind in kinds), self.without)
         return Finder(rules, people if "personal" in kinds else None, self.terms if "term" in kinds else ())
 
 

@@ -107,7 +107,9 @@ class MatchMemory(dict[str, list[SecretMatch]]):
 
 
 _FORMS = {
-    **dict.fromkeys(("home", "home-folder", "user-name", "git-user", "git-author", "mail-name"), "user-{}"),
+    **dict.fromkeys(
+        ("home", "home-folder", "user-name", "git-user", "git-author", "git-blame", "mail-name"), "user-{}"
+    ),
     "email": "user-{}@example.invalid",
     **dict.fromkeys(("host-name", "host"), "host-{}"),
     "ipv4": "192.0.2.{}",

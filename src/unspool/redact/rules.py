@@ -16,6 +16,7 @@ from unspool.errors import UsageProblem
 from unspool.redact.checks import CHECKS, is_user
 from unspool.redact.form_checks import FORM_CHECKS
 from unspool.redact.forms import SecretForm
+from unspool.redact.personal import rules_not_chosen
 from unspool.redact.replacements import Kind
 
 OWN = "redact.toml"
@@ -52,11 +53,14 @@ class RuleSet(msgspec.Struct, frozen=True):
     """Rules in the order they are tried."""
 
     rules: tuple[RedactionRule, ...]
+    without: frozenset[str] = frozenset()
+    """Rules that do not hold, by their ids; also those that are made of names of people and machines."""
 
     @property
     def version(self) -> str:
         """A short name for exactly these rules: reports tell by it what was looked for."""
-        return sha256(msgspec.json.encode(self.rules)).hexdigest()[:12]
+        gone = msgspec.json.encode(sorted(self.without)) if self.without else b""
+        return sha256(msgspec.json.encode(self.rules) + gone).hexdigest()[:12]
 
     def rule(self, name: str) -> RedactionRule | None:
         """The rule of that id."""
@@ -71,22 +75,34 @@ def builtin_rules() -> RuleSet:
     return RuleSet(tuple(rule for name, text in files.items() for rule in _rules(tomllib.loads(text), name)))
 
 
-def own_rules(path: Path) -> RuleSet:
+def own_rules(path: Path, personal: str | None = None) -> RuleSet:
     """The rules of this package, and those of a file: one of the same id replaces, one in `without` goes.
 
-    UsageProblem says what is wrong with the file; without one, the rules of this package.
+    Personal data is looked for by the kinds that are chosen, or else by those that the file chooses. UsageProblem says
+    what is wrong with the file or the choice; without both, the rules of this package.
     """
+    rules, chosen = _read_own(path)
+    gone = rules_not_chosen(chosen if personal is None else personal)
+    return RuleSet(tuple(rule for rule in rules.rules if rule.id not in gone), rules.without | gone) if gone else rules
+
+
+def _read_own(path: Path) -> tuple[RuleSet, str]:
     try:
         table = tomllib.loads(path.read_text("utf-8"))
     except FileNotFoundError:
-        return builtin_rules()
+        return builtin_rules(), "all"
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise UsageProblem(f"The rules in {path} cannot be read: {error}.") from None
-    if unknown := set(table) - {"rule", "form", "without"}:
-        raise UsageProblem(f"{path} has {', '.join(sorted(unknown))}; there are only [[rule]], [[form]] and without.")
+    if unknown := set(table) - {"rule", "form", "without", "personal"}:
+        raise UsageProblem(
+            f"{path} has {', '.join(sorted(unknown))}; there are only [[rule]], [[form]], without and personal."
+        )
+    chosen = table.get("personal", "all")
+    kinds = chosen if isinstance(chosen, str) else ",".join(map(str, chosen)) or "none"
     mine = {rule.id: rule for rule in _rules(table, str(path))}
-    gone = {str(name) for name in table.get("without", ())} | set(mine)
-    return RuleSet((*(rule for rule in builtin_rules().rules if rule.id not in gone), *mine.values()))
+    gone = {str(name) for name in table.get("without", ())}
+    kept = (rule for rule in builtin_rules().rules if rule.id not in gone | set(mine))
+    return RuleSet((*kept, *mine.values()), frozenset(gone)), kinds
 
 
 def _rules(table: dict[str, Any], where: str) -> Iterable[RedactionRule]:

@@ -12,6 +12,7 @@ from urllib.parse import quote, quote_plus
 from unspool.redact import views
 from unspool.redact.checks import PLACEHOLDER, is_name
 from unspool.redact.finder import Finder
+from unspool.redact.letter_pairs import chance
 from unspool.redact.replacements import ID, MatchMemory, SecretMatch
 from unspool.redact.rules import RuleSet
 
@@ -27,13 +28,21 @@ _SHORT = 6
 _CERTAIN = 16
 """Characters from which on a value is none by chance, whatever stands around it."""
 _LINE = 20
-"""Characters that a line of a private key has at least to be known by."""
+"""Characters that a line of a value has at least to be known by."""
+_KEY_LINE = re.compile(
+    r"(?<![A-Za-z0-9+/])(?:[A-Za-z0-9+/]{20,}|(?=[A-Z+/]*[a-z0-9])(?=[a-z+/]*[A-Z0-9])(?=[A-Za-z+/]*\d)[A-Za-z0-9+/]{8,19})"
+    r"={0,2}(?![\w+/.:=]|-(?!--))"
+)
+"""A line of a private key without what a diff, a number of a line or code puts around it; a path before it is none."""
+_PART = re.compile(r"[^/:@,;&?=\s]{12,}")
+"""What a value of several parts has that may stand alone: the password behind a user, the token of an address."""
 _ANCHOR = 5
 """Letters and digits of a form that are looked up; forms without so many are looked for one by one."""
 _ODD = 200
 """Forms that are looked for one by one, at most."""
 _TOKEN = re.compile(rf"[A-Za-z0-9]{{{_ANCHOR},}}")
 _LINES = re.compile(r"(?:\\+[nr]|[\r\n])+\s*")
+_ESCAPES = re.compile(r"\\+[nrt]")
 _BREAK = re.compile(r"\\?\r?\n[ \t>|+│]{0,40}")
 _BASE64 = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_")
 _UNSURE = frozenset({"named-secret", "password"})
@@ -41,7 +50,9 @@ _UNSURE = frozenset({"named-secret", "password"})
 _WORDS = frozenset({"user-name", "host-name", "term"})
 """Rules that find a word wherever it stands, so that it is one that must go."""
 _REMEMBERED = 200_000
-_PEOPLE = frozenset({"home", "home-folder", "user-name", "git-user", "git-author", "mail-name", "host", "host-name"})
+_PEOPLE = frozenset(
+    {"home", "home-folder", "user-name", "git-user", "git-author", "git-blame", "mail-name", "host", "host-name"}
+)
 _PIECES = re.compile(r"[\W\d_]+")
 _NAME = 5
 """Letters that a name has at least for words to be built on it."""
@@ -80,7 +91,8 @@ def is_spread(match: SecretMatch) -> bool:
 def spread_values(finder: Finder, found: Iterable[SecretMatch], *, ask: bool = False) -> Finder:
     """A finder that finds, beside what it did, every value of these wherever it stands; the same one where there is
     none. Where a person is to be asked, common words are found too, as such."""
-    values = {(match.kind, match.value): match for one in found for match in (one, *_mail_name(one))}.values()
+    named = (lambda _: ()) if "mail-name" in finder.without else _mail_name
+    values = {(match.kind, match.value): match for one in found for match in (one, *named(one))}.values()
     going = [match for match in values if is_spread(match)]
     if ask:
         words = (match for match in values if is_common_word(match.value) and len(match.value) > 3)
@@ -172,6 +184,7 @@ class SpreadFinder(Finder):
 
     def __init__(self, first: Finder, values: Sequence[SecretMatch]) -> None:
         self.first, self.values = first, KnownValues(values)
+        self.people, self.without = first.people, first.without
         self.known = MatchMemory(ids=first.known.ids and not any(ID.fullmatch(match.value) for match in values))
         self._order = defaultdict(lambda: -(10**6), first._order)
 
@@ -200,15 +213,8 @@ def _letter(char: str) -> bool:
 
 
 def _forms(match: SecretMatch) -> Iterator[_Form]:
-    """How a value may be written; of one with several lines, each that tells enough."""
-    lines = _LINES.split(match.value.strip())
-    end = match.value.rstrip(".,;:!?")  # a sentence may have ended with it
-    pieces = (
-        [end if len(end) >= _SHORT else match.value]
-        if len(lines) == 1
-        else [line for line in lines if len(line) >= _LINE and "---" not in line]
-    )
-    for piece in pieces:
+    """How a value may be written, and each part of it that tells enough."""
+    for piece in dict.fromkeys(_pieces(match)):
         mixed = match.kind == "secret" and not piece.isalpha() and not piece.isdigit() and len(piece) >= LEAST
         word = not mixed and not (match.kind == "secret" and len(piece) >= _CERTAIN)
         plain = dict.fromkeys([piece, *(_cases(piece) if match.kind != "secret" else ()), *_escaped(piece)])
@@ -217,6 +223,24 @@ def _forms(match: SecretMatch) -> Iterator[_Form]:
         yield from (_Form(text, match, True) for text in (data.hex(), data.hex().upper()))
         if len(data) >= _SHORT:
             yield from (_Form(text, match, False, True) for text in base64_forms(data))
+
+
+def _pieces(match: SecretMatch) -> Iterator[str]:
+    """A value, and what of it may stand alone; of one with several lines, and of a private key, the lines."""
+    lines = _LINES.split(match.value.strip())
+    if "private-key" in match.rule:
+        for line in _KEY_LINE.findall(_ESCAPES.sub("\n", match.value.replace(r"\/", "/"))):
+            yield line
+            if line[0] == "+":  # which a diff may have put there
+                yield line[1:]
+    elif len(lines) > 1:
+        yield from (line for line in lines if len(line) >= _LINE and "---" not in line)
+    else:
+        end = match.value.rstrip(".,;:!?")  # a sentence may have ended with it
+        yield end if len(end) >= _SHORT else match.value
+        if match.kind == "secret":
+            parts = _PART.findall(end)
+            yield from (part for part in parts if not ID.fullmatch(part) and chance(part) >= 1.6 * len(part))
 
 
 def _cases(value: str) -> tuple[str, ...]:

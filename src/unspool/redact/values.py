@@ -234,7 +234,11 @@ def find_in_values(values: Sequence[Json], finder: Finder) -> list[Held]:
         ends.append(len(texts))
     bares = [replacements.strip_picture(text.text) for text in texts]
     rest = iter(match_texts(finder, [text for text, bare in zip(texts, bares, strict=True) if bare is None]))
-    matches = [next(rest) if bare is None else _told(text.text, bare) for text, bare in zip(texts, bares, strict=True)]
+    told = "picture" not in finder.without
+    matches = [
+        next(rest) if bare is None else _told(text.text, bare) if told else []
+        for text, bare in zip(texts, bares, strict=True)
+    ]
     held = list(zip(texts, matches, strict=True))
     some = [[one for one in held[start:end] if one[1]] for start, end in pairwise([0, *ends])]
     seams = [
@@ -324,6 +328,10 @@ def _add_half(held: Held, text: ValueText, half: SecretMatch) -> None:
 def _told(text: str, picture: replacements.BarePicture) -> list[SecretMatch]:
     """What a picture tells beside its pixels, as something found; its value is known by a digest."""
     return [SecretMatch("picture", "personal", sha256(picture.told).hexdigest(), 0, len(text))] if picture.told else []
+
+
+def _untold(_: str, __: replacements.BarePicture) -> list[SecretMatch]:
+    return []
 
 
 def _made(text: str, found: list[SecretMatch], finder: Finder, names: ReplacementNames, keep: Keep) -> str:

@@ -248,17 +248,21 @@ _BINARY = 160
 """Characters of base64 that could be a file with words in it."""
 
 
-def _of(bit: int) -> str:
-    """The characters of base64, for addresses too, without a bit: that which would begin a byte beyond ASCII."""
+def _of(mask: int, bits: int = 0) -> str:
+    """The characters of base64, for addresses too, in which some bits are these."""
     letters = string.ascii_uppercase + string.ascii_lowercase + string.digits + "+/"
-    zero = [letter for number, letter in enumerate(letters) if not number & bit]
-    return "[" + "".join(zero) + ("_" if "/" in zero else "") + (r"\-" if "+" in zero else "") + "]"
+    these = [letter for number, letter in enumerate(letters) if number & mask == bits]
+    return "[" + "".join(these) + ("_" if "/" in these else "") + (r"\-" if "+" in these else "") + "]"
 
 
-_READS = re.compile(rf"(?:{_of(32)}{_of(8)}{_of(2)}[A-Za-z0-9+/_-]){{{_LEAST // 4}}}")
-"""How the base64 of plain text begins."""
+_ASCII = f"{_of(32)}{_of(8)}{_of(2)}[A-Za-z0-9+/_-]"
+_WIDE = f"{_of(60, 56)}{_of(12, 8)}{_of(3, 2)}[A-Za-z0-9+/_-]"
+"""Three bytes in base64: of ASCII, or of one character such as those that boxes are drawn with."""
+_READS = re.compile(rf"(?:{_ASCII}|{_WIDE}){{2}}[A-Za-z0-9+/_-]{{{_LEAST - 8}}}")
+"""How the base64 of text begins."""
 _HEX = re.compile(r"(?:[0-9a-fA-F]{2}){20,}")
-_MAY = re.compile(rf"{_READS.pattern}|[2-7][0-9a-fA-F]{{39}}")
+_HEX_READS = re.compile(r"[2-7][0-9a-fA-F]{39}|[eE][0-9a-fA-F][89abAB][0-9a-fA-F][89abAB][0-9a-fA-F]{35}")
+_MAY = re.compile(rf"{_READS.pattern}|{_HEX_READS.pattern}")
 """The same, or its hexadecimal."""
 _GAP = re.compile(r"(?:\r?\n|\\r\\n|\\n)[ \t>+]{0,12}")
 _WORDS = re.compile(r"[\x20-\x7e\r\n\t]{20,}")
@@ -266,6 +270,7 @@ _LINE = 48
 """Characters that a line of wrapped base64 has at least."""
 _URL = str.maketrans("-_", "+/")
 _PRINTED = bytes(range(0x20, 0x7F)) + b"\r\n\t\x1b\x00"
+_BEYOND = bytes(range(0x80, 0x100))
 _WORDS_ONLY = bytes(byte if byte in _PRINTED else 0 for byte in range(256))
 
 Runs = list[tuple[int, int]]
@@ -292,10 +297,9 @@ def _follows(text: str, end: int, start: int) -> bool:
 
 def _one(text: str, start: int, end: int) -> Iterator[UndisguisedText]:
     run = text[start:end]
-    if run[0] in "234567" and _HEX.fullmatch(run):
-        data = bytes.fromhex(run)
-        if _readable(data):
-            yield UndisguisedText(data.decode("ascii"), lambda first, last: (start + 2 * first, start + 2 * last))
+    if _HEX_READS.match(run) and _HEX.fullmatch(run):
+        if words := _read(bytes.fromhex(run)):
+            yield UndisguisedText(words, lambda first, last: (start + 2 * first, start + 2 * last))
     elif len(run) >= _BINARY or _READS.match(run):
         yield from _base64(text, [(start, end)])
 
@@ -312,15 +316,24 @@ def _text(data: bytes) -> tuple[str, int] | None:
     """The text in some bytes, zeros for what is none, and how many bytes a character has; None where there is none."""
     if len(data) > 16 and not any(data[1:32:2]) and all(data[:32:2]):
         return data[: len(data) // 2 * 2].decode("utf-16-le", "replace"), 2
-    if _readable(data):
-        return data.decode("ascii"), 1
+    if words := _read(data):
+        return words, 1
     if len(data) > 48 and _WORDS.search(words := data.translate(_WORDS_ONLY).decode("ascii")):
         return words, 1
     return None
 
 
-def _readable(data: bytes) -> bool:
-    return data.isascii() and not data.translate(None, _PRINTED)
+def _read(data: bytes) -> str:
+    """Bytes that are text, a character for each, zeros beyond ASCII but for the lines of a box; empty where none."""
+    if data.isascii():
+        return "" if data.translate(None, _PRINTED) else data.decode("ascii")
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError:
+        return ""
+    if data.translate(None, _PRINTED + _BEYOND):
+        return ""
+    return data.replace("│".encode(), b" | ").translate(_WORDS_ONLY).decode("ascii")
 
 
 def _way(text: str, pieces: Runs, width: int) -> Callable[[int, int], tuple[int, int]]:

@@ -15,9 +15,9 @@ from unspool.errors import Ambiguous, NotFound, Unsound
 from unspool.files import scratch_folder
 from unspool.model import Session
 from unspool.redact.finder import Finder
-from unspool.redact.rules import PersonalNames
+from unspool.redact.rules import PersonalNames, git_signers
 from unspool.share.choices import ShareChoices, ShareSettings
-from unspool.share.redact_files import RedactionReport, find_in_session, redact_files
+from unspool.share.redact_files import RedactionReport, find_in_session, redact_files, session_lines
 from unspool.share.select_files import SelectedFiles, file_stem, select_files
 from unspool.store.library import Library
 from unspool.store.library.inputs import as_lines
@@ -64,6 +64,7 @@ def prepare_shares(library: Library, names: Sequence[str | FoundLog], ask: Share
         drawings: list[SelectedFiles] = []
         agents: list[str] = []
         cwds: dict[str, None] = {}
+        signers: set[str] = set()
         choices, project, remote = ShareChoices(), "", ""
         for number, name in enumerate(names):
             with _opened(library, name, folder / "lines" / str(number)) as (source, agent):
@@ -71,6 +72,7 @@ def prepare_shares(library: Library, names: Sequence[str | FoundLog], ask: Share
                 cwds |= dict.fromkeys(facts.cwds)
                 if not number:
                     choices, project = ask.choices(facts.cwd), facts.cwd
+                    finder = Finder(ask.rules, PersonalNames.of(ask.environment, cwds), choices.terms)
                     remote = remote_of(source.log.found, facts.cwd)
                 these = choices if not number else replace(choices, without=())
                 try:
@@ -79,12 +81,14 @@ def prepare_shares(library: Library, names: Sequence[str | FoundLog], ask: Share
                     if not number:
                         raise
                     continue
-                people = PersonalNames.of(ask.environment, facts.cwds)
-                told = find_in_session(source.log, Finder(ask.rules, people, choices.terms))
-                drawings.append(drawn._replace(told=told))
+                streams = session_lines(source.log)
+                signers |= {name for lines in streams for name in git_signers(lines)}
+                people = PersonalNames.of(ask.environment, cwds, signers)
+                finder = finder if finder.people == people else Finder(ask.rules, people, choices.terms)
+                drawings.append(drawn._replace(told=find_in_session(streams, finder)))
                 agents.append(agent)
         shared = folder / "source" / "shared"
-        cleaned = redact_files(drawings, ask, choices, list(cwds), shared, remote)
+        cleaned = redact_files(drawings, ask, choices, finder, shared, remote)
         logs, redacted = (shared / f"{one.session}.jsonl" for one in drawings), Library((shared.parent,))
         main, *others = (
             SharedSession(replace(without_paths(redacted.open(log)), agent=agent), log)

@@ -19,7 +19,6 @@ from unspool.redact import replacements
 from unspool.redact.finder import Finder
 from unspool.redact.log import redact_lines, scan_lines
 from unspool.redact.replacements import ReplacementNames, SecretFinding, SecretMatch
-from unspool.redact.rules import PersonalNames, git_signers
 from unspool.redact.spread import ASKED, near_names, spread_values
 from unspool.redact.values import redact_text, redact_value
 from unspool.share.choices import (
@@ -193,12 +192,17 @@ def find_in_files(files: list[FileToShare], finder: Finder) -> Iterator[SecretFi
             yield from scan_lines(as_in_log, finder, file.name)
 
 
-def find_in_session(log: OriginalLog, finder: Finder) -> tuple[SecretMatch, ...]:
-    """What a whole session tells, each value once: also lines, subagents and thoughts that are not to be shared."""
+def session_lines(log: OriginalLog) -> list[list[bytes]]:
+    """The lines of a whole session and of each of its subagents, whether they are to be shared or not."""
     streams = [log.data.splitlines(keepends=True)]
     for agent in log.found.agents:
         with suppress(OSError, Unreadable), open_log(agent.path) as lines:
             streams.append(list(lines))
+    return streams
+
+
+def find_in_session(streams: Iterable[list[bytes]], finder: Finder) -> tuple[SecretMatch, ...]:
+    """What the lines of a whole session tell, each value once."""
     matches = (one.match for lines in streams for one in scan_lines(lines, finder))
     return tuple({(match.rule, match.value): match for match in matches}.values())
 
@@ -227,14 +231,19 @@ def count_pictures(path: Path) -> int:
         return sum(len(_IMAGE.findall(line)) for line in (first, *lines))
 
 
+def words_of(lines: Iterable[bytes]) -> set[str]:
+    """The words of some lines that may be built on a name."""
+    words = {word for line in lines for word in _WORD.findall(line)}
+    return {word.decode("ascii") for word in words}
+
+
 def _words(files: list[FileToShare]) -> set[str]:
-    words: set[bytes] = set()
+    words: set[str] = set()
     for file in files:
         if file.kind != "picture":
             with file.path.open("rb") as lines:
-                for line in lines:
-                    words.update(_WORD.findall(line))
-    return {word.decode("ascii") for word in words}
+                words |= words_of(lines)
+    return words
 
 
 class RedactedFiles(NamedTuple):
@@ -252,15 +261,15 @@ def redact_files(
     drawings: Sequence[SelectedFiles],
     ask: ShareSettings,
     choices: ShareChoices,
-    cwds: Sequence[str],
+    finder: Finder,
     to: Path,
     remote: str = "",
 ) -> RedactedFiles:
-    """Write the files below a folder without what must not leave, once it was reviewed."""
+    """Write the files below a folder without what the finder finds and must not leave, once it was reviewed."""
     files = [file for one in drawings for file in one.files]
-    people = PersonalNames.of(ask.environment, cwds, _signers(files))
+    people = finder.people
     elsewhere = [match for one in drawings for match in one.told]
-    found, finder = find_everywhere(files, Finder(ask.rules, people, choices.terms), elsewhere)
+    found, finder = find_everywhere(files, finder, elsewhere)
     if ask.review is not None:
         before, choices = choices, ask.review(found, choices)
         if choices.terms != before.terms:
@@ -276,13 +285,3 @@ def redact_files(
     report = make_report(ask.rules.version, (one.match for one in found), choices, gone)
     told = all(is_kept(match, choices) for match in finder.find(remote))
     return RedactedFiles(report, choices, names.mapping(), remote if told else "")
-
-
-def _signers(files: Sequence[FileToShare]) -> set[str]:
-    """The names that git signs with, by what the logs say."""
-    names: set[str] = set()
-    for file in files:
-        if file.kind == "log":
-            with file.path.open("rb") as lines:
-                names |= git_signers(lines)
-    return names
