@@ -193,7 +193,6 @@ def _parse_rate(_: click.Context, __: click.Parameter, value: str) -> int:
 @click.option(
     "--limit-rate", "rate", default="", callback=_parse_rate, metavar="RATE", help="Bytes a second: 500K, 2M."
 )
-@options.personal
 @click.option("-n", "--dry-run", is_flag=True, help="Only tell what would leave, and what would be replaced in it.")
 @click.option("-y", "--yes", is_flag=True, help="Ask nothing.")
 @click.option("--json", "as_json", is_flag=True, help="Print what was done as JSON.")
@@ -211,20 +210,17 @@ def push_command(sessions: tuple[str, ...], url: str, rate: int, library: "Libra
 
     Only folders that you chose are pushed, and only what the hub lacks is sent: the rest of a session that went on,
     nothing of one that did not. Before anything leaves, secrets, names and words are replaced as the team's policy
-    says, of personal data the kinds that you choose (--personal, or personal in redact.toml), each by the same name
-    every time; which stands for what never leaves this machine. The hub looks again, and
+    says, each by the same name every time; which stands for what never leaves this machine. The hub looks again, and
     refuses a session in which it still finds something. A push that was interrupted goes on where it was.
     """
     from unspool.hub_client.prepare import naming_key
     from unspool.hub_client.push import Pusher, PushMemory, push_tasks
-    from unspool.redact.personal import personal_rules
 
     client, place = hub_options.hub_client(url, rate), config_folder() / "push"
     new, gone = given.pop("chosen"), given.pop("gone")
     dry_run, yes, as_json = given["dry_run"], given["yes"], given["as_json"]
     choices = _choices(client, new, gone)
-    without = personal_rules() & options.redaction_rules(given["personal"]).without
-    pusher = Pusher(client, library, PushMemory(place, client.url), naming_key(place), without)
+    pusher = Pusher(client, library, PushMemory(place, client.url), naming_key(place))
     todo = push_tasks(library, choices, sessions)
     fresh = pusher.changed(todo)
     rehearsed = [] if yes and not dry_run else _work("Looking through", fresh, pusher.rehearse)

@@ -86,19 +86,15 @@ class PushResult(NamedTuple):
 
 
 class Pusher:
-    def __init__(
-        self, client: HubClient, library: Library, memory: PushMemory, key: bytes, without: frozenset[str] = frozenset()
-    ) -> None:
-        """Pushes by the policies of a hub, without some rules, by their ids."""
-        self._client, self._library, self._memory, self._key, self._without = client, library, memory, key, without
+    def __init__(self, client: HubClient, library: Library, memory: PushMemory, key: bytes) -> None:
+        """Pushes by the policies of a hub, which no choice of a member's weakens."""
+        self._client, self._library, self._memory, self._key = client, library, memory, key
         self._edges: dict[str, PushRedaction] = {}
 
     def edge(self, project: str) -> PushRedaction:
         """How things leave for a project, as the hub says; NotFound where there is no such project."""
         if project not in self._edges:
-            policy = _policy(self._client, project)
-            chosen = msgspec.structs.replace(policy, without=policy.without | self._without)
-            self._edges[project] = PushRedaction(chosen, self._key)
+            self._edges[project] = PushRedaction(_policy(self._client, project), self._key)
         return self._edges[project]
 
     def changed(self, tasks: Iterable[PushTask]) -> list[PushTask]:

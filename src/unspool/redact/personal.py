@@ -159,11 +159,6 @@ PERSONAL_KINDS: dict[str, frozenset[str]] = {
 """The kinds of personal data that a user may choose, and their rules."""
 
 
-def personal_rules() -> frozenset[str]:
-    """The rules of all kinds of personal data."""
-    return frozenset().union(*PERSONAL_KINDS.values())
-
-
 def rules_not_chosen(kinds: str) -> frozenset[str]:
     """The rules of personal data that are of none of these kinds, as in `names,phones`, `all` or `none`."""
     chosen = {kind.strip().lower() for kind in kinds.split(",") if kind.strip()}
