@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.agents.stories.cursor import BUBBLES, SESSION, composer, write_rows
-from unspool.agents.cursor import Cursor
+from unspool.agents.cursor import CursorAgent
 from unspool.model import Notice, Session, Text, Thinking, ToolCall
 from unspool.store.library import Library
 
@@ -184,13 +184,13 @@ def test_the_oldest_transcripts_are_plain_text(home: Path) -> None:
 
 
 def test_a_database_wins_over_a_transcript_wherever_it_lies(home: Path) -> None:
-    editor, shell = Cursor().roots({}, home)
+    editor, shell = CursorAgent().roots({}, home)
     write_rows(editor / "globalStorage" / "state.vscdb", composer())
     write_transcript(shell, SESSION)
     write_transcript(shell, OTHER)
-    assert [log.session_id for log in Cursor().discover(shell)] == [OTHER, SESSION]
-    assert [log.session_id for log in Cursor().discover(editor)] == [SESSION]
-    assert [log.session_id for log in Cursor().discover(shell)] == [OTHER]
+    assert [log.session_id for log in CursorAgent().discover(shell)] == [OTHER, SESSION]
+    assert [log.session_id for log in CursorAgent().discover(editor)] == [SESSION]
+    assert [log.session_id for log in CursorAgent().discover(shell)] == [OTHER]
 
 
 def test_a_transcript_named_by_itself_is_read(home: Path) -> None:

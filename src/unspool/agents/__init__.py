@@ -14,7 +14,7 @@ from unspool.agents.cline import Cline, RooCode
 from unspool.agents.codex import Codex
 from unspool.agents.continue_ import Continue
 from unspool.agents.copilot import Copilot
-from unspool.agents.cursor import Cursor
+from unspool.agents.cursor import CursorAgent
 from unspool.agents.droid import Droid
 from unspool.agents.gemini import Gemini
 from unspool.agents.goose import Goose
@@ -73,7 +73,7 @@ AGENTS: list[CodingAgent] = [
     Droid(),
     Amp(),
     IFlow(),
-    Cursor(),
+    CursorAgent(),
     VSCodeCopilot(),
     Kimi(),
     Cline(),

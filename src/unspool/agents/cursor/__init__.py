@@ -48,7 +48,7 @@ _DEEPEST = 8
 """How many index nodes of a chat may lie below one another."""
 
 
-class Cursor(StoreAgent):
+class CursorAgent(StoreAgent):
     id = "cursor"
     name = "Cursor"
     logs_tokens = False
