@@ -205,6 +205,20 @@ def test_a_log_that_somebody_sent_goes_to_the_folder_of_its_agent(home: Path, tm
     assert "theirs" not in json.dumps(lines)
 
 
+def test_a_bundle_is_read_and_goes_on_elsewhere(home: Path, tmp_path: Path) -> None:
+    keep(home)
+    bundle, there = tmp_path / "share.tar", tmp_path / "there"
+    there.mkdir()
+    assert run("share", SESSION, "--bundle", "--yes", "-o", str(bundle)).code == 0
+    shutil.rmtree(home)
+    home.mkdir()
+    path, lines = made(home, "import", str(bundle), "--to", str(there))
+    assert (path.is_relative_to(home / "sessions"), lines[0]["cwd"]) == (True, str(there))
+    assert [one["id"] for one in loaded(lines)][:5] == [one["id"] for one in LINES[:5]]
+    assert run("import", str(bundle)).code == 0
+    assert "Nine stones" in run("show", SESSION).out
+
+
 def test_a_damaged_session_is_mended(home: Path) -> None:
     lost = [LINES[0], LINES[1], *LINES[3:5], answer(20, call("bash", "c8", command="x"), usage={}), *LINES[7:]]
     path = keep(home, [*lost[:-1], lost[-1], lost[-1] | {"thinkingLevel": "low"}])
@@ -223,6 +237,21 @@ def test_what_pi_or_a_provider_would_not_take_is_told(home: Path) -> None:
     shutil.rmtree(home)
     keep(home, [*LINES, result(11, "c9", "stray"), result(12, "c1", "again")])
     assert rules("lint", SESSION) == {"orphan-result", "duplicate-result"}
+
+
+def test_an_entry_that_follows_no_name_follows_the_one_before(home: Path) -> None:
+    keep(home, [*LINES[:8], LINES[8] | {"parentId": [5]}, *LINES[9:]])
+    assert rules("lint", SESSION) == {"missing-parent"}
+    _, lines = made(home, "repair", SESSION)
+    assert lines[1:-1] == LINES
+
+
+def test_what_is_no_message_has_no_calls(home: Path) -> None:
+    stray = result(11, "c9", "stray") | {"type": "hologram"}
+    keep(home, [*LINES, stray])
+    assert rules("lint", SESSION) == set()
+    _, lines = made(home, "fork", SESSION)
+    assert lines[1:-1] == [*LINES, stray]
 
 
 def test_a_torn_header_is_made_whole(home: Path) -> None:

@@ -59,15 +59,16 @@ def _opening(data: dict[str, Any], number: int, odd: Severity) -> Iterator[LintF
 
 def _entry(data: dict[str, Any], number: int, before: str | None) -> _Entry:
     """`before` is the entry that it follows where entries have no ids."""
-    message = mapping(data.get("message"))
+    message = mapping(data.get("message")) if data.get("type") == "message" else {}
     parts = (mapping(one) for one in items(message.get("content")))
     called = message.get("role") == "assistant" and message.get("stopReason") not in ("error", "aborted")
     calls = tuple(text(one.get("id")) for one in parts if called and one.get("type") == "toolCall")
     kept = text(data.get("firstKeptEntryId")) if data.get("type") == "compaction" and before is None else None
-    own, parent = text(data.get("id")), text(data.get("parentId"))
+    own, parent = text(data.get("id")), _parent(data)
     if before is not None:
         own, parent = f"line {number}", before
-    return _Entry(number, own, parent, calls, text(message.get("toolCallId")), kept)
+    answers = text(message.get("toolCallId")) if message.get("role") == "toolResult" else ""
+    return _Entry(number, own, parent, calls, answers, kept)
 
 
 def _placed(entry: _Entry, found: dict[str, _Entry]) -> Iterator[LintFinding]:
@@ -161,7 +162,7 @@ def _joined(records: list[tuple[int, dict[str, Any]]]) -> Iterator[RepairStep]:
     seen: set[str] = set()
     before: str | None = None
     for line, data in records:
-        own, parent = text(data.get("id")), text(data.get("parentId"))
+        own, parent = text(data.get("id")), _parent(data)
         parent = renamed.get(parent, parent)
         if not own or own in seen:
             rule = "duplicate-id" if own else "no-id"
@@ -173,6 +174,12 @@ def _joined(records: list[tuple[int, dict[str, Any]]]) -> Iterator[RepairStep]:
         data["parentId"] = parent or None
         before = data["id"]
         seen.add(data["id"])
+
+
+def _parent(data: dict[str, Any]) -> str:
+    """The entry that one names as the one it follows; empty where it begins a conversation."""
+    named = data.get("parentId")
+    return "" if named is None else text(named) or "?"
 
 
 def _is_linear(header: dict[str, Any]) -> bool:
