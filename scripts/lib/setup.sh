@@ -261,7 +261,7 @@ find_postgresql() {
   unset UNSPOOL_POSTGRES
 }
 
-# The real agents, of the version that npm has today unless UNSPOOL_LIVE_CLAUDE or UNSPOOL_LIVE_CODEX names one. They run
+# The real agents, of the version that npm has today unless UNSPOOL_LIVE_CLAUDE, _CODEX or _PI names one. They run
 # in a network namespace of their own, which takes root; their screens are driven in tmux.
 setup_live_agents() {
   local dir="$CACHE/live-agents" why=""
@@ -278,6 +278,10 @@ setup_live_agents() {
   if [ -z "$why" ]; then
     install_agent "$dir" claude @anthropic-ai/claude-code "${UNSPOOL_LIVE_CLAUDE:-latest}" || why="npm has no Claude Code"
     install_agent "$dir" codex @openai/codex "${UNSPOOL_LIVE_CODEX:-latest}" || why="npm has no Codex"
+    if ! install_agent "$dir" pi @earendil-works/pi-coding-agent "${UNSPOOL_LIVE_PI:-latest}"; then
+      say "the tests with pi are skipped: npm has none that runs here"
+      rm -f "$dir/pi"
+    fi
   fi
   if [ -n "$why" ]; then
     say "the tests with real agents are skipped: $why"

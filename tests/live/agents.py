@@ -49,6 +49,8 @@ def environment(config: Path, extra: Mapping[str, str] | None = None) -> dict[st
         "DISABLE_AUTOUPDATER": "1",
         "CODEX_HOME": str(config),
         "CODEX_API_KEY": KEY,
+        "PI_CODING_AGENT_DIR": str(config),
+        "PI_OFFLINE": "1",
         **(extra or {}),
     }
 
@@ -73,6 +75,12 @@ def codex_words(prompt: str, args: Sequence[str], resume: str) -> list[str]:
     played = f'{{name="Played", base_url="{ADDRESS}/v1", env_key="CODEX_API_KEY", wire_api="responses"}}'
     words += ["-c", f"model_providers.played={played}", "-c", 'model_provider="played"', "-c", 'model="gpt-5.4"', *args]
     return [*words, *(["resume", resume] if resume else []), prompt]
+
+
+def pi_words(prompt: str, resume: str) -> list[str]:
+    """Headless, with an extension that leads it to the played model."""
+    words = [str(program("pi")), "-p", "-e", str(Path(__file__).with_name("pi_provider.js")), "--provider", "anthropic"]
+    return [*words, "--model", "claude-sonnet-4-5", *(["--session", resume] if resume else []), prompt]
 
 
 def trust(config: Path, cwd: Path) -> None:

@@ -143,6 +143,11 @@ class Stage:
         words = agents.codex_words(prompt, args, resume)
         return self.run(Job(words, str(cwd), agents.environment(config, env), list(steps)))
 
+    def run_pi(self, config: Path, cwd: Path, prompt: str, steps: Sequence[Step], *, resume: str = "") -> Run:
+        """pi with one prompt, to the end of its turn."""
+        config.mkdir(parents=True, exist_ok=True)
+        return self.run(Job(agents.pi_words(prompt, resume), str(cwd), agents.environment(config), list(steps)))
+
     def interactive(
         self,
         config: Path,

@@ -2,6 +2,7 @@
 
 import functools
 import re
+from collections.abc import Iterable
 from typing import Any
 
 import msgspec
@@ -22,6 +23,21 @@ def user_folder(path: str) -> str:
     """The user's folder that a path is in; empty where it is in none."""
     found = _USER.match(path)
     return found[0] if found else ""
+
+
+def path_renames(
+    old: str, new: str, homes: tuple[str, str], more: Iterable[tuple[str, str]] = ()
+) -> tuple[tuple[str, str], ...]:
+    """What is renamed where a session goes from one working folder to another, and from one of the agent's folders to
+    another, the longest first."""
+    pairs = {**dict(more), old: new}
+    user, own = user_folder(old), user_folder(new)
+    if user and own and user != own:
+        pairs[user] = own
+    if homes[0] != homes[1]:
+        pairs[homes[0]] = homes[1]
+    found = ((a, b) for a, b in pairs.items() if a and a != b)
+    return tuple(sorted(found, key=lambda pair: (-len(pair[0]), pair)))
 
 
 def rename_in_line(raw: bytes, paths: tuple[tuple[str, str], ...]) -> bytes:

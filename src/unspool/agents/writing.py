@@ -150,6 +150,8 @@ class CopyIdentity(msgspec.Struct, frozen=True):
     """The places of the new ids."""
     cut: frozenset[str] = frozenset()
     """Calls that are not whole in the copy: nothing may go along that says what they answered."""
+    path: str = ""
+    """Where the original lies."""
 
 
 class LineLink(NamedTuple):
@@ -218,6 +220,9 @@ class LogWriter(Protocol):
     def is_request_record(self, raw: bytes) -> bool:
         """Whether a line only says again what others say, or gives digests of them: where those are redacted, it must
         not go with them."""
+
+    def is_header(self, raw: bytes) -> bool:
+        """Whether a line beside the conversation tells nothing of it, but whose it is, so that every copy needs it."""
 
     def is_local_record(self, raw: bytes) -> bool:
         """Whether a line of the conversation records what an agent was told by its own installation and account: it

@@ -123,6 +123,7 @@ class SessionCopy:
             self.making.paths,
             {line: place for place, line in enumerate(ids.values())},
             self._cut,
+            self.original.path,
         )
 
     def chunks(self) -> Iterator[bytes]:

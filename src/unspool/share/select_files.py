@@ -119,7 +119,8 @@ def select_files(log: OriginalLog, choices: ShareChoices, folder: Path, title: s
     if choices.without:
         fork.leave_out(choices.without)
     if choices.without or choices.left_out():
-        log.beside.clear()  # nobody knows what of the conversation they tell
+        is_header = fork.material.writer.is_header
+        log.beside[:] = [event for event in log.beside if is_header(log.raw(event))]  # nobody knows what others tell
         fork.leave_unknown_out()
     draught = _drawn(fork, log, choices, title)
     session = file_stem(log.session)

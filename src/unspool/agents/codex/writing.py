@@ -1,8 +1,6 @@
 """Rollouts made from others, as Codex itself would resume them. Ids of turns, items and calls stay, as they do where
 Codex forks a thread: only the thread is another."""
 
-import os
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
@@ -16,8 +14,9 @@ from unspool.agents.codex.items import is_injected
 from unspool.agents.codex.outputs import is_end
 from unspool.agents.codex.soundness import lint_rollout, mend_rollout
 from unspool.agents.events import words_of
+from unspool.agents.handed import id_by_time
 from unspool.agents.lines import line_entries, sound_value
-from unspool.agents.renaming import rename_in_file, rename_in_line, user_folder
+from unspool.agents.renaming import path_renames, rename_in_file, rename_in_line
 from unspool.agents.values import items, mapping, text
 from unspool.agents.writing import CopiedLine, CopyIdentity, Cuts, LineLink, ListedCopy, RepairedLog
 from unspool.files import write_atomically
@@ -28,16 +27,9 @@ _NOTHING: dict[str, Any] = {}
 
 class CodexWriter:
     relocated = staticmethod(rename_in_file)
+    moves = staticmethod(path_renames)
+    new_session = staticmethod(id_by_time)
     lint = staticmethod(lint_rollout)
-
-    @staticmethod
-    def new_session() -> str:
-        """A UUID of version 7: the time in milliseconds, then chance."""
-        drawn = (time.time_ns() // 1_000_000).to_bytes(6) + os.urandom(10)
-        held = bytearray(drawn)
-        held[6], held[8] = 0x70 | held[6] & 0x0F, 0x80 | held[8] & 0x3F
-        made = held.hex()
-        return "-".join((made[:8], made[8:12], made[12:16], made[16:20], made[20:]))
 
     @staticmethod
     def edited(raw: bytes, line: str, cuts: Cuts) -> bytes | None:
@@ -74,17 +66,6 @@ class CodexWriter:
         yield msgspec.json.encode(data) + b"\n"
 
     @staticmethod
-    def moves(old: str, new: str, homes: tuple[str, str]) -> tuple[tuple[str, str], ...]:
-        pairs = {old: new}
-        user, own = user_folder(old), user_folder(new)
-        if user and own and user != own:
-            pairs[user] = own
-        if homes[0] != homes[1]:
-            pairs[homes[0]] = homes[1]
-        found = ((a, b) for a, b in pairs.items() if a and a != b)
-        return tuple(sorted(found, key=lambda pair: (-len(pair[0]), pair)))
-
-    @staticmethod
     def leans(parts: Iterable[object]) -> bool:
         """Whether an answer made tools known that later calls need."""
         return any(isinstance(part, dict) and part.get("type") in ("namespace", "function") for part in parts)
@@ -92,6 +73,10 @@ class CodexWriter:
     @staticmethod
     def is_request_record(raw: bytes) -> bool:
         return False
+
+    @staticmethod
+    def is_header(raw: bytes) -> bool:
+        return False  # it holds what the user told Codex to do always
 
     @staticmethod
     def is_local_record(raw: bytes) -> bool:

@@ -30,6 +30,7 @@ from unspool.model import Block, Event, Image, Json, Notice, Part, Place, Unknow
 
 if TYPE_CHECKING:
     from unspool.agents.handed import SessionTaker
+    from unspool.agents.pi.writing import PiWriter  # which few commands need
 
 _ROLES = {
     "bash": "shell", "read": "read", "ls": "search", "find": "search", "grep": "search", "multi_grep": "search",
@@ -47,8 +48,14 @@ class Pi(LogFileAgent):
     filed_by_project = True
     places = ("*.jsonl", "--*--/*.jsonl", "sessions/--*--/*.jsonl", "agent/sessions/--*--/*.jsonl")
     head = re.compile(rb'\{"type":\s*"session"')
-    log_name = re.compile(r"(?:^|/)[^/]*?_([0-9A-Za-z-]{8,64})\.jsonl$")
+    log_name = re.compile(r"(?:^|/)(?:[^/]*_|(?=[0-9a-f]{8}-[0-9a-f]{4}-))([0-9A-Za-z-]{8,64})\.jsonl$")
     resuming = ResumeCommand("pi --session {id}")
+
+    @property
+    def writer(self) -> "PiWriter":
+        from unspool.agents.pi.writing import PiWriter
+
+        return PiWriter()
 
     @property
     def taker(self) -> "SessionTaker":
@@ -87,8 +94,9 @@ class _Parser(PlainParser):
         self.note_time(time)
         if kind == "session":
             return self._header(data, place)
-        given = text(data.get("id"))
-        own = f"{given}@{text(data.get('timestamp'))}" if given else f"{self.facts.session}/{place.offset}"
+        given, stamp = text(data.get("id")), text(data.get("timestamp"))
+        name = given or f"{place.line - 1:08x}"  # by which a copy calls it that has ids
+        own = f"{name}@{stamp}" if given or stamp else f"{self.facts.session}/{place.offset}"
         parent = self._ids.get(text(data.get("parentId")))
         if given:
             self._ids[given] = own

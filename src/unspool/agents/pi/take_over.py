@@ -1,11 +1,11 @@
 """Takes a session of another agent over."""
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from unspool.agents.handed import HandedAnswer, NewSession, Step, id_by_time, json_line, stamp, texts
+from unspool.agents.pi.writing import log_place
 from unspool.model import Json
 
 new_id = id_by_time
@@ -66,9 +66,7 @@ def _messages(step: Step) -> Iterator[dict[str, Any]]:
 
 
 def place(home: Path, new: NewSession) -> Path:
-    folder = (new.cwd or "/").removeprefix("/").replace("/", "-").replace("\\", "-").replace(":", "-")
-    time = f"{datetime.now(UTC):%Y-%m-%dT%H-%M-%S-000Z}"
-    return home / "sessions" / f"--{folder}--" / f"{time}_{new.id}.jsonl"
+    return log_place(home, new.cwd or "/", new.id)
 
 
 def command(new: NewSession, path: Path) -> str:

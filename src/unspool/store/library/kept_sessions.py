@@ -250,7 +250,8 @@ class KeptSessions:
             files = SessionFiles(agent, archive.kept(found.origin).values()).needed(path)
             with checkout(archive, files) as root:
                 wanted = str(root / path)
-                here = next((log for log in agent.discover(root) if log.path == wanted), None)
+                places = (root, Path(wanted).parent)  # what was imported lies where its agent would not look
+                here = next((log for one in places for log in agent.discover(one) if log.path == wanted), None)
                 if here is None:
                     raise NotFound(f"The archive holds no log of {found.session_id}.")
                 yield here

@@ -26,6 +26,10 @@ class ClaudeWriter:
     unregister = staticmethod(listing.unregister_copy)
 
     @staticmethod
+    def is_header(raw: bytes) -> bool:
+        return False
+
+    @staticmethod
     def new_session() -> str:
         return str(uuid4())
 
