@@ -102,6 +102,12 @@ def agent_name(agent_id: str) -> str:
     return by_id(agent_id).name if is_known(agent_id) else agent_id
 
 
+def speaker_name(agent_id: str) -> str:
+    """Who answers in a session of an agent."""
+    named = by_id(agent_id).speaker if is_known(agent_id) else ""
+    return named or agent_name(agent_id).partition(" ")[0]
+
+
 def agent_named(name: str) -> CodingAgent:
     """The agent that a person means by its id, its name, or a piece of either that only one has."""
     wanted = name.casefold()
@@ -140,5 +146,6 @@ __all__ = [
     "by_id",
     "is_known",
     "resume_command",
+    "speaker_name",
     "writer_of",
 ]

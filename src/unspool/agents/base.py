@@ -142,6 +142,8 @@ class CodingAgent(ABC):
     prompt_list: PromptList = PromptList()
     log_name = re.compile("$^()")
     """The path of a session's own log; what it groups is the session's id."""
+    speaker = ""
+    """Who answers, as pages name it; the first word of the agent's name where that is enough."""
     sweeps = False
     """Whether its cleanup deletes logs once they are old enough."""
     filed_by_project = False

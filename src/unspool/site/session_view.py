@@ -8,7 +8,7 @@ from functools import cache
 from typing import TypeVar
 
 from unspool import human
-from unspool.agents import agent_name
+from unspool.agents import speaker_name
 from unspool.agents.checkout import web_remote
 from unspool.figures import Figures, all_turns, family
 from unspool.model import Agent, Branch, Commit, Push, Session, ToolCall, Turn
@@ -115,7 +115,7 @@ class SessionView:
         self.context = RenderContext.of(session, View(full=True, agents=True, agent_limit=limit, hide=options.hide))
         self.costs = TurnCosts(session, frame.prices or _list_prices())
         self.repository = repository_url(options.repository, counted)
-        self.speaker = agent_name(session.agent).partition(" ")[0] or "Assistant"
+        self.speaker = speaker_name(session.agent) or "Assistant"
         self.commits = _by_call(counted.commits)
         self.pushes = _by_call(counted.pushes)
         self.recorded = _by_turn(session, counted)

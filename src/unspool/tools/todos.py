@@ -22,7 +22,11 @@ _STATES: Final[dict[str, _State]] = {
 
 def describe(call: ToolCall) -> CallDescription:
     given, detail = ToolFields(call.input), reply.result_fields(call)
-    summary, items = _ABOUT.get(call.name, _written)(given, detail)
+    if isinstance(call.meaning, Todos) and isinstance(given.see("todos"), str):
+        given.take("todos")  # written as lines, which were understood
+        summary, items = _said(call.meaning.items)
+    else:
+        summary, items = _ABOUT.get(call.name, _written)(given, detail)
     if isinstance(call.meaning, Todos):
         items = call.meaning.items
     shown = checklist(items)
@@ -54,7 +58,10 @@ _About = tuple[str, tuple[Todo, ...]]
 
 
 def _written(given: ToolFields, detail: ToolFields) -> _About:
-    items = tuple(_todo(entry, "content") for entry in given.items("todos"))
+    return _said(tuple(_todo(entry, "content") for entry in given.items("todos")))
+
+
+def _said(items: tuple[Todo, ...]) -> _About:
     active = next((todo.active or todo.text for todo in items if _state(todo) == "active"), "")
     return active or human.count(len(items), "item"), items
 

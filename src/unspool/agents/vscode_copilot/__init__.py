@@ -39,6 +39,7 @@ _MARKS = (b'"kind":0,"v":{"version"', b'"requesterUsername"', b'"responderUserna
 class VSCodeCopilot(StoreAgent):
     id = "vscode-copilot"
     name = "VS Code Copilot Chat"
+    speaker = "Copilot"
 
     def roots(self, environment: Mapping[str, str], home: Path) -> list[Path]:
         return editor_folders(environment, home, editors=("Code", "Code - Insiders", "VSCodium"))
