@@ -207,7 +207,7 @@ def test_a_picture_is_enlarged_by_a_click(watched: Tab, storm: Path) -> None:
     page = watched.open(storm / "page-001.html")
     page.keyboard.press("o")
     page.locator("main img").first.click()
-    assert page.locator("dialog.light img").is_visible()
+    page.locator("dialog.light img").wait_for(state="visible")  # which takes a moment on a busy machine
     page.keyboard.press("Escape")
     until(page, "!document.querySelector('dialog')")
 
