@@ -179,9 +179,11 @@ def welcome_page(request: Request) -> HTMLResponse:
     logs = 0
     with suppress(UnspoolError):
         logs = len(discover_logs(context.here))
+    roots = context.sources or usual_roots()
     body = render.render_template(
         "first.html",
-        places=[(str(root), root.is_dir()) for root in context.sources or usual_roots()],
+        there=[str(root) for root in roots if root.is_dir()],
+        absent=[str(root) for root in roots if not root.is_dir()],
         logs=logs,
         archive=str(context.folder),
         read_only=state.read_only,

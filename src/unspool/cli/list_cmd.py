@@ -23,7 +23,6 @@ from unspool.model import Overview, SessionKind, Usage
 from unspool.model.session import is_unlisted
 from unspool.render.sanitize import one_line
 from unspool.store.library import Library
-from unspool.store.library.library import usual_roots
 
 
 class SessionMark(NamedTuple):
@@ -277,8 +276,8 @@ def command(limit: int, projects: bool, clones: bool, as_json: bool, library: Li
         show_clones(limit, as_json=as_json)
         return
     if not library.sources and not library.logs():  # nobody named a source, and the agent has logged nothing yet
-        places = " or ".join(str(root) for root in usual_roots())
-        click.echo(f"No sessions yet under {places}; here is the demo (unspool list --demo).\n", err=True)
+        where = "`unspool agents --all` lists where they are looked for"
+        click.echo(f"No sessions yet ({where}); here is the demo.\n", err=True)
         library = Library([options.demo_folder()])
     with progress(sum(log.size for log in library.logs()), "Reading sessions") as done:
         listing = library.listing(done)

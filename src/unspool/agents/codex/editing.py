@@ -22,13 +22,12 @@ def typed_words(data: dict[str, Any]) -> str:
     return (text(said.get("message")) or words_of([one for one in parts if mapping(one).get("type") == "text"])).strip()
 
 
-class Edit:
+class RecordEdit:
     """The cuts of one record."""
 
     def __init__(self, line: str, cuts: Cuts) -> None:
         self._line, self._cuts = line, cuts
         self._words = cuts.texts.get(line)
-        self._changed = False
 
     def made(self, raw: bytes) -> bytes | None:
         """The record after the cuts: the same object where nothing changes, None where nothing is left."""

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from unspool.agents.codex.discover import LOG_NAME, NAMES
-from unspool.agents.codex.editing import Edit, typed_words
+from unspool.agents.codex.editing import RecordEdit, typed_words
 from unspool.agents.codex.items import is_injected
 from unspool.agents.codex.outputs import is_end
 from unspool.agents.codex.soundness import lint_rollout, mend_rollout
@@ -33,7 +33,7 @@ class CodexWriter:
 
     @staticmethod
     def edited(raw: bytes, line: str, cuts: Cuts) -> bytes | None:
-        return Edit(line, cuts).made(raw)
+        return RecordEdit(line, cuts).made(raw)
 
     @staticmethod
     def renewed(raw: bytes, identity: CopyIdentity, link: LineLink) -> bytes:

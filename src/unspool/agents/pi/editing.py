@@ -12,7 +12,7 @@ from unspool.agents.writing import HIDDEN, Cut, Cuts, shorten_value, stub_text, 
 _PICTURE = {"type": "text", "text": "[image left out]"}
 
 
-class Edit:
+class EntryEdit:
     """The cuts of one entry."""
 
     def __init__(self, line: str, cuts: Cuts) -> None:

@@ -12,7 +12,7 @@ import msgspec
 
 from unspool.agents.handed import id_by_time, stamp
 from unspool.agents.lines import sound_value
-from unspool.agents.pi.editing import Edit
+from unspool.agents.pi.editing import EntryEdit
 from unspool.agents.pi.soundness import lint_session, mend_session
 from unspool.agents.renaming import path_renames, rename_in_file, rename_in_line
 from unspool.agents.values import items, mapping, text
@@ -81,7 +81,7 @@ class PiWriter:
 
     @staticmethod
     def edited(raw: bytes, line: str, cuts: Cuts) -> bytes | None:
-        return Edit(line, cuts).made(raw)
+        return EntryEdit(line, cuts).made(raw)
 
     def renewed(self, raw: bytes, identity: CopyIdentity, link: LineLink) -> bytes:
         names = self._named(identity)
