@@ -271,3 +271,25 @@ def test_a_database_too_large_to_be_copied_is_read_where_it_is(shelf: Path, monk
     assert [log.session_id for log in Library([shelf]).logs()] == ["t1"]
     with database_snapshot(shelf / "shelf.db") as db, pytest.raises(sqlite3.OperationalError):
         db.execute("DELETE FROM said")
+
+
+def test_a_log_that_was_damaged_in_the_cache_is_written_anew_from_there_on(shelf: Path) -> None:
+    (log,) = Library([shelf]).logs()
+    whole = Path(log.path).read_bytes().splitlines(keepends=True)
+    Path(log.path).write_bytes(whole[0] + b"\xff no JSON\n" + whole[2])
+    say(shelf, "t1", "you", "On")
+    Library([shelf]).logs()
+    assert [json.loads(line)["kind"] for line in Path(log.path).read_bytes().splitlines()] == ["store"] + ["said"] * 3
+
+
+def test_a_cache_that_may_not_be_written_still_gives_what_is_there(
+    shelf: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (log,) = Library([shelf]).logs()
+    say(shelf, "t1", "you", "On")
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("unspool.agents.stores._bring_up_to_date", full)
+    assert [one.path for one in Library([shelf]).logs()] == [log.path]

@@ -1,8 +1,11 @@
 """Every agent but Claude Code, which has tests of its own, logs the same story, and it is read as the same session."""
 
 import json
+import os
 import random
 import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -219,3 +222,15 @@ def test_what_was_said_is_found_with_the_words_around_it(agent: CodingAgent, hom
     assert PROMPTS[1] in found["hits"][0]["snippet"]["text"]
     (found,) = json.loads(run("search", "dusk", "--kind", "answer", "--json").out)["sessions"]
     assert ANSWER in found["hits"][0]["snippet"]["text"]
+
+
+@ALL
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names here")
+def test_a_pipe_in_place_of_any_file_holds_nobody_up(agent: CodingAgent, home: Path) -> None:
+    """A folder that somebody sent may hold one; it would never end."""
+    STORIES[agent.id].write(home)
+    for path in [path for path in home.rglob("*") if path.is_file()]:
+        path.unlink()
+        os.mkfifo(path)
+    command = [sys.executable, "-m", "unspool", "list", "-s", str(home)]
+    assert subprocess.run(command, capture_output=True, timeout=120, check=False).returncode in (0, 2, 3, 5)

@@ -86,3 +86,13 @@ def test_an_agent_that_takes_none_and_a_session_without_a_word(home: Path) -> No
         hand_over(session, agent_named("amp"))
     with pytest.raises(Unsound):
         hand_over(replace(session, turns=()), agent_named("codex"))
+
+
+@TO
+@pytest.mark.parametrize("cwd", ["/a\0b", "/" + "x" * 5000, "../../etc", "/a\nb\x1b[2J", "C:\\Users\\ada", ""])
+def test_a_folder_of_any_name_leads_nowhere_else(to: str, cwd: str, home: Path) -> None:
+    made = hand_over(replace(story("gemini", home / "source"), cwd=cwd), agent_named(to), home / "target")
+    place = home / "target" if to != "opencode" else home
+    assert made.path.resolve().is_relative_to(place)
+    made.path.parent.mkdir(parents=True, exist_ok=True)
+    made.path.write_bytes(made.data)

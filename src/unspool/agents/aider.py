@@ -24,7 +24,7 @@ from unspool.agents.events import (
 )
 from unspool.agents.records import Detail, FoundLog
 from unspool.agents.stores import GetRecords, StoreAgent, StoredRecord, StoredSession, file_states
-from unspool.agents.values import mapping, moment, text
+from unspool.agents.values import mapping, moment, plain_bytes, text
 from unspool.agents.whole_logs import Chain, WholeLogParser, last_states
 from unspool.model import Block, Entry, Event, Json, Part, Place
 
@@ -70,7 +70,7 @@ class Aider(StoreAgent):
     def stored(self, root: Path, problems: list[str]) -> Iterator[tuple[StoredSession, GetRecords]]:
         for path in _histories(root):
             try:
-                words, modified = path.read_bytes().decode(errors="replace"), path.stat().st_mtime
+                words, modified = plain_bytes(path).decode(errors="replace"), path.stat().st_mtime
             except OSError as error:
                 problems.append(f"Cannot read {path}: {error}.")
                 continue

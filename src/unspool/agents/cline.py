@@ -15,7 +15,17 @@ from unspool.agents.events import answered, as_notice, as_unknown, words_of
 from unspool.agents.places import editor_folders
 from unspool.agents.records import Detail, FoundLog
 from unspool.agents.stores import GetRecords, StoreAgent, StoredRecord, StoredSession, file_states, topmost
-from unspool.agents.values import decode_object, first_bytes, items, mapping, moment, read_small_json, text, whole
+from unspool.agents.values import (
+    decode_object,
+    first_bytes,
+    items,
+    mapping,
+    moment,
+    plain_bytes,
+    read_small_json,
+    text,
+    whole,
+)
 from unspool.agents.whole_logs import Chain, Record, WholeLogParser, last_states
 from unspool.model import Entry, Event, Json, Notice, Part, Result, Usage
 
@@ -131,7 +141,7 @@ def _files(task: Path) -> list[Path]:
 
 def _listed(path: Path) -> list[Any]:
     try:
-        return items(msgspec.json.decode(path.read_bytes()))
+        return items(msgspec.json.decode(plain_bytes(path)))
     except (OSError, ValueError, RecursionError):
         return []
 
@@ -142,7 +152,7 @@ def _records(task: Path, item: dict[str, Any], problems: list[str]) -> Iterator[
         if path.name == "history_item.json":
             continue
         try:
-            data = msgspec.json.decode(path.read_bytes())
+            data = msgspec.json.decode(plain_bytes(path))
         except (OSError, ValueError, RecursionError) as error:
             problems.append(f"Cannot read {path}: {error}.")
             continue

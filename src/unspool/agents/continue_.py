@@ -24,7 +24,7 @@ from unspool.agents.events import (
 from unspool.agents.lines import Cursor
 from unspool.agents.log_files import LogFileAgent
 from unspool.agents.records import Detail, FoundLog
-from unspool.agents.values import decode_object, items, mapping, moment, text, whole
+from unspool.agents.values import decode_object, items, mapping, moment, plain_bytes, text, whole
 from unspool.agents.whole_logs import Chain, WholeLogParser, document_entries
 from unspool.model import Block, Entry, Event, Json, Notice, Part, Place, Unknown, Usage
 
@@ -73,7 +73,7 @@ class Continue(LogFileAgent):
 def _created(path: Path, session: str) -> Any:
     """When a session began, as the list of all sessions has it: the document itself holds no time."""
     try:
-        listed = items(msgspec.json.decode(path.read_bytes()))
+        listed = items(msgspec.json.decode(plain_bytes(path)))
     except (OSError, ValueError, RecursionError):
         return None
     dates = (mapping(one).get("dateCreated") for one in listed if mapping(one).get("sessionId") == session)

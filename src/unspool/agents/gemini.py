@@ -26,7 +26,7 @@ from unspool.agents.events import (
 )
 from unspool.agents.lines import Cursor
 from unspool.agents.records import Detail, FoundAgent, FoundLog, Retention
-from unspool.agents.values import first_bytes, items, mapping, moment, read_small_json, text, whole
+from unspool.agents.values import first_bytes, items, mapping, moment, plain_bytes, read_small_json, text, whole
 from unspool.agents.whole_logs import Chain, WholeLogParser, document_entries
 from unspool.model import AgentDetails, Block, Entry, Event, Facts, Image, Json, Part, Place, ToolCall, Usage
 
@@ -60,7 +60,7 @@ class _Files(AgentFiles):
 class _Resuming:
     def resume(self, session_id: str, cwd: str, *, unasked: bool = False) -> str:
         """Files are named by the first characters of an id, and the agent wants all of it: its file tells."""
-        roots = Gemini().roots(os.environ, Path.home())
+        roots = Gemini().roots(os.environ, Path.home()) if re.fullmatch("[0-9a-f]{8}", session_id) else []
         files = (path for root in roots for path in root.glob(f"tmp/*/chats/session-*{session_id}.json*"))
         whole_id = next((found for path in files if (found := _session_id(path))), session_id)
         command = f"gemini --resume {shlex.quote(whole_id)}{' --yolo' if unasked else ''}"
@@ -338,7 +338,7 @@ def _project_root(path: Path) -> str:
     are filed under a short name or a digest of their path."""
     project = path.parent.parent
     try:
-        return (project / ".project_root").read_text("utf-8", "replace")[:4096].strip()
+        return plain_bytes(project / ".project_root", 4096).decode(errors="replace").strip()
     except OSError:
         known = mapping((read_small_json(project.parent.parent / "projects.json") or {}).get("projects"))
     for folder, name in known.items():

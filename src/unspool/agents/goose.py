@@ -36,7 +36,7 @@ from unspool.agents.stores import (
     file_states,
     row_as_json,
 )
-from unspool.agents.values import decode_object, first_bytes, items, mapping, moment, text, whole
+from unspool.agents.values import decode_object, first_bytes, items, mapping, moment, plain_bytes, text, whole
 from unspool.agents.whole_logs import Chain, WholeLogParser, last_states
 from unspool.model import Block, Call, Entry, Event, Image, Json, Notice, Part, Result, Text, Unknown, Usage
 
@@ -117,7 +117,7 @@ def _old(path: Path) -> str:
 
 def _in_file(path: Path) -> Iterator[StoredRecord]:
     try:
-        lines = path.read_bytes().splitlines()
+        lines = plain_bytes(path).splitlines()
     except OSError:
         return  # deleted this very moment
     for number, line in enumerate(lines):

@@ -102,7 +102,8 @@ class StoreAgent(CodingAgent):
     def discover(self, root: Path) -> Iterator[FoundLog]:
         fingerprint = self.fingerprint(root)
         if fingerprint:
-            self._write_out(root, fingerprint)
+            with suppress(OSError):  # a cache that is full or may not be written: what is there is still read
+                self._write_out(root, fingerprint)
             yield from self._logs(self._folder(root))
         yield from self._logs(root)
 
@@ -182,7 +183,7 @@ def _log_path(folder: Path, session: StoredSession) -> Path | None:
             not name
             or name.startswith(".")
             or len(name) > 200
-            or not all(one.isalnum() or one in "-_.:=" for one in name)
+            or not all(one.isalnum() or one in "-_.=" for one in name)
         ):
             return None
     if session.parent:
@@ -198,8 +199,11 @@ def _bring_up_to_date(path: Path, first: StoredRecord, records: Iterable[StoredR
         for line in stream:
             if not line.endswith(b"\n"):
                 break  # whoever wrote it was ended on the way
+            try:
+                known = msgspec.json.decode(line, type=_Line)
+            except (msgspec.DecodeError, UnicodeDecodeError):
+                break  # damaged: what follows is written anew
             whole += len(line)
-            known = msgspec.json.decode(line, type=_Line)
             held[known.kind, known.id] = line
         stream.truncate(whole)
     added, missing = [], dict.fromkeys(held)

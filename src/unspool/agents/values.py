@@ -1,6 +1,7 @@
 """Reads fields of untrusted data and small files: the value if it has the right type, else a harmless one."""
 
 import json
+import os
 import stat
 from datetime import UTC, datetime
 from pathlib import Path
@@ -74,19 +75,28 @@ def is_small_file(path: Path, largest: int = LARGEST_FILE) -> bool:
     return stat.S_ISREG(status.st_mode) and status.st_size <= largest
 
 
+def plain_bytes(path: Path, size: int = -1) -> bytes:
+    """The bytes of a plain file, or the first of them. OSError where it is none, or cannot be read: a pipe or a device
+    that lies where a file should would never end."""
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    with open(descriptor, "rb") as stream:  # noqa: PTH123  which closes it
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(f"{path} is no plain file")
+        return stream.read(size)
+
+
 def first_bytes(path: Path, size: int = 256) -> bytes:
     """How a plain file begins; nothing where it is none, or cannot be read."""
     try:
-        with path.open("rb") as stream:
-            return stream.read(size)
-    except OSError:
+        return plain_bytes(path, size)
+    except (OSError, ValueError):
         return b""
 
 
 def read_small_json(path: Path) -> dict[str, Json] | None:
     """The object that a file holds; None where it cannot be read or holds something else."""
     try:
-        data = msgspec.json.decode(path.read_bytes().removeprefix(b"\xef\xbb\xbf"))
+        data = msgspec.json.decode(plain_bytes(path).removeprefix(b"\xef\xbb\xbf"))
     except (OSError, ValueError, RecursionError):
         return None
     return mapping(data) if isinstance(data, dict) else None

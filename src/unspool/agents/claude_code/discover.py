@@ -107,11 +107,12 @@ def _is_log(name: str) -> bool:
     return bool(_stem(name)) and not name.startswith(".")
 
 
-def _is_folder(entry: "os.DirEntry[str]") -> bool:
+def _is_file(entry: "os.DirEntry[str]") -> bool:
+    """A pipe or device is none; a link that leads nowhere is one, so that what is wrong with it is told."""
     try:
-        return entry.is_dir()
+        return entry.is_file() or (entry.is_symlink() and not Path(entry.path).exists())
     except OSError:  # a link that leads in a circle
-        return False
+        return True
 
 
 def _project(folder: Path, root: str) -> Iterator[FoundLog]:
@@ -119,7 +120,7 @@ def _project(folder: Path, root: str) -> Iterator[FoundLog]:
         entries = _scan(folder)
     except OSError:
         return
-    files = (entry for entry in entries if _is_log(entry.name) and not _is_folder(entry))
+    files = (entry for entry in entries if _is_log(entry.name) and _is_file(entry))
     logs = {entry.name: entry for entry in files if _stem(entry.name) != "journal"}
     beside = _agents_beside(entry.path for name, entry in logs.items() if name.startswith("agent-"))
     claimed = set()
@@ -190,7 +191,7 @@ def _agents_below(home: Path) -> Iterator[FoundAgent]:
         for entry in entries:
             if entry.is_dir(follow_symlinks=False):
                 waiting.append(Path(entry.path))
-            elif entry.name.startswith("agent-") and _is_log(entry.name):
+            elif entry.name.startswith("agent-") and _is_log(entry.name) and _is_file(entry):
                 yield _agent(Path(entry.path))
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from unspool.agents.codex.writing import CodexWriter
 from unspool.agents.handed import (
     HandedAnswer,
     HandedCall,
@@ -91,9 +92,7 @@ def _call(call: HandedCall) -> Iterator[dict[str, Any]]:
 
 
 def place(home: Path, new: NewSession) -> Path:
-    local = datetime.now().astimezone()
-    name = f"rollout-{local:%Y-%m-%dT%H-%M-%S}-{new.id}.jsonl"
-    return home / "sessions" / f"{local:%Y}" / f"{local:%m}" / f"{local:%d}" / name
+    return CodexWriter.place(home, new.cwd, new.id)
 
 
 def command(new: NewSession, path: Path) -> str:

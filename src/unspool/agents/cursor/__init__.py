@@ -26,7 +26,7 @@ from unspool.agents.stores import (
     database_snapshot,
     file_states,
 )
-from unspool.agents.values import first_bytes, items, mapping, read_small_json, text, whole
+from unspool.agents.values import first_bytes, items, mapping, plain_bytes, read_small_json, text, whole
 from unspool.model import Json
 
 if TYPE_CHECKING:
@@ -259,7 +259,7 @@ def _transcript_session(path: Path, root: Path) -> StoredSession:
 
 def _in_transcript(path: Path) -> Iterator[StoredRecord]:
     try:
-        data, modified = path.read_bytes(), path.stat().st_mtime
+        data, modified = plain_bytes(path), path.stat().st_mtime
     except OSError:
         return  # deleted this very moment
     project = next((one.parent.name for one in path.parents if one.name == "agent-transcripts"), "")

@@ -26,7 +26,7 @@ from unspool.agents.stores import (
     row_as_json,
     topmost,
 )
-from unspool.agents.values import first_bytes, mapping, read_small_json, text, whole
+from unspool.agents.values import first_bytes, mapping, plain_bytes, read_small_json, text, whole
 from unspool.model import Facts, Json, Questionnaire, ToolCall
 
 if TYPE_CHECKING:
@@ -163,7 +163,7 @@ def _files(files: Iterable[Path]) -> Iterator[StoredRecord]:
     for path in files:
         kind = "todo" if path.parent.name == "todo" else path.parent.parent.name
         try:
-            data = path.read_bytes()
+            data = plain_bytes(path)
         except OSError:
             continue  # deleted this very moment
         yield StoredRecord(kind, path.stem, msgspec.json.encode({"data": msgspec.Raw(as_json(data))}))

@@ -19,15 +19,16 @@ from unspool.agents.values import items, mapping, text
 from unspool.agents.writing import CopiedLine, CopyIdentity, Cuts, LineLink, ListedCopy, RepairedLog
 
 _VERSION = 3
-_PARTS = re.compile(r"[/\\:]")
+_PARTS = re.compile(r"[/\\:\0]")
+_LONGEST_NAME = 240
 _HEADER = 500
 """Bytes of a header: of a longer one pi does not see that it is one."""
 
 
 def folder_name(cwd: str) -> str:
-    """The folder that pi keeps the sessions of a working folder in."""
+    """The folder that pi keeps the sessions of a working folder in; one that no folder could be called, shortened."""
     path = cwd[1:] if cwd[:1] in ("/", "\\") else cwd
-    return f"--{_PARTS.sub('-', path)}--"
+    return f"--{_PARTS.sub('-', path)[:_LONGEST_NAME]}--"
 
 
 def log_place(home: Path, cwd: str, session: str) -> Path:

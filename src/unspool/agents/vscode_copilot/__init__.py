@@ -23,7 +23,7 @@ from unspool.agents.stores import (
     file_states,
     row_as_json,
 )
-from unspool.agents.values import first_bytes, mapping, read_small_json, text
+from unspool.agents.values import first_bytes, mapping, plain_bytes, read_small_json, text
 from unspool.agents.vscode_copilot.parse import ROLES, ChatParser
 from unspool.agents.vscode_copilot.replay import Replay
 from unspool.model import Json
@@ -127,7 +127,7 @@ def read_chat(path: Path) -> Replay | None:
         replay.apply({"kind": 0, "v": data})
         return replay
     try:
-        lines = path.read_bytes().splitlines()
+        lines = plain_bytes(path).splitlines()
     except OSError:
         return None
     for line in lines:
@@ -184,7 +184,7 @@ def _lines(path: Path, used: dict[str, bytes]) -> Iterator[StoredRecord]:
     folder = unquote(urlsplit(text(place.get("folder"))).path)
     yield StoredRecord("place", path.stem, msgspec.json.encode({"folder": folder}))
     try:
-        lines = path.read_bytes().splitlines()
+        lines = plain_bytes(path).splitlines()
     except OSError:
         return  # deleted this very moment
     for number, line in enumerate(lines):
