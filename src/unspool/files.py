@@ -148,3 +148,11 @@ def plain_files(folder: Path) -> Iterator[Path]:
     for place, folders, names in os.walk(folder):
         folders.sort()
         yield from (path for name in sorted(names) if (path := Path(place, name)).is_file() and not path.is_symlink())
+
+
+def file_size(path: Path) -> int:
+    """Bytes of a file; none where there is no file."""
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0

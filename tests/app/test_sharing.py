@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import json
 import re
 import shutil
 import tarfile
@@ -18,9 +19,14 @@ from tests.app.opened import opened
 from tests.app.secrets import CUSTOMER, MAIL, OTHER, PERSON, TOKEN, WORD, leaky
 from tests.log_builder.builder import LogBuilder
 from tests.log_builder.prompts import make_png
+from tests.waiting import until
+from unspool.app import share_files
 from unspool.app.share_findings import LISTED, mask_value
 from unspool.redact.replacements import SecretMatch
-from unspool.share.choices import ShareChoices, finding_id, load_choices, save_choices
+from unspool.redact.rules import own_rules
+from unspool.share.choices import ShareChoices, ShareSettings, finding_id, load_choices, save_choices
+from unspool.share.prepare import prepare_shares, work_of
+from unspool.store.library import Library
 
 REVIEW, PREVIEW = "/s/leaky/share", "/s/leaky/share/preview/"
 PROJECT = f"/home/{PERSON}/harbour"
@@ -344,3 +350,49 @@ def test_only_who_has_the_token_may_choose(tmp_path: Path) -> None:
         page = app.get(REVIEW).body.decode()
         assert "--read-only" in page
         assert 'name="as"' not in page
+
+
+@pytest.fixture
+def long(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every session counts as a long one."""
+    monkeypatch.setattr(share_files, "LONG", 0)
+
+
+def ended(app: Browsed) -> bool:
+    told = json.loads(app.get(f"{REVIEW}/progress").text)
+    assert 0 <= told["share"] <= 1
+    assert (told["share"] == 1) == told["ended"]
+    return bool(told["ended"])
+
+
+@pytest.mark.usefixtures("long")
+def test_of_a_long_session_the_page_tells_how_far_it_is_until_the_review_is_there(app: Browsed) -> None:
+    first = app.get(REVIEW).text
+    assert f'data-waits="{REVIEW}/progress"' in first
+    assert TOKEN not in first
+    until(lambda: ended(app))
+    assert "becomes [redacted:github-token-1]" in app.get(REVIEW).said
+    assert "becomes [redacted:github-token-1]" in app.get(REVIEW).said
+    choose(app, "term", WORD)
+    until(lambda: "data-waits" not in app.get(REVIEW).text)
+    assert "[redacted:term-1]" in app.get(REVIEW).said
+
+
+@pytest.mark.usefixtures("long")
+def test_a_long_session_of_which_nothing_would_be_left_says_so(app: Browsed) -> None:
+    for number in "123":
+        choose(app, "leave-turn", number)
+    until(lambda: 'role="alert"' in app.get(REVIEW).text)
+
+
+def test_a_share_hears_of_every_byte_that_is_looked_through(tmp_path: Path) -> None:
+    path = leaky().write(tmp_path / "source")
+    library = Library((tmp_path / "source",))
+    found = library.find("leaky")
+    heard: list[int] = []
+    settings = ShareSettings(
+        lambda _: ShareChoices(), own_rules(tmp_path / "none"), rehearsed=True, advance=heard.append
+    )
+    with prepare_shares(library, [found], settings):
+        pass
+    assert path.stat().st_size <= sum(heard) <= work_of([found])

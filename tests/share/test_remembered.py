@@ -50,7 +50,10 @@ def told(home: Path, words: tuple[str, ...] = SECRETS) -> Iterator[str]:
     plain = not os.environ.get("UNSPOOL_PASSPHRASE")
     for path in sorted(path for path in home.rglob("*") if path.is_file() and ".claude" not in path.parts):
         if not (plain and path.name.startswith(("archive.db", "index.db"))):
-            data = path.read_bytes()
+            try:
+                data = path.read_bytes()
+            except FileNotFoundError:  # a journal that its database is done with
+                continue
             yield from (f"{path.relative_to(home)}: {word}" for word in words if word.encode() in data)
 
 

@@ -8,6 +8,7 @@ from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
+import msgspec
 from anyio.to_thread import run_sync
 from msgspec.structs import replace
 from starlette.requests import Request
@@ -15,18 +16,18 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from unspool.agents import FoundLog
 from unspool.app.context import AppContext
-from unspool.app.open_session import LogState, get_session, locate_log, log_state
+from unspool.app.open_session import LONG, LogState, get_session, locate_log, log_state
 from unspool.app.render import HOME, render_page, render_template, session_href
-from unspool.app.share_findings import ShareRehearsal, rehearse_share
+from unspool.app.share_findings import Rehearsing, ShareRehearsal, rehearse_share
 from unspool.app.share_selection import ShareSelection, load_habit, make_secret, parse_seal, save_habit
 from unspool.config import config_folder
-from unspool.errors import NotFound, UsageProblem
+from unspool.errors import NotFound, UnspoolError, UsageProblem
 from unspool.files import scratch_folder
 from unspool.human import size
 from unspool.redact.rules import OWN, RuleSet, own_rules
 from unspool.share.choices import ShareSettings, load_choices, save_choices
 from unspool.share.encryption import ShareSecret
-from unspool.share.prepare import PreparedShare, prepare_shares, sessions_of_chain
+from unspool.share.prepare import PreparedShare, prepare_shares, sessions_of_chain, work_of
 from unspool.share.publish import SharePages, make_bundle, publish_share_gist, write_encrypted
 from unspool.site.address import slug
 from unspool.site.page_template import Crumb
@@ -54,6 +55,22 @@ class ShareResult(NamedTuple):
     addresses: tuple[tuple[str, str], ...] = ()
 
 
+class ShareProgress(msgspec.Struct):
+    """How far a rehearsal is."""
+
+    done: int = 0
+    total: int = 0
+    ended: bool = False
+
+    def advance(self, done: int) -> None:
+        self.done += done
+
+    @property
+    def share(self) -> float:
+        """From 0 to 1, which it is only when all is done."""
+        return 1.0 if self.ended else min(0.99, self.done / self.total) if self.total else 0.0
+
+
 class ReviewStore:
     """Reviews and results of an app. Choices and habits are the project's; turns and title one session's, while it
     runs."""
@@ -64,6 +81,9 @@ class ReviewStore:
         self._names: dict[str, Mapping[str, str]] = {}
         self._held: OrderedDict[str, tuple[tuple[LogState, ...], ShareRehearsal]] = OrderedDict()
         self._results: OrderedDict[str, ShareResult] = OrderedDict()
+        self._beginning = threading.Lock()
+        self._begun: dict[str, ShareProgress] = {}
+        """Rehearsals of long sessions, by session, until somebody has seen that they ended."""
 
     def selection(self, key: str, project: str) -> ShareSelection:
         own = self._own.get(key, ShareSelection())
@@ -96,20 +116,66 @@ class ReviewStore:
     ) -> ShareRehearsal:
         """The share rehearsed. What is kept of the findings matters only for the `exact` result: the same is found."""
         with self._lock:
-            rules, held = current_rules(), self._held.get(key)
-            if held is not None and held[1].rules == rules and held[1].serves(selection, exact=exact):
-                now = tuple(log_state(locate_log(context, one)) for one in held[1].sessions)
-                if held[0] == now:
-                    self._held.move_to_end(key)
-                    return held[1]
+            rules = current_rules()
+            held = self._still_held(context, key, selection, rules, exact=exact)
+            if held is not None:
+                self._held.move_to_end(key)
+                return held
             logs = _logs_of(context, key, selection)
             states = tuple(map(log_state, logs))
-            made = rehearse_share(context, logs, selection, rules, self.names(key))
+            work = self._begun.get(key, ShareProgress())
+            work.total = work_of(logs)
+            made = rehearse_share(context, logs, selection, Rehearsing(rules, self.names(key), work.advance))
             self._held[key], self._names[key] = (states, made), made.share.names
             self._held.move_to_end(key)
             while len(self._held) > MAX_REHEARSALS:
                 self._held.popitem(last=False)
             return made
+
+    def _still_held(
+        self, context: AppContext, key: str, selection: ShareSelection, rules: RuleSet, *, exact: bool = False
+    ) -> ShareRehearsal | None:
+        """The rehearsal, where one is held that serves and its logs are the same still."""
+        held = self._held.get(key)
+        if held is None or held[1].rules != rules or not held[1].serves(selection, exact=exact):
+            return None
+        now = tuple(log_state(locate_log(context, one)) for one in held[1].sessions)
+        return held[1] if held[0] == now else None
+
+    def begin(self, context: AppContext, found: FoundLog) -> "ShareProgress | None":
+        """Rehearse the share of a long session while its reader is told how far that is; None where there is nothing to
+        wait for, or what went wrong will be told at once."""
+        key = found.session_id
+        with self._beginning:
+            begun = self._begun.get(key)
+            if begun is not None and begun.ended:
+                del self._begun[key]
+            if begun is not None:
+                return None if begun.ended else begun
+            if found.size < LONG or self._serves(context, key):
+                return None
+            begun = self._begun[key] = ShareProgress()
+        threading.Thread(target=self._rehearse, args=(context, key, begun), daemon=True).start()
+        return begun
+
+    def _serves(self, context: AppContext, key: str) -> bool:
+        """Whether what is held of a session is all that its review needs."""
+        if key not in self._held:
+            return False
+        selection = self.selection(key, get_session(context, key).session.cwd)
+        return self._still_held(context, key, selection, current_rules()) is not None
+
+    def progress(self, key: str) -> "ShareProgress":
+        """How far the rehearsal of a session is; one that ended where none goes on."""
+        return self._begun.get(key, ShareProgress(ended=True))
+
+    def _rehearse(self, context: AppContext, key: str, begun: "ShareProgress") -> None:
+        try:
+            self.rehearsal(context, key, self.selection(key, get_session(context, key).session.cwd))
+        except (UnspoolError, OSError):
+            pass  # whoever asks for the review next is told
+        finally:
+            begun.ended = True
 
     def keep_result(self, result: ShareResult) -> str:
         """Hold a result; its name, which nobody can guess."""

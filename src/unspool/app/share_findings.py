@@ -16,7 +16,7 @@ from unspool.human import count
 from unspool.redact.replacements import SecretFinding, SecretMatch
 from unspool.redact.rules import RuleSet
 from unspool.redact.spread import COMMON_WORD, NEAR_NAME
-from unspool.share.choices import ShareChoices, ShareSettings, finding_id, named_by
+from unspool.share.choices import Advance, ShareChoices, ShareSettings, finding_id, named_by
 from unspool.share.prepare import PreparedShare, prepare_shares
 from unspool.site.address import Addresses, Item
 from unspool.site.options import SiteOptions
@@ -58,8 +58,16 @@ class ShareRehearsal(NamedTuple):
         return replace(self.selection, choices=kept) == selection
 
 
+class Rehearsing(NamedTuple):
+    """By what rules and names a share is rehearsed, and who hears how far it is."""
+
+    rules: RuleSet
+    names: Mapping[str, str]
+    advance: Advance
+
+
 def rehearse_share(
-    context: AppContext, found: Sequence[FoundLog], selection: ShareSelection, rules: RuleSet, names: Mapping[str, str]
+    context: AppContext, found: Sequence[FoundLog], selection: ShareSelection, by: Rehearsing
 ) -> ShareRehearsal:
     """Rehearse the share of the first of these sessions, and of the others with it."""
     seen: list[SecretFinding] = []
@@ -68,7 +76,15 @@ def rehearse_share(
         seen.extend(findings)
         return chosen
 
-    settings = ShareSettings(lambda _: selection.choices, rules, selection.title, review, rehearsed=True, names=names)
+    settings = ShareSettings(
+        lambda _: selection.choices,
+        by.rules,
+        selection.title,
+        review,
+        rehearsed=True,
+        names=by.names,
+        advance=by.advance,
+    )  # fmt: skip
     with prepare_shares(context.library(), found, settings) as share:
         sessions = {"": share.main.session}  # each where the folder of pages has it
         for word, others in (("before", share.before), ("after", share.after)):
@@ -77,7 +93,7 @@ def rehearse_share(
             RedactedSession(place, OpenSession(found[0], session, context.prices))
             for place, session in sessions.items()
         ]
-        return ShareRehearsal(selection, tuple(redacted), tuple(found), tuple(seen), share, rules)
+        return ShareRehearsal(selection, tuple(redacted), tuple(found), tuple(seen), share, by.rules)
 
 
 class FindingPlace(NamedTuple):

@@ -6,11 +6,12 @@ from typing import Any
 from anyio.to_thread import run_sync
 from msgspec.structs import replace
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
+from unspool import human
 from unspool.app.context import AppContext
-from unspool.app.open_session import get_session, requested_session
+from unspool.app.open_session import get_session, locate_log, requested_session
 from unspool.app.render import HOME, page_frame, render_page, render_template, session_href
 from unspool.app.session_frame import CHAIN_RELATIONS, NO_CACHE, add_slash, html_response
 from unspool.app.share_files import SHARE_FORMATS, ReviewStore, current_rules, download_result, make_share, result_page
@@ -61,8 +62,15 @@ def _offer(session: Session) -> dict[str, Any]:
 
 
 def review_page(request: Request) -> HTMLResponse:
+    context, key = request.app.state.context, request.path_params["key"]
+    store, found = context.part(ReviewStore), locate_log(context, key)
+    begun = store.begin(context, found)
+    if begun is not None:
+        here, size = f"{session_href(key)}share", human.size(found.size)
+        body = render_template("share_wait.html", here=here, size=size, begun=begun)
+        return render_page(request, "Share", body, (HOME,), ("app.css", "share.css"), ("share.js",))
     context, opened = requested_session(request)
-    session, store = opened.session, context.part(ReviewStore)
+    session = opened.session
     selection, href = store.selection(session.id, session.cwd), session_href(session.id)
     rules: list[RuleFindings] = []
     others: tuple[RedactedSession, ...] = ()
@@ -91,6 +99,12 @@ def review_page(request: Request) -> HTMLResponse:
     )
     crumbs = (HOME, Crumb(shorten_line(session.title, 120), href.removeprefix("/")))
     return render_page(request, "Share", body, crumbs, ("app.css", "share.css"), ("share.js",))
+
+
+def progress(request: Request) -> JSONResponse:
+    """How far the rehearsal of a long session is."""
+    begun = request.app.state.context.part(ReviewStore).progress(request.path_params["key"])
+    return JSONResponse({"share": begun.share, "ended": begun.ended}, headers=NO_CACHE)
 
 
 def preview_page(request: Request) -> Response:
@@ -146,6 +160,7 @@ def _save_choice(context: AppContext, key: str, form: dict[str, str]) -> None:
 ROUTES = [
     Route("/s/{key}/share", review_page, methods=["GET"]),
     Route("/s/{key}/share", save_choice, methods=["POST"]),
+    Route("/s/{key}/share/progress", progress, methods=["GET"]),
     Route("/s/{key}/share/make", make_share, methods=["POST"]),
     Route("/s/{key}/share/made/{name}", result_page, methods=["GET"]),
     Route("/s/{key}/share/made/{name}/file", download_result, methods=["GET"]),

@@ -10,8 +10,9 @@ import click
 from unspool import human
 from unspool.cli import options
 from unspool.cli.output import print_result
-from unspool.cli.restore_cmd import file_size, session_of_path
+from unspool.cli.restore_cmd import session_of_path
 from unspool.errors import NotFound, UsageProblem
+from unspool.files import file_size
 
 if TYPE_CHECKING:
     from unspool.store.archive import Archive

@@ -11,6 +11,7 @@ from unspool import human
 from unspool.cli import options
 from unspool.cli.output import confirm_typed, print_result, progress, say_line
 from unspool.errors import NotFound, UsageProblem
+from unspool.files import file_size
 
 if TYPE_CHECKING:
     from unspool.store.archive import Archive
@@ -83,10 +84,6 @@ def other_mentions(archive: "Archive", session: str, own: "Drops") -> dict[str, 
             if count:
                 found[path] = count
     return found
-
-
-def file_size(path: "Path") -> int:
-    return path.stat().st_size if path.exists() else 0
 
 
 @click.command("verify")

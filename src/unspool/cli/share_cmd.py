@@ -1,5 +1,6 @@
 """`unspool share`: a session shown to others, without what must not leave, once its findings were judged."""
 
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -7,7 +8,7 @@ import click
 
 from unspool import human
 from unspool.cli import hub_options, options
-from unspool.cli.output import is_interactive, print_result, say_line
+from unspool.cli.output import WORTH_A_BAR, is_interactive, print_result, progress_bar, say_line
 from unspool.errors import NotFound, UsageProblem
 from unspool.files import scratch_folder
 from unspool.render.sanitize import one_line
@@ -307,14 +308,24 @@ def command(session: str, left: LeftOut, target: ShareTarget, manner: ShareManne
     that shares a session is no part of what is shared, nor are branches that were left.
     """
     from unspool.share.choices import ShareSettings, save_choices
-    from unspool.share.prepare import prepare_shares, sessions_of_chain
+    from unspool.share.prepare import prepare_shares, sessions_of_chain, work_of
 
     _check(target, manner)
     names = sessions_of_chain(library, session) if manner.chain else [library.resolve(session)]
-    review, secret = _Review(manner, left.keep, options.redaction_rules(left.personal)), _secret(target)
+    secret = _secret(target)
     send = hub_sender(target.placed) if target.placed.hub is not None and not manner.dry_run else None
-    wanted = ShareSettings(left.choices, review.rules, target.title, review, rehearsed=manner.dry_run)
-    with prepare_shares(library, names, wanted) as share:
+    with ExitStack() as drawn:
+        advance, total = drawn.enter_context(progress_bar("Looking for secrets", least=WORTH_A_BAR)), work_of(names)
+        review = _Review(manner, left.keep, options.redaction_rules(left.personal), drawn.close)
+        wanted = ShareSettings(
+            left.choices,
+            review.rules,
+            target.title,
+            review,
+            rehearsed=manner.dry_run,
+            advance=lambda done: advance(done, total),
+        )
+        share = drawn.enter_context(prepare_shares(library, names, wanted))
         made = [] if manner.dry_run else send(share) if send is not None else _made(share, target, library, secret)
         if not manner.dry_run:
             save_choices(share.project, share.choices)
@@ -324,12 +335,15 @@ def command(session: str, left: LeftOut, target: ShareTarget, manner: ShareManne
 class _Review:
     """Has findings judged, and keeps them for what is told at the end."""
 
-    def __init__(self, manner: ShareManner, keep: tuple[str, ...], rules: "RuleSet") -> None:
-        self._manner, self._keep, self.rules = manner, keep, rules
+    def __init__(
+        self, manner: ShareManner, keep: tuple[str, ...], rules: "RuleSet", looked_through: "Callable[[], None]"
+    ) -> None:
+        self._manner, self._keep, self.rules, self._looked_through = manner, keep, rules, looked_through
         self.findings: Sequence[SecretFinding] = ()
 
     def __call__(self, findings: "Sequence[SecretFinding]", choices: "ShareChoices") -> "ShareChoices":
         self.findings = findings
+        self._looked_through()
         self._check()
         if self._manner.yes or self._manner.dry_run:
             return choices

@@ -80,6 +80,14 @@ Review = Callable[[Sequence[SecretFinding], ShareChoices], ShareChoices]
 """Shows a person what was found, and gives the choices as they are then."""
 
 
+Advance = Callable[[int], None]
+"""Hears how many bytes were looked through since it last heard."""
+
+
+def _unheard(_: int) -> None:
+    """Where nobody wants to know."""
+
+
 class ShareSettings(NamedTuple):
     """How a session is shared."""
 
@@ -94,6 +102,8 @@ class ShareSettings(NamedTuple):
     """Whether nothing will be made of it, so that nothing is remembered."""
     names: Mapping[str, str] = {}
     """What things were called in a rehearsal, which they go on being called."""
+    advance: Advance = _unheard
+    """Hears of all the bytes that `prepare.work_of` tells, more or less."""
 
 
 _FOLDER, _KEY = "shares", "key.json"

@@ -12,7 +12,7 @@ from unspool.agents import AGENTS, FoundLog, by_id
 from unspool.copies.hand_over import hand_over
 from unspool.copies.original import CopySource, open_source
 from unspool.errors import Ambiguous, NotFound, Unsound
-from unspool.files import scratch_folder
+from unspool.files import file_size, scratch_folder
 from unspool.model import Session
 from unspool.redact.finder import Finder
 from unspool.redact.rules import PersonalNames, git_signers
@@ -57,6 +57,18 @@ class PreparedShare(NamedTuple):
         return [self.main, *self.before, *self.after]
 
 
+_PASSES = 4
+"""The whole session is looked through, then what is shared of it, that again for what was found, and to write it."""
+
+
+def work_of(names: Sequence[str | FoundLog]) -> int:
+    """The bytes that are looked through to share these sessions, as far as is known beforehand."""
+    found = [one for one in names if isinstance(one, FoundLog)]
+    paths = [path for one in found if not one.origin for path in (one.path, *(agent.path for agent in one.agents))]
+    kept = sum(one.size for one in found if one.origin)
+    return _PASSES * (kept + sum(file_size(Path(path)) for path in paths))
+
+
 @contextmanager
 def prepare_shares(library: Library, names: Sequence[str | FoundLog], ask: ShareSettings) -> Iterator[PreparedShare]:
     """Sessions ready to be shown, the first of them the one that is meant; their files last as long as the `with`."""
@@ -85,7 +97,7 @@ def prepare_shares(library: Library, names: Sequence[str | FoundLog], ask: Share
                 signers |= {name for lines in streams for name in git_signers(lines)}
                 people = PersonalNames.of(ask.environment, cwds, signers)
                 finder = finder if finder.people == people else Finder(ask.rules, people, choices.terms)
-                drawings.append(drawn._replace(told=find_in_session(streams, finder)))
+                drawings.append(drawn._replace(told=find_in_session(streams, finder, ask.advance)))
                 agents.append(agent)
         shared = folder / "source" / "shared"
         cleaned = redact_files(drawings, ask, choices, finder, shared, remote)

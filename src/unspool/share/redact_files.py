@@ -22,6 +22,7 @@ from unspool.redact.replacements import ReplacementNames, SecretFinding, SecretM
 from unspool.redact.spread import ASKED, near_names, spread_values
 from unspool.redact.values import redact_text, redact_value
 from unspool.share.choices import (
+    Advance,
     ShareChoices,
     ShareSettings,
     finding_id,
@@ -115,8 +116,8 @@ def make_report(
 class FileRedactor:
     """Replaces what must not leave and was not chosen to stay."""
 
-    def __init__(self, finder: Finder, names: ReplacementNames, choices: ShareChoices) -> None:
-        self._finder, self._names, self._choices = finder, names, choices
+    def __init__(self, finder: Finder, names: ReplacementNames, choices: ShareChoices, advance: Advance) -> None:
+        self._finder, self._names, self._choices, self._advance = finder, names, choices, advance
 
     def write(self, file: FileToShare, folder: Path) -> Path | None:
         """Write a file below a folder without what must not leave; None where its own name must not, or it cannot be.
@@ -152,7 +153,8 @@ class FileRedactor:
         """What a file holds; None where nothing of it can be shown."""
         match file.kind:
             case "log":
-                return redact_lines(source, self._finder, self._names, self._keep, shown=True)
+                lines = tell_progress(source, self._advance)
+                return redact_lines(lines, self._finder, self._names, self._keep, shown=True)
             case "json":
                 return [self._json(source.read())]
             case "picture":
@@ -184,12 +186,27 @@ class FileRedactor:
         return redact_text(text, self._finder, self._names, self._keep)[0].encode("utf-8", "replace")
 
 
-def find_in_files(files: list[FileToShare], finder: Finder) -> Iterator[SecretFinding]:
+_OFTEN = 256 * 1024
+
+
+def tell_progress(lines: Iterable[bytes], advance: Advance) -> Iterator[bytes]:
+    """The lines, and now and then how many bytes of them were taken."""
+    taken = 0
+    for line in lines:
+        yield line
+        taken += len(line)
+        if taken >= _OFTEN:
+            advance(taken)
+            taken = 0
+    advance(taken)
+
+
+def find_in_files(files: list[FileToShare], finder: Finder, advance: Advance) -> Iterator[SecretFinding]:
     """What is found in the files of a share, for a person to judge; each tells which file it is of."""
     for file in files:
         with file.path.open("rb") as lines:
             as_in_log = [b'"%s"' % b64encode(lines.read())] if file.kind == "picture" else lines
-            yield from scan_lines(as_in_log, finder, file.name)
+            yield from scan_lines(tell_progress(as_in_log, advance), finder, file.name)
 
 
 def session_lines(log: OriginalLog) -> list[list[bytes]]:
@@ -201,21 +218,21 @@ def session_lines(log: OriginalLog) -> list[list[bytes]]:
     return streams
 
 
-def find_in_session(streams: Iterable[list[bytes]], finder: Finder) -> tuple[SecretMatch, ...]:
+def find_in_session(streams: Iterable[list[bytes]], finder: Finder, advance: Advance) -> tuple[SecretMatch, ...]:
     """What the lines of a whole session tell, each value once."""
-    matches = (one.match for lines in streams for one in scan_lines(lines, finder))
+    matches = (one.match for lines in streams for one in scan_lines(tell_progress(lines, advance), finder))
     return tuple({(match.rule, match.value): match for match in matches}.values())
 
 
 def find_everywhere(
-    files: list[FileToShare], finder: Finder, told: Iterable[SecretMatch] = ()
+    files: list[FileToShare], finder: Finder, told: Iterable[SecretMatch], advance: Advance
 ) -> tuple[list[SecretFinding], Finder]:
     """What is found in the files of a share, each value wherever it stands, and the finder that finds it there; and
     what is told elsewhere, where it stands in these files."""
-    found = list(find_in_files(files, finder))
+    found = list(find_in_files(files, finder, advance))
     matches = [*told, *(one.match for one in found), *(match for file in files for match in finder.find(file.name))]
     spread = spread_values(finder, (*matches, *near_names(matches, _words(files))), ask=True)
-    return (found if spread is finder else list(find_in_files(files, spread))), spread
+    return (found if spread is finder else list(find_in_files(files, spread, advance))), spread
 
 
 _IMAGE = re.compile(rb'"media_type": ?"image/')
@@ -269,14 +286,15 @@ def redact_files(
     files = [file for one in drawings for file in one.files]
     people = finder.people
     elsewhere = [match for one in drawings for match in one.told]
-    found, finder = find_everywhere(files, finder, elsewhere)
+    found, finder = find_everywhere(files, finder, elsewhere, ask.advance)
     if ask.review is not None:
         before, choices = choices, ask.review(found, choices)
         if choices.terms != before.terms:
-            found, finder = find_everywhere(files, Finder(ask.rules, people, choices.terms), elsewhere)
+            finder = Finder(ask.rules, people, choices.terms)
+            found, finder = find_everywhere(files, finder, elsewhere, ask.advance)
     first = drawings[0]
     names = named_by({**load_replacements(first.session), **ask.names}, rehearsed=ask.rehearsed)
-    scrub = FileRedactor(finder, names, choices)
+    scrub = FileRedactor(finder, names, choices, ask.advance)
     written = [path for file in files if (path := scrub.write(file, to)) is not None]
     unread = LeftOutCounts(files=len(files) - len(written), pictures=sum(map(count_pictures, written)))
     if not ask.rehearsed:

@@ -13,6 +13,7 @@ from tests.app.browsing import browsed
 from tests.app.secrets import CUSTOMER, MAIL, OTHER, PERSON, TOKEN, WORD, leaky
 from tests.site.browser.tabs import DESKTOP, PHONE, too_wide
 from tests.site.search.chromium import until
+from unspool.app import share_files
 
 REVIEW = "/s/leaky/share"
 WHERE = (REVIEW, f"{REVIEW}/preview/", f"{REVIEW}/preview/page-001.html")
@@ -163,3 +164,16 @@ _SELECT = """(words) => {
     return;
   }
 }"""
+
+
+def test_of_a_long_session_the_review_takes_the_place_of_the_bar_by_itself(
+    browser: Any, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(share_files, "LONG", 0)
+    with opened(browser, address, viewport=PHONE) as window:
+        page = window.go(REVIEW)
+        finding(page, "other one is").last.wait_for()
+        page.get_by_label("A word or phrase").fill(CUSTOMER)
+        page.keyboard.press("Enter")
+        page.get_by_text("[redacted:term-1]").first.wait_for()
+        assert page.locator("[data-waits]").count() == 0

@@ -12,14 +12,29 @@ const post = (address, fields) => fetch(address, {
 /** The page as it is after a choice takes the place of the one before; the focus stays where it was. */
 async function decide(address, fields, focused) {
   part().setAttribute("aria-busy", "true");
-  const answer = await post(address, fields);
+  await show(await post(address, fields));
+  (document.getElementById(focused) ?? document.getElementById("term"))?.focus({ preventScroll: true });
+  say(part().querySelector(".share-head p").textContent);
+}
+async function show(answer) {
   if (!answer.ok) throw new Error(`${answer.status}`);
   const now = part(new DOMParser().parseFromString(await answer.text(), "text/html"));
   if (!now) throw new Error("no such part");
   part().replaceWith(now);
-  (document.getElementById(focused) ?? document.getElementById("term"))?.focus({ preventScroll: true });
-  say(now.querySelector(".share-head p").textContent);
+  wait();
 }
+/** A long session is looked through while its page tells how far that is; then the review takes its place. */
+async function wait() {
+  const address = part()?.dataset.waits;
+  if (!address) return;
+  try {
+    const { share, ended } = await (await fetch(address)).json();
+    part().querySelector("progress").value = share;
+    if (ended) await show(await fetch(location.href));
+    else setTimeout(wait, 200);
+  } catch { location.reload(); }
+}
+wait();
 document.addEventListener("submit", (event) => {
   const form = event.target, pressed = event.submitter;
   if (!form.matches("[data-decide]")) return;
