@@ -148,7 +148,7 @@ class Screens:
     def hub(self) -> dict[str, Shown]:
         found = {}
         for name, log in self.logs.items():
-            rows = extract_rows(ExtractJob(log, {}, PRICES))
+            rows = extract_rows(ExtractJob(log, {}), PRICES)
             assert not isinstance(rows, str)
             one = session_columns(rows)
             cost = Decimal(one.cost) / PICO

@@ -12,6 +12,7 @@ from tests.store.sync.changing import held
 from tests.store.sync.dumped import differing, dump
 from tests.store.sync.sessions import full, noise, rested, source, turn, write
 from unspool.errors import NotFound
+from unspool.prices import PriceTable
 from unspool.store.archive import Archive
 from unspool.store.sync import extract, readers, sync
 
@@ -28,9 +29,9 @@ def test_a_second_sync_of_unchanged_logs_parses_nothing_and_writes_nothing(
 ) -> None:
     calls: list[str] = []
 
-    def counting(job: extract.ExtractJob) -> object:
+    def counting(job: extract.ExtractJob, prices: PriceTable) -> object:
         calls.append(job.found.path)
-        return extract.extract_rows(job)
+        return extract.extract_rows(job, prices)
 
     monkeypatch.setattr(readers, "extract_rows", counting)
     first = sync(folder, [root])

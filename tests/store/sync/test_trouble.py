@@ -15,6 +15,7 @@ from tests.store.sync.dumped import differing, dump, generations_fit
 from tests.store.sync.killing import started, syncing
 from tests.store.sync.sessions import child, full, noise, rested, source, turn, write
 from unspool.errors import Busy
+from unspool.prices import PriceTable
 from unspool.store.archive import Archive, database
 from unspool.store.index.database import Index
 from unspool.store.sync import extract, readers, sync
@@ -49,9 +50,9 @@ def test_a_log_that_vanishes_while_it_is_read_is_no_failure_of_others(
 ) -> None:
     agent = next(root.rglob("subagents/agent-*.jsonl"))
 
-    def vanish(job: extract.ExtractJob) -> object:
+    def vanish(job: extract.ExtractJob, prices: PriceTable) -> object:
         agent.unlink(missing_ok=True)
-        return extract.extract_rows(job)
+        return extract.extract_rows(job, prices)
 
     monkeypatch.setattr(readers, "extract_rows", vanish)
     sync(folder, [root])

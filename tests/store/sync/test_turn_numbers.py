@@ -31,7 +31,7 @@ def _place(turn: Turn) -> int:
 
 def indexed(found: FoundLog) -> dict[int, tuple[int, int]]:
     """The same as the index has it; what stands before the first prompt is no turn of anybody's."""
-    rows = extract_rows(ExtractJob(found, {}, PriceTable.load()))
+    rows = extract_rows(ExtractJob(found, {}), PriceTable.load())
     assert not isinstance(rows, str), rows
     return {turn.place: (turn.branch, turn.number) for turn in rows.logs[0].turns if turn.number}
 

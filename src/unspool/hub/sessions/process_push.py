@@ -214,7 +214,7 @@ def make_session(folder: Path, key: str, dialect: str, policy: RedactionPolicy |
         raise PolicyViolation(findings_sentence(findings))
     (folder / MADE).mkdir()
     library = Library((folder / SENT,))
-    rows = extract_rows(ExtractJob(found, {}, library.prices))
+    rows = extract_rows(ExtractJob(found, {}), library.prices)
     if isinstance(rows, str):
         raise BadRequest("The log cannot be read.")
     session = without_paths(library.open(found))

@@ -236,17 +236,16 @@ class ExtractJob(NamedTuple):
     found: FoundLog
     sizes: Mapping[str, int]
     """By path, the bytes that the archive holds."""
-    prices: PriceTable
 
     @property
     def size(self) -> int:
         return sum(self.sizes.get(path, 0) for path in (self.found.path, *(one.path for one in self.found.agents)))
 
 
-def extract_rows(job: ExtractJob) -> SessionRows | str:
+def extract_rows(job: ExtractJob, prices: PriceTable) -> SessionRows | str:
     """The rows of a session; the reason where its log cannot be read."""
     try:
-        return _Session(job).rows()
+        return _Session(job, prices).rows()
     except (UnspoolError, OSError) as error:
         return reading_failure(job.found.path, error)
 
@@ -258,8 +257,8 @@ class _ReadLog(NamedTuple):
 
 
 class _Session:
-    def __init__(self, job: ExtractJob) -> None:
-        self._job = job
+    def __init__(self, job: ExtractJob, prices: PriceTable) -> None:
+        self._job, self._prices = job, prices
         self._found = job.found
         self._agent: CodingAgent = by_id(job.found.agent_id)
         self._bill = RequestBill()
@@ -289,7 +288,7 @@ class _Session:
             overview,
             own.scan.ids.tobytes(),
             [_log(log, path, name, self._size(path)) for log, path, name in zip(logs, paths, names, strict=True)],
-            self._bill.requests(own.scan.ledger, self._job.prices),
+            self._bill.requests(own.scan.ledger, self._prices),
             own.gathered.todos,
             self._failures,
             sorted(self._named),

@@ -162,7 +162,7 @@ class SyncWork:
         total = sum(task.size for task in wanted.tasks)
         self._reading = 0 if self._total else total
         writing = IndexWriter(self._index.db, self._terms.prices)
-        with ReaderPool(total) as readers, Keeper(self._archive) as keeper, writing as writer:
+        with ReaderPool(total, self._terms.prices) as readers, Keeper(self._archive) as keeper, writing as writer:
             self._drop(writer, wanted.dropped)
             self._keep_common(keeper, scans)
             soon = newest_first(wanted.tasks)
@@ -199,7 +199,7 @@ class SyncWork:
     def _start(self, readers: ReaderPool, batch: Sequence[IndexTask]) -> _Started:
         lent = ExitStack()
         given = checkouts(self._archive, batch, lent, self.report.failures)
-        jobs = [(task, task.job(self._terms.prices, given)) for task in batch]
+        jobs = [(task, task.job(given)) for task in batch]
         ready = [(task, job) for task, job in jobs if job is not None]
         return _Started([task for task, _ in ready], readers.start([job for _, job in ready]), lent)
 

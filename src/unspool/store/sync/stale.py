@@ -14,7 +14,6 @@ from unspool.store.library.session_files import SessionFiles
 from unspool.store.sync.scan import PlaceScan
 
 if TYPE_CHECKING:
-    from unspool.prices import PriceTable
     from unspool.store.index.requests import SessionRows
     from unspool.store.index.write import RowSource
     from unspool.store.sync.extract import ExtractJob
@@ -43,16 +42,16 @@ class IndexTask(NamedTuple):
     common: tuple[str, ...] = ()
     """Files that it may need and that are no single session's."""
 
-    def job(self, prices: "PriceTable", lent: Mapping[tuple[int, str], FoundLog]) -> "ExtractJob | None":
+    def job(self, lent: Mapping[tuple[int, str], FoundLog]) -> "ExtractJob | None":
         """What a reader needs; `lent` are logs of the archive. None where its log is not among them."""
         from unspool.store.sync.extract import ExtractJob
 
         if self.found is not None and self.scan is not None:
             seen = self.scan.files
             sizes = {seen[path].path: seen[path].status.size for path in self.files if path in seen}
-            return ExtractJob(self.found, sizes, prices)
+            return ExtractJob(self.found, sizes)
         found = lent.get((self.origin, self.path))
-        return None if found is None else ExtractJob(found, {}, prices)
+        return None if found is None else ExtractJob(found, {})
 
     def lost(self, rows: "SessionRows", kept: Mapping[str, KeptFile]) -> bool:
         """Whether rows were read without a file that they depend on and that only the archive has by now."""
