@@ -167,10 +167,12 @@ def remember_ids(archive: Archive, pack: int, ids: set[int]) -> None:
 def line_ids(data: bytes) -> set[int]:
     """Some of the ids that lines carry."""
     found = set()
-    for line in data.split(b"\n"):
-        at = line.rfind(_ID)
-        if at >= 0 and (crc := zlib.crc32(line[at : at + _ID_END])) % _SAMPLE == 0:
+    at = data.find(_ID)
+    while at >= 0:
+        end = at + _ID_END
+        if (crc := zlib.crc32(data[at:end])) % _SAMPLE == 0:
             found.add(crc)
+        at = data.find(_ID, end)
     return found
 
 

@@ -73,13 +73,16 @@ class IndexWriter:
     def put(self, rows: SessionRows, source: RowSource) -> None:
         """Write a session, in place of what was known of it."""
         self._begin()
-        alike = self._alike(source)
+        state = self._known_state(source)
         session = self._session(rows, source)
-        self._requests.leave(session)
-        self._clear(session)
-        known = {path: row for path, *row in self._logs(session)}
-        for old, _, _ in () if alike else known.values():
-            self._drop_turns(old, 0)
+        known: dict[str, list[int]] = {}
+        if state is not None:
+            self._requests.leave(session)
+            self._clear(session)
+            known = {path: row for path, *row in self._logs(session)}
+            if state[DIGEST:] != source.state[DIGEST:]:  # texts of lines that were read before may be others
+                for old, _, _ in known.values():
+                    self._drop_turns(old, 0)
         for number, log in enumerate(rows.logs):
             path = source.paths[log.path]
             self._log(session, number, log, path, source.generations[log.path], known.pop(path, None))
@@ -105,11 +108,11 @@ class IndexWriter:
             self._drop_log(log)
         self._db.execute("DELETE FROM session WHERE id = ?", (session,))
 
-    def _alike(self, source: RowSource) -> bool:
-        """Whether files beside the logs are as they were: else texts of lines that were read before may be others."""
+    def _known_state(self, source: RowSource) -> bytes | None:
+        """What a session was made of when it was last written; None where it is new."""
         query = "SELECT state FROM session WHERE origin = ? AND path = ?"
         state: bytes | None = self._db.execute(query, (source.origin, clean_text(source.path))).get
-        return state is None or state[DIGEST:] == source.state[DIGEST:]
+        return state
 
     def _begin(self) -> None:
         if not self._db.in_transaction:
