@@ -45,15 +45,34 @@ def test_ctrl_c_leaves_what_was_there(name: str, tmp_path: Path) -> None:
     assert target.read_text() == "as before"
 
 
+_WAITING = """
+import sys
+from pathlib import Path
+from unspool.cli import main
+from unspool.store.library import read
+real, pipe = read.count_log, sys.argv.pop(1)
+
+def count_log(found):
+    if found.session_id.startswith("22222222"):
+        Path(pipe).read_bytes()
+    return real(found)
+
+read.count_log = count_log
+main()
+"""
+"""A list that comes to no end as long as nobody closes a pipe."""
+
+
 @posix
 def test_ctrl_c_in_many_processes(tmp_path: Path) -> None:
     """Ctrl-C on a terminal goes to every worker too; only one word is said, and no traceback."""
     given = source(tmp_path, talk("Waves"))
     log = next(tmp_path.rglob("*.jsonl"))
+    log.with_name("22222222-0000-4000-8000-000000000002.jsonl").write_bytes(log.read_bytes())
     log.write_bytes(long_log(30))
-    pipe = log.with_name("22222222-0000-4000-8000-000000000002.jsonl")
+    pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    command = [sys.executable, "-m", "unspool", "list", *given]
+    command = [sys.executable, "-c", _WAITING, str(pipe), "list", *given]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True) as started:
         try:
             writer = _once_read(pipe)

@@ -106,3 +106,17 @@ def test_what_a_command_printed_stands_once() -> None:
     (fold,) = notice_nodes(Notice(place(), "bash-output", "so far\nalas", {"stdout": "so far", "stderr": "alas\n"}), 3)
     assert seen([fold]).count("alas") == 1
     assert seen([fold]).count("so far") == 1
+
+
+def test_a_progress_line_does_not_repeat_what_its_subagent_said() -> None:
+    said = Notice(place(), "progress", "agent_progress", {"agentId": "a1", "prompt": "Look around", "message": {}})
+    assert "Look around" not in seen(list(notice_nodes(said, 3)))
+    assert "a1" in seen(list(notice_nodes(said, 3)))
+
+
+def test_a_long_fact_that_is_told_twice_is_shown_once() -> None:
+    printed = "line of output\n" * 10
+    facts = {"output": printed, "fullOutput": printed, "totalLines": 10}
+    shown = seen(list(notice_nodes(Notice(place(), "progress", "bash_progress", facts), 3)))
+    assert shown.count("line of output") == 10
+    assert "the same as output" in shown

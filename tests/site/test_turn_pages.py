@@ -328,3 +328,21 @@ def test_what_was_copied_from_another_session_is_folded_and_leads_there(tmp_path
         assert "Only here" not in folded
         assert '<a href="../../loom/first/index.html">Open it there</a>' in folded
         assert page.index('<ol class="chain"') < page.index(folded)
+
+
+def test_long_notices_are_begun_on_their_page_and_whole_on_another_the_same_words_once() -> None:
+    long = {"type": "hook", "output": "".join(f"line {number} of it\n" for number in range(2_000))}
+    notices = [Notice(Place(line, line, 1), "hook", "", long, f"n{line}", NOON) for line in (2, 3)]
+    whole = session([msgspec.structs.replace(turn(1, "Go on"), blocks=tuple(notices))])
+    pages = made(whole, SiteOptions())
+    assert broken(pages) == []
+    addresses = Addresses(whole, SiteOptions())
+    begun = pages[addresses.page(notices[0])]
+    assert "line 10 of it" in begun
+    assert "line 1999 of it" not in begun
+    for notice in notices:
+        assert f'href="notices.html#{addresses.anchor(notice)}"' in begun
+        assert f'id="{addresses.anchor(notice)}"' in pages["notices.html"]
+    assert pages["notices.html"].count("line 1999 of it") == 1
+    assert "line 1999 of it" in made(whole, SiteOptions(single_page=True))["index.html"]
+    assert "notices.html" not in made(whole, SiteOptions(hide=frozenset({"notices"})))

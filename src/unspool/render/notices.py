@@ -42,12 +42,25 @@ def notice_nodes(notice: Notice, level: int) -> Iterator[Node]:
 def _children(notice: Notice) -> Iterator[Node]:
     if notice.text:
         yield Terminal(styled_spans(notice.text)) if notice.kind in _VERBATIM else Prose(notice.text)
-    facts = {name: value for name, value in notice.facts.items() if not _is_said(name, value, notice.text)}
+    told_there = _OF_SUBAGENT if notice.kind == "progress" and notice.facts.get("agentId") else ()
+    facts = {
+        name: value
+        for name, value in notice.facts.items()
+        if name not in told_there and not _is_said(name, value, notice.text)
+    }
     if notice.kind == "system-prompt":
         yield Fields((("tools", ", ".join(_tool_names(notice)) or "as before"),))
     elif facts and not (notice.kind in _SAID_IN_WORDS and notice.text):
-        yield Fields(tuple((name, fields.json_text(value)) for name, value in facts.items()))
+        yield Fields(tuple(_once((name, fields.json_text(value)) for name, value in facts.items())))
     yield from map(image_picture, notice.images)
+
+
+def _once(facts: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    """Facts by name; a long one that says what another said is told by the name of that."""
+    known: dict[str, str] = {}
+    for name, said in facts:
+        first = known.setdefault(said, name)
+        yield name, said if first == name or len(said) < _LONG_FACT else f"the same as {first}"
 
 
 def _is_said(name: str, value: Json, words: str) -> bool:
@@ -254,6 +267,9 @@ def _queue(notice: Notice) -> NoticeLine:
 _REASONS = ("blockingError", "permissionDecisionReason", "stopReason", "hookErrors", "reason", "message")
 """Where a hook says why, the most telling first."""
 _TELLING = ("message", "formatted", "model", "blockingError", "name", "command", "type")
+_LONG_FACT = 60
+_OF_SUBAGENT = ("message", "normalizedMessages", "prompt")
+"""What a progress line repeats of a subagent, whose conversation has it."""
 _SAID_IN_WORDS = frozenset({"environment", "offer"})
 """Notices whose words are all that their facts hold."""
 _ENVIRONMENT = {

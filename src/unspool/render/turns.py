@@ -119,7 +119,7 @@ def turn_items(turn: Turn, context: RenderContext) -> list[TurnItem]:
             not context.view.full and isinstance(block, Notice) and block.kind == "progress"
         ):
             continue
-        item = _item(block, context)
+        item = turn_item(block, context)
         if item.place == "answer" and isinstance(block, Text):
             model = context.participants.models.get(block.message, "")
             item = item._replace(model=model) if model != speaker else item
@@ -148,7 +148,8 @@ def _group(block: Block) -> str:
     return call_group(block) if isinstance(block, ToolCall) else ""
 
 
-def _item(block: Block, context: RenderContext) -> TurnItem:
+def turn_item(block: Block, context: RenderContext) -> TurnItem:
+    """What is shown of a block."""
     match block:
         case Text():
             item = TurnItem(block, (Prose(block.text),), "answer")
@@ -194,11 +195,17 @@ def _unknown(block: Unknown, context: RenderContext) -> Fold:
     return Fold("unknown", summary, human.size(block.place.size), "quiet", children=data)
 
 
+def is_quiet(block: Block) -> bool:
+    """Whether a block is a notice that few read, or something that nobody knows."""
+    if isinstance(block, Notice):
+        return block.kind not in DIVIDERS and block.kind not in _LOUD
+    return isinstance(block, Unknown)
+
+
 def _notice_item(notice: Notice, context: RenderContext) -> TurnItem:
     """In the short view, notices that people seldom read are one line each."""
     nodes = tuple(notice_nodes(notice, context.level(1)))
-    divides = notice.kind in DIVIDERS
-    quiet = not divides and notice.kind not in _LOUD
+    divides, quiet = notice.kind in DIVIDERS, is_quiet(notice)
     if not context.view.full:
         nodes = tuple(short for node in nodes for short in _shorten_notice(node, notice, quiet))
     item = TurnItem(notice, nodes, "divider" if divides else "quiet" if quiet else "row", notice.kind)

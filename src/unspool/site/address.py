@@ -119,6 +119,14 @@ class Addresses:
         return Chapter((opening, *more), f"{name}.")
 
 
+def chapter_turns(chapter: Chapter) -> Iterator[Turn]:
+    """The turns whose home a chapter's pages are: those of a subagent's branches too."""
+    for leaf in chapter.leaves:
+        yield from leaf.turns
+    for branch in chapter.agent.session.branches if chapter.agent else ():
+        yield from branch.turns
+
+
 def agent_anchor(agent: Agent) -> str:
     """The anchor of a subagent's transcript, wherever it is told."""
     return f"agent-{slug(agent.id)}"

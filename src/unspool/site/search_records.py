@@ -6,7 +6,7 @@ from typing import Final, Literal, NamedTuple, get_args
 
 from unspool.model import Block, Json, Notice, Plan, Prompt, Questionnaire, Session, Text, Thinking, ToolCall, Turn
 from unspool.render.view import is_shown
-from unspool.site.address import INDEX, Addresses, Chapter
+from unspool.site.address import INDEX, Addresses, chapter_turns
 from unspool.tools.ansi import strip_ansi
 
 RecordKind = Literal["prompt", "title", "plan", "question", "answer", "agent", "thinking", "tool", "notice"]
@@ -54,20 +54,13 @@ def session_records(
     for chapter in addresses.chapters():
         if chapter.agent is not None and "agents" in hide:
             continue
-        for turn in _turns(chapter):
+        for turn in chapter_turns(chapter):
             yield from _of_turn(turn, addresses, chapter.agent is not None, hide)
 
 
 def plain_beginning(text: str, limit: int) -> str:
     """The beginning of a text without anything active."""
     return strip_ansi(text[:limit]).strip()
-
-
-def _turns(chapter: Chapter) -> Iterator[Turn]:
-    for leaf in chapter.leaves:
-        yield from leaf.turns
-    for branch in chapter.agent.session.branches if chapter.agent else ():
-        yield from branch.turns
 
 
 def _of_turn(turn: Turn, addresses: Addresses, agent: bool, hide: frozenset[str]) -> Iterator[SearchRecord]:

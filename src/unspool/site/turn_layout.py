@@ -21,6 +21,7 @@ from unspool.render.notices import run_summary
 from unspool.render.transcript import opening_name
 from unspool.render.turns import AgentItem, TurnItem, copied_summary, turn_items
 from unspool.site.address import agent_anchor
+from unspool.site.long_notices import begin_long_notice
 from unspool.site.session_view import SessionView, format_cost
 from unspool.site.summaries import model_name
 
@@ -100,7 +101,8 @@ class TurnRenderer:
             case "quiet" if isinstance(item.block, Thinking) and isinstance(first, Fold):
                 line = html.block_line(anchor, "thinking", f"Thinking · {first.outcome}")
                 return _Piece(line, "quiet", item.name, bare=True)
-        made = nodes_html(_anchored(item.nodes, anchor), self._options)
+        nodes = begin_long_notice(item, anchor, self._view) if item.place == "quiet" else item.nodes
+        made = nodes_html(_anchored(nodes, anchor), self._options)
         return _Piece(made) if item.place == "card" else _Piece(made, item.place, item.name)
 
     def _speaker(self, item: TurnItem, anchor: str) -> str:

@@ -15,6 +15,7 @@ from unspool.render.view import turns_and_forks
 from unspool.site import page_template
 from unspool.site.address import INDEX, Addresses, Chapter, Leaf, agent_anchor
 from unspool.site.build.disk import encode_html, write_if_changed
+from unspool.site.long_notices import NOTICES, long_notices_body
 from unspool.site.options import SiteOptions
 from unspool.site.page_template import Crumb, Frame, HtmlPage, PageTemplate
 from unspool.site.search_files import inline_records, session_files
@@ -103,6 +104,9 @@ def session_pages(
     for chapter in () if options.single_page else _chapters(view):
         for leaf in chapter.leaves:
             yield _chapter_page(chapter, leaf, view)
+    long = None if options.single_page else _long_notices_page(view)
+    if long is not None:
+        yield long
     yield _index(view)
 
 
@@ -110,6 +114,8 @@ def session_page(view: SessionView, path: str) -> HtmlPage | None:
     """The page of that name alone, the same as among all; None where the session has none so called."""
     if path == INDEX:
         return _index(view)
+    if path == NOTICES:
+        return _long_notices_page(view)
     for chapter in _chapters(view):
         for leaf in chapter.leaves:
             if leaf.path == path:
@@ -145,6 +151,18 @@ def _chapter_page(chapter: Chapter, leaf: Leaf, view: SessionView) -> HtmlPage:
     template = PageTemplate(view.options, view.frame, view.session.id)
     up = Crumb(view.name, INDEX)
     return HtmlPage(leaf.path, template.page(f"{here} · {view.name}", body, rail=rail, up=up, here=here))
+
+
+def _long_notices_page(view: SessionView) -> HtmlPage | None:
+    """The page of what pages only begin; None where they begin nothing."""
+    body = long_notices_body(view)
+    if not body:
+        return None
+    name = "Long notices"
+    template = PageTemplate(view.options, view.frame, view.session.id)
+    body = elements.page_title(view.name, name) + body
+    page = template.page(f"{name} · {view.name}", body, up=Crumb(view.name, INDEX), here=name)
+    return HtmlPage(NOTICES, page)
 
 
 def session_folder(

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from unspool import human
 from unspool.doc import Fold
 from unspool.model import Usage
-from unspool.render.html.elements import content, escape
+from unspool.render.html.elements import content, escape, ident
 
 
 def turn(anchor: str, name: str, inside: str) -> str:
@@ -69,6 +69,13 @@ def folded_notices(summary: str, inside: str) -> str:
         f'<details class="notices" data-kind="notice"><summary>{content(summary)}</summary>'
         f"<div>{inside}</div></details>"
     )
+
+
+def long_notice(anchors: list[str], summary: str, inside: str) -> str:
+    """All that a notice holds, or several that hold the same."""
+    here, *others = map(ident, anchors)
+    also = "".join(f'<i id="{one}"></i>' for one in others)
+    return f'<section class="turn" id="{here}">{also}<h2>{content(summary)}</h2>{inside}</section>'
 
 
 def copied_turns(summary: str, link: str, inside: str) -> str:

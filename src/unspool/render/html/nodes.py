@@ -1,5 +1,6 @@
 """Document nodes as HTML: one string a node, safe whatever the log holds."""
 
+import re
 from collections.abc import Iterable
 from itertools import groupby
 from typing import Final, assert_never
@@ -28,6 +29,8 @@ def _heading(node: Heading) -> str:
     return f"<h{level}{marks}>{content(node.text)}{notes}</h{level}>"
 
 
+_PAGE: Final = re.compile(r"[a-z]+\.html#[\w.:-]+")
+"""A place on a page beside this one."""
 _CARDS: Final = frozenset({"plan", "todos", "question"})
 _ROWS: Final = frozenset({"tool", "agent", "problem"})
 _KINDS: Final = frozenset({*_CARDS, "tool", "thinking", "agent", "notice", "problem"})
@@ -116,9 +119,11 @@ def _rarer(node: Fields | Checklist | Table | Picture | Link | Raw, options: Htm
         case Picture():
             return picture_figure(node, options)
         case Link():
-            kind, _, session = node.target.partition(":")
+            kind, _, target = node.target.partition(":")
             if kind == "session":
-                return f'<p class="link">{session_link(node.text, session, options)}</p>'
+                return f'<p class="link">{session_link(node.text, target, options)}</p>'
+            if kind == "page" and _PAGE.fullmatch(target):
+                return f'<p class="link"><a href="{target}">{content(node.text)}</a></p>'
             return f'<p class="link">{named_link(node.text, node.target)}</p>'
         case Raw():
             return raw_panel(node)

@@ -1,0 +1,67 @@
+"""What long notices hold: begun on the page of their turn, whole on a page of their own, the same words once."""
+
+from collections.abc import Iterator
+
+import msgspec
+
+from unspool import human
+from unspool.doc import Fold, Link, Node
+from unspool.model import Block, Notice, Unknown
+from unspool.render.html import conversation as html
+from unspool.render.html import elements
+from unspool.render.html.nodes import nodes_html
+from unspool.render.shorten import shorten
+from unspool.render.turns import TurnItem, is_quiet, turn_item
+from unspool.render.view import is_shown
+from unspool.site.address import chapter_turns
+from unspool.site.session_view import SessionView
+
+NOTICES = "notices.html"
+LONG = 8_000
+"""Bytes from which on few read all of a notice, and nobody who does not open it should load it."""
+
+
+def begin_long_notice(item: TurnItem, anchor: str, view: SessionView) -> tuple[Node, ...]:
+    """The nodes of an item; of a long notice that few read its beginning, with a link to the whole where pages can have
+    others beside them."""
+    first, *rest = item.nodes
+    if view.options.single_page or not isinstance(first, Fold) or (weight := _weight(item.block)) < LONG:
+        return item.nodes
+    begun = tuple(short for child in first.children for short in shorten(child))
+    whole = Link(f"All of it, {human.size(weight)}", f"page:{NOTICES}#{elements.ident(anchor)}")
+    return (msgspec.structs.replace(first, children=(*begun, whole)), *rest)
+
+
+def long_notices_body(view: SessionView) -> str:
+    """The long notices of a session, each at the anchor that it has on its turn's page; empty where it has none."""
+    found: dict[str, tuple[str, list[str]]] = {}
+    for block in _long_blocks(view):
+        item = turn_item(block, view.context)
+        fold = item.nodes[0]
+        if item.place == "quiet" and isinstance(fold, Fold):
+            options = view.html_options(getattr(block, "time", None))
+            _, anchors = found.setdefault(nodes_html(fold.children, options), (fold.summary, []))
+            anchors.append(view.addresses.anchor(block))
+    return "".join(html.long_notice(anchors, summary, inside) for inside, (summary, anchors) in found.items())
+
+
+def _long_blocks(view: SessionView) -> Iterator[Block]:
+    for chapter in view.addresses.chapters():
+        if chapter.agent is None or "agents" not in view.options.hide:
+            for turn in chapter_turns(chapter):
+                yield from (
+                    block
+                    for block in turn.blocks
+                    if is_quiet(block) and is_shown(block, view.options.hide) and _weight(block) >= LONG
+                )
+
+
+def _weight(block: Block) -> int:
+    """About the bytes that a notice's words and facts take."""
+    if not isinstance(block, Notice | Unknown):
+        return 0
+    words, facts = (block.text, block.facts) if isinstance(block, Notice) else ("", block.data)
+    try:
+        return len(words) + len(msgspec.json.encode(facts))
+    except (TypeError, ValueError, RecursionError):  # halves of characters, or too deep
+        return len(words) + len(repr(facts)[: LONG + 1])
