@@ -10,6 +10,9 @@ KEY = "sk-ant-api03-played-by-the-test-itself"
 ADDRESS = "{address}"
 """Stands for the played model's address, which only the stage knows."""
 
+OTHERS = ("copilot", "gemini", "opencode", "pi", "qwen")
+"""Agents that are tried where npm has one that runs here."""
+
 ALLOWED = (
     "Agent,AskUserQuestion,Bash,Edit,EnterWorktree,ExitPlanMode,ExitWorktree,Glob,Grep,KillShell,Monitor,NotebookEdit,Read,"
     "SendMessage,Skill,TaskCreate,TaskGet,TaskList,TaskOutput,TaskStop,TaskUpdate,TodoWrite,WebFetch,WebSearch,Workflow,"
@@ -49,12 +52,34 @@ def environment(config: Path, extra: Mapping[str, str] | None = None) -> dict[st
         "DISABLE_AUTOUPDATER": "1",
         "CODEX_HOME": str(config),
         "CODEX_API_KEY": KEY,
-        "PI_CODING_AGENT_DIR": str(config),
-        "PI_OFFLINE": "1",
         **(extra or {}),
     }
 
 
+def other_environment(agent: str, config: Path) -> dict[str, str]:
+    """The environment of one of OTHERS: it keeps all it writes below `config`, and asks the played model alone."""
+    played = {"options": {"baseURL": f"{ADDRESS}/v1", "apiKey": KEY}, "models": {_MODEL: {"name": "Played"}}}
+    settings = {"model": f"anthropic/{_MODEL}", "provider": {"anthropic": played}, "permission": {"*": "allow"}}
+    own = {
+        "copilot": {
+            "COPILOT_HOME": str(config), "COPILOT_OFFLINE": "true", "COPILOT_MODEL": _MODEL,
+            "COPILOT_PROVIDER_TYPE": "anthropic", "COPILOT_PROVIDER_BASE_URL": ADDRESS, "COPILOT_PROVIDER_API_KEY": KEY,
+        },
+        "gemini": {
+            "GEMINI_CLI_HOME": str(config), "GEMINI_CLI_TRUST_WORKSPACE": "true", "GOOGLE_GENAI_USE_VERTEXAI": "true",
+            "GOOGLE_VERTEX_BASE_URL": ADDRESS, "GOOGLE_API_KEY": KEY,
+        },
+        "opencode": {
+            "XDG_DATA_HOME": str(config), "OPENCODE_DISABLE_AUTOUPDATE": "1", "OPENCODE_DISABLE_MODELS_FETCH": "1",
+            "OPENCODE_CONFIG_CONTENT": json.dumps(settings),
+        },
+        "pi": {"PI_CODING_AGENT_DIR": str(config), "PI_OFFLINE": "1"},
+        "qwen": {"QWEN_HOME": str(config), "ANTHROPIC_MODEL": _MODEL},
+    }  # fmt: skip
+    return environment(config, own[agent])
+
+
+_MODEL = "claude-sonnet-4-5"
 _PERSON = {"NAME": "Ada Tide", "EMAIL": "ada@example.org"}
 
 
@@ -77,10 +102,17 @@ def codex_words(prompt: str, args: Sequence[str], resume: str) -> list[str]:
     return [*words, *(["resume", resume] if resume else []), prompt]
 
 
-def pi_words(prompt: str, resume: str) -> list[str]:
-    """Headless, with an extension that leads it to the played model."""
-    words = [str(program("pi")), "-p", "-e", str(Path(__file__).with_name("pi_provider.js")), "--provider", "anthropic"]
-    return [*words, "--model", "claude-sonnet-4-5", *(["--session", resume] if resume else []), prompt]
+def other_words(agent: str, resume: str) -> list[str]:
+    """One of OTHERS, headless, with all its tools allowed; the prompt is its input."""
+    provider = str(Path(__file__).with_name("pi_provider.js"))  # leads pi to the played model
+    words, resuming = {
+        "copilot": (["--allow-all-tools"], [f"--resume={resume}"]),
+        "gemini": (["--yolo", "--model", "gemini-2.5-pro"], ["--resume", resume]),
+        "opencode": (["run", "--model", f"anthropic/{_MODEL}"], ["--session", resume]),
+        "pi": (["-p", "-e", provider, "--provider", "anthropic", "--model", _MODEL], ["--session", resume]),
+        "qwen": (["--auth-type", "anthropic", "--yolo"], ["--resume", resume]),
+    }[agent]
+    return [str(program(agent)), *words, *(resuming if resume else [])]
 
 
 def trust(config: Path, cwd: Path) -> None:
