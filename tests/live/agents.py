@@ -10,6 +10,7 @@ KEY = "sk-ant-api03-played-by-the-test-itself"
 ADDRESS = "{address}"
 """Stands for the played model's address, which only the stage knows."""
 
+MODEL = "claude-sonnet-4-5"
 OTHERS = ("copilot", "gemini", "opencode", "pi", "qwen")
 """Agents that are tried where npm has one that runs here."""
 
@@ -58,11 +59,11 @@ def environment(config: Path, extra: Mapping[str, str] | None = None) -> dict[st
 
 def other_environment(agent: str, config: Path) -> dict[str, str]:
     """The environment of one of OTHERS: it keeps all it writes below `config`, and asks the played model alone."""
-    played = {"options": {"baseURL": f"{ADDRESS}/v1", "apiKey": KEY}, "models": {_MODEL: {"name": "Played"}}}
-    settings = {"model": f"anthropic/{_MODEL}", "provider": {"anthropic": played}, "permission": {"*": "allow"}}
+    played = {"options": {"baseURL": f"{ADDRESS}/v1", "apiKey": KEY}, "models": {MODEL: {"name": "Played"}}}
+    settings = {"model": f"anthropic/{MODEL}", "provider": {"anthropic": played}, "permission": {"*": "allow"}}
     own = {
         "copilot": {
-            "COPILOT_HOME": str(config), "COPILOT_OFFLINE": "true", "COPILOT_MODEL": _MODEL,
+            "COPILOT_HOME": str(config), "COPILOT_OFFLINE": "true", "COPILOT_MODEL": MODEL,
             "COPILOT_PROVIDER_TYPE": "anthropic", "COPILOT_PROVIDER_BASE_URL": ADDRESS, "COPILOT_PROVIDER_API_KEY": KEY,
         },
         "gemini": {
@@ -74,12 +75,11 @@ def other_environment(agent: str, config: Path) -> dict[str, str]:
             "OPENCODE_CONFIG_CONTENT": json.dumps(settings),
         },
         "pi": {"PI_CODING_AGENT_DIR": str(config), "PI_OFFLINE": "1"},
-        "qwen": {"QWEN_HOME": str(config), "ANTHROPIC_MODEL": _MODEL},
+        "qwen": {"QWEN_HOME": str(config), "ANTHROPIC_MODEL": MODEL},
     }  # fmt: skip
     return environment(config, own[agent])
 
 
-_MODEL = "claude-sonnet-4-5"
 _PERSON = {"NAME": "Ada Tide", "EMAIL": "ada@example.org"}
 
 
@@ -108,8 +108,8 @@ def other_words(agent: str, resume: str) -> list[str]:
     words, resuming = {
         "copilot": (["--allow-all-tools"], [f"--resume={resume}"]),
         "gemini": (["--yolo", "--model", "gemini-2.5-pro"], ["--resume", resume]),
-        "opencode": (["run", "--model", f"anthropic/{_MODEL}"], ["--session", resume]),
-        "pi": (["-p", "-e", provider, "--provider", "anthropic", "--model", _MODEL], ["--session", resume]),
+        "opencode": (["run"], ["--session", resume]),
+        "pi": (["-p", "-e", provider, "--provider", "anthropic", "--model", MODEL], ["--session", resume]),
         "qwen": (["--auth-type", "anthropic", "--yolo"], ["--resume", resume]),
     }[agent]
     return [str(program(agent)), *words, *(resuming if resume else [])]

@@ -76,7 +76,9 @@ def test_opencode_imports_and_goes_on_with_a_session_of_another(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     config = tmp_path / "config"
-    made = written(hand_over(story(agent, tmp_path / "source", work), agent_named("opencode"), config))
+    session = story(agent, tmp_path / "source", work)
+    session = replace(session, messages=tuple(replace(one, model=agents.MODEL) for one in session.messages))
+    made = written(hand_over(session, agent_named("opencode"), config))
     importing = [str(agents.program("opencode")), "import", str(made.path)]
     with Stage() as stage:
         taken = stage.run(Job(importing, str(work), agents.other_environment("opencode", config), []))
