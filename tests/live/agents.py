@@ -53,6 +53,8 @@ def environment(config: Path, extra: Mapping[str, str] | None = None) -> dict[st
         "DISABLE_AUTOUPDATER": "1",
         "CODEX_HOME": str(config),
         "CODEX_API_KEY": KEY,
+        "PI_CODING_AGENT_DIR": str(config),
+        "PI_OFFLINE": "1",
         **(extra or {}),
     }
 
@@ -74,7 +76,7 @@ def other_environment(agent: str, config: Path) -> dict[str, str]:
             "XDG_DATA_HOME": str(config), "OPENCODE_DISABLE_AUTOUPDATE": "1", "OPENCODE_DISABLE_MODELS_FETCH": "1",
             "OPENCODE_CONFIG_CONTENT": json.dumps(settings),
         },
-        "pi": {"PI_CODING_AGENT_DIR": str(config), "PI_OFFLINE": "1"},
+        "pi": {},
         "qwen": {"QWEN_HOME": str(config), "ANTHROPIC_MODEL": MODEL},
     }  # fmt: skip
     return environment(config, own[agent])
