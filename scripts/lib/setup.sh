@@ -261,8 +261,9 @@ find_postgresql() {
   unset UNSPOOL_POSTGRES
 }
 
-# The real agents, of the version that npm has today unless UNSPOOL_LIVE_CLAUDE, _CODEX or _PI names one. They run
-# in a network namespace of their own, which takes root; their screens are driven in tmux.
+# The real agents, of the version that npm has today unless UNSPOOL_LIVE_CLAUDE, _CODEX, _PI, ... names one. They run
+# in a network namespace of their own, which takes root; their screens are driven in tmux. All but the first two are
+# left out where npm has none that runs here. 0.74.2 is the last pi for a Node older than 22.
 setup_live_agents() {
   local dir="$CACHE/live-agents" why=""
   unset UNSPOOL_LIVE
@@ -278,16 +279,28 @@ setup_live_agents() {
   if [ -z "$why" ]; then
     install_agent "$dir" claude @anthropic-ai/claude-code "${UNSPOOL_LIVE_CLAUDE:-latest}" || why="npm has no Claude Code"
     install_agent "$dir" codex @openai/codex "${UNSPOOL_LIVE_CODEX:-latest}" || why="npm has no Codex"
-    if ! install_agent "$dir" pi @earendil-works/pi-coding-agent "${UNSPOOL_LIVE_PI:-latest}"; then
-      say "the tests with pi are skipped: npm has none that runs here"
-      rm -f "$dir/pi"
-    fi
+    install_other "$dir" copilot @github/copilot "${UNSPOOL_LIVE_COPILOT:-latest}"
+    install_other "$dir" gemini @google/gemini-cli "${UNSPOOL_LIVE_GEMINI:-latest}"
+    install_other "$dir" opencode opencode-ai "${UNSPOOL_LIVE_OPENCODE:-latest}"
+    install_other "$dir" pi @earendil-works/pi-coding-agent "${UNSPOOL_LIVE_PI:-latest}" 0.74.2
+    install_other "$dir" qwen @qwen-code/qwen-code "${UNSPOOL_LIVE_QWEN:-latest}"
   fi
   if [ -n "$why" ]; then
     say "the tests with real agents are skipped: $why"
     return
   fi
   export UNSPOOL_LIVE="$dir"
+}
+
+# install_other DIR NAME PACKAGE VERSION...: the first of the versions that runs here; without one, a sentence.
+install_other() {
+  local dir="$1" name="$2" package="$3" version
+  shift 3
+  for version in "$@"; do
+    if install_agent "$dir" "$name" "$package" "$version"; then return; fi
+    rm -rf "${dir:?}/$name" "$dir/$name"-*
+  done
+  say "the tests with $name are skipped: npm has none that runs here"
 }
 
 # install_agent DIR NAME PACKAGE VERSION: DIR/NAME leads to that version. Without the registry, what was installed before

@@ -96,3 +96,15 @@ def test_a_folder_of_any_name_leads_nowhere_else(to: str, cwd: str, home: Path) 
     assert made.path.resolve().is_relative_to(place)
     made.path.parent.mkdir(parents=True, exist_ok=True)
     made.path.write_bytes(made.data)
+
+
+@pytest.mark.parametrize(
+    ("model", "named"),
+    [("claude-sonnet-4-5", "anthropic/claude-sonnet-4-5"), ("gpt-5.4", "openai/gpt-5.4"), ("", "unknown/unknown")],
+)
+def test_opencode_goes_on_with_the_model_that_answered_last(model: str, named: str, home: Path) -> None:
+    session = story("gemini", home / "source")
+    session = replace(session, messages=tuple(replace(one, model=model) for one in session.messages))
+    told = json.loads(hand_over(session, agent_named("opencode"), home / "target").data)
+    models = {"{providerID}/{modelID}".format(**one["info"].get("model", one["info"])) for one in told["messages"]}
+    assert models == {named}

@@ -10,6 +10,10 @@ KEY = "sk-ant-api03-played-by-the-test-itself"
 ADDRESS = "{address}"
 """Stands for the played model's address, which only the stage knows."""
 
+MODEL = "claude-sonnet-4-5"
+OTHERS = ("copilot", "gemini", "opencode", "pi", "qwen")
+"""Agents that are tried where npm has one that runs here."""
+
 ALLOWED = (
     "Agent,AskUserQuestion,Bash,Edit,EnterWorktree,ExitPlanMode,ExitWorktree,Glob,Grep,KillShell,Monitor,NotebookEdit,Read,"
     "SendMessage,Skill,TaskCreate,TaskGet,TaskList,TaskOutput,TaskStop,TaskUpdate,TodoWrite,WebFetch,WebSearch,Workflow,"
@@ -55,6 +59,29 @@ def environment(config: Path, extra: Mapping[str, str] | None = None) -> dict[st
     }
 
 
+def other_environment(agent: str, config: Path) -> dict[str, str]:
+    """The environment of one of OTHERS: it keeps all it writes below `config`, and asks the played model alone."""
+    played = {"options": {"baseURL": f"{ADDRESS}/v1", "apiKey": KEY}, "models": {MODEL: {"name": "Played"}}}
+    settings = {"model": f"anthropic/{MODEL}", "provider": {"anthropic": played}, "permission": {"*": "allow"}}
+    own = {
+        "copilot": {
+            "COPILOT_HOME": str(config), "COPILOT_OFFLINE": "true", "COPILOT_MODEL": MODEL,
+            "COPILOT_PROVIDER_TYPE": "anthropic", "COPILOT_PROVIDER_BASE_URL": ADDRESS, "COPILOT_PROVIDER_API_KEY": KEY,
+        },
+        "gemini": {
+            "GEMINI_CLI_HOME": str(config), "GEMINI_CLI_TRUST_WORKSPACE": "true", "GOOGLE_GENAI_USE_VERTEXAI": "true",
+            "GOOGLE_VERTEX_BASE_URL": ADDRESS, "GOOGLE_API_KEY": KEY,
+        },
+        "opencode": {
+            "XDG_DATA_HOME": str(config), "OPENCODE_DISABLE_AUTOUPDATE": "1", "OPENCODE_DISABLE_MODELS_FETCH": "1",
+            "OPENCODE_CONFIG_CONTENT": json.dumps(settings),
+        },
+        "pi": {},
+        "qwen": {"QWEN_HOME": str(config), "ANTHROPIC_MODEL": MODEL},
+    }  # fmt: skip
+    return environment(config, own[agent])
+
+
 _PERSON = {"NAME": "Ada Tide", "EMAIL": "ada@example.org"}
 
 
@@ -77,10 +104,17 @@ def codex_words(prompt: str, args: Sequence[str], resume: str) -> list[str]:
     return [*words, *(["resume", resume] if resume else []), prompt]
 
 
-def pi_words(prompt: str, resume: str) -> list[str]:
-    """Headless, with an extension that leads it to the played model."""
-    words = [str(program("pi")), "-p", "-e", str(Path(__file__).with_name("pi_provider.js")), "--provider", "anthropic"]
-    return [*words, "--model", "claude-sonnet-4-5", *(["--session", resume] if resume else []), prompt]
+def other_words(agent: str, resume: str) -> list[str]:
+    """One of OTHERS, headless, with all its tools allowed; the prompt is its input."""
+    provider = str(Path(__file__).with_name("pi_provider.js"))  # leads pi to the played model
+    words, resuming = {
+        "copilot": (["--allow-all-tools"], [f"--resume={resume}"]),
+        "gemini": (["--yolo", "--model", "gemini-2.5-pro"], ["--resume", resume]),
+        "opencode": (["run"], ["--session", resume]),
+        "pi": (["-p", "-e", provider, "--provider", "anthropic", "--model", MODEL], ["--session", resume]),
+        "qwen": (["--auth-type", "anthropic", "--yolo"], ["--resume", resume]),
+    }[agent]
+    return [str(program(agent)), *words, *(resuming if resume else [])]
 
 
 def trust(config: Path, cwd: Path) -> None:

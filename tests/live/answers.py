@@ -1,4 +1,4 @@
-"""The played model's answers as the services send them: the Messages API and the Responses API, streamed or whole."""
+"""The played model's answers as the services send them: the Messages, Responses and Gemini APIs."""
 
 import base64
 import json
@@ -195,3 +195,28 @@ def response_events(asked: Data, step: Step, used: Used) -> list[Data]:
         events.append({"type": "response.output_item.added", "output_index": index, "item": begun})
         events.append({"type": "response.output_item.done", "output_index": index, "item": item})
     return [*events, {"type": "response.completed", "response": {**whole, "output": output, "usage": usage}}]
+
+
+# --- Gemini API --------------------------------------------------------------------------------------------
+
+
+def candidate(asked: Data, step: Step, used: Used) -> Data:
+    """An answer, which is sent in one piece."""
+    parts: list[Data] = [{"text": step.thinking, "thought": True}] if step.thinking else []
+    parts += [{"text": step.text}] if step.text else []
+    parts += [{"functionCall": {"name": one.name, "args": one.input}} for one in step.calls]
+    thought, made = (100 if step.thinking else 0), tokens(len(json.dumps(parts)))
+    usage = {
+        "promptTokenCount": used.whole,
+        "cachedContentTokenCount": used.read,
+        "candidatesTokenCount": made,
+        "thoughtsTokenCount": thought,
+        "totalTokenCount": used.whole + made + thought,
+    }
+    said = {"content": {"role": "model", "parts": parts}, "finishReason": "STOP", "index": 0}
+    return {
+        "candidates": [said],
+        "usageMetadata": usage,
+        "modelVersion": asked["model"],
+        "responseId": new_id("resp"),
+    }

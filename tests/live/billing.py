@@ -61,9 +61,9 @@ def pieces(asked: dict[str, Any]) -> Iterator[Piece]:
 
 
 def items(asked: dict[str, Any]) -> Iterator[Piece]:
-    """A request to the Responses API, which caches by itself, wherever two requests begin alike."""
-    yield _piece([asked.get("instructions"), asked.get("tools")], {})
-    for item in asked.get("input") or []:
+    """A request to the Responses or the Gemini API, which cache by themselves, wherever two requests begin alike."""
+    yield _piece([asked.get("instructions"), asked.get("systemInstruction"), asked.get("tools")], {})
+    for item in asked.get("input") or asked.get("contents") or []:
         yield _piece(item, {})
 
 

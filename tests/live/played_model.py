@@ -35,6 +35,7 @@ class Part:
         self.number = number
         self.requests: list[Data] = []
         self.not_offered: list[str] = []
+        self.tokens = 0
         self.released = threading.Event()
         self._queues: dict[str, list[Step]] = defaultdict(list)
         self._lock = threading.Lock()
@@ -45,6 +46,11 @@ class Part:
                 if one.name == "Agent":
                     self._queues.setdefault(str(one.input["prompt"]), [])
 
+    def count(self, asked: Data, tokens: int) -> None:
+        """Add what an answer of the conversation used."""
+        with self._lock:
+            self.tokens += tokens if asked.get("tools") else 0
+
     @property
     def unplayed(self) -> list[str]:
         """Names of the calls that were never asked for."""
@@ -52,8 +58,9 @@ class Part:
 
     def next_step(self, asked: Data) -> Step:
         """The next step of whoever asks; tools that are not offered are looked for first, then left out."""
-        talk = asked.get("messages") or asked.get("input") or []
-        offered = {str(tool.get("name", tool.get("type"))) for tool in asked.get("tools") or []}
+        talk = talk_of(asked)
+        tools = (one for tool in asked.get("tools") or [] for one in tool.get("functionDeclarations") or [tool])
+        offered = {str(tool.get("name", tool.get("type"))) for tool in tools}
         if _SUMMARY in json.dumps(talk[-1:]):
             return SUMMARY
         if not offered:  # a side question
@@ -76,6 +83,11 @@ class Part:
         beginning = json.dumps(talk[:2])
         named = [name for name in self._queues if name and name in beginning]
         return max(named, key=lambda name: len(self._queues[name]), default="")
+
+
+def talk_of(asked: Data) -> list[Data]:
+    """The conversation as a request holds it, in any of the interfaces."""
+    return asked.get("messages") or asked.get("input") or asked.get("contents") or []
 
 
 def _filled(step: Step, said: str) -> Step:
@@ -108,7 +120,7 @@ def texts(talk: list[Data]) -> Iterator[str]:
 
 
 class PlayedModel:
-    """The Messages API and the Responses API on 127.0.0.1, at a port that the system chooses."""
+    """The Messages, Responses and Gemini APIs on 127.0.0.1, at a port that the system chooses."""
 
     def __init__(self) -> None:
         self._cache = billing.Cache()
@@ -144,7 +156,7 @@ class PlayedModel:
         return self._parts.get(int(found[1])) if found else None
 
     def bill(self, asked: Data) -> billing.Used:
-        parts = billing.items(asked) if "input" in asked else billing.pieces(asked)
+        parts = billing.pieces(asked) if "messages" in asked else billing.items(asked)
         return self._cache.bill(str(asked.get("model")), parts)
 
 
@@ -179,6 +191,9 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             self._send(json.dumps({"input_tokens": billing.tokens(size)}).encode())
         elif where.endswith(("/messages", "/responses")):
             self._answer(part, asked)
+        elif where.endswith((":generateContent", ":streamGenerateContent")):
+            model, _, way = where.rpartition("/")[2].partition(":")
+            self._answer(part, {**asked, "model": model, "stream": way.startswith("stream")})
         else:
             self._send(b"{}", status=404)
 
@@ -195,19 +210,28 @@ class _Handler(http.server.BaseHTTPRequestHandler):
     def _answer(self, part: Part, asked: Data) -> None:
         part.requests.append(asked)
         if "messages" in asked and (forced := _forced(asked)):
-            return self._message(asked, forced, Step())
+            return self._message(part, asked, forced, Step())
         step = part.next_step(asked)
         if step.held:
             part.released.wait(HELD_AT_MOST)
         if step.status != 200:
             return self._send(json.dumps(answers.error(step.status, step.message)).encode(), status=step.status)
+        if "contents" in asked:
+            said = answers.candidate(asked, step, self.model.bill(asked))
+            part.count(asked, said["usageMetadata"]["totalTokenCount"])
+            data = json.dumps(said)
+            kind = "text/event-stream" if asked["stream"] else "application/json"
+            return self._send((f"data: {data}\n\n" if asked["stream"] else data).encode(), kind)
         if "input" in asked:
             events = answers.response_events(asked, step, self.model.bill(asked))
+            part.count(asked, events[-1]["response"]["usage"]["total_tokens"])
             return self._send(answers.streamed(events), "text/event-stream")
-        return self._message(asked, answers.blocks(step), step)
+        return self._message(part, asked, answers.blocks(step), step)
 
-    def _message(self, asked: Data, content: list[Data], step: Step) -> None:
-        whole = answers.message(str(asked.get("model")), content, self.model.bill(asked), step.stop)
+    def _message(self, part: Part, asked: Data, content: list[Data], step: Step) -> None:
+        used = self.model.bill(asked)
+        whole = answers.message(str(asked.get("model")), content, used, step.stop)
+        part.count(asked, used.whole + whole["usage"]["output_tokens"])
         if asked.get("stream"):
             events = answers.message_events(whole)
             self._send(answers.streamed(events[:-3] if step.cut else events), "text/event-stream")

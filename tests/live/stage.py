@@ -22,7 +22,7 @@ from typing import Any, Self
 import msgspec
 
 from tests.live import agents
-from tests.live.played_model import Part, PlayedModel
+from tests.live.played_model import Part, PlayedModel, talk_of
 from tests.live.steps import Step
 from tests.live.terminal import Act, NotShown, Terminal
 
@@ -53,6 +53,8 @@ class Run(msgspec.Struct):
     requests: list[dict[str, Any]]
     not_offered: list[str]
     unplayed: list[str]
+    tokens: int = 0
+    """What the model said that the conversation used, side questions left out."""
 
     @property
     def result(self) -> dict[str, Any]:
@@ -74,7 +76,7 @@ class Run(msgspec.Struct):
     @property
     def talks(self) -> list[list[dict[str, Any]]]:
         """The messages of each request that offers tools: what the conversation was, side questions left out."""
-        return [one.get("messages") or one.get("input") or [] for one in self.requests if one.get("tools")]
+        return [talk_of(one) for one in self.requests if one.get("tools")]
 
 
 class Stage:
@@ -143,10 +145,13 @@ class Stage:
         words = agents.codex_words(prompt, args, resume)
         return self.run(Job(words, str(cwd), agents.environment(config, env), list(steps)))
 
-    def run_pi(self, config: Path, cwd: Path, prompt: str, steps: Sequence[Step], *, resume: str = "") -> Run:
-        """pi with one prompt, to the end of its turn."""
+    def run_other(
+        self, agent: str, config: Path, cwd: Path, prompt: str, steps: Sequence[Step], *, resume: str = ""
+    ) -> Run:
+        """One of the other agents with one prompt, to the end of its turn."""
         config.mkdir(parents=True, exist_ok=True)
-        return self.run(Job(agents.pi_words(prompt, resume), str(cwd), agents.environment(config), list(steps)))
+        env = agents.other_environment(agent, config)
+        return self.run(Job(agents.other_words(agent, resume), str(cwd), env, list(steps), input=prompt))
 
     def interactive(
         self,
@@ -185,7 +190,7 @@ def _play(job: Job, part: Part, address: str) -> Run:
     job.words = [word.replace(agents.ADDRESS, address) for word in job.words]
     job.env = {name: value.replace(agents.ADDRESS, address) for name, value in job.env.items()}
     code, out, err = _at_screen(job, part) if job.script else _headless(job)
-    return Run(code, out, err, part.requests, part.not_offered, part.unplayed)
+    return Run(code, out, err, part.requests, part.not_offered, part.unplayed, part.tokens)
 
 
 def _headless(job: Job) -> tuple[int, str, str]:

@@ -22,9 +22,9 @@ def live_pi(kept: Path) -> Path:
     work.mkdir(parents=True)
     with Stage() as stage:
         steps = [call("bash", command="echo nine"), call("write", path="tide.py", content="low = 1"), say("Written.")]
-        stage.run_pi(config, work, "Write tide.py", steps)
+        stage.run_other("pi", config, work, "Write tide.py", steps)
         (log,) = config.rglob("*.jsonl")
-        stage.run_pi(config, work, "Second", [say("Second done.", thinking="It works.")], resume=str(log))
+        stage.run_other("pi", config, work, "Second", [say("Second done.", thinking="It works.")], resume=str(log))
     return config
 
 
@@ -67,7 +67,8 @@ def test_a_copy_is_resumed(act: str, home: Path, stage: Stage) -> None:
             copy = made(home, "repair", session)
     held_copy = Library([home]).open(str(copy["session"]))
     typed = [turn.prompt.text for turn in held_copy.turns if turn.prompt is not None]
-    run = stage.run_pi(home, Path(copy["cwd"]), PROMPT, [say("After the copy comes this.")], resume=held_copy.id)
+    steps = [say("After the copy comes this.")]
+    run = stage.run_other("pi", home, Path(copy["cwd"]), PROMPT, steps, resume=held_copy.id)
     said = sent(run)
     assert typed == ["Write tide.py", "Second"][: 1 if act == "fork at 1" else 2]
     assert [one for one in [*typed, PROMPT] if json.dumps(one)[1:-1] not in said] == []

@@ -64,6 +64,7 @@ _SIDE = (
     "assistant.turn_end", "tool.execution_start",
 )  # fmt: skip
 _WORDS = ("message", "content", "summary", "summaryContent", "reason", "errorReason", "agentDescription", "error")
+_EXIT = re.compile(r" with exit code (-?\d{1,9})>\s*$")
 _LOG = re.compile(r"(?:^|/)session-state/([0-9A-Za-z_-]{8,64})(?:\.jsonl$|/)")
 
 
@@ -167,8 +168,10 @@ class CopilotParser(PlainParser):
         self._model, self._request = "", 0
         self._reported: dict[str, tuple[int, int, int, int]] = {}
         """By model, what the last report at an end says was used since the beginning."""
-        self._told: dict[str, int] = {}
-        """By model, the output that messages told since that report."""
+        self._told: dict[str, tuple[int, ...]] = {}
+        """By model, what records and messages told since that report."""
+        self._recorded: set[str] = set()
+        """Requests that have a record of what they used."""
 
     def line(self, data: dict[str, Json], place: Place) -> Event:
         kind, given = text(data.get("type")), mapping(data.get("data"))
@@ -187,6 +190,8 @@ class CopilotParser(PlainParser):
             return as_prompt(event, command or text(given.get("toolName")), kind="bash")
         if kind == "tool.execution_complete":
             return self._result(event, given)
+        if kind == "session.usage_record":
+            return self._record(event, mapping(given.get("usage")))
         if kind in _NOTICES:
             if kind == "session.shutdown":
                 event.part = self._ended(event, given)
@@ -218,7 +223,9 @@ class CopilotParser(PlainParser):
         return as_prompt(event, words)
 
     def _answer(self, event: Event, kind: str, given: dict[str, Any]) -> Event:
-        message = text(given.get("messageId")) or text(given.get("apiCallId")) or event.id
+        request = text(given.get("apiCallId"))
+        recorded = request in self._recorded
+        message = request if recorded else text(given.get("messageId")) or request or event.id
         if kind == "assistant.reasoning":
             return as_message(
                 event, Part(event.id, "", self._model, None), [thought(event, event.id, text(given.get("content")))]
@@ -236,22 +243,40 @@ class CopilotParser(PlainParser):
             blocks.append(
                 called(event, message, identity, name, decode_object(call.get("arguments")), self._roles.get(name, ""))
             )
-        usage = Usage(output=output) if output else None
+        usage = Usage(output=output) if output and not recorded else None
         if usage is not None:
-            self._told[model] = self._told.get(model, 0) + output
+            self._tell(model, (0, output, 0, 0))
         return as_message(event, Part(message, "", model, usage, "end" if usage else ""), blocks)
+
+    def _record(self, event: Event, used: dict[str, Any]) -> Event:
+        """What one request used, written before the message that it brought."""
+        model, figures = text(used.get("model")) or self._model, _figures({"usage": used})
+        request = text(used.get("apiCallId")) or event.id
+        self._recorded.add(request)
+        self._tell(model, figures)
+        usage = Usage(*figures, reasoning=min(figures[1], whole(used.get("reasoningTokens"))))
+        as_message(event, Part(request, "", model, usage, "end"), [])
+        event.turn = False  # nobody says anything in it
+        return event
+
+    def _tell(self, model: str, figures: tuple[int, ...]) -> None:
+        before = self._told.get(model, (0, 0, 0, 0))
+        self._told[model] = tuple(one + other for one, other in zip(figures, before, strict=True))
 
     def _result(self, event: Event, given: dict[str, Any]) -> Event:
         result, failed = mapping(given.get("result")), mapping(given.get("error"))
         words = text(result.get("content")) or text(result.get("detailedContent")) or text(failed.get("message"))
-        found = answered(event, text(given.get("toolCallId")), words, error=given.get("success") is False)
+        ended = _EXIT.search(words)
+        code = mapping(given.get("shellExecution")).get("exitCode", ended and int(ended[1]))
+        error = given.get("success") is False or code not in (None, 0)  # a command that fails is a call that succeeds
+        found = answered(event, text(given.get("toolCallId")), words, error=error)
         code = text(failed.get("code"))
         denial = "user-rejected" if code in ("rejected", "denied") else ""
         return as_result(event, replace(found, denial=denial, detail=given.get("toolTelemetry")))
 
     def _ended(self, event: Event, given: dict[str, Any]) -> Part | None:
-        """What requests used since the last report beyond what messages told, by model. A report is of everything
-        since the beginning; a smaller one begins anew."""
+        """What requests used since the last report beyond what records and messages told, by model. A report is of
+        everything since the beginning; a smaller one begins anew."""
         used: dict[str, Usage] = {}
         for model, metrics in mapping(given.get("modelMetrics")).items():
             now = _figures(mapping(metrics))
@@ -259,8 +284,9 @@ class CopilotParser(PlainParser):
             if any(one < other for one, other in zip(now, before, strict=True)):
                 before = (0, 0, 0, 0)
             self._reported[model] = now
-            new = [one - other for one, other in zip(now, before, strict=True)]
-            used[model] = Usage(new[0], max(0, new[1] - self._told.pop(model, 0)), new[2], new[3])
+            told = self._told.pop(model, (0, 0, 0, 0))
+            new = [max(0, one - old - heard) for one, old, heard in zip(now, before, told, strict=True)]
+            used[model] = Usage(new[0], new[1], new[2], new[3])
         billed = [(model, one) for model, one in used.items() if one.total]
         if not billed:
             return None

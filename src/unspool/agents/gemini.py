@@ -166,7 +166,10 @@ class _Replay:
             self._live.pop(gone).removed = True
 
     def begin_anew(self, messages: list[Json], event: Event) -> None:
-        if self._known and messages:
+        new = [
+            one for one in map(mapping, messages) if text(one.get("id")) not in self._known and not _is_injected(one)
+        ]
+        if self._known and new:  # a session that is resumed begins anew with what it holds
             self.steps.append(as_notice(event, "compaction", "", {"messages": len(messages)}))
         self._live.clear()
         for one in messages:
@@ -237,7 +240,7 @@ class _Parser(WholeLogParser):
                 yield from self._answer(event, data)
             case "user" if _is_answer(data.get("content")):
                 return  # the results, which the calls hold themselves
-            case "user" if told.context or words.startswith(_INJECTED):
+            case "user" if told.context or _is_injected(data):
                 where = _WORKSPACE.search(words)
                 self.facts.cwd = self.facts.cwd or ((where[1] or where[2]).strip() if where is not None else "")
                 yield as_notice(event, "environment", words)
@@ -326,6 +329,11 @@ def _is_thought(part: Json) -> bool:
 def parts_images(event: Event, content: Json) -> tuple[Image, ...]:
     held = (mapping(mapping(one).get("inlineData")) for one in items(content))
     return tuple(picture(event, text(one.get("mimeType")), text(one.get("data"))) for one in held if one)
+
+
+def _is_injected(message: dict[str, Any]) -> bool:
+    """Whether the agent put a message in at the beginning."""
+    return (parts_text(message.get("displayContent")) or parts_text(message.get("content"))).startswith(_INJECTED)
 
 
 def _is_answer(content: Json) -> bool:

@@ -5,7 +5,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import replace
+
 from unspool.agents.base import ResumeCommand
+from unspool.agents.dialect import PlainDialect
 from unspool.agents.events import (
     answered,
     as_message,
@@ -20,9 +23,9 @@ from unspool.agents.events import (
 from unspool.agents.gemini import parts_images, parts_text
 from unspool.agents.lines import PlainParser
 from unspool.agents.log_files import LogFileAgent
-from unspool.agents.records import Detail, FoundLog
+from unspool.agents.records import Detail, FoundAgent, FoundLog
 from unspool.agents.values import items, mapping, moment, text, whole
-from unspool.model import Block, Event, Json, Part, Place, Usage
+from unspool.model import Block, Event, Facts, Json, Part, Place, ToolCall, Usage
 
 _ROLES = {
     "run_shell_command": "shell", "read_file": "read", "read_many_files": "read", "list_directory": "search",
@@ -45,6 +48,7 @@ class Qwen(LogFileAgent):
     head_size = 4096
     log_name = re.compile(r"(?:^|/)([0-9A-Za-z-]{8,64})(?:\.runtime)?\.jsonl?$")
     resuming = ResumeCommand("qwen --resume {id}", "--yolo")
+    _below = re.compile(r"(?:^|/)subagents/([0-9A-Za-z-]{8,64})/agent-[^/]+\.(?:jsonl|meta\.json)$")
 
     def roots(self, environment: Mapping[str, str], home: Path) -> list[Path]:
         named = environment.get("QWEN_RUNTIME_DIR") or environment.get("QWEN_HOME")
@@ -57,10 +61,18 @@ class Qwen(LogFileAgent):
         for found in super().discover(root):
             folder = Path(found.path).parent
             name = folder.parent.name if folder.name == "chats" else ""
-            yield FoundLog(found.path, found.session_id, self.id, found.size, found.modified, name, found.root)
+            logs = sorted(folder.parent.glob(f"subagents/{found.session_id}/agent-*.jsonl")) if name else []
+            yield replace(found, folder=name, agents=tuple(map(_subagent, logs)))
+
+    def session_of(self, path: str) -> str:
+        named = self._below.search(path) or self.log_name.search(path)
+        return named[1] if named is not None else ""
 
     def is_log(self, path: str) -> bool:
-        return path.endswith(".jsonl") and super().is_log(path)
+        return path.endswith(".jsonl") and self._below.search(path) is None and super().is_log(path)
+
+    def is_conversation(self, path: str) -> bool:
+        return path.endswith(".jsonl") and bool(self.session_of(path))
 
     def recognises(self, data: dict[str, Json]) -> bool:
         inner = mapping(data.get("message"))
@@ -70,10 +82,29 @@ class Qwen(LogFileAgent):
         return _ROLES.get(tool, "")
 
     def parser(self, found: FoundLog | None, detail: Detail) -> "_Parser":
-        return _Parser()
+        return _Parser(found.agent_ids if found is not None else frozenset())
+
+    def dialect(self, found: FoundLog | None, facts: Facts) -> "_Dialect":
+        return _Dialect(self.id)
+
+
+def _subagent(log: Path) -> FoundAgent:
+    sidecar = log.with_suffix(".meta.json")
+    return FoundAgent(str(log), log.stem.removeprefix("agent-"), str(sidecar) if sidecar.is_file() else "")
+
+
+class _Dialect(PlainDialect):
+    def agent_ids(self, call: ToolCall) -> tuple[str, ...]:
+        kind = text(mapping(call.input).get("subagent_type"))
+        return (f"{kind}-{call.call_id}",) if kind else ()
 
 
 class _Parser(PlainParser):
+    def __init__(self, logged: frozenset[str]) -> None:
+        super().__init__()
+        self._logged = logged
+        """Subagents that have a log of their own, which tells what they used."""
+
     def line(self, data: dict[str, Json], place: Place) -> Event:
         facts, kind = self.facts, data.get("type")
         facts.session = facts.session or text(data.get("sessionId"))
@@ -91,6 +122,9 @@ class _Parser(PlainParser):
             return self._answer(event, data, parts)
         if kind == "tool_result":
             return self._result(event, data, parts)
+        if kind == "user" and data.get("provenance") == "system":
+            name = text(data.get("subtype"))
+            return as_notice(event, _NOTICES.get(name, name or "meta"), parts_text(parts).strip())
         if kind == "user":
             return as_prompt(event, parts_text(parts).strip(), parts_images(event, parts))
         if kind == "system":
@@ -125,9 +159,21 @@ class _Parser(PlainParser):
         facts = mapping(told)
         if kind == "custom_title":
             self.facts.custom_title = text(facts.get("title")) or text(facts.get("customTitle")) or text(told)
+        if kind == "ui_telemetry":
+            event.part = self._beside(event, mapping(facts.get("uiEvent")))
         if kind == "mid_turn_user_message":
             return as_prompt(event, (text(facts.get("text")) or text(told)).strip(), kind="queued")
         return as_notice(event, _NOTICES.get(kind, kind or "info"), text(told), facts)
+
+    def _beside(self, event: Event, told: dict[str, Any]) -> Part | None:
+        """What a request used that no message of any log tells of, such as one that gathers what to remember."""
+        agent = text(told.get("subagent_id"))
+        if not agent or agent in self._logged or not text(told.get("event.name")).endswith(".api_response"):
+            return None
+        names = ("input_token_count", "output_token_count", "cached_content_token_count", "thoughts_token_count")
+        sent, output, cached, thoughts = (whole(told.get(name)) for name in names)
+        usage = Usage(max(0, sent - cached), output + thoughts, cached, reasoning=thoughts)
+        return Part(text(told.get("response_id")) or event.id, "", text(told.get("model")), usage, "end")
 
 
 def _usage(used: dict[str, Any]) -> Usage | None:

@@ -16,10 +16,12 @@ def answer(message: str, words: str, *requests: dict[str, Any], output: int = 0,
     return {"messageId": message, "content": words, "toolRequests": list(requests), "outputTokens": output, **more}
 
 
-def done(call: str, words: str, *, success: bool = True) -> dict[str, Any]:
-    return {"toolCallId": call, "success": success, "result": {"content": words}}
+def done(call: str, words: str, code: int | None = None) -> dict[str, Any]:
+    ended = f"\n<shellId: 0 completed with exit code {code}>" if code is not None else ""
+    return {"toolCallId": call, "success": True, "result": {"content": words + ended}}
 
 
+RECORD = {"model": "claude-sonnet-4.5", "apiCallId": "r4", "inputTokens": 120, "outputTokens": 10}
 USED = {"inputTokens": 225, "outputTokens": 20, "cacheReadTokens": 160, "cacheWriteTokens": 5}
 EVENTS: list[tuple[str, dict[str, Any]]] = [
     ("session.start", {"sessionId": SESSION, "copilotVersion": "1.0.64", "context": {"cwd": "/home/ada/quay"}}),
@@ -28,14 +30,15 @@ EVENTS: list[tuple[str, dict[str, Any]]] = [
     ("assistant.turn_start", {"turnId": "0"}),
     ("assistant.message", answer("m1", "", asked("c1", "bash", command="ls"), output=8, reasoningText="Stones first")),
     ("tool.execution_start", {"toolCallId": "c1", "toolName": "bash", "arguments": {"command": "ls"}}),
-    ("tool.execution_complete", done("c1", "quay.py")),
+    ("tool.execution_complete", done("c1", "quay.py", 0)),
     ("assistant.message", answer("m2", "", asked("c2", "bash", command="make"))),
-    ("tool.execution_complete", done("c2", "no rule", success=False)),
+    ("tool.execution_complete", done("c2", "no rule", 2)),
     ("user.message", {"content": "And the lighthouse"}),
     ("assistant.message", answer("m3", "", asked("c3", "edit", **EDIT))),
     ("tool.execution_complete", done("c3", "Edited.")),
     ("hologram", {"shape": "ship"}),
-    ("assistant.message", answer("m4", "Lit since dusk.", output=10)),
+    ("session.usage_record", {"usage": {**RECORD, "cacheReadTokens": 100, "cacheWriteTokens": 5}}),
+    ("assistant.message", answer("m4", "Lit since dusk.", output=10, apiCallId="r4")),
     ("session.shutdown", {"shutdownType": "routine", "modelMetrics": {"claude-sonnet-4.5": {"usage": USED}}}),
 ]
 

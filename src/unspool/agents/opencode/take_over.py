@@ -14,6 +14,8 @@ from unspool.model import Json
 
 _LETTERS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _VERSION = "1.18.0"
+_MAKERS = {"claude": "anthropic", "gpt": "openai", "gemini": "google"}
+"""The provider of a model, by how the model's name begins."""
 
 
 def _id(prefix: str, moment: int, *, descending: bool = False) -> str:
@@ -52,6 +54,8 @@ def lines(new: NewSession, steps: list[Step]) -> Iterator[bytes]:
     """One document, as `opencode export` prints it."""
     messages: list[dict[str, Any]] = []
     user = ""
+    # the agent goes on with the model of the last prompt, unless it is told another
+    model = _model(next((step.model for step in reversed(steps) if isinstance(step, HandedAnswer) and step.model), ""))
     moment = first = int(new.started.timestamp() * 1000)
     for step in steps:
         moment = max(moment + 1, int(step.time.timestamp() * 1000))  # messages are ordered by their time
@@ -62,7 +66,6 @@ def lines(new: NewSession, steps: list[Step]) -> Iterator[bytes]:
             parts = _parts(step, moment)
         else:
             user = name
-            model = {"providerID": "unknown", "modelID": "unknown"}
             info = {**whose, "role": "user", "time": {"created": moment}, "agent": "build", "model": model}
             parts = [{"type": "text", "text": step.words}]
             parts += [
@@ -81,10 +84,15 @@ def lines(new: NewSession, steps: list[Step]) -> Iterator[bytes]:
     yield msgspec.json.format(msgspec.json.encode({"info": about, "messages": messages}), indent=2)
 
 
+def _model(name: str) -> dict[str, str]:
+    provider = _MAKERS.get(name.partition("-")[0], "unknown")
+    return {"providerID": provider, "modelID": name or "unknown"}
+
+
 def _answer_info(whose: dict[str, str], user: str, step: HandedAnswer, new: NewSession, moment: int) -> dict[str, Any]:
     tokens = {"input": 0, "output": 0, "reasoning": 0, "cache": {"read": 0, "write": 0}}
     return {
-        **whose, "role": "assistant", "parentID": user, "modelID": step.model or "unknown", "providerID": "unknown",
+        **whose, "role": "assistant", "parentID": user, **_model(step.model),
         "mode": "build", "agent": "build", "path": {"cwd": new.cwd or "/", "root": new.cwd or "/"}, "cost": 0,
         "time": {"created": moment, "completed": moment}, "tokens": tokens,
         "finish": "tool-calls" if step.calls else "stop",
