@@ -108,6 +108,15 @@ def _calls(event: Event) -> Iterator[Call]:
         yield from part.advice
 
 
+class HistoryBase(msgspec.Struct, frozen=True):
+    """Where the conversation before a log's first line is: at the beginning of another log."""
+
+    log: str
+    """What the name of that log ends with, but for its extension."""
+    end: int
+    """The bytes of it, unpacked, that belong to the conversation."""
+
+
 class Facts(msgspec.Struct):
     """What the lines of a log say of the session as a whole; the last word wins unless said otherwise."""
 
@@ -130,6 +139,7 @@ class Facts(msgspec.Struct):
     relocated: str = ""
     worktree_of: str = ""
     forked_from: str = ""
+    base: HistoryBase | None = None
     first_mode: str = ""
     reported_cost: str = ""
     started: datetime | None = None

@@ -207,6 +207,8 @@ class Session(msgspec.Struct, frozen=True, omit_defaults=True):
     """The session log that its first prompt says it continues."""
     links: tuple[ChainLink, ...] = ()
     history: SharedHistory | None = None
+    earlier: tuple["Session", ...] = ()
+    """The conversation before it that other logs keep for it, oldest first. It is paid and found there."""
     elsewhere: tuple[Call, ...] = ()
     """Requests that only other versions of it made: they are paid with it, though it does not show them."""
     recorded: tuple[Push, ...] = ()
