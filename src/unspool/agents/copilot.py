@@ -207,6 +207,7 @@ class CopilotParser(PlainParser):
             context = context or given
             facts.cwd = facts.cwd or text(context.get("cwd"))
             facts.branch = text(context.get("branch")) or facts.branch
+        facts.window = whole(given.get("tokenLimit")) or facts.window
         for name in ("selectedModel", "newModel", "chosenModel"):
             if (model := text(given.get(name))) and model != "auto":
                 self._model = model

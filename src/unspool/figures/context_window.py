@@ -117,10 +117,15 @@ def context_window(session: Session, recorded: RecordedRequests | None = None) -
     added: Counter[str] = Counter()
     for turn in turns:
         added.update(turn.added)
-    size = window_size(model, max((request.measured for request in fill.requests), default=0))
+    size = _window_size(session, model, max((request.measured for request in fill.requests), default=0))
     tools = tuple(sorted(fill.tools(), key=lambda tool: (-tool.tokens, tool.name)))
     compactions = sum(turn.compactions for turn in turns)
     return ContextWindow(model, size, now, peak, turns, tools, compactions, dict(added), fill.scale)
+
+
+def _window_size(session: Session, model: str, sent: int) -> int | None:
+    """What the log says of the last model's window, where no request shows that it holds more; else what is known."""
+    return session.window if session.window >= max(1, sent) else window_size(model, sent)
 
 
 def request_windows(session: Session, recorded: RecordedRequests | None = None) -> Sequence[RequestWindow]:

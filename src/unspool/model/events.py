@@ -142,6 +142,7 @@ class Facts(msgspec.Struct):
     base: HistoryBase | None = None
     first_mode: str = ""
     reported_cost: str = ""
+    window: int = 0
     started: datetime | None = None
     ended: datetime | None = None
     agents: dict[str, str] = {}

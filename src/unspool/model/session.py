@@ -215,6 +215,8 @@ class Session(msgspec.Struct, frozen=True, omit_defaults=True):
     """Pull requests that the log records beside the conversation."""
     reported_cost: str = ""
     """What the agent itself said it cost, in dollars; it counts calls the log does not hold."""
+    window: int = 0
+    """Tokens that the window of its last model holds, as the log says; 0 where it does not."""
     remote: str = ""
     """The web address of the repository that its folder is a checkout of, where that is known."""
 

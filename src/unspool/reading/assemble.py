@@ -199,6 +199,7 @@ class _Assembly:
             links=recorded_links(facts),
             recorded=tuple(_recorded(link) for link in facts.links),
             reported_cost=facts.reported_cost,
+            window=facts.window,
         )
 
     def _agent(self, name: str, tie: AgentCall) -> Agent:
