@@ -192,6 +192,9 @@ def test_turns_that_were_taken_back_are_a_branch(tmp_path: Path) -> None:
     found = read(tmp_path, *typed[0], *typed[1], *typed[2], told("thread_rolled_back", num_turns=2), *typed[3])
     assert prompts(found) == ["0", "3"]
     assert [[turn.prompt.text for turn in branch.turns if turn.prompt] for branch in found.branches] == [["1", "2"]]
+    found = read(tmp_path, *typed[0], *typed[1], *typed[2], told("thread_rolled_back", num_turns=2))
+    assert prompts(found) == ["0"]
+    assert [[turn.prompt.text for turn in branch.turns if turn.prompt] for branch in found.branches] == [["1", "2"]]
 
 
 def test_what_happens_around_a_conversation_is_told_once(tmp_path: Path) -> None:

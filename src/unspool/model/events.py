@@ -78,6 +78,8 @@ class Event(msgspec.Struct):
     team: bool = False
     turn: bool = False
     """A user or assistant line: it may be the tip of the conversation."""
+    rewinds: bool = False
+    """The conversation goes on from the line that it follows: what followed that one before was left."""
     blocks: tuple[Block | Result, ...] = ()
     prompt: Prompt | None = None
     part: Part | None = None

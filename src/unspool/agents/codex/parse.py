@@ -153,7 +153,7 @@ class CodexParser(PlainParser):
         gone = self._starts[-turns:] if turns else []
         if gone:
             del self._starts[-turns:]
-            event.link, event.parent, event.turn = False, gone[0] or None, True
+            event.link, event.parent, event.rewinds = False, gone[0] or None, True
         return as_notice(event, "rewind", f"{turns} turn{'s' * (turns != 1)} taken back", {"turns": turns})
 
     def used(self, used: Json, total: Json, at: tuple[Place, datetime | None], request: str = "") -> Event | None:

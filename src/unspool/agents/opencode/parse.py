@@ -68,7 +68,7 @@ class OpenCodeParser(WholeLogParser):
             yield from self._newer(one)
         if undone:
             told = self._event("revert", messages[-1], None)
-            told.turn = True
+            told.rewinds = True
             yield self._follow(as_notice(told, "rewind", "What follows the prompt before was taken back.", {}))
 
     def _gather(self, entries: Sequence[Entry]) -> tuple[list[_Stored], list[_Stored], list[Record]]:

@@ -88,6 +88,7 @@ class _Parser(PlainParser):
         self._model = ""
         self._ids: dict[str, str] = {}
         """By the id that a file gives, which another may give as well, one that is the same in copies alone."""
+        self._last = ""
 
     def line(self, data: dict[str, Json], place: Place) -> Event:
         kind, time = text(data.get("type")), moment(data.get("timestamp"))
@@ -101,6 +102,8 @@ class _Parser(PlainParser):
         if given:
             self._ids[given] = own
         event = Event("notice", place, own, parent, link=not given or "parentId" not in data, time=time)
+        event.rewinds = not event.link and (parent or "") != self._last
+        self._last = own
         if kind == "message":
             return self._message(event, mapping(data.get("message")), data)
         if kind == "custom_message":
