@@ -23,7 +23,7 @@ from unspool.agents.events import (
 )
 from unspool.agents.lines import PlainParser
 from unspool.agents.records import AgentFile, Companion, Detail, FoundLog
-from unspool.agents.values import decode_object, first_bytes, items, mapping, moment, text, whole
+from unspool.agents.values import add_cost, decode_object, first_bytes, items, mapping, moment, text, whole
 from unspool.files import plain_files
 from unspool.model import (
     AgentDetails,
@@ -253,6 +253,10 @@ class CopilotParser(PlainParser):
     def _ended(self, event: Event, given: dict[str, Any]) -> Part | None:
         """What requests used since the last report beyond what messages told, by model. A report is of everything
         since the beginning; a smaller one begins anew."""
+        asked, units = add_cost("", given.get("totalPremiumRequests")), add_cost("", given.get("totalNanoAiu"))
+        said = [f"{float(asked):,.10g} premium requests"] if asked else []
+        said += [f"{float(units) / 1e9:,.4g} AI units"] if units else []
+        self.facts.reported_credits = " · ".join(said) or self.facts.reported_credits
         used: dict[str, Usage] = {}
         for model, metrics in mapping(given.get("modelMetrics")).items():
             now = _figures(mapping(metrics))

@@ -144,6 +144,7 @@ class Facts(msgspec.Struct):
     base: HistoryBase | None = None
     first_mode: str = ""
     reported_cost: str = ""
+    reported_credits: str = ""
     window: int = 0
     started: datetime | None = None
     ended: datetime | None = None

@@ -215,6 +215,8 @@ class Session(msgspec.Struct, frozen=True, omit_defaults=True):
     """Pull requests that the log records beside the conversation."""
     reported_cost: str = ""
     """What the agent itself said it cost, in dollars; it counts calls the log does not hold."""
+    reported_credits: str = ""
+    """What the agent itself said it took of what it counts instead of dollars: how much of what."""
     window: int = 0
     """Tokens that the window of its last model holds, as the log says; 0 where it does not."""
     remote: str = ""

@@ -199,6 +199,7 @@ class _Assembly:
             links=recorded_links(facts),
             recorded=tuple(_recorded(link) for link in facts.links),
             reported_cost=facts.reported_cost,
+            reported_credits=facts.reported_credits,
             window=facts.window,
         )
 

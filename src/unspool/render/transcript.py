@@ -9,7 +9,7 @@ import msgspec
 
 from unspool import human
 from unspool.doc import Code, Fields, Fold, Heading, Link, Node, Prose, Raw, Terminal
-from unspool.figures import all_turns, calls_of, family, tell_ends
+from unspool.figures import all_turns, calls_of, family, reported_cost, tell_ends
 from unspool.model import (
     Agent,
     Block,
@@ -93,7 +93,7 @@ def _tokens(session: Session) -> Iterator[tuple[str, str]]:
         yield "tokens", f"{human.tokens(own.input)} in · {human.tokens(own.output)} out{least} · {cached}"
     if session.agents:
         yield "with subagents", f"{human.tokens(total_usage(*family(session)).total)} tokens in all"
-    yield "cost reported", human.money(float(session.reported_cost)) if session.reported_cost else ""
+    yield "cost reported", reported_cost(session)
 
 
 _ROLES = {"user": "User", "assistant": "Assistant", "system": "System", "": "Not in the log"}
