@@ -1,4 +1,4 @@
-"""What an agent itself says that a session cost is told as said by the agent, beside what list prices come to."""
+"""What an agent itself says of a session: what it cost, told beside list prices as its own figure; what was thought."""
 
 import json
 import sqlite3
@@ -16,7 +16,7 @@ from unspool.figures import reported_cost
 from unspool.store.library import Library
 
 
-def _with_lines(path: Path, change: Callable[[dict[str, Any]], None]) -> None:
+def change_lines(path: Path, change: Callable[[dict[str, Any]], None]) -> None:
     lines = [json.loads(line) for line in path.read_text().splitlines()]
     for line in lines:
         change(line)
@@ -28,7 +28,7 @@ def _pi(home: Path) -> None:
         if used := line.get("message", {}).get("usage"):
             used["cost"] = {"total": 0.005}
 
-    _with_lines(pi.write(home), priced)
+    change_lines(pi.write(home), priced)
 
 
 def _copilot(home: Path) -> None:
@@ -36,7 +36,7 @@ def _copilot(home: Path) -> None:
         if line["type"] == "session.shutdown":
             line["data"] |= {"totalPremiumRequests": 1.33, "totalNanoAiu": 2_500_000_000}
 
-    _with_lines(copilot.write(home), ended)
+    change_lines(copilot.write(home), ended)
 
 
 def _kiro(home: Path) -> None:
@@ -94,3 +94,13 @@ def test_where_no_price_is_known_a_page_says_what_the_agent_says(tmp_path: Path)
 @pytest.mark.parametrize("odd", [None, True, "1", -1, 0, float("nan"), float("inf"), 10**400, [], {}])
 def test_what_is_no_amount_adds_nothing(odd: Any) -> None:
     assert add_cost("0.25", odd) == "0.25"
+
+
+def test_what_copilot_says_was_thought_is_a_part_of_the_output(tmp_path: Path) -> None:
+    def thought(line: dict[str, Any]) -> None:
+        for metrics in line["data"].get("modelMetrics", {}).values():
+            metrics["usage"]["reasoningTokens"] = 12
+
+    change_lines(copilot.write(tmp_path), thought)
+    (overview,) = Library([tmp_path]).overviews()
+    assert [(call.usage.output, call.usage.reasoning) for call in overview.calls] == [(20, 12)]

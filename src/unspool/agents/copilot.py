@@ -165,7 +165,7 @@ class CopilotParser(PlainParser):
         super().__init__()
         self._roles = roles
         self._model, self._request = "", 0
-        self._reported: dict[str, tuple[int, int, int, int]] = {}
+        self._reported: dict[str, tuple[int, ...]] = {}
         """By model, what the last report at an end says was used since the beginning."""
         self._told: dict[str, int] = {}
         """By model, the output that messages told since that report."""
@@ -260,12 +260,13 @@ class CopilotParser(PlainParser):
         used: dict[str, Usage] = {}
         for model, metrics in mapping(given.get("modelMetrics")).items():
             now = _figures(mapping(metrics))
-            before = self._reported.get(model, (0, 0, 0, 0))
+            before = self._reported.get(model, (0,) * len(now))
             if any(one < other for one, other in zip(now, before, strict=True)):
-                before = (0, 0, 0, 0)
+                before = (0,) * len(now)
             self._reported[model] = now
             new = [one - other for one, other in zip(now, before, strict=True)]
-            used[model] = Usage(new[0], max(0, new[1] - self._told.pop(model, 0)), new[2], new[3])
+            output = max(0, new[1] - self._told.pop(model, 0))
+            used[model] = Usage(new[0], output, new[2], new[3], reasoning=min(new[1], new[4]))
         billed = [(model, one) for model, one in used.items() if one.total]
         if not billed:
             return None
@@ -274,13 +275,15 @@ class CopilotParser(PlainParser):
         return Part(event.id, "", model, first, "end", advice=advice)
 
 
-def _figures(metrics: dict[str, Any]) -> tuple[int, int, int, int]:
-    """Input without cache, output, read from the cache, written to it."""
+def _figures(metrics: dict[str, Any]) -> tuple[int, ...]:
+    """Input without cache, output, read from the cache, written to it, and of the output what was thought."""
     used, details = mapping(metrics.get("usage")), mapping(metrics.get("tokenDetails"))
+    thought = whole(used.get("reasoningTokens"))
     if details:
         counts = {name: mapping(details.get(name)).get("tokenCount", details.get(name)) for name in details}
         names = ("input", "output", "cache_read", "cache_write")
         sent, output, read, written = (whole(counts.get(name)) for name in names)
-        return sent, output, read, written
+        return sent, output, read, written, thought
     read, written = whole(used.get("cacheReadTokens")), whole(used.get("cacheWriteTokens"))
-    return max(0, whole(used.get("inputTokens")) - read - written), whole(used.get("outputTokens")), read, written
+    sent = max(0, whole(used.get("inputTokens")) - read - written)
+    return sent, whole(used.get("outputTokens")), read, written, thought
