@@ -9,6 +9,8 @@ import pytest
 import zstandard
 
 from tests.agents.stories.codex import count, item, prompt, record
+from tests.app.serving import served
+from tests.app.sessions import desk_of, get
 from tests.cli.running import run
 from unspool.agents.codex import Codex
 from unspool.model import Session, ToolCall
@@ -222,6 +224,13 @@ def test_the_conversation_that_another_rollout_keeps_is_shown_before_and_counted
     run("all", "-s", str(tmp_path), "-o", str(tmp_path / "out"))
     page = next((tmp_path / "out").rglob(f"*{OTHER}*/page-001.html")).read_text()
     assert page.index("One.") < page.index("At 30?") < page.rindex("At 31?")
+
+
+def test_the_app_shows_the_conversation_that_another_days_rollout_keeps(tmp_path: Path) -> None:
+    going_on(tmp_path, CHILD, base=keep(tmp_path, PARENT, ORIGINAL), rollout=PARENT)
+    with served(desk_of(tmp_path)) as address:
+        page = get(f"{address}/s/{CHILD}/page-001.html").text
+    assert page.index("Before: prompt 1 of One?") < page.index("One.") < page.rindex("At 30?")
 
 
 def test_a_reverted_thread_shows_what_it_went_back_to(tmp_path: Path) -> None:

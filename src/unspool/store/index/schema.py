@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from unspool.model.blocks import CallEnd
     from unspool.prices import PriceTable
 
-VERSION = 9
+VERSION = 10
 """Another figure in the file, and it is made anew."""
 
 
